@@ -1,0 +1,88 @@
+"""Distributional similarity for phrases, from plain text alone.
+
+    from distsim import CorpusIndex, SignatureTable, similarity, neighbours
+
+Public names are loaded when they are first used, so that importing distsim costs nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from distsim.comparison import (
+        ExactCosine,
+        Neighbour,
+        NeighbourSearch,
+        neighbours,
+        similarities,
+        similarity,
+    )
+    from distsim.contexts.weights import Weighting
+    from distsim.corpus.normaliser import Normaliser
+    from distsim.errors import (
+        ArtifactError,
+        DistsimError,
+        IncompatibleError,
+        InputError,
+        ParameterError,
+    )
+    from distsim.indexes.build import IndexOptions
+    from distsim.indexes.corpus_index import ConcordanceLine, CorpusIndex
+    from distsim.signatures.recipe import Recipe
+    from distsim.signatures.sign import Selection
+    from distsim.signatures.table import SignatureTable
+
+_HOME = {
+    "ArtifactError": "errors",
+    "ConcordanceLine": "indexes.corpus_index",
+    "CorpusIndex": "indexes.corpus_index",
+    "DistsimError": "errors",
+    "ExactCosine": "comparison",
+    "IncompatibleError": "errors",
+    "IndexOptions": "indexes.build",
+    "InputError": "errors",
+    "Neighbour": "comparison",
+    "NeighbourSearch": "comparison",
+    "Normaliser": "corpus.normaliser",
+    "ParameterError": "errors",
+    "Recipe": "signatures.recipe",
+    "Selection": "signatures.sign",
+    "SignatureTable": "signatures.table",
+    "Weighting": "contexts.weights",
+    "neighbours": "comparison",
+    "similarities": "comparison",
+    "similarity": "comparison",
+}
+
+__all__ = [
+    "ArtifactError",
+    "ConcordanceLine",
+    "CorpusIndex",
+    "DistsimError",
+    "ExactCosine",
+    "IncompatibleError",
+    "IndexOptions",
+    "InputError",
+    "Neighbour",
+    "NeighbourSearch",
+    "Normaliser",
+    "ParameterError",
+    "Recipe",
+    "Selection",
+    "SignatureTable",
+    "Weighting",
+    "neighbours",
+    "similarities",
+    "similarity",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOME.get(name)
+    if home is None:
+        raise AttributeError(f"module 'distsim' has no attribute {name!r}")
+    return getattr(import_module(f"distsim.{home}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,7 @@
+"""The command line: one thin file per subcommand; it parses, calls and prints."""
+
+if __name__ != "distsim.cli":
+    raise ImportError(
+        f"import this package as distsim.cli, not as {__name__}: "
+        "a module loaded under two names has two of every class"
+    )

@@ -1,0 +1,153 @@
+"""What all subcommands share: phrases in, lines out, talk and progress on standard error."""
+
+import json
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+import typer
+
+from distsim.errors import InputError, ParameterError
+
+NOT_AVAILABLE = "NA"
+_REDRAW_SECONDS = 0.1
+
+InputOption = Annotated[
+    str | None,
+    typer.Option("--input", "-i", metavar="FILE", help="Phrases, one a line; - for stdin."),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="One JSON object a line.")]
+JobsOption = Annotated[
+    int | None, typer.Option("--jobs", "-j", min=1, help="Threads; all cores by default.")
+]
+
+
+class Asked(NamedTuple):
+    """A phrase that the user asked for; `line` is its number in the batch, from 1."""
+
+    phrase: str
+    line: int
+    empty: bool
+
+
+def say(message: str) -> None:
+    """Print a line on standard error."""
+    print(message, file=sys.stderr)
+
+
+def put(*columns: object) -> None:
+    """Print tab-separated columns on standard output."""
+    sys.stdout.write("\t".join(map(str, columns)) + "\n")
+
+
+def put_json(**values: Any) -> None:
+    """Print one JSON object on standard output."""
+    sys.stdout.write(json.dumps(values, ensure_ascii=False) + "\n")
+
+
+def number(value: float | None) -> str:
+    """Return a similarity or weight as it is printed, NA for None."""
+    return NOT_AVAILABLE if value is None else f"{value:.6f}"
+
+
+def read_lines(path: str) -> Iterator[str]:
+    """Yield the lines of a text file, plain or compressed, `-` for standard input."""
+    from distsim.corpus.blocks import read_blocks
+    from distsim.corpus.sources import find_sources
+
+    if Path(path).is_dir():
+        raise InputError(f"{path}: is a folder, wanted a file: name one")
+    for block in read_blocks(find_sources([path])):
+        lines = block.text.decode().split("\n")
+        if lines[-1] == "":
+            lines.pop()
+        yield from (line.removesuffix("\r") for line in lines)
+
+
+def asked_phrases(phrases: Sequence[str] | None, file: str | None) -> list[Asked]:
+    """Return the phrases given as arguments or in a file.
+
+    An empty phrase in a batch is reported with its line number and answered by NA.
+
+    Raises:
+        ParameterError: the one phrase given is empty.
+        typer.BadParameter: no phrase was given, or both ways of giving them were used.
+    """
+    if bool(phrases) == (file is not None):
+        raise typer.BadParameter("give phrases as arguments, or a file of them with --input")
+    given = list(read_lines(file)) if file is not None else list(phrases or ())
+    if file is None and len(given) == 1 and not given[0].strip():
+        raise ParameterError("the phrase is empty: give at least one word")
+    asked = [Asked(phrase, line, not phrase.strip()) for line, phrase in enumerate(given, 1)]
+    for phrase in asked:
+        if phrase.empty:
+            say(f"{file or 'arguments'}, line {phrase.line}: the phrase is empty: {NOT_AVAILABLE}")
+    return asked
+
+
+def lengths_range(text: str) -> tuple[int, int]:
+    """Return the two ends of `2` or `1-5`.
+
+    Raises:
+        typer.BadParameter: it is neither.
+    """
+    first, _, last = text.partition("-")
+    try:
+        low, high = int(first), int(last or first)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r}: give a number or a range such as 1-5") from None
+    if not 1 <= low <= high:
+        raise typer.BadParameter(f"{text!r}: give a range upwards from 1, such as 1-5")
+    return low, high
+
+
+class _Bar:
+    """A progress bar on a terminal; silent when standard error is piped."""
+
+    def __init__(self) -> None:
+        self._progress: Any = None
+        self._stage = ""
+        self._task: Any = None
+        self._drawn = 0.0
+
+    def __call__(self, stage: str, done: int, total: int | None) -> None:
+        if not sys.stderr.isatty():
+            return
+        if self._progress is None:
+            from rich.console import Console
+            from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+            self._progress = Progress(
+                TextColumn("{task.description}"),
+                BarColumn(),
+                TextColumn("{task.completed:,.0f} tokens"),
+                TimeElapsedColumn(),
+                console=Console(stderr=True),
+                transient=True,
+            )
+            self._progress.start()
+        now = time.monotonic()
+        if stage != self._stage:
+            self._stage = stage
+            self._task = self._progress.add_task(stage, total=total)
+        elif now - self._drawn < _REDRAW_SECONDS:
+            return
+        self._drawn = now
+        self._progress.update(self._task, completed=done, total=total)
+
+    def close(self) -> None:
+        if self._progress is not None:
+            self._progress.stop()
+
+
+@contextmanager
+def progress_bar() -> Iterator[_Bar]:
+    """Give a progress callback that draws on a terminal and is silent elsewhere."""
+    bar = _Bar()
+    try:
+        yield bar
+    finally:
+        bar.close()

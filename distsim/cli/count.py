@@ -1,0 +1,42 @@
+"""`distsim count INDEX PHRASE...`: how often phrases occur."""
+
+from typing import Annotated
+
+import typer
+
+from distsim.cli.console import (
+    NOT_AVAILABLE,
+    InputOption,
+    JsonOption,
+    asked_phrases,
+    put,
+    put_json,
+)
+
+
+def count(
+    index: Annotated[str, typer.Argument(metavar="INDEX")],
+    phrases: Annotated[list[str] | None, typer.Argument(metavar="PHRASE...")] = None,
+    file: InputOption = None,
+    gapped: Annotated[
+        bool, typer.Option("--gapped", help="Each _ stands for 1 to 6 tokens.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Print phrase<TAB>count."""
+    from distsim.indexes.corpus_index import CorpusIndex
+
+    asked = asked_phrases(phrases, file)
+    opened = CorpusIndex.open(index)
+    wanted = [one.phrase for one in asked if not one.empty]
+    if gapped:
+        found = [len(spans) for spans in opened.gapped(wanted)]
+    else:
+        found = opened.count(wanted).tolist()
+    counts = iter(found)
+    for one in asked:
+        times = None if one.empty else next(counts)
+        if as_json:
+            put_json(phrase=one.phrase, count=times)
+        else:
+            put(one.phrase, NOT_AVAILABLE if times is None else times)

@@ -1,0 +1,103 @@
+"""`distsim demo`: the whole flow on the novels in the package."""
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from distsim.cli.console import progress_bar
+
+_COUNTED = ("in spite of", "on account of", "for the sake of", "by means of")
+_SHOWN = "in spite of"
+_FOCAL = ("mother", "evening", "for a moment", "in spite of", "replied")
+_PAIRS = (
+    ("mother", "father"),
+    ("replied", "answered"),
+    ("for a moment", "for a minute"),
+    ("evening", "elephant"),
+)
+
+
+def demo(
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", metavar="FOLDER", help="Keep the index there."),
+    ] = None,
+) -> None:
+    """Index twelve novels, sign their phrases, and ask for similar ones; under a minute."""
+    import time
+
+    from distsim import (  # fmt: skip
+        CorpusIndex,
+        ExactCosine,
+        IndexOptions,
+        NeighbourSearch,
+        Recipe,
+        SignatureTable,
+        Weighting,
+        similarity,
+    )
+
+    begun = time.monotonic()
+    with _folder(output) as folder, as_file(files("distsim") / "data" / "novels") as novels:
+        path = folder / "novels.index"
+        _step("index", f"distsim index build --format text NOVELS -o {path.name}")
+        with progress_bar() as bar:
+            index = CorpusIndex.build([novels], path, IndexOptions("text"), progress=bar)
+        counts = index.parameters["counts"]
+        print(
+            f"{counts['tokens']:,} tokens of {len(list(novels.iterdir()))} novels, "
+            f"{index.n_words - 1:,} words, {counts['sentences']:,} sentences"
+        )
+
+        _step("count", f"distsim count {path.name} " + " ".join(f"'{p}'" for p in _COUNTED))
+        for phrase, times in zip(_COUNTED, index.count(_COUNTED).tolist(), strict=True):
+            print(f"{phrase}\t{times}")
+
+        _step("kwic", f"distsim kwic {path.name} '{_SHOWN}' --sample 4 --width 5")
+        for line in index.concordance(_SHOWN, width=5, sample=4):
+            name = line.source.removesuffix(".txt.xz")
+            print(f"{name}:{line.line}\t{line.left}\t{line.node}\t{line.right}")
+
+        _step("sign", f"distsim sign {path.name} --weights log")
+        with progress_bar() as bar:
+            table = SignatureTable.build(index, recipe=Recipe(weighting=Weighting("log")),
+                                         progress=bar)  # fmt: skip
+        print(f"{len(table):,} phrases of 1 to {table.longest} tokens, {table.n_bits} bits each")
+
+        _step("neighbours", f"distsim neighbours {path.name} PHRASE -k 6 --min-strength 20")
+        search = NeighbourSearch(table, min_strength=20)
+        for phrase in _FOCAL:
+            near = search.nearest(phrase, 6) or []
+            print(f"{phrase}\t" + ", ".join(f"{n.phrase} {n.similarity:.2f}" for n in near))
+
+        _step("similarity", f"distsim similarity {path.name} A B, and with --exact")
+        exact = ExactCosine(index, table)
+        for a, b in _PAIRS:
+            estimated, true = similarity(table, a, b), exact.similarity(a, b)
+            shown = "\t".join("NA" if v is None else f"{v:.3f}" for v in (estimated, true))
+            print(f"{a} | {b}\t{shown}")
+        kept = f"; the index is {path}" if output else ""
+        print(f"\ndone in {time.monotonic() - begun:.0f} seconds{kept}")
+
+
+def _step(name: str, command: str) -> None:
+    print(f"\n{name}: {command}", flush=True)
+
+
+@contextmanager
+def _folder(output: str | None) -> Iterator[Path]:
+    if output is not None:
+        Path(output).mkdir(parents=True, exist_ok=True)
+        yield Path(output)
+        return
+    made = tempfile.mkdtemp(prefix="distsim-demo-")
+    try:
+        yield Path(made)
+    finally:
+        shutil.rmtree(made, ignore_errors=True)

@@ -1,0 +1,106 @@
+"""`distsim index build/add/info/verify`: corpus -> index."""
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from distsim.cli.console import JobsOption, progress_bar, say
+from distsim.cli.info import info
+from distsim.cli.verify import verify
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+app.command("info")(info)
+app.command("verify")(verify)
+
+Corpus = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="CORPUS...", help="Files or folders, plain or gz, bz2, xz, zst; - for stdin."
+    ),
+]
+
+
+class TextFormat(StrEnum):
+    """How a corpus is written."""
+
+    LINES = "lines"
+    TEXT = "text"
+
+
+class Dedup(StrEnum):
+    """Which repeated lines are dropped."""
+
+    OFF = "off"
+    EXACT = "exact"
+
+
+@app.command("build")
+def build(
+    corpus: Corpus,
+    output: Annotated[str, typer.Option("--output", "-o", metavar="INDEX", help="Its folder.")],
+    text_format: Annotated[
+        TextFormat,
+        typer.Option("--format", help="lines: tokenised, a sentence a line; text: running text."),
+    ] = TextFormat.LINES,
+    dedup: Annotated[Dedup, typer.Option(help="Drop lines seen before.")] = Dedup.OFF,
+    keep_case: Annotated[bool, typer.Option(help="Do not fold to lower case.")] = False,
+    fold_numbers: Annotated[bool, typer.Option(help="Write every digit as 0.")] = False,
+    drop_punctuation: Annotated[
+        bool, typer.Option(help="Drop tokens without letter or digit.")
+    ] = False,
+    drop_digits: Annotated[
+        bool, typer.Option(help="Drop tokens with digits and no letter.")
+    ] = False,
+    shard_tokens: Annotated[
+        int, typer.Option(help="Close a shard at so many tokens; fewer take less memory.")
+    ] = 128_000_000,
+    jobs: JobsOption = None,
+) -> None:
+    """Index a corpus."""
+    from distsim.corpus.normaliser import Normaliser
+    from distsim.indexes.build import IndexOptions
+    from distsim.indexes.corpus_index import CorpusIndex
+
+    normaliser = Normaliser(
+        lower=not keep_case,
+        fold_numbers=fold_numbers,
+        drop_punctuation=drop_punctuation,
+        drop_digits=drop_digits,
+    )
+    options = IndexOptions(text_format.value, normaliser, dedup.value, shard_tokens)
+    with progress_bar() as bar:
+        index = CorpusIndex.build(corpus, output, options, jobs, bar)
+    _report(index.parameters)
+
+
+@app.command("add")
+def add(
+    index: Annotated[str, typer.Argument(metavar="INDEX")],
+    corpus: Corpus,
+    jobs: JobsOption = None,
+) -> None:
+    """Append text to an index, read as the index was built."""
+    from distsim.indexes.corpus_index import CorpusIndex, signatures_inside
+
+    with progress_bar() as bar:
+        extended = CorpusIndex.open(index).add(corpus, jobs, bar)
+    _report(extended.parameters)
+    if signatures_inside(index).exists():
+        say(f"the signatures inside do not know the new text yet: run distsim sign {index}")
+
+
+def _report(parameters: dict) -> None:
+    counts = parameters["counts"]
+    say(
+        f"{counts['tokens']:,} tokens, {parameters['words']:,} words, "
+        f"{counts['sentences']:,} sentences, {counts['documents']:,} documents, "
+        f"{parameters['shards']} shard{'s' if parameters['shards'] > 1 else ''}"
+    )
+    if parameters["dedup"] != "off":
+        seen = counts["tokens"] + counts["dropped_tokens"]
+        say(
+            f"dedup {parameters['dedup']}: {counts['dropped_lines']:,} of {counts['lines']:,} "
+            f"lines dropped ({counts['dropped_lines'] / max(1, counts['lines']):.1%}), "
+            f"{counts['dropped_tokens']:,} tokens ({counts['dropped_tokens'] / max(1, seen):.1%})"
+        )

@@ -1,0 +1,51 @@
+"""`distsim info ARTIFACT`: what it is and what it was made with."""
+
+import json
+from typing import Annotated, Any
+
+import typer
+
+from distsim.cli.console import JsonOption, put
+
+
+def info(
+    artifact: Annotated[str, typer.Argument(metavar="ARTIFACT")], as_json: JsonOption = False
+) -> None:
+    """Describe an index, a table or any other artifact."""
+    from distsim import storage
+    from distsim.indexes.corpus_index import signatures_inside
+
+    opened = storage.Artifact(artifact)
+    described = _describe(opened)
+    inside = signatures_inside(artifact)
+    if opened.kind is storage.INDEX and inside.exists():
+        described["signatures"] = _describe(storage.Artifact(inside, storage.SIGNATURES))
+        described["signatures"]["up_to_date"] = (
+            described["signatures"]["parameters"]["corpus"] == opened.parameters["corpus"]
+        )
+    if as_json:
+        put(json.dumps(described, ensure_ascii=False))
+        return
+    for name, value in _flat(described):
+        put(name, value)
+
+
+def _describe(artifact: Any) -> dict[str, Any]:
+    return {
+        "kind": artifact.kind.name,
+        "version": artifact.manifest["version"],
+        "bytes": artifact.size(),
+        "checksum": artifact.checksum,
+        "parameters": artifact.parameters,
+    }
+
+
+def _flat(values: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
+    rows: list[tuple[str, Any]] = []
+    for name, value in values.items():
+        if isinstance(value, dict):
+            inner = prefix if name == "parameters" else f"{prefix}{name}."
+            rows += _flat(value, inner)
+        else:
+            rows.append((prefix + name, json.dumps(value, ensure_ascii=False).strip('"')))
+    return rows

@@ -1,0 +1,72 @@
+"""`distsim neighbours TABLE PHRASE`: the phrases most alike."""
+
+from typing import Annotated
+
+import typer
+
+from distsim.cli.console import (
+    NOT_AVAILABLE,
+    InputOption,
+    JsonOption,
+    asked_phrases,
+    lengths_range,
+    number,
+    put,
+    put_json,
+    read_lines,
+    say,
+)
+
+
+def neighbours(
+    table: Annotated[
+        str, typer.Argument(metavar="TABLE", help="A table, or an index that was signed.")
+    ],
+    phrase: Annotated[str | None, typer.Argument(metavar="PHRASE")] = None,
+    k: Annotated[int, typer.Option("-k", min=1, help="How many.")] = 10,
+    threshold: Annotated[
+        float | None, typer.Option(min=-1, max=1, help="All at least so similar, not k.")
+    ] = None,
+    candidates: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Only these phrases, one a line.")
+    ] = None,
+    min_strength: Annotated[int, typer.Option(min=0, help="Only phrases so frequent.")] = 0,
+    lengths: Annotated[
+        str | None, typer.Option(metavar="N or N-M", help="Only phrases of so many tokens.")
+    ] = None,
+    file: InputOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Print rank<TAB>phrase<TAB>similarity<TAB>strength; with --input the focal phrase first."""
+    from distsim.comparison import NeighbourSearch, reason_without_signature
+    from distsim.signatures.table import SignatureTable
+
+    asked = asked_phrases([phrase] if phrase is not None else None, file)
+    low, high = lengths_range(lengths) if lengths else (0, 0)
+    opened = SignatureTable.open(table)
+    among = None
+    if candidates is not None:
+        among = [line for line in read_lines(candidates) if line.strip()]
+    search = NeighbourSearch(opened, among, min_strength, range(low, high + 1) if lengths else None)
+    for one in asked:
+        focal = [one.phrase] if file is not None else []
+        found = None
+        if not one.empty:
+            if threshold is None:
+                found = search.nearest(one.phrase, k)
+            else:
+                found = search.above(one.phrase, threshold)
+        if found is None:
+            reason = "empty" if one.empty else reason_without_signature(opened, one.phrase)
+            if as_json:
+                put_json(focal=one.phrase, rank=None, reason=reason)
+            else:
+                put(*focal, *[NOT_AVAILABLE] * 4)
+            if not one.empty:
+                say(f"NA: {one.phrase!r} is {reason}")
+            continue
+        for rank, near in enumerate(found, 1):
+            if as_json:
+                put_json(focal=one.phrase, rank=rank, **near._asdict())
+            else:
+                put(*focal, rank, near.phrase, number(near.similarity), near.strength)

@@ -1,0 +1,26 @@
+"""`distsim ngrams INDEX`: all phrases with their counts."""
+
+from typing import Annotated
+
+import typer
+
+from distsim.cli.console import JsonOption, lengths_range, put, put_json
+
+
+def ngrams(
+    index: Annotated[str, typer.Argument(metavar="INDEX")],
+    lengths: Annotated[
+        str, typer.Option("--lengths", "-n", metavar="N or N-M", help="Tokens.")
+    ] = "1-5",
+    min_count: Annotated[int, typer.Option(min=1, help="Leave out rarer phrases.")] = 1,
+    as_json: JsonOption = False,
+) -> None:
+    """Print phrase<TAB>count in index order: by the words' first appearance in the corpus."""
+    from distsim.indexes.corpus_index import CorpusIndex
+
+    shortest, longest = lengths_range(lengths)
+    for phrase, times in CorpusIndex.open(index).ngrams(shortest, longest, min_count):
+        if as_json:
+            put_json(phrase=phrase, count=times)
+        else:
+            put(phrase, times)

@@ -1,0 +1,21 @@
+"""`distsim verify ARTIFACT`: are its bytes those that were written, and do they agree?"""
+
+from typing import Annotated
+
+import typer
+
+from distsim.cli.console import put
+
+
+def verify(artifact: Annotated[str, typer.Argument(metavar="ARTIFACT")]) -> None:
+    """Check an artifact's checksums and what must hold in it; exit 1 if anything is wrong."""
+    from distsim.errors import ArtifactError
+    from distsim.verification import find_faults
+
+    faults = find_faults(artifact)
+    if faults:
+        more = f" and {len(faults) - 3} more" if len(faults) > 3 else ""
+        raise ArtifactError(
+            f"{artifact}: {'; '.join(faults[:3])}{more}: restore it from a copy or build it again"
+        )
+    put(artifact, "sound")

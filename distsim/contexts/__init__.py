@@ -1,0 +1,1 @@
+"""Phrase occurrences -> weighted context features."""

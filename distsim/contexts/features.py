@@ -1,0 +1,38 @@
+"""Feature families and sparse rows of counted features: what all context models produce."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class FeatureSpace:
+    """All features that a model can see in one corpus, numbered from 0.
+
+    family_names: one short name a family (`l1`: the first word on the left).
+    families: uint8, the family of each feature.
+    hashes: uint64, the stable name of each feature, a hash of its text (`l1:revise`).
+    marginals: float64, how often the feature occurs in the corpus.
+    totals: float64, the occurrences of all features of each family.
+    marginals_checksum: tells apart corpora whose marginals differ.
+    """
+
+    family_names: tuple[str, ...]
+    families: np.ndarray
+    hashes: np.ndarray
+    marginals: np.ndarray
+    totals: np.ndarray
+    marginals_checksum: str
+
+
+@dataclass(frozen=True)
+class ContextCounts:
+    """The features of some phrases with their counts, as sparse rows.
+
+    starts: int64[n + 1]; features: uint32, numbers in a FeatureSpace; counts: uint32.
+    Phrase i has features[starts[i]:starts[i + 1]], each once, in no particular order.
+    """
+
+    starts: np.ndarray
+    features: np.ndarray
+    counts: np.ndarray

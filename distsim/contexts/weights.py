@@ -1,0 +1,99 @@
+"""Counted features -> weights: raw, log, ppmi or llr."""
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from distsim.contexts.features import ContextCounts, FeatureSpace
+from distsim.errors import ParameterError
+from distsim.kernels import contexts as kernel
+from distsim.kernels.compiled import frozen
+
+Scheme = Literal["raw", "log", "ppmi", "llr"]
+SCHEMES: tuple[str, ...] = get_args(Scheme)
+_CODES = {"raw": kernel.RAW, "log": kernel.LOG, "ppmi": kernel.PPMI, "llr": kernel.LLR}
+
+
+@dataclass(frozen=True)
+class Weighting:
+    """How a feature's count c(p, f) becomes its weight.
+
+    Arguments:
+        scheme:
+            `raw`: c(p, f), the thesis's model (5.2.1).
+            `log`: ln(1 + c(p, f)).
+            `ppmi`: max(0, ln(c(p, f) / (c(p) P(f))) - shift), P(f) = m(f)^alpha / sum m^alpha
+                with m(f) the feature's count in the corpus and c(p) the phrase's total, both
+                within the feature's family.
+            `llr`: Dunning's G2 of phrase and feature, 0 where they meet no more often than
+                chance has it.
+        alpha: below 1 makes rare features weigh less (ppmi).
+        shift: higher keeps only stronger associations (ppmi).
+    """
+
+    scheme: Scheme = "raw"
+    alpha: float = 0.75
+    shift: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.scheme not in SCHEMES:
+            raise ParameterError(f"weights {self.scheme!r}: choose one of {', '.join(SCHEMES)}")
+        if not (0.0 < self.alpha <= 1.0 and math.isfinite(self.shift)):
+            raise ParameterError(f"alpha {self.alpha}, shift {self.shift}: choose 0 < alpha <= 1")
+
+    @property
+    def uses_marginals(self) -> bool:
+        """Whether a weight depends on the corpus beyond the phrase's own counts."""
+        return self.scheme in ("ppmi", "llr")
+
+    def manifest(self) -> dict[str, Any]:
+        """Return what a manifest keeps: the scheme and the settings that matter to it."""
+        if self.scheme != "ppmi":
+            return {"scheme": self.scheme}
+        return {"scheme": self.scheme, "alpha": self.alpha, "shift": self.shift}
+
+    @classmethod
+    def from_manifest(cls, values: dict[str, Any]) -> "Weighting":
+        """Return the weighting that a manifest describes."""
+        return cls(**{name: value for name, value in values.items() if name != "marginals"})
+
+
+class Weigher:
+    """Weighs the features of one feature space."""
+
+    def __init__(self, space: FeatureSpace, weighting: Weighting) -> None:
+        self._code = _CODES[weighting.scheme]
+        self._shift = weighting.shift
+        self._families = frozen(space.families)
+        self._marginals = frozen(space.marginals)
+        self._totals = frozen(space.totals)
+        if weighting.scheme == "ppmi":
+            log_p = _log_probabilities(space, weighting.alpha)
+        else:
+            log_p = np.empty(0)
+        self._log_p = frozen(log_p)
+
+    def weigh(self, contexts: ContextCounts) -> np.ndarray:
+        """Return the weight of every feature of every row, float64."""
+        return kernel.weigh(
+            frozen(contexts.starts), frozen(contexts.features), frozen(contexts.counts),
+            self._families, self._marginals, self._log_p, self._totals, self._code, self._shift,
+        )  # fmt: skip
+
+
+def _log_probabilities(space: FeatureSpace, alpha: float) -> np.ndarray:
+    """Return ln P(f) with P(f) = m(f)^alpha / sum of m^alpha over f's family."""
+    log_p = np.full(space.marginals.size, np.inf)
+    for family in range(len(space.family_names)):
+        mine = np.flatnonzero((space.families == family) & (space.marginals > 0))
+        # Equal marginals have equal powers: few distinct ones, summed exactly, so that the
+        # sum does not depend on how the features are numbered.
+        counts, inverse, repeats = np.unique(
+            space.marginals[mine], return_inverse=True, return_counts=True
+        )
+        powers = [math.pow(count, alpha) for count in counts.tolist()]
+        total = math.fsum(p * n for p, n in zip(powers, repeats.tolist(), strict=True))
+        log_p[mine] = np.array([math.log(p / total) for p in powers])[inverse]
+    return log_p

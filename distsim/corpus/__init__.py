@@ -1,0 +1,1 @@
+"""Files -> sentences -> token ids."""

@@ -1,0 +1,74 @@
+"""Token -> the form in which it is indexed and asked for."""
+
+import unicodedata
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from distsim.errors import ArtifactError
+
+
+@dataclass(frozen=True)
+class Normaliser:
+    """How a token is normalised: NFC, lower case, NFC again, then the options.
+
+    Arguments:
+        lower: fold upper case to lower case.
+        fold_numbers: write every decimal digit as 0, so that 1984 and 2015 are one word.
+        drop_punctuation: tokens without any letter or digit vanish.
+        drop_digits: tokens that hold a digit and no letter vanish.
+
+    Marton (2013, section 4.1) removes numbers and punctuation from his corpora: both drops.
+
+    >>> Normaliser().token("Été")
+    'été'
+    >>> Normaliser(fold_numbers=True).token("1984")
+    '0000'
+    """
+
+    lower: bool = True
+    fold_numbers: bool = False
+    drop_punctuation: bool = False
+    drop_digits: bool = False
+
+    def token(self, token: str) -> str:
+        """Return the token's normal form, empty where the token vanishes."""
+        token = self.characters(token)
+        if self.drop_punctuation or self.drop_digits:
+            has_letter = any(c.isalpha() for c in token)
+            has_digit = any(c.isnumeric() for c in token)
+            if self.drop_punctuation and not has_letter and not has_digit:
+                return ""
+            if self.drop_digits and has_digit and not has_letter:
+                return ""
+        return token
+
+    def characters(self, text: str) -> str:
+        """Return text with its characters normalised and no token dropped."""
+        if text.isascii():
+            text = text.lower() if self.lower else text
+        else:
+            text = unicodedata.normalize("NFC", text)
+            if self.lower:
+                text = unicodedata.normalize("NFC", text.lower())
+        if self.fold_numbers:
+            text = "".join("0" if c.isdecimal() else c for c in text)
+        return text
+
+    @property
+    def drops(self) -> bool:
+        """Whether any token can vanish."""
+        return self.drop_punctuation or self.drop_digits
+
+    def manifest(self) -> dict[str, Any]:
+        """Return what a manifest keeps."""
+        return asdict(self)
+
+    @classmethod
+    def from_manifest(cls, values: dict[str, Any]) -> "Normaliser":
+        """Return the normaliser that a manifest describes."""
+        try:
+            return cls(**{name: bool(value) for name, value in values.items()})
+        except TypeError:
+            raise ArtifactError(
+                f"the normaliser {values!r} is not known to this version of distsim: upgrade it"
+            ) from None

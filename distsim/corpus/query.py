@@ -1,0 +1,31 @@
+"""A phrase as a user writes it -> the words by which it is looked up."""
+
+from collections.abc import Callable
+
+from distsim.corpus.normaliser import Normaliser
+from distsim.corpus.tokeniser import tokens_of
+from distsim.errors import ParameterError
+
+
+def split_phrase(phrase: str, normaliser: Normaliser, is_word: Callable[[str], bool]) -> list[str]:
+    """Return a phrase's words: pieces between white space that `is_word` knows stay whole.
+
+    Any other piece is cut as running text is. So what an index of running text printed
+    (`king 's`) finds itself again, and what a person types (`king's`) finds the same. Words
+    that the normaliser drops are left out.
+
+    Raises:
+        ParameterError: the phrase has no piece at all.
+
+    >>> split_phrase("The King's", Normaliser(), lambda piece: piece in {"the", "king", "'s"})
+    ['the', 'king', "'s"]
+    """
+    pieces = normaliser.characters(phrase).split()
+    if not pieces:
+        raise ParameterError("the phrase is empty: give at least one word")
+    words: list[str] = []
+    for piece in pieces:
+        words += [piece] if is_word(piece) else tokens_of(piece, "text")
+    if normaliser.drops:
+        words = [word for word in words if normaliser.token(word)]
+    return words

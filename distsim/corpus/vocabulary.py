@@ -1,0 +1,208 @@
+"""Words <-> ids: numbered in order of first appearance, from 1; 0 is the sentence boundary."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from distsim.corpus.normaliser import Normaliser
+from distsim.corpus.tokeniser import Cut
+from distsim.errors import ArtifactError
+from distsim.kernels.compiled import frozen
+from distsim.kernels.hashing import find_ids, hash_pieces, number_hashes
+
+BOUNDARY = 0
+DROPPED = 0xFFFFFFFF  # in place of a word id: the token vanishes
+_EMPTY_SLOT = 0xFFFFFFFF
+_NO_PREFIX = frozen(np.empty(0, np.uint8))
+
+
+def hash_texts(texts: Sequence[bytes], prefix: bytes = b"") -> np.ndarray:
+    """Return the stable 64-bit hash of prefix + text for every text, uint64."""
+    offsets = np.zeros(len(texts) + 1, np.int64)
+    np.cumsum([len(text) for text in texts], out=offsets[1:])
+    return hash_blob(np.frombuffer(b"".join(texts), np.uint8), offsets, prefix)
+
+
+def hash_blob(text: np.ndarray, offsets: np.ndarray, prefix: bytes = b"") -> np.ndarray:
+    """Return the hash of prefix + text[offsets[i]:offsets[i + 1]] for every i, uint64."""
+    start = frozen(np.frombuffer(prefix, np.uint8)) if prefix else _NO_PREFIX
+    return hash_pieces(start, frozen(text), frozen(offsets.astype(np.int64, copy=False)))
+
+
+class GrowingArray:
+    """A one-dimensional array that is appended to in amortised constant time."""
+
+    def __init__(self, dtype: type) -> None:
+        self._values: np.ndarray = np.empty(1024, dtype)
+        self._size = 0
+
+    def append(self, values: np.ndarray) -> None:
+        """Append values."""
+        size = self._size + len(values)
+        if size > self._values.size:
+            grown = np.empty(max(size, 2 * self._values.size), self._values.dtype)
+            grown[: self._size] = self._values[: self._size]
+            self._values = grown
+        self._values[self._size : size] = values
+        self._size = size
+
+    def view(self) -> np.ndarray:
+        """Return what was appended so far, without copying."""
+        return self._values[: self._size]
+
+
+class HashNumbering:
+    """Numbers 64-bit hashes in order of first appearance, starting at `first`."""
+
+    def __init__(self, first: int = 0) -> None:
+        self._size = 0
+        self._first = first
+        self._keys = np.zeros(1 << 12, np.uint64)
+        self._values = np.full(1 << 12, _EMPTY_SLOT, np.uint32)
+
+    def __len__(self) -> int:
+        return self._size
+
+    def number(self, hashes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return (number of every hash uint32, where each new one appears first int64)."""
+        self._reserve(self._size + hashes.size)
+        first_seen = np.empty(hashes.size, np.int64)
+        numbers, n_new = number_hashes(
+            frozen(hashes), self._keys, self._values, self._first + self._size, first_seen
+        )
+        self._size += n_new
+        return numbers, first_seen[:n_new].copy()
+
+    def hashes(self) -> np.ndarray:
+        """Return the hashes in order of their numbers, uint64."""
+        used = self._values != _EMPTY_SLOT
+        return self._keys[used][np.argsort(self._values[used])]
+
+    def _reserve(self, size: int) -> None:
+        if 2 * size <= self._keys.size:
+            return
+        hashes = self.hashes()
+        capacity = 1 << (4 * size - 1).bit_length()
+        self._keys = np.zeros(capacity, np.uint64)
+        self._values = np.full(capacity, _EMPTY_SLOT, np.uint32)
+        number_hashes(
+            frozen(hashes), self._keys, self._values, self._first, np.empty(hashes.size, np.int64)
+        )
+
+
+class Vocabulary:
+    """The words of an index, read-only, over mapped arrays.
+
+    Arguments:
+        text: uint8, the words' UTF-8 end to end; word 0 is empty.
+        offsets: uint64[n_words + 1] into text.
+        hashes: uint64[n_words - 1], sorted. hash_ids: uint32, the word of each hash.
+    """
+
+    PARTS = ("text", "offsets", "hashes", "hash_ids")
+
+    def __init__(
+        self, text: np.ndarray, offsets: np.ndarray, hashes: np.ndarray, hash_ids: np.ndarray
+    ) -> None:
+        self.text = frozen(text)
+        self.offsets = frozen(offsets)
+        self._hashes = frozen(hashes)
+        self._hash_ids = frozen(hash_ids)
+        sound = (
+            offsets.size >= 1
+            and hashes.size == hash_ids.size == offsets.size - 2
+            and int(offsets[-1]) == text.size
+            and bool(np.all(offsets[:-1] <= offsets[1:]))
+        )
+        if not sound:
+            raise ArtifactError("the vocabulary is damaged: restore the index or build it again")
+
+    def __len__(self) -> int:
+        return self.offsets.size - 1
+
+    def word(self, number: int) -> str:
+        """Return the word with this id; empty for the boundary."""
+        start, stop = int(self.offsets[number]), int(self.offsets[number + 1])
+        return bytes(self.text[start:stop]).decode(errors="replace")
+
+    def words(self, numbers: np.ndarray) -> list[str]:
+        """Return the words with these ids."""
+        return [self.word(int(number)) for number in numbers]
+
+    def find(self, hashes: np.ndarray) -> np.ndarray:
+        """Return the id of the word with each hash, -1 where there is none; int64."""
+        return find_ids(self._hashes, self._hash_ids, len(self), frozen(hashes))
+
+    def word_hashes(self, prefix: bytes = b"") -> np.ndarray:
+        """Return the hash of prefix + word for every id, uint64."""
+        return hash_blob(self.text, self.offsets, prefix)
+
+
+class VocabularyBuilder:
+    """Gathers words in order of first appearance; starts empty or from a vocabulary."""
+
+    def __init__(self, known: Vocabulary | None = None) -> None:
+        self._numbering = HashNumbering(first=1)
+        self._texts: list[bytes] = []
+        self._lengths = GrowingArray(np.int64)
+        self._hashes = GrowingArray(np.uint64)
+        if known is None:
+            self._lengths.append(np.zeros(1, np.int64))
+            self._hashes.append(np.zeros(1, np.uint64))
+        else:
+            self._texts.append(known.text.tobytes())
+            self._lengths.append(np.diff(known.offsets.astype(np.int64)))
+            self._hashes.append(known.word_hashes())
+            self._numbering.number(self._hashes.view()[1:])
+
+    def __len__(self) -> int:
+        return len(self._numbering) + 1
+
+    def add(self, words: Sequence[bytes]) -> np.ndarray:
+        """Return the id of every word, numbering those that are new; uint32."""
+        hashes = hash_texts(words)
+        ids, new = self._numbering.number(hashes)
+        self._texts.extend(words[i] for i in new.tolist())
+        self._hashes.append(hashes[new])
+        self._lengths.append(np.array([len(words[i]) for i in new.tolist()], np.int64))
+        return ids
+
+    def hashes(self) -> np.ndarray:
+        """Return the hash of every word by id, uint64."""
+        return self._hashes.view()
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Return what a Vocabulary is made of, by name."""
+        offsets = np.concatenate([[0], np.cumsum(self._lengths.view())])
+        hashes = self.hashes()[1:]
+        order = np.argsort(hashes, kind="stable")
+        return {
+            "text": np.frombuffer(b"".join(self._texts), np.uint8),
+            "offsets": offsets.astype(np.uint64),
+            "hashes": hashes[order],
+            "hash_ids": (order + 1).astype(np.uint32),
+        }
+
+
+class WordNumbering:
+    """Turns tokens as written into ids of normalised words.
+
+    Each distinct token is normalised once, however often it occurs.
+    """
+
+    def __init__(self, normaliser: Normaliser, vocabulary: VocabularyBuilder) -> None:
+        self._normaliser = normaliser
+        self._vocabulary = vocabulary
+        self._written = HashNumbering()
+        self._word_of_written = GrowingArray(np.uint32)
+
+    def number(self, text: bytes, tokens: Cut) -> np.ndarray:
+        """Return the word id of every token of a cut text, DROPPED where it vanishes; uint32."""
+        written, new = self._written.number(tokens.hashes)
+        spans = zip(tokens.starts[new].tolist(), tokens.stops[new].tolist(), strict=True)
+        normal = [self._normaliser.token(text[a:b].decode()).encode() for a, b in spans]
+        words = np.full(len(normal), DROPPED, np.uint32)
+        stays = [i for i, word in enumerate(normal) if word]
+        words[stays] = self._vocabulary.add([normal[i] for i in stays])
+        self._word_of_written.append(words)
+        return self._word_of_written.view()[written]

@@ -1,0 +1,7 @@
+"""Suffix arrays and signatures searched: arrays in, arrays out; CorpusIndex knows the words."""
+
+if __name__ != "distsim.indexes":
+    raise ImportError(
+        f"import this package as distsim.indexes, not as {__name__}: "
+        "a module loaded under two names has two of every class"
+    )

@@ -1,0 +1,339 @@
+"""Corpus files -> an index on disk: vocabulary, shards of sorted suffixes, sources."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from distsim import storage
+from distsim.corpus.blocks import Block, read_blocks
+from distsim.corpus.normaliser import Normaliser
+from distsim.corpus.sources import Source, find_sources
+from distsim.corpus.tokeniser import TEXT_FORMATS, Cut, TextFormat, cut
+from distsim.corpus.vocabulary import (
+    DROPPED,
+    HashNumbering,
+    Vocabulary,
+    VocabularyBuilder,
+    WordNumbering,
+)
+from distsim.errors import InputError, ParameterError
+from distsim.indexes.suffix_array import MAX_TOKENS, build_suffix_array
+from distsim.kernels.compiled import frozen
+from distsim.kernels.suffixes import count_words
+from distsim.kernels.text import hash_lines, lay_sentences
+from distsim.parallel import Progress, no_progress, ordered_map
+from distsim.storage import checksum_of_array, checksum_of_settings
+
+Dedup = Literal["off", "exact"]
+DEFAULT_SHARD_TOKENS = 128_000_000
+
+
+@dataclass(frozen=True)
+class IndexOptions:
+    """How a corpus becomes an index; kept in its manifest and used again by `index add`.
+
+    Arguments:
+        text_format: `lines` (tokenised, a sentence a line) or `text` (running text).
+        normaliser: what happens to every token.
+        dedup: `exact` drops a line whose words were seen before in the same order.
+        shard_tokens: a shard is closed before it would grow past so many tokens; more
+            tokens a shard take more memory to sort (23 bytes each) and answer faster.
+    """
+
+    text_format: TextFormat = "lines"
+    normaliser: Normaliser = field(default_factory=Normaliser)
+    dedup: Dedup = "off"
+    shard_tokens: int = DEFAULT_SHARD_TOKENS
+
+    def __post_init__(self) -> None:
+        if self.text_format not in TEXT_FORMATS:
+            raise ParameterError(f"format {self.text_format!r}: choose lines or text")
+        if self.dedup not in ("off", "exact"):
+            raise ParameterError(f"dedup {self.dedup!r}: choose off or exact")
+        if not 2 <= self.shard_tokens <= MAX_TOKENS:
+            raise ParameterError(
+                f"--shard-tokens {self.shard_tokens:,}: choose 2 to {MAX_TOKENS:,}"
+            )
+
+    def manifest(self) -> dict[str, Any]:
+        """Return what a manifest keeps."""
+        return {
+            "format": self.text_format,
+            "normaliser": self.normaliser.manifest(),
+            "dedup": self.dedup,
+            "shard_tokens": self.shard_tokens,
+        }
+
+    @classmethod
+    def from_manifest(cls, values: dict[str, Any]) -> "IndexOptions":
+        """Return the options that a manifest describes."""
+        return cls(
+            values["format"],
+            Normaliser.from_manifest(values["normaliser"]),
+            values["dedup"],
+            values["shard_tokens"],
+        )
+
+
+# What is counted while building; kept in the manifest, summed over `index add`.
+COUNTS = ("tokens", "sentences", "documents", "lines", "dropped_lines", "dropped_tokens")
+
+
+def build_index(
+    corpus: Sequence[str | Path],
+    path: str | Path,
+    options: IndexOptions | None = None,
+    jobs: int | None = None,
+    progress: Progress = no_progress,
+) -> None:
+    """Index files, folders or standard input (`-`) into the folder `path`.
+
+    Raises:
+        InputError: a source is missing, unreadable or not UTF-8, or there is no token in all.
+        ArtifactError: something that is no index stands at `path`, or it is being written.
+    """
+    options = options or IndexOptions()
+    sources = find_sources(corpus)
+    with storage.create(path, storage.INDEX) as writer:
+        builder = _IndexBuilder(writer, options, progress)
+        builder.read(sources, jobs)
+        builder.finish()
+
+
+def add_to_index(
+    path: str | Path,
+    corpus: Sequence[str | Path],
+    jobs: int | None = None,
+    progress: Progress = no_progress,
+) -> None:
+    """Append text to an index, as one or more new shards, with the options it was built with.
+
+    Raises: as build_index.
+    """
+    sources = find_sources(corpus)
+    with storage.change(path, storage.INDEX) as writer:
+        options = IndexOptions.from_manifest(writer.parameters)
+        builder = _IndexBuilder(writer, options, progress)
+        builder.read(sources, jobs)
+        builder.finish()
+
+
+class _IndexBuilder:
+    """Takes blocks of text in order, writes shards and, at the end, all that they share."""
+
+    def __init__(
+        self, writer: storage.ArtifactWriter, options: IndexOptions, progress: Progress
+    ) -> None:
+        self._writer = writer
+        self._options = options
+        self._progress = progress
+        known = None
+        self._sources: list[str] = []
+        self._counts = dict.fromkeys(COUNTS, 0)
+        self._n_shards = 0
+        self._seen_lines = HashNumbering()
+        if writer.entries:  # an index to be added to
+            known = Vocabulary(*(writer.read(f"vocabulary/{part}") for part in Vocabulary.PARTS))
+            self._sources = json.loads(writer.read("sources").tobytes())
+            self._counts = dict(writer.parameters["counts"])
+            self._n_shards = writer.parameters["shards"]
+            if options.dedup == "exact":
+                self._seen_lines.number(writer.read("seen_lines"))
+        self._tokens_before = self._counts["tokens"]
+        self._vocabulary = VocabularyBuilder(known)
+        self._numbering = WordNumbering(options.normaliser, self._vocabulary)
+        self._shard: _ShardWriter | None = None
+        self._blank_lines = -1  # of the present source, up to the last sentence laid
+        self._blank_lines_read = 0
+        self._source = -1
+
+    def read(self, sources: Sequence[Source], jobs: int | None) -> None:
+        """Index the sources' text."""
+        first_source = len(self._sources)
+        self._sources += [source.name for source in sources]
+
+        def cut_block(block: Block) -> tuple[Block, Cut]:
+            return block, cut(block.text, self._options.text_format)
+
+        for block, tokens in ordered_map(cut_block, read_blocks(sources), jobs):
+            self._add(block, tokens, first_source + block.source)
+            self._progress("reading", self._counts["tokens"], None)
+        if self._counts["tokens"] == self._tokens_before:
+            names = ", ".join(source.path for source in sources[:3])
+            raise InputError(
+                f"{names}{', …' if len(sources) > 3 else ''}: no token in the corpus: "
+                "nothing to index; name files with text"
+            )
+
+    def finish(self) -> None:
+        """Sort the last shard and write what all shards share."""
+        self._close_shard()
+        vocabulary = self._vocabulary.arrays()
+        for name, values in vocabulary.items():
+            self._writer.add(f"vocabulary/{name}", values)
+        names = json.dumps(self._sources, ensure_ascii=False).encode()
+        self._writer.add("sources", np.frombuffer(names, np.uint8))
+        if self._options.dedup == "exact":
+            self._writer.add("seen_lines", self._seen_lines.hashes())
+        self._writer.parameters = {
+            **self._options.manifest(),
+            "counts": self._counts,
+            "shards": self._n_shards,
+            "words": len(self._vocabulary) - 1,
+            "corpus": self._corpus_fingerprint(vocabulary["hashes"], vocabulary["hash_ids"]),
+        }
+
+    def _corpus_fingerprint(self, hashes: np.ndarray, hash_ids: np.ndarray) -> str:
+        """Return what tells corpora apart: the words with their counts, and the totals.
+
+        It does not depend on shards, nor on the order of the text.
+        """
+        counts = np.zeros(len(self._vocabulary), np.uint64)
+        for number in range(self._n_shards):
+            starts = self._writer.read(f"shard-{number}/word_starts")
+            counts[: starts.size - 1] += np.diff(starts)
+        words = checksum_of_array(np.column_stack([hashes, counts[hash_ids]]))
+        return checksum_of_settings([words, self._counts["tokens"], self._counts["sentences"]])
+
+    def _add(self, block: Block, tokens: Cut, source: int) -> None:
+        words = self._numbering.number(block.text, tokens)
+        line_lengths = np.diff(tokens.line_stops, prepend=0)
+        self._counts["lines"] += int(np.count_nonzero(line_lengths))
+        if self._options.dedup == "exact":
+            words = self._drop_seen(words, tokens, line_lengths)
+        laid, kept, starts = lay_sentences(
+            frozen(words), frozen(tokens.sentence_stops), np.uint32(DROPPED)
+        )
+        lines = tokens.sentence_lines[kept]
+        if source != self._source:
+            self._source = source
+            self._blank_lines = -1
+            self._blank_lines_read = 0
+        blank = np.cumsum(line_lengths == 0) + self._blank_lines_read
+        blank_before = blank[lines]
+        begins_document = np.diff(blank_before, prepend=self._blank_lines) != 0
+        if blank_before.size:
+            self._blank_lines = int(blank_before[-1])
+        if blank.size:
+            self._blank_lines_read = int(blank[-1])
+        self._counts["tokens"] += laid.size - starts.size
+        self._counts["sentences"] += starts.size
+        self._counts["documents"] += int(np.count_nonzero(begins_document))
+        self._lay(_Sentences(laid, starts, lines + block.first_line, begins_document, source))
+
+    def _drop_seen(self, words: np.ndarray, tokens: Cut, line_lengths: np.ndarray) -> np.ndarray:
+        """Return the words with those of every line that was seen before DROPPED."""
+        hashes = hash_lines(
+            frozen(words), frozen(tokens.line_stops), frozen(self._vocabulary.hashes()),
+            np.uint32(DROPPED),
+        )  # fmt: skip
+        filled = np.flatnonzero(hashes)
+        _, new = self._seen_lines.number(hashes[filled])
+        repeats = hashes != 0
+        repeats[filled[new]] = False
+        repeated = np.repeat(repeats, line_lengths)
+        self._counts["dropped_lines"] += int(np.count_nonzero(repeats))
+        self._counts["dropped_tokens"] += int(np.count_nonzero(repeated & (words != DROPPED)))
+        return np.where(repeated, np.uint32(DROPPED), words)
+
+    def _lay(self, sentences: "_Sentences") -> None:
+        """Append sentences to the present shard, closing it where it is full."""
+        for part in sentences.parts(
+            lambda: self._options.shard_tokens - (self._shard.n_tokens if self._shard else 0)
+        ):
+            if part is None:
+                self._close_shard()
+                continue
+            if self._shard is None:
+                self._shard = _ShardWriter(self._writer, self._n_shards)
+            self._shard.append(part)
+
+    def _close_shard(self) -> None:
+        if self._shard is not None:
+            self._progress("sorting", self._counts["tokens"], None)
+            self._shard.close()
+            self._shard = None
+            self._n_shards += 1
+
+
+@dataclass(frozen=True)
+class _Sentences:
+    """Sentences of one source, in order.
+
+    tokens: uint32, each sentence closed by 0. starts: int64, where each begins.
+    lines: line numbers from 1. begins_document: bool. One entry a sentence.
+    """
+
+    tokens: np.ndarray
+    starts: np.ndarray
+    lines: np.ndarray
+    begins_document: np.ndarray
+    source: int
+
+    def parts(self, room: Any) -> Iterator["_Sentences | None"]:
+        """Yield the sentences in pieces that fit room() tokens, None where a shard is full.
+
+        A sentence longer than a whole shard gets a shard to itself.
+        """
+        stops = np.append(self.starts[1:], self.tokens.size)
+        first = 0
+        while first < self.starts.size:
+            begin = self.starts[first]
+            last = int(np.searchsorted(stops, begin + room(), side="right"))
+            if last <= first:
+                yield None
+                last = max(first + 1, int(np.searchsorted(stops, begin + room(), side="right")))
+            yield _Sentences(
+                self.tokens[begin : stops[last - 1]],
+                self.starts[first:last] - begin,
+                self.lines[first:last],
+                self.begins_document[first:last],
+                self.source,
+            )
+            first = last
+
+
+class _ShardWriter:
+    """Writes one shard: tokens as they come, suffixes when it is closed."""
+
+    def __init__(self, writer: storage.ArtifactWriter, number: int) -> None:
+        self._writer = writer
+        self._prefix = f"shard-{number}/"
+        self.n_tokens = 0
+        self._n_sentences = 0
+        self._source = -1
+        self._names = (
+            "tokens", "sentence_starts", "sentence_lines", "document_starts",
+            "source_starts", "source_numbers",
+        )  # fmt: skip
+        self._streams = {
+            name: writer.stream(self._prefix + name, np.uint32) for name in self._names
+        }
+
+    def append(self, sentences: _Sentences) -> None:
+        """Append sentences."""
+        streams = self._streams
+        streams["tokens"].append(sentences.tokens)
+        streams["sentence_starts"].append(sentences.starts + self.n_tokens)
+        streams["sentence_lines"].append(sentences.lines)
+        documents = np.flatnonzero(sentences.begins_document)
+        streams["document_starts"].append(documents + self._n_sentences)
+        if sentences.source != self._source:
+            self._source = sentences.source
+            streams["source_starts"].append(np.array([self._n_sentences]))
+            streams["source_numbers"].append(np.array([self._source]))
+        self.n_tokens += sentences.tokens.size
+        self._n_sentences += sentences.starts.size
+
+    def close(self) -> None:
+        """Sort the suffixes and finish the shard's arrays."""
+        for name in self._names:
+            self._writer.close(self._prefix + name)
+        tokens = self._writer.read(self._prefix + "tokens")
+        self._writer.add(self._prefix + "suffixes", build_suffix_array(tokens))
+        word_starts = count_words(frozen(tokens), int(tokens.max()) + 1)
+        self._writer.add(self._prefix + "word_starts", word_starts)

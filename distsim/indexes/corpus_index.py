@@ -1,0 +1,429 @@
+"""The one door to an index that knows words: counts, positions, concordances, n-grams."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple, TypeVar, overload
+
+import numpy as np
+
+from distsim import storage
+from distsim.corpus.query import split_phrase
+from distsim.corpus.vocabulary import Vocabulary, hash_texts
+from distsim.errors import ParameterError
+from distsim.indexes import phrase_walk
+from distsim.indexes.build import IndexOptions, add_to_index, build_index
+from distsim.indexes.shard import LONGEST_GAP, Shard, damaged
+from distsim.kernels.compiled import frozen
+from distsim.kernels.text import render_phrases
+from distsim.parallel import Progress, no_progress
+
+GAP = "_"
+Order = Literal["corpus", "left", "right"]
+ORDERS: tuple[str, ...] = ("corpus", "left", "right")
+_CACHED_WORDS = 1 << 20
+T = TypeVar("T")
+
+
+class ConcordanceLine(NamedTuple):
+    """An occurrence in its sentence: normalised words, parted by spaces."""
+
+    source: str
+    line: int
+    left: str
+    node: str
+    right: str
+
+
+class CorpusIndex:
+    """A corpus that answers what occurs in it, where, and beside what.
+
+    Methods that take a phrase take a sequence of phrases too and then return a sequence of
+    answers. Phrases pass through the index's normaliser; in an index of running text a piece
+    that is no word of the index is cut as the text was (`don't` is found as `don 't`).
+    """
+
+    def __init__(self, artifact: storage.Artifact) -> None:
+        self.path = artifact.path
+        self.checksum = artifact.checksum
+        self.parameters = artifact.parameters
+        self.options = IndexOptions.from_manifest(artifact.parameters)
+        self.vocabulary = Vocabulary(
+            *(artifact.array(f"vocabulary/{part}") for part in Vocabulary.PARTS)
+        )
+        self.shards: list[Shard] = []
+        position = 0
+        for number in range(artifact.parameters["shards"]):
+            shard = Shard.open(artifact, number, position)
+            self.shards.append(shard)
+            position += shard.tokens.size
+        try:
+            self._sources: list[str] = json.loads(artifact.array("sources").tobytes())
+        except ValueError:
+            raise damaged() from None
+        self._ids_of_piece: dict[str, tuple[int, ...]] = {}
+
+    @classmethod
+    def open(cls, path: str | Path) -> "CorpusIndex":
+        """Open an index; its arrays are mapped, not read.
+
+        Raises:
+            ArtifactError: there is no index of a readable version at `path`.
+        """
+        return cls(storage.Artifact(path, storage.INDEX))
+
+    @classmethod
+    def build(
+        cls,
+        corpus: Sequence[str | Path],
+        path: str | Path,
+        options: IndexOptions | None = None,
+        jobs: int | None = None,
+        progress: Progress = no_progress,
+    ) -> "CorpusIndex":
+        """Index files, folders or standard input (`-`) into the folder `path` and open it.
+
+        Raises: as distsim.indexes.build.build_index.
+        """
+        build_index(corpus, path, options, jobs, progress)
+        return cls.open(path)
+
+    def add(
+        self,
+        corpus: Sequence[str | Path],
+        jobs: int | None = None,
+        progress: Progress = no_progress,
+    ) -> "CorpusIndex":
+        """Append text to the index on disk and return it opened anew; this one stays as it is."""
+        add_to_index(self.path, corpus, jobs, progress)
+        return self.open(self.path)
+
+    @property
+    def n_tokens(self) -> int:
+        """Tokens in the corpus, sentence boundaries not counted."""
+        return int(self.parameters["counts"]["tokens"])
+
+    @property
+    def n_words(self) -> int:
+        """Distinct words, plus one for the sentence boundary: ids are below it."""
+        return len(self.vocabulary)
+
+    def word_counts(self) -> np.ndarray:
+        """Return how often each word occurs, uint64 by id; entry 0 counts the sentences."""
+        return phrase_walk.word_counts(self.shards, self.n_words)
+
+    @overload
+    def words(self, phrase: str) -> list[str]: ...
+    @overload
+    def words(self, phrase: Sequence[str]) -> list[list[str]]: ...
+    def words(self, phrase: str | Sequence[str]) -> list[str] | list[list[str]]:
+        """Return the words by which a phrase is looked up.
+
+        Raises:
+            ParameterError: the phrase is empty.
+        """
+        return _each(
+            phrase, lambda one: split_phrase(one, self.options.normaliser, self._known_pieces())
+        )
+
+    @overload
+    def count(self, phrase: str) -> int: ...
+    @overload
+    def count(self, phrase: Sequence[str]) -> np.ndarray: ...
+    def count(self, phrase: str | Sequence[str]) -> int | np.ndarray:
+        """Return how often a phrase occurs within sentences, overlaps included; int64 for many.
+
+        Raises:
+            ParameterError: a phrase is empty.
+        """
+        if isinstance(phrase, str):
+            return int(self._counts([phrase])[0])
+        return self._counts(phrase)
+
+    @overload
+    def positions(self, phrase: str) -> np.ndarray: ...
+    @overload
+    def positions(self, phrase: Sequence[str]) -> list[np.ndarray]: ...
+    def positions(self, phrase: str | Sequence[str]) -> np.ndarray | list[np.ndarray]:
+        """Return where a phrase stands in the corpus, int64, ascending.
+
+        A position counts the tokens and sentence boundaries before the phrase.
+        """
+        return _each(phrase, self._positions)
+
+    @overload
+    def gapped(self, pattern: str, longest_gap: int = ...) -> np.ndarray: ...
+    @overload
+    def gapped(self, pattern: Sequence[str], longest_gap: int = ...) -> list[np.ndarray]: ...
+    def gapped(
+        self, pattern: str | Sequence[str], longest_gap: int = LONGEST_GAP
+    ) -> np.ndarray | list[np.ndarray]:
+        """Return the spans that match phrases with gaps, int64[m, 2], begin ascending.
+
+        In `take _ into account` each `_` stands for 1 to `longest_gap` tokens of one
+        sentence; every pair of a first and a last token is one match.
+
+        Raises:
+            ParameterError: the pattern has no gap, or no word on one side of it.
+        """
+        return _each(pattern, lambda one: self._gapped(one, longest_gap))
+
+    @overload
+    def concordance(
+        self, phrase: str, limit: int | None = ..., width: int = ..., order: Order = ...,
+        sample: int | None = ..., gapped: bool = ...,
+    ) -> list[ConcordanceLine]: ...  # fmt: skip
+    @overload
+    def concordance(
+        self, phrase: Sequence[str], limit: int | None = ..., width: int = ...,
+        order: Order = ..., sample: int | None = ..., gapped: bool = ...,
+    ) -> list[list[ConcordanceLine]]: ...  # fmt: skip
+    def concordance(
+        self,
+        phrase: str | Sequence[str],
+        limit: int | None = None,
+        width: int = 10,
+        order: Order = "corpus",
+        sample: int | None = None,
+        gapped: bool = False,
+    ) -> list[ConcordanceLine] | list[list[ConcordanceLine]]:
+        """Return a phrase's occurrences with what stands around them in the sentence.
+
+        Arguments:
+            limit: at most so many lines, the first of the order; all where None.
+            width: tokens shown on either side.
+            order: `corpus`, or by the words on the `left` (nearest first) or the `right`.
+            sample: take so many occurrences, evenly spaced in the corpus, before ordering.
+            gapped: the phrase is a pattern as in `gapped`.
+        """
+        if order not in ORDERS:
+            raise ParameterError(f"order {order!r}: choose one of {', '.join(ORDERS)}")
+        if width < 0 or (limit is not None and limit < 0) or (sample is not None and sample < 1):
+            raise ParameterError(
+                f"limit {limit}, width {width}, sample {sample}: counts cannot be negative"
+            )
+        return _each(
+            phrase, lambda one: self._concordance(one, limit, width, order, sample, gapped)
+        )
+
+    @overload
+    def neighbourhoods(self, phrase: str, before: int, after: int) -> np.ndarray: ...
+    @overload
+    def neighbourhoods(
+        self, phrase: Sequence[str], before: int, after: int
+    ) -> list[np.ndarray]: ...
+    def neighbourhoods(
+        self, phrase: str | Sequence[str], before: int, after: int
+    ) -> np.ndarray | list[np.ndarray]:
+        """Return the words around each occurrence, uint32 ids [n, before + after].
+
+        The `before` words before the phrase, nearest last, then the `after` words behind
+        it; 0 from the sentence's edge outwards. In no particular order of rows.
+        """
+        return _each(phrase, lambda one: self._neighbourhoods(one, before, after))
+
+    def ngrams(
+        self, shortest: int = 1, longest: int = 5, min_count: int = 1
+    ) -> Iterator[tuple[str, int]]:
+        """Yield every phrase of shortest..longest words that occurs min_count times, and its count.
+
+        In index order: by the ids of the words, a phrase before its continuations.
+        """
+        if not 1 <= shortest <= longest <= 255:
+            raise ParameterError(f"lengths {shortest}-{longest}: choose 1 <= shortest <= longest")
+        if min_count < 1:
+            raise ParameterError(f"minimum count {min_count}: choose 1 or more")
+        for chunk in phrase_walk.walk(self.shards, self.n_words, longest):
+            runs = [
+                (length, *chunk.runs(length, min_count)) for length in range(shortest, longest + 1)
+            ]
+            lows = np.concatenate([low for _, low, _ in runs])
+            highs = np.concatenate([high for _, _, high in runs])
+            lengths = np.concatenate([np.full(low.size, n, np.int64) for n, low, _ in runs])
+            order = np.lexsort((lengths, lows))
+            text, ends = self.render(chunk.rows, lows[order], lengths[order], 0)
+            phrases = text.tobytes()
+            counts = (highs - lows)[order].tolist()
+            begin = 0
+            for end, count in zip(ends[1:].tolist(), counts, strict=True):
+                yield phrases[begin:end].decode(), count
+                begin = end
+
+    def render(
+        self, rows: np.ndarray, numbers: np.ndarray, lengths: np.ndarray, first: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the text of rows[number, first:first + length] for each number and length.
+
+        Returns (UTF-8 uint8, end to end; offsets int64[len(numbers) + 1]).
+        """
+        text, ends = render_phrases(
+            frozen(rows.reshape(-1)),
+            frozen(numbers * rows.shape[1] + first),
+            frozen(lengths),
+            self.vocabulary.text,
+            self.vocabulary.offsets,
+        )
+        if ends.size == 0:
+            raise damaged()
+        return text, ends
+
+    def _known_pieces(self) -> Callable[[str], bool]:
+        """Return the test by which split_phrase leaves a piece of a phrase whole."""
+        if self.options.text_format == "lines":
+            return lambda piece: True
+        return lambda piece: bool(self.vocabulary.find(hash_texts([piece.encode()]))[0] >= 0)
+
+    def _ids(self, phrases: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        """Return (word ids end to end int64, -1 where unknown; where each phrase ends int64)."""
+        known = self._ids_of_piece
+        normalise = self.options.normaliser.characters
+        pieces = [normalise(phrase).split() for phrase in phrases]
+        new = {piece for split in pieces for piece in split if piece not in known}
+        if new:
+            if len(known) + len(new) > _CACHED_WORDS:
+                known.clear()
+                new = {piece for split in pieces for piece in split}
+            self._learn(sorted(new))
+        ids: list[int] = []
+        stops = []
+        for number, split in enumerate(pieces):
+            if not split:
+                at = f" (number {number + 1} of {len(phrases)})" if len(phrases) > 1 else ""
+                raise ParameterError(f"the phrase is empty{at}: give at least one word")
+            for piece in split:
+                ids += known[piece]
+            stops.append(len(ids))
+        return np.array(ids, np.int64), np.array(stops, np.int64)
+
+    def _learn(self, pieces: list[str]) -> None:
+        try:
+            hashes = hash_texts([piece.encode() for piece in pieces])
+        except UnicodeEncodeError:
+            raise ParameterError("a phrase is not valid Unicode: give it in UTF-8") from None
+        found = self.vocabulary.find(hashes)
+        cuts = self.options.text_format == "text" or self.options.normaliser.drops
+        is_known = self._known_pieces()
+        for piece, number in zip(pieces, found.tolist(), strict=True):
+            if number >= 0 or not cuts:
+                self._ids_of_piece[piece] = (number,)
+                continue
+            words = split_phrase(piece, self.options.normaliser, is_known)
+            numbers = self.vocabulary.find(hash_texts([word.encode() for word in words]))
+            self._ids_of_piece[piece] = tuple(numbers.tolist())
+
+    def _counts(self, phrases: Sequence[str]) -> np.ndarray:
+        ids, stops = self._ids(phrases)
+        total = np.zeros(stops.size, np.int64)
+        for shard in self.shards:
+            lows, highs = shard.intervals(ids, stops)
+            total += highs - lows
+        return total
+
+    def _positions(self, phrase: str) -> np.ndarray:
+        ids, _ = self._ids([phrase])
+        return np.concatenate(
+            [np.sort(shard.positions(ids)) + shard.first_position for shard in self.shards]
+        )
+
+    def _gapped(self, pattern: str, longest_gap: int) -> np.ndarray:
+        if longest_gap < 1:
+            raise ParameterError(f"longest gap {longest_gap}: choose 1 or more")
+        pieces = [piece.strip() for piece in f" {pattern} ".split(f" {GAP} ")]
+        if len(pieces) < 2 or not all(pieces):
+            raise ParameterError(
+                f"{pattern!r}: a gapped phrase has words before and after each {GAP}, "
+                f"as in 'take {GAP} into account'"
+            )
+        parts = [self._ids([piece])[0] for piece in pieces]
+        return np.concatenate(
+            [shard.gapped(parts, longest_gap) + shard.first_position for shard in self.shards]
+        )
+
+    def _concordance(
+        self, phrase: str, limit: int | None, width: int, order: Order, sample: int | None,
+        gapped: bool,
+    ) -> list[ConcordanceLine]:  # fmt: skip
+        if gapped:
+            spans = self._gapped(phrase, LONGEST_GAP)
+        else:
+            begins = self._positions(phrase)
+            spans = np.column_stack([begins, begins + self._ids([phrase])[0].size])
+        if sample is not None and sample < len(spans):
+            spans = spans[np.arange(sample) * len(spans) // sample]
+        if order == "corpus":
+            spans = spans[:limit]
+        else:
+            left, right = self._around(spans, width)
+            beside = left[:, ::-1] if order == "left" else right
+            spans = spans[self._alphabetical(beside)][:limit]
+        left, right = self._around(spans, width)
+        owners = self._owners(spans)
+        lines = []
+        for number, (begin, end), before, after in zip(
+            owners.tolist(), spans.tolist(), left, right, strict=True
+        ):
+            shard = self.shards[number]
+            first = begin - shard.first_position
+            node = shard.tokens[first : first + end - begin]
+            sources, line_numbers = shard.places(np.array([first]))
+            if int(sources[0]) >= len(self._sources) or node.max(initial=0) >= self.n_words:
+                raise damaged()
+            source = self._sources[int(sources[0])]
+            texts = (self._text(words) for words in (before, node, after))
+            lines.append(ConcordanceLine(source, int(line_numbers[0]), *texts))
+        return lines
+
+    def _owners(self, spans: np.ndarray) -> np.ndarray:
+        """Return the number of the shard that holds each span."""
+        starts = [shard.first_position for shard in self.shards]
+        return np.searchsorted(starts, spans[:, 0], "right") - 1
+
+    def _around(self, spans: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the words (before, after) corpus spans, uint32[n, width] each."""
+        left = np.empty((len(spans), width), np.uint32)
+        right = np.empty((len(spans), width), np.uint32)
+        owners = self._owners(spans)
+        for number, shard in enumerate(self.shards):
+            mine = owners == number
+            inside = (spans[mine] - shard.first_position).astype(np.uint32)
+            left[mine] = shard.neighbourhoods(inside[:, 0], width, 0, self.n_words)
+            right[mine] = shard.neighbourhoods(inside[:, 1], 0, width, self.n_words)
+        return left, right
+
+    def _alphabetical(self, rows: np.ndarray) -> np.ndarray:
+        """Return the order of rows of word ids by the words' text, column by column."""
+        ids, inverse = np.unique(rows, return_inverse=True)
+        ranks = np.empty(ids.size, np.int64)
+        ranks[np.argsort(np.array(self.vocabulary.words(ids), object), kind="stable")] = np.arange(
+            ids.size
+        )
+        keys = ranks[inverse].reshape(rows.shape)
+        return np.lexsort(keys.T[::-1]) if rows.shape[1] else np.arange(len(rows))
+
+    def _neighbourhoods(self, phrase: str, before: int, after: int) -> np.ndarray:
+        ids, _ = self._ids([phrase])
+        parts = []
+        for shard in self.shards:
+            suffixes = shard.positions(ids).astype(np.uint32)
+            rows = shard.neighbourhoods(suffixes, before, ids.size + after, self.n_words)
+            parts.append(np.delete(rows, np.s_[before : before + ids.size], axis=1))
+        return np.concatenate(parts)
+
+    def _text(self, words: np.ndarray) -> str:
+        return " ".join(self.vocabulary.word(word) for word in words.tolist() if word)
+
+
+@overload
+def _each(given: str, answer: Callable[[str], T]) -> T: ...
+@overload
+def _each(given: Sequence[str], answer: Callable[[str], T]) -> list[T]: ...
+def _each(given: str | Sequence[str], answer: Callable[[str], T]) -> T | list[T]:
+    """Return the answer for one text, or a list of answers for a sequence of texts."""
+    if isinstance(given, str):
+        return answer(given)
+    return [answer(one) for one in given]
+
+
+def signatures_inside(path: str | Path) -> Path:
+    """Return where an index keeps the signature table that was signed into it."""
+    return Path(path) / "signatures"

@@ -1,0 +1,101 @@
+"""Shards -> all phrases of 1..n tokens with all their occurrences side by side.
+
+Suffixes that share n tokens are neighbours in a suffix array, so the runs of rows that share
+n tokens are exactly the phrases of n tokens. The shards agree on the order of suffixes,
+because they share word ids; their rows are merged, and nothing after that knows of shards.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from distsim.indexes.shard import Shard
+from distsim.kernels import suffixes as kernel
+from distsim.kernels.compiled import frozen
+
+CHUNK_ROWS = 1 << 20
+
+
+@dataclass(frozen=True)
+class PhraseChunk:
+    """The occurrences of all phrases that begin with certain words.
+
+    rows: uint32[n, before + longest + after], what stands around each occurrence: `before`
+        tokens on the left, then the phrase and what follows it; 0 from the sentence's edge
+        outwards; in order of the tokens from column `before` on.
+    common: uint8[n], how many tokens from there on a row shares with the row before.
+    """
+
+    rows: np.ndarray
+    common: np.ndarray
+    before: int
+
+    def runs(self, length: int, min_count: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the runs of rows, (lows, highs), of every phrase of `length` tokens."""
+        return kernel.find_runs(
+            frozen(self.rows), self.before, frozen(self.common), length, min_count
+        )
+
+
+def word_counts(shards: Sequence[Shard], n_words: int) -> np.ndarray:
+    """Return how often each word occurs, uint64[n_words]; the boundary's entry counts sentences."""
+    counts = np.zeros(n_words, np.uint64)
+    for shard in shards:
+        starts = shard.word_starts.astype(np.int64)
+        counts[: starts.size - 1] += np.diff(starts).astype(np.uint64)
+    return counts
+
+
+def chunk_words(counts: np.ndarray, chunk_rows: int = CHUNK_ROWS) -> list[tuple[int, int]]:
+    """Cut the words into half-open ranges whose counts sum to about `chunk_rows` each."""
+    stops = np.cumsum(counts[1:], dtype=np.int64)
+    ranges = []
+    first = 0
+    while first < stops.size:
+        done = stops[first - 1] if first else 0
+        last = max(first + 1, int(np.searchsorted(stops, done + chunk_rows, "right")))
+        ranges.append((first + 1, last + 1))
+        first = last
+    return ranges
+
+
+def gather_chunk(
+    shards: Sequence[Shard],
+    words: tuple[int, int],
+    n_words: int,
+    longest: int,
+    before: int = 0,
+    after: int = 0,
+) -> PhraseChunk:
+    """Gather the phrases of 1..longest tokens whose first word lies in the range `words`."""
+    parts = []
+    for shard in shards:
+        first, stop = (min(word, shard.word_starts.size - 1) for word in words)
+        interval = shard.suffixes[shard.word_starts[first] : shard.word_starts[stop]]
+        parts.append(shard.neighbourhoods(interval, before, longest + after, n_words))
+    rows = _merged(parts, before, longest)
+    common = kernel.common_prefixes(frozen(rows), before, longest)
+    return PhraseChunk(rows, common, before)
+
+
+def walk(
+    shards: Sequence[Shard], n_words: int, longest: int, chunk_rows: int = CHUNK_ROWS
+) -> Iterator[PhraseChunk]:
+    """Yield every phrase of 1..longest tokens, in index order, in chunks."""
+    for words in chunk_words(word_counts(shards, n_words), chunk_rows):
+        yield gather_chunk(shards, words, n_words, longest)
+
+
+def _merged(parts: list[np.ndarray], first: int, length: int) -> np.ndarray:
+    """Merge row sets that are each in order, two by two."""
+    while len(parts) > 1:
+        merged = []
+        for a, b in zip(parts[::2], parts[1::2], strict=False):
+            out = np.empty((len(a) + len(b), a.shape[1]), np.uint32)
+            kernel.merge_rows(frozen(a), frozen(b), first, length, out)
+            merged.append(out)
+        if len(parts) % 2:
+            merged.append(parts[-1])
+        parts = merged
+    return parts[0]

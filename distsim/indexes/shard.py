@@ -1,0 +1,132 @@
+"""One shard of an index: its arrays, and searches in them by token ids."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from distsim.errors import ArtifactError
+from distsim.kernels import suffixes as kernel
+from distsim.kernels.compiled import frozen
+from distsim.storage import Artifact
+
+LONGEST_GAP = 6
+
+
+def damaged() -> ArtifactError:
+    """Return the error for arrays that contradict each other."""
+    return ArtifactError(
+        "the index is damaged (an array points outside another): run distsim verify on it, "
+        "then restore it or build it again"
+    )
+
+
+@dataclass(frozen=True)
+class Shard:
+    """A shard's arrays; positions are token positions within it.
+
+    tokens: uint32, sentences each closed by 0. suffixes: uint32, positions in suffix order.
+    word_starts: uint32[n_words + 1], where the suffixes of each first word begin.
+    sentence_starts, sentence_lines: uint32 per sentence. document_starts: uint32, sentences.
+    source_starts, source_numbers: uint32, the sentence at which each source begins.
+    first_position: tokens, boundaries included, in the shards before this one.
+    """
+
+    tokens: np.ndarray
+    suffixes: np.ndarray
+    word_starts: np.ndarray
+    sentence_starts: np.ndarray
+    sentence_lines: np.ndarray
+    document_starts: np.ndarray
+    source_starts: np.ndarray
+    source_numbers: np.ndarray
+    first_position: int
+
+    ARRAYS = (
+        "tokens", "suffixes", "word_starts", "sentence_starts", "sentence_lines",
+        "document_starts", "source_starts", "source_numbers",
+    )  # fmt: skip
+
+    @classmethod
+    def open(cls, artifact: Artifact, number: int, first_position: int) -> "Shard":
+        """Return shard `number` of an index."""
+        arrays = {name: frozen(artifact.array(f"shard-{number}/{name}")) for name in cls.ARRAYS}
+        return cls(**arrays, first_position=first_position)
+
+    def intervals(self, ids: np.ndarray, stops: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return each phrase's half-open interval of suffixes, (lows, highs) int64.
+
+        ids: int64, the phrases' words end to end, -1 for an unknown one; stops: int64.
+        """
+        lows = np.empty(stops.size, np.int64)
+        highs = np.empty(stops.size, np.int64)
+        state = kernel.find_intervals(
+            self.tokens, self.suffixes, self.word_starts, frozen(ids), frozen(stops), lows, highs
+        )
+        if state == kernel.DAMAGED:
+            raise damaged()
+        return lows, highs
+
+    def positions(self, ids: np.ndarray) -> np.ndarray:
+        """Return where one phrase stands, int64, in suffix order."""
+        lows, highs = self.intervals(ids, np.array([ids.size]))
+        return self.suffixes[lows[0] : highs[0]].astype(np.int64)
+
+    def neighbourhoods(
+        self, suffixes: np.ndarray, before: int, after: int, n_words: int
+    ) -> np.ndarray:
+        """Return what stands around positions, uint32[len(suffixes), before + after].
+
+        Columns [0, before) hold the tokens before the position, the rest those from it on;
+        0 from the sentence's edge outwards.
+        """
+        rows = np.empty((suffixes.size, before + after), np.uint32)
+        state = kernel.gather_neighbourhoods(
+            self.tokens, frozen(suffixes), before, after, n_words, rows
+        )
+        if state == kernel.DAMAGED:
+            raise damaged()
+        return rows
+
+    def gapped(self, parts: list[np.ndarray], longest_gap: int) -> np.ndarray:
+        """Return the matches of `parts` with a gap between neighbours, int64[m, 2] spans.
+
+        Walks the occurrences of the rarest part and looks for the others around them.
+        """
+        found = [self.positions(part) for part in parts]
+        rarest = min(range(len(parts)), key=lambda i: found[i].size)
+        begins = found[rarest]
+        ends = begins + parts[rarest].size
+        for part in parts[rarest + 1 :]:
+            begins, ends = self._extend(kernel.match_right, begins, ends, part, longest_gap)
+        for part in reversed(parts[:rarest]):
+            begins, ends = self._extend(kernel.match_left, begins, ends, part, longest_gap)
+        return np.unique(np.column_stack([begins, ends]), axis=0)
+
+    def _extend(
+        self,
+        match: Callable[..., int],
+        begins: np.ndarray,
+        ends: np.ndarray,
+        part: np.ndarray,
+        longest_gap: int,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        arguments = (self.tokens, frozen(begins), frozen(ends), frozen(part), longest_gap)
+        nothing = np.empty(0, np.int64)
+        n = match(*arguments, nothing, nothing.copy())
+        new_begins, new_ends = np.empty(n, np.int64), np.empty(n, np.int64)
+        match(*arguments, new_begins, new_ends)
+        return new_begins, new_ends
+
+    def sentence_lengths(self) -> np.ndarray:
+        """Return the tokens in each sentence, int64."""
+        starts = self.sentence_starts.astype(np.int64)
+        return np.diff(starts, append=self.tokens.size) - 1
+
+    def places(self, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return (number of the source, line) of each position."""
+        if not self.sentence_starts.size or not self.source_starts.size:
+            raise damaged()
+        sentences = np.searchsorted(self.sentence_starts, positions, "right") - 1
+        sources = np.searchsorted(self.source_starts, sentences, "right") - 1
+        return self.source_numbers[sources], self.sentence_lines[sentences]

@@ -1,0 +1,138 @@
+"""Rows around phrases -> counted context features -> weights, as sparse rows.
+
+Sparse rows: the features of phrase i are features[row_starts[i]:row_starts[i + 1]], with
+their counts or weights beside them; no feature stands twice in a row.
+"""
+
+import math
+
+import numpy as np
+
+from distsim.kernels.compiled import compiled
+
+RAW, LOG, PPMI, LLR = 0, 1, 2, 3
+
+
+@compiled
+def count_neighbours(rows, lows, highs, first, length, window, n_words, seen):
+    """Count the words at each position 1..window left and right of phrases of one length.
+
+    rows[:, first:first + length] is the phrase; its occurrences are the rows
+    lows[p]:highs[p]. seen: uint32[n_words] of zeros, and zeros again afterwards.
+    Returns (row_starts int64, features uint32, counts uint32); a feature is
+    family * n_words + word, families in the order l1 r1 l2 r2 ...
+    """
+    capacity = 0
+    for p in range(lows.size):
+        capacity += (highs[p] - lows[p]) * 2 * window
+    row_starts = np.zeros(lows.size + 1, np.int64)
+    features = np.empty(capacity, np.uint32)
+    counts = np.empty(capacity, np.uint32)
+    n = 0
+    for p in range(lows.size):
+        for family in range(2 * window):
+            distance = family // 2 + 1
+            if family % 2 == 0:
+                column = first - distance
+            else:
+                column = first + length - 1 + distance
+            begin = n
+            for i in range(lows[p], highs[p]):
+                word = rows[i, column]
+                if word != 0:
+                    if seen[word] == 0:
+                        features[n] = word
+                        n += 1
+                    seen[word] += np.uint32(1)
+            shift = np.uint32(family * n_words)
+            for f in range(begin, n):
+                word = features[f]
+                counts[f] = seen[word]
+                seen[word] = 0
+                features[f] = word + shift
+        row_starts[p + 1] = n
+    return row_starts, features[:n].copy(), counts[:n].copy()
+
+
+@compiled
+def log_likelihood_ratio(both, row, column, total):
+    """Return Dunning's G2 of a 2x2 table, 0 where it is seen no more often than expected.
+
+    both: phrase and feature together; row: the phrase; column: the feature; total: all.
+    """
+    if both * total <= row * column:
+        return 0.0
+    rest_of_row = max(0.0, row - both)
+    rest_of_column = max(0.0, column - both)
+    rest = max(0.0, total - row - column + both)
+    n = both + rest_of_row + rest_of_column + rest
+    row_sum = both + rest_of_row
+    column_sum = both + rest_of_column
+    score = both * math.log(both * n / (row_sum * column_sum))
+    if rest_of_row > 0:
+        score += rest_of_row * math.log(rest_of_row * n / (row_sum * (n - column_sum)))
+    if rest_of_column > 0:
+        score += rest_of_column * math.log(rest_of_column * n / ((n - row_sum) * column_sum))
+    if rest > 0:
+        score += rest * math.log(rest * n / ((n - row_sum) * (n - column_sum)))
+    return max(0.0, 2.0 * score)
+
+
+@compiled
+def weigh(row_starts, features, counts, families, marginals, log_p, totals, scheme, shift):
+    """Return the weight of every feature of every row, float64.
+
+    families: uint8, marginals: float64 and log_p: float64 by feature; totals: float64 by
+    family; scheme: RAW, LOG, PPMI or LLR.
+    """
+    weights = np.empty(features.size, np.float64)
+    row_totals = np.zeros(totals.size, np.float64)
+    for p in range(row_starts.size - 1):
+        begin = row_starts[p]
+        stop = row_starts[p + 1]
+        if scheme == PPMI or scheme == LLR:
+            row_totals[:] = 0.0
+            for f in range(begin, stop):
+                row_totals[families[features[f]]] += counts[f]
+        for f in range(begin, stop):
+            count = np.float64(counts[f])
+            feature = features[f]
+            if scheme == RAW:
+                weights[f] = count
+            elif scheme == LOG:
+                weights[f] = math.log(1.0 + count)
+            elif scheme == PPMI:
+                row = row_totals[families[feature]]
+                weights[f] = max(0.0, math.log(count / row) - log_p[feature] - shift)
+            else:
+                family = families[feature]
+                weights[f] = log_likelihood_ratio(
+                    count, row_totals[family], marginals[feature], totals[family]
+                )
+    return weights
+
+
+@compiled
+def cosine(features_a, weights_a, features_b, weights_b):
+    """Return the cosine of two sparse vectors with ascending features; -2 for a zero one."""
+    dot = 0.0
+    square_a = 0.0
+    square_b = 0.0
+    for i in range(features_a.size):
+        square_a += weights_a[i] * weights_a[i]
+    for j in range(features_b.size):
+        square_b += weights_b[j] * weights_b[j]
+    if square_a == 0.0 or square_b == 0.0:
+        return -2.0
+    i = 0
+    j = 0
+    while i < features_a.size and j < features_b.size:
+        if features_a[i] == features_b[j]:
+            dot += weights_a[i] * weights_b[j]
+            i += 1
+            j += 1
+        elif features_a[i] < features_b[j]:
+            i += 1
+        else:
+            j += 1
+    return dot / math.sqrt(square_a * square_b)

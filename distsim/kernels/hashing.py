@@ -1,0 +1,103 @@
+"""Bytes -> stable 64-bit hashes: the name of a word, phrase or feature on every machine.
+
+One byte is one step `h = (h ^ byte) * K; h ^= h >> 32`, a bijection of h, so the hash of a
+text can be continued by the text that follows; `finish` mixes the last state once more.
+"""
+
+import numpy as np
+
+from distsim.kernels.compiled import compiled
+
+START = np.uint64(0x6C62272E07BB0142)
+MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+FINISHER = np.uint64(0xD6E8FEB86659FD93)
+HALF = np.uint64(32)
+SPACE = np.uint64(32)
+
+
+@compiled
+def step(state, byte):
+    """Return the hash state after one more byte (uint64)."""
+    state = (state ^ byte) * MULTIPLIER
+    return state ^ (state >> HALF)
+
+
+@compiled
+def finish(state):
+    """Return the hash for a state."""
+    state = state * FINISHER
+    return state ^ (state >> HALF)
+
+
+@compiled
+def extend(state, text, start, stop):
+    """Return the hash state after the bytes text[start:stop]."""
+    for i in range(start, stop):
+        state = step(state, np.uint64(text[i]))
+    return state
+
+
+@compiled
+def hash_pieces(prefix, text, offsets):
+    """Return hash(prefix + text[offsets[i]:offsets[i + 1]]) for every piece i, uint64."""
+    state = extend(START, prefix, 0, prefix.size)
+    out = np.empty(offsets.size - 1, np.uint64)
+    for i in range(out.size):
+        out[i] = finish(extend(state, text, offsets[i], offsets[i + 1]))
+    return out
+
+
+@compiled
+def number_hashes(hashes, keys, values, next_number, first_seen):
+    """Number the hashes in order of first appearance with an open-addressing table.
+
+    keys, values: the table, a power of two long, kept at least half empty by the caller;
+    value 0xFFFFFFFF marks an empty slot. Writes the index of each new hash's first
+    appearance into first_seen; returns (numbers uint32[len(hashes)], count of new ones).
+    """
+    empty = np.uint32(0xFFFFFFFF)
+    mask = np.uint64(keys.size - 1)
+    one = np.uint64(1)
+    numbers = np.empty(hashes.size, np.uint32)
+    n_new = 0
+    for i in range(hashes.size):
+        key = hashes[i]
+        slot = key & mask
+        while values[slot] != empty and keys[slot] != key:
+            slot = (slot + one) & mask
+        if values[slot] == empty:
+            keys[slot] = key
+            values[slot] = np.uint32(next_number + n_new)
+            first_seen[n_new] = i
+            n_new += 1
+        numbers[i] = values[slot]
+    return numbers, n_new
+
+
+@compiled
+def find_sorted(sorted_hashes, wanted):
+    """Return the first index of each wanted hash in sorted_hashes, -1 where absent; int64."""
+    out = np.empty(wanted.size, np.int64)
+    for i in range(wanted.size):
+        key = wanted[i]
+        low = 0
+        high = sorted_hashes.size
+        while low < high:
+            middle = (low + high) >> 1
+            if sorted_hashes[middle] < key:
+                low = middle + 1
+            else:
+                high = middle
+        out[i] = low if low < sorted_hashes.size and sorted_hashes[low] == key else -1
+    return out
+
+
+@compiled
+def find_ids(sorted_hashes, ids, n_ids, wanted):
+    """Return the id of each wanted hash by a sorted table, -1 where absent or damaged; int64."""
+    out = find_sorted(sorted_hashes, wanted)
+    for i in range(out.size):
+        if out[i] >= 0:
+            word = np.int64(ids[out[i]])
+            out[i] = word if word < n_ids else -1
+    return out

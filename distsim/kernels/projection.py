@@ -1,0 +1,73 @@
+"""Sparse rows of weights -> sums of projection vectors -> bits."""
+
+import numpy as np
+
+from distsim.kernels.compiled import compiled
+
+# Weights and projection vectors are multiples of 2^-12, so a product is one of 2^-24 and a
+# float64 sum of them is exact below 2^29.
+WEIGHT_STEPS = 4096.0
+EXACT_SUM = 2.0**29
+
+
+@compiled
+def rounding_steps(weights, begin, stop, largest):
+    """Return how many steps to the unit the weights of a row are rounded to.
+
+    4096, and half as many again and again where the sum of |weight| * largest could leave
+    the range in which float64 sums are exact; the result depends on no order.
+    """
+    total = 0.0
+    for f in range(begin, stop):
+        total += np.floor(abs(weights[f]) * WEIGHT_STEPS + 1.0)
+    bound = total / WEIGHT_STEPS * largest
+    steps = WEIGHT_STEPS
+    exact = EXACT_SUM
+    while bound >= exact:
+        steps /= 2.0
+        exact *= 2.0
+    return steps
+
+
+@compiled
+def project(row_starts, features, weights, offsets, vectors, largest, sums):
+    """Fill sums[p] with the sum of weight * vector over the features of each row p.
+
+    offsets: where each feature's vector begins in `vectors` (float32 multiples of 2^-12);
+    largest: an upper bound of their absolute values; sums: float64[n_rows, n_bits].
+    """
+    n_bits = sums.shape[1]
+    for p in range(row_starts.size - 1):
+        begin = row_starts[p]
+        stop = row_starts[p + 1]
+        steps = rounding_steps(weights, begin, stop, largest)
+        row = sums[p]
+        for i in range(n_bits):
+            row[i] = 0.0
+        for f in range(begin, stop):
+            weight = np.floor(weights[f] * steps + 0.5) / steps
+            if weight != 0.0:
+                offset = offsets[features[f]]
+                vector = vectors[offset : offset + n_bits]
+                for i in range(n_bits):
+                    row[i] += weight * np.float64(vector[i])
+
+
+@compiled
+def cut_bits(sums, bits):
+    """Fill bits[p], uint64[n_bits / 64], with sum > 0; return whether each row has any nonzero.
+
+    Bit i is bit i % 64 of word i // 64.
+    """
+    some = np.zeros(sums.shape[0], np.bool_)
+    for p in range(sums.shape[0]):
+        for w in range(bits.shape[1]):
+            word = np.uint64(0)
+            for i in range(64):
+                value = sums[p, 64 * w + i]
+                if value > 0.0:
+                    word |= np.uint64(1) << np.uint64(i)
+                if value != 0.0:
+                    some[p] = True
+            bits[p, w] = word
+    return some

@@ -1,0 +1,261 @@
+"""Suffix arrays over token ids: search, runs of equal prefixes, neighbourhoods.
+
+Every index that comes from `suffixes` or `tokens` may come from a damaged file: it is
+checked before it is used, and DAMAGED is returned instead of reading beyond an array.
+"""
+
+import numpy as np
+
+from distsim.kernels.compiled import compiled
+
+DAMAGED = -1
+
+
+@compiled
+def pack_tokens(tokens, width):
+    """Return the tokens as big-endian numbers of `width` bytes, end to end; uint8."""
+    out = np.empty(tokens.size * width, np.uint8)
+    for i in range(tokens.size):
+        token = np.uint32(tokens[i])
+        for k in range(width):
+            out[i * width + k] = np.uint8((token >> np.uint32(8 * (width - 1 - k))) & 0xFF)
+    return out
+
+
+@compiled
+def unpack_suffixes(byte_suffixes, width, out):
+    """Keep the suffixes that start at a token, as token positions, in `out` uint32."""
+    n = 0
+    for i in range(byte_suffixes.size):
+        position = byte_suffixes[i]
+        if position % width == 0:
+            out[n] = np.uint32(position // width)
+            n += 1
+    return n
+
+
+@compiled
+def _compare(tokens, position, phrase, first, length):
+    """Compare the tokens at `position` with phrase[first:first + length]: -1, 0 or 1."""
+    for k in range(length):
+        if position + k >= tokens.size:
+            return -1
+        a = tokens[position + k]
+        b = phrase[first + k]
+        if a < b:
+            return -1
+        if a > b:
+            return 1
+    return 0
+
+
+@compiled
+def find_intervals(tokens, suffixes, word_starts, phrases, phrase_stops, lows, highs):
+    """Find each phrase's half-open interval in the suffix array.
+
+    word_starts: uint32[n_words + 1], where the suffixes of each first word begin.
+    phrases: word ids of all phrases, int64, end to end; phrase_stops: where each ends.
+    Fills lows and highs (int64), equal where the phrase does not occur. Returns 0, or
+    DAMAGED.
+    """
+    begin = 0
+    for p in range(phrase_stops.size):
+        stop = phrase_stops[p]
+        length = stop - begin
+        lows[p] = 0
+        highs[p] = 0
+        known = length > 0
+        for k in range(begin, stop):
+            if phrases[k] <= 0 or phrases[k] >= word_starts.size - 1:
+                known = False
+        if known:
+            low = np.int64(word_starts[phrases[begin]])
+            top = np.int64(word_starts[phrases[begin] + 1])
+            if low > top or top > suffixes.size:
+                return DAMAGED
+            if length > 1:
+                high = top
+                while low < high:
+                    middle = (low + high) >> 1
+                    if _compare(tokens, suffixes[middle] + 1, phrases, begin + 1, length - 1) < 0:
+                        low = middle + 1
+                    else:
+                        high = middle
+                high = top
+                first = low
+                while first < high:
+                    middle = (first + high) >> 1
+                    if _compare(tokens, suffixes[middle] + 1, phrases, begin + 1, length - 1) <= 0:
+                        first = middle + 1
+                    else:
+                        high = middle
+                top = first
+            lows[p] = low
+            highs[p] = max(low, top)
+        begin = stop
+    return 0
+
+
+@compiled
+def count_words(tokens, n_words):
+    """Return where the suffixes of each word begin, uint32[n_words + 1]; empty if damaged."""
+    out = np.zeros(n_words + 1, np.uint32)
+    for i in range(tokens.size):
+        if tokens[i] >= n_words:
+            return np.empty(0, np.uint32)
+        out[tokens[i] + 1] += np.uint32(1)
+    for w in range(n_words):
+        out[w + 1] += out[w]
+    return out
+
+
+@compiled
+def gather_neighbourhoods(tokens, suffixes, before, after, n_words, rows):
+    """Copy what stands around each suffix, inside its sentence, into rows[i].
+
+    rows: uint32[len(suffixes), before + after]; columns [0, before) are the tokens before
+    the position, the last one the nearest, columns from `before` on the tokens from it on;
+    0 from the sentence's edge outwards. Returns 0, or DAMAGED.
+    """
+    for i in range(suffixes.size):
+        position = np.int64(suffixes[i])
+        if position >= tokens.size:
+            return DAMAGED
+        inside = True
+        for k in range(before):
+            at = position - 1 - k
+            token = np.uint32(0)
+            if inside and at >= 0:
+                token = tokens[at]
+            inside = inside and token != 0
+            if token >= n_words:
+                return DAMAGED
+            rows[i, before - 1 - k] = token if inside else np.uint32(0)
+        inside = True
+        for k in range(after):
+            at = position + k
+            token = np.uint32(0)
+            if inside and at < tokens.size:
+                token = tokens[at]
+            inside = inside and token != 0
+            if token >= n_words:
+                return DAMAGED
+            rows[i, before + k] = token if inside else np.uint32(0)
+    return 0
+
+
+@compiled
+def merge_rows(a, b, first, length, out):
+    """Merge two row sets sorted by columns [first, first + length) into out."""
+    i = 0
+    j = 0
+    for n in range(out.shape[0]):
+        from_a = j >= b.shape[0]
+        if not from_a and i < a.shape[0]:
+            from_a = True
+            for k in range(first, first + length):
+                if a[i, k] != b[j, k]:
+                    from_a = a[i, k] < b[j, k]
+                    break
+        if from_a:
+            out[n, :] = a[i, :]
+            i += 1
+        else:
+            out[n, :] = b[j, :]
+            j += 1
+
+
+@compiled
+def common_prefixes(rows, first, longest):
+    """Return how many tokens each row shares with the row before, from column `first` on.
+
+    uint8[len(rows)], at most `longest`, 0 for the first row; the 0 beyond a sentence's end
+    is shared with nothing.
+    """
+    out = np.zeros(rows.shape[0], np.uint8)
+    for i in range(1, rows.shape[0]):
+        n = 0
+        while n < longest:
+            token = rows[i, first + n]
+            if token == 0 or token != rows[i - 1, first + n]:
+                break
+            n += 1
+        out[i] = n
+    return out
+
+
+@compiled
+def find_runs(rows, first, common, length, min_count):
+    """Find the phrases of `length` tokens that stand in at least min_count rows.
+
+    common: from common_prefixes. Returns (lows, highs), int64: half-open runs of rows.
+    """
+    lows = np.empty(rows.shape[0] // max(1, min_count) + 1, np.int64)
+    highs = np.empty(lows.size, np.int64)
+    n = 0
+    low = 0
+    for i in range(1, rows.shape[0] + 1):
+        if i < rows.shape[0] and common[i] >= length:
+            continue
+        if i - low >= min_count and rows.shape[0] > 0 and rows[low, first + length - 1] != 0:
+            lows[n] = low
+            highs[n] = i
+            n += 1
+        low = i
+    return lows[:n], highs[:n]
+
+
+@compiled
+def match_right(tokens, begins, ends, part, longest_gap, out_begins, out_ends):
+    """Extend each match [begin, end) by `part` after a gap of 1..longest_gap tokens.
+
+    Returns how many extended matches there are; writes as many as out_* can hold.
+    """
+    n = 0
+    for m in range(begins.size):
+        for gap in range(1, longest_gap + 1):
+            at = ends[m] + gap
+            if at - 1 >= tokens.size or tokens[at - 1] == 0:
+                break
+            if _compare(tokens, at, part, 0, part.size) == 0:
+                if n < out_begins.size:
+                    out_begins[n] = begins[m]
+                    out_ends[n] = at + part.size
+                n += 1
+    return n
+
+
+@compiled
+def match_left(tokens, begins, ends, part, longest_gap, out_begins, out_ends):
+    """Extend each match [begin, end) by `part` before it, over a gap; see match_right."""
+    n = 0
+    for m in range(begins.size):
+        for gap in range(1, longest_gap + 1):
+            at = begins[m] - gap
+            if at < 0 or at >= tokens.size or tokens[at] == 0:
+                break
+            start = at - part.size
+            if start >= 0 and _compare(tokens, start, part, 0, part.size) == 0:
+                if n < out_begins.size:
+                    out_begins[n] = start
+                    out_ends[n] = ends[m]
+                n += 1
+    return n
+
+
+@compiled
+def count_disorder(tokens, suffixes, depth):
+    """Return how many suffixes stand after a greater one, looking `depth` tokens deep."""
+    n = 0
+    for i in range(1, suffixes.size):
+        a = np.int64(suffixes[i - 1])
+        b = np.int64(suffixes[i])
+        for k in range(depth):
+            if a + k >= tokens.size:
+                break
+            if b + k >= tokens.size or tokens[a + k] > tokens[b + k]:
+                n += 1
+                break
+            if tokens[a + k] < tokens[b + k]:
+                break
+    return n

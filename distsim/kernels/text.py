@@ -1,0 +1,385 @@
+"""UTF-8 bytes -> tokens: byte spans, hashes, and where sentences and lines end.
+
+Two cuts of the same shape: `cut_white_space` for text that is tokenised already and
+`cut_running_text` for text that is not. Both return
+(starts, stops, hashes) of the tokens, int64 and uint64;
+sentence_stops: the number of tokens up to the end of each sentence that has any, int64;
+sentence_lines: the line, from 0, on which each of these sentences stands, int64;
+line_stops: the number of tokens up to the end of each line, int64.
+"""
+
+import numpy as np
+
+from distsim.kernels.compiled import compiled
+from distsim.kernels.hashing import START, extend, finish
+
+# Classes of characters, in the table that corpus/characters.py makes.
+OTHER, SPACE, NEWLINE = 0, 1, 2
+LOWER, UPPER, LETTER, DIGIT, MARK = 3, 4, 5, 6, 7
+IDEOGRAPH, APOSTROPHE, HYPHEN, PERIOD, COMMA = 8, 9, 10, 11, 12
+STOP, WIDE_STOP, CLOSE, OPEN, QUOTE = 13, 14, 15, 16, 17
+
+
+@compiled
+def _decode(text, i):
+    """Return the code point at byte i of valid UTF-8, and its width in bytes."""
+    byte = np.int64(text[i])
+    if byte < 0x80:
+        return byte, 1
+    if byte < 0xE0:
+        return (byte & 0x1F) << 6 | (np.int64(text[i + 1]) & 0x3F), 2
+    if byte < 0xF0:
+        high = (byte & 0x0F) << 12 | (np.int64(text[i + 1]) & 0x3F) << 6
+        return high | (np.int64(text[i + 2]) & 0x3F), 3
+    high = (byte & 0x07) << 18 | (np.int64(text[i + 1]) & 0x3F) << 12
+    return high | (np.int64(text[i + 2]) & 0x3F) << 6 | (np.int64(text[i + 3]) & 0x3F), 4
+
+
+@compiled
+def _class_at(text, i, classes):
+    """Return the class of the character at byte i; the end of the text counts as a newline."""
+    if i >= text.size:
+        return NEWLINE
+    code, _ = _decode(text, i)
+    return np.int64(classes[code])
+
+
+@compiled
+def _is_letter(kind):
+    return LOWER <= kind <= LETTER
+
+
+@compiled
+def _is_word(kind):
+    return LOWER <= kind <= MARK
+
+
+@compiled
+def cut_white_space(text, classes):
+    """Cut at Unicode white space; every line with a token is a sentence."""
+    capacity = text.size // 2 + 1
+    starts = np.empty(capacity, np.int64)
+    stops = np.empty(capacity, np.int64)
+    hashes = np.empty(capacity, np.uint64)
+    n_lines = 1
+    for i in range(text.size):
+        if text[i] == 10:
+            n_lines += 1
+    line_stops = np.empty(n_lines, np.int64)
+    sentence_stops = np.empty(n_lines, np.int64)
+    sentence_lines = np.empty(n_lines, np.int64)
+    n_tokens = 0
+    n_sentences = 0
+    line = 0
+    line_begin = 0
+    i = 0
+    start = -1
+    while i <= text.size:
+        if i < text.size:
+            code, width = _decode(text, i)
+            kind = np.int64(classes[code])
+        else:
+            kind = NEWLINE
+            width = 1
+        if kind == SPACE or kind == NEWLINE:
+            if start >= 0:
+                starts[n_tokens] = start
+                stops[n_tokens] = i
+                hashes[n_tokens] = finish(extend(START, text, start, i))
+                n_tokens += 1
+                start = -1
+            if kind == NEWLINE:
+                if n_tokens > line_begin:
+                    sentence_stops[n_sentences] = n_tokens
+                    sentence_lines[n_sentences] = line
+                    n_sentences += 1
+                line_stops[line] = n_tokens
+                line_begin = n_tokens
+                line += 1
+        elif start < 0:
+            start = i
+        i += width
+    if text.size > 0 and text[text.size - 1] == 10:
+        line -= 1  # what follows the last newline is no line
+    return (
+        starts[:n_tokens],
+        stops[:n_tokens],
+        hashes[:n_tokens],
+        sentence_stops[:n_sentences],
+        sentence_lines[:n_sentences],
+        line_stops[:line],
+    )
+
+
+@compiled
+def _in_sorted(values, value):
+    low = 0
+    high = values.size
+    while low < high:
+        middle = (low + high) >> 1
+        if values[middle] < value:
+            low = middle + 1
+        else:
+            high = middle
+    return low < values.size and values[low] == value
+
+
+@compiled
+def _word_end(text, start, classes, abbreviations):
+    """Return where the word at `start` ends, and what was met on the way.
+
+    Returns (stop, whether a period was taken in as part of an abbreviation,
+    number of apostrophes, byte and width of the last one, letters before and after it).
+    """
+    i = start
+    previous = OTHER
+    letters = 0  # characters since the last joint
+    longest_part = 0
+    n_periods = 0
+    n_apostrophes = 0
+    apostrophe = 0
+    apostrophe_width = 0
+    before = 0
+    since_apostrophe = 0
+    while i < text.size:
+        code, width = _decode(text, i)
+        kind = np.int64(classes[code])
+        if _is_word(kind):
+            previous = kind if kind != MARK or previous == OTHER else previous
+            letters += 1
+            since_apostrophe += 1
+            i += width
+            continue
+        following = _class_at(text, i + width, classes)
+        joins = False
+        if kind == APOSTROPHE:
+            joins = _is_letter(previous) and _is_letter(following)
+            if joins:
+                n_apostrophes += 1
+                apostrophe = i
+                apostrophe_width = width
+                before = since_apostrophe
+                since_apostrophe = 0
+        elif kind == HYPHEN:
+            joins = _is_word(following)
+        elif kind == PERIOD:
+            if previous == DIGIT:
+                joins = following == DIGIT
+            else:
+                joins = _is_letter(following) and (following != UPPER or letters == 1)
+            if joins:
+                n_periods += 1
+        elif kind == COMMA:
+            joins = previous == DIGIT and following == DIGIT
+        if not joins:
+            break
+        if letters > longest_part:
+            longest_part = letters
+        letters = 0
+        previous = OTHER
+        i += width
+    if letters > longest_part:
+        longest_part = letters
+    abbreviated = False
+    if i < text.size and text[i] == 46 and _class_at(text, i + 1, classes) != PERIOD:
+        if longest_part == 1 and _is_letter(previous) and n_apostrophes == 0:
+            abbreviated = True  # an initial or letters between periods: `j.`, `u.s.`
+        elif n_periods == 0:
+            abbreviated = _in_sorted(abbreviations, finish(extend(START, text, start, i)))
+        if abbreviated:
+            i += 1
+    return i, abbreviated, n_apostrophes, apostrophe, apostrophe_width, before, since_apostrophe
+
+
+@compiled
+def _sentence_follows(text, i, classes):
+    """Tell whether what comes after the white space at byte i looks like a sentence's start."""
+    while i < text.size:
+        code, width = _decode(text, i)
+        kind = np.int64(classes[code])
+        if kind in (UPPER, LETTER, DIGIT, IDEOGRAPH):
+            return True
+        if kind not in (SPACE, OPEN, QUOTE, APOSTROPHE):
+            return False
+        i += width
+    return False
+
+
+@compiled
+def cut_running_text(text, classes, abbreviations):
+    """Cut running text into words, numbers and punctuation, and lines into sentences.
+
+    abbreviations: sorted hashes of the words that keep the period after them.
+    """
+    capacity = text.size + 1
+    starts = np.empty(capacity, np.int64)
+    stops = np.empty(capacity, np.int64)
+    hashes = np.empty(capacity, np.uint64)
+    n_lines = 1
+    for i in range(text.size):
+        if text[i] == 10:
+            n_lines += 1
+    line_stops = np.empty(n_lines, np.int64)
+    sentence_stops = np.empty(capacity, np.int64)
+    sentence_lines = np.empty(capacity, np.int64)
+    n_tokens = 0
+    n_sentences = 0
+    line = 0
+    sentence_begin = 0
+    ends = False  # the sentence is over if white space and a likely start follow
+    ends_here = False  # it is over unless closing punctuation follows (ideographic stops)
+    i = 0
+    while i <= text.size:
+        if i < text.size:
+            code, width = _decode(text, i)
+            kind = np.int64(classes[code])
+        else:
+            kind = NEWLINE
+            width = 1
+        closing = kind == CLOSE or kind == QUOTE or kind == APOSTROPHE
+        stopping = kind == STOP or kind == WIDE_STOP or kind == PERIOD
+        if kind == SPACE:
+            over = ends and _sentence_follows(text, i, classes)
+        else:
+            over = kind == NEWLINE or (ends_here and not closing and not stopping)
+        if over:
+            if n_tokens > sentence_begin:
+                sentence_stops[n_sentences] = n_tokens
+                sentence_lines[n_sentences] = line
+                n_sentences += 1
+                sentence_begin = n_tokens
+            ends = False
+            ends_here = False
+        if kind == SPACE or kind == NEWLINE:
+            if kind == NEWLINE:
+                line_stops[line] = n_tokens
+                line += 1
+            i += width
+            continue
+        stop = i + width
+        split = stop
+        if _is_word(kind):
+            stop, _, n_apostrophes, apostrophe, apostrophe_width, before, after = _word_end(
+                text, i, classes, abbreviations
+            )
+            split = stop
+            if n_apostrophes > 0 and after <= 2:
+                split = apostrophe  # king 's
+            elif n_apostrophes == 1 and before <= 2:
+                split = apostrophe + apostrophe_width  # l' homme
+            ends = False
+        elif kind == IDEOGRAPH:
+            ends = False
+        else:
+            while kind != CLOSE and kind != OPEN and stop < text.size:
+                next_code, next_width = _decode(text, stop)
+                if next_code != code:
+                    break
+                stop += next_width
+            split = stop
+            if stopping:
+                ends = True
+                ends_here = kind == WIDE_STOP
+            elif not closing:
+                ends = False
+                ends_here = False
+        starts[n_tokens] = i
+        stops[n_tokens] = split
+        hashes[n_tokens] = finish(extend(START, text, i, split))
+        n_tokens += 1
+        if split < stop:
+            starts[n_tokens] = split
+            stops[n_tokens] = stop
+            hashes[n_tokens] = finish(extend(START, text, split, stop))
+            n_tokens += 1
+        i = stop
+    if text.size > 0 and text[text.size - 1] == 10:
+        line -= 1
+    return (
+        starts[:n_tokens].copy(),
+        stops[:n_tokens].copy(),
+        hashes[:n_tokens].copy(),
+        sentence_stops[:n_sentences].copy(),
+        sentence_lines[:n_sentences].copy(),
+        line_stops[:line].copy(),
+    )
+
+
+@compiled
+def lay_sentences(words, sentence_stops, dropped):
+    """Return the words sentence by sentence, each sentence closed by a 0.
+
+    words: word ids uint32, `dropped` where a word is to vanish.
+    Returns (tokens uint32, kept: index of every sentence that has a token, starts: where
+    each of them begins in tokens).
+    """
+    tokens = np.empty(words.size + sentence_stops.size, np.uint32)
+    kept = np.empty(sentence_stops.size, np.int64)
+    starts = np.empty(sentence_stops.size, np.int64)
+    n = 0
+    n_kept = 0
+    begin = 0
+    for s in range(sentence_stops.size):
+        first = n
+        for i in range(begin, sentence_stops[s]):
+            if words[i] != dropped:
+                tokens[n] = words[i]
+                n += 1
+        begin = sentence_stops[s]
+        if n > first:
+            tokens[n] = 0
+            n += 1
+            kept[n_kept] = s
+            starts[n_kept] = first
+            n_kept += 1
+    return tokens[:n], kept[:n_kept], starts[:n_kept]
+
+
+@compiled
+def hash_lines(words, line_stops, word_hashes, dropped):
+    """Return one 64-bit hash per line from its words' hashes; 0 for a line without words."""
+    out = np.zeros(line_stops.size, np.uint64)
+    begin = 0
+    for line in range(line_stops.size):
+        state = START
+        n = 0
+        for i in range(begin, line_stops[line]):
+            if words[i] != dropped:
+                state = finish(state ^ word_hashes[words[i]])
+                n += 1
+        begin = line_stops[line]
+        if n > 0:
+            out[line] = state | np.uint64(1)
+    return out
+
+
+@compiled
+def render_phrases(words, starts, lengths, text, offsets):
+    """Return the UTF-8 of the phrases words[starts[i]:starts[i] + lengths[i]], end to end.
+
+    Returns (bytes uint8, offsets int64[len(starts) + 1]); words are parted by one space.
+    A word id outside the vocabulary gives (empty, empty): the data is damaged.
+    """
+    ends = np.empty(starts.size + 1, np.int64)
+    ends[0] = 0
+    total = 0
+    for p in range(starts.size):
+        for k in range(lengths[p]):
+            word = np.int64(words[starts[p] + k])
+            if word >= offsets.size - 1:
+                return np.empty(0, np.uint8), np.empty(0, np.int64)
+            total += np.int64(offsets[word + 1]) - np.int64(offsets[word]) + 1
+        total -= 1
+        ends[p + 1] = total
+    out = np.empty(total, np.uint8)
+    n = 0
+    for p in range(starts.size):
+        for k in range(lengths[p]):
+            if k > 0:
+                out[n] = 32
+                n += 1
+            word = np.int64(words[starts[p] + k])
+            for i in range(np.int64(offsets[word]), np.int64(offsets[word + 1])):
+                out[n] = text[i]
+                n += 1
+    return out, ends

@@ -1,0 +1,49 @@
+"""Items -> results, in order, computed by a few threads while the caller consumes them."""
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+# progress(stage, done, total): called now and then while something long is at work.
+Progress = Callable[[str, int, int | None], None]
+
+
+def no_progress(stage: str, done: int, total: int | None) -> None:
+    """Report nothing."""
+
+
+def available_cores() -> int:
+    """Return the number of processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def ordered_map(
+    function: Callable[[Item], Result], items: Iterable[Item], jobs: int | None = None
+) -> Iterator[Result]:
+    """Yield function(item) for every item, in order, at most 2 * jobs of them ahead.
+
+    jobs: threads, all cores where None; kernels and decompression run side by side.
+    """
+    jobs = jobs or available_cores()
+    if jobs == 1:
+        yield from map(function, items)
+        return
+    with ThreadPoolExecutor(jobs) as pool:
+        ahead: deque[Future[Result]] = deque()
+        try:
+            for item in items:
+                ahead.append(pool.submit(function, item))
+                if len(ahead) >= 2 * jobs:
+                    yield ahead.popleft().result()
+            while ahead:
+                yield ahead.popleft().result()
+        finally:
+            for future in ahead:
+                future.cancel()

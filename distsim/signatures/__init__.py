@@ -1,0 +1,1 @@
+"""Weighted features -> projections -> bit signatures in a table."""

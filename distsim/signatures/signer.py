@@ -1,0 +1,78 @@
+"""Counted contexts of phrases, in batches -> weights -> projected sums -> bits."""
+
+import threading
+from dataclasses import dataclass
+
+import numpy as np
+
+from distsim.contexts.features import ContextCounts, FeatureSpace
+from distsim.contexts.weights import Weigher, Weighting
+from distsim.kernels.compiled import frozen
+from distsim.kernels.projection import cut_bits, project
+from distsim.signatures.gaussian import GaussianProjection
+
+BATCH_PHRASES = 1 << 13  # a batch's sums are held in memory, for every thread
+
+
+@dataclass(frozen=True)
+class PhraseBatch:
+    """Phrases with their counted contexts, from whatever source.
+
+    hashes: uint64[n], of each phrase's text. text: uint8, the phrases end to end;
+    text_lengths: int64[n], bytes of each. strengths: uint64[n], occurrences.
+    """
+
+    hashes: np.ndarray
+    text: np.ndarray
+    text_lengths: np.ndarray
+    strengths: np.ndarray
+    contexts: ContextCounts
+
+
+@dataclass(frozen=True)
+class SignedBatch:
+    """A batch with its bits.
+
+    bits: uint64[n, n_bits / 64]. some: bool[n], False where the sum of a phrase is a zero
+    vector, which has no signature.
+    """
+
+    phrases: PhraseBatch
+    bits: np.ndarray
+    some: np.ndarray
+
+
+class Signer:
+    """Signs batches of phrases over one feature space; may be shared by threads."""
+
+    def __init__(
+        self, space: FeatureSpace, weighting: Weighting, projection: GaussianProjection
+    ) -> None:
+        self._weigher = Weigher(space, weighting)
+        self._offsets = frozen(projection.offsets(space.hashes))
+        self._vectors = frozen(projection.vectors)
+        self._largest = projection.largest
+        self._n_bits = projection.n_bits
+        self._of_thread = threading.local()
+
+    def sign(self, batch: PhraseBatch) -> SignedBatch:
+        """Return the batch's bits."""
+        sums = self.sums(batch.contexts)
+        bits = np.empty((len(sums), self._n_bits // 64), np.uint64)
+        return SignedBatch(batch, bits, cut_bits(frozen(sums), bits))
+
+    def sums(self, contexts: ContextCounts) -> np.ndarray:
+        """Return the projected sum of every row, float64[n, n_bits].
+
+        The array is the thread's own and overwritten by its next batch.
+        """
+        n = contexts.starts.size - 1
+        sums = getattr(self._of_thread, "sums", None)
+        if sums is None or len(sums) < n:
+            sums = self._of_thread.sums = np.empty((max(n, BATCH_PHRASES), self._n_bits))
+        weights = self._weigher.weigh(contexts)
+        project(
+            frozen(contexts.starts), frozen(contexts.features), frozen(weights), self._offsets,
+            self._vectors, self._largest, sums[:n],
+        )  # fmt: skip
+        return sums[:n]

@@ -1,0 +1,147 @@
+"""The signature table: phrase -> bits and strength, memory-mapped and sorted by hash."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from distsim import storage
+from distsim.corpus.normaliser import Normaliser
+from distsim.corpus.query import split_phrase
+from distsim.corpus.vocabulary import hash_texts
+from distsim.errors import ArtifactError, ParameterError
+from distsim.indexes.corpus_index import CorpusIndex, signatures_inside
+from distsim.kernels.compiled import frozen
+from distsim.kernels.hashing import find_sorted
+from distsim.parallel import Progress, no_progress
+from distsim.signatures.recipe import Recipe
+from distsim.signatures.rows import BLOCK_ROWS
+from distsim.signatures.sign import Selection, sign_index
+
+
+class SignatureTable:
+    """Phrases with their signatures; arrays are mapped, not read.
+
+    hashes: uint64[n], sorted. bits: uint64[n, n_bits / 64]. strengths: uint32[n], the
+    occurrences behind each signature. parameters: what the table was made with.
+    """
+
+    def __init__(self, artifact: storage.Artifact) -> None:
+        self.path = artifact.path
+        self.parameters = artifact.parameters
+        self.fingerprint: dict[str, Any] = artifact.parameters["fingerprint"]
+        self.n_bits: int = self.fingerprint["projection"]["bits"]
+        self.hashes = frozen(artifact.array("hashes"))
+        self.bits = frozen(artifact.array("bits"))
+        self.strengths = frozen(artifact.array("strengths"))
+        self._text = frozen(artifact.array("text"))
+        self._blocks = frozen(artifact.array("text_blocks"))
+        self._ends = frozen(artifact.array("text_ends"))
+        self.normaliser = Normaliser.from_manifest(self.fingerprint["normaliser"])
+        self._running_text = artifact.parameters["format"] == "text"
+        n = self.hashes.size
+        if not (
+            len(self.bits) == self.strengths.size == self._ends.size == n
+            and self.bits.shape[1] * 64 == self.n_bits
+            and self._blocks.size == -(-n // BLOCK_ROWS)
+        ):
+            raise ArtifactError(f"{self.path}: the table's arrays differ in length: sign it again")
+
+    @classmethod
+    def open(cls, path: str | Path) -> "SignatureTable":
+        """Open a table, or the table that was signed into an index.
+
+        Raises:
+            ArtifactError: there is no table of a readable version at `path`.
+        """
+        path = Path(path)
+        artifact = storage.Artifact(path)
+        if artifact.kind is storage.INDEX:
+            inside = signatures_inside(path)
+            if not inside.exists():
+                raise ArtifactError(
+                    f"{path}: the index was not signed yet: run distsim sign {path}"
+                )
+            return cls(storage.Artifact(inside, storage.SIGNATURES))
+        return cls(storage.Artifact(path, storage.SIGNATURES))
+
+    @classmethod
+    def build(
+        cls,
+        index: CorpusIndex,
+        path: str | Path | None = None,
+        recipe: Recipe | None = None,
+        selection: Selection | None = None,
+        jobs: int | None = None,
+        progress: Progress = no_progress,
+    ) -> "SignatureTable":
+        """Sign the phrases of an index into the folder `path`, or into the index, and open it.
+
+        Raises: as distsim.signatures.sign.sign_index.
+        """
+        return cls.open(sign_index(index, path, recipe, selection, jobs, progress))
+
+    def __len__(self) -> int:
+        return self.hashes.size
+
+    @property
+    def longest(self) -> int:
+        """The most tokens a phrase of this table has."""
+        return int(self.parameters["max_length"])
+
+    def normal_form(self, phrase: str) -> str:
+        """Return the phrase as it stands in the table, if it does.
+
+        Raises:
+            ParameterError: the phrase is empty.
+        """
+        return " ".join(split_phrase(phrase, self.normaliser, self.is_whole))
+
+    def find(self, phrases: Sequence[str]) -> np.ndarray:
+        """Return the row of every phrase, -1 where it has no signature; int64.
+
+        Raises:
+            ParameterError: a phrase is empty.
+        """
+        return self.find_normal([self.normal_form(phrase) for phrase in phrases])
+
+    def text(self, row: int) -> str:
+        """Return the phrase of a row."""
+        block = row // BLOCK_ROWS
+        base = int(self._blocks[block])
+        start = base + (int(self._ends[row - 1]) if row % BLOCK_ROWS else 0)
+        return bytes(self._text[start : base + int(self._ends[row])]).decode(errors="replace")
+
+    def texts(self) -> Iterator[str]:
+        """Yield all phrases in row order."""
+        return (self.text(row) for row in range(len(self)))
+
+    def token_counts(self, rows: np.ndarray | None = None) -> np.ndarray:
+        """Return the number of tokens of the phrases of all rows or of some, int64."""
+        spaces = np.concatenate([[0], np.cumsum(self._text == ord(" "))])
+        blocks = np.repeat(self._blocks.astype(np.int64), BLOCK_ROWS)[: len(self)]
+        ends = np.minimum(blocks + self._ends, self._text.size)
+        starts = np.concatenate([[0], ends[:-1]])
+        counts = spaces[ends] - spaces[starts] + 1
+        return counts if rows is None else counts[rows]
+
+    def is_whole(self, piece: str) -> bool:
+        """Tell whether a piece of a phrase is a word of the table, not to be cut further."""
+        return not self._running_text or bool(self.find_normal([piece])[0] >= 0)
+
+    def find_normal(self, texts: Sequence[str]) -> np.ndarray:
+        """Return the row of every phrase given in its normal form, -1 where there is none."""
+        try:
+            data = [text.encode() for text in texts]
+        except UnicodeEncodeError:
+            raise ParameterError("a phrase is not valid Unicode: give it in UTF-8") from None
+        hashes = hash_texts(data)
+        rows = find_sorted(self.hashes, frozen(hashes))
+        for number, row in enumerate(rows.tolist()):
+            while row >= 0 and self.text(row) != texts[number]:  # another text, the same hash
+                row += 1
+                if row == len(self) or self.hashes[row] != hashes[number]:
+                    row = -1
+            rows[number] = row
+        return rows

@@ -1,0 +1,87 @@
+"""Artifact -> its faults: bytes that changed, arrays that contradict each other."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from distsim import storage
+from distsim.errors import ArtifactError
+from distsim.indexes.corpus_index import CorpusIndex, signatures_inside
+from distsim.kernels.compiled import frozen
+from distsim.kernels.suffixes import count_disorder
+from distsim.signatures.table import SignatureTable
+
+_DEPTH = 16
+
+
+def find_faults(path: str | Path) -> list[str]:
+    """Return what is wrong with an artifact, a few words each; nothing if it is sound.
+
+    An index's own signature table is checked with it.
+
+    Raises:
+        ArtifactError: the artifact cannot be opened at all.
+    """
+    path = Path(path)
+    artifact = storage.Artifact(path)
+    faults = [f"{path / file} is damaged" for file in artifact.damaged()]
+    if faults:
+        return faults
+    try:
+        if artifact.kind is storage.INDEX:
+            faults += _index_faults(CorpusIndex(artifact))
+            if signatures_inside(path).exists():
+                faults += find_faults(signatures_inside(path))
+        elif artifact.kind is storage.SIGNATURES:
+            faults += _table_faults(SignatureTable(artifact))
+    except ArtifactError as error:
+        faults.append(str(error))
+    return faults
+
+
+def _index_faults(index: CorpusIndex) -> Iterator[str]:
+    tokens = sentences = 0
+    for number, shard in enumerate(index.shards):
+        n = shard.tokens.size
+        name = f"shard {number}"
+        if n == 0 or shard.tokens[-1] != 0:
+            yield f"{name} does not end with a sentence boundary"
+            continue
+        if shard.tokens.max() >= index.n_words:
+            yield f"{name} has words that the vocabulary lacks"
+            continue
+        boundaries = np.flatnonzero(shard.tokens == 0)
+        starts = np.concatenate([[0], boundaries[:-1] + 1])
+        if not np.array_equal(starts, shard.sentence_starts):
+            yield f"{name}: sentence starts and boundaries differ"
+        counts = np.bincount(shard.tokens, minlength=shard.word_starts.size - 1)
+        if not np.array_equal(np.cumsum(counts), shard.word_starts[1:]):
+            yield f"{name}: word counts and tokens differ"
+        if shard.suffixes.size != n or shard.suffixes.max() >= n:
+            yield f"{name}: the suffix array is no permutation of the positions"
+            continue
+        seen = np.zeros(n, bool)
+        seen[shard.suffixes] = True
+        if not seen.all():
+            yield f"{name}: the suffix array is no permutation of the positions"
+        if count_disorder(shard.tokens, shard.suffixes, _DEPTH):
+            yield f"{name}: the suffix array is not in order"
+        tokens += n - boundaries.size
+        sentences += boundaries.size
+    counts = index.parameters["counts"]
+    if tokens != counts["tokens"] or sentences != counts["sentences"]:
+        yield "the manifest's counts and the shards differ"
+    ids = index.vocabulary.find(frozen(index.vocabulary.word_hashes()[1:]))
+    if not np.array_equal(ids, np.arange(1, index.n_words)):
+        yield "the vocabulary does not find its own words"
+
+
+def _table_faults(table: SignatureTable) -> Iterator[str]:
+    if np.any(table.hashes[1:] < table.hashes[:-1]):
+        yield "the phrases are not in order of their hashes"
+    for first in range(0, len(table), 1 << 16):
+        rows = range(first, min(len(table), first + (1 << 16)))
+        if table.find_normal([table.text(row) for row in rows]).tolist() != list(rows):
+            yield "the table does not find its own phrases"
+            break
