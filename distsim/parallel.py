@@ -1,6 +1,7 @@
 """Items -> results, in order, computed by a few threads while the caller consumes them."""
 
 import os
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -22,6 +23,23 @@ def available_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def interruptible(function: Callable[[], Result]) -> Result:
+    """Return function(), computed in a thread of its own, so that Ctrl-C need not wait for it.
+
+    For one long call into compiled code: the process can end while it is still at work.
+    """
+    outcome: Future[Result] = Future()
+
+    def run() -> None:
+        try:
+            outcome.set_result(function())
+        except BaseException as error:
+            outcome.set_exception(error)
+
+    threading.Thread(target=run, daemon=True).start()
+    return outcome.result()
 
 
 def ordered_map(
