@@ -128,10 +128,14 @@ class Artifact:
             if size == entry["size"]:
                 return _read_only(file, entry["dtype"], tuple(entry["shape"]), size)
         except OSError as error:
-            raise ArtifactError(
-                f"{file}: cannot be opened ({error.strerror}): restore the file or build the "
-                f"{self.kind.name} again"
-            ) from None
+            remedy = f"restore the file or build the {self.kind.name} again"
+            if isinstance(error, PermissionError):
+                remedy = "change its permissions"
+            elif error.errno == errno.ENOMEM:
+                remedy = "raise the limit of memory (ulimit -v) or use a larger machine"
+            elif error.errno in (errno.EMFILE, errno.ENFILE):
+                remedy = "raise the limit of open files (ulimit -n)"
+            raise ArtifactError(f"{file}: cannot be opened ({error.strerror}): {remedy}") from None
         raise ArtifactError(
             f"{file}: {size:,} bytes, wanted {entry['size']:,}: the file is cut short or changed; "
             f"restore it or build the {self.kind.name} again"
@@ -481,7 +485,9 @@ def _read_manifest(path: Path) -> dict[str, Any]:
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         sound = False
     except OSError as error:
-        raise ArtifactError(f"{file}: cannot be read: {error.strerror}") from None
+        raise ArtifactError(
+            f"{file}: cannot be read ({error.strerror}): change its permissions or restore it"
+        ) from None
     if not sound:
         raise ArtifactError(
             f"{file}: is damaged: restore the file, or remove the folder and build it again"

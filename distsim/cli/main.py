@@ -125,7 +125,10 @@ def main() -> None:
             raise
         show()
         status = getattr(error, "exit_code", 2)
-    _mention_cache()
+    if status == 0:
+        _mention_cache()
+    for number in _INTERRUPTS:  # what could be stopped is done
+        signal.signal(number, signal.SIG_IGN)
     try:
         sys.stdout.flush()
     except OSError:  # the pipe is closed or the disk is full: do not try again at exit
