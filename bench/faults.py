@@ -139,14 +139,17 @@ class KillCampaign:
         return folder
 
     def kill_processes(self, times: int, draw: random.Random) -> None:
-        """Kill the command, run as its users run it, at random moments."""
+        """Kill the command, in a child that has the modules loaded, at random moments."""
         begun = time.monotonic()
-        self._wait(self._spawn(self._folder()), None)
+        os.waitpid(self._spawn(self._folder()), 0)
         lasts = time.monotonic() - begun
         for _ in range(times):
             folder = self._folder()
-            moment = draw.uniform(0.1 * lasts, 1.05 * lasts)
-            self._wait(self._spawn(folder), moment)
+            moment = draw.uniform(0.02 * lasts, 1.02 * lasts)
+            child = self._spawn(folder)
+            time.sleep(moment)
+            os.kill(child, signal.SIGKILL)  # an ended child stays until it is waited for
+            os.waitpid(child, 0)
             self._judge(folder, f"killed after {moment:.3f} s")
 
     def kill_steps(self, most: int = 1000) -> int:
@@ -158,18 +161,12 @@ class KillCampaign:
             self._judge(folder, f"killed before step {step}")
         return most
 
-    def _spawn(self, folder: Path) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(
-            [sys.executable, "-m", "distsim.cli.main", *self.command.arguments.split()],
-            cwd=folder, stderr=subprocess.PIPE,
-        )  # fmt: skip
-
-    def _wait(self, process: subprocess.Popen[bytes], kill_after: float | None) -> None:
-        try:
-            process.communicate(timeout=kill_after)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.communicate()
+    def _spawn(self, folder: Path) -> int:
+        child = os.fork()
+        if child == 0:
+            run_here(folder, self.command.arguments)
+            os._exit(0)
+        return child
 
     def _judge(self, folder: Path, how: str) -> None:
         artifact = folder / self.command.artifact
@@ -687,6 +684,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("parts", nargs="*", default=["kill", "flip", "starve"])
     parser.add_argument("--times", type=int, default=100, help="kills of each command")
+    parser.add_argument("--tokens", type=int, default=100_000, help="in each text, but for flips")
     parser.add_argument("--flips", type=int, default=1000, help="of each kind")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
@@ -695,7 +693,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="distsim-faults-") as made:
         scratch = Path(made)
         small, large = scratch / "small", scratch / "large"
-        for folder, tokens in ((small, 30_000), (large, 500_000)):
+        for folder, tokens in ((small, 30_000), (large, options.tokens)):
             folder.mkdir()
             write_corpus(folder, tokens)
         if "kill" in options.parts:
