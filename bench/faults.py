@@ -280,11 +280,19 @@ def queries(path: Path, scratch: Path) -> dict[str, Callable[[], object]]:
             CorpusIndex.open(path), SignatureTable.open(path)
         ).similarities(pairs),
         "neighbours": lambda: [
+            _on_one_thread(),
             NeighbourSearch(SignatureTable.open(path), None, 6, [1, 2]).nearest("the"),
             NeighbourSearch(SignatureTable.open(path), candidates=words).above("the", 0.1),
         ],
         "index add": lambda: CorpusIndex.open(path).add([path.parent / "c.txt"]),
     }  # fmt: skip
+
+
+def _on_one_thread() -> None:
+    """Keep faiss from waiting for threads that did not survive a fork."""
+    import faiss
+
+    faiss.omp_set_num_threads(1)
 
 
 def change_bytes(folder: Path, draw: random.Random, mend: bool) -> str:
