@@ -7,6 +7,7 @@ import os
 import random
 import signal
 import sys
+import threading
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -22,6 +23,7 @@ from distsim.errors import ParameterError
 from distsim.indexes import build
 from distsim.kernels import compiled, suffixes
 from distsim.kernels.compiled import frozen
+from distsim.parallel import interruptible
 from distsim.verification import find_faults
 
 BENCH = Path(__file__).parent.parent / "bench"
@@ -445,3 +447,21 @@ def test_verify_follows_a_writer(
     monkeypatch.setattr(storage.Artifact, "damaged", add_first)
     assert find_faults(index) == []
     assert added
+
+
+def test_a_long_call_can_be_interrupted() -> None:
+    def tap(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    def wait_for_ever() -> None:
+        signal.signal(signal.SIGALRM, tap)
+        signal.setitimer(signal.ITIMER_REAL, 0.01)
+        try:
+            interruptible(threading.Event().wait)
+        except KeyboardInterrupt:
+            sys.exit(7)
+
+    assert in_child(wait_for_ever)[0] == 7
+    assert interruptible(lambda: 3) == 3
+    with pytest.raises(ZeroDivisionError):
+        interruptible(lambda: 1 // 0)
