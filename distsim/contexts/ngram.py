@@ -98,7 +98,7 @@ class NamedContext(NamedTuple):
     """A feature of a phrase: `l1:revise` is the word `revise` right before it."""
 
     feature: str
-    count: int
+    occurrences: int
     weight: float
 
 
