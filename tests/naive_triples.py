@@ -1,5 +1,6 @@
 """The slow, obvious sum of triples: a dict."""
 
+import itertools
 from collections import Counter
 
 import numpy as np
@@ -28,5 +29,5 @@ def as_rows(partitions):
             pairs = zip(part.features[mine].tolist(), part.counts[mine].tolist(), strict=True)
             rows.append((phrase, list(pairs)))
             assert np.all(part.features[mine][1:] > part.features[mine][:-1])
-    assert all(a[0] < b[0] for a, b in zip(rows, rows[1:], strict=False))
+    assert all(a[0] < b[0] for a, b in itertools.pairwise(rows))
     return rows

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.naive_triples import as_rows, summed
 
 from distsim.contexts.triples import TripleStore
 from distsim.errors import ParameterError
+from tests.naive_triples import as_rows, summed
 
 SMALLEST = 1 << 16
 

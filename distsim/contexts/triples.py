@@ -201,7 +201,7 @@ class _Spill:
         """Append a run of triples that are in order."""
         begin = self._end
         for column in triples:
-            data = memoryview(np.ascontiguousarray(column)).cast("B")
+            data = np.ascontiguousarray(column).data.cast("B")
             while data:
                 written = os.pwrite(self._file.fileno(), data[: 1 << 30], self._end)
                 self._end += written
@@ -271,7 +271,7 @@ class _Spill:
         return low
 
     def _read_into(self, values: np.ndarray, place: int) -> None:
-        data = memoryview(values).cast("B")
+        data = values.data.cast("B")
         while data:
             n = os.preadv(self._file.fileno(), [data[: 1 << 30]], place)
             if n == 0:
