@@ -10,6 +10,7 @@ import errno
 import fcntl
 import hashlib
 import json
+import mmap
 import os
 import shutil
 from collections.abc import Iterator
@@ -111,6 +112,12 @@ class Artifact:
             raise ArtifactError(
                 f"{self.path}: no array {name!r} in the manifest: build it again"
             ) from None
+
+    def release(self) -> None:
+        """Let go of the pages of mapped arrays that were read; they are read anew on demand."""
+        for values in self._arrays.values():
+            if isinstance(values, np.memmap):
+                values._mmap.madvise(mmap.MADV_DONTNEED)  # type: ignore[attr-defined]
 
     def size(self) -> int:
         """Return the bytes of all arrays."""
@@ -412,6 +419,20 @@ def checksum_of_array(values: np.ndarray) -> str:
     """Return the checksum of an array's bytes."""
     data = np.ascontiguousarray(values).reshape(-1).view(np.uint8).data
     return hashlib.blake2b(data, digest_size=_CHECKSUM_BYTES).hexdigest()
+
+
+class RunningChecksum:
+    """The checksum of an array that comes in pieces."""
+
+    def __init__(self) -> None:
+        self._digest = hashlib.blake2b(digest_size=_CHECKSUM_BYTES)
+
+    def add(self, values: np.ndarray) -> None:
+        """Add the next piece."""
+        self._digest.update(np.ascontiguousarray(values).reshape(-1).view(np.uint8).data)
+
+    def __str__(self) -> str:
+        return self._digest.hexdigest()
 
 
 def _checksum_of(file: Path) -> str:

@@ -7,6 +7,12 @@ import typer
 
 from distsim.cli.console import JobsOption, progress_bar, say
 from distsim.cli.info import info
+from distsim.cli.options import (
+    DropDigitsOption,
+    DropPunctuationOption,
+    FoldNumbersOption,
+    KeepCaseOption,
+)
 from distsim.cli.verify import verify
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
@@ -44,14 +50,10 @@ def build(
         typer.Option("--format", help="lines: tokenised, a sentence a line; text: running text."),
     ] = TextFormat.LINES,
     dedup: Annotated[Dedup, typer.Option(help="Drop lines seen before.")] = Dedup.OFF,
-    keep_case: Annotated[bool, typer.Option(help="Do not fold to lower case.")] = False,
-    fold_numbers: Annotated[bool, typer.Option(help="Write every digit as 0.")] = False,
-    drop_punctuation: Annotated[
-        bool, typer.Option(help="Drop tokens without letter or digit.")
-    ] = False,
-    drop_digits: Annotated[
-        bool, typer.Option(help="Drop tokens with digits and no letter.")
-    ] = False,
+    keep_case: KeepCaseOption = False,
+    fold_numbers: FoldNumbersOption = False,
+    drop_punctuation: DropPunctuationOption = False,
+    drop_digits: DropDigitsOption = False,
     shard_tokens: Annotated[
         int, typer.Option(help="Close a shard at so many tokens; fewer take less memory.")
     ] = 128_000_000,

@@ -26,7 +26,7 @@ from distsim.kernels.compiled import frozen
 from distsim.kernels.suffixes import count_words
 from distsim.kernels.text import hash_lines, lay_sentences
 from distsim.parallel import Progress, no_progress, ordered_map
-from distsim.storage import checksum_of_array, checksum_of_settings
+from distsim.storage import checksum_of_settings
 
 Dedup = Literal["off", "exact"]
 DEFAULT_SHARD_TOKENS = 128_000_000
@@ -122,6 +122,40 @@ def add_to_index(
         builder.finish()
 
 
+def corpus_fingerprint(
+    hashes: np.ndarray, counts: np.ndarray, n_tokens: int, n_sentences: int
+) -> str:
+    """Return what tells corpora apart: the words with their counts, and the totals.
+
+    It depends neither on shards nor on the order of the text, and a list of the corpus's
+    n-grams tells as much: the sentences are the single words less the pairs of words.
+
+    Arguments:
+        hashes: uint64, of the words. counts: uint64, occurrences of each; words that do not
+            occur (all their lines were dropped) count for nothing.
+    """
+    words = WordsChecksum()
+    order = np.argsort(hashes)
+    words.add(hashes[order], counts[order])
+    return words.fingerprint(n_tokens, n_sentences)
+
+
+class WordsChecksum:
+    """The corpus fingerprint of words that come in ascending order of their hashes."""
+
+    def __init__(self) -> None:
+        self._checksum = storage.RunningChecksum()
+
+    def add(self, hashes: np.ndarray, counts: np.ndarray) -> None:
+        """Add the next words and their counts."""
+        occur = counts > 0
+        self._checksum.add(np.column_stack([hashes[occur], counts[occur].astype(np.uint64)]))
+
+    def fingerprint(self, n_tokens: int, n_sentences: int) -> str:
+        """Return the fingerprint of a corpus of these words."""
+        return checksum_of_settings([str(self._checksum), n_tokens, n_sentences])
+
+
 class _IndexBuilder:
     """Takes blocks of text in order, writes shards and, at the end, all that they share."""
 
@@ -184,20 +218,20 @@ class _IndexBuilder:
             "counts": self._counts,
             "shards": self._n_shards,
             "words": len(self._vocabulary) - 1,
-            "corpus": self._corpus_fingerprint(vocabulary["hashes"], vocabulary["hash_ids"]),
+            "corpus": corpus_fingerprint(
+                self._vocabulary.hashes()[1:],
+                self._word_counts()[1:],
+                self._counts["tokens"],
+                self._counts["sentences"],
+            ),
         }
 
-    def _corpus_fingerprint(self, hashes: np.ndarray, hash_ids: np.ndarray) -> str:
-        """Return what tells corpora apart: the words with their counts, and the totals.
-
-        It does not depend on shards, nor on the order of the text.
-        """
+    def _word_counts(self) -> np.ndarray:
         counts = np.zeros(len(self._vocabulary), np.uint64)
         for number in range(self._n_shards):
             starts = self._writer.read(f"shard-{number}/word_starts")
             counts[: starts.size - 1] += np.diff(starts)
-        words = checksum_of_array(np.column_stack([hashes, counts[hash_ids]]))
-        return checksum_of_settings([words, self._counts["tokens"], self._counts["sentences"]])
+        return counts
 
     def _add(self, block: Block, tokens: Cut, source: int) -> None:
         words = self._numbering.number(block.text, tokens)
