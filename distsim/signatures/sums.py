@@ -48,10 +48,10 @@ class SumsStream:
             contexts.counts,
             batch.hashes.size,
         )
-        pieces = 1 + (counts - 1) // _MOST  # a count beyond 32 bits is kept in several
+        pieces = (1 + (counts - 1) // _MOST).astype(np.int64)  # 1, but beyond 32 bits
         if counts.size and pieces.max() > 1:
             last = np.cumsum(pieces) - 1
-            rest = counts - (pieces - 1) * _MOST
+            rest = counts - (pieces - 1).astype(np.uint64) * _MOST
             counts = np.full(last[-1] + 1, _MOST)
             counts[last] = rest
             terms = np.repeat(terms, pieces)
