@@ -74,10 +74,11 @@ def sign(
     memory: MemoryOption = "4G",  # type: ignore[assignment]
     jobs: JobsOption = None,
 ) -> None:
-    """Sign the phrases of an index; the table goes into the index where no -o is given.
+    """Sign phrases into a table.
 
-    With --from-counts, sign those of n-gram counts, files or folders, plain or packed; the
-    options --format, --keep-case, --fold-numbers and --drop-... then say what an index's would.
+    The table goes into the index where no -o is given. --from-counts takes n-gram count files
+    or folders instead, plain or packed; --format, --keep-case, --fold-numbers and --drop-...
+    then say what they say of an index.
     """
     from distsim.contexts.weights import Weighting
     from distsim.corpus.normaliser import Normaliser
