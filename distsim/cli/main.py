@@ -16,6 +16,7 @@ from distsim.cli import (
     index,
     info,
     kwic,
+    merge,
     neighbours,
     ngrams,
     sign,
@@ -50,6 +51,7 @@ _command("kwic", kwic.kwic)
 _command("ngrams", ngrams.ngrams)
 _command("contexts", contexts.contexts)
 _command("sign", sign.sign)
+_command("merge", merge.merge)
 _command("similarity", similarity.similarity)
 _command("neighbours", neighbours.neighbours)
 
