@@ -18,6 +18,29 @@ def no_progress(stage: str, done: int, total: int | None) -> None:
     """Report nothing."""
 
 
+class Interrupted(BaseException):
+    """A signal asked the program to stop; on its way up everything half-written is removed.
+
+    Python loses an exception that a signal raises inside a callback from compiled code, so
+    long work asks for it again at its own steps (`check_interrupted`).
+    """
+
+
+_signals: list[int] = []
+
+
+def interrupt(number: int) -> None:
+    """Raise Interrupted for a signal, here and at the next step of whatever is at work."""
+    _signals.append(number)
+    raise Interrupted(number)
+
+
+def check_interrupted() -> None:
+    """Raise Interrupted if a signal has asked for it and nothing has stopped yet."""
+    if _signals:
+        raise Interrupted(_signals[0])
+
+
 def available_cores() -> int:
     """Return the number of processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
@@ -51,12 +74,15 @@ def ordered_map(
     """
     jobs = jobs or available_cores()
     if jobs == 1:
-        yield from map(function, items)
+        for item in items:
+            check_interrupted()
+            yield function(item)
         return
     with ThreadPoolExecutor(jobs) as pool:
         ahead: deque[Future[Result]] = deque()
         try:
             for item in items:
+                check_interrupted()
                 ahead.append(pool.submit(function, item))
                 if len(ahead) >= 2 * jobs:
                     yield ahead.popleft().result()

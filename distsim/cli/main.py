@@ -16,6 +16,7 @@ from distsim.cli import (
     index,
     info,
     kwic,
+    merge,
     neighbours,
     ngrams,
     sign,
@@ -24,6 +25,7 @@ from distsim.cli import (
 )
 from distsim.cli.console import say
 from distsim.errors import DistsimError
+from distsim.parallel import Interrupted, interrupt
 
 app = typer.Typer(
     name="distsim",
@@ -49,6 +51,7 @@ _command("kwic", kwic.kwic)
 _command("ngrams", ngrams.ngrams)
 _command("contexts", contexts.contexts)
 _command("sign", sign.sign)
+_command("merge", merge.merge)
 _command("similarity", similarity.similarity)
 _command("neighbours", neighbours.neighbours)
 
@@ -64,7 +67,8 @@ def _print_version(wanted: bool) -> None:
 @app.callback()
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Say it.")
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version."),
     ] = False,
 ) -> None:
     pass
@@ -74,27 +78,23 @@ _INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _ONE_TAP_SECONDS = 2.0
 
 
-class _Interrupted(BaseException):
-    """A signal asked the program to stop; on its way up everything half-written is removed."""
-
-
 def _obey_interrupts() -> None:
-    """Raise _Interrupted at Ctrl-C, SIGTERM and SIGHUP; a second tap does not disturb the first.
+    """Raise Interrupted at Ctrl-C, SIGTERM and SIGHUP; a second tap does not disturb the first.
 
     A signal that the parent has set to be ignored (nohup) stays ignored.
     """
     last = -_ONE_TAP_SECONDS
 
-    def interrupt(number: int, frame: Any) -> None:
+    def obey(number: int, frame: Any) -> None:
         nonlocal last
         now = time.monotonic()
         if now - last >= _ONE_TAP_SECONDS:
             last = now
-            raise _Interrupted(number)
+            interrupt(number)
 
     for number in _INTERRUPTS:
         if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
-            signal.signal(number, interrupt)
+            signal.signal(number, obey)
 
 
 def main() -> None:
@@ -109,9 +109,9 @@ def main() -> None:
         status = error.exit_code
     except DistsimError as error:
         status = _fail(str(error))
-    except (_Interrupted, KeyboardInterrupt, typer.Abort) as error:
+    except (Interrupted, KeyboardInterrupt, typer.Abort) as error:
         say("distsim: interrupted; nothing half-written is left behind")
-        status = 128 + (error.args[0] if isinstance(error, _Interrupted) else signal.SIGINT)
+        status = 128 + (error.args[0] if isinstance(error, Interrupted) else signal.SIGINT)
     except BrokenPipeError:
         status = 128 + signal.SIGPIPE
     except OSError as error:
