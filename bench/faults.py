@@ -31,6 +31,7 @@ from collections.abc import Callable
 from contextlib import chdir, contextmanager, suppress
 from dataclasses import dataclass
 from importlib.resources import files
+from itertools import pairwise
 from pathlib import Path
 
 TABLE = "x.index/signatures"
@@ -67,7 +68,17 @@ COMMANDS = {
         "sign x.index --weights ppmi --window 2", TABLE, (_BUILD, "sign x.index")
     ),
     "sign -o": Command("sign x.index -o y.table", "y.table", (_BUILD,)),
-    # "merge": Command("merge a.table b.table -o c.table", "c.table", (..., "sign ..."))
+    "merge": Command(
+        "merge x.index y.table -o z.table",
+        "z.table",
+        (_BUILD, "sign x.index --keep-sums", "sign x.index --keep-sums -o y.table"),
+    ),
+    "sign --from-counts": Command(
+        "sign counts.txt --from-counts --max-length 1 --memory 64M -o y.table", "y.table"
+    ),
+    "index add near": Command(
+        "index add x.index c.txt", "x.index", (_OTHER.replace("exact", "near"),), idempotent=False
+    ),
 }
 
 
@@ -84,6 +95,10 @@ def write_corpus(folder: Path, tokens: int) -> None:
     for number, name in enumerate(("a.txt", "b.txt", "c.txt")):
         part = text[number * size : (number + 1) * size]
         (folder / name).write_text(part[: part.rfind("\n") + 1])
+    words = text[:size].split()
+    counts = Counter(words) + Counter(map(" ".join, pairwise(words)))
+    lines = (f"{phrase}\t{times}\n" for phrase, times in counts.items())
+    (folder / "counts.txt").write_text("".join(lines))
 
 
 def run_here(folder: Path, command: str) -> None:
@@ -253,6 +268,7 @@ def queries(path: Path, scratch: Path) -> dict[str, Callable[[], object]]:
         similarities,
     )
     from distsim.contexts.ngram import named_contexts
+    from distsim.signatures.merge import merge_tables
     from distsim.signatures.sign import sign_index
     from distsim.verification import find_faults
 
@@ -284,6 +300,7 @@ def queries(path: Path, scratch: Path) -> dict[str, Callable[[], object]]:
             NeighbourSearch(SignatureTable.open(path), None, 6, [1, 2]).nearest("the"),
             NeighbourSearch(SignatureTable.open(path), candidates=words).above("the", 0.1),
         ],
+        "merge": lambda: merge_tables([path, path.parent / "y.table"], scratch / "m"),
         "index add": lambda: CorpusIndex.open(path).add([path.parent / "c.txt"]),
     }  # fmt: skip
 
@@ -388,7 +405,8 @@ def flip_campaign(
     if not sound.exists():
         shutil.copytree(corpus, sound)
         run_here(sound, _BUILD.replace("60000", "20000"))
-        run_here(sound, "sign x.index --min-count 3")
+        run_here(sound, "sign x.index --min-count 3 --keep-sums")
+        run_here(sound, "sign x.index --min-count 3 --keep-sums -o y.table")
         warm = scratch / "warm"
         shutil.copytree(sound, warm)
         for name, query in queries(warm / "x.index", warm).items():
@@ -691,6 +709,7 @@ def _flip_with_bounds_checked(options: argparse.Namespace, scratch: Path) -> lis
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("parts", nargs="*", default=["kill", "flip", "starve"])
+    parser.add_argument("--commands", nargs="+", choices=COMMANDS, help="to kill; all by default")
     parser.add_argument("--times", type=int, default=100, help="kills of each command")
     parser.add_argument("--tokens", type=int, default=100_000, help="in each text, but for flips")
     parser.add_argument("--flips", type=int, default=1000, help="of each kind")
@@ -705,7 +724,7 @@ def main() -> None:
             folder.mkdir()
             write_corpus(folder, tokens)
         if "kill" in options.parts:
-            for name in COMMANDS:
+            for name in options.commands or COMMANDS:
                 campaign = KillCampaign(scratch / f"steps {name}", small, name)
                 steps = campaign.kill_steps()
                 _report(f"{name}, killed before each of {steps} steps", campaign.outcomes,

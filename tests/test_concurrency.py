@@ -3,9 +3,8 @@
 import random
 from pathlib import Path
 
-from test_faults import load_bench
-
 from distsim import CorpusIndex
+from tests.test_faults import load_bench
 
 concurrency = load_bench("concurrency")
 
