@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     )
     from distsim.indexes.build import IndexOptions
     from distsim.indexes.corpus_index import ConcordanceLine, CorpusIndex
+    from distsim.signatures.counts import sign_counts
+    from distsim.signatures.merge import merge_tables
     from distsim.signatures.recipe import Recipe
     from distsim.signatures.sign import Selection
     from distsim.signatures.table import SignatureTable
@@ -52,7 +54,9 @@ _HOME = {
     "SignatureTable": "signatures.table",
     "Weighting": "contexts.weights",
     "named_contexts": "contexts.ngram",
+    "merge_tables": "signatures.merge",
     "neighbours": "comparison",
+    "sign_counts": "signatures.counts",
     "similarities": "comparison",
     "similarity": "comparison",
 }
@@ -75,8 +79,10 @@ __all__ = [
     "Selection",
     "SignatureTable",
     "Weighting",
+    "merge_tables",
     "named_contexts",
     "neighbours",
+    "sign_counts",
     "similarities",
     "similarity",
 ]

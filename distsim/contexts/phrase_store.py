@@ -13,6 +13,7 @@ from distsim.kernels.counts import WORD_BITS, read_spellings, spell_phrases
 
 MOST_WORDS = 1 << WORD_BITS
 DEFAULT_MEMORY = 4 << 30
+FEWEST_BYTES = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,8 @@ class PhraseStore:
     """
 
     def __init__(self, longest: int, folder: Path, memory_bytes: int) -> None:
+        if memory_bytes < FEWEST_BYTES:
+            raise ParameterError(f"--memory {memory_bytes:,} bytes: give at least {FEWEST_BYTES:,}")
         self.n_unknown = 0  # phrases with contexts that were never added themselves
         self._longest = longest
         self._phrases = TripleStore(folder, memory_bytes // 3)
