@@ -15,6 +15,7 @@ as large, to see that its memory does not grow with the tables.
 import argparse
 import filecmp
 import gzip
+import multiprocessing
 import os
 import random
 import shutil
@@ -66,6 +67,16 @@ def parts_of(lines: list[str], n: int, folder: Path) -> list[Path]:
     return files
 
 
+def shuffle(counts: Path, folder: Path) -> None:
+    lines = counts.read_bytes().splitlines(keepends=True)
+    random.Random(1).shuffle(lines)
+    (folder / "counts").mkdir()
+    half = len(lines) // 2
+    (folder / "counts" / "a.gz").write_bytes(gzip.compress(b"".join(lines[:half]), 1))
+    (folder / "counts" / "b").write_bytes(b"".join(lines[half:]))
+    print(f"{len(lines):,} n-grams, {counts.stat().st_size / 2**20:,.0f} MB", file=sys.stderr)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("corpus", type=Path)
@@ -87,13 +98,10 @@ def main() -> None:
     run("index", "build", asked.corpus, *text, "--shard-tokens", 300_000, "-o", folder / "shards")
     counts = folder / "counts.txt"
     row("index to counts, n = 1-5", "", run("ngrams", folder / "index", "-n", "1-5", output=counts))
-    lines = counts.read_bytes().splitlines(keepends=True)
-    random.Random(1).shuffle(lines)
-    (folder / "counts").mkdir()
-    half = len(lines) // 2
-    (folder / "counts" / "a.gz").write_bytes(gzip.compress(b"".join(lines[:half]), 1))
-    (folder / "counts" / "b").write_bytes(b"".join(lines[half:]))
-    print(f"{len(lines):,} n-grams, {counts.stat().st_size / 2**20:,.0f} MB", file=sys.stderr)
+    # In a process of its own: a child's peak memory begins with its parent's.
+    shuffler = multiprocessing.get_context("spawn").Process(target=shuffle, args=(counts, folder))
+    shuffler.start()
+    shuffler.join()
     for scheme in asked.weights.split(","):
         first, other = folder / f"index-{scheme}", folder / f"other-{scheme}"
         weights = ("--weights", scheme)

@@ -163,8 +163,8 @@ class _Phrases:
         words, lengths = read_spellings(frozen(part.starts), frozen(part.features), self._longest)
         if not lengths.all():
             raise InputError(
-                f"two phrases have the hash {int(part.phrases[np.argmin(lengths)]):016x}: "
-                "leave one of them out of the counts"
+                f"two phrases have the hash {int(part.phrases[np.argmin(lengths)]):016x} and "
+                "cannot be told apart: leave one out of the counts, or sign without --keep-sums"
             )
         return part.phrases, words, lengths, part.counts[part.starts[:-1]]
 
