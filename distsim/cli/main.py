@@ -17,6 +17,9 @@ from distsim.cli import (
     kwic,
     neighbours,
     ngrams,
+    pivot,
+    rerank,
+    score,
     sign,
     similarity,
     verify,
@@ -50,6 +53,9 @@ _command("contexts", contexts.contexts)
 _command("sign", sign.sign)
 _command("similarity", similarity.similarity)
 _command("neighbours", neighbours.neighbours)
+_command("score", score.score)
+_command("rerank", rerank.rerank)
+_command("pivot", pivot.pivot)
 
 
 def _print_version(wanted: bool) -> None:

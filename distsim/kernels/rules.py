@@ -461,3 +461,180 @@ def hash_spans(firsts, lengths, words, text, offsets):
             state = extend(state, text, offsets[word], offsets[word + 1])
         out[i] = finish(state)
     return out, whole
+
+
+@compiled
+def find_lacking(token_stops, gaps, link_stops, links):
+    """Return (which rules have words on both sides but no link between words,
+    which have words on both sides), bool[n] each."""
+    n_rules = token_stops.shape[0]
+    lacking = np.zeros(n_rules, np.bool_)
+    alignable = np.zeros(n_rules, np.bool_)
+    begin = 0
+    first_link = 0
+    for rule in range(n_rules):
+        middle = token_stops[rule, 0]
+        end = token_stops[rule, 1]
+        on_source = False
+        for k in range(begin, middle):
+            on_source = on_source or gaps[k] == TERMINAL
+        on_target = False
+        for k in range(middle, end):
+            on_target = on_target or gaps[k] == TERMINAL
+        linked = False
+        for k in range(first_link, link_stops[rule]):
+            if gaps[begin + links[k, 0]] == TERMINAL and gaps[middle + links[k, 1]] == TERMINAL:
+                linked = True
+                break
+        alignable[rule] = on_source and on_target
+        lacking[rule] = on_source and on_target and not linked
+        begin = end
+        first_link = link_stops[rule]
+    return lacking, alignable
+
+
+@compiled
+def _shared_prefix(text, a_start, a_stop, b_start, b_stop):
+    """Return the number of characters (UTF-8) that two words begin with alike."""
+    n = 0
+    for k in range(min(a_stop - a_start, b_stop - b_start)):
+        byte = text[a_start + k]
+        if byte != text[b_start + k]:
+            break
+        if byte < 0x80 or byte >= 0xC0:
+            n += 1
+    return n
+
+
+@compiled
+def _characters(text, start, stop):
+    n = 0
+    for k in range(start, stop):
+        if text[k] < 0x80 or text[k] >= 0xC0:
+            n += 1
+    return n
+
+
+@compiled
+def link_by_evidence(token_stops, gaps, words, word_text, word_offsets, wanted, shortest_prefix):
+    """Link the symbols of rules by what they look like.
+
+    Gaps by their index; equal words in order of their appearance; then, longest first, words
+    still without a link that share a prefix of at least `shortest_prefix` characters and of
+    half of the longer word; the two words of a rule that has one on each side. words: int64 per symbol, -1 for gaps; word_text, word_offsets:
+    the words' folded forms; wanted: bool per rule. Returns
+    link_stops int64[n]; links int64[m, 2]; unfinished bool[n]: words without a link remain on
+    both sides; linked bool per symbol.
+    """
+    n_rules = token_stops.shape[0]
+    links = np.empty((gaps.size, 2), np.int64)
+    link_stops = np.empty(n_rules, np.int64)
+    unfinished = np.zeros(n_rules, np.bool_)
+    linked = np.zeros(gaps.size, np.bool_)
+    n = 0
+    begin = 0
+    for rule in range(n_rules):
+        middle = token_stops[rule, 0]
+        end = token_stops[rule, 1]
+        if wanted[rule]:
+            for i in range(begin, middle):
+                for j in range(middle, end):
+                    alike = gaps[i] == gaps[j] and (gaps[i] != TERMINAL or words[i] == words[j])
+                    if alike and not linked[j]:
+                        linked[i] = True
+                        linked[j] = True
+                        links[n, 0] = i - begin
+                        links[n, 1] = j - middle
+                        n += 1
+                        break
+            while True:
+                best = shortest_prefix - 1
+                best_i = -1
+                best_j = -1
+                for i in range(begin, middle):
+                    if linked[i] or gaps[i] != TERMINAL:
+                        continue
+                    a_start = word_offsets[words[i]]
+                    a_stop = word_offsets[words[i] + 1]
+                    for j in range(middle, end):
+                        if linked[j] or gaps[j] != TERMINAL:
+                            continue
+                        b_start = word_offsets[words[j]]
+                        b_stop = word_offsets[words[j] + 1]
+                        shared = _shared_prefix(word_text, a_start, a_stop, b_start, b_stop)
+                        if shared > best and 2 * shared >= max(
+                            _characters(word_text, a_start, a_stop),
+                            _characters(word_text, b_start, b_stop),
+                        ):
+                            best = shared
+                            best_i = i
+                            best_j = j
+                if best_i < 0:
+                    break
+                linked[best_i] = True
+                linked[best_j] = True
+                links[n, 0] = best_i - begin
+                links[n, 1] = best_j - middle
+                n += 1
+            n_source = 0
+            only_source = 0
+            for i in range(begin, middle):
+                if gaps[i] == TERMINAL:
+                    n_source += 1
+                    only_source = i
+            n_target = 0
+            only_target = 0
+            for j in range(middle, end):
+                if gaps[j] == TERMINAL:
+                    n_target += 1
+                    only_target = j
+            if n_source == 1 and n_target == 1 and not linked[only_source]:
+                linked[only_source] = True
+                linked[only_target] = True
+                links[n, 0] = only_source - begin
+                links[n, 1] = only_target - middle
+                n += 1
+            free_source = False
+            for i in range(begin, middle):
+                free_source = free_source or not linked[i]
+            free_target = False
+            for j in range(middle, end):
+                free_target = free_target or not linked[j]
+            unfinished[rule] = free_source and free_target
+        link_stops[rule] = n
+        begin = end
+    return link_stops, links[:n].copy(), unfinished, linked
+
+
+@compiled
+def merge_links(own_stops, own_links, made_stops, made_links, extra_rules, extra_links, replaced):
+    """Return (link_stops, links) with own links, or where `replaced` made and extra ones.
+
+    extra_rules: int64, ascending, the rule of each extra link.
+    """
+    n_rules = own_stops.size
+    total = own_links.shape[0] + made_links.shape[0] + extra_links.shape[0]
+    links = np.empty((total, 2), np.int64)
+    stops = np.empty(n_rules, np.int64)
+    n = 0
+    own = 0
+    made = 0
+    extra = 0
+    for rule in range(n_rules):
+        if not replaced[rule]:
+            for k in range(own, own_stops[rule]):
+                links[n] = own_links[k]
+                n += 1
+        else:
+            for k in range(made, made_stops[rule]):
+                links[n] = made_links[k]
+                n += 1
+        while extra < extra_rules.size and extra_rules[extra] == rule:
+            if replaced[rule]:
+                links[n] = extra_links[extra]
+                n += 1
+            extra += 1
+        own = own_stops[rule]
+        made = made_stops[rule]
+        stops[rule] = n
+    return stops, links[:n].copy()
