@@ -175,7 +175,8 @@ def _translation(
     block: RuleBlock, number: int, gaps: list[int], options: PivotOptions
 ) -> _Translation:
     rule = Rule.parse(block.line(number))
-    probability = _probability_reader(options.scale, rule.features)
+    features = rule.features
+    probability = _probability_reader(options.scale, features)
     source, target = block.sides(number)
     order: dict[int, int] = {}
     foreign = _renumbered(rule.source, gaps[source.start : source.stop], order)
@@ -187,7 +188,7 @@ def _translation(
     ]
     rarity = 0.0
     if options.rarity is not None:
-        rarity = rule.features.number(options.rarity)
+        rarity = features.number(options.rarity)
     return _Translation(
         rule.label,
         foreign,

@@ -23,6 +23,8 @@ class Features:
         [b'0.5', b'NA']
         """
         named: dict[bytes, bytes] = {}
+        if b"=" not in text:
+            return cls(named, text.split())
         bare = []
         for token in text.split():
             name, separator, value = token.rpartition(b"=")

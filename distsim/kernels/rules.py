@@ -521,8 +521,9 @@ def link_by_evidence(token_stops, gaps, words, word_text, word_offsets, wanted, 
 
     Gaps by their index; equal words in order of their appearance; then, longest first, words
     still without a link that share a prefix of at least `shortest_prefix` characters and of
-    half of the longer word; the two words of a rule that has one on each side. words: int64 per symbol, -1 for gaps; word_text, word_offsets:
-    the words' folded forms; wanted: bool per rule. Returns
+    half of the longer word; then the two words of a rule that has one on each side. words:
+    int64 per symbol, -1 for gaps; word_text, word_offsets: the words' folded forms; wanted:
+    bool per rule. Returns
     link_stops int64[n]; links int64[m, 2]; unfinished bool[n]: words without a link remain on
     both sides; linked bool per symbol.
     """
