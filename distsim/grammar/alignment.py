@@ -43,10 +43,10 @@ class RuleAligner:
         learnt: links words that look unlike; without it they stay unlinked.
 
     Words that are equal once unescaped and folded are linked in order of appearance; then
-    words with a common prefix of 4 characters and half of the longer word; then the two words
-    of a rule that has one on either side; then, between words that have no link yet, what the
-    learnt model says. Thesis 5.3.2 treats the sides of all rules as a parallel corpus;
-    TrainingSample gathers it.
+    words with a common prefix of 4 characters and half of the longer word; then words whose
+    neighbours are linked to each other, and the two words of a rule with one a side; then,
+    between words that have no link yet, what the learnt model says. Thesis 5.3.2 treats the
+    sides of all rules as a parallel corpus; TrainingSample gathers it.
     """
 
     def __init__(self, align: Align = "missing", learnt: WordAligner | None = None) -> None:

@@ -521,9 +521,10 @@ def link_by_evidence(token_stops, gaps, words, word_text, word_offsets, wanted, 
 
     Gaps by their index; equal words in order of their appearance; then, longest first, words
     still without a link that share a prefix of at least `shortest_prefix` characters and of
-    half of the longer word; then the two words of a rule that has one on each side. words:
-    int64 per symbol, -1 for gaps; word_text, word_offsets: the words' folded forms; wanted:
-    bool per rule. Returns
+    half of the longer word; then words without a link whose neighbours on either side are
+    linked to each other (or are the rule's edges); then the two words of a rule that has one
+    on each side. words: int64 per symbol, -1 for gaps; word_text, word_offsets: the words'
+    folded forms; wanted: bool per rule. Returns
     link_stops int64[n]; links int64[m, 2]; unfinished bool[n]: words without a link remain on
     both sides; linked bool per symbol.
     """
@@ -532,6 +533,7 @@ def link_by_evidence(token_stops, gaps, words, word_text, word_offsets, wanted, 
     link_stops = np.empty(n_rules, np.int64)
     unfinished = np.zeros(n_rules, np.bool_)
     linked = np.zeros(gaps.size, np.bool_)
+    partner = np.full(gaps.size, -1, np.int64)  # of source symbols
     n = 0
     begin = 0
     for rule in range(n_rules):
@@ -544,6 +546,7 @@ def link_by_evidence(token_stops, gaps, words, word_text, word_offsets, wanted, 
                     if alike and not linked[j]:
                         linked[i] = True
                         linked[j] = True
+                        partner[i] = j
                         links[n, 0] = i - begin
                         links[n, 1] = j - middle
                         n += 1
@@ -574,9 +577,26 @@ def link_by_evidence(token_stops, gaps, words, word_text, word_offsets, wanted, 
                     break
                 linked[best_i] = True
                 linked[best_j] = True
+                partner[best_i] = best_j
                 links[n, 0] = best_i - begin
                 links[n, 1] = best_j - middle
                 n += 1
+            for i in range(begin, middle):
+                if linked[i]:
+                    continue
+                j = partner[i - 1] + 1 if i > begin else middle
+                if i > begin and partner[i - 1] < 0:
+                    continue
+                if j >= end or linked[j]:
+                    continue
+                at_end = i + 1 == middle
+                if at_end == (j + 1 == end) and (at_end or partner[i + 1] == j + 1):
+                    linked[i] = True
+                    linked[j] = True
+                    partner[i] = j
+                    links[n, 0] = i - begin
+                    links[n, 1] = j - middle
+                    n += 1
             n_source = 0
             only_source = 0
             for i in range(begin, middle):
@@ -589,7 +609,12 @@ def link_by_evidence(token_stops, gaps, words, word_text, word_offsets, wanted, 
                 if gaps[j] == TERMINAL:
                     n_target += 1
                     only_target = j
-            if n_source == 1 and n_target == 1 and not linked[only_source]:
+            if (
+                n_source == 1
+                and n_target == 1
+                and not linked[only_source]
+                and not linked[only_target]
+            ):
                 linked[only_source] = True
                 linked[only_target] = True
                 links[n, 0] = only_source - begin
