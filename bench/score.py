@@ -44,7 +44,7 @@ def with_links(path, table):
     from distsim.grammar.lines import read_line_blocks
     from distsim.grammar.word_aligner import WordAligner
 
-    sample = TrainingSample(50_000)
+    sample = TrainingSample(20_000)
     blocks = [parse_block(lines, "rules") for lines in read_line_blocks(path)]
     for block in blocks:
         sample.add(block, RuleAligner().wanted(block)[1])

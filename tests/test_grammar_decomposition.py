@@ -92,7 +92,7 @@ def test_decomposition_is_that_of_the_definition(rule, longest):
 def test_a_block_of_rules_is_the_rules_one_by_one(n):
     rng = np.random.default_rng(n)
     rules, lines = [], []
-    for _ in range(30):
+    for _ in range(200 // n**2 + 3):
         source = [f"w{rng.integers(9)}" for _ in range(n)]
         target = [f"v{rng.integers(9)}" for _ in range(n)]
         links = sorted({(int(i), int(min(n - 1, max(0, i + rng.integers(-1, 2))))) for i in range(n)

@@ -77,7 +77,7 @@ def score(
     ] = Aligner.AUTO,
     align_sample: Annotated[
         int, typer.Option(min=1, help="Rules that links are learnt from, at most.")
-    ] = 50_000,
+    ] = 20_000,
     names: Annotated[
         Names, typer.Option(help="ppdb: GoogleNgramSim and AGigaSim.")
     ] = Names.DISTSIM,

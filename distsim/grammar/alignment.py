@@ -1,14 +1,13 @@
 """Rules without word alignment -> links: gaps by index, like words, the rest learnt."""
 
 import threading
-from collections.abc import Iterator
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
 from distsim.corpus.vocabulary import hash_blob
 from distsim.errors import ParameterError
-from distsim.grammar.block import TERMINAL, RuleBlock
+from distsim.grammar.block import RuleBlock
 from distsim.grammar.tokens import BlockWords, distinct_words, unescape
 from distsim.grammar.word_aligner import Tokens, WordAligner
 from distsim.kernels import rules as kernel
@@ -159,14 +158,12 @@ def _sides(
     block: RuleBlock, rules: np.ndarray, words: np.ndarray, texts: list[str]
 ) -> tuple[list[Tokens], list[Tokens]]:
     """Return both sides of rules as the model sees them: folded words, gaps as `[1]`."""
-    gaps = block.gaps
-
-    def tokens(start: int, stop: int) -> Iterator[str]:
-        for word, gap in zip(words[start:stop].tolist(), gaps[start:stop].tolist(), strict=True):
-            yield texts[word] if gap == TERMINAL else f"[{gap}]"
-
+    symbols = [
+        texts[word] if word >= 0 else f"[{gap}]"
+        for word, gap in zip(words.tolist(), block.gaps.tolist(), strict=True)
+    ]
     begins = np.concatenate([[0], block.token_stops[:-1, 1]])[rules].tolist()
     middles, ends = block.token_stops[rules].T.tolist()
-    sources = [list(tokens(a, b)) for a, b in zip(begins, middles, strict=True)]
-    targets = [list(tokens(a, b)) for a, b in zip(middles, ends, strict=True)]
+    sources = [symbols[start:stop] for start, stop in zip(begins, middles, strict=True)]
+    targets = [symbols[start:stop] for start, stop in zip(middles, ends, strict=True)]
     return sources, targets

@@ -170,7 +170,7 @@ class TrainingOptions:
     """
 
     aligner: Aligner = "learnt"
-    sample: int = 50_000
+    sample: int = 20_000
 
     def __post_init__(self) -> None:
         if self.aligner not in get_args(Aligner):
