@@ -14,7 +14,7 @@ either side. Nobody judged these: a shuffled rule may be fair, a real one poor.
 Intervals are 95% by bootstrap over the focal phrases, since pairs of one phrase are not
 independent.
 
-    python bench/paraphrase_quality.py TABLE [--grammar PIVOTED]
+    python bench/paraphrase_quality.py TABLE [--grammar PIVOTED] [--exact INDEX]
 """
 
 import argparse
@@ -29,14 +29,14 @@ from scipy.stats import rankdata, spearmanr
 SHARED = Path(__file__).parents[1] / "../shared/data"
 
 
-def scored(lines, table, folder, identical="one", longest=4):
+def scored(lines, table, folder, exact=None, identical="one"):
     """Return (similarity or NaN, coverage) per line of a grammar."""
     from distsim.grammar.rules import Rule
     from distsim.grammar.score_file import TrainingOptions, score_file
     from distsim.grammar.scoring import RuleScorer, ScoreOptions
 
     (folder / "in").write_text("".join(lines))
-    scorer = RuleScorer([("sim", table)], ScoreOptions(identical, longest=longest))
+    scorer = RuleScorer([("sim", table)], ScoreOptions(identical), [exact])
     score_file(folder / "in", folder / "out", scorer, training=TrainingOptions("learnt"))
     found = []
     for line in (folder / "out").read_bytes().splitlines():
@@ -45,10 +45,11 @@ def scored(lines, table, folder, identical="one", longest=4):
     return np.array(found)
 
 
-def whole_phrases(pairs, table):
+def whole_phrases(pairs, table, exact):
     from distsim import similarities
 
-    return np.array([np.nan if v is None else v for v in similarities(table, pairs)])
+    values = exact.similarities(pairs) if exact else similarities(table, pairs)
+    return np.array([np.nan if v is None else v for v in values])
 
 
 def with_interval(phrases, values, judged, rounds=500):
@@ -81,12 +82,14 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("table")
     parser.add_argument("--grammar")
+    parser.add_argument("--exact", metavar="INDEX")
     given = parser.parse_args()
-    from distsim import SignatureTable
+    from distsim import CorpusIndex, ExactCosine, SignatureTable
     from distsim.grammar.pivot import PivotOptions, gap_of, pivot_file
     from distsim.grammar.rules import Rule
 
     table = SignatureTable.open(given.table)
+    exact = ExactCosine(CorpusIndex.open(given.exact), table) if given.exact else None
     gold = []
     judgements = SHARED / "gold-paraphrase-shared/judgements.tsv"
     for line in judgements.read_text(encoding="utf-8").splitlines():
@@ -98,10 +101,10 @@ def main():
         folder = Path(name)
         print("judged\tpairs", f"{len(gold):,}", sep="\t")
         lines = [f"[X] ||| {one} ||| {two} ||| \n" for one, two, _ in gold]
-        whole = whole_phrases([pair[:2] for pair in gold], table)
-        rules = scored(lines, table, folder)
+        whole = whole_phrases([pair[:2] for pair in gold], table, exact)
+        rules = scored(lines, table, folder, exact)
         print("judged\trule score", with_interval(phrases, rules, judged), sep="\t")
-        skipping = scored(lines, table, folder, identical="skip")
+        skipping = scored(lines, table, folder, exact, identical="skip")
         print("judged\trule score, identical skipped",
               with_interval(phrases, skipping, judged), sep="\t")  # fmt: skip
         print("judged\twhole phrases", with_interval(phrases, whole, judged), sep="\t")
@@ -122,7 +125,7 @@ def main():
             samt = SHARED / "grammars/joshua.bn-en.samt.grammar.gz"
             pivot_file(samt, grammar, PivotOptions("12", "10", "9"))
         rule_lines = grammar.read_text().splitlines(keepends=True)
-        similar = scored(rule_lines, table, folder)
+        similar = scored(rule_lines, table, folder, exact)
         best = {}
         for line, value in zip(rule_lines, similar.tolist(), strict=True):
             rule = Rule.parse(line.encode())
@@ -154,13 +157,13 @@ def main():
                 # gap links only, so that both are aligned by the same means
                 shuffled.append(" ||| ".join([*mine[:2], theirs[2], ""]) + "\n")
                 real.append(" ||| ".join([*mine[:3], ""]) + "\n")
-        found = scored(real + shuffled, table, folder, identical="skip")
+        found = scored(real + shuffled, table, folder, exact, identical="skip")
         good, bad = found[: len(real)], found[len(real) :]
         print("shuffled\trules", f"{len(real):,}", sep="\t")
         print("shuffled\tscored, real", f"{np.mean(~np.isnan(good)):.2f}", sep="\t")
         print("shuffled\tscored, shuffled", f"{np.mean(~np.isnan(bad)):.2f}", sep="\t")
         print("shuffled\tarea, identical pairs skipped", f"{area(good, bad):.3f}", sep="\t")
-        found = scored(real + shuffled, table, folder)
+        found = scored(real + shuffled, table, folder, exact)
         print("shuffled\tarea", f"{area(found[: len(real)], found[len(real) :]):.3f}", sep="\t")
 
 
