@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive_grammar import naive_decompose
 
 from distsim.errors import ParameterError
 from distsim.grammar.block import parse_block
 from distsim.grammar.decomposition import decompose, decompose_block
 from distsim.grammar.lines import LineBlock
+from tests.naive_grammar import naive_decompose
 
 
 def strings(pairs):

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive_grammar import naive_decompose
 from typer.testing import CliRunner
 
 from distsim import CorpusIndex, ExactCosine, IndexOptions, Normaliser, SignatureTable, similarity
@@ -28,6 +27,7 @@ from distsim.grammar.score_file import (
 from distsim.grammar.scoring import RuleScorer, ScoreOptions
 from distsim.grammar.tokens import TokenForms, distinct_words, unescape
 from distsim.grammar.word_aligner import can_learn
+from tests.naive_grammar import naive_decompose
 
 GRAMMARS = Path(__file__).parents[1] / ".." / "shared" / "data" / "grammars"
 needs_grammars = pytest.mark.skipif(not GRAMMARS.exists(), reason="needs ../shared/data/grammars")

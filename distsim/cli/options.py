@@ -1,7 +1,7 @@
-"""Options that more than one subcommand has: weights, grammar files."""
+"""Options that more than one subcommand has: weights, the normaliser's, memory."""
 
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -21,33 +21,35 @@ WindowOption = Annotated[
 WeightsOption = Annotated[
     Weights | None, typer.Option(help="How counts of features become weights.")
 ]
-
-
-class OnError(StrEnum):
-    """What becomes of lines that are no rules."""
-
-    STOP = "stop"
-    KEEP = "keep"
-    DROP = "drop"
-
-
-def format_value(chosen: "GrammarFormat | None") -> Literal["rules", "phrase-table"] | None:
-    """Return the name of a grammar's format, None where it is to be told."""
-    if chosen is None:
-        return None
-    return "rules" if chosen is GrammarFormat.RULES else "phrase-table"
-
-
-class GrammarFormat(StrEnum):
-    """How a grammar is written."""
-
-    RULES = "rules"
-    PHRASE_TABLE = "phrase-table"
-
-
-OnErrorOption = Annotated[
-    OnError, typer.Option(help="Faulty lines: stop, or keep them as they are, or drop them.")
+KeepCaseOption = Annotated[bool, typer.Option(help="Do not fold to lower case.")]
+FoldNumbersOption = Annotated[bool, typer.Option(help="Write every digit as 0.")]
+DropPunctuationOption = Annotated[bool, typer.Option(help="Drop tokens without letter or digit.")]
+DropDigitsOption = Annotated[bool, typer.Option(help="Drop tokens with digits and no letter.")]
+KeepSumsOption = Annotated[
+    bool, typer.Option(help="Keep the sums of all phrases, so that the table can be merged.")
 ]
-FormatOption = Annotated[
-    GrammarFormat | None, typer.Option("--format", help="Told by the first lines where not given.")
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+
+
+def memory_bytes(text: str) -> int:
+    """Return the bytes of `800M`, `4G` or a plain number of bytes.
+
+    Raises:
+        typer.BadParameter: it is none of these.
+    """
+    number, unit = text.upper().removesuffix("B"), ""
+    if number[-1:] in _UNITS:
+        number, unit = number[:-1], number[-1]
+    try:
+        size = int(float(number) * _UNITS[unit])
+    except (ValueError, OverflowError):
+        size = 0
+    if size < 1:
+        raise typer.BadParameter(f"{text!r}: give a size such as 800M or 4G")
+    return size
+
+
+MemoryOption = Annotated[
+    int,
+    typer.Option("--memory", metavar="SIZE", parser=memory_bytes, help="Such as 800M or 4G."),
 ]

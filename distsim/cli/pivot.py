@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 from distsim.cli.console import progress_bar, say
-from distsim.cli.options import OnError, OnErrorOption
+from distsim.cli.grammar_options import OnError, OnErrorOption
+from distsim.cli.options import MemoryOption
 
 
 class Scale(StrEnum):
@@ -57,9 +58,7 @@ def pivot(
     max_translations: Annotated[
         int, typer.Option(help="Of each label and foreign side, the most probable; 0: all.")
     ] = 0,
-    memory: Annotated[
-        int, typer.Option(min=1, metavar="MB", help="What each of the sorts may hold.")
-    ] = 128,
+    memory: MemoryOption = "128M",  # type: ignore[assignment]
     on_error: OnErrorOption = OnError.STOP,
 ) -> None:
     """Pair English sides that share a label and a foreign side: paraphrase rules."""
@@ -70,6 +69,6 @@ def pivot(
         max_translations,
     )  # fmt: skip
     with progress_bar() as bar:
-        report = pivot_file(grammar, output, options, on_error.value, memory << 20, bar)
+        report = pivot_file(grammar, output, options, on_error.value, memory, bar)
     for line in report.lines():
         say(line)

@@ -5,7 +5,8 @@ from typing import Annotated
 import typer
 
 from distsim.cli.console import progress_bar, say
-from distsim.cli.options import FormatOption, OnError, OnErrorOption, format_value
+from distsim.cli.grammar_options import FormatOption, OnError, OnErrorOption, format_value
+from distsim.cli.options import MemoryOption
 
 
 def rerank(
@@ -43,7 +44,7 @@ def rerank(
         str | None, typer.Option(metavar="FEATURE", help="Write the sum as this feature.")
     ] = None,
     grammar_format: FormatOption = None,
-    memory: Annotated[int, typer.Option(min=1, metavar="MB", help="What a sort may hold.")] = 128,
+    memory: MemoryOption = "128M",  # type: ignore[assignment]
     on_error: OnErrorOption = OnError.STOP,
 ) -> None:
     """Write a grammar's rules best first within each left-hand side and source."""
@@ -55,9 +56,7 @@ def rerank(
     ranking = Ranking(weights, ppdb or ascending, top, missing, worst, write)
     file_format = format_value(grammar_format)
     with progress_bar() as bar:
-        report = rerank_file(
-            grammar, output, ranking, on_error.value, file_format, memory << 20, bar
-        )
+        report = rerank_file(grammar, output, ranking, on_error.value, file_format, memory, bar)
     if not report.was_grouped:
         say("rules of one source did not stand together: the output is sorted by source")
     for line in report.lines():

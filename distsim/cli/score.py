@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from distsim.cli.console import JobsOption, number, progress_bar, put, say
-from distsim.cli.options import FormatOption, OnError, OnErrorOption, format_value
+from distsim.cli.grammar_options import FormatOption, OnError, OnErrorOption, format_value
 
 if TYPE_CHECKING:
     from distsim.grammar.scoring import RuleScorer
