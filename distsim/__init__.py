@@ -27,6 +27,8 @@ if TYPE_CHECKING:
         InputError,
         ParameterError,
     )
+    from distsim.grammar.decomposition import decompose
+    from distsim.grammar.scoring import RuleScorer
     from distsim.indexes.build import IndexOptions
     from distsim.indexes.corpus_index import ConcordanceLine, CorpusIndex
     from distsim.signatures.recipe import Recipe
@@ -48,10 +50,12 @@ _HOME = {
     "Normaliser": "corpus.normaliser",
     "ParameterError": "errors",
     "Recipe": "signatures.recipe",
+    "RuleScorer": "grammar.scoring",
     "Selection": "signatures.sign",
     "SignatureTable": "signatures.table",
     "Weighting": "contexts.weights",
     "named_contexts": "contexts.ngram",
+    "decompose": "grammar.decomposition",
     "neighbours": "comparison",
     "similarities": "comparison",
     "similarity": "comparison",
@@ -72,10 +76,12 @@ __all__ = [
     "Normaliser",
     "ParameterError",
     "Recipe",
+    "RuleScorer",
     "Selection",
     "SignatureTable",
     "Weighting",
     "named_contexts",
+    "decompose",
     "neighbours",
     "similarities",
     "similarity",

@@ -257,3 +257,12 @@ def test_the_command_lines(tmp_path):
     assert done.exit_code == 2 and "FEATURE=NUMBER" in done.output
     done = runner.invoke(app, ["rerank", str(tmp_path / "p.gz"), "-w", "p(e|f,LHS)=-1"])
     assert done.exit_code == 0 and done.stdout.count("|||") == 8
+
+
+def test_the_piece_in_the_package_is_pivoted(tmp_path):
+    from importlib.resources import as_file, files
+
+    with as_file(files("distsim") / "data" / "grammars" / "bengali-english.samt.gz") as piece:
+        assert piece.stat().st_size < 60_000
+        report = pivot_file(piece, tmp_path / "out", PivotOptions("p(e|f)", "p(f|e)"))
+    assert (report.read, report.written, report.gappy) == (737, 1090, 894)

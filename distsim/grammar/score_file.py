@@ -206,6 +206,8 @@ def score_file(
     training = training or TrainingOptions()
     started, cpu_started = time.monotonic(), time.process_time()
     faulty = FaultyLines(grammar, on_error)
+    if any(table.exact is not None for table in scorer.tables):
+        jobs = 1  # an index keeps what it counted, for one thread
     with _rereadable(grammar, scorer, training) as path:
         aligner, trained_on = _trained(path, scorer.aligner, training, grammar_format, jobs)
         report = ScoreReport(faulty, scorer.names, signature_lines(scorer, aligner, training))
