@@ -5,8 +5,9 @@ Three questions, each beside what one would use without it:
 judged: 13,954 PPDB pairs judged by people (1 to 5), made into rules and scored like any grammar.
 Spearman between score and judgement, against the similarity of the two whole phrases alone
 (`whole`, no decomposition), which covers fewer pairs.
-pivoted: pairs that the pivoted Bengali-English grammar and the judgements have in common, with
-the grammar's own -p(e|f,LHS) beside.
+pivoted: pairs that a pivoted grammar and the judgements have in common, with the grammar's own
+p(e2|e1) beside, and the mean of both ranks. The Bengali-English grammar has next to none of
+them, so the Moses French-English phrase table is pivoted, too (pairs of judged phrases only).
 shuffled: real pivoted rules with gaps against the same rules with the target side of another
 rule of the same label and gaps; the area under the ROC curve, over rules that have a score on
 either side. Nobody judged these: a shuffled rule may be fair, a real one poor.
@@ -50,6 +51,33 @@ def whole_phrases(pairs, table, exact):
 
     values = exact.similarities(pairs) if exact else similarities(table, pairs)
     return np.array([np.nan if v is None else v for v in values])
+
+
+def from_phrase_table(gold, table, folder, exact):
+    """Return (lines, scores) of the paraphrases that a Moses table gives among judged phrases.
+
+    Pivoted over the French side, p(e|f) and p(f|e) as the table has them (scores 2 and 0).
+    """
+    from distsim.grammar.phrase_table import read_entries
+    from distsim.grammar.pivot import PivotOptions, pivot_file
+
+    wanted = {phrase for pair in gold for phrase in pair[:2]}
+    judged_pairs = {pair[:2] for pair in gold}
+    with open(folder / "translations", "wb") as file:
+        for _, _, entry in read_entries(SHARED / "grammars/joshua.moses.fr-en.rules.1.gz"):
+            english = entry.target.decode().lower()
+            if english in wanted:
+                parts = b"[X]", entry.source, english.encode(), b" ".join(entry.scores)
+                file.write(b" ||| ".join(parts) + b"\n")
+    pivot_file(
+        folder / "translations", folder / "paraphrases", PivotOptions("2", "0", scale="probability")
+    )
+    lines = [
+        line
+        for line in (folder / "paraphrases").read_text().splitlines(keepends=True)
+        if tuple(line.split(" ||| ")[1:3]) in judged_pairs
+    ]
+    return lines, scored(lines, table, folder, exact)
 
 
 def with_interval(phrases, values, judged, rounds=500):
@@ -126,19 +154,25 @@ def main():
             pivot_file(samt, grammar, PivotOptions("12", "10", "9"))
         rule_lines = grammar.read_text().splitlines(keepends=True)
         similar = scored(rule_lines, table, folder, exact)
-        best = {}
-        for line, value in zip(rule_lines, similar.tolist(), strict=True):
-            rule = Rule.parse(line.encode())
-            key = tuple(b" ".join(side).decode() for side in (rule.source, rule.target))
-            cost = -rule.features.number("p(e|f,LHS)")
-            if key not in best or cost > best[key][1]:
-                best[key] = value, cost
-        met = [(one, *best[one, two], score) for one, two, score in gold if (one, two) in best]
-        phrases, values, costs, judged = (list(column) for column in zip(*met, strict=True))
-        judged = np.array(judged)
-        for label, column in (("rule score", values), ("p(e|f,LHS)", costs)):
-            print(f"pivoted and judged\t{label}",
-                  with_interval(phrases, np.array(column), judged), sep="\t")  # fmt: skip
+        for label, lines, values in (
+            ("Bengali-English", rule_lines, similar),
+            ("French-English", *from_phrase_table(gold, table, folder, exact)),
+        ):
+            best = {}
+            for line, value in zip(lines, values.tolist(), strict=True):
+                rule = Rule.parse(line.encode())
+                key = tuple(b" ".join(side).decode() for side in (rule.source, rule.target))
+                probability = -rule.features.number("p(e|f,LHS)")
+                if key not in best or probability > best[key][1]:
+                    best[key] = value, probability
+            met = [(one, *best[one, two], score) for one, two, score in gold if (one, two) in best]
+            phrases, similarities, probabilities, scores = map(list, zip(*met, strict=True))
+            both = rankdata(np.nan_to_num(similarities, nan=0)) + rankdata(probabilities)
+            for name, column in (
+                ("rule score", similarities), ("p(e2|e1)", probabilities), ("ranks of both", both),
+            ):  # fmt: skip
+                shown = with_interval(phrases, np.array(column), np.array(scores))
+                print(f"pivoted, {label}\t{name}\t{shown}")
 
         alike = defaultdict(list)
         for number, line in enumerate(rule_lines):
