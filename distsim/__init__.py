@@ -27,6 +27,8 @@ if TYPE_CHECKING:
         InputError,
         ParameterError,
     )
+    from distsim.grammar.decomposition import decompose
+    from distsim.grammar.scoring import RuleScorer
     from distsim.indexes.build import IndexOptions
     from distsim.indexes.corpus_index import ConcordanceLine, CorpusIndex
     from distsim.signatures.counts import sign_counts
@@ -50,11 +52,13 @@ _HOME = {
     "Normaliser": "corpus.normaliser",
     "ParameterError": "errors",
     "Recipe": "signatures.recipe",
+    "RuleScorer": "grammar.scoring",
     "Selection": "signatures.sign",
     "SignatureTable": "signatures.table",
     "Weighting": "contexts.weights",
     "named_contexts": "contexts.ngram",
     "merge_tables": "signatures.merge",
+    "decompose": "grammar.decomposition",
     "neighbours": "comparison",
     "sign_counts": "signatures.counts",
     "similarities": "comparison",
@@ -76,9 +80,11 @@ __all__ = [
     "Normaliser",
     "ParameterError",
     "Recipe",
+    "RuleScorer",
     "Selection",
     "SignatureTable",
     "Weighting",
+    "decompose",
     "merge_tables",
     "named_contexts",
     "neighbours",

@@ -148,7 +148,7 @@ class KeptSums:
         lengths = np.diff(ends, prepend=begin)
         sound = (
             bool(np.all(np.diff(starts) >= 0) and np.all(lengths > 0))
-            and starts[-1] <= self._terms.size
+            and 0 <= starts[0] <= starts[-1] <= self._terms.size
             and begin + int(lengths.sum()) <= self._text.size
         )
         if not sound:
@@ -202,7 +202,10 @@ def merged_blocks(tables: list[KeptSums], rows: int, terms: int) -> Iterator[Phr
         blocks = []
         for number, table in enumerate(tables):
             first = at[number]
-            n = int(np.searchsorted(table.hashes[first : stops[number]], bound, "right"))
+            hashes = table.hashes[first : stops[number]]
+            if np.any(hashes[1:] <= hashes[:-1]):  # the search below would never get on
+                raise table._damaged()
+            n = int(np.searchsorted(hashes, bound, "right"))
             if n:
                 blocks.append(table.read(first, first + n))
                 at[number] = first + n
