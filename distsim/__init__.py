@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from distsim.grammar.scoring import RuleScorer
     from distsim.indexes.build import IndexOptions
     from distsim.indexes.corpus_index import ConcordanceLine, CorpusIndex
+    from distsim.signatures.counts import sign_counts
+    from distsim.signatures.merge import merge_tables
     from distsim.signatures.recipe import Recipe
     from distsim.signatures.sign import Selection
     from distsim.signatures.table import SignatureTable
@@ -56,7 +58,9 @@ _HOME = {
     "Weighting": "contexts.weights",
     "named_contexts": "contexts.ngram",
     "decompose": "grammar.decomposition",
+    "merge_tables": "signatures.merge",
     "neighbours": "comparison",
+    "sign_counts": "signatures.counts",
     "similarities": "comparison",
     "similarity": "comparison",
 }
@@ -81,8 +85,10 @@ __all__ = [
     "SignatureTable",
     "Weighting",
     "decompose",
+    "merge_tables",
     "named_contexts",
     "neighbours",
+    "sign_counts",
     "similarities",
     "similarity",
 ]

@@ -25,7 +25,8 @@ class SignatureTable:
     """Phrases with their signatures; arrays are mapped, not read.
 
     hashes: uint64[n], sorted. bits: uint64[n, n_bits / 64]. strengths: uint32[n], the
-    occurrences behind each signature. parameters: what the table was made with.
+    occurrences behind each signature. parameters: what the table was made with. longest: the
+    most tokens that a phrase has.
     """
 
     def __init__(self, artifact: storage.Artifact) -> None:
@@ -37,7 +38,7 @@ class SignatureTable:
             self.n_bits: int = self.fingerprint["projection"]["bits"]
             self.normaliser = Normaliser.from_manifest(self.fingerprint["normaliser"])
             self._running_text = artifact.parameters["format"] == "text"
-            int(artifact.parameters["max_length"])
+            self.longest = int(artifact.parameters["max_length"])
         self.hashes = frozen(artifact.array("hashes", np.uint64))
         self.bits = frozen(artifact.array("bits", np.uint64, ndim=2))
         self.strengths = frozen(artifact.array("strengths", np.uint32))
@@ -96,11 +97,6 @@ class SignatureTable:
 
     def __len__(self) -> int:
         return self.hashes.size
-
-    @property
-    def longest(self) -> int:
-        """The most tokens a phrase of this table has."""
-        return int(self.parameters["max_length"])
 
     def normal_form(self, phrase: str) -> str:
         """Return the phrase as it stands in the table, if it does.
