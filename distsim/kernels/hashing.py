@@ -48,6 +48,15 @@ def hash_pieces(prefix, text, offsets):
 
 
 @compiled
+def hash_states(text, offsets):
+    """Return the hash state after text[offsets[i]:offsets[i + 1]] for every piece i, uint64."""
+    out = np.empty(offsets.size - 1, np.uint64)
+    for i in range(out.size):
+        out[i] = extend(START, text, offsets[i], offsets[i + 1])
+    return out
+
+
+@compiled
 def number_hashes(hashes, keys, values, next_number, first_seen):
     """Number the hashes in order of first appearance with an open-addressing table.
 
