@@ -5,19 +5,34 @@ from typing import TYPE_CHECKING
 from distsim.errors import ParameterError
 
 if TYPE_CHECKING:
-    from distsim.comparison import ExactCosine
+    from distsim.comparison import ExactCosine, StoredCosine
     from distsim.signatures.table import SignatureTable
 
 
-def exact_cosine(table: "SignatureTable", table_path: str, index_path: str | None) -> "ExactCosine":
-    """Return exact cosines for a table, from the index it lives in or the one given.
+def exact_cosine(
+    table: "SignatureTable", table_path: str, index_path: str | None
+) -> "ExactCosine | StoredCosine":
+    """Return exact cosines for a table.
+
+    From the features kept in it, where there are some and no index is named; else from the
+    index it lives in or the one named.
 
     Raises:
-        ParameterError: the table lives in no index and none was given.
+        ParameterError: the table keeps no features, lives in no index and none was given; or
+            its model counts in no index.
     """
     from distsim import storage
-    from distsim.comparison import ExactCosine
+    from distsim.comparison import ExactCosine, StoredCosine
     from distsim.indexes.corpus_index import CorpusIndex
+    from distsim.signatures.feature_store import has_features
+
+    if index_path is None and has_features(table.artifact):
+        return StoredCosine(table)
+    if table.fingerprint["model"]["name"] != "ngram":
+        raise ParameterError(
+            f"{table_path}: no index holds the contexts of a syntactic table: sign it again with "
+            "--keep-features"
+        )
 
     if index_path is None:
         if storage.Artifact(table_path).kind is not storage.INDEX:

@@ -15,9 +15,61 @@ class Weights(StrEnum):
     LLR = "llr"
 
 
+class Model(StrEnum):
+    """What a phrase's context is made of."""
+
+    NGRAM = "ngram"
+    SYNTAX = "syntax"
+
+
 WindowOption = Annotated[
-    int | None, typer.Option(min=1, max=3, help="Tokens on either side that are features.")
+    int | None, typer.Option(min=1, max=4, help="Tokens on either side that are features.")
 ]
 WeightsOption = Annotated[
     Weights | None, typer.Option(help="How counts of features become weights.")
+]
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+
+
+def memory_bytes(text: str) -> int:
+    """Return the bytes of `800M`, `4G` or a plain number of bytes.
+
+    Raises:
+        typer.BadParameter: it is none of these.
+    """
+    number, unit = text.upper().removesuffix("B"), ""
+    if number[-1:] in _UNITS:
+        number, unit = number[:-1], number[-1]
+    try:
+        size = int(float(number) * _UNITS[unit])
+    except (ValueError, OverflowError):
+        size = 0
+    if size < 1:
+        raise typer.BadParameter(f"{text!r}: give a size such as 800M or 4G")
+    return size
+
+
+MemoryOption = Annotated[
+    int,
+    typer.Option("--memory", metavar="SIZE", parser=memory_bytes, help="Such as 800M or 4G."),
+]
+ModelOption = Annotated[
+    Model, typer.Option(help="ngram: words beside a phrase; syntax: all that annotation tells.")
+]
+TreesOption = Annotated[
+    list[str] | None,
+    typer.Option(metavar="FILE", help="syntax: bracketed trees, one a line, one a sentence."),
+]
+FeaturesOption = Annotated[
+    str | None,
+    typer.Option(metavar="NAME,...", help="syntax: only these families of features."),
+]
+KindsOption = Annotated[
+    str | None, typer.Option(metavar="NAME,...", help="syntax: of lex, lem, pos, ner.")
+]
+ModelsOption = Annotated[
+    str | None, typer.Option(metavar="DIR", help="stanza's models, to annotate plain text with.")
+]
+ProcessorsOption = Annotated[
+    str | None, typer.Option(metavar="NAME,...", help="What stanza does; all by default.")
 ]

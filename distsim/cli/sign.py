@@ -2,12 +2,26 @@
 
 from dataclasses import replace
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from distsim.cli.console import JobsOption, progress_bar, say
-from distsim.cli.options import WeightsOption, WindowOption
+from distsim.cli.options import (
+    FeaturesOption,
+    KindsOption,
+    MemoryOption,
+    Model,
+    ModelOption,
+    ModelsOption,
+    ProcessorsOption,
+    TreesOption,
+    WeightsOption,
+    WindowOption,
+)
+
+if TYPE_CHECKING:
+    from distsim.signatures.table import SignatureTable
 
 
 class Preset(StrEnum):
@@ -23,7 +37,10 @@ class Projection(StrEnum):
 
 
 def sign(
-    source: Annotated[str, typer.Argument(metavar="SOURCE", help="An index.")],
+    sources: Annotated[
+        list[str],
+        typer.Argument(metavar="SOURCE...", help="An index; files with --model syntax."),
+    ],
     output: Annotated[
         str | None,
         typer.Option("--output", "-o", metavar="TABLE", help="Its folder; default: in the index."),
@@ -45,15 +62,46 @@ def sign(
     max_phrases: Annotated[
         int | None, typer.Option(help="Keep only the most frequent so many.")
     ] = None,
+    model: ModelOption = Model.NGRAM,
+    trees: TreesOption = None,
+    features: FeaturesOption = None,
+    kinds: KindsOption = None,
+    keep_features: Annotated[
+        bool,
+        typer.Option("--keep-features", help="syntax: keep them in the table, for --exact."),
+    ] = False,
+    models: ModelsOption = None,
+    processors: ProcessorsOption = None,
+    memory: MemoryOption = "4G",  # type: ignore[assignment]
     jobs: JobsOption = None,
 ) -> None:
-    """Sign the phrases of an index; the table goes into the index where no -o is given."""
+    """Sign the phrases of an index; the table goes into the index where no -o is given.
+
+    With --model syntax, sign those of annotated files (CoNLL-U or the lines of the thesis's
+    toolkit, with --trees FILE for trees), or of plain text that stanza annotates (--models DIR).
+    """
     from distsim.contexts.weights import Weighting
     from distsim.indexes.corpus_index import CorpusIndex
-    from distsim.signatures.recipe import PRESETS, short_fingerprint
+    from distsim.signatures.recipe import PRESETS
     from distsim.signatures.sign import Selection
     from distsim.signatures.table import SignatureTable
 
+    selection = Selection(min_count, max_length, max_phrases)
+    if model is Model.SYNTAX:
+        from distsim.cli.syntax import sign_syntax
+
+        if output is None:
+            raise typer.BadParameter("--model syntax needs the table's folder: give -o TABLE")
+        weighting = Weighting(weights.value, alpha, shift) if weights else Weighting()
+        with progress_bar() as bar:
+            table = sign_syntax(
+                sources, output, trees or [], (features, kinds, window), weighting, bits, seed,
+                selection, models, processors, memory, keep_features, jobs, bar,
+            )  # fmt: skip
+        _report(table, max_length)
+        return
+    if len(sources) > 1 or trees or features or kinds or keep_features or models or processors:
+        raise typer.BadParameter("give one index, or files with --model syntax")
     recipe = PRESETS[preset.value]
     if weights is not None:
         recipe = replace(recipe, weighting=Weighting(weights.value, alpha, shift))
@@ -63,10 +111,15 @@ def sign(
         n_bits=recipe.n_bits if bits is None else bits,
         seed=recipe.seed if seed is None else seed,
     )
-    selection = Selection(min_count, max_length, max_phrases)
-    index = CorpusIndex.open(source)
+    index = CorpusIndex.open(sources[0])
     with progress_bar() as bar:
         table = SignatureTable.build(index, output, recipe, selection, jobs, bar)
+    _report(table, max_length)
+
+
+def _report(table: "SignatureTable", max_length: int) -> None:
+    from distsim.signatures.recipe import short_fingerprint
+
     say(
         f"{len(table):,} phrases of 1 to {max_length} tokens, {table.n_bits} bits, "
         f"fingerprint {short_fingerprint(table.fingerprint)}"

@@ -110,3 +110,31 @@ def find_ids(sorted_hashes, ids, n_ids, wanted):
             word = np.int64(ids[out[i]])
             out[i] = word if word < n_ids else -1
     return out
+
+
+@compiled
+def bucket_starts(sorted_hashes, bits):
+    """Return where the hashes with each leading `bits` bits begin, int64[2^bits + 1]."""
+    starts = np.zeros((1 << bits) + 1, np.int64)
+    shift = np.uint64(64 - bits)
+    for i in range(sorted_hashes.size):
+        starts[np.int64(sorted_hashes[i] >> shift) + 1] += 1
+    for bucket in range(1 << bits):
+        starts[bucket + 1] += starts[bucket]
+    return starts
+
+
+@compiled
+def find_in_buckets(sorted_hashes, starts, bits, wanted):
+    """Return the index of each wanted hash in sorted_hashes, -1 where absent; int64."""
+    shift = np.uint64(64 - bits)
+    out = np.empty(wanted.size, np.int64)
+    for i in range(wanted.size):
+        key = wanted[i]
+        bucket = np.int64(key >> shift)
+        place = starts[bucket]
+        while place < starts[bucket + 1] and sorted_hashes[place] < key:
+            place += 1
+        found = place < starts[bucket + 1] and sorted_hashes[place] == key
+        out[i] = place if found else -1
+    return out

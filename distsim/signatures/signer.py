@@ -43,12 +43,19 @@ class SignedBatch:
 
 
 class Signer:
-    """Signs batches of phrases over one feature space; may be shared by threads."""
+    """Signs batches of phrases over one feature space; may be shared by threads.
+
+    weigher: weighs the features, where not by the weighting over the space itself.
+    """
 
     def __init__(
-        self, space: FeatureSpace, weighting: Weighting, projection: GaussianProjection
+        self,
+        space: FeatureSpace,
+        weighting: Weighting,
+        projection: GaussianProjection,
+        weigher: Weigher | None = None,
     ) -> None:
-        self._weigher = Weigher(space, weighting)
+        self._weigher = weigher or Weigher(space, weighting)
         self._offsets = frozen(projection.offsets(space.hashes))
         self._vectors = frozen(projection.vectors)
         self._largest = projection.largest

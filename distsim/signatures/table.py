@@ -28,6 +28,7 @@ class SignatureTable:
     """
 
     def __init__(self, artifact: storage.Artifact) -> None:
+        self.artifact = artifact
         self.path = artifact.path
         self.parameters = artifact.parameters
         self.fingerprint: dict[str, Any] = artifact.parameters["fingerprint"]

@@ -53,7 +53,7 @@ class FeatureRows(NamedTuple):
     counts: np.ndarray
 
 
-class PhraseStore:
+class OccurrenceStore:
     """All phrases of an annotated corpus; see the module's docstring.
 
     Arguments:
