@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from distsim.corpus.annotation import (
     NO_HEAD,
     OUTSIDE,
-    ROOT,
     AnnotatedSentence,
     Arc,
     Normalised,
@@ -135,15 +134,12 @@ class _Parser:
             lemmas.append(normal[lemma])
             pos.append(xpos if xpos != "_" else upos)
             ner.append(self._entity_class(misc, file, line))
-            if head == "_":
+            if head.isdecimal():
+                heads.append(int(head) - 1)
+            elif head == "_":
                 heads.append(NO_HEAD)
             else:
-                try:
-                    heads.append(int(head) - 1)
-                except ValueError:
-                    raise fault(
-                        file, line, f"head {head!r}: give the number of a token, or 0"
-                    ) from None
+                raise fault(file, line, f"head {head!r}: give the number of a token, or 0")
             types.append(deprel)
             if deps != "_":
                 graphs.append((n, deps, line))
@@ -197,7 +193,7 @@ def _check(sentence: AnnotatedSentence, lines: list[int]) -> None:
     if sentence.heads.count(NO_HEAD) == n:
         return  # a corpus without dependencies
     for token, head in enumerate(sentence.heads):
-        if head == NO_HEAD or head < ROOT or head >= n or head == token:
+        if head == NO_HEAD or head >= n or head == token:
             found = "_" if head == NO_HEAD else head + 1
             raise fault(
                 sentence.file, lines[token],

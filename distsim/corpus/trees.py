@@ -9,7 +9,7 @@ from distsim.corpus.blocks import read_blocks
 from distsim.corpus.sources import Source
 
 _PIECE = re.compile(r"\(\s*([^\s()]*)|([^\s()]+)|\)")
-_FUNCTION = re.compile(r"(?<=.)[-=].*")  # what follows the category: NP-SBJ-1, NP=2
+_CATEGORY = re.compile(r"[^-=]+")  # without what follows it in NP-SBJ-1, NP=2; not of -LRB-
 _ROOTS = frozenset(("", "ROOT", "TOP"))
 _TRACE = "-NONE-"
 
@@ -71,7 +71,8 @@ class TreeReader:
                 continue
             category = categories.get(label)
             if category is None:
-                category = categories[label] = _FUNCTION.sub("", label)
+                found = _CATEGORY.match(label)
+                category = categories[label] = found[0] if found else label
             kept.append(Node(start, stop, category))
         return Tree(kept, leaves, tags)
 
