@@ -9,7 +9,9 @@ ALL = ("ngram", "constituent", "ccg", "dep", "enhanced", "collapsed", "propagate
 
 def occurrence_features(sentence, i, j, families=ALL, kinds=KINDS, window=WINDOW):
     """Return a Counter of the features of the occurrence [i, j) of an AnnotatedSentence."""
-    column = dict(zip(KINDS, (sentence.words, sentence.lemmas, sentence.pos, sentence.ner)))
+    column = dict(
+        zip(KINDS, (sentence.words, sentence.lemmas, sentence.pos, sentence.ner), strict=True)
+    )
     n = len(sentence.words)
     found = Counter()
     for kind in kinds:
@@ -24,7 +26,7 @@ def occurrence_features(sentence, i, j, families=ALL, kinds=KINDS, window=WINDOW
                         found[f"r_{kind}_{gram}_{p - j + 1}"] += 1
         basic = [
             (d, g, t)
-            for d, (g, t) in enumerate(zip(sentence.heads, sentence.types))
+            for d, (g, t) in enumerate(zip(sentence.heads, sentence.types, strict=True))
             if g != -2
         ]
         graphs = {

@@ -3,11 +3,11 @@
 import gzip
 
 import pytest
-from tests.conftest import SHARED
 
 from distsim.corpus.annotated import read_annotated
 from distsim.corpus.annotation import Arc, Node
 from distsim.errors import InputError
+from tests.conftest import SHARED
 
 GUM = SHARED / "data" / "gum-annotated"
 
@@ -99,7 +99,13 @@ def test_arcs_through_empty_nodes(tmp_path):
 
 def test_trees(tmp_path):
     tree = "( (S-1 (NP-SBJ=2 (NN Dogs)) (VP (VB Bark) (NP (-NONE- *T*)))) )"
-    nodes = [Node(0, 2, "S"), Node(0, 1, "NP"), Node(0, 1, "NN"), Node(1, 2, "VP"), Node(1, 2, "VB")]
+    nodes = [
+        Node(0, 2, "S"),
+        Node(0, 1, "NP"),
+        Node(0, 1, "NN"),
+        Node(1, 2, "VP"),
+        Node(1, 2, "VB"),
+    ]
     assert read(tmp_path, GOOD, tree + "\n")[0].nodes == nodes
     assert read(tmp_path, f"# constituency = {tree}\n{GOOD}")[0].nodes == nodes
     assert read(tmp_path, GOOD + GOOD, f"\n{tree}\n")[0].nodes == []
@@ -110,7 +116,9 @@ def test_brackets_keep_their_label(tmp_path):
     assert [n.label for n in read(tmp_path, GOOD, tree)[0].nodes] == ["X", "-LRB-", "NP"]
 
 
-TOOLKIT = "(ROOT (S (NP (NNS Dogs)) (VP (VBP bark)) (. .))) ||| dog Bark . ||| Dogs/O bark/O ./O ||| "
+TOOLKIT = (
+    "(ROOT (S (NP (NNS Dogs)) (VP (VBP bark)) (. .))) ||| dog Bark . ||| Dogs/O bark/O ./O ||| "
+)
 
 
 @pytest.mark.parametrize("basic", ["1-2-nsubj 2-0-root", "nsubj-2-1 root-0-2"])

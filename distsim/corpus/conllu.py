@@ -230,9 +230,7 @@ def _arcs(
             )  # fmt: skip
         for governor in governors:
             if governor > n:
-                raise fault(
-                    file, line, f"enhanced head {governor}, wanted 0 to {n}: mend the head"
-                )
+                raise fault(file, line, f"enhanced head {governor}, wanted 0 to {n}: mend the head")
             arcs.append(Arc(dependent, governor - 1, kind))
     return arcs
 
@@ -264,5 +262,3 @@ def first_text(block: Block) -> str:
         if line.strip() and not line.startswith("#"):
             return line
     return ""
-
-

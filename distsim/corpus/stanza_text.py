@@ -229,7 +229,7 @@ class _Output:
             self.report = Report(*note["report"])
 
     def __enter__(self) -> "_Output":
-        self._file = open(self._part, "r+b" if self.pieces else "wb")  # noqa: SIM115
+        self._file = open(self._part, "r+b" if self.pieces else "wb")
         self._file.truncate(self._size)
         self._file.seek(self._size)
         return self
@@ -258,9 +258,7 @@ class _Output:
     def finish(self) -> None:
         """Put the file in place, under a first line that says what it was made from."""
         words, sentences, treeless = self.report
-        header = (
-            f"{self._header}, {words} words, {sentences} sentences, {treeless} without tree\n"
-        )
+        header = f"{self._header}, {words} words, {sentences} sentences, {treeless} without tree\n"
         self._file.close()
         whole = self._part.with_name(self._part.name + ".whole")
         with open(whole, "wb") as file, open(self._part, "rb") as part:
@@ -280,7 +278,7 @@ def _mapped(
     if jobs == 1:
         pipeline = _load(annotator)
         for lines in pieces:
-            yield _run(pipeline, lines, annotator.pretokenised)
+            yield _run(pipeline, lines, annotator)
         return
     context = multiprocessing.get_context("spawn")
     with context.Pool(jobs, _start_worker, (annotator,)) as pool:
@@ -293,7 +291,7 @@ def _mapped(
             yield waiting.popleft().get()
 
 
-_worker: tuple[Any, bool]  # of a worker process: its pipeline, and whether text is tokenised
+_worker: tuple[Any, Annotator]  # of a worker process
 
 
 def _start_worker(annotator: Annotator) -> None:
@@ -301,7 +299,7 @@ def _start_worker(annotator: Annotator) -> None:
 
     global _worker  # noqa: PLW0603 (one pipeline a process)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends us
-    _worker = (_load(annotator), annotator.pretokenised)
+    _worker = (_load(annotator), annotator)
 
 
 def _work(lines: list[str]) -> _Annotated:
@@ -324,13 +322,16 @@ def _load(annotator: Annotator) -> Any:
     )
 
 
-def _run(pipeline: Any, lines: list[str], pretokenised: bool) -> _Annotated:
-    document = pipeline([line.split() for line in lines] if pretokenised else "\n\n".join(lines))
-    return conllu_text("{:C}".format(document))
+def _run(pipeline: Any, lines: list[str], annotator: Annotator) -> _Annotated:
+    cut = annotator.pretokenised
+    document = pipeline([line.split() for line in lines] if cut else "\n\n".join(lines))
+    return conllu_text(format(document, "C"), "depparse" in annotator.chosen)
 
 
-def conllu_text(text: str) -> _Annotated:
+def conllu_text(text: str, parsed: bool = True) -> _Annotated:
     """Return stanza's CoNLL-U as we keep it.
+
+    Where no dependencies were asked for, stanza hangs each word on the one before: left out.
 
     The entity class of a multiword token goes to its words; places in the text, which count
     from the piece's beginning, are left out; so is a tree whose leaves are not the words.
@@ -348,7 +349,7 @@ def conllu_text(text: str) -> _Annotated:
             elif line.startswith("# text = "):
                 kept.append(line)
             elif line and line[0] != "#":
-                rows.append(_kept_row(line.split("\t"), inherited))
+                rows.append(_kept_row(line.split("\t"), inherited, parsed))
         if not rows:
             continue
         n = sum("-" not in row[0] for row in rows)
@@ -368,7 +369,9 @@ def conllu_text(text: str) -> _Annotated:
     return _Annotated("\n".join([*kept, ""]) if kept else "", Report(words, sentences, treeless))
 
 
-def _kept_row(columns: list[str], inherited: dict[int, str]) -> list[str]:
+def _kept_row(columns: list[str], inherited: dict[int, str], parsed: bool) -> list[str]:
+    if not parsed:
+        columns[6] = columns[7] = "_"
     items = [
         item for item in columns[9].split("|")
         if item != "_" and not item.startswith(("start_char=", "end_char="))

@@ -136,7 +136,9 @@ class _Signing:
         self, batches: Iterator[Occurrences], folder: str, memory_bytes: int
     ) -> None:
         """Count all features of all phrases that are to be signed."""
-        marginals = Marginals(folder, memory_bytes, self._recipe.model, self._recipe.weighting.alpha)
+        marginals = Marginals(
+            folder, memory_bytes, self._recipe.model, self._recipe.weighting.alpha
+        )
         for _, rows in self._mapped("counting", self._counter.count, batches):
             marginals.add(rows)
         marginals.finish()
@@ -179,9 +181,7 @@ class _Signing:
             self._progress(stage, done, None)
 
 
-def _checksum_of_marginals(
-    corpus: EncodedCorpus, least: int, max_length: int
-) -> str:
+def _checksum_of_marginals(corpus: EncodedCorpus, least: int, max_length: int) -> str:
     """Return what tells apart tables whose marginals differ: they count the signed phrases."""
     return checksum_of_settings(
         {"corpus": corpus.checksum, "least": least, "max_length": max_length}
