@@ -193,7 +193,7 @@ def _check(sentence: AnnotatedSentence, lines: list[int]) -> None:
     if sentence.heads.count(NO_HEAD) == n:
         return  # a corpus without dependencies
     for token, head in enumerate(sentence.heads):
-        if head == NO_HEAD or head >= n or head == token:
+        if head in (NO_HEAD, token) or head >= n:
             found = "_" if head == NO_HEAD else head + 1
             raise fault(
                 sentence.file, lines[token],
