@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         similarities,
         similarity,
     )
+    from distsim.contexts.ngram import NamedContext, named_contexts
     from distsim.contexts.weights import Weighting
     from distsim.corpus.normaliser import Normaliser
     from distsim.errors import (
@@ -41,6 +42,7 @@ _HOME = {
     "IncompatibleError": "errors",
     "IndexOptions": "indexes.build",
     "InputError": "errors",
+    "NamedContext": "contexts.ngram",
     "Neighbour": "comparison",
     "NeighbourSearch": "comparison",
     "Normaliser": "corpus.normaliser",
@@ -49,6 +51,7 @@ _HOME = {
     "Selection": "signatures.sign",
     "SignatureTable": "signatures.table",
     "Weighting": "contexts.weights",
+    "named_contexts": "contexts.ngram",
     "neighbours": "comparison",
     "similarities": "comparison",
     "similarity": "comparison",
@@ -63,6 +66,7 @@ __all__ = [
     "IncompatibleError",
     "IndexOptions",
     "InputError",
+    "NamedContext",
     "Neighbour",
     "NeighbourSearch",
     "Normaliser",
@@ -71,6 +75,7 @@ __all__ = [
     "Selection",
     "SignatureTable",
     "Weighting",
+    "named_contexts",
     "neighbours",
     "similarities",
     "similarity",

@@ -1,4 +1,4 @@
-"""Options that more than one subcommand has: weights and what depends on them."""
+"""Options that more than one subcommand has: weights, the normaliser's, memory."""
 
 from enum import StrEnum
 from typing import Annotated
@@ -27,6 +27,13 @@ WindowOption = Annotated[
 ]
 WeightsOption = Annotated[
     Weights | None, typer.Option(help="How counts of features become weights.")
+]
+KeepCaseOption = Annotated[bool, typer.Option(help="Do not fold to lower case.")]
+FoldNumbersOption = Annotated[bool, typer.Option(help="Write every digit as 0.")]
+DropPunctuationOption = Annotated[bool, typer.Option(help="Drop tokens without letter or digit.")]
+DropDigitsOption = Annotated[bool, typer.Option(help="Drop tokens with digits and no letter.")]
+KeepSumsOption = Annotated[
+    bool, typer.Option(help="Keep the sums of all phrases, so that the table can be merged.")
 ]
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 

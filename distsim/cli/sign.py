@@ -7,8 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from distsim.cli.console import JobsOption, progress_bar, say
+from distsim.cli.index import TextFormat
 from distsim.cli.options import (
+    DropDigitsOption,
+    DropPunctuationOption,
     FeaturesOption,
+    FoldNumbersOption,
+    KeepCaseOption,
+    KeepSumsOption,
     KindsOption,
     MemoryOption,
     Model,
@@ -39,7 +45,10 @@ class Projection(StrEnum):
 def sign(
     sources: Annotated[
         list[str],
-        typer.Argument(metavar="SOURCE...", help="An index; files with --model syntax."),
+        typer.Argument(
+            metavar="SOURCE...",
+            help="An index; count files with --from-counts; annotated ones with --model syntax.",
+        ),
     ],
     output: Annotated[
         str | None,
@@ -62,6 +71,19 @@ def sign(
     max_phrases: Annotated[
         int | None, typer.Option(help="Keep only the most frequent so many.")
     ] = None,
+    keep_sums: KeepSumsOption = False,
+    from_counts: Annotated[
+        bool,
+        typer.Option("--from-counts", help="Sources are files of lines `w1 .. wn<TAB>count`."),
+    ] = False,
+    text_format: Annotated[
+        TextFormat | None,
+        typer.Option("--format", help="--from-counts: how phrases are asked for."),
+    ] = None,
+    keep_case: KeepCaseOption = False,
+    fold_numbers: FoldNumbersOption = False,
+    drop_punctuation: DropPunctuationOption = False,
+    drop_digits: DropDigitsOption = False,
     model: ModelOption = Model.NGRAM,
     trees: TreesOption = None,
     features: FeaturesOption = None,
@@ -75,21 +97,32 @@ def sign(
     memory: MemoryOption = "4G",  # type: ignore[assignment]
     jobs: JobsOption = None,
 ) -> None:
-    """Sign the phrases of an index; the table goes into the index where no -o is given.
+    """Sign phrases into a table.
 
-    With --model syntax, sign those of annotated files (CoNLL-U or the lines of the thesis's
-    toolkit, with --trees FILE for trees), or of plain text that stanza annotates (--models DIR).
+    The table goes into the index where no -o is given. --from-counts takes n-gram count files
+    or folders instead, plain or packed; --format, --keep-case, --fold-numbers and --drop-...
+    then say what they say of an index. --model syntax takes annotated files (CoNLL-U or the lines
+    of the thesis's toolkit, with --trees FILE for trees), or plain text that stanza annotates
+    (--models DIR).
     """
     from distsim.contexts.weights import Weighting
+    from distsim.corpus.normaliser import Normaliser
     from distsim.indexes.corpus_index import CorpusIndex
+    from distsim.signatures.counts import sign_counts
     from distsim.signatures.recipe import PRESETS
     from distsim.signatures.sign import Selection
     from distsim.signatures.table import SignatureTable
 
+    normaliser = Normaliser(not keep_case, fold_numbers, drop_punctuation, drop_digits)
     selection = Selection(min_count, max_length, max_phrases)
     if model is Model.SYNTAX:
         from distsim.cli.syntax import sign_syntax
 
+        if from_counts or keep_sums or text_format or normaliser != Normaliser():
+            raise typer.BadParameter(
+                "--from-counts, --keep-sums, --format, --keep-case, --fold-numbers and --drop-... "
+                "do not go with --model syntax: leave them out"
+            )
         if output is None:
             raise typer.BadParameter("--model syntax needs the table's folder: give -o TABLE")
         weighting = Weighting(weights.value, alpha, shift) if weights else Weighting()
@@ -98,10 +131,23 @@ def sign(
                 sources, output, trees or [], (features, kinds, window), weighting, bits, seed,
                 selection, models, processors, memory, keep_features, jobs, bar,
             )  # fmt: skip
-        _report(table, max_length)
+        _report(table, min_count, max_length)
         return
-    if len(sources) > 1 or trees or features or kinds or keep_features or models or processors:
-        raise typer.BadParameter("give one index, or files with --model syntax")
+    if trees or features or kinds or keep_features or models or processors:
+        raise typer.BadParameter(
+            "--trees, --features, --kinds, --keep-features, --models and --processors go with "
+            "--model syntax: give it too, or leave them out"
+        )
+    if not from_counts:
+        if len(sources) > 1:
+            raise typer.BadParameter("give one index, or count files with --from-counts")
+        if text_format is not None or normaliser != Normaliser():
+            raise typer.BadParameter(
+                "--format, --keep-case, --fold-numbers and --drop-... were settled when the index "
+                "was built: leave them out, or name count files with --from-counts"
+            )
+    elif output is None:
+        raise typer.BadParameter("--from-counts needs the table's folder: give -o TABLE")
     recipe = PRESETS[preset.value]
     if weights is not None:
         recipe = replace(recipe, weighting=Weighting(weights.value, alpha, shift))
@@ -111,15 +157,37 @@ def sign(
         n_bits=recipe.n_bits if bits is None else bits,
         seed=recipe.seed if seed is None else seed,
     )
-    index = CorpusIndex.open(sources[0])
     with progress_bar() as bar:
-        table = SignatureTable.build(index, output, recipe, selection, jobs, bar)
-    _report(table, max_length)
+        if from_counts and output is not None:
+            report = sign_counts(
+                sources, output, recipe, selection, normaliser,
+                text_format.value if text_format else "lines", memory, keep_sums, jobs, bar,
+            )  # fmt: skip
+            table = SignatureTable.open(output)
+        else:
+            index = CorpusIndex.open(sources[0])
+            table = SignatureTable.build(
+                index, output, recipe, selection, jobs, bar, keep_sums, memory
+            )
+    if from_counts:
+        say(
+            f"{report.lines:,} lines; nothing taken from {report.special:,} with <unk>, <s> or "
+            f"</s>, {report.vanished:,} with dropped words, {report.too_long:,} longer than "
+            f"{max_length + 1} words"
+        )
+        if report.without_line:
+            say(
+                f"{report.without_line:,} phrases inside longer lines have no line of their own, "
+                "so no count, and are left out"
+            )
+    _report(table, min_count, max_length)
 
 
-def _report(table: "SignatureTable", max_length: int) -> None:
+def _report(table: "SignatureTable", min_count: int, max_length: int) -> None:
     from distsim.signatures.recipe import short_fingerprint
 
+    if not len(table):
+        say(f"no phrase occurs {min_count} times with a context: lower --min-count")
     say(
         f"{len(table):,} phrases of 1 to {max_length} tokens, {table.n_bits} bits, "
         f"fingerprint {short_fingerprint(table.fingerprint)}"

@@ -12,7 +12,13 @@ from distsim.corpus.query import split_phrase
 from distsim.corpus.vocabulary import Vocabulary, hash_texts
 from distsim.errors import ParameterError
 from distsim.indexes import phrase_walk
-from distsim.indexes.build import IndexOptions, add_to_index, build_index
+from distsim.indexes.build import (
+    DEFAULT_MEMORY,
+    IndexOptions,
+    NearCost,
+    add_to_index,
+    build_index,
+)
 from distsim.indexes.shard import LONGEST_GAP, Shard, damaged
 from distsim.kernels.compiled import frozen
 from distsim.kernels.text import render_phrases
@@ -47,20 +53,33 @@ class CorpusIndex:
         self.path = artifact.path
         self.checksum = artifact.checksum
         self.parameters = artifact.parameters
-        self.options = IndexOptions.from_manifest(artifact.parameters)
+        with storage.understood(artifact.path):
+            self.options = IndexOptions.from_manifest(artifact.parameters)
+            n_shards = max(1, artifact.parameters["shards"])
+            int(artifact.parameters["counts"]["tokens"]), str(artifact.parameters["corpus"])
         self.vocabulary = Vocabulary(
-            *(artifact.array(f"vocabulary/{part}") for part in Vocabulary.PARTS)
+            *(
+                artifact.array(f"vocabulary/{part}", dtype)
+                for part, dtype in zip(Vocabulary.PARTS, Vocabulary.DTYPES, strict=True)
+            )
         )
         self.shards: list[Shard] = []
         position = 0
-        for number in range(artifact.parameters["shards"]):
+        for number in range(n_shards):
             shard = Shard.open(artifact, number, position)
+            if shard.word_starts.size - 1 > self.n_words:
+                raise damaged(self.path)
             self.shards.append(shard)
             position += shard.tokens.size
         try:
             self._sources: list[str] = json.loads(artifact.array("sources").tobytes())
-        except ValueError:
-            raise damaged() from None
+        except (ValueError, RecursionError):
+            raise damaged(self.path) from None
+        if not isinstance(self._sources, list) or not all(
+            isinstance(name, str) for name in self._sources
+        ):
+            raise damaged(self.path)
+        self.near_cost: NearCost | None = None  # of building it, in this process
         self._ids_of_piece: dict[str, tuple[int, ...]] = {}
 
     @classmethod
@@ -80,23 +99,29 @@ class CorpusIndex:
         options: IndexOptions | None = None,
         jobs: int | None = None,
         progress: Progress = no_progress,
+        memory_bytes: int = DEFAULT_MEMORY,
     ) -> "CorpusIndex":
         """Index files, folders or standard input (`-`) into the folder `path` and open it.
 
-        Raises: as distsim.indexes.build.build_index.
+        Arguments and what is raised: as of distsim.indexes.build.build_index.
         """
-        build_index(corpus, path, options, jobs, progress)
-        return cls.open(path)
+        near_cost = build_index(corpus, path, options, jobs, progress, memory_bytes)
+        index = cls.open(path)
+        index.near_cost = near_cost
+        return index
 
     def add(
         self,
         corpus: Sequence[str | Path],
         jobs: int | None = None,
         progress: Progress = no_progress,
+        memory_bytes: int = DEFAULT_MEMORY,
     ) -> "CorpusIndex":
         """Append text to the index on disk and return it opened anew; this one stays as it is."""
-        add_to_index(self.path, corpus, jobs, progress)
-        return self.open(self.path)
+        near_cost = add_to_index(self.path, corpus, jobs, progress, memory_bytes)
+        index = self.open(self.path)
+        index.near_cost = near_cost
+        return index
 
     @property
     def n_tokens(self) -> int:
@@ -107,6 +132,11 @@ class CorpusIndex:
     def n_words(self) -> int:
         """Distinct words, plus one for the sentence boundary: ids are below it."""
         return len(self.vocabulary)
+
+    @property
+    def n_sources(self) -> int:
+        """Files that the corpus was read from, named once for each time it was read."""
+        return len(self._sources)
 
     def word_counts(self) -> np.ndarray:
         """Return how often each word occurs, uint64 by id; entry 0 counts the sentences."""
@@ -246,7 +276,7 @@ class CorpusIndex:
             counts = (highs - lows)[order].tolist()
             begin = 0
             for end, count in zip(ends[1:].tolist(), counts, strict=True):
-                yield phrases[begin:end].decode(), count
+                yield phrases[begin:end].decode(errors="replace"), count
                 begin = end
 
     def render(
