@@ -228,7 +228,7 @@ def test_cli_from_annotation_to_neighbours(run, corpus, tmp_path):
         (["--model", "syntax", "-o", "t", "--memory", "1K"], 1, "give at least"),
         (["--model", "syntax", "-o", "t", "--processors", "pos"], 1, "name its --models DIR"),
         (["--model", "syntax", "-o", "t", "--max-length", "9"], 1, "choose 1 to 8"),
-        (["--keep-features"], 2, "--model syntax"),
+        (["--keep-features"], 2, "goes with --model syntax or --from-counts"),
         (["--trees", "x"], 2, "--model syntax"),
     ],
 )
@@ -245,6 +245,27 @@ def test_a_broken_corpus_leaves_nothing_behind(run, tmp_path):
     _, err = run("sign", path, "--model", "syntax", "-o", tmp_path / "t", status=1)
     assert "b.conllu, line 11: 2 columns" in err
     assert [p.name for p in tmp_path.iterdir()] == ["b.conllu"]
+
+
+def test_count_files_keep_features_too(run, tmp_path):
+    """The exact cosine of count files is that of an index with these counts."""
+    lines = ["a b a c", "a b d c", "c b a a"] * 3
+    (tmp_path / "text").write_text("\n".join(lines) + "\n")
+    counts = Counter()
+    for line in lines:
+        words = line.split()
+        for n in range(1, 4):
+            counts.update(" ".join(words[i : i + n]) for i in range(len(words) - n + 1))
+    (tmp_path / "counts").write_text("".join(f"{p}\t{n}\n" for p, n in counts.items()))
+    table, index = tmp_path / "table", tmp_path / "index"
+    run("sign", tmp_path / "counts", "--from-counts", "--keep-features", "--max-length", 2,
+        "--min-count", 1, "--weights", "log", "-o", table)  # fmt: skip
+    run("index", "build", tmp_path / "text", "-o", index)
+    run("sign", index, "--max-length", 2, "--min-count", 1, "--weights", "log")
+    for a, b in (("a", "b"), ("a b", "d c"), ("c", "d")):
+        kept, _ = run("similarity", table, a, b, "--exact")
+        counted, _ = run("similarity", index, a, b, "--exact")
+        assert float(kept) == pytest.approx(float(counted), abs=2e-6)
 
 
 def test_no_features_kept(sentences, tmp_path):

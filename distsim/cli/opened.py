@@ -37,7 +37,8 @@ def exact_cosine(
     if index_path is None:
         if storage.Artifact(table_path).kind is not storage.INDEX:
             raise ParameterError(
-                f"{table_path}: a table holds no contexts: name its index with --index INDEX"
+                f"{table_path}: the table holds no contexts: name its index with --index INDEX, or "
+                "sign it again with --keep-features"
             )
         index_path = table_path
     return ExactCosine(CorpusIndex.open(index_path), table)

@@ -90,7 +90,7 @@ def sign(
     kinds: KindsOption = None,
     keep_features: Annotated[
         bool,
-        typer.Option("--keep-features", help="syntax: keep them in the table, for --exact."),
+        typer.Option("--keep-features", help="syntax, --from-counts: keep them, for --exact."),
     ] = False,
     models: ModelsOption = None,
     processors: ProcessorsOption = None,
@@ -133,10 +133,15 @@ def sign(
             )  # fmt: skip
         _report(table, min_count, max_length)
         return
-    if trees or features or kinds or keep_features or models or processors:
+    if trees or features or kinds or models or processors:
         raise typer.BadParameter(
-            "--trees, --features, --kinds, --keep-features, --models and --processors go with "
-            "--model syntax: give it too, or leave them out"
+            "--trees, --features, --kinds, --models and --processors go with --model syntax: give "
+            "it too, or leave them out"
+        )
+    if keep_features and not from_counts:
+        raise typer.BadParameter(
+            "--keep-features goes with --model syntax or --from-counts: an index holds the "
+            "contexts of its own table"
         )
     if not from_counts:
         if len(sources) > 1:
@@ -162,6 +167,7 @@ def sign(
             report = sign_counts(
                 sources, output, recipe, selection, normaliser,
                 text_format.value if text_format else "lines", memory, keep_sums, jobs, bar,
+                keep_features,
             )  # fmt: skip
             table = SignatureTable.open(output)
         else:

@@ -7,7 +7,12 @@ from distsim.errors import ArtifactError, ParameterError
 from distsim.kernels.compiled import frozen
 from distsim.kernels.triples import sort_triples
 
-_PARTS = ("features/phrases", "features/starts", "features/hashes", "features/weights")
+_PARTS = {
+    "features/phrases": np.uint64,
+    "features/starts": np.int64,
+    "features/hashes": np.uint64,
+    "features/weights": np.float32,
+}
 
 
 class FeatureWriter:
@@ -17,9 +22,8 @@ class FeatureWriter:
     """
 
     def __init__(self, writer: storage.ArtifactWriter) -> None:
-        dtypes = (np.uint64, np.int64, np.uint64, np.float32)
         self._phrases, self._starts, self._hashes, self._weights = (
-            writer.stream(name, dtype) for name, dtype in zip(_PARTS, dtypes, strict=True)
+            writer.stream(name, dtype) for name, dtype in _PARTS.items()
         )
         self._starts.append(np.zeros(1, np.int64))
 
@@ -51,7 +55,7 @@ class FeatureStore:
                 f"{artifact.path}: the table holds no features: sign it again with --keep-features"
             )
         self._phrases, self._starts, self._hashes, self._weights = (
-            artifact.array(name) for name in _PARTS
+            artifact.array(name, dtype) for name, dtype in _PARTS.items()
         )
         if not (
             self._starts.size == self._phrases.size + 1

@@ -9,6 +9,7 @@ from typing import TypeVar
 import numpy as np
 
 from distsim import storage
+from distsim.contexts.phrase_store import DEFAULT_MEMORY
 from distsim.contexts.syntax.counting import (
     FeatureCounter,
     FeatureRows,
@@ -26,11 +27,11 @@ from distsim.signatures.feature_store import FeatureWriter
 from distsim.signatures.gaussian import GaussianProjection
 from distsim.signatures.recipe import Recipe, make_fingerprint
 from distsim.signatures.rows import TableRows
-from distsim.signatures.sign import Selection
+from distsim.signatures.sign import Selection, table_parameters
 from distsim.signatures.signer import PhraseBatch, SignedBatch, Signer
+from distsim.signatures.stream import TableStream
 from distsim.storage import checksum_of_settings
 
-DEFAULT_MEMORY = 1 << 32
 T = TypeVar("T")
 
 
@@ -66,7 +67,7 @@ def sign_annotated(
     Arguments:
         path: the table's folder; temporary files, about 250 bytes a token, go beside it.
         memory_bytes: for putting occurrences and marginals in order; less takes longer. The
-            distinct words and the finished table are held beside it.
+            distinct words are held beside them, with max_phrases the table too.
         keep_features: keep all weighted features in the table, 12 bytes each, for exact
             cosines.
 
@@ -91,30 +92,27 @@ def sign_annotated(
             least = store.lowest_count(selection.min_count, selection.max_phrases)
             if recipe.weighting.uses_marginals:
                 signing.gather_marginals(store.phrases(least), folder, memory_bytes // 2)
-            rows = TableRows(recipe.n_bits)
+            keep = selection.max_phrases
+            rows = TableStream(writer, recipe.n_bits) if keep is None else TableRows(recipe.n_bits)
             kept = FeatureWriter(writer) if keep_features else None
             for signed in signing.sign(store.phrases(least), kept):
                 rows.add(signed)
         finally:
             store.close()
-        n_rows = rows.write(writer, selection.max_phrases)
+        n_rows = rows.write(writer, keep) if isinstance(rows, TableRows) else len(rows)
+        fingerprint = make_fingerprint(
+            recipe.model.manifest(),
+            recipe.weighting,
+            _checksum_of_marginals(corpus, least, selection.max_length),
+            NORMALISER.manifest(),
+            signing.projection.manifest(),
+        )
         writer.parameters = {
-            "fingerprint": make_fingerprint(
-                recipe.model.manifest(),
-                recipe.weighting,
-                _checksum_of_marginals(corpus, least, selection.max_length),
-                NORMALISER.manifest(),
-                signing.projection.manifest(),
+            **table_parameters(
+                fingerprint, "text", corpus.checksum, selection, n_rows, rows.n_without_context
             ),
-            "format": "text",
-            "corpus": corpus.checksum,
             "tokens": corpus.n_tokens,
             "sentences": corpus.n_sentences,
-            "min_count": selection.min_count,
-            "max_length": selection.max_length,
-            "max_phrases": selection.max_phrases,
-            "phrases": n_rows,
-            "phrases_without_context": rows.n_without_context,
         }
     return path
 
