@@ -10,7 +10,8 @@ whether the tables are the same to the byte.
 `models` signs gum-annotated and the file given (Wikipedia annotated by `distsim annotate` with
 the tiny pipeline) together, by families, raw and ppmi, and an n-gram table of the same words in
 the same sentences (windows 1 and 3), and compares the cosines, exact and of 256 bits, with human
-judgements: Spearman's rho over the pairs that *all* tables know.
+judgements: Spearman's rho over the pairs whose phrases occur five times or more. A phrase that
+has no feature of a family counts as unlike all others (0); how many pairs that concerns is said.
 """
 
 import argparse
@@ -131,7 +132,7 @@ def sign_once(corpus, table, memory, weights):
 
 def compare_models(annotated):
     from distsim import CorpusIndex, ExactCosine, IndexOptions, Recipe, Selection, SignatureTable
-    from distsim.comparison import StoredCosine, similarities
+    from distsim.comparison import StoredCosine
     from distsim.contexts.syntax.model import FAMILIES, SyntaxModel
     from distsim.contexts.weights import Weighting
     from distsim.corpus.annotated import read_annotated
@@ -144,7 +145,8 @@ def compare_models(annotated):
     print(f"{tokens:,} tokens, {len(sentences):,} sentences")
     selection = Selection(min_count=5)
     gold = gold_pairs()
-    answers = {}  # (model, weights) -> (exact by set, bits by set)
+    known = {}  # by set, the pairs that occur often enough
+    neighbours = []
     with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as name:
         folder = Path(name)
         lines = folder / "lines.txt"
@@ -163,30 +165,39 @@ def compare_models(annotated):
                 table = SignatureTable.build(
                     index, folder / "t", Recipe(window, Weighting(scheme)), selection
                 )
-                keep(answers, f"n-gram, window {window}", scheme, table,
-                     ExactCosine(index, table), gold, similarities)  # fmt: skip
+                if not known:
+                    known = {
+                        name: [p for p in pairs if (table.find(p[:2]) >= 0).all()]
+                        for name, pairs in gold.items()
+                    }
+                    heads = [f"{n} ({len(known[n])} of {len(gold[n])} pairs)" for n in gold]
+                    print("| model | weights | " + " | ".join(heads) + " | pairs at 0 |")
+                    print("|---|---|" + "---|" * len(heads) + "---|")
+                report(f"n-gram, window {window}", scheme, table, ExactCosine(index, table), known)
                 if window == 1:
-                    show_neighbours(f"n-gram {scheme}", table)
+                    neighbours += near(f"n-gram {scheme}", table)
             for label, families, kinds in sets:
                 recipe = SyntaxRecipe(SyntaxModel(families, kinds), Weighting(scheme))
                 path = sign_annotated(
                     iter(sentences), folder / "t", recipe, selection, keep_features=True
                 )
                 table = SignatureTable.open(path)
-                keep(answers, f"syntax, {label}", scheme, table, StoredCosine(table), gold,
-                     similarities)  # fmt: skip
+                report(f"syntax, {label}", scheme, table, StoredCosine(table), known)
                 if label == "all families":
-                    show_neighbours(f"syntax {scheme}", table)
-    report(answers, gold)
+                    neighbours += near(f"syntax {scheme}", table)
+    print(*sorted(neighbours), sep="\n")
 
 
-def show_neighbours(label, table):
+def near(label, table):
     from distsim import NeighbourSearch
 
     search = NeighbourSearch(table, min_strength=20)
+    rows = []
     for phrase in ("city", "said", "the government", "according to", "many"):
-        near = search.nearest(phrase, 5) or []
-        print(f"{label}\t{phrase}\t" + ", ".join(f"{n.phrase} {n.similarity:.2f}" for n in near))
+        found = search.nearest(phrase, 5) or []
+        shown = ", ".join(f"{n.phrase} {n.similarity:.2f}" for n in found)
+        rows.append(f"{phrase}\t{label}\t{shown}")
+    return rows
 
 
 def gold_pairs():
@@ -209,37 +220,23 @@ def gold_pairs():
     return pairs
 
 
-def keep(answers, label, scheme, table, exact, gold, similarities):
-    found = {}
-    for name, pairs in gold.items():
-        asked = [(a, b) for a, b, _ in pairs]
-        found[name] = (exact.similarities(asked), similarities(table, asked))
-    answers[label, scheme] = found
-    print(f"done: {label}, {scheme}", file=sys.stderr, flush=True)
-
-
-def report(answers, gold):
+def report(label, scheme, table, exact, known):
+    """Print a row: for each set of pairs rho of exact cosines, of 256 bits."""
     from scipy.stats import spearmanr
 
-    known = {}
-    for name, pairs in gold.items():
-        known[name] = [
-            i for i in range(len(pairs))
-            if all(
-                found[name][0][i] is not None and found[name][1][i] is not None
-                for found in answers.values()
-            )
-        ]  # fmt: skip
-    heads = [f"{name} ({len(known[name])} of {len(gold[name])})" for name in gold]
-    print("| model | weights | " + " | ".join(f"{h}: exact, 256 bits" for h in heads) + " |")
-    print("|---|---|" + "---|" * len(heads))
-    for (label, scheme), found in answers.items():
-        cells = []
-        for name, pairs in gold.items():
-            human = [pairs[i][2] for i in known[name]]
-            rho = [spearmanr(human, [found[name][k][i] for i in known[name]])[0] for k in (0, 1)]
-            cells.append(f"{rho[0]:.3f}, {rho[1]:.3f}")
-        print(f"| {label} | {scheme} | " + " | ".join(cells) + " |")
+    from distsim.comparison import similarities
+
+    cells = []
+    missing = 0
+    for pairs in known.values():
+        asked = [(a, b) for a, b, _ in pairs]
+        human = [score for _, _, score in pairs]
+        rho = []
+        for values in (exact.similarities(asked), similarities(table, asked)):
+            missing += values.count(None)
+            rho.append(spearmanr(human, [0.0 if v is None else v for v in values])[0])
+        cells.append(f"{rho[0]:.3f}, {rho[1]:.3f}")
+    print(f"| {label} | {scheme} | " + " | ".join(cells) + f" | {missing // 2} |", flush=True)
 
 
 if __name__ == "__main__":
