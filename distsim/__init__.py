@@ -13,12 +13,16 @@ if TYPE_CHECKING:
         ExactCosine,
         Neighbour,
         NeighbourSearch,
+        StoredCosine,
         neighbours,
         similarities,
         similarity,
     )
     from distsim.contexts.ngram import NamedContext, named_contexts
+    from distsim.contexts.syntax.ccg import SpanLabels
+    from distsim.contexts.syntax.model import SyntaxModel
     from distsim.contexts.weights import Weighting
+    from distsim.corpus.annotated import read_annotated
     from distsim.corpus.normaliser import Normaliser
     from distsim.errors import (
         ArtifactError,
@@ -31,6 +35,7 @@ if TYPE_CHECKING:
     from distsim.indexes.corpus_index import ConcordanceLine, CorpusIndex
     from distsim.signatures.recipe import Recipe
     from distsim.signatures.sign import Selection
+    from distsim.signatures.syntax import SyntaxRecipe, sign_annotated
     from distsim.signatures.table import SignatureTable
 
 _HOME = {
@@ -50,9 +55,15 @@ _HOME = {
     "Recipe": "signatures.recipe",
     "Selection": "signatures.sign",
     "SignatureTable": "signatures.table",
+    "SpanLabels": "contexts.syntax.ccg",
+    "StoredCosine": "comparison",
+    "SyntaxModel": "contexts.syntax.model",
+    "SyntaxRecipe": "signatures.syntax",
     "Weighting": "contexts.weights",
     "named_contexts": "contexts.ngram",
     "neighbours": "comparison",
+    "read_annotated": "corpus.annotated",
+    "sign_annotated": "signatures.syntax",
     "similarities": "comparison",
     "similarity": "comparison",
 }
@@ -74,9 +85,15 @@ __all__ = [
     "Recipe",
     "Selection",
     "SignatureTable",
+    "SpanLabels",
+    "StoredCosine",
+    "SyntaxModel",
+    "SyntaxRecipe",
     "Weighting",
     "named_contexts",
     "neighbours",
+    "read_annotated",
+    "sign_annotated",
     "similarities",
     "similarity",
 ]

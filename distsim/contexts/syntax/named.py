@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from distsim.contexts.features import ContextCounts, FeatureSpace
+from distsim.contexts.ngram import NamedContext
 from distsim.contexts.syntax.counting import FeatureCounter
 from distsim.contexts.syntax.encoded import Encoder
 from distsim.contexts.syntax.model import LONGEST, SyntaxModel
@@ -20,7 +21,7 @@ def named_contexts(
     phrase: str,
     model: SyntaxModel | None = None,
     weighting: Weighting | None = None,
-) -> list[tuple[str, int, float]]:
+) -> list[NamedContext]:
     """Return (feature, count, weight) of a phrase's features, strongest first, then by name.
 
     The phrase's words are those between white space; where they do not occur so, those of
@@ -55,8 +56,8 @@ def named_contexts(
     space = FeatureSpace(("",), np.zeros(counts.size, np.uint8), none, none, np.zeros(1), "")
     row = ContextCounts(np.array([0, counts.size]), features, counts)
     weights = Weigher(space, weighting).weigh(row).tolist()
-    rows = zip(named, counts.tolist(), weights, strict=True)
-    return sorted(rows, key=lambda entry: (-entry[2], -entry[1], entry[0]))
+    rows = map(NamedContext, named, counts.tolist(), weights)
+    return sorted(rows, key=lambda row: (-row.weight, -row.occurrences, row.feature))
 
 
 def _spellings(phrase: str) -> list[list[str]]:
