@@ -65,7 +65,8 @@ def sign_annotated(
     """Sign the phrases of annotated sentences into a table and return the table's folder.
 
     Arguments:
-        path: the table's folder; temporary files, about 250 bytes a token, go beside it.
+        path: the table's folder; temporary files, about 250 bytes a token, go beside it. They
+            are mapped: their pages count as resident while the machine has memory to spare.
         memory_bytes: for putting occurrences and marginals in order; less takes longer. The
             distinct words are held beside them, with max_phrases the table too.
         keep_features: keep all weighted features in the table, 12 bytes each, for exact
