@@ -70,7 +70,8 @@ def measure_scale(tokens, budgets, weights):
             row = json.loads(out)
             print(
                 f"{memory} MB\t{row['cpu']:.0f}\t{row['tokens'] / row['cpu']:,.0f}\t"
-                f"{row['own']:.0f} ({row['mapped']:.0f})\t{row['phrases']:,}\t{row['checksum'][:12]}",
+                f"{row['own']:.0f} ({row['mapped']:.0f})\t{row['phrases']:,}\t"
+                f"{row['checksum'][:12]}",
                 flush=True,
             )
 
