@@ -31,8 +31,12 @@ if TYPE_CHECKING:
         InputError,
         ParameterError,
     )
+    from distsim.grammar.decomposition import decompose
+    from distsim.grammar.scoring import RuleScorer
     from distsim.indexes.build import IndexOptions
     from distsim.indexes.corpus_index import ConcordanceLine, CorpusIndex
+    from distsim.signatures.counts import sign_counts
+    from distsim.signatures.merge import merge_tables
     from distsim.signatures.recipe import Recipe
     from distsim.signatures.sign import Selection
     from distsim.signatures.syntax import SyntaxRecipe, sign_annotated
@@ -53,6 +57,7 @@ _HOME = {
     "Normaliser": "corpus.normaliser",
     "ParameterError": "errors",
     "Recipe": "signatures.recipe",
+    "RuleScorer": "grammar.scoring",
     "Selection": "signatures.sign",
     "SignatureTable": "signatures.table",
     "SpanLabels": "contexts.syntax.ccg",
@@ -61,9 +66,12 @@ _HOME = {
     "SyntaxRecipe": "signatures.syntax",
     "Weighting": "contexts.weights",
     "named_contexts": "contexts.ngram",
+    "merge_tables": "signatures.merge",
+    "decompose": "grammar.decomposition",
     "neighbours": "comparison",
     "read_annotated": "corpus.annotated",
     "sign_annotated": "signatures.syntax",
+    "sign_counts": "signatures.counts",
     "similarities": "comparison",
     "similarity": "comparison",
 }
@@ -83,6 +91,7 @@ __all__ = [
     "Normaliser",
     "ParameterError",
     "Recipe",
+    "RuleScorer",
     "Selection",
     "SignatureTable",
     "SpanLabels",
@@ -90,10 +99,13 @@ __all__ = [
     "SyntaxModel",
     "SyntaxRecipe",
     "Weighting",
+    "decompose",
+    "merge_tables",
     "named_contexts",
     "neighbours",
     "read_annotated",
     "sign_annotated",
+    "sign_counts",
     "similarities",
     "similarity",
 ]

@@ -20,6 +20,9 @@ from distsim.cli import (
     merge,
     neighbours,
     ngrams,
+    pivot,
+    rerank,
+    score,
     sign,
     similarity,
     verify,
@@ -56,6 +59,9 @@ _command("sign", sign.sign)
 _command("merge", merge.merge)
 _command("similarity", similarity.similarity)
 _command("neighbours", neighbours.neighbours)
+_command("score", score.score)
+_command("rerank", rerank.rerank)
+_command("pivot", pivot.pivot)
 
 
 def _print_version(wanted: bool) -> None:
