@@ -109,6 +109,10 @@ class ExactCosine:
         value = cosine(features_a, weights_a, features_b, weights_b)
         return None if value < -1.5 else min(1.0, float(value))
 
+    def counts(self, phrases: Sequence[str]) -> np.ndarray:
+        """Return how often each phrase occurs in the index, int64."""
+        return self.index.count(phrases)
+
     def similarities(self, pairs: Iterable[tuple[str, str]]) -> list[float | None]:
         """Return the exact cosine of every pair."""
         return [self.similarity(a, b) for a, b in pairs]
@@ -142,6 +146,13 @@ class StoredCosine:
             *self._vector(self._table.normal_form(a)), *self._vector(self._table.normal_form(b))
         )
         return None if value < -1.5 else min(1.0, float(value))
+
+    def counts(self, phrases: Sequence[str]) -> np.ndarray:
+        """Return the occurrences behind each phrase, 0 where it is not in the table; int64."""
+        rows = self._table.find(phrases)
+        counts = np.zeros(rows.size, np.int64)
+        counts[rows >= 0] = self._table.strengths[rows[rows >= 0]]
+        return counts
 
     def similarities(self, pairs: Iterable[tuple[str, str]]) -> list[float | None]:
         """Return the exact cosine of every pair."""

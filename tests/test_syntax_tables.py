@@ -268,6 +268,21 @@ def test_count_files_keep_features_too(run, tmp_path):
         assert float(kept) == pytest.approx(float(counted), abs=2e-6)
 
 
+def test_a_grammar_with_both_features(run, corpus, tmp_path):
+    syntax, index, rules = tmp_path / "table", tmp_path / "index", tmp_path / "rules"
+    run("sign", corpus, "--model", "syntax", "-o", syntax, "--min-count", 1, "--keep-features")
+    (tmp_path / "text").write_text("the cat sat\nthe dog sat\n")
+    run("index", "build", tmp_path / "text", "-o", index)
+    run("sign", index, "--min-count", 1)
+    rules.write_text("[X] ||| [X,1] cat ||| [X,1] dog ||| p=1 ||| 0-0 1-1\n")
+    for exact in ([], ["--exact"]):
+        options = ["--ngram", index, "--syntax", syntax, *exact]
+        out, _ = run("score", rules, *options)
+        assert "sim_ngram=1.00000" in out and "sim_syn=1.00000" in out
+    out, _ = run("score", rules, "--syntax", syntax, "--exact", "--index", index)
+    assert "sim_syn=1.00000" in out
+
+
 def test_no_features_kept(sentences, tmp_path):
     table = sign(sentences, tmp_path / "a")
     with pytest.raises(ParameterError, match="sign it again with --keep-features"):

@@ -26,9 +26,10 @@ def exact_cosine(
     from distsim.indexes.corpus_index import CorpusIndex
     from distsim.signatures.feature_store import has_features
 
-    if index_path is None and has_features(table.artifact):
+    counts_in_index = table.fingerprint["model"]["name"] == "ngram"
+    if has_features(table.artifact) and (index_path is None or not counts_in_index):
         return StoredCosine(table)
-    if table.fingerprint["model"]["name"] != "ngram":
+    if not counts_in_index:
         raise ParameterError(
             f"{table_path}: no index holds the contexts of a syntactic table: sign it again with "
             "--keep-features"
