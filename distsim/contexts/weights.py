@@ -66,15 +66,27 @@ class Weighting:
 
 
 class Weigher:
-    """Weighs the features of one feature space."""
+    """Weighs the features of one feature space.
 
-    def __init__(self, space: FeatureSpace, weighting: Weighting) -> None:
+    Arguments:
+        log_probabilities: ln P(f) by feature, where the space is a part of a larger one, so
+            that they cannot be made from its own marginals.
+    """
+
+    def __init__(
+        self,
+        space: FeatureSpace,
+        weighting: Weighting,
+        log_probabilities: np.ndarray | None = None,
+    ) -> None:
         self._code = _CODES[weighting.scheme]
         self._shift = weighting.shift
         self._families = frozen(space.families)
         self._marginals = frozen(space.marginals)
         self._totals = frozen(space.totals)
-        if weighting.scheme == "ppmi":
+        if log_probabilities is not None:
+            log_p = log_probabilities
+        elif weighting.scheme == "ppmi":
             log_p = _log_probabilities(space, weighting.alpha)
         else:
             log_p = np.empty(0)
