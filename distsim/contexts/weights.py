@@ -64,13 +64,13 @@ class Weigher:
     """Weighs the features of one feature space."""
 
     def __init__(self, space: FeatureSpace, weighting: Weighting) -> None:
-        self._code = _CODES[weighting.scheme]
+        self._code = scheme_code(weighting)
         self._shift = weighting.shift
         self._families = frozen(space.families)
         self._marginals = frozen(space.marginals)
         self._totals = frozen(space.totals)
         if weighting.scheme == "ppmi":
-            log_p = _log_probabilities(space, weighting.alpha)
+            log_p = log_probabilities(space, weighting.alpha)
         else:
             log_p = np.empty(0)
         self._log_p = frozen(log_p)
@@ -83,7 +83,12 @@ class Weigher:
         )  # fmt: skip
 
 
-def _log_probabilities(space: FeatureSpace, alpha: float) -> np.ndarray:
+def scheme_code(weighting: Weighting) -> int:
+    """Return the number by which kernels know a scheme."""
+    return _CODES[weighting.scheme]
+
+
+def log_probabilities(space: FeatureSpace, alpha: float) -> np.ndarray:
     """Return ln P(f) with P(f) = m(f)^alpha / sum of m^alpha over f's family."""
     log_p = np.full(space.marginals.size, np.inf)
     for family in range(len(space.family_names)):
