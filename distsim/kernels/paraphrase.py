@@ -257,18 +257,25 @@ def weigh_profile(rows, scale, columns, log_p, total, scheme, shift, seen, touch
 
 
 @compiled
+def squared_length(weights):
+    """Return the sum of squares."""
+    total = 0.0
+    for i in range(weights.size):
+        total += weights[i] * weights[i]
+    return total
+
+
+@compiled
 def profile_cosines(
-    rows, starts, scales, focal, columns, log_p, total, scheme, shift, seen, touched, cosines
-):
+    rows, starts, scales, focal, focal_square, columns, log_p, total, scheme, shift, seen,
+    touched, cosines,
+):  # fmt: skip
     """Compare the profiles of many phrases with one.
 
     starts: int64[n + 1], the rows of each phrase; scales: float64[n]; focal: float64 by word,
-    the profile compared with. Fills cosines, float64[n], 0 for a zero profile. The other
+    the profile compared with, and the square of its length. Fills cosines, float64[n], 0 for a zero profile. The other
     arguments are those of weigh_profile.
     """
-    focal_square = 0.0
-    for word in range(focal.size):
-        focal_square += focal[word] * focal[word]
     for p in range(starts.size - 1):
         n = _count_collocates(rows, starts[p], starts[p + 1], seen, touched)
         row = 0.0
@@ -289,3 +296,28 @@ def profile_cosines(
             cosines[p] = min(1.0, dot / math.sqrt(square * focal_square))
         else:
             cosines[p] = 0.0
+
+
+@compiled
+def copy_sorted(suffixes, numbers, lows, highs, first_position, at, positions):
+    """Copy each phrase's positions in a shard, ascending, to positions[at[p]:], and move at[p].
+
+    numbers: the phrases to copy; lows, highs, at: by phrase. Positions become those of the
+    corpus by adding first_position.
+    """
+    for n in range(numbers.size):
+        p = numbers[n]
+        part = np.sort(suffixes[lows[p] : highs[p]])
+        for i in range(part.size):
+            positions[at[p] + i] = np.int64(part[i]) + first_position
+        at[p] += part.size
+
+
+@compiled
+def thin_evenly(positions, starts, sample, new_starts, thinned):
+    """Copy at most `sample` evenly spaced positions of each phrase to thinned[new_starts[p]:]."""
+    for p in range(starts.size - 1):
+        size = starts[p + 1] - starts[p]
+        kept = new_starts[p + 1] - new_starts[p]
+        for i in range(kept):
+            thinned[new_starts[p] + i] = positions[starts[p] + i * size // kept]

@@ -42,6 +42,20 @@ class Candidates:
         """Return the contexts that a candidate shares, ascending, int64."""
         return np.unique(self._contexts[self._numbers == number])
 
+    def on_both_hands(self, contexts: Surroundings) -> "Candidates":
+        """Return, of candidates of one-sided contexts, those with a left and a right one."""
+        is_left = contexts.rights[self._contexts] < 0
+        kept = (np.bincount(self._numbers[is_left], minlength=self.size) > 0) & (
+            np.bincount(self._numbers[~is_left], minlength=self.size) > 0
+        )
+        new = np.cumsum(kept) - 1
+        mine = kept[self._numbers]
+        return Candidates(
+            self.hashes[kept], self.positions[kept], self.lengths[kept], self.weights[kept],
+            self.evidence[kept], self.matches[kept],
+            new[self._numbers[mine]], self._contexts[mine],
+        )  # fmt: skip
+
     def words(self, index: CorpusIndex, number: int) -> np.ndarray:
         """Return the word ids of a candidate, int64."""
         position = int(self.positions[number])

@@ -28,17 +28,21 @@ def is_piece(focal: Words, candidate: Words) -> bool:
     )
 
 
-def is_collapsed(candidate: Words, known: Set[Words]) -> bool:
-    """Tell whether a candidate begins with one known phrase and ends with another.
+def is_collapsed(focal: Words, candidate: Words, better: Set[Words]) -> bool:
+    """Tell whether a longer candidate is two phrases run together.
 
-    `fall tokyo ap stock prices fell` was gathered for `fall` from the context to the left of
-    `fall` and the one to the right of `fell` (Marton 2013, 6.2).
+    It begins with one of `better`, the focal phrase and the paraphrases that score higher, and
+    ends with another. `fall tokyo ap stock prices fell` was gathered for `fall` from the
+    context to the left of `fall` and the one to the right of `fell` (Marton 2013, 6.2).
+
+    >>> is_collapsed((1,), (1, 7, 8, 2), {(1,), (2,)})
+    True
     """
     n = len(candidate)
-    if n < 2:
+    if n <= len(focal):
         return False
-    first = next((size for size in range(1, n) if candidate[:size] in known), n)
-    last = next((size for size in range(1, n) if candidate[n - size :] in known), n)
+    first = next((size for size in range(1, n) if candidate[:size] in better), n)
+    last = next((size for size in range(1, n) if candidate[n - size :] in better), n)
     return first + last <= n
 
 

@@ -35,7 +35,10 @@ class ParaphraseOptions:
             and end with another (`fall tokyo ap stock prices fell` for `fall`).
         context_sample: contexts are gathered at so many of the sampled occurrences; None: all.
         walk: occurrences of contexts' rarer sides visited in all, about; None: without limit.
-        profiled: candidates of the strongest evidence that are profiled; None: all.
+        screened: candidates of the strongest evidence whose profile is drawn from a few
+            occurrences; None: all.
+        screen_sample: so few.
+        profiled: the candidates best by that profile that are profiled in full; None: all.
         candidate_sample: as `sample`, for the candidates; None: the same.
         one_sided: so many more candidates from contexts with one side alone.
         one_sided_mcc: such a side occurs at most so often.
@@ -55,7 +58,9 @@ class ParaphraseOptions:
     collapsed: bool = True
     context_sample: int | None = 2_000
     walk: int | None = 200_000
-    profiled: int | None = 300
+    screened: int | None = 2_000
+    screen_sample: int = 16
+    profiled: int | None = 150
     candidate_sample: int | None = 1_000
     one_sided: int = 100
     one_sided_mcc: int = 64
@@ -67,7 +72,8 @@ class ParaphraseOptions:
         _require("mcc", self.mcc, 1)
         _require("longest candidates", self.max_length, 1, LONGEST_PHRASE)
         _require("k", self.k, 1)
-        for name in ("context_sample", "walk", "profiled", "candidate_sample"):
+        _require("screen sample", self.screen_sample, 1)
+        for name in ("context_sample", "walk", "screened", "profiled", "candidate_sample"):
             value = getattr(self, name)
             if value is not None:
                 _require(name.replace("_", " "), value, 1)
@@ -103,6 +109,7 @@ PRESETS = {
         collapsed=False,
         context_sample=None,
         walk=None,
+        screened=None,
         profiled=None,
         candidate_sample=None,
         one_sided=0,

@@ -2,7 +2,6 @@
 
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -11,8 +10,8 @@ from distsim.comparison import NeighbourSearch
 from distsim.errors import IncompatibleError, ParameterError
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.paraphrase.candidates import Candidates, find_candidates
-from distsim.paraphrase.filters import Words, entails, is_collapsed, is_piece
-from distsim.paraphrase.occurrences import Occurrences, sample_occurrences, word_ids
+from distsim.paraphrase.filters import entails, is_collapsed, is_piece
+from distsim.paraphrase.occurrences import Occurrences, Sampler, Words, word_ids
 from distsim.paraphrase.options import LONGEST_PHRASE, ParaphraseOptions
 from distsim.paraphrase.profiles import Profiler
 from distsim.paraphrase.surroundings import Surroundings, one_sided, surroundings
@@ -21,7 +20,6 @@ from distsim.signatures.table import SignatureTable
 GAP = "_"
 BOUNDARY_SIGN = "|"
 _SHOWN_CONTEXTS = 3
-_COMMON_PHRASES = 1 << 10
 _SHORTEST_SINGLE_SIDE = 2
 
 
@@ -69,7 +67,7 @@ class _Found:
     number: int = -1
     source: int = 0
     score: float = 0.0
-    occurrences: Occurrences | None = None
+    count: int = 0
 
 
 class Paraphraser:
@@ -101,8 +99,10 @@ class Paraphraser:
         if table is not None and self.options.neighbours:
             self._search = NeighbourSearch(table)
         self._profiler = Profiler(index, self.options.window, self.options.weighting)
-        self._common = lru_cache(_COMMON_PHRASES)(self._sampled)
-        self._sample = self.options.candidate_sample or self.options.sample
+        self._focal_sampler = Sampler(index, self.options.sample)
+        self._sampler = self._focal_sampler
+        if self.options.candidate_sample is not None:
+            self._sampler = Sampler(index, self.options.candidate_sample)
 
     def paraphrases(self, phrase: str) -> list[Paraphrase]:
         """Return the k best paraphrases of a phrase, best first; see `answer`."""
@@ -130,22 +130,21 @@ class Paraphraser:
 
     def _answer(self, shown: str, focal: np.ndarray) -> Answer:
         options = self.options
-        occurrences = sample_occurrences(self.index, [focal], options.sample)[0]
+        occurrences = self._focal_sampler.sample([tuple(focal.tolist())])
         contexts, candidates, singles, single_candidates = self._gathered(occurrences, focal)
         found = self._chosen(focal, shown, candidates, single_candidates)
-        self._score(focal, occurrences, found)
+        found = self._scored(occurrences, found)
         kept = self._filtered(tuple(focal.tolist()), found)
-        ordered = sorted(kept, key=self._rank)[: options.k]
         paraphrases = [
             Paraphrase(
                 self._text(one.words),
                 one.score,
-                one.occurrences.count if one.occurrences else 0,
+                one.count,
                 one.evidence,
                 tuple(one.origin),
                 self._shared(one, (contexts, singles), (candidates, single_candidates)),
             )
-            for one in ordered
+            for one in kept
         ]
         reason = None
         if not paraphrases:
@@ -155,7 +154,7 @@ class Paraphraser:
                 reason = f"none of {len(found)} candidates scores {options.min_score} and passes"
         n_candidates = candidates.size + single_candidates.size
         return Answer(
-            shown, occurrences.count, paraphrases, contexts.lefts.size, n_candidates,
+            shown, int(occurrences.counts[0]), paraphrases, contexts.lefts.size, n_candidates,
             len(found), reason,
         )  # fmt: skip
 
@@ -164,21 +163,21 @@ class Paraphraser:
     ) -> tuple[Surroundings, Candidates, Surroundings, Candidates]:
         """Return two-sided contexts and their candidates, then one-sided ones and theirs."""
         options = self.options
-        sampled = _thinned(occurrences, options.context_sample)
+        sampled = occurrences.thinned(options.context_sample)
         shortest, longest = self._lengths(focal.size)
-        contexts = surroundings(self.index, sampled, focal.size, options.mcc)
+        contexts = surroundings(self.index, sampled, options.mcc)
         contexts = _within(contexts, options.walk)
         candidates = find_candidates(self.index, contexts, focal, shortest, longest)
         singles = contexts.chosen(np.empty(0, np.int64))
         if options.one_sided:
             singles = one_sided(
-                self.index, sampled, focal.size, options.one_sided_mcc, _SHORTEST_SINGLE_SIDE
+                self.index, sampled, options.one_sided_mcc, _SHORTEST_SINGLE_SIDE
             )
             singles = _within(singles, options.walk and options.walk // 4)
         single_candidates = find_candidates(
             self.index, singles, focal,
             max(shortest, focal.size - 1), min(longest, focal.size + 1),
-        )  # fmt: skip
+        ).on_both_hands(singles)  # fmt: skip
         return contexts, candidates, singles, single_candidates
 
     def _lengths(self, length: int) -> tuple[int, int]:
@@ -190,10 +189,10 @@ class Paraphraser:
     def _chosen(
         self, focal: np.ndarray, shown: str, candidates: Candidates, singles: Candidates
     ) -> list[_Found]:
-        """Return the candidates to be profiled: the best of each source."""
+        """Return the candidates to be compared: the best of each source."""
         options = self.options
         chosen: dict[Words, _Found] = {}
-        for number in candidates.best(options.profiled).tolist():
+        for number in candidates.best(options.screened).tolist():
             words = tuple(candidates.words(self.index, number).tolist())
             evidence = int(candidates.evidence[number])
             chosen[words] = _Found(words, ["contexts"], evidence, number)
@@ -221,51 +220,57 @@ class Paraphraser:
                 found.append(words)
         return found
 
-    def _score(self, focal: np.ndarray, occurrences: Occurrences, found: list[_Found]) -> None:
-        """Profile the candidates and compare them with the focal phrase."""
-        known = [self._occurrences(one.words) for one in found if len(one.words) == 1]
-        longer = [one for one in found if len(one.words) > 1]
-        if longer:
-            ids = [np.array(one.words, np.int64) for one in longer]
-            sampled = iter(sample_occurrences(self.index, ids, self._sample))
-        words = iter(known)
-        for one in found:
-            one.occurrences = next(words) if len(one.words) == 1 else next(sampled)
-        profile = self._profiler.profile(occurrences, focal.size)
-        present = [one for one in found if one.occurrences and one.occurrences.count]
-        cosines = self._profiler.cosines(
-            profile,
-            [one.occurrences for one in present if one.occurrences],
-            [len(one.words) for one in present],
-        )
-        for one, score in zip(present, cosines.tolist(), strict=True):
+    def _scored(self, occurrences: Occurrences, found: list[_Found]) -> list[_Found]:
+        """Return the candidates that were compared in full with the focal phrase.
+
+        Those that a short profile finds furthest away are left out. A candidate with fewer
+        occurrences than a short profile takes is compared in full by it.
+        """
+        options = self.options
+        if not found:
+            return []
+        profile = self._profiler.profile(occurrences)
+        sampled = self._sampler.sample([one.words for one in found])
+        for one, count in zip(found, sampled.counts.tolist(), strict=True):
+            one.count = count
+        numbers = np.arange(len(found))
+        if options.profiled is not None and len(found) > options.profiled:
+            short = self._profiler.cosines(profile, sampled.thinned(options.screen_sample))
+            ranked = sorted(
+                numbers.tolist(), key=lambda n: (-short[n], -found[n].count, found[n].words)
+            )
+            numbers = np.array(sorted(ranked[: options.profiled]), np.int64)
+            sampled = sampled.chosen(numbers)
+        cosines = self._profiler.cosines(profile, sampled)
+        kept = [found[n] for n in numbers.tolist()]
+        for one, score in zip(kept, cosines.tolist(), strict=True):
             one.score = score
-
-    def _occurrences(self, words: Words) -> Occurrences:
-        """Return a word's sampled occurrences; those of frequent words are kept."""
-        return self._common(words)
-
-    def _sampled(self, words: Words) -> Occurrences:
-        return sample_occurrences(self.index, [np.array(words, np.int64)], self._sample)[0]
+        return kept
 
     def _filtered(self, focal: Words, found: list[_Found]) -> list[_Found]:
+        """Return the k best that pass the filters, best first."""
         options = self.options
-        scoring = [one for one in found if one.score >= options.min_score and one.score > 0.0]
-        known = {focal, *(one.words for one in scoring)}
         difference = options.length_difference
-        return [
-            one
-            for one in scoring
-            if one.words != focal
-            and (difference is None or abs(len(one.words) - len(focal)) <= difference)
-            and not entails(options.entailment, focal, one.words)
-            and not (options.substrings and is_piece(focal, one.words))
-            and not (options.collapsed and is_collapsed(one.words, known))
-        ]
+        better = {focal}
+        kept: list[_Found] = []
+        scoring = [one for one in found if one.score >= options.min_score and one.score > 0.0]
+        for one in sorted(scoring, key=self._rank):
+            if len(kept) == options.k:
+                break
+            passes = (
+                one.words != focal
+                and (difference is None or abs(len(one.words) - len(focal)) <= difference)
+                and not entails(options.entailment, focal, one.words)
+                and not (options.substrings and is_piece(focal, one.words))
+                and not (options.collapsed and is_collapsed(focal, one.words, better))
+            )
+            better.add(one.words)
+            if passes:
+                kept.append(one)
+        return kept
 
     def _rank(self, one: _Found) -> tuple[float, int, str]:
-        count = one.occurrences.count if one.occurrences else 0
-        return -one.score, -count, self._text(one.words)
+        return -one.score, -one.count, self._text(one.words)
 
     def _text(self, words: Words) -> str:
         return " ".join(self.index.vocabulary.word(word) for word in words)
@@ -293,18 +298,6 @@ class Paraphraser:
             return ""
         words = where.sides.side(number).tolist()
         return " ".join(self.index.vocabulary.word(w) if w else BOUNDARY_SIGN for w in words)
-
-
-def _thinned(occurrences: Occurrences, sample: int | None) -> Occurrences:
-    n = occurrences.positions.size
-    if sample is None or n <= sample:
-        return occurrences
-    return replace_positions(occurrences, np.arange(sample) * n // sample)
-
-
-def replace_positions(occurrences: Occurrences, numbers: np.ndarray) -> Occurrences:
-    """Return some of a phrase's sampled occurrences."""
-    return Occurrences(occurrences.positions[numbers], occurrences.count)
 
 
 def _within(contexts: Surroundings, walk: int | None) -> Surroundings:

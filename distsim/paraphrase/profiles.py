@@ -1,7 +1,6 @@
 """Sampled occurrences -> distributional profiles, and the cosines of many with one."""
 
 import threading
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -9,7 +8,7 @@ from distsim.contexts.features import FeatureSpace
 from distsim.contexts.weights import Weighting, log_probabilities, scheme_code
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.kernels.compiled import frozen
-from distsim.kernels.paraphrase import profile_cosines, weigh_profile
+from distsim.kernels.paraphrase import profile_cosines, squared_length, weigh_profile
 from distsim.paraphrase.occurrences import Occurrences, words_around
 
 _ROWS_AT_ONCE = 1 << 16
@@ -41,51 +40,46 @@ class Profiler:
         self._shift = weighting.shift
         self._of_thread = threading.local()
 
-    def profile(self, occurrences: Occurrences, length: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return a phrase's collocates, (word ids uint32, weights float64)."""
-        rows = self._rows([occurrences], [length])
-        seen, touched = self._room(rows.size)
-        return weigh_profile(
-            frozen(rows), occurrences.scale, self._columns, self._log_p, self._total,
+    def profile(self, occurrences: Occurrences) -> np.ndarray:
+        """Return the profile of one phrase, float64 by word."""
+        rows = self._rows(occurrences, 0, 1)
+        seen, touched = self._room()
+        words, weights = weigh_profile(
+            frozen(rows), occurrences.scales[0], self._columns, self._log_p, self._total,
             self._scheme, self._shift, seen, touched,
         )  # fmt: skip
-
-    def cosines(
-        self,
-        focal: tuple[np.ndarray, np.ndarray],
-        phrases: Sequence[Occurrences],
-        lengths: Sequence[int],
-    ) -> np.ndarray:
-        """Return the cosine of the focal profile with each phrase's, float64."""
         dense = np.zeros(self._index.n_words)
-        dense[focal[0]] = focal[1]
-        cosines = np.empty(len(phrases))
+        dense[words] = weights
+        return dense
+
+    def cosines(self, focal: np.ndarray, phrases: Occurrences) -> np.ndarray:
+        """Return the cosine of the focal profile with each phrase's, float64; 0 without one."""
+        n = phrases.counts.size
+        cosines = np.zeros(n)
+        square = squared_length(frozen(focal))
+        scales = phrases.scales
         first = 0
-        while first < len(phrases):
-            stop, size = first, 0
-            while stop < len(phrases) and (stop == first or size < _ROWS_AT_ONCE):
-                size += phrases[stop].positions.size
-                stop += 1
-            part = phrases[first:stop]
-            rows = self._rows(part, lengths[first:stop])
-            seen, touched = self._room(rows.size)
-            starts = np.cumsum([0, *(one.positions.size for one in part)], dtype=np.int64)
-            scales = np.array([one.scale for one in part])
+        while first < n:
+            limit = phrases.starts[first] + _ROWS_AT_ONCE
+            stop = max(first + 1, int(np.searchsorted(phrases.starts, limit, "right")) - 1)
+            rows = self._rows(phrases, first, stop)
+            starts = phrases.starts[first : stop + 1] - phrases.starts[first]
+            seen, touched = self._room()
             profile_cosines(
-                frozen(rows), frozen(starts), frozen(scales), frozen(dense), self._columns,
-                self._log_p, self._total, self._scheme, self._shift, seen, touched,
-                cosines[first:stop],
+                frozen(rows), frozen(starts), frozen(scales[first:stop]), frozen(focal), square,
+                self._columns, self._log_p, self._total, self._scheme, self._shift, seen,
+                touched, cosines[first:stop],
             )  # fmt: skip
             first = stop
         return cosines
 
-    def _rows(self, phrases: Sequence[Occurrences], lengths: Sequence[int]) -> np.ndarray:
-        positions = np.concatenate([one.positions for one in phrases])
-        sizes = [one.positions.size for one in phrases]
-        repeated = np.repeat(np.array(lengths, np.int64), sizes)
-        return words_around(self._index, positions, repeated, self._window)
+    def _rows(self, phrases: Occurrences, first: int, stop: int) -> np.ndarray:
+        sizes = np.diff(phrases.starts[first : stop + 1])
+        positions = phrases.positions[phrases.starts[first] : phrases.starts[stop]]
+        lengths = np.repeat(phrases.lengths[first:stop], sizes)
+        return words_around(self._index, positions, lengths, self._window)
 
-    def _room(self, cells: int) -> tuple[np.ndarray, np.ndarray]:
+    def _room(self) -> tuple[np.ndarray, np.ndarray]:
         own = self._of_thread
         if not hasattr(own, "seen"):
             own.seen = np.zeros(self._index.n_words, np.uint32)

@@ -62,7 +62,7 @@ class Surroundings:
 
 
 def surroundings(
-    index: CorpusIndex, occurrences: Occurrences, length: int, most_common: int
+    index: CorpusIndex, occurrences: Occurrences, most_common: int
 ) -> Surroundings:
     """Return the distinct contexts L _ R of a phrase's occurrences (Marton 2013, 3.2.2).
 
@@ -71,7 +71,7 @@ def surroundings(
     last token; so does one that is still too common at LONGEST_SIDE tokens. A context with
     both sides too common is left out.
     """
-    around = _around(index, occurrences, length)
+    around = _around(index, occurrences)
     before = _Growth(index, around[:, :LONGEST_SIDE], True)
     after = _Growth(index, around[:, LONGEST_SIDE:], False)
     sides, left_of, right_of = _joined(before.grow(most_common), after.grow(most_common))
@@ -82,13 +82,13 @@ def surroundings(
 
 
 def one_sided(
-    index: CorpusIndex, occurrences: Occurrences, length: int, most_common: int, shortest: int
+    index: CorpusIndex, occurrences: Occurrences, most_common: int, shortest: int
 ) -> Surroundings:
     """Return the contexts L _ and _ R, each side alone, of at least `shortest` tokens.
 
     A side alone says less than two, so it grows until it occurs at most `most_common` times.
     """
-    around = _around(index, occurrences, length)
+    around = _around(index, occurrences)
     before = _Growth(index, around[:, :LONGEST_SIDE], True)
     after = _Growth(index, around[:, LONGEST_SIDE:], False)
     sides, left_of, right_of = _joined(
@@ -107,8 +107,8 @@ def one_sided(
     return _in_order(found.chosen(np.flatnonzero(fit)))
 
 
-def _around(index: CorpusIndex, occurrences: Occurrences, length: int) -> np.ndarray:
-    lengths = np.full(occurrences.positions.size, length, np.int64)
+def _around(index: CorpusIndex, occurrences: Occurrences) -> np.ndarray:
+    lengths = np.repeat(occurrences.lengths, np.diff(occurrences.starts))
     return words_around(index, occurrences.positions, lengths, LONGEST_SIDE)
 
 
