@@ -50,20 +50,16 @@ def settings(base: ParaphraseOptions) -> dict[str, ParaphraseOptions]:
     default = PRESETS["default"]
     tamed = replace(
         base, context_sample=default.context_sample, walk=default.walk,
-        screened=default.screened, screen_sample=default.screen_sample,
-        profiled=default.profiled, candidate_sample=default.candidate_sample,
+        screened=default.screened, screens=default.screens, candidate_sample=default.candidate_sample,
     )  # fmt: skip
     return {
         "default taming": tamed,
-        "evidence alone, 300": replace(tamed, screened=300, profiled=300),
-        "screened 1,000": replace(tamed, screened=1000),
-        "screened 4,000": replace(tamed, screened=4000),
-        "screen sample 8": replace(tamed, screen_sample=8),
-        "screen sample 32": replace(tamed, screen_sample=32),
-        "profiled 100": replace(tamed, profiled=100),
-        "profiled 300": replace(tamed, profiled=300),
-        "walk 50,000": replace(tamed, walk=50_000),
-        "contexts 1,000": replace(tamed, context_sample=1_000),
+        "evidence alone, 300": replace(tamed, screened=300, screens=()),
+        "screened 1,000": replace(tamed, screened=1_000),
+        "screens 24-300": replace(tamed, screens=((24, 300),)),
+        "screens 48-400, 200-120": replace(tamed, screens=((48, 400), (200, 120))),
+        "screens 32-400, 100-100": replace(tamed, screens=((32, 400), (100, 100))),
+        "contexts 2,000, walk 100,000": replace(tamed, context_sample=2_000, walk=100_000),
         "contexts all, walk free": replace(tamed, context_sample=None, walk=None),
         "candidate sample 300": replace(tamed, candidate_sample=300),
         "candidate sample 10,000": replace(tamed, candidate_sample=10_000),

@@ -103,7 +103,7 @@ def test_shards_change_nothing(tmp_path):
     sentences = drawn_sentences(5, 300, 40)
     options = replace(
         ParaphraseOptions(), mcc=20, sample=50, candidate_sample=30, context_sample=25,
-        walk=200, screened=40, screen_sample=2, profiled=15, one_sided=10, one_sided_mcc=8, substrings=False,
+        walk=200, screened=40, screens=((2, 25), (5, 15)), one_sided=10, one_sided_mcc=8, substrings=False,
     )  # fmt: skip
     one = build(tmp_path, sentences, name="one")
     many = build(tmp_path, sentences, 100, "many")
@@ -179,7 +179,7 @@ def test_other_ways_to_candidates_say_where_they_are_from(tmp_path):
     sentences += [f"l{i} m{i} new s{i} t{i}".split() for i in range(4)]
     sentences += [f"u{i} v{i} new r{i} q{i}".split() for i in range(4, 8)]
     index = build(tmp_path, sentences)
-    options = replace(PRESETS["default"], neighbours=0, mcc=3)
+    options = replace(PRESETS["default"], neighbours=0, mcc=3, min_score=0.0)
     assert not Paraphraser(index, replace(options, one_sided=0)).paraphrases("old")
     found = Paraphraser(index, options).paraphrases("old")
     assert found[0].phrase == "new" and found[0].origin == ("sides",)
@@ -205,7 +205,7 @@ def test_phrases_without_an_answer_say_why(tmp_path):
         ("window", 0, "choose 1 to 20"), ("sample", 0, "choose 1 or more"), ("k", 0, "choose"),
         ("mcc", 0, "choose 1 or more"), ("max_length", 7, "choose 1 to 6"),
         ("min_score", 1.5, "choose 0 to 1"), ("entailment", "no", "choose one of off"),
-        ("length_difference", -1, "choose 0 or more"), ("profiled", 0, "choose 1 or more"),
+        ("length_difference", -1, "choose 0 or more"), ("screened", 0, "choose 1 or more"),
     ],
 )  # fmt: skip
 def test_settings_out_of_range_are_refused(name, value, remedy):

@@ -321,3 +321,15 @@ def thin_evenly(positions, starts, sample, new_starts, thinned):
         kept = new_starts[p + 1] - new_starts[p]
         for i in range(kept):
             thinned[new_starts[p] + i] = positions[starts[p] + i * size // kept]
+
+
+@compiled
+def copy_words(tokens, positions, lengths, stops, words):
+    """Copy the words of the phrases at `positions` to words[:stops[p]]; 0, or DAMAGED."""
+    for p in range(positions.size):
+        begin = positions[p]
+        if begin < 0 or begin + lengths[p] > tokens.size:
+            return DAMAGED
+        for k in range(lengths[p]):
+            words[stops[p] - lengths[p] + k] = tokens[begin + k]
+    return 0

@@ -8,7 +8,7 @@ from distsim.corpus.vocabulary import HashNumbering
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.indexes.shard import damaged
 from distsim.kernels.compiled import frozen
-from distsim.kernels.paraphrase import gather_evidence, walk_contexts
+from distsim.kernels.paraphrase import copy_words, gather_evidence, walk_contexts
 from distsim.paraphrase.surroundings import Surroundings
 
 _FIRST_ROOM = 1 << 16
@@ -56,13 +56,24 @@ class Candidates:
             new[self._numbers[mine]], self._contexts[mine],
         )  # fmt: skip
 
-    def words(self, index: CorpusIndex, number: int) -> np.ndarray:
-        """Return the word ids of a candidate, int64."""
-        position = int(self.positions[number])
+    def words(self, index: CorpusIndex, numbers: np.ndarray) -> list[tuple[int, ...]]:
+        """Return the word ids of some candidates."""
+        positions, lengths = self.positions[numbers], self.lengths[numbers]
+        stops = np.cumsum(lengths)
+        words = np.empty(int(lengths.sum()), np.int64)
         starts = [shard.first_position for shard in index.shards]
-        shard = index.shards[int(np.searchsorted(starts, position, "right")) - 1]
-        first = position - shard.first_position
-        return shard.tokens[first : first + int(self.lengths[number])].astype(np.int64)
+        owners = np.searchsorted(starts, positions, "right") - 1
+        for number, shard in enumerate(index.shards):
+            mine = np.flatnonzero(owners == number)
+            state = copy_words(
+                shard.tokens, positions[mine] - shard.first_position, lengths[mine], stops[mine],
+                words,
+            )  # fmt: skip
+            if state < 0:
+                raise damaged()
+        flat = words.tolist()
+        begins = (stops - lengths).tolist()
+        return [tuple(flat[a:b]) for a, b in zip(begins, stops.tolist(), strict=True)]
 
     def best(self, limit: int | None) -> np.ndarray:
         """Return the `limit` candidates of the strongest evidence, strongest first.

@@ -35,14 +35,15 @@ class ParaphraseOptions:
             and end with another (`fall tokyo ap stock prices fell` for `fall`).
         context_sample: contexts are gathered at so many of the sampled occurrences; None: all.
         walk: occurrences of contexts' rarer sides visited in all, about; None: without limit.
-        screened: candidates of the strongest evidence whose profile is drawn from a few
-            occurrences; None: all.
-        screen_sample: so few.
-        profiled: the candidates best by that profile that are profiled in full; None: all.
+        screened: candidates of the strongest evidence that are looked at further; None: all.
+        screens: (occurrences, kept) in turn: a profile from so few occurrences decides which
+            candidates are kept for the next look; none: all are profiled in full.
         candidate_sample: as `sample`, for the candidates; None: the same.
-        one_sided: so many more candidates from contexts with one side alone.
+        one_sided: so many more candidates from contexts with one side alone, seen on the left
+            and on the right; 0: none.
         one_sided_mcc: such a side occurs at most so often.
-        neighbours: so many more candidates from a table of signatures.
+        neighbours: so many more candidates from a table of signatures; 0: none.
+        neighbour_strength: such a candidate has at least so many occurrences behind it.
     """
 
     window: int = 6
@@ -56,15 +57,15 @@ class ParaphraseOptions:
     length_difference: int | None = 2
     substrings: bool = True
     collapsed: bool = True
-    context_sample: int | None = 2_000
-    walk: int | None = 200_000
-    screened: int | None = 2_000
-    screen_sample: int = 16
-    profiled: int | None = 150
+    context_sample: int | None = 4_000
+    walk: int | None = 300_000
+    screened: int | None = 3_000
+    screens: tuple[tuple[int, int], ...] = ((48, 400), (200, 120))
     candidate_sample: int | None = 1_000
     one_sided: int = 100
     one_sided_mcc: int = 64
     neighbours: int = 100
+    neighbour_strength: int = 20
 
     def __post_init__(self) -> None:
         _require("window", self.window, 1, WIDEST)
@@ -72,12 +73,14 @@ class ParaphraseOptions:
         _require("mcc", self.mcc, 1)
         _require("longest candidates", self.max_length, 1, LONGEST_PHRASE)
         _require("k", self.k, 1)
-        _require("screen sample", self.screen_sample, 1)
-        for name in ("context_sample", "walk", "screened", "profiled", "candidate_sample"):
+        for occurrences, kept in self.screens:
+            _require("occurrences of a screen", occurrences, 1)
+            _require("kept by a screen", kept, 1)
+        for name in ("context_sample", "walk", "screened", "candidate_sample"):
             value = getattr(self, name)
             if value is not None:
                 _require(name.replace("_", " "), value, 1)
-        for name in ("one_sided", "neighbours", "length_difference"):
+        for name in ("one_sided", "neighbours", "neighbour_strength", "length_difference"):
             value = getattr(self, name)
             if value is not None:
                 _require(name.replace("_", " "), value, 0)
@@ -110,7 +113,7 @@ PRESETS = {
         context_sample=None,
         walk=None,
         screened=None,
-        profiled=None,
+        screens=(),
         candidate_sample=None,
         one_sided=0,
         neighbours=0,

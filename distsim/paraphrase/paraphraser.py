@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from distsim.comparison import NeighbourSearch
 from distsim.errors import IncompatibleError, ParameterError
 from distsim.indexes.corpus_index import CorpusIndex
+from distsim.paraphrase.alike import AlikePhrases
 from distsim.paraphrase.candidates import Candidates, find_candidates
 from distsim.paraphrase.filters import entails, is_collapsed, is_piece
 from distsim.paraphrase.occurrences import Occurrences, Sampler, Words, word_ids
@@ -21,6 +21,7 @@ GAP = "_"
 BOUNDARY_SIGN = "|"
 _SHOWN_CONTEXTS = 3
 _SHORTEST_SINGLE_SIDE = 2
+_SINGLE_SIDE_SAMPLE = 1_000
 
 
 class Paraphrase(NamedTuple):
@@ -97,7 +98,7 @@ class Paraphraser:
             )
         self._search = None
         if table is not None and self.options.neighbours:
-            self._search = NeighbourSearch(table)
+            self._search = AlikePhrases(table, self.options.neighbour_strength)
         self._profiler = Profiler(index, self.options.window, self.options.weighting)
         self._focal_sampler = Sampler(index, self.options.sample)
         self._sampler = self._focal_sampler
@@ -171,7 +172,8 @@ class Paraphraser:
         singles = contexts.chosen(np.empty(0, np.int64))
         if options.one_sided:
             singles = one_sided(
-                self.index, sampled, options.one_sided_mcc, _SHORTEST_SINGLE_SIDE
+                self.index, sampled.thinned(_SINGLE_SIDE_SAMPLE), options.one_sided_mcc,
+                _SHORTEST_SINGLE_SIDE,
             )
             singles = _within(singles, options.walk and options.walk // 4)
         single_candidates = find_candidates(
@@ -192,12 +194,12 @@ class Paraphraser:
         """Return the candidates to be compared: the best of each source."""
         options = self.options
         chosen: dict[Words, _Found] = {}
-        for number in candidates.best(options.screened).tolist():
-            words = tuple(candidates.words(self.index, number).tolist())
+        best = candidates.best(options.screened)
+        for number, words in zip(best.tolist(), candidates.words(self.index, best), strict=True):
             evidence = int(candidates.evidence[number])
             chosen[words] = _Found(words, ["contexts"], evidence, number)
-        for number in singles.best(options.one_sided).tolist() if options.one_sided else ():
-            words = tuple(singles.words(self.index, number).tolist())
+        best = singles.best(options.one_sided)
+        for number, words in zip(best.tolist(), singles.words(self.index, best), strict=True):
             if words in chosen:
                 chosen[words].origin.append("sides")
             else:
@@ -214,8 +216,8 @@ class Paraphraser:
             return []
         found = []
         shortest, longest = self._lengths(focal.size)
-        for near in self._search.nearest(shown, self.options.neighbours) or ():
-            words = tuple(word_ids(self.index, near.phrase.split(" ")).tolist())
+        for near in self._search.nearest(shown, self.options.neighbours):
+            words = tuple(word_ids(self.index, near.split(" ")).tolist())
             if min(words) > 0 and shortest <= len(words) <= longest:
                 found.append(words)
         return found
@@ -233,19 +235,20 @@ class Paraphraser:
         sampled = self._sampler.sample([one.words for one in found])
         for one, count in zip(found, sampled.counts.tolist(), strict=True):
             one.count = count
-        numbers = np.arange(len(found))
-        if options.profiled is not None and len(found) > options.profiled:
-            short = self._profiler.cosines(profile, sampled.thinned(options.screen_sample))
-            ranked = sorted(
-                numbers.tolist(), key=lambda n: (-short[n], -found[n].count, found[n].words)
-            )
-            numbers = np.array(sorted(ranked[: options.profiled]), np.int64)
-            sampled = sampled.chosen(numbers)
+        for few, keep in options.screens:
+            if len(found) > keep:
+                short = self._profiler.cosines(profile, sampled.thinned(few)).tolist()
+                ranked = sorted(
+                    range(len(found)),
+                    key=lambda n: (-short[n], -found[n].count, found[n].words),
+                )
+                numbers = sorted(ranked[:keep])
+                found = [found[n] for n in numbers]
+                sampled = sampled.chosen(np.array(numbers, np.int64))
         cosines = self._profiler.cosines(profile, sampled)
-        kept = [found[n] for n in numbers.tolist()]
-        for one, score in zip(kept, cosines.tolist(), strict=True):
+        for one, score in zip(found, cosines.tolist(), strict=True):
             one.score = score
-        return kept
+        return found
 
     def _filtered(self, focal: Words, found: list[_Found]) -> list[_Found]:
         """Return the k best that pass the filters, best first."""
