@@ -50,7 +50,8 @@ def settings(base: ParaphraseOptions) -> dict[str, ParaphraseOptions]:
     default = PRESETS["default"]
     tamed = replace(
         base, context_sample=default.context_sample, walk=default.walk,
-        screened=default.screened, screens=default.screens, candidate_sample=default.candidate_sample,
+        screened=default.screened, screens=default.screens,
+        candidate_sample=default.candidate_sample,
     )  # fmt: skip
     return {
         "default taming": tamed,

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     )
     from distsim.indexes.build import IndexOptions
     from distsim.indexes.corpus_index import ConcordanceLine, CorpusIndex
+    from distsim.paraphrase.augment import augment_phrase_table
+    from distsim.paraphrase.options import ParaphraseOptions
+    from distsim.paraphrase.paraphraser import Paraphrase, Paraphraser
     from distsim.signatures.recipe import Recipe
     from distsim.signatures.sign import Selection
     from distsim.signatures.table import SignatureTable
@@ -44,11 +47,15 @@ _HOME = {
     "Neighbour": "comparison",
     "NeighbourSearch": "comparison",
     "Normaliser": "corpus.normaliser",
+    "Paraphrase": "paraphrase.paraphraser",
+    "ParaphraseOptions": "paraphrase.options",
+    "Paraphraser": "paraphrase.paraphraser",
     "ParameterError": "errors",
     "Recipe": "signatures.recipe",
     "Selection": "signatures.sign",
     "SignatureTable": "signatures.table",
     "Weighting": "contexts.weights",
+    "augment_phrase_table": "paraphrase.augment",
     "neighbours": "comparison",
     "similarities": "comparison",
     "similarity": "comparison",
@@ -67,10 +74,14 @@ __all__ = [
     "NeighbourSearch",
     "Normaliser",
     "ParameterError",
+    "Paraphrase",
+    "ParaphraseOptions",
+    "Paraphraser",
     "Recipe",
     "Selection",
     "SignatureTable",
     "Weighting",
+    "augment_phrase_table",
     "neighbours",
     "similarities",
     "similarity",

@@ -29,8 +29,7 @@ def count_side(sentences: list[list[str]], side: Phrase) -> int:
     for sentence in sentences:
         padded = [EDGE, *sentence, EDGE]
         total += sum(
-            tuple(padded[at : at + len(side)]) == side
-            for at in range(len(padded) - len(side) + 1)
+            tuple(padded[at : at + len(side)]) == side for at in range(len(padded) - len(side) + 1)
         )
     if side == (EDGE,):  # one boundary between two sentences
         total = len(sentences)

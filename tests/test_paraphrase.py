@@ -39,8 +39,7 @@ def found_by(index: CorpusIndex, options: ParaphraseOptions, phrase: str):
     return {tuple(p.phrase.split()): (p.score, p.count, p.evidence) for p in answer.paraphrases}
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("mcc", [1, 4, 30])
+@pytest.mark.parametrize(("seed", "mcc"), [(0, 1), (1, 4), (2, 30)])
 def test_every_candidate_is_that_of_the_paper(tmp_path, seed, mcc):
     sentences = drawn_sentences(seed)
     index = build(tmp_path, sentences, shard_tokens=97)
@@ -103,17 +102,17 @@ def test_shards_change_nothing(tmp_path):
     sentences = drawn_sentences(5, 300, 40)
     options = replace(
         ParaphraseOptions(), mcc=20, sample=50, candidate_sample=30, context_sample=25,
-        walk=200, screened=40, screens=((2, 25), (5, 15)), one_sided=10, one_sided_mcc=8, substrings=False,
+        walk=200, screened=40, screens=((2, 25), (5, 15)), one_sided=10,
+        one_sided_mcc=8, substrings=False,
     )  # fmt: skip
     one = build(tmp_path, sentences, name="one")
     many = build(tmp_path, sentences, 100, "many")
     assert len(many.shards) > 5
     for phrase in ["w0", "w5", "w30", "w1 w0", "w0 w0"]:
         tables = [SignatureTable.build(index) for index in (one, many)]
-        assert (
-            Paraphraser(one, options, tables[0]).answer(phrase)
-            == Paraphraser(many, options, tables[1]).answer(phrase)
-        )
+        assert Paraphraser(one, options, tables[0]).answer(phrase) == Paraphraser(
+            many, options, tables[1]
+        ).answer(phrase)
 
 
 def test_sample_is_evenly_spaced_in_corpus_order(tmp_path):
@@ -183,7 +182,7 @@ def test_other_ways_to_candidates_say_where_they_are_from(tmp_path):
     assert not Paraphraser(index, replace(options, one_sided=0)).paraphrases("old")
     found = Paraphraser(index, options).paraphrases("old")
     assert found[0].phrase == "new" and found[0].origin == ("sides",)
-    assert found[0].evidence == 0 and found[0].contexts[0] == "l0 m0 _"
+    assert found[0].evidence == 0 and found[0].contexts[0] == "_ r4 q4"
     table = SignatureTable.build(index, selection=None)
     near = Paraphraser(index, replace(options, neighbours=5), table).paraphrases("old")
     assert "neighbours" in near[0].origin
@@ -192,7 +191,7 @@ def test_other_ways_to_candidates_say_where_they_are_from(tmp_path):
 def test_phrases_without_an_answer_say_why(tmp_path):
     index = build(tmp_path, drawn_sentences(1))
     paraphraser = Paraphraser(index)
-    assert "does not occur" in paraphraser.answer("never seen")[6]
+    assert "does not occur" in paraphraser.answer("never seen").reason
     seven = paraphraser.answer("w0 w0 w0 w0 w0 w0 w0")
     assert "longer than 6 tokens" in seven.reason and not seven.paraphrases
     with pytest.raises(ParameterError, match="the phrase is empty: give at least one word"):

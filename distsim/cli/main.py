@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from distsim.cli import (
+    augment,
     contexts,
     count,
     demo,
@@ -17,6 +18,7 @@ from distsim.cli import (
     kwic,
     neighbours,
     ngrams,
+    paraphrase,
     sign,
     similarity,
     verify,
@@ -50,6 +52,8 @@ _command("contexts", contexts.contexts)
 _command("sign", sign.sign)
 _command("similarity", similarity.similarity)
 _command("neighbours", neighbours.neighbours)
+_command("paraphrase", paraphrase.paraphrase)
+_command("augment", augment.augment)
 
 
 def _print_version(wanted: bool) -> None:

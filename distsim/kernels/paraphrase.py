@@ -249,9 +249,7 @@ def weigh_profile(rows, scale, columns, log_p, total, scheme, shift, seen, touch
     for t in range(n):
         word = words[t]
         p = log_p[word] if log_p.size else 0.0
-        weights[t] = _association(
-            seen[word] * scale, row, columns[word], p, total, scheme, shift
-        )
+        weights[t] = _association(seen[word] * scale, row, columns[word], p, total, scheme, shift)
         seen[word] = 0
     return words, weights
 
@@ -273,8 +271,8 @@ def profile_cosines(
     """Compare the profiles of many phrases with one.
 
     starts: int64[n + 1], the rows of each phrase; scales: float64[n]; focal: float64 by word,
-    the profile compared with, and the square of its length. Fills cosines, float64[n], 0 for a zero profile. The other
-    arguments are those of weigh_profile.
+    the profile compared with, and the square of its length. Fills cosines,
+    float64[n], 0 for a zero profile. The other arguments are those of weigh_profile.
     """
     for p in range(starts.size - 1):
         n = _count_collocates(rows, starts[p], starts[p + 1], seen, touched)

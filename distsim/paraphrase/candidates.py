@@ -125,15 +125,16 @@ def find_candidates(
             if n <= room:
                 break
             room = n
-        found.append((hashes[:n], of_context[:n], positions[:n] + shard.first_position, lengths[:n]))
+        found.append(
+            (hashes[:n], of_context[:n], positions[:n] + shard.first_position, lengths[:n])
+        )
     hashes, of_context, positions, lengths = (
         np.concatenate([part[column] for part in found]) for column in range(4)
     )
     if len(found) > 1:
         order = np.argsort(of_context, kind="stable")
-        hashes, of_context, positions, lengths = (
-            values[order] for values in (hashes, of_context, positions, lengths)
-        )
+        hashes, of_context = hashes[order], of_context[order]
+        positions, lengths = positions[order], lengths[order]
     numbers, first = HashNumbering().number(hashes)
     weights, evidence, matches = gather_evidence(
         frozen(numbers), frozen(of_context),

@@ -23,9 +23,7 @@ def entails(kept: str, focal: Sequence[int], candidate: Sequence[int]) -> bool:
 def is_piece(focal: Words, candidate: Words) -> bool:
     """Tell whether one of the two phrases stands in the other without a gap."""
     short, long = sorted((focal, candidate), key=len)
-    return any(
-        long[at : at + len(short)] == short for at in range(len(long) - len(short) + 1)
-    )
+    return any(long[at : at + len(short)] == short for at in range(len(long) - len(short) + 1))
 
 
 def is_collapsed(focal: Words, candidate: Words, better: Set[Words]) -> bool:

@@ -1,12 +1,10 @@
 """Focal phrase -> paraphrases, best first, each with what speaks for it (Marton 2013, 3.2)."""
 
-
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
-from distsim.errors import IncompatibleError, ParameterError
+from distsim.errors import IncompatibleError
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.paraphrase.alike import AlikePhrases
 from distsim.paraphrase.candidates import Candidates, find_candidates
@@ -24,7 +22,8 @@ _SHORTEST_SINGLE_SIDE = 2
 _SINGLE_SIDE_SAMPLE = 1_000
 
 
-class Paraphrase(NamedTuple):
+@dataclass(frozen=True)
+class Paraphrase:
     """A phrase in place of another, and why.
 
     phrase: its words. score: cosine of the two profiles, 0 to 1. count: its occurrences.
@@ -41,7 +40,8 @@ class Paraphrase(NamedTuple):
     contexts: tuple[str, ...]
 
 
-class Answer(NamedTuple):
+@dataclass(frozen=True)
+class Answer:
     """What the paraphraser says of one focal phrase.
 
     focal: the phrase as the index holds it. count: its occurrences. n_contexts: distinct
@@ -97,6 +97,7 @@ class Paraphraser:
                 f"that was signed from this index (distsim sign {index.path})"
             )
         self._search = None
+        self.table_fingerprint = table.parameters if table and self.options.neighbours else None
         if table is not None and self.options.neighbours:
             self._search = AlikePhrases(table, self.options.neighbour_strength)
         self._profiler = Profiler(index, self.options.window, self.options.weighting)
@@ -172,7 +173,9 @@ class Paraphraser:
         singles = contexts.chosen(np.empty(0, np.int64))
         if options.one_sided:
             singles = one_sided(
-                self.index, sampled.thinned(_SINGLE_SIDE_SAMPLE), options.one_sided_mcc,
+                self.index,
+                sampled.thinned(_SINGLE_SIDE_SAMPLE),
+                options.one_sided_mcc,
                 _SHORTEST_SINGLE_SIDE,
             )
             singles = _within(singles, options.walk and options.walk // 4)

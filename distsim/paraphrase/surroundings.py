@@ -61,9 +61,7 @@ class Surroundings:
         )
 
 
-def surroundings(
-    index: CorpusIndex, occurrences: Occurrences, most_common: int
-) -> Surroundings:
+def surroundings(index: CorpusIndex, occurrences: Occurrences, most_common: int) -> Surroundings:
     """Return the distinct contexts L _ R of a phrase's occurrences (Marton 2013, 3.2.2).
 
     L grows leftwards from one token until it occurs at most `most_common` (mcc) times, R
