@@ -56,10 +56,14 @@ def settings(base: ParaphraseOptions) -> dict[str, ParaphraseOptions]:
     return {
         "default taming": tamed,
         "evidence alone, 300": replace(tamed, screened=300, screens=()),
-        "screened 1,000": replace(tamed, screened=1_000),
-        "screens 24-300": replace(tamed, screens=((24, 300),)),
-        "screens 48-400, 200-120": replace(tamed, screens=((48, 400), (200, 120))),
-        "screens 32-400, 100-100": replace(tamed, screens=((32, 400), (100, 100))),
+        "screened 1,500": replace(tamed, screened=1_500),
+        "screened 1,500, screens 24-400, 150-120": replace(
+            tamed, screened=1_500, screens=((24, 400), (150, 120))
+        ),
+        "screened 1,500, screens 16-300, 100-80": replace(
+            tamed, screened=1_500, screens=((16, 300), (100, 80))
+        ),
+        "screens 64-500, 250-200": replace(tamed, screens=((64, 500), (250, 200))),
         "contexts 2,000, walk 100,000": replace(tamed, context_sample=2_000, walk=100_000),
         "contexts all, walk free": replace(tamed, context_sample=None, walk=None),
         "candidate sample 300": replace(tamed, candidate_sample=300),

@@ -8,6 +8,7 @@ import pytest
 
 from distsim import CorpusIndex, IndexOptions, ParameterError, SignatureTable
 from distsim.contexts.weights import Weighting
+from distsim.kernels.paraphrase import ratio_of_likelihoods
 from distsim.paraphrase.filters import entails, is_collapsed, is_piece
 from distsim.paraphrase.occurrences import Sampler, word_ids
 from distsim.paraphrase.options import PRESETS, ParaphraseOptions
@@ -115,6 +116,19 @@ def test_shards_change_nothing(tmp_path):
         ).answer(phrase)
 
 
+def test_ratio_of_likelihoods_is_that_of_the_definition():
+    rng = random.Random(4)
+    for _ in range(3000):
+        total = rng.choice([10.0, 1e3, 1e6, 4e8])
+        row, column = (total * rng.random() ** rng.randint(1, 6) for _ in range(2))
+        both = min(row, column) * rng.random() ** rng.randint(0, 4)
+        wanted = naive.g2(both, row, column, total)
+        found = ratio_of_likelihoods(both, row, column, total)
+        assert found == pytest.approx(wanted, rel=1e-6, abs=1e-6 * max(1.0, both))
+    assert ratio_of_likelihoods(5.0, 5.0, 5.0, 10.0) == pytest.approx(20 * np.log(2))
+    assert ratio_of_likelihoods(2.0, 4.0, 5.0, 10.0) == 0.0
+
+
 def test_sample_is_evenly_spaced_in_corpus_order(tmp_path):
     index = build(tmp_path, [["x", "y"]] * 10, shard_tokens=7)
     found = Sampler(index, 4).sample([tuple(word_ids(index, ["x"]).tolist())])
@@ -184,7 +198,9 @@ def test_other_ways_to_candidates_say_where_they_are_from(tmp_path):
     assert found[0].phrase == "new" and found[0].origin == ("sides",)
     assert found[0].evidence == 0 and found[0].contexts[0] == "_ r4 q4"
     table = SignatureTable.build(index, selection=None)
-    near = Paraphraser(index, replace(options, neighbours=5), table).paraphrases("old")
+    near = Paraphraser(
+        index, replace(options, neighbours=5, neighbour_strength=1), table
+    ).paraphrases("old")
     assert "neighbours" in near[0].origin
 
 
