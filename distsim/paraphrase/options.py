@@ -59,8 +59,8 @@ class ParaphraseOptions:
     collapsed: bool = True
     context_sample: int | None = 4_000
     walk: int | None = 300_000
-    screened: int | None = 3_000
-    screens: tuple[tuple[int, int], ...] = ((48, 400), (200, 120))
+    screened: int | None = 1_500
+    screens: tuple[tuple[int, int], ...] = ((24, 400), (150, 120))
     candidate_sample: int | None = 1_000
     one_sided: int = 100
     one_sided_mcc: int = 64
