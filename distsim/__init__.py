@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         similarities,
         similarity,
     )
+    from distsim.contexts.ngram import NamedContext, named_contexts
     from distsim.contexts.weights import Weighting
     from distsim.corpus.normaliser import Normaliser
     from distsim.errors import (
@@ -44,6 +45,7 @@ _HOME = {
     "IncompatibleError": "errors",
     "IndexOptions": "indexes.build",
     "InputError": "errors",
+    "NamedContext": "contexts.ngram",
     "Neighbour": "comparison",
     "NeighbourSearch": "comparison",
     "Normaliser": "corpus.normaliser",
@@ -56,6 +58,7 @@ _HOME = {
     "SignatureTable": "signatures.table",
     "Weighting": "contexts.weights",
     "augment_phrase_table": "paraphrase.augment",
+    "named_contexts": "contexts.ngram",
     "neighbours": "comparison",
     "similarities": "comparison",
     "similarity": "comparison",
@@ -70,6 +73,7 @@ __all__ = [
     "IncompatibleError",
     "IndexOptions",
     "InputError",
+    "NamedContext",
     "Neighbour",
     "NeighbourSearch",
     "Normaliser",
@@ -82,6 +86,7 @@ __all__ = [
     "SignatureTable",
     "Weighting",
     "augment_phrase_table",
+    "named_contexts",
     "neighbours",
     "similarities",
     "similarity",

@@ -135,7 +135,7 @@ def main() -> None:
             model = LanguageModel(target for _, target in train)
             start = np.array([*FIRST, 0.2, 0.2, 0.2, 0.2])
             # Both systems are tuned as long: the augmented one again from the same start.
-            weights, base = run(folder / "table", model, dev, test, given.rounds, start, 1)
+            _, base = run(folder / "table", model, dev, test, given.rounds, start, 1)
             spent = time.process_time() - begun
             (folder / "text").write_text("\n".join(" ".join(s) for s, _ in dev + test) + "\n")
             (folder / "test").write_text("\n".join(" ".join(s) for s, _ in test) + "\n")

@@ -8,6 +8,7 @@ from distsim.cli.console import (
     NOT_AVAILABLE,
     InputOption,
     JsonOption,
+    as_column,
     asked_phrases,
     lengths_range,
     number,
@@ -37,7 +38,10 @@ def neighbours(
     file: InputOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Print rank<TAB>phrase<TAB>similarity<TAB>strength; with --input the focal phrase first."""
+    """Find the phrases most alike.
+
+    Prints rank<TAB>phrase<TAB>similarity<TAB>strength; with --input the focal phrase first.
+    """
     from distsim.comparison import NeighbourSearch, reason_without_signature
     from distsim.signatures.table import SignatureTable
 
@@ -49,7 +53,7 @@ def neighbours(
         among = [line for line in read_lines(candidates) if line.strip()]
     search = NeighbourSearch(opened, among, min_strength, range(low, high + 1) if lengths else None)
     for one in asked:
-        focal = [one.phrase] if file is not None else []
+        focal = [as_column(one.phrase)] if file is not None else []
         found = None
         if not one.empty:
             if threshold is None:

@@ -189,6 +189,9 @@ def _opened(index: str, table: str | None, options: "ParaphraseOptions") -> "Par
 def _batch(
     paraphraser: "Paraphraser", text: str, known: str, output: str, longest: int, jobs: int | None
 ) -> None:
+    import signal
+
+    from distsim.parallel import Interrupted
     from distsim.paraphrase.batch import paraphrase_phrases
     from distsim.paraphrase.unknown import unknown_phrases
 
@@ -197,9 +200,10 @@ def _batch(
     try:
         with progress_bar("phrases") as bar:
             report = paraphrase_phrases(paraphraser, phrases, output, jobs, bar)
-    except KeyboardInterrupt:
+    except (Interrupted, KeyboardInterrupt) as error:
         say(f"distsim: interrupted; {output}.part keeps what is done: run the same to continue")
-        raise typer.Exit(130) from None
+        signum = error.args[0] if isinstance(error, Interrupted) else signal.SIGINT
+        raise typer.Exit(128 + signum) from None
     if report.resumed:
         say(f"{report.resumed:,} of them were done before")
     say(f"{report.answered:,} of {report.phrases:,} have paraphrases: {output}")

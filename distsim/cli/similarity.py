@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from distsim.cli.console import JsonOption, number, put, put_json, read_lines, say
+from distsim.cli.console import JsonOption, as_column, number, put, put_json, read_lines, say
 from distsim.errors import InputError, ParameterError
 
 
@@ -26,7 +26,10 @@ def similarity(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Print one number, or a<TAB>b<TAB>similarity for every pair of a file."""
+    """Tell how alike two phrases are.
+
+    Prints one number, or a<TAB>b<TAB>similarity for every pair of a file.
+    """
     from distsim import comparison as engine
     from distsim.cli.opened import exact_cosine
     from distsim.signatures.table import SignatureTable
@@ -56,7 +59,7 @@ def similarity(
         elif single:
             put(number(value))
         else:
-            put(first, second, number(value))
+            put(as_column(first), as_column(second), number(value))
     for reason, times in missing.most_common(10):
         say(f"NA: {reason}" + ("" if single else f": {times:,} of {len(asked):,} pairs"))
 
