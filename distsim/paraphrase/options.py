@@ -60,7 +60,7 @@ class ParaphraseOptions:
     context_sample: int | None = 4_000
     walk: int | None = 300_000
     screened: int | None = 1_500
-    screens: tuple[tuple[int, int], ...] = ((24, 400), (150, 120))
+    screens: tuple[tuple[int, int], ...] = ((24, 300), (120, 100))
     candidate_sample: int | None = 1_000
     one_sided: int = 100
     one_sided_mcc: int = 64

@@ -1,6 +1,7 @@
 """Focal phrase -> paraphrases, best first, each with what speaks for it (Marton 2013, 3.2)."""
 
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
@@ -19,7 +20,7 @@ GAP = "_"
 BOUNDARY_SIGN = "|"
 _SHOWN_CONTEXTS = 3
 _SHORTEST_SINGLE_SIDE = 2
-_SINGLE_SIDE_SAMPLE = 1_000
+_SINGLE_SIDE_SAMPLE = 300
 
 
 @dataclass(frozen=True)
@@ -217,13 +218,11 @@ class Paraphraser:
     def _neighbours(self, focal: np.ndarray, shown: str) -> list[Words]:
         if self._search is None:
             return []
-        found = []
         shortest, longest = self._lengths(focal.size)
-        for near in self._search.nearest(shown, self.options.neighbours):
-            words = tuple(word_ids(self.index, near.split(" ")).tolist())
-            if min(words) > 0 and shortest <= len(words) <= longest:
-                found.append(words)
-        return found
+        near = [text.split(" ") for text in self._search.nearest(shown, self.options.neighbours)]
+        ids = iter(word_ids(self.index, [word for words in near for word in words]).tolist())
+        found = [tuple(islice(ids, len(words))) for words in near]
+        return [one for one in found if min(one) > 0 and shortest <= len(one) <= longest]
 
     def _scored(self, occurrences: Occurrences, found: list[_Found]) -> list[_Found]:
         """Return the candidates that were compared in full with the focal phrase.
