@@ -17,6 +17,7 @@ from distsim.cli import (
     index,
     info,
     kwic,
+    merge,
     neighbours,
     ngrams,
     paraphrase,
@@ -52,6 +53,7 @@ _command("kwic", kwic.kwic)
 _command("ngrams", ngrams.ngrams)
 _command("contexts", contexts.contexts)
 _command("sign", sign.sign)
+_command("merge", merge.merge)
 _command("similarity", similarity.similarity)
 _command("neighbours", neighbours.neighbours)
 _command("paraphrase", paraphrase.paraphrase)

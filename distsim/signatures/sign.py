@@ -1,14 +1,16 @@
 """Index -> signature table: every frequent phrase's contexts, weighed, projected, cut to bits."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 
 from distsim import storage
 from distsim.contexts import ngram
+from distsim.contexts.phrase_store import DEFAULT_MEMORY, PhraseStore
 from distsim.corpus.vocabulary import hash_blob
 from distsim.errors import ParameterError
 from distsim.indexes import phrase_walk
@@ -17,9 +19,12 @@ from distsim.parallel import Progress, no_progress, ordered_map
 from distsim.signatures.gaussian import GaussianProjection
 from distsim.signatures.recipe import Recipe, make_fingerprint
 from distsim.signatures.rows import TableRows
-from distsim.signatures.signer import BATCH_PHRASES, PhraseBatch, SignedBatch, Signer
+from distsim.signatures.signer import BATCH_PHRASES, PhraseBatch, Signer
+from distsim.signatures.stream import phrase_batches, write_table
+from distsim.signatures.sums import keeping_sums
 
 LONGEST = 8
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -45,6 +50,47 @@ class Selection:
             raise ParameterError(f"--max-phrases {self.max_phrases}: choose 1 or more")
 
 
+def require_additive(recipe: Recipe, max_phrases: int | None) -> None:
+    """Refuse to keep sums where those of two halves do not make those of the whole.
+
+    Raises:
+        ParameterError: the weights are not raw counts, or only the most frequent are kept.
+    """
+    scheme = recipe.weighting.scheme
+    if scheme != "raw":
+        raise ParameterError(
+            f"--keep-sums with --weights {scheme}: the {scheme} weights of a whole are not the sum "
+            "of its parts' weights, so such tables cannot be merged: use --weights raw, or sign "
+            "the whole corpus at once"
+        )
+    if max_phrases is not None:
+        raise ParameterError(
+            "--keep-sums with --max-phrases: the most frequent phrases of a part are not those of "
+            "the whole: use --min-count"
+        )
+
+
+def table_parameters(
+    fingerprint: dict[str, Any],
+    text_format: str,
+    corpus: str,
+    selection: Selection,
+    n_rows: int,
+    n_without_context: int,
+) -> dict[str, Any]:
+    """Return what the manifest of a table keeps."""
+    return {
+        "fingerprint": fingerprint,
+        "format": text_format,
+        "corpus": corpus,
+        "min_count": selection.min_count,
+        "max_length": selection.max_length,
+        "max_phrases": selection.max_phrases,
+        "phrases": n_rows,
+        "phrases_without_context": n_without_context,
+    }
+
+
 def sign_index(
     index: CorpusIndex,
     path: str | Path | None = None,
@@ -52,66 +98,94 @@ def sign_index(
     selection: Selection | None = None,
     jobs: int | None = None,
     progress: Progress = no_progress,
+    keep_sums: bool = False,
+    memory_bytes: int = DEFAULT_MEMORY,
 ) -> Path:
     """Sign the phrases of an index into a table and return the table's folder.
 
     Arguments:
         path: the table's folder; kept inside the index where None.
+        keep_sums: keep the sums of all phrases, however rare, so that the table can be merged.
+        memory_bytes: for putting these in order; less takes longer.
 
     Raises:
         ArtifactError: something that is no table stands at `path`, or it is being written.
+        ParameterError: sums are to be kept and do not add up to those of a whole.
     """
     recipe = recipe or Recipe()
     selection = selection or Selection()
+    if keep_sums:
+        require_additive(recipe, selection.max_phrases)
     path = Path(path) if path is not None else signatures_inside(index.path)
     with storage.create(path, storage.SIGNATURES) as writer:
         space = ngram.feature_space(index, recipe.window)
         projection = GaussianProjection(recipe.n_bits, recipe.seed)
         signer = Signer(space, recipe.weighting, projection)
-        rows = TableRows(recipe.n_bits)
-        for signed in _signed_batches(index, signer, recipe.window, selection, jobs, progress):
-            rows.add(signed)
-        n_rows = rows.write(writer, selection.max_phrases)
-        writer.parameters = {
-            "fingerprint": make_fingerprint(
-                ngram.model_manifest(recipe.window),
-                recipe.weighting,
-                space.marginals_checksum,
-                index.options.normaliser.manifest(),
-                projection.manifest(),
-            ),
-            "format": index.options.text_format,
-            "corpus": index.parameters["corpus"],
-            "min_count": selection.min_count,
-            "max_length": selection.max_length,
-            "max_phrases": selection.max_phrases,
-            "phrases": n_rows,
-            "phrases_without_context": rows.n_without_context,
-        }
+        if keep_sums:
+            batches = _sorted_batches(
+                index, recipe.window, selection.max_length, writer.folder, memory_bytes, jobs,
+                progress,
+            )  # fmt: skip
+            frequent = keeping_sums(
+                batches, writer, projection.offsets(space.hashes), selection.min_count
+            )
+            n_rows, n_without_context = write_table(
+                writer, frequent, signer, recipe.n_bits, None, jobs
+            )
+        else:
+            min_count = _lowest_count(index, selection)
+            rows = TableRows(recipe.n_bits)
+            for signed in _from_batches(
+                index, recipe.window, min_count, selection.max_length, jobs, progress,
+                lambda batch, words: signer.sign(batch),
+            ):  # fmt: skip
+                rows.add(signed)
+            n_rows = rows.write(writer, selection.max_phrases)
+            n_without_context = rows.n_without_context
+        fingerprint = make_fingerprint(
+            ngram.model_manifest(recipe.window),
+            recipe.weighting,
+            space.marginals_checksum,
+            index.options.normaliser.manifest(),
+            projection.manifest(),
+        )
+        writer.parameters = table_parameters(
+            fingerprint, index.options.text_format, index.parameters["corpus"], selection,
+            n_rows, n_without_context,
+        )  # fmt: skip
+        if keep_sums:
+            counts = index.parameters["counts"]
+            writer.parameters["sums"] = {
+                "tokens": counts["tokens"], "sentences": counts["sentences"],
+            }  # fmt: skip
     return path
 
 
-def _signed_batches(
+def _from_batches(
     index: CorpusIndex,
-    signer: Signer,
     window: int,
-    selection: Selection,
+    min_count: int,
+    max_length: int,
     jobs: int | None,
     progress: Progress,
-) -> Iterator[SignedBatch]:
-    """Yield the signed phrases of an index, in index order; chunks are signed in parallel."""
+    finish: Callable[[PhraseBatch, np.ndarray], T],
+) -> Iterator[T]:
+    """Yield finish(batch, words) for all phrases of an index, in index order.
+
+    words: uint32[n, length], the ids of the phrases' words; all phrases of a batch have one
+    length. Chunks are counted and finished in parallel.
+    """
     word_counts = index.word_counts()
-    min_count = _lowest_count(index, selection)
     of_thread = threading.local()
 
-    def sign_chunk(words: tuple[int, int]) -> list[SignedBatch]:
+    def count_chunk(first_words: tuple[int, int]) -> list[T]:
         if not hasattr(of_thread, "counter"):
             of_thread.counter = ngram.NgramCounter(index.n_words, window)
         chunk = phrase_walk.gather_chunk(
-            index.shards, words, index.n_words, selection.max_length, window, window
+            index.shards, first_words, index.n_words, max_length, window, window
         )
-        signed = []
-        for length in range(1, selection.max_length + 1):
+        finished = []
+        for length in range(1, max_length + 1):
             all_lows, all_highs = chunk.runs(length, min_count)
             for begin in range(0, all_lows.size, BATCH_PHRASES):
                 lows = all_lows[begin : begin + BATCH_PHRASES]
@@ -126,15 +200,47 @@ def _signed_batches(
                     strengths=(highs - lows).astype(np.uint64),
                     contexts=of_thread.counter.count_runs(chunk, lows, highs, length),
                 )
-                signed.append(signer.sign(batch))
-        return signed
+                words = chunk.rows[lows, chunk.before : chunk.before + length]
+                finished.append(finish(batch, words))
+        return finished
 
     done, total = 0, int(word_counts[1:].sum())
     ranges = phrase_walk.chunk_words(word_counts)
-    for words, batches in zip(ranges, ordered_map(sign_chunk, ranges, jobs), strict=True):
-        yield from batches
+    for words, results in zip(ranges, ordered_map(count_chunk, ranges, jobs), strict=True):
+        yield from results
         done += int(word_counts[words[0] : words[1]].sum())
         progress("signing", done, total)
+
+
+def _sorted_batches(
+    index: CorpusIndex,
+    window: int,
+    max_length: int,
+    folder: Path,
+    memory_bytes: int,
+    jobs: int | None,
+    progress: Progress,
+) -> Iterator[PhraseBatch]:
+    """Yield all phrases of an index, however rare, in ascending order of their hashes."""
+    store = PhraseStore(max_length, folder, memory_bytes)
+    try:
+        for batch, words in _from_batches(
+            index, window, 1, max_length, jobs, progress, lambda batch, words: (batch, words)
+        ):
+            n, length = words.shape
+            store.add_phrases(
+                batch.hashes, words.reshape(-1), np.arange(n) * length, np.full(n, length),
+                batch.strengths,
+            )  # fmt: skip
+            store.add_contexts(
+                np.repeat(batch.hashes, np.diff(batch.contexts.starts)),
+                batch.contexts.features,
+                batch.contexts.counts,
+            )
+        for block in store.blocks():
+            yield from phrase_batches(block, index.vocabulary.text, index.vocabulary.offsets)
+    finally:
+        store.close()
 
 
 def _lowest_count(index: CorpusIndex, selection: Selection) -> int:

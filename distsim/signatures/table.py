@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from distsim import storage
+from distsim.contexts.phrase_store import DEFAULT_MEMORY
 from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.query import split_phrase
 from distsim.corpus.vocabulary import hash_texts
@@ -28,6 +29,7 @@ class SignatureTable:
     """
 
     def __init__(self, artifact: storage.Artifact) -> None:
+        self.artifact = artifact
         self.path = artifact.path
         self.parameters = artifact.parameters
         with storage.understood(artifact.path):
@@ -81,12 +83,16 @@ class SignatureTable:
         selection: Selection | None = None,
         jobs: int | None = None,
         progress: Progress = no_progress,
+        keep_sums: bool = False,
+        memory_bytes: int = DEFAULT_MEMORY,
     ) -> "SignatureTable":
         """Sign the phrases of an index into the folder `path`, or into the index, and open it.
 
         Raises: as distsim.signatures.sign.sign_index.
         """
-        return cls.open(sign_index(index, path, recipe, selection, jobs, progress))
+        return cls.open(
+            sign_index(index, path, recipe, selection, jobs, progress, keep_sums, memory_bytes)
+        )
 
     def __len__(self) -> int:
         return self.hashes.size
