@@ -133,6 +133,12 @@ def test_command_line_columns(index, capsys):
     assert {"phrase", "score", "count", "evidence", "origin", "contexts"} <= values.keys()
 
 
+@pytest.mark.parametrize("preset", ["default", "thorough", "marton"])
+def test_command_line_presets(index, capsys, preset):
+    code, out, err = run("paraphrase", index.path, "w1", "--preset", preset, capsys=capsys)
+    assert code == 0 and out.startswith("w1\t1\t") and err == ""
+
+
 def test_command_line_on_phrases_without_an_answer(index, capsys, tmp_path):
     code, out, err = run("paraphrase", index.path, "never seen", capsys=capsys)
     assert (code, out) == (0, "never seen\tNA\tNA\tNA\t0\t0\n")

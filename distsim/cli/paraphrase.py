@@ -28,6 +28,7 @@ class Preset(StrEnum):
     """Named settings."""
 
     DEFAULT = "default"
+    THOROUGH = "thorough"
     MARTON = "marton"
 
 
@@ -45,7 +46,7 @@ def paraphrase(
     phrases: Annotated[list[str] | None, typer.Argument(metavar="PHRASE...")] = None,
     file: InputOption = None,
     preset: Annotated[
-        Preset, typer.Option(help="marton: the paper's settings, every candidate compared.")
+        Preset, typer.Option(help="thorough: larger screens; marton: the paper, all compared.")
     ] = Preset.DEFAULT,
     k: Annotated[int | None, typer.Option("-k", help="Paraphrases at most.  [default: 20]")] = None,
     min_score: Annotated[

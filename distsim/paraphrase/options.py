@@ -105,8 +105,10 @@ def _require(name: str, value: int, least: int, most: int | None = None) -> None
 
 # `marton`: sections 3.2 and 5.4: every candidate of every two-sided context is profiled, from
 # at most 10,000 occurrences, and kept from .05 on if not more than two tokens longer or shorter.
+# `thorough`: larger screens keep nearly all of what comparing every candidate would find.
 PRESETS = {
     "default": ParaphraseOptions(),
+    "thorough": ParaphraseOptions(screens=((64, 500), (250, 200))),
     "marton": ParaphraseOptions(
         substrings=False,
         collapsed=False,
