@@ -32,6 +32,7 @@ Features = Literal["one", "two"]
 FEATURES: tuple[str, ...] = get_args(Features)
 
 _REPORT_LINES = 1 << 16
+_CACHED_TOKENS = 1 << 16
 
 
 def aggregate(scores: Sequence[float], method: str) -> float:
@@ -239,8 +240,9 @@ class _LookupForms:
             if form is None:
                 text = token.decode()
                 form = lookup_form(text, self._normaliser, self._format)  # type: ignore[arg-type]
-                if len(self._known) < _REPORT_LINES * 16:
-                    self._known[token] = form
+                if len(self._known) == _CACHED_TOKENS:
+                    self._known.clear()
+                self._known[token] = form
             if form:
                 words.append(form)
         return " ".join(words)
