@@ -27,11 +27,15 @@ if TYPE_CHECKING:
         InputError,
         ParameterError,
     )
+    from distsim.grammar.decomposition import decompose
+    from distsim.grammar.scoring import RuleScorer
     from distsim.indexes.build import IndexOptions
     from distsim.indexes.corpus_index import ConcordanceLine, CorpusIndex
     from distsim.paraphrase.augment import augment_phrase_table
     from distsim.paraphrase.options import ParaphraseOptions
     from distsim.paraphrase.paraphraser import Paraphrase, Paraphraser
+    from distsim.signatures.counts import sign_counts
+    from distsim.signatures.merge import merge_tables
     from distsim.signatures.recipe import Recipe
     from distsim.signatures.sign import Selection
     from distsim.signatures.table import SignatureTable
@@ -54,12 +58,16 @@ _HOME = {
     "Paraphraser": "paraphrase.paraphraser",
     "ParameterError": "errors",
     "Recipe": "signatures.recipe",
+    "RuleScorer": "grammar.scoring",
     "Selection": "signatures.sign",
     "SignatureTable": "signatures.table",
     "Weighting": "contexts.weights",
     "augment_phrase_table": "paraphrase.augment",
     "named_contexts": "contexts.ngram",
+    "merge_tables": "signatures.merge",
+    "decompose": "grammar.decomposition",
     "neighbours": "comparison",
+    "sign_counts": "signatures.counts",
     "similarities": "comparison",
     "similarity": "comparison",
 }
@@ -82,12 +90,16 @@ __all__ = [
     "ParaphraseOptions",
     "Paraphraser",
     "Recipe",
+    "RuleScorer",
     "Selection",
     "SignatureTable",
     "Weighting",
     "augment_phrase_table",
+    "decompose",
+    "merge_tables",
     "named_contexts",
     "neighbours",
+    "sign_counts",
     "similarities",
     "similarity",
 ]

@@ -91,7 +91,7 @@ class ExactCosine:
                 f"{table.path} was not signed from the present text of {index.path}: sign the "
                 f"index again (distsim sign {index.path}) or name the one it was signed from"
             )
-        self._index = index
+        self.index = index
         self._recipe = Recipe.from_fingerprint(table.fingerprint)
         space = feature_space(index, self._recipe.window)
         self._weigher = Weigher(space, self._recipe.weighting)
@@ -103,8 +103,8 @@ class ExactCosine:
         Raises:
             ParameterError: a phrase is empty.
         """
-        features_a, weights_a = self._vector(" ".join(self._index.words(a)))
-        features_b, weights_b = self._vector(" ".join(self._index.words(b)))
+        features_a, weights_a = self._vector(" ".join(self.index.words(a)))
+        features_b, weights_b = self._vector(" ".join(self.index.words(b)))
         value = cosine(features_a, weights_a, features_b, weights_b)
         return None if value < -1.5 else min(1.0, float(value))
 
@@ -115,7 +115,7 @@ class ExactCosine:
     def _counted_vector(self, phrase: str) -> tuple[np.ndarray, np.ndarray]:
         if not phrase:  # every word of it vanished
             return frozen(np.empty(0, np.uint32)), frozen(np.empty(0))
-        contexts = phrase_contexts(self._index, phrase, self._recipe.window)
+        contexts = phrase_contexts(self.index, phrase, self._recipe.window)
         return frozen(contexts.features), frozen(self._weigher.weigh(contexts))
 
 

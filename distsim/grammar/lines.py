@@ -25,6 +25,7 @@ ON_ERROR: tuple[str, ...] = get_args(OnError)
 
 _SHOWN_FAULTS = 10
 _MEMBER_BYTES = 1 << 20
+_PIECE_BYTES = 1 << 16  # so much at most of a damaged archive is not looked at
 
 
 class LineBlock(NamedTuple):
@@ -47,27 +48,34 @@ def read_line_blocks(path: str | Path, block_bytes: int = BLOCK_BYTES) -> Iterat
 
     Raises:
         InputError: the file cannot be opened, or is packed and damaged; the message names
-            the last line that could be read.
+            the last line that could be read, within 64 kB.
     """
     line = 1
-    rest: list[bytes] = []
+    held: list[bytes] = []
+    n_held = 0
     try:
         with open_source(_only_file(path)) as stream:
-            while chunk := stream.read(block_bytes):
-                cut = chunk.rfind(b"\n") + 1
-                if not cut:
-                    rest.append(chunk)
+            while piece := stream.read(min(block_bytes, _PIECE_BYTES)):
+                held.append(piece)
+                n_held += len(piece)
+                if n_held < block_bytes:
                     continue
-                text = b"".join([*rest, chunk[:cut]])
-                rest = [chunk[cut:]] if cut < len(chunk) else []
+                text = b"".join(held)
+                cut = text.rfind(b"\n") + 1
+                held, n_held = [text[cut:]], len(text) - cut
+                if cut:
+                    yield LineBlock(text[:cut], line)
+                    line += text.count(b"\n", 0, cut)
+                else:
+                    n_held = 0  # a long line: wait for another block of it
+            text = b"".join(held)
+            if text:
                 yield LineBlock(text, line)
-                line += text.count(b"\n")
-            if rest:
-                yield LineBlock(b"".join(rest), line)
     except InputError as error:
-        if line == 1 and not rest:
+        line += sum(piece.count(b"\n") for piece in held)
+        if line == 1:
             raise
-        raise InputError(f"{error} (line {line - 1} is the last that was read whole)") from None
+        raise InputError(f"{error} (line {line - 1} is the last that could be read)") from None
 
 
 def read_lines(path: str | Path) -> Iterator[tuple[int, bytes]]:
