@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from distsim.grammar.scoring import RuleScorer
     from distsim.indexes.build import IndexOptions
     from distsim.indexes.corpus_index import ConcordanceLine, CorpusIndex
+    from distsim.paraphrase.augment import augment_phrase_table
+    from distsim.paraphrase.options import ParaphraseOptions
+    from distsim.paraphrase.paraphraser import Paraphrase, Paraphraser
     from distsim.signatures.counts import sign_counts
     from distsim.signatures.merge import merge_tables
     from distsim.signatures.recipe import Recipe
@@ -55,6 +58,9 @@ _HOME = {
     "Neighbour": "comparison",
     "NeighbourSearch": "comparison",
     "Normaliser": "corpus.normaliser",
+    "Paraphrase": "paraphrase.paraphraser",
+    "ParaphraseOptions": "paraphrase.options",
+    "Paraphraser": "paraphrase.paraphraser",
     "ParameterError": "errors",
     "Recipe": "signatures.recipe",
     "RuleScorer": "grammar.scoring",
@@ -65,6 +71,7 @@ _HOME = {
     "SyntaxModel": "contexts.syntax.model",
     "SyntaxRecipe": "signatures.syntax",
     "Weighting": "contexts.weights",
+    "augment_phrase_table": "paraphrase.augment",
     "named_contexts": "contexts.ngram",
     "merge_tables": "signatures.merge",
     "decompose": "grammar.decomposition",
@@ -90,6 +97,9 @@ __all__ = [
     "NeighbourSearch",
     "Normaliser",
     "ParameterError",
+    "Paraphrase",
+    "ParaphraseOptions",
+    "Paraphraser",
     "Recipe",
     "RuleScorer",
     "Selection",
@@ -99,6 +109,7 @@ __all__ = [
     "SyntaxModel",
     "SyntaxRecipe",
     "Weighting",
+    "augment_phrase_table",
     "decompose",
     "merge_tables",
     "named_contexts",

@@ -112,7 +112,8 @@ def lengths_range(text: str) -> tuple[int, int]:
 class _Bar:
     """A progress bar on a terminal; silent when standard error is piped."""
 
-    def __init__(self) -> None:
+    def __init__(self, unit: str) -> None:
+        self._unit = unit
         self._progress: Any = None
         self._stage = ""
         self._task: Any = None
@@ -128,7 +129,7 @@ class _Bar:
             self._progress = Progress(
                 TextColumn("{task.description}"),
                 BarColumn(),
-                TextColumn("{task.completed:,.0f} tokens"),
+                TextColumn("{task.completed:,.0f} " + self._unit),
                 TimeElapsedColumn(),
                 console=Console(stderr=True),
                 transient=True,
@@ -149,9 +150,9 @@ class _Bar:
 
 
 @contextmanager
-def progress_bar() -> Iterator[_Bar]:
+def progress_bar(unit: str = "tokens") -> Iterator[_Bar]:
     """Give a progress callback that draws on a terminal and is silent elsewhere."""
-    bar = _Bar()
+    bar = _Bar(unit)
     try:
         yield bar
     finally:

@@ -11,6 +11,7 @@ import typer
 
 from distsim.cli import (
     annotate,
+    augment,
     contexts,
     count,
     demo,
@@ -20,6 +21,7 @@ from distsim.cli import (
     merge,
     neighbours,
     ngrams,
+    paraphrase,
     pivot,
     rerank,
     score,
@@ -59,6 +61,8 @@ _command("sign", sign.sign)
 _command("merge", merge.merge)
 _command("similarity", similarity.similarity)
 _command("neighbours", neighbours.neighbours)
+_command("paraphrase", paraphrase.paraphrase)
+_command("augment", augment.augment)
 _command("score", score.score)
 _command("rerank", rerank.rerank)
 _command("pivot", pivot.pivot)

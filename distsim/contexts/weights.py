@@ -69,7 +69,7 @@ class Weigher:
     """Weighs the features of one feature space.
 
     Arguments:
-        log_probabilities: ln P(f) by feature, where the space is a part of a larger one, so
+        log_p: ln P(f) by feature, where the space is a part of a larger one, so
             that they cannot be made from its own marginals.
     """
 
@@ -77,19 +77,16 @@ class Weigher:
         self,
         space: FeatureSpace,
         weighting: Weighting,
-        log_probabilities: np.ndarray | None = None,
+        log_p: np.ndarray | None = None,
     ) -> None:
-        self._code = _CODES[weighting.scheme]
+        self._code = scheme_code(weighting)
         self._shift = weighting.shift
         self._families = frozen(space.families)
         self._marginals = frozen(space.marginals)
         self._totals = frozen(space.totals)
-        if log_probabilities is not None:
-            log_p = log_probabilities
-        elif weighting.scheme == "ppmi":
-            log_p = _log_probabilities(space, weighting.alpha)
-        else:
-            log_p = np.empty(0)
+        if log_p is None:
+            uses = weighting.scheme == "ppmi"
+            log_p = log_probabilities(space, weighting.alpha) if uses else np.empty(0)
         self._log_p = frozen(log_p)
 
     def weigh(self, contexts: ContextCounts) -> np.ndarray:
@@ -100,7 +97,12 @@ class Weigher:
         )  # fmt: skip
 
 
-def _log_probabilities(space: FeatureSpace, alpha: float) -> np.ndarray:
+def scheme_code(weighting: Weighting) -> int:
+    """Return the number by which kernels know a scheme."""
+    return _CODES[weighting.scheme]
+
+
+def log_probabilities(space: FeatureSpace, alpha: float) -> np.ndarray:
     """Return ln P(f) with P(f) = m(f)^alpha / sum of m^alpha over f's family."""
     log_p = np.full(space.marginals.size, np.inf)
     for family in range(len(space.family_names)):

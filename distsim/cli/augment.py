@@ -1,0 +1,78 @@
+"""`distsim augment PHRASE-TABLE`: rules for unknown phrases by way of their paraphrases."""
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from distsim.cli.console import progress_bar, say
+
+
+class Aggregate(StrEnum):
+    """How several paths to one new rule become one score."""
+
+    NONE = "none"
+    BEST = "best"
+    ADD = "add"
+    AVERAGE = "average"
+    UPDATE = "update"
+
+
+class Features(StrEnum):
+    """How many scores are added."""
+
+    ONE = "one"
+    TWO = "two"
+
+
+class OnError(StrEnum):
+    """What becomes of malformed lines."""
+
+    STOP = "stop"
+    KEEP = "keep"
+    DROP = "drop"
+
+
+def augment(
+    table: Annotated[str, typer.Argument(metavar="PHRASE-TABLE", help="Of Moses; - for stdin.")],
+    paraphrases: Annotated[
+        str, typer.Option(metavar="FILE", help="Written by distsim paraphrase.")
+    ],
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="NEW", help="gz if it ends so; - for stdout.")
+    ],
+    aggregate: Annotated[
+        Aggregate, typer.Option(help="Scores of several paths to a rule: one score, or none.")
+    ] = Aggregate.UPDATE,
+    features: Annotated[
+        Features, typer.Option(help="two: one for words, one for longer phrases.")
+    ] = Features.ONE,
+    on_error: Annotated[
+        OnError, typer.Option("--on-error", help="Malformed lines: stop, keep or drop them.")
+    ] = OnError.STOP,
+) -> None:
+    """Add rules for unknown phrases to a phrase table, and one score (1 on old rules) to all."""
+    from distsim.paraphrase.augment import augment_phrase_table, decoder_note
+
+    with progress_bar() as bar:
+        report = augment_phrase_table(
+            table, paraphrases, output, aggregate.value, features.value, on_error.value, bar
+        )
+    say(
+        f"{report.old_entries:,} rules, {report.new_entries:,} new ones for "
+        f"{report.new_phrases:,} phrases"
+    )
+    for number, what in (
+        (report.known_already, "phrases are in the table already"),
+        (report.without_paraphrase, "phrases have no paraphrase"),
+        (report.without_translation, "phrases have paraphrases, but none in the table"),
+        (report.faulty.kept, "malformed lines were kept as they are"),
+        (report.faulty.dropped, "malformed lines were dropped"),
+    ):
+        if number:
+            say(f"{number:,} {what}")
+    for fault in report.faulty.shown:
+        say(fault)
+    if not report.is_sorted:
+        say("the table is not sorted: the new rules stand at its end")
+    say(decoder_note(output, report.n_scores, 1 if features is Features.ONE else 2))

@@ -1,0 +1,217 @@
+"""`distsim paraphrase INDEX PHRASE...`: what else could be said, and why."""
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from distsim.cli.console import (
+    NOT_AVAILABLE,
+    InputOption,
+    JobsOption,
+    JsonOption,
+    asked_phrases,
+    number,
+    progress_bar,
+    put,
+    put_json,
+    say,
+)
+from distsim.cli.options import WeightsOption
+
+if TYPE_CHECKING:
+    from distsim.paraphrase.options import ParaphraseOptions
+    from distsim.paraphrase.paraphraser import Paraphraser
+
+
+class Preset(StrEnum):
+    """Named settings."""
+
+    DEFAULT = "default"
+    THOROUGH = "thorough"
+    MARTON = "marton"
+
+
+class Entailment(StrEnum):
+    """Which candidates the entailment filter leaves out."""
+
+    OFF = "off"
+    CONTAINED = "contained"
+    CONTAINING = "containing"
+    BOTH = "both"
+
+
+def paraphrase(
+    index: Annotated[str, typer.Argument(metavar="INDEX")],
+    phrases: Annotated[list[str] | None, typer.Argument(metavar="PHRASE...")] = None,
+    file: InputOption = None,
+    preset: Annotated[
+        Preset, typer.Option(help="thorough: larger screens; marton: the paper, all compared.")
+    ] = Preset.DEFAULT,
+    k: Annotated[int | None, typer.Option("-k", help="Paraphrases at most.  [default: 20]")] = None,
+    min_score: Annotated[
+        float | None, typer.Option(help="Leave out lower scores.  [default: .05]")
+    ] = None,
+    window: Annotated[
+        int | None, typer.Option(help="Tokens on either side in a profile.  [default: 6]")
+    ] = None,
+    sample: Annotated[
+        int | None, typer.Option(help="Occurrences in a profile at most.  [default: 10000]")
+    ] = None,
+    mcc: Annotated[
+        int | None, typer.Option(help="Most occurrences of a context's side.  [default: 512]")
+    ] = None,
+    max_length: Annotated[
+        int | None, typer.Option(help="Longest paraphrases, in tokens.  [default: 6]")
+    ] = None,
+    length_difference: Annotated[
+        int | None,
+        typer.Option(help="Tokens longer or shorter at most; -1: any.  [default: 2]"),
+    ] = None,
+    weights: WeightsOption = None,
+    entailment: Annotated[
+        Entailment | None,
+        typer.Option(help="Leave out what is contained in the phrase, or contains it, in order."),
+    ] = None,
+    substrings: Annotated[
+        bool | None,
+        typer.Option("--drop-pieces/--keep-pieces", help="What holds the phrase or is part of it."),
+    ] = None,
+    collapsed: Annotated[
+        bool | None,
+        typer.Option("--drop-collapsed/--keep-collapsed", help="Two paraphrases run together."),
+    ] = None,
+    one_sided: Annotated[
+        int | None, typer.Option(help="Candidates from one-sided contexts; 0: none.")
+    ] = None,
+    neighbours: Annotated[
+        int | None, typer.Option(help="Candidates from signatures; 0: none.")
+    ] = None,
+    table: Annotated[
+        str | None,
+        typer.Option(metavar="TABLE", help="Signatures; default: those inside the index."),
+    ] = None,
+    text: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Paraphrase the unknown phrases of a tokenised text."),
+    ] = None,
+    known: Annotated[
+        str | None, typer.Option(metavar="TABLE", help="Phrase table or vocabulary: not unknown.")
+    ] = None,
+    phrase_length: Annotated[
+        int, typer.Option(help="With --text: longest unknown phrases, in tokens.")
+    ] = 1,
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", metavar="OUT", help="With --text: the file to write."),
+    ] = None,
+    why: Annotated[
+        bool, typer.Option("--why", help="Also print where it was found, and shared contexts.")
+    ] = False,
+    as_json: JsonOption = False,
+    jobs: JobsOption = None,
+) -> None:
+    """Print focal<TAB>rank<TAB>paraphrase<TAB>score<TAB>count<TAB>evidence."""
+    batch = (text, known, output)
+    if any(one is not None for one in batch) and not all(one is not None for one in batch):
+        raise typer.BadParameter("--text, --known and --output go together: give all three")
+    if text is not None and (phrases or file is not None):
+        raise typer.BadParameter("give phrases, or a text with --text, not both")
+    asked = [] if text is not None else asked_phrases(phrases, file)
+    changes: dict[str, Any] = {
+        "k": k, "min_score": min_score, "window": window, "sample": sample, "mcc": mcc,
+        "max_length": max_length, "length_difference": length_difference,
+        "entailment": entailment and entailment.value, "substrings": substrings,
+        "collapsed": collapsed, "one_sided": one_sided, "neighbours": neighbours,
+    }  # fmt: skip
+    options = _options(preset.value, changes, weights and weights.value)
+    paraphraser = _opened(index, table, options)
+    if text is not None and known is not None and output is not None:
+        _batch(paraphraser, text, known, output, phrase_length, jobs)
+        return
+    from dataclasses import asdict
+
+    from distsim.parallel import ordered_map
+
+    wanted = [one.phrase for one in asked if not one.empty]
+    answers = ordered_map(paraphraser.answer, wanted, jobs)
+    for one in asked:
+        if one.empty:
+            _put_nothing(one.phrase, 0, "empty", as_json)
+            continue
+        answer = next(answers)
+        if not answer.paraphrases:
+            _put_nothing(one.phrase, answer.count, str(answer.reason), as_json)
+            say(f"NA: {one.phrase!r}: {answer.reason}")
+        for rank, found in enumerate(answer.paraphrases, 1):
+            if as_json:
+                put_json(focal=one.phrase, focal_count=answer.count, rank=rank, **asdict(found))
+                continue
+            reasons = [",".join(found.origin), "; ".join(found.contexts)] if why else []
+            put(
+                one.phrase, rank, found.phrase, number(found.score), found.count, found.evidence,
+                *reasons,
+            )  # fmt: skip
+
+
+def _options(preset: str, changes: dict[str, Any], weights: str | None) -> "ParaphraseOptions":
+    from dataclasses import replace
+
+    from distsim.contexts.weights import Weighting
+    from distsim.paraphrase.options import PRESETS
+
+    given = {name: value for name, value in changes.items() if value is not None}
+    if given.get("length_difference") == -1:
+        given["length_difference"] = None
+    if weights is not None:
+        given["weighting"] = Weighting(weights)  # type: ignore[arg-type]
+    return replace(PRESETS[preset], **given)
+
+
+def _opened(index: str, table: str | None, options: "ParaphraseOptions") -> "Paraphraser":
+    """Open what is needed; an index's own signatures are used where they know all its text."""
+    from distsim.indexes.corpus_index import CorpusIndex, signatures_inside
+    from distsim.paraphrase.paraphraser import Paraphraser
+    from distsim.signatures.table import SignatureTable
+
+    opened = CorpusIndex.open(index)
+    signatures = None
+    if table is not None:
+        signatures = SignatureTable.open(table)
+    elif options.neighbours and signatures_inside(index).exists():
+        signatures = SignatureTable.open(index)
+        if signatures.parameters["corpus"] != opened.parameters["corpus"]:
+            say(f"the signatures inside are older than the text: run distsim sign {index}")
+    elif options.neighbours:
+        say(f"no signatures in {index}: fewer candidates are found; distsim sign {index} adds them")
+    return Paraphraser(opened, options, signatures)
+
+
+def _batch(
+    paraphraser: "Paraphraser", text: str, known: str, output: str, longest: int, jobs: int | None
+) -> None:
+    import signal
+
+    from distsim.parallel import Interrupted
+    from distsim.paraphrase.batch import paraphrase_phrases
+    from distsim.paraphrase.unknown import unknown_phrases
+
+    phrases = unknown_phrases(text, known, longest)
+    say(f"{len(phrases):,} unknown phrases of 1 to {longest} tokens in {text}")
+    try:
+        with progress_bar("phrases") as bar:
+            report = paraphrase_phrases(paraphraser, phrases, output, jobs, bar)
+    except (Interrupted, KeyboardInterrupt) as error:
+        say(f"distsim: interrupted; {output}.part keeps what is done: run the same to continue")
+        signum = error.args[0] if isinstance(error, Interrupted) else signal.SIGINT
+        raise typer.Exit(128 + signum) from None
+    if report.resumed:
+        say(f"{report.resumed:,} of them were done before")
+    say(f"{report.answered:,} of {report.phrases:,} have paraphrases: {output}")
+
+
+def _put_nothing(phrase: str, count: int, reason: str, as_json: bool) -> None:
+    if as_json:
+        put_json(focal=phrase, focal_count=count, rank=None, reason=reason)
+    else:
+        put(phrase, *[NOT_AVAILABLE] * 3, count, 0)

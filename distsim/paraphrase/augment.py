@@ -1,0 +1,309 @@
+"""Phrase table, paraphrases -> the phrase table with rules for unknown phrases (Marton 2013, 4.2).
+
+For an unknown f with paraphrases f_i in the table, every rule (f_i, e) gives a rule (f, e); all
+rules have one more score, or two, which is 1 on those that were there before.
+"""
+
+import math
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, NamedTuple, get_args
+
+from distsim.corpus.normaliser import Normaliser
+from distsim.errors import InputError, ParameterError
+from distsim.grammar.lines import (
+    STANDARD_OUTPUT,
+    FaultyLines,
+    LineWriter,
+    OnError,
+    open_output,
+    read_lines,
+)
+from distsim.grammar.phrase_table import LineFaultError, PhraseTableEntry
+from distsim.parallel import Progress, no_progress
+from distsim.paraphrase.records import ParaphraseFile, read_paraphrases
+from distsim.paraphrase.unknown import lookup_form
+
+Aggregation = Literal["none", "best", "add", "average", "update"]
+AGGREGATIONS: tuple[str, ...] = get_args(Aggregation)
+Features = Literal["one", "two"]
+FEATURES: tuple[str, ...] = get_args(Features)
+
+_REPORT_LINES = 1 << 16
+_CACHED_TOKENS = 1 << 16
+
+
+def aggregate(scores: Sequence[float], method: str) -> float:
+    """Return one score for a rule to which several paraphrases lead (Marton 2013, eq. 5).
+
+    >>> round(aggregate([.74, .68, .35], "update"), 5)
+    0.94592
+    """
+    if method == "best":
+        return max(scores)
+    if method == "add":
+        return math.fsum(scores)
+    if method == "average":
+        return math.fsum(scores) / len(scores)
+    if method != "update":
+        raise ParameterError(f"aggregation {method!r}: choose one of {', '.join(AGGREGATIONS)}")
+    total = 0.0
+    for score in sorted(scores):  # the order does not matter, but for rounding
+        total += (1.0 - total) * score
+    return total
+
+
+@dataclass
+class AugmentReport:
+    """What happened: entries and phrases counted, and what the decoder must be told."""
+
+    old_entries: int = 0
+    new_entries: int = 0
+    new_phrases: int = 0
+    without_paraphrase: int = 0
+    without_translation: int = 0
+    known_already: int = 0
+    n_scores: int = 0
+    is_sorted: bool = True
+    faulty: FaultyLines = field(default_factory=lambda: FaultyLines("-"))
+
+
+class _Path(NamedTuple):
+    score: float
+    rank: int
+    entry: PhraseTableEntry
+
+
+def augment_phrase_table(
+    table: str | Path,
+    paraphrases: str | Path,
+    output: str | Path,
+    method: Aggregation = "update",
+    features: Features = "one",
+    on_error: OnError = "stop",
+    progress: Progress = no_progress,
+) -> AugmentReport:
+    """Write a Moses phrase table with rules for phrases that it did not know.
+
+    The table is read twice, line by line: only rules of paraphrases are held. New rules stand
+    where the order of the table wants them, or at its end if it has none.
+
+    Arguments:
+        table: either layout, packed or not; `-` for standard input, kept in a temporary file.
+        paraphrases: written by `distsim paraphrase`, JSON lines or columns.
+        output: gz where the name says so; `-` for standard output.
+        method: how the scores of several paths to a rule become one; `none` keeps a rule for
+            each path. The other scores and the counts are those of the best path.
+        features: one added score, or two: the first for single words, the second for longer
+            phrases; the idle one is 1.
+
+    Raises:
+        InputError: a line of either file is malformed (file and line are named).
+        ParameterError: an argument has no such value.
+    """
+    if method not in AGGREGATIONS:
+        raise ParameterError(f"aggregation {method!r}: choose one of {', '.join(AGGREGATIONS)}")
+    if features not in FEATURES:
+        raise ParameterError(f"features {features!r}: choose one of {', '.join(FEATURES)}")
+    given = read_paraphrases(paraphrases)
+    if str(output) != STANDARD_OUTPUT and Path(output).exists():
+        for path in (table, paraphrases):
+            if str(path) != "-" and Path(path).exists() and Path(output).samefile(path):
+                raise InputError(f"{output}: is read and written at once: name another output")
+    with tempfile.TemporaryDirectory() as folder:
+        spooled = _spooled(table, Path(folder))
+        work = _Augmenter(given, method, features, AugmentReport(faulty=FaultyLines(table)))
+        work.collect(_entries(spooled, FaultyLines(table, on_error), progress, "reading"))
+        work.report.faulty = FaultyLines(table, on_error)
+        with open_output(output) as writer:
+            work.write(_entries(spooled, work.report.faulty, progress, "writing"), writer)
+    return work.report
+
+
+class _Augmenter:
+    """Collects the rules of paraphrases, then writes old and new rules."""
+
+    def __init__(
+        self, given: ParaphraseFile, method: str, features: str, report: AugmentReport
+    ) -> None:
+        self.report = report
+        self._method = method
+        self._features = features
+        self._form = _LookupForms(given.normaliser, given.text_format)
+        self._phrases = {
+            " ".join(one.phrase.split()).encode(): one.paraphrases for one in given.phrases
+        }
+        report.without_paraphrase = sum(not found for found in self._phrases.values())
+        self._wanted = {text for found in self._phrases.values() for text, _ in found}
+        self._rules: dict[str, list[PhraseTableEntry]] = {}
+        self._known: set[bytes] = set()
+        self._in_byte_order = self._in_source_order = True
+
+    def collect(self, entries: Iterator[tuple[bytes, PhraseTableEntry | None]]) -> None:
+        """Keep the rules of all paraphrases, and notice the order of the table."""
+        previous: bytes | None = None
+        form = ""
+        for _, entry in entries:
+            if entry is None:
+                continue
+            source = entry.source
+            if source != previous:
+                if previous is not None:
+                    self._in_byte_order &= _byte_order(previous) < _byte_order(source)
+                    self._in_source_order &= previous < source
+                previous = source
+                form = self._form(source)
+                self.report.n_scores = len(entry.scores)
+                if source in self._phrases:
+                    self._known.add(source)
+            if form in self._wanted:
+                self._rules.setdefault(form, []).append(entry)
+
+    def write(
+        self, entries: Iterator[tuple[bytes, PhraseTableEntry | None]], writer: LineWriter
+    ) -> None:
+        """Write the table with one more score or two and the new rules in their places."""
+        report = self.report
+        report.is_sorted = self._in_byte_order or self._in_source_order
+        order = _byte_order if self._in_byte_order else _source_order
+        waiting = [phrase for phrase in self._phrases if phrase not in self._known]
+        report.known_already = len(self._phrases) - len(waiting)
+        if report.is_sorted:
+            waiting.sort(key=order)
+        idle = [b"1"] * (1 if self._features == "one" else 2)
+        at = 0
+        previous: bytes | None = None
+        for line, entry in entries:
+            if entry is not None:
+                if report.is_sorted and entry.source != previous:
+                    while at < len(waiting) and order(waiting[at]) < order(entry.source):
+                        self._write_new(waiting[at], writer)
+                        at += 1
+                previous = entry.source
+                line = entry.with_score(*idle).line()
+                report.old_entries += 1
+            if not line.endswith(b"\n"):
+                line += b"\n"
+            writer.write(line)
+        for phrase in waiting[at:]:
+            self._write_new(phrase, writer)
+
+    def _write_new(self, phrase: bytes, writer: LineWriter) -> None:
+        report = self.report
+        paths = self._paths(self._phrases[phrase])
+        if not paths:
+            report.without_translation += bool(self._phrases[phrase])
+            return
+        report.new_phrases += 1
+        is_word = len(phrase.split()) == 1
+        for target in sorted(paths):
+            ordered = sorted(paths[target], key=lambda path: (-path.score, path.rank))
+            if self._method == "none":
+                new = [(path.entry, path.score) for path in ordered]
+            else:
+                scores = [path.score for path in ordered]
+                new = [(ordered[0].entry, aggregate(scores, self._method))]
+            for entry, score in new:
+                added = [_number(score)]
+                if self._features == "two":
+                    added = [*added, b"1"] if is_word else [b"1", *added]
+                line = entry.with_source(phrase).with_score(*added).line()
+                writer.write(line if line.endswith(b"\n") else line + b"\n")
+                report.new_entries += 1
+
+    def _paths(self, found: list[tuple[str, float]]) -> dict[bytes, list[_Path]]:
+        """Return the paths to each target: one for each rule of each paraphrase."""
+        paths: dict[bytes, list[_Path]] = {}
+        for rank, (text, score) in enumerate(found):
+            taken: set[bytes] = set()
+            for entry in self._rules.get(text, ()):
+                if entry.target not in taken:  # sources that differ in case alone: the first
+                    taken.add(entry.target)
+                    paths.setdefault(entry.target, []).append(_Path(score, rank, entry))
+        return paths
+
+
+class _LookupForms:
+    """Source phrases as the index holds them; tokens are normalised once."""
+
+    def __init__(self, normaliser: Normaliser, text_format: str) -> None:
+        self._normaliser = normaliser
+        self._format = text_format
+        self._known: dict[bytes, str] = {}
+
+    def __call__(self, source: bytes) -> str:
+        words = []
+        for token in source.split():
+            form = self._known.get(token)
+            if form is None:
+                text = token.decode()
+                form = lookup_form(text, self._normaliser, self._format)  # type: ignore[arg-type]
+                if len(self._known) == _CACHED_TOKENS:
+                    self._known.clear()
+                self._known[token] = form
+            if form:
+                words.append(form)
+        return " ".join(words)
+
+
+def _entries(
+    path: str | Path, faulty: FaultyLines, progress: Progress, stage: str
+) -> Iterator[tuple[bytes, PhraseTableEntry | None]]:
+    """Yield (line, entry), entry None for a faulty line that is kept; scores are checked."""
+    n_scores: int | None = None
+    n_lines = 0
+    for number, line in read_lines(path):
+        n_lines += 1
+        if number % _REPORT_LINES == 0:
+            progress(stage, number, None)
+        try:
+            entry = PhraseTableEntry.parse(line)
+            found = len(entry.numbers())
+            if n_scores is None:
+                n_scores = found
+            if found != n_scores:
+                raise LineFaultError(f"{found} scores, wanted {n_scores} as on the lines before")
+        except LineFaultError as fault:
+            if faulty.keeps(number, str(fault)):
+                yield line, None
+            continue
+        yield line, entry
+    faulty.require_lines(n_lines)
+
+
+def _spooled(table: str | Path, folder: Path) -> str | Path:
+    """Return a path that can be read twice."""
+    if str(table) != "-":
+        return table
+    import shutil
+    import sys
+
+    path = folder / "standard-input"
+    with open(path, "wb") as file:
+        shutil.copyfileobj(sys.stdin.buffer, file)
+    return path
+
+
+def _byte_order(source: bytes) -> bytes:
+    """Return what `LC_ALL=C sort` compares: the line up to the target."""
+    return source + b" ||| "
+
+
+def _source_order(source: bytes) -> bytes:
+    return source
+
+
+def _number(score: float) -> bytes:
+    return f"{score:.6g}".encode()
+
+
+def decoder_note(table: str | Path, n_scores: int, n_added: int) -> str:
+    """Return what a Moses configuration needs for the new table."""
+    name = "standard output" if str(table) == STANDARD_OUTPUT else table
+    return (
+        f"in moses.ini, where {name} is the phrase table: num-features="
+        f"{n_scores + n_added} instead of {n_scores}, and {n_added} more weight"
+        f"{'s' if n_added > 1 else ''} at the end of its line under [weight]; tune all weights anew"
+    )

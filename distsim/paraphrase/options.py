@@ -1,0 +1,123 @@
+"""The settings of the paraphraser: the paper's parameters, and what tames it."""
+
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, get_args
+
+from distsim.contexts.weights import Weighting
+from distsim.errors import ParameterError
+
+LONGEST_PHRASE = 6
+WIDEST = 20
+
+Entailment = Literal["off", "contained", "containing", "both"]
+ENTAILMENTS: tuple[str, ...] = get_args(Entailment)
+
+
+@dataclass(frozen=True)
+class ParaphraseOptions:
+    """How paraphrases are found (Marton 2013, section 3.2, by his names where he has one).
+
+    Arguments:
+        window: MaxPos; tokens on either side whose words make a profile.
+        sample: s; a phrase's profile is taken from at most so many of its occurrences.
+        mcc: a context's side grows until it occurs at most so often; higher finds more
+            candidates and takes longer.
+        max_length: MaxPhraseLen; the longest candidates, in tokens.
+        min_score: minScore; paraphrases below are left out.
+        k: so many are given at most.
+        weighting: strength of association between a phrase and a collocate.
+        entailment: leave out candidates whose words all stand in the focal phrase in the same
+            order (`contained`: the paper's wording), or the other way round (`containing`: the
+            paper's example, `spoken very softly` for `spoken softly`), or `both`.
+        length_difference: leave out candidates longer or shorter by more tokens; None: none.
+        substrings: leave out candidates that hold the focal phrase or are a piece of it.
+        collapsed: leave out candidates that begin with one paraphrase, or the focal phrase,
+            and end with another (`fall tokyo ap stock prices fell` for `fall`).
+        context_sample: contexts are gathered at so many of the sampled occurrences; None: all.
+        walk: occurrences of contexts' rarer sides visited in all, about; None: without limit.
+        screened: candidates of the strongest evidence that are looked at further; None: all.
+        screens: (occurrences, kept) in turn: a profile from so few occurrences decides which
+            candidates are kept for the next look; none: all are profiled in full.
+        candidate_sample: as `sample`, for the candidates; None: the same.
+        one_sided: so many more candidates from contexts with one side alone, seen on the left
+            and on the right; 0: none.
+        one_sided_mcc: such a side occurs at most so often.
+        neighbours: so many more candidates from a table of signatures; 0: none.
+        neighbour_strength: such a candidate has at least so many occurrences behind it.
+    """
+
+    window: int = 6
+    sample: int = 10_000
+    mcc: int = 512
+    max_length: int = 6
+    min_score: float = 0.05
+    k: int = 20
+    weighting: Weighting = field(default_factory=lambda: Weighting("llr"))
+    entailment: Entailment = "off"
+    length_difference: int | None = 2
+    substrings: bool = True
+    collapsed: bool = True
+    context_sample: int | None = 4_000
+    walk: int | None = 300_000
+    screened: int | None = 1_500
+    screens: tuple[tuple[int, int], ...] = ((24, 300), (120, 100))
+    candidate_sample: int | None = 1_000
+    one_sided: int = 100
+    one_sided_mcc: int = 64
+    neighbours: int = 100
+    neighbour_strength: int = 20
+
+    def __post_init__(self) -> None:
+        _require("window", self.window, 1, WIDEST)
+        _require("sample", self.sample, 1)
+        _require("mcc", self.mcc, 1)
+        _require("longest candidates", self.max_length, 1, LONGEST_PHRASE)
+        _require("k", self.k, 1)
+        for occurrences, kept in self.screens:
+            _require("occurrences of a screen", occurrences, 1)
+            _require("kept by a screen", kept, 1)
+        for name in ("context_sample", "walk", "screened", "candidate_sample"):
+            value = getattr(self, name)
+            if value is not None:
+                _require(name.replace("_", " "), value, 1)
+        for name in ("one_sided", "neighbours", "neighbour_strength", "length_difference"):
+            value = getattr(self, name)
+            if value is not None:
+                _require(name.replace("_", " "), value, 0)
+        _require("one-sided mcc", self.one_sided_mcc, 1)
+        if not 0.0 <= self.min_score <= 1.0:
+            raise ParameterError(f"minimum score {self.min_score}: choose 0 to 1")
+        if self.entailment not in ENTAILMENTS:
+            raise ParameterError(
+                f"entailment {self.entailment!r}: choose one of {', '.join(ENTAILMENTS)}"
+            )
+
+    def manifest(self) -> dict[str, Any]:
+        """Return the settings as plain values, for a file that was made with them."""
+        return {**asdict(self), "weighting": self.weighting.manifest()}
+
+
+def _require(name: str, value: int, least: int, most: int | None = None) -> None:
+    if value < least or (most is not None and value > most):
+        upper = "or more" if most is None else f"to {most}"
+        raise ParameterError(f"{name} {value}: choose {least} {upper}")
+
+
+# `marton`: sections 3.2 and 5.4: every candidate of every two-sided context is profiled, from
+# at most 10,000 occurrences, and kept from .05 on if not more than two tokens longer or shorter.
+# `thorough`: larger screens keep nearly all of what comparing every candidate would find.
+PRESETS = {
+    "default": ParaphraseOptions(),
+    "thorough": ParaphraseOptions(screens=((64, 500), (250, 200))),
+    "marton": ParaphraseOptions(
+        substrings=False,
+        collapsed=False,
+        context_sample=None,
+        walk=None,
+        screened=None,
+        screens=(),
+        candidate_sample=None,
+        one_sided=0,
+        neighbours=0,
+    ),
+}

@@ -1,0 +1,313 @@
+"""Focal phrase -> paraphrases, best first, each with what speaks for it (Marton 2013, 3.2)."""
+
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+
+from distsim.errors import IncompatibleError
+from distsim.indexes.corpus_index import CorpusIndex
+from distsim.paraphrase.alike import AlikePhrases
+from distsim.paraphrase.candidates import Candidates, find_candidates
+from distsim.paraphrase.filters import entails, is_collapsed, is_piece
+from distsim.paraphrase.occurrences import Occurrences, Sampler, Words, word_ids
+from distsim.paraphrase.options import LONGEST_PHRASE, ParaphraseOptions
+from distsim.paraphrase.profiles import Profiler
+from distsim.paraphrase.surroundings import Surroundings, one_sided, surroundings
+from distsim.signatures.table import SignatureTable
+
+GAP = "_"
+BOUNDARY_SIGN = "|"
+_SHOWN_CONTEXTS = 3
+_SHORTEST_SINGLE_SIDE = 2
+_SINGLE_SIDE_SAMPLE = 300
+
+
+@dataclass(frozen=True)
+class Paraphrase:
+    """A phrase in place of another, and why.
+
+    phrase: its words. score: cosine of the two profiles, 0 to 1. count: its occurrences.
+    evidence: how many distinct contexts L _ R it shares with the focal phrase. origin: where
+    it was found: `contexts`, `sides` (a left or right side alone), `neighbours` (signatures).
+    contexts: up to three of those shared, as text: seen most often, then rarest.
+    """
+
+    phrase: str
+    score: float
+    count: int
+    evidence: int
+    origin: tuple[str, ...]
+    contexts: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the paraphraser says of one focal phrase.
+
+    focal: the phrase as the index holds it. count: its occurrences. n_contexts: distinct
+    contexts used; n_candidates: candidates found; n_profiled: those compared. reason: why
+    there are no paraphrases, None where there are some.
+    """
+
+    focal: str
+    count: int
+    paraphrases: list[Paraphrase]
+    n_contexts: int
+    n_candidates: int
+    n_profiled: int
+    reason: str | None
+
+
+@dataclass
+class _Found:
+    """A candidate on its way: what speaks for it so far."""
+
+    words: Words
+    origin: list[str]
+    evidence: int = 0
+    number: int = -1
+    source: int = 0
+    score: float = 0.0
+    count: int = 0
+
+
+class Paraphraser:
+    """Finds paraphrases in an index, without anything precomputed; may be shared by threads.
+
+    Arguments:
+        index: where everything is counted.
+        options: the settings; the defaults where None.
+        table: signatures whose neighbours are candidates too; none where None.
+
+    Raises:
+        IncompatibleError: the table normalises text in another way than the index.
+    """
+
+    def __init__(
+        self,
+        index: CorpusIndex,
+        options: ParaphraseOptions | None = None,
+        table: SignatureTable | None = None,
+    ) -> None:
+        self.index = index
+        self.options = options or ParaphraseOptions()
+        if table is not None and table.normaliser != index.options.normaliser:
+            raise IncompatibleError(
+                f"{table.path} normalises text in another way than {index.path}: name a table "
+                f"that was signed from this index (distsim sign {index.path})"
+            )
+        self._search = None
+        self.table_fingerprint = table.parameters if table and self.options.neighbours else None
+        if table is not None and self.options.neighbours:
+            self._search = AlikePhrases(table, self.options.neighbour_strength)
+        self._profiler = Profiler(index, self.options.window, self.options.weighting)
+        self._focal_sampler = Sampler(index, self.options.sample)
+        self._sampler = self._focal_sampler
+        if self.options.candidate_sample is not None:
+            self._sampler = Sampler(index, self.options.candidate_sample)
+
+    def paraphrases(self, phrase: str) -> list[Paraphrase]:
+        """Return the k best paraphrases of a phrase, best first; see `answer`."""
+        return self.answer(phrase).paraphrases
+
+    def answer(self, phrase: str) -> Answer:
+        """Return the paraphrases of a phrase of one to six tokens, and what was looked at.
+
+        A phrase that does not occur, or is too long, has none, and the answer says so.
+
+        Raises:
+            ParameterError: the phrase is empty.
+        """
+        count = self.index.count(phrase)
+        text = self.index.words(phrase)
+        shown = " ".join(text) or phrase
+        if not text:
+            return Answer(shown, 0, [], 0, 0, 0, "nothing is left of it after normalising")
+        if len(text) > LONGEST_PHRASE:
+            reason = f"longer than {LONGEST_PHRASE} tokens"
+            return Answer(shown, count, [], 0, 0, 0, reason)
+        if count == 0:
+            return Answer(shown, 0, [], 0, 0, 0, "does not occur in the corpus")
+        return self._answer(shown, word_ids(self.index, text))
+
+    def _answer(self, shown: str, focal: np.ndarray) -> Answer:
+        options = self.options
+        occurrences = self._focal_sampler.sample([tuple(focal.tolist())])
+        contexts, candidates, singles, single_candidates = self._gathered(occurrences, focal)
+        found = self._chosen(focal, shown, candidates, single_candidates)
+        found = self._scored(occurrences, found)
+        kept = self._filtered(tuple(focal.tolist()), found)
+        paraphrases = [
+            Paraphrase(
+                self._text(one.words),
+                one.score,
+                one.count,
+                one.evidence,
+                tuple(one.origin),
+                self._shared(one, (contexts, singles), (candidates, single_candidates)),
+            )
+            for one in kept
+        ]
+        reason = None
+        if not paraphrases:
+            if not found:
+                reason = "no other phrase stands in its contexts"
+            else:
+                reason = f"none of {len(found)} candidates scores {options.min_score} and passes"
+        n_candidates = candidates.size + single_candidates.size
+        return Answer(
+            shown, int(occurrences.counts[0]), paraphrases, contexts.lefts.size, n_candidates,
+            len(found), reason,
+        )  # fmt: skip
+
+    def _gathered(
+        self, occurrences: Occurrences, focal: np.ndarray
+    ) -> tuple[Surroundings, Candidates, Surroundings, Candidates]:
+        """Return two-sided contexts and their candidates, then one-sided ones and theirs."""
+        options = self.options
+        sampled = occurrences.thinned(options.context_sample)
+        shortest, longest = self._lengths(focal.size)
+        contexts = surroundings(self.index, sampled, options.mcc)
+        contexts = _within(contexts, options.walk)
+        candidates = find_candidates(self.index, contexts, focal, shortest, longest)
+        singles = contexts.chosen(np.empty(0, np.int64))
+        if options.one_sided:
+            singles = one_sided(
+                self.index,
+                sampled.thinned(_SINGLE_SIDE_SAMPLE),
+                options.one_sided_mcc,
+                _SHORTEST_SINGLE_SIDE,
+            )
+            singles = _within(singles, options.walk and options.walk // 4)
+        single_candidates = find_candidates(
+            self.index, singles, focal,
+            max(shortest, focal.size - 1), min(longest, focal.size + 1),
+        ).on_both_hands(singles)  # fmt: skip
+        return contexts, candidates, singles, single_candidates
+
+    def _lengths(self, length: int) -> tuple[int, int]:
+        difference = self.options.length_difference
+        if difference is None:
+            return 1, self.options.max_length
+        return max(1, length - difference), min(self.options.max_length, length + difference)
+
+    def _chosen(
+        self, focal: np.ndarray, shown: str, candidates: Candidates, singles: Candidates
+    ) -> list[_Found]:
+        """Return the candidates to be compared: the best of each source."""
+        options = self.options
+        chosen: dict[Words, _Found] = {}
+        best = candidates.best(options.screened)
+        for number, words in zip(best.tolist(), candidates.words(self.index, best), strict=True):
+            evidence = int(candidates.evidence[number])
+            chosen[words] = _Found(words, ["contexts"], evidence, number)
+        best = singles.best(options.one_sided)
+        for number, words in zip(best.tolist(), singles.words(self.index, best), strict=True):
+            if words in chosen:
+                chosen[words].origin.append("sides")
+            else:
+                chosen[words] = _Found(words, ["sides"], 0, number, 1)
+        for words in self._neighbours(focal, shown):
+            if words in chosen:
+                chosen[words].origin.append("neighbours")
+            else:
+                chosen[words] = _Found(words, ["neighbours"])
+        return list(chosen.values())
+
+    def _neighbours(self, focal: np.ndarray, shown: str) -> list[Words]:
+        if self._search is None:
+            return []
+        shortest, longest = self._lengths(focal.size)
+        near = [text.split(" ") for text in self._search.nearest(shown, self.options.neighbours)]
+        ids = iter(word_ids(self.index, [word for words in near for word in words]).tolist())
+        found = [tuple(islice(ids, len(words))) for words in near]
+        return [one for one in found if min(one) > 0 and shortest <= len(one) <= longest]
+
+    def _scored(self, occurrences: Occurrences, found: list[_Found]) -> list[_Found]:
+        """Return the candidates that were compared in full with the focal phrase.
+
+        Those that a short profile finds furthest away are left out. A candidate with fewer
+        occurrences than a short profile takes is compared in full by it.
+        """
+        options = self.options
+        if not found:
+            return []
+        profile = self._profiler.profile(occurrences)
+        sampled = self._sampler.sample([one.words for one in found])
+        for one, count in zip(found, sampled.counts.tolist(), strict=True):
+            one.count = count
+        for few, keep in options.screens:
+            if len(found) > keep:
+                short = self._profiler.cosines(profile, sampled.thinned(few)).tolist()
+                ranked = sorted(
+                    range(len(found)),
+                    key=lambda n: (-short[n], -found[n].count, found[n].words),
+                )
+                numbers = sorted(ranked[:keep])
+                found = [found[n] for n in numbers]
+                sampled = sampled.chosen(np.array(numbers, np.int64))
+        cosines = self._profiler.cosines(profile, sampled)
+        for one, score in zip(found, cosines.tolist(), strict=True):
+            one.score = score
+        return found
+
+    def _filtered(self, focal: Words, found: list[_Found]) -> list[_Found]:
+        """Return the k best that pass the filters, best first."""
+        options = self.options
+        difference = options.length_difference
+        better = {focal}
+        kept: list[_Found] = []
+        scoring = [one for one in found if one.score >= options.min_score and one.score > 0.0]
+        for one in sorted(scoring, key=self._rank):
+            if len(kept) == options.k:
+                break
+            passes = (
+                one.words != focal
+                and (difference is None or abs(len(one.words) - len(focal)) <= difference)
+                and not entails(options.entailment, focal, one.words)
+                and not (options.substrings and is_piece(focal, one.words))
+                and not (options.collapsed and is_collapsed(focal, one.words, better))
+            )
+            better.add(one.words)
+            if passes:
+                kept.append(one)
+        return kept
+
+    def _rank(self, one: _Found) -> tuple[float, int, str]:
+        return -one.score, -one.count, self._text(one.words)
+
+    def _text(self, words: Words) -> str:
+        return " ".join(self.index.vocabulary.word(word) for word in words)
+
+    def _shared(
+        self,
+        one: _Found,
+        contexts: tuple[Surroundings, Surroundings],
+        candidates: tuple[Candidates, Candidates],
+    ) -> tuple[str, ...]:
+        """Return some of the contexts that a paraphrase shares with the focal phrase."""
+        if one.number < 0:
+            return ()
+        where = contexts[one.source]
+        numbers = candidates[one.source].shared(one.number)[:_SHOWN_CONTEXTS]
+        shown = []
+        for number in numbers.tolist():
+            left, right = int(where.lefts[number]), int(where.rights[number])
+            parts = [self._side(where, left), GAP, self._side(where, right)]
+            shown.append(" ".join(part for part in parts if part))
+        return tuple(shown)
+
+    def _side(self, where: Surroundings, number: int) -> str:
+        if number < 0:
+            return ""
+        words = where.sides.side(number).tolist()
+        return " ".join(self.index.vocabulary.word(w) if w else BOUNDARY_SIGN for w in words)
+
+
+def _within(contexts: Surroundings, walk: int | None) -> Surroundings:
+    """Return the first contexts whose walked sides occur `walk` times in all."""
+    if walk is None:
+        return contexts
+    n = int(np.searchsorted(np.cumsum(contexts.costs), walk, "right"))
+    return contexts.chosen(np.arange(n))

@@ -1,0 +1,216 @@
+"""Occurrences of a phrase -> its distinct contexts L _ R, each side grown until it is rare."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from distsim.indexes.corpus_index import CorpusIndex
+from distsim.indexes.shard import damaged
+from distsim.kernels.compiled import frozen
+from distsim.kernels.paraphrase import find_sides
+from distsim.paraphrase.occurrences import Occurrences, words_around
+
+LONGEST_SIDE = 8
+
+
+@dataclass(frozen=True)
+class Sides:
+    """Strings of words that stand right before, or right behind, a phrase.
+
+    words: int64, in text order, end to end; 0 is the boundary of a sentence.
+    starts: int64[n + 1]. counts: int64, how often each occurs in the corpus.
+    lows, highs: int64[shards, n], suffixes. at_start: uint8[shards, n], whether a shard's
+    first sentence begins with it.
+    """
+
+    words: np.ndarray
+    starts: np.ndarray
+    counts: np.ndarray
+    lows: np.ndarray
+    highs: np.ndarray
+    at_start: np.ndarray
+
+    def side(self, number: int) -> np.ndarray:
+        """Return the words of one side."""
+        return self.words[self.starts[number] : self.starts[number + 1]]
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """Distinct contexts, the rarer side's count ascending.
+
+    sides: of both hands. lefts, rights: int64, the sides of each context, -1 for none.
+    multiplicities: int64, at how many occurrences the context was seen.
+    """
+
+    sides: Sides
+    lefts: np.ndarray
+    rights: np.ndarray
+    multiplicities: np.ndarray
+
+    @property
+    def costs(self) -> np.ndarray:
+        """Occurrences of the side that is walked, int64."""
+        counts = np.append(self.sides.counts, np.iinfo(np.int64).max)
+        return np.minimum(counts[self.lefts], counts[self.rights])
+
+    def chosen(self, numbers: np.ndarray) -> "Surroundings":
+        """Return some of the contexts."""
+        return Surroundings(
+            self.sides, self.lefts[numbers], self.rights[numbers], self.multiplicities[numbers]
+        )
+
+
+def surroundings(index: CorpusIndex, occurrences: Occurrences, most_common: int) -> Surroundings:
+    """Return the distinct contexts L _ R of a phrase's occurrences (Marton 2013, 3.2.2).
+
+    L grows leftwards from one token until it occurs at most `most_common` (mcc) times, R
+    rightwards. A side that reaches the sentence's edge ends there, with the boundary as its
+    last token; so does one that is still too common at LONGEST_SIDE tokens. A context with
+    both sides too common is left out.
+    """
+    around = _around(index, occurrences)
+    before = _Growth(index, around[:, :LONGEST_SIDE], True)
+    after = _Growth(index, around[:, LONGEST_SIDE:], False)
+    sides, left_of, right_of = _joined(before.grow(most_common), after.grow(most_common))
+    n = max(1, sides.counts.size)
+    pairs, multiplicities = np.unique(left_of * n + right_of, return_counts=True)
+    found = Surroundings(sides, pairs // n, pairs % n, multiplicities)
+    return _in_order(found.chosen(np.flatnonzero(found.costs <= most_common)))
+
+
+def one_sided(
+    index: CorpusIndex, occurrences: Occurrences, most_common: int, shortest: int
+) -> Surroundings:
+    """Return the contexts L _ and _ R, each side alone, of at least `shortest` tokens.
+
+    A side alone says less than two, so it grows until it occurs at most `most_common` times.
+    """
+    around = _around(index, occurrences)
+    before = _Growth(index, around[:, :LONGEST_SIDE], True)
+    after = _Growth(index, around[:, LONGEST_SIDE:], False)
+    sides, left_of, right_of = _joined(
+        before.grow(most_common, shortest), after.grow(most_common, shortest)
+    )
+    left, left_times = np.unique(left_of, return_counts=True)
+    right, right_times = np.unique(right_of, return_counts=True)
+    found = Surroundings(
+        sides,
+        np.concatenate([left, np.full(right.size, -1)]),
+        np.concatenate([np.full(left.size, -1), right]),
+        np.concatenate([left_times, right_times]),
+    )
+    long_enough = np.append(np.diff(sides.starts) >= shortest, True)
+    fit = (found.costs <= most_common) & long_enough[found.lefts] & long_enough[found.rights]
+    return _in_order(found.chosen(np.flatnonzero(fit)))
+
+
+def _around(index: CorpusIndex, occurrences: Occurrences) -> np.ndarray:
+    lengths = np.repeat(occurrences.lengths, np.diff(occurrences.starts))
+    return words_around(index, occurrences.positions, lengths, LONGEST_SIDE)
+
+
+def _in_order(found: Surroundings) -> Surroundings:
+    """Order contexts by the times seen, most first, then by rarity, then by their words.
+
+    Sides are numbered by the ids of their words, which do not depend on shards.
+    """
+    order = np.lexsort((found.rights, found.lefts, found.costs, -found.multiplicities))
+    return found.chosen(order)
+
+
+class _Growth:
+    """Grows the sides on one hand of all occurrences together, a token at a time.
+
+    beside: uint32[n, LONGEST_SIDE], the tokens beside each occurrence, nearest first.
+    """
+
+    def __init__(self, index: CorpusIndex, beside: np.ndarray, left: bool) -> None:
+        self._index = index
+        self._beside = beside.astype(np.int64)
+        self._left = left
+
+    def grow(self, most_common: int, shortest: int = 1) -> tuple[Sides, np.ndarray]:
+        """Return the distinct sides and the side of each occurrence, int64[n]."""
+        beside = self._beside
+        side_of = np.empty(len(beside), np.int64)
+        group = np.zeros(len(beside), np.int64)
+        active = np.arange(len(beside))
+        parts: list[Sides] = []
+        n_sides = 0
+        for size in range(1, beside.shape[1] + 1):
+            if not active.size:
+                break
+            keys = group * self._index.n_words + beside[active, size - 1]
+            _, example, group = np.unique(keys, return_index=True, return_inverse=True)
+            patterns = beside[active[example], :size]
+            found = self._found(patterns[:, ::-1] if self._left else patterns)
+            done = (
+                ((found.counts <= most_common) & (size >= shortest))
+                | (patterns[:, -1] == 0)
+                | (size == beside.shape[1])
+            )
+            kept = np.flatnonzero(done)
+            number = np.full(done.size, -1, np.int64)
+            number[kept] = n_sides + np.arange(kept.size)
+            n_sides += kept.size
+            parts.append(_chosen(found, kept, size))
+            ended = done[group]
+            side_of[active[ended]] = number[group[ended]]
+            active, group = active[~ended], group[~ended]
+        return _concatenated(parts, len(self._index.shards)), side_of
+
+    def _found(self, patterns: np.ndarray) -> Sides:
+        n, size = patterns.shape
+        stops = (np.arange(n, dtype=np.int64) + 1) * size
+        words = np.ascontiguousarray(patterns).reshape(-1)
+        n_shards = len(self._index.shards)
+        lows = np.empty((n_shards, n), np.int64)
+        highs = np.empty((n_shards, n), np.int64)
+        at_start = np.zeros((n_shards, n), np.uint8)
+        for number, shard in enumerate(self._index.shards):
+            state = find_sides(
+                shard.tokens, shard.suffixes, shard.word_starts, frozen(words), frozen(stops),
+                lows[number], highs[number],
+            )  # fmt: skip
+            if state < 0:
+                raise damaged()
+            if self._left and shard.tokens.size >= size:
+                rest = patterns[:, 1:] == shard.tokens[: size - 1].astype(np.int64)
+                at_start[number] = (patterns[:, 0] == 0) & rest.all(axis=1)
+        counts = (highs - lows).sum(axis=0)
+        if size > 1:  # the boundary alone: the shard's last one stands for its first sentence
+            counts += at_start.sum(axis=0, dtype=np.int64)
+        return Sides(words, np.append(0, stops), counts, lows, highs, at_start)
+
+
+def _chosen(sides: Sides, numbers: np.ndarray, size: int) -> Sides:
+    words = sides.words.reshape(-1, size)[numbers].reshape(-1)
+    return Sides(
+        words,
+        np.arange(numbers.size + 1, dtype=np.int64) * size,
+        sides.counts[numbers],
+        sides.lows[:, numbers],
+        sides.highs[:, numbers],
+        sides.at_start[:, numbers],
+    )
+
+
+def _concatenated(parts: list[Sides], n_shards: int) -> Sides:
+    nothing = np.empty((n_shards, 0), np.int64)
+    lengths = [np.diff(part.starts) for part in parts]
+    return Sides(
+        np.concatenate([np.empty(0, np.int64), *(part.words for part in parts)]),
+        np.cumsum(np.concatenate([[0], *lengths]), dtype=np.int64),
+        np.concatenate([np.empty(0, np.int64), *(part.counts for part in parts)]),
+        np.concatenate([nothing, *(part.lows for part in parts)], axis=1),
+        np.concatenate([nothing, *(part.highs for part in parts)], axis=1),
+        np.concatenate([nothing.astype(np.uint8), *(part.at_start for part in parts)], axis=1),
+    )
+
+
+def _joined(
+    before: tuple[Sides, np.ndarray], after: tuple[Sides, np.ndarray]
+) -> tuple[Sides, np.ndarray, np.ndarray]:
+    sides = _concatenated([before[0], after[0]], len(before[0].lows))
+    return sides, before[1], after[1] + before[0].counts.size

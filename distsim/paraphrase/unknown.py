@@ -1,0 +1,103 @@
+"""A text, a phrase table or vocabulary -> the words and phrases of the text that it lacks."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from distsim.corpus.normaliser import Normaliser
+from distsim.corpus.tokeniser import TextFormat, tokens_of
+from distsim.errors import InputError, ParameterError
+from distsim.grammar.lines import file_label, is_utf8, read_lines
+from distsim.grammar.phrase_table import read_entries
+from distsim.paraphrase.options import LONGEST_PHRASE
+
+# How Moses writes what its formats need for themselves, and Penn treebanks brackets.
+_ESCAPES = {
+    "&apos;": "'", "&quot;": '"', "&lt;": "<", "&gt;": ">", "&#124;": "|", "&#91;": "[",
+    "&#93;": "]", "&amp;": "&", "-lrb-": "(", "-rrb-": ")", "-lsb-": "[", "-rsb-": "]",
+    "-lcb-": "{", "-rcb-": "}",
+}  # fmt: skip
+
+
+def lookup_form(phrase: str, normaliser: Normaliser, text_format: TextFormat) -> str:
+    """Return a phrase of a phrase table as an index would hold it.
+
+    Tokens are unescaped and normalised one by one; an index of running text cuts them.
+
+    >>> lookup_form("The king &apos;s", Normaliser(), "lines")
+    "the king 's"
+    """
+    words = []
+    for token in phrase.split():
+        plain = _ESCAPES.get(token.lower(), token)
+        if "&" in plain and ";" in plain:
+            for written, meant in _ESCAPES.items():
+                plain = plain.replace(written, meant)
+        pieces = tokens_of(plain, "text") if text_format == "text" else [plain]
+        words += [normal for piece in pieces if (normal := normaliser.token(piece))]
+    return " ".join(words)
+
+
+def read_text(path: str | Path) -> Iterator[tuple[int, list[str]]]:
+    """Yield (line number, tokens) of a tokenised text, as the translation system reads it.
+
+    Raises:
+        InputError: a line is not UTF-8, or the file cannot be read.
+    """
+    for number, line in read_lines(path):
+        yield number, _decoded(path, number, line).split()
+
+
+def unknown_phrases(text: str | Path, known: str | Path, longest: int) -> dict[str, int]:
+    """Return the phrases of a text that are not known, with their counts, in order of the text.
+
+    Arguments:
+        text: tokenised, a sentence a line.
+        known: a phrase table (told by its ` ||| `), whose source sides are known, or a
+            vocabulary, a word or phrase a line, up to a tab where there is one. Streamed: only
+            the text's own phrases are held.
+        longest: phrases of 1 to so many tokens.
+
+    Raises:
+        InputError: a file cannot be read or is malformed; file and line are named.
+        ParameterError: `longest` is not 1 to 6.
+    """
+    if not 1 <= longest <= LONGEST_PHRASE:
+        raise ParameterError(f"longest phrases {longest}: choose 1 to {LONGEST_PHRASE} tokens")
+    found: dict[str, int] = {}
+    for _, words in read_text(text):
+        for begin in range(len(words)):
+            for end in range(begin + 1, min(begin + longest, len(words)) + 1):
+                phrase = " ".join(words[begin:end])
+                found[phrase] = found.get(phrase, 0) + 1
+    for phrase in known_phrases(known):
+        found.pop(phrase, None)
+    return found
+
+
+def known_phrases(path: str | Path) -> Iterator[str]:
+    """Yield the source phrases of a phrase table, or the entries of a vocabulary.
+
+    Raises:
+        InputError: the file cannot be read, is empty or a line of it is malformed.
+    """
+    first = next(iter(read_lines(path)), None)
+    if first is None or not first[1].strip():
+        raise InputError(
+            f"{file_label(path)}, line 1: the file is empty or begins with an empty line, wanted "
+            "a phrase table or a vocabulary: check what should have written it"
+        )
+    if b" ||| " in first[1]:
+        previous = b""
+        for _, _, entry in read_entries(path):
+            if entry is not None and entry.source != previous:
+                previous = entry.source
+                yield " ".join(previous.decode().split())
+        return
+    for number, line in read_lines(path):
+        yield " ".join(_decoded(path, number, line).rstrip("\r\n").split("\t")[0].split())
+
+
+def _decoded(path: str | Path, number: int, line: bytes) -> str:
+    if not is_utf8(line):
+        raise InputError(f"{file_label(path)}, line {number}: not UTF-8: convert the file to UTF-8")
+    return line.decode()

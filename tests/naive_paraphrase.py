@@ -1,0 +1,154 @@
+"""Marton 2013, section 3.2, literally and exhaustively: slow twins of distsim.paraphrase."""
+
+import math
+from collections import Counter, defaultdict
+
+EDGE = "|"  # the boundary of a sentence
+Phrase = tuple[str, ...]
+
+
+def occurrences(sentences: list[list[str]], phrase: Phrase) -> list[tuple[int, int]]:
+    n = len(phrase)
+    return [
+        (number, at)
+        for number, sentence in enumerate(sentences)
+        for at in range(len(sentence) - n + 1)
+        if tuple(sentence[at : at + n]) == phrase
+    ]
+
+
+def sampled(places: list, sample: int) -> list:
+    if len(places) <= sample:
+        return places
+    return [places[i * len(places) // sample] for i in range(sample)]
+
+
+def count_side(sentences: list[list[str]], side: Phrase) -> int:
+    """How often a side occurs, its boundary (first or last) standing at a sentence's edge."""
+    total = 0
+    for sentence in sentences:
+        padded = [EDGE, *sentence, EDGE]
+        total += sum(
+            tuple(padded[at : at + len(side)]) == side for at in range(len(padded) - len(side) + 1)
+        )
+    if side == (EDGE,):  # one boundary between two sentences
+        total = len(sentences)
+    return total
+
+
+def grow(sentences: list[list[str]], words: list[str], left: bool, mcc: int, longest: int):
+    """Grow a side from the nearest word on; `words` nearest first. Returns (side, count)."""
+    words = [*words, EDGE]
+    for size in range(1, len(words) + 1):
+        side = tuple(words[:size][::-1] if left else words[:size])
+        count = count_side(sentences, side)
+        if count <= mcc or words[size - 1] == EDGE or size == longest:
+            return side, count
+    raise AssertionError
+
+
+def contexts(
+    sentences: list[list[str]], places: list[tuple[int, int]], n: int, mcc: int, longest: int
+) -> Counter[tuple[Phrase, Phrase]]:
+    found: Counter[tuple[Phrase, Phrase]] = Counter()
+    for number, at in places:
+        sentence = sentences[number]
+        left, left_count = grow(sentences, sentence[:at][::-1], True, mcc, longest)
+        right, right_count = grow(sentences, sentence[at + n :], False, mcc, longest)
+        if min(left_count, right_count) <= mcc:
+            found[left, right] += 1
+    return found
+
+
+def candidates(
+    sentences: list[list[str]], found: Counter[tuple[Phrase, Phrase]], phrase: Phrase,
+    shortest: int, longest: int,
+) -> dict[Phrase, set[tuple[Phrase, Phrase]]]:  # fmt: skip
+    shared = defaultdict(set)
+    for sentence in sentences:
+        padded = [EDGE, *sentence, EDGE]
+        for begin in range(1, len(padded) - 1):
+            for end in range(begin + shortest, min(begin + longest, len(padded) - 1) + 1):
+                x = tuple(padded[begin:end])
+                if x == phrase:
+                    continue
+                for left, right in found:
+                    if (
+                        tuple(padded[max(0, begin - len(left)) : begin]) == left
+                        and tuple(padded[end : end + len(right)]) == right
+                    ):
+                        shared[x].add((left, right))
+    return shared
+
+
+def profile(
+    sentences: list[list[str]], phrase: Phrase, window: int, sample: int, scheme: str = "llr"
+) -> dict[str, float]:
+    n = len(phrase)
+    places = occurrences(sentences, phrase)
+    used = sampled(places, sample)
+    counts: Counter[str] = Counter()
+    for number, at in used:
+        sentence = sentences[number]
+        counts.update(sentence[max(0, at - window) : at])
+        counts.update(sentence[at + n : at + n + window])
+    scale = len(places) / len(used) if used else 1.0
+    word_counts = Counter(word for sentence in sentences for word in sentence)
+    slots = sum(
+        min(window, at) + min(window, len(sentence) - 1 - at)
+        for sentence in sentences
+        for at in range(len(sentence))
+    )
+    mean_slots = slots / sum(word_counts.values())
+    row = sum(counts.values()) * scale
+    if scheme == "raw":
+        return {word: count * scale for word, count in counts.items()}
+    if scheme == "log":
+        return {word: math.log(1 + count * scale) for word, count in counts.items()}
+    return {
+        word: g2(count * scale, row, word_counts[word] * mean_slots, slots)
+        for word, count in counts.items()
+    }
+
+
+def g2(both: float, row: float, column: float, total: float) -> float:
+    """Dunning's G2, 2 sum O ln(O/E); 0 where observed <= expected, cells clipped at 0."""
+    if both * total <= row * column:
+        return 0.0
+    cells = [
+        [both, max(0.0, row - both)],
+        [max(0.0, column - both), max(0.0, total - row - column + both)],
+    ]
+    n = sum(map(sum, cells))
+    score = 0.0
+    for i in range(2):
+        for j in range(2):
+            expected = sum(cells[i]) * (cells[0][j] + cells[1][j]) / n
+            if cells[i][j] > 0:
+                score += 2 * cells[i][j] * math.log(cells[i][j] / expected)
+    return max(0.0, score)
+
+
+def cosine(a: dict[str, float], b: dict[str, float]) -> float:
+    dot = sum(weight * b.get(word, 0.0) for word, weight in a.items())
+    squares = sum(w * w for w in a.values()) * sum(w * w for w in b.values())
+    return dot / math.sqrt(squares) if squares else 0.0
+
+
+def paraphrases(
+    sentences: list[list[str]], phrase: Phrase, window: int, sample: int, mcc: int,
+    shortest: int, longest: int, longest_side: int, scheme: str = "llr",
+) -> dict[Phrase, tuple[float, int, int]]:  # fmt: skip
+    """Return (score, count, evidence) of every candidate."""
+    places = sampled(occurrences(sentences, phrase), sample)
+    found = contexts(sentences, places, len(phrase), mcc, longest_side)
+    shared = candidates(sentences, found, phrase, shortest, longest)
+    focal = profile(sentences, phrase, window, sample, scheme)
+    return {
+        x: (
+            cosine(focal, profile(sentences, x, window, sample, scheme)),
+            len(occurrences(sentences, x)),
+            len(which),
+        )
+        for x, which in shared.items()
+    }

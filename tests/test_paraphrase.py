@@ -1,0 +1,228 @@
+"""The paraphraser against its naive twin, and what must hold whatever the shards."""
+
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from distsim import CorpusIndex, IndexOptions, ParameterError, SignatureTable
+from distsim.contexts.weights import Weighting
+from distsim.kernels.paraphrase import ratio_of_likelihoods
+from distsim.paraphrase.filters import entails, is_collapsed, is_piece
+from distsim.paraphrase.occurrences import Sampler, word_ids
+from distsim.paraphrase.options import PRESETS, ParaphraseOptions
+from distsim.paraphrase.paraphraser import Paraphraser
+from distsim.paraphrase.surroundings import LONGEST_SIDE, surroundings
+from tests import naive_paraphrase as naive
+
+EVERYTHING = replace(
+    PRESETS["marton"], min_score=0.0, k=1_000_000, length_difference=None, mcc=4, sample=20
+)
+
+
+def drawn_sentences(seed: int, n: int = 60, words: int = 12) -> list[list[str]]:
+    rng = random.Random(seed)
+    names = [f"w{number}" for number in range(words)]
+    weights = [1 / (number + 1) for number in range(words)]
+    return [rng.choices(names, weights, k=rng.randint(1, 9)) for _ in range(n)]
+
+
+def build(tmp_path, sentences, shard_tokens: int = 1 << 20, name: str = "index") -> CorpusIndex:
+    corpus = tmp_path / f"{name}.txt"
+    corpus.write_text("".join(" ".join(s) + "\n" for s in sentences), encoding="utf-8")
+    options = IndexOptions("lines", shard_tokens=shard_tokens)
+    return CorpusIndex.build([corpus], tmp_path / name, options)
+
+
+def found_by(index: CorpusIndex, options: ParaphraseOptions, phrase: str):
+    answer = Paraphraser(index, options).answer(phrase)
+    return {tuple(p.phrase.split()): (p.score, p.count, p.evidence) for p in answer.paraphrases}
+
+
+@pytest.mark.parametrize(("seed", "mcc"), [(0, 1), (1, 4), (2, 30)])
+def test_every_candidate_is_that_of_the_paper(tmp_path, seed, mcc):
+    sentences = drawn_sentences(seed)
+    index = build(tmp_path, sentences, shard_tokens=97)
+    options = replace(EVERYTHING, mcc=mcc)
+    for phrase in [("w0",), ("w3",), ("w11",), ("w1", "w0"), ("w0", "w2", "w1")]:
+        wanted = naive.paraphrases(sentences, phrase, 6, 20, mcc, 1, 6, LONGEST_SIDE)
+        found = found_by(index, options, " ".join(phrase))
+        positive = {x: values for x, values in wanted.items() if values[0] > 1e-12}
+        assert found.keys() == positive.keys()
+        for x, (score, count, evidence) in positive.items():
+            assert found[x][0] == pytest.approx(score, abs=1e-9)
+            assert found[x][1:] == (count, evidence)
+
+
+@pytest.mark.parametrize("scheme", ["raw", "log"])
+def test_other_weights_are_those_of_the_twin(tmp_path, scheme):
+    sentences = drawn_sentences(9)
+    index = build(tmp_path, sentences)
+    options = replace(EVERYTHING, weighting=Weighting(scheme), window=2, sample=7)
+    wanted = naive.paraphrases(sentences, ("w2",), 2, 7, 4, 1, 6, LONGEST_SIDE, scheme)
+    found = found_by(index, options, "w2")
+    assert found.keys() == wanted.keys()
+    for x, values in wanted.items():
+        assert found[x][0] == pytest.approx(values[0], abs=1e-9)
+
+
+def test_ppmi_is_the_formula_of_the_design(tmp_path):
+    sentences = [["a", "b"], ["a", "c"], ["d", "b"], ["d", "c"], ["e", "b"]]
+    index = build(tmp_path, sentences)
+    options = replace(EVERYTHING, weighting=Weighting("ppmi", alpha=1.0, shift=0.0), mcc=9)
+    found = found_by(index, options, "a")
+    # a: b once, c once of 2; P(b) = 3/10, P(c) = 2/10. d has the same profile; e only b.
+    b, c = np.log(0.5 / 0.3), np.log(0.5 / 0.2)
+    assert found[("d",)][0] == pytest.approx(1.0)
+    assert found[("e",)][0] == pytest.approx(b / np.hypot(b, c))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_contexts_are_those_of_the_twin(tmp_path, seed):
+    sentences = drawn_sentences(seed + 20)
+    index = build(tmp_path, sentences, shard_tokens=50)
+    focal = word_ids(index, ["w1"])
+    occurrences = Sampler(index, 15).sample([tuple(focal.tolist())])
+    found = surroundings(index, occurrences, 3)
+    names = [naive.EDGE, *index.vocabulary.words(np.arange(1, index.n_words))]
+    texts = {
+        (
+            tuple(names[w] for w in found.sides.side(left)),
+            tuple(names[w] for w in found.sides.side(right)),
+        ): times
+        for left, right, times in zip(
+            found.lefts.tolist(), found.rights.tolist(), found.multiplicities.tolist(), strict=True
+        )
+    }
+    places = naive.sampled(naive.occurrences(sentences, ("w1",)), 15)
+    assert texts == naive.contexts(sentences, places, 1, 3, LONGEST_SIDE)
+
+
+def test_shards_change_nothing(tmp_path):
+    sentences = drawn_sentences(5, 300, 40)
+    options = replace(
+        ParaphraseOptions(), mcc=20, sample=50, candidate_sample=30, context_sample=25,
+        walk=200, screened=40, screens=((2, 25), (5, 15)), one_sided=10,
+        one_sided_mcc=8, substrings=False,
+    )  # fmt: skip
+    one = build(tmp_path, sentences, name="one")
+    many = build(tmp_path, sentences, 100, "many")
+    assert len(many.shards) > 5
+    for phrase in ["w0", "w5", "w30", "w1 w0", "w0 w0"]:
+        tables = [SignatureTable.build(index) for index in (one, many)]
+        assert Paraphraser(one, options, tables[0]).answer(phrase) == Paraphraser(
+            many, options, tables[1]
+        ).answer(phrase)
+
+
+def test_ratio_of_likelihoods_is_that_of_the_definition():
+    rng = random.Random(4)
+    for _ in range(3000):
+        total = rng.choice([10.0, 1e3, 1e6, 4e8])
+        row, column = (total * rng.random() ** rng.randint(1, 6) for _ in range(2))
+        both = min(row, column) * rng.random() ** rng.randint(0, 4)
+        wanted = naive.g2(both, row, column, total)
+        found = ratio_of_likelihoods(both, row, column, total)
+        assert found == pytest.approx(wanted, rel=1e-6, abs=1e-6 * max(1.0, both))
+    assert ratio_of_likelihoods(5.0, 5.0, 5.0, 10.0) == pytest.approx(20 * np.log(2))
+    assert ratio_of_likelihoods(2.0, 4.0, 5.0, 10.0) == 0.0
+
+
+def test_sample_is_evenly_spaced_in_corpus_order(tmp_path):
+    index = build(tmp_path, [["x", "y"]] * 10, shard_tokens=7)
+    found = Sampler(index, 4).sample([tuple(word_ids(index, ["x"]).tolist())])
+    assert found.positions.tolist() == [0, 6, 15, 21]  # occurrences 0, 2, 5, 7 of 10, 3 apart
+    assert found.counts.tolist() == [10] and found.scales.tolist() == [2.5]
+
+
+PAPER = [
+    "she declined to provide any other details today",
+    "police refused to provide any other information yet",
+    "she declined to give further details today",
+    "police refused to provide any information yet",
+]
+
+
+def test_the_papers_table_two(tmp_path):
+    index = build(tmp_path, [line.split() for line in PAPER])
+    options = replace(EVERYTHING, mcc=2)
+    answer = Paraphraser(index, options).answer("to provide any other")
+    found = {one.phrase: one for one in answer.paraphrases}
+    assert set(found) == {"to give further", "to provide any"}
+    assert found["to give further"].contexts == ("declined _ details",)
+    assert found["to give further"].origin == ("contexts",)
+
+
+def test_length_difference_and_k_and_least_score(tmp_path):
+    sentences = drawn_sentences(2)
+    index = build(tmp_path, sentences)
+    every = found_by(index, EVERYTHING, "w1 w0")
+    near = found_by(index, replace(EVERYTHING, length_difference=1), "w1 w0")
+    assert near == {x: values for x, values in every.items() if 1 <= len(x) <= 3}
+    best = Paraphraser(index, replace(EVERYTHING, k=3)).paraphrases("w1 w0")
+    ordered = sorted(every.items(), key=lambda item: (-item[1][0], -item[1][1], " ".join(item[0])))
+    assert [p.phrase for p in best] == [" ".join(x) for x, _ in ordered[:3]]
+    least = found_by(index, replace(EVERYTHING, min_score=0.3), "w1 w0")
+    assert least == {x: values for x, values in every.items() if values[0] >= 0.3}
+    short = found_by(index, replace(EVERYTHING, max_length=2), "w1 w0")
+    assert short == {x: values for x, values in every.items() if len(x) <= 2}
+
+
+def test_entailment_filter_in_both_directions():
+    softly, very = ("spoken", "softly"), ("spoken", "very", "softly")
+    assert entails("containing", softly, very) and not entails("contained", softly, very)
+    assert entails("contained", softly, ("spoken",)) and not entails("containing", softly, ("x",))
+    assert entails("both", softly, very) and entails("both", very, softly)
+    assert not entails("off", softly, very)
+    assert not entails("both", softly, ("softly", "spoken"))
+
+
+def test_pieces_and_collapsed_edges():
+    assert is_piece((1, 2), (0, 1, 2)) and is_piece((0, 1, 2), (1, 2))
+    assert not is_piece((1, 2), (1, 3, 2))
+    fall, fell = (1,), (2,)
+    assert is_collapsed(fall, (1, 7, 8, 9, 2), {fall, fell})
+    assert not is_collapsed(fall, (1, 7, 8), {fall, fell})
+    assert not is_collapsed((5, 6), (1, 2), {fall, fell})  # as long as the focal phrase
+
+
+def test_other_ways_to_candidates_say_where_they_are_from(tmp_path):
+    sentences = [f"l{i} m{i} old r{i} q{i}".split() for i in range(8)]
+    sentences += [f"l{i} m{i} new s{i} t{i}".split() for i in range(4)]
+    sentences += [f"u{i} v{i} new r{i} q{i}".split() for i in range(4, 8)]
+    index = build(tmp_path, sentences)
+    options = replace(PRESETS["default"], neighbours=0, mcc=3, min_score=0.0)
+    assert not Paraphraser(index, replace(options, one_sided=0)).paraphrases("old")
+    found = Paraphraser(index, options).paraphrases("old")
+    assert found[0].phrase == "new" and found[0].origin == ("sides",)
+    assert found[0].evidence == 0 and found[0].contexts[0] == "_ r4 q4"
+    table = SignatureTable.build(index, selection=None)
+    near = Paraphraser(
+        index, replace(options, neighbours=5, neighbour_strength=1), table
+    ).paraphrases("old")
+    assert "neighbours" in near[0].origin
+
+
+def test_phrases_without_an_answer_say_why(tmp_path):
+    index = build(tmp_path, drawn_sentences(1))
+    paraphraser = Paraphraser(index)
+    assert "does not occur" in paraphraser.answer("never seen").reason
+    seven = paraphraser.answer("w0 w0 w0 w0 w0 w0 w0")
+    assert "longer than 6 tokens" in seven.reason and not seven.paraphrases
+    with pytest.raises(ParameterError, match="the phrase is empty: give at least one word"):
+        paraphraser.answer("  ")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "remedy"),
+    [
+        ("window", 0, "choose 1 to 20"), ("sample", 0, "choose 1 or more"), ("k", 0, "choose"),
+        ("mcc", 0, "choose 1 or more"), ("max_length", 7, "choose 1 to 6"),
+        ("min_score", 1.5, "choose 0 to 1"), ("entailment", "no", "choose one of off"),
+        ("length_difference", -1, "choose 0 or more"), ("screened", 0, "choose 1 or more"),
+    ],
+)  # fmt: skip
+def test_settings_out_of_range_are_refused(name, value, remedy):
+    with pytest.raises(ParameterError, match=remedy):
+        ParaphraseOptions(**{name: value})

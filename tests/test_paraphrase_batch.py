@@ -1,0 +1,202 @@
+"""All unknown phrases of a text: which they are, resuming, workers, the command line."""
+
+import json
+import random
+
+import pytest
+
+from distsim import CorpusIndex, IndexOptions, InputError, Normaliser, SignatureTable
+from distsim.cli import main as cli
+from distsim.paraphrase.batch import paraphrase_phrases
+from distsim.paraphrase.options import ParaphraseOptions
+from distsim.paraphrase.paraphraser import Paraphraser
+from distsim.paraphrase.records import read_paraphrases
+from distsim.paraphrase.unknown import lookup_form, unknown_phrases
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory) -> CorpusIndex:
+    folder = tmp_path_factory.mktemp("batch")
+    rng = random.Random(1)
+    words = [f"w{number}" for number in range(15)]
+    corpus = folder / "corpus.txt"
+    corpus.write_text("".join(" ".join(rng.choices(words, k=7)) + "\n" for _ in range(150)))
+    index = CorpusIndex.build([corpus], folder / "index", IndexOptions("lines"))
+    SignatureTable.build(index)
+    return index
+
+
+@pytest.fixture
+def paraphraser(index) -> Paraphraser:
+    return Paraphraser(index, ParaphraseOptions(k=3, mcc=20))
+
+
+PHRASES = {"w1": 2, "W2 w3": 1, "never": 1, "w4": 5, "w5 w6": 1, "w7": 1}
+
+
+def run(*arguments: object, capsys) -> tuple[int, str, str]:
+    import sys
+
+    before = sys.argv
+    sys.argv = ["distsim", *map(str, arguments)]
+    try:
+        with pytest.raises(SystemExit) as exit_:
+            cli.main()
+    finally:
+        sys.argv = before
+    out, err = capsys.readouterr()
+    return int(exit_.value.code or 0), out, err
+
+
+def test_unknown_phrases_of_a_text(tmp_path):
+    (tmp_path / "text").write_text("a b  c\na b d\n")
+    (tmp_path / "table").write_text("a ||| x ||| 1\na b ||| x ||| 1\nd ||| y ||| 1\n")
+    (tmp_path / "words").write_text("a\t7\nb\nc\n")
+    text = tmp_path / "text"
+    assert unknown_phrases(text, tmp_path / "table", 1) == {"b": 2, "c": 1}
+    assert unknown_phrases(text, tmp_path / "table", 2) == {"b": 2, "b c": 1, "c": 1, "b d": 1}
+    assert unknown_phrases(text, tmp_path / "words", 1) == {"d": 1}
+
+
+def test_tokens_of_phrase_tables_are_looked_up_as_the_index_holds_them():
+    assert lookup_form("The king &apos;s", Normaliser(), "lines") == "the king 's"
+    assert lookup_form("don&apos;t -LRB- x -RRB-", Normaliser(), "text") == "don 't ( x )"
+    assert (
+        lookup_form("in 1984 .", Normaliser(drop_punctuation=True, drop_digits=True), "lines")
+        == "in"
+    )
+
+
+def test_any_number_of_workers_writes_the_same(paraphraser, tmp_path):
+    one = paraphrase_phrases(paraphraser, PHRASES, tmp_path / "one", 1)
+    paraphrase_phrases(paraphraser, PHRASES, tmp_path / "four", 4)
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "four").read_bytes()
+    assert (one.phrases, one.resumed, one.answered) == (6, 0, 5)
+    found = read_paraphrases(tmp_path / "one")
+    assert [one.phrase for one in found.phrases] == list(PHRASES)
+    assert found.phrases[0].paraphrases == [
+        (one.phrase, one.score) for one in paraphraser.paraphrases("w1")
+    ]
+    lines = (tmp_path / "one").read_text().splitlines()
+    never = json.loads(lines[3])
+    assert never["paraphrases"] == [] and never["reason"] == "does not occur in the corpus"
+
+
+@pytest.mark.parametrize("cut", [0, 5, -1, -30, "half"])
+def test_a_killed_run_is_finished_to_the_same_bytes(paraphraser, tmp_path, cut):
+    whole = tmp_path / "whole"
+    paraphrase_phrases(paraphraser, PHRASES, whole, 1)
+    data = whole.read_bytes()
+    part = data[: len(data) // 2] if cut == "half" else data[:cut]
+    (tmp_path / "out.part").write_bytes(part)
+    paraphrase_phrases(paraphraser, PHRASES, tmp_path / "out", 2)
+    assert (tmp_path / "out").read_bytes() == data
+    assert not (tmp_path / "out.part").exists()
+    again = paraphrase_phrases(paraphraser, PHRASES, tmp_path / "out", 2)
+    assert again.resumed == again.phrases == 6
+
+
+def test_an_interrupted_run_keeps_what_is_finished(paraphraser, tmp_path):
+    def interrupt(stage: str, done: int, total: int | None) -> None:
+        if done == 3:
+            raise KeyboardInterrupt
+
+    out = tmp_path / "out"
+    with pytest.raises(KeyboardInterrupt):
+        paraphrase_phrases(paraphraser, PHRASES, out, 1, interrupt)
+    assert not out.exists()
+    assert (tmp_path / "out.part").read_bytes().count(b"\n") == 4
+    assert paraphrase_phrases(paraphraser, PHRASES, out).resumed == 3
+
+
+def test_other_settings_are_not_mixed(paraphraser, index, tmp_path):
+    out = tmp_path / "out"
+    paraphrase_phrases(paraphraser, PHRASES, out, 1)
+    other = Paraphraser(index, ParaphraseOptions(k=4))
+    with pytest.raises(InputError, match=r"out, line 1: was begun with other settings.*remove it"):
+        paraphrase_phrases(other, PHRASES, out)
+    out.rename(tmp_path / "out.part")
+    with pytest.raises(InputError, match=r"out\.part, line 1: was begun with other"):
+        paraphrase_phrases(other, PHRASES, out)
+    with pytest.raises(InputError, match="name a file in a folder that exists"):
+        paraphrase_phrases(paraphraser, PHRASES, tmp_path / "none" / "out")
+
+
+def test_command_line_columns(index, capsys):
+    code, out, _ = run("paraphrase", index.path, "w1", "-k", 2, "--why", capsys=capsys)
+    rows = [line.split("\t") for line in out.splitlines()]
+    assert code == 0 and [row[:2] for row in rows] == [["w1", "1"], ["w1", "2"]]
+    assert all(len(row) == 8 for row in rows)
+    code, out, _ = run("paraphrase", index.path, "w1", "-k", 1, "--json", capsys=capsys)
+    values = json.loads(out)
+    assert values["focal"] == "w1" and values["rank"] == 1
+    assert {"phrase", "score", "count", "evidence", "origin", "contexts"} <= values.keys()
+
+
+@pytest.mark.parametrize("preset", ["default", "thorough", "marton"])
+def test_command_line_presets(index, capsys, preset):
+    code, out, err = run("paraphrase", index.path, "w1", "--preset", preset, capsys=capsys)
+    assert code == 0 and out.startswith("w1\t1\t") and err == ""
+
+
+def test_command_line_on_phrases_without_an_answer(index, capsys, tmp_path):
+    code, out, err = run("paraphrase", index.path, "never seen", capsys=capsys)
+    assert (code, out) == (0, "never seen\tNA\tNA\tNA\t0\t0\n")
+    assert "does not occur in the corpus" in err
+    code, out, err = run("paraphrase", index.path, "w1 " * 7, capsys=capsys)
+    assert code == 0 and "longer than 6 tokens" in err
+    code, _, err = run("paraphrase", index.path, " ", capsys=capsys)
+    assert code == 1 and "the phrase is empty: give at least one word" in err
+    (tmp_path / "phrases").write_text("w1\n\nw2\n")
+    code, out, err = run(
+        "paraphrase", index.path, "-i", tmp_path / "phrases", "-k", 1, capsys=capsys
+    )
+    assert code == 0 and "line 2: the phrase is empty" in err and len(out.splitlines()) == 3
+
+
+def test_command_line_batch_and_augment(index, capsys, tmp_path):
+    text, table, out, new = (tmp_path / name for name in ("text", "table", "out", "new"))
+    text.write_text("W1 w2 w9\n")
+    table.write_text(
+        "".join(f"w{n} ||| x{n} ||| 0.5 0.1 ||| 0-0 ||| 1 1 1 |||\n" for n in range(3, 9))
+    )
+    code, _, err = run(
+        "paraphrase", index.path, "--text", text, "--known", table, "-o", out, "-k", 100,
+        "--min-score", 0, capsys=capsys,
+    )  # fmt: skip
+    assert code == 0 and "3 unknown phrases" in err
+    code, _, err = run("augment", table, "--paraphrases", out, "-o", new, capsys=capsys)
+    assert code == 0 and "num-features=3 instead of 2" in err
+    sources = [line.split(" ||| ")[0] for line in new.read_text().splitlines()]
+    assert "W1" in sources and sources == sorted(sources)
+
+
+@pytest.mark.parametrize(
+    ("extra", "code", "message"),
+    [
+        (("--text", "nowhere", "--known", "nowhere", "-o", "o"), 1, "nowhere: no such file"),
+        (("--text", "nowhere"), 2, "give all three"),
+        (("w1", "--text", "t", "--known", "k", "-o", "o"), 2, "not both"),
+        (("w1", "--mcc", 0), 1, "mcc 0: choose 1 or more"),
+        (("w1", "--table", "nowhere"), 1, "nowhere: no such folder: check the path"),
+        ((), 2, "give phrases as arguments"),
+    ],
+)
+def test_command_line_refuses(index, capsys, extra, code, message):
+    found, _, err = run("paraphrase", index.path, *extra, capsys=capsys)
+    assert found == code
+    assert message in " ".join(err.replace("│", " ").split())
+
+
+def test_known_files_at_fault_are_named(tmp_path):
+    (tmp_path / "text").write_text("a b\n")
+    bad = tmp_path / "bad"
+    bad.write_text("a ||| b ||| 1\nx ||| y\n")
+    with pytest.raises(InputError, match="bad, line 2: 2 fields parted by"):
+        unknown_phrases(tmp_path / "text", bad, 1)
+    bad.write_text("")
+    with pytest.raises(InputError, match=r"bad, line 1: the file is empty.*check what should"):
+        unknown_phrases(tmp_path / "text", bad, 1)
+    bad.write_bytes(b"a\n\xff\n")
+    with pytest.raises(InputError, match="bad, line 2: not UTF-8: convert the file"):
+        unknown_phrases(tmp_path / "text", bad, 1)
