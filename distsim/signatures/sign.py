@@ -1,25 +1,31 @@
 """Index -> signature table: every frequent phrase's contexts, weighed, projected, cut to bits."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
 from distsim import storage
 from distsim.contexts import ngram
+from distsim.contexts.features import FeatureSpace
 from distsim.corpus.vocabulary import hash_blob
 from distsim.errors import ParameterError
 from distsim.indexes import phrase_walk
 from distsim.indexes.corpus_index import CorpusIndex, signatures_inside
 from distsim.parallel import Progress, no_progress, ordered_map
+from distsim.signatures.composition import Composer, Composition, PartVectors
 from distsim.signatures.gaussian import GaussianProjection
-from distsim.signatures.recipe import Recipe, make_fingerprint
+from distsim.signatures.learn import Learning, WordRows, learn_projection
+from distsim.signatures.recipe import Recipe, make_fingerprint, weights_manifest
 from distsim.signatures.rows import TableRows
-from distsim.signatures.signer import BATCH_PHRASES, PhraseBatch, SignedBatch, Signer
+from distsim.signatures.signer import BATCH_PHRASES, PhraseBatch, Signer
+from distsim.signatures.spectral import SpectralProjection
 
 LONGEST = 8
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -52,33 +58,62 @@ def sign_index(
     selection: Selection | None = None,
     jobs: int | None = None,
     progress: Progress = no_progress,
+    projection_path: str | Path | None = None,
+    keep_parts: bool = True,
 ) -> Path:
     """Sign the phrases of an index into a table and return the table's folder.
 
     Arguments:
         path: the table's folder; kept inside the index where None.
+        projection_path: a learnt projection for a recipe that wants one; where None it is
+            learnt from the index first, and kept beside the index's own table.
+        keep_parts: keep the real vectors of the words of which phrases were composed, so
+            that phrases which are not in the table can be composed too.
 
     Raises:
         ArtifactError: something that is no table stands at `path`, or it is being written.
+        IncompatibleError: the projection was learnt from other contexts or weights.
+        ParameterError: there is too little text to learn a projection from.
     """
     recipe = recipe or Recipe()
     selection = selection or Selection()
     path = Path(path) if path is not None else signatures_inside(index.path)
+    if recipe.learnt and projection_path is None:
+        projection_path = learn_from_index(
+            index, projection_inside(index.path), recipe, jobs=jobs, progress=progress
+        )
     with storage.create(path, storage.SIGNATURES) as writer:
-        space = ngram.feature_space(index, recipe.window)
-        projection = GaussianProjection(recipe.n_bits, recipe.seed)
-        signer = Signer(space, recipe.weighting, projection)
-        rows = TableRows(recipe.n_bits)
-        for signed in _signed_batches(index, signer, recipe.window, selection, jobs, progress):
+        space = ngram.feature_space(index, recipe.window, recipe.sides)
+        model = ngram.model_manifest(recipe.window, recipe.sides)
+        projection: GaussianProjection | SpectralProjection
+        composer = parts = None
+        if projection_path is not None:
+            projection = SpectralProjection.open(projection_path)
+            weights = weights_manifest(recipe.weighting, space.marginals_checksum)
+            projection.require_model(model, weights)
+            if recipe.composition is not None:
+                parts = _part_vectors(index, space, recipe, projection, selection, jobs, progress)
+            composer = Composer(projection.centre, recipe.composition, parts)
+        else:
+            projection = GaussianProjection(recipe.n_bits, recipe.seed)
+        signer = Signer(space, recipe.weighting, projection, composer)
+        rows = TableRows(projection.n_bits)
+        for signed in walk_batches(index, signer.sign, recipe, selection, jobs, progress):
             rows.add(signed)
         n_rows = rows.write(writer, selection.max_phrases)
+        composition = None
+        if recipe.composition is not None and parts is not None:
+            composition = recipe.composition.manifest() | {"parts": parts.checksum()}
+            if keep_parts:
+                parts.write(writer)
         writer.parameters = {
             "fingerprint": make_fingerprint(
-                ngram.model_manifest(recipe.window),
+                model,
                 recipe.weighting,
                 space.marginals_checksum,
                 index.options.normaliser.manifest(),
                 projection.manifest(),
+                composition,
             ),
             "format": index.options.text_format,
             "corpus": index.parameters["corpus"],
@@ -91,26 +126,93 @@ def sign_index(
     return path
 
 
-def _signed_batches(
+def projection_inside(path: str | Path) -> Path:
+    """Return where an index keeps the projection that was learnt on the way to its table."""
+    return Path(path) / "projection"
+
+
+def learn_from_index(
     index: CorpusIndex,
-    signer: Signer,
-    window: int,
+    path: str | Path,
+    recipe: Recipe,
+    learning: Learning | None = None,
+    jobs: int | None = None,
+    progress: Progress = no_progress,
+) -> Path:
+    """Learn a projection for a recipe from the index's frequent words; return its folder.
+
+    Raises: as distsim.signatures.learn.learn_projection.
+    """
+    learning = learning or Learning()
+    space = ngram.feature_space(index, recipe.window, recipe.sides)
+    counts = np.sort(index.word_counts()[1:])[::-1]
+    enough = int(counts[min(learning.rows, counts.size) - 1]) if counts.size else 1
+
+    def rows_of(batch: PhraseBatch) -> WordRows:
+        return WordRows(batch.hashes, batch.strengths, batch.contexts)
+
+    selection = Selection(max(1, enough), max_length=1)
+    return learn_projection(
+        path,
+        walk_batches(index, rows_of, recipe, selection, jobs, progress, "learning"),
+        space,
+        recipe.weighting,
+        ngram.model_manifest(recipe.window, recipe.sides),
+        weights_manifest(recipe.weighting, space.marginals_checksum),
+        recipe.n_bits,
+        recipe.seed,
+        learning,
+        jobs,
+    )
+
+
+def _part_vectors(
+    index: CorpusIndex,
+    space: FeatureSpace,
+    recipe: Recipe,
+    projection: SpectralProjection,
     selection: Selection,
     jobs: int | None,
     progress: Progress,
-) -> Iterator[SignedBatch]:
-    """Yield the signed phrases of an index, in index order; chunks are signed in parallel."""
+) -> PartVectors:
+    """Return the vectors of the index's words, of which its phrases are then composed."""
+    signer = Signer(space, recipe.weighting, projection, Composer(projection.centre))
+
+    def vectors_of(batch: PhraseBatch) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return batch.hashes, batch.strengths, signer.vectors(batch).astype(np.float16)
+
+    words = Selection(selection.min_count, max_length=1)
+    found = list(walk_batches(index, vectors_of, recipe, words, jobs, progress, "words"))
+    if not found:
+        found = [(np.empty(0, np.uint64), np.empty(0, np.uint64),
+                  np.empty((0, projection.n_bits), np.float16))]  # fmt: skip
+    hashes, strengths, vectors = (np.concatenate(column) for column in zip(*found, strict=True))
+    composition = recipe.composition or Composition()
+    return PartVectors.gather(hashes, strengths, vectors, index.n_tokens, composition)
+
+
+def walk_batches(
+    index: CorpusIndex,
+    work: Callable[[PhraseBatch], Result],
+    recipe: Recipe,
+    selection: Selection,
+    jobs: int | None,
+    progress: Progress,
+    stage: str = "signing",
+) -> Iterator[Result]:
+    """Yield work(batch) for the phrases of an index, in index order; chunks go in parallel."""
+    window = recipe.window
     word_counts = index.word_counts()
     min_count = _lowest_count(index, selection)
     of_thread = threading.local()
 
-    def sign_chunk(words: tuple[int, int]) -> list[SignedBatch]:
+    def work_chunk(words: tuple[int, int]) -> list[Result]:
         if not hasattr(of_thread, "counter"):
-            of_thread.counter = ngram.NgramCounter(index.n_words, window)
+            of_thread.counter = ngram.NgramCounter(index.n_words, window, recipe.sides)
         chunk = phrase_walk.gather_chunk(
             index.shards, words, index.n_words, selection.max_length, window, window
         )
-        signed = []
+        done_here = []
         for length in range(1, selection.max_length + 1):
             all_lows, all_highs = chunk.runs(length, min_count)
             for begin in range(0, all_lows.size, BATCH_PHRASES):
@@ -126,15 +228,15 @@ def _signed_batches(
                     strengths=(highs - lows).astype(np.uint64),
                     contexts=of_thread.counter.count_runs(chunk, lows, highs, length),
                 )
-                signed.append(signer.sign(batch))
-        return signed
+                done_here.append(work(batch))
+        return done_here
 
     done, total = 0, int(word_counts[1:].sum())
     ranges = phrase_walk.chunk_words(word_counts)
-    for words, batches in zip(ranges, ordered_map(sign_chunk, ranges, jobs), strict=True):
+    for words, batches in zip(ranges, ordered_map(work_chunk, ranges, jobs), strict=True):
         yield from batches
         done += int(word_counts[words[0] : words[1]].sum())
-        progress("signing", done, total)
+        progress(stage, done, total)
 
 
 def _lowest_count(index: CorpusIndex, selection: Selection) -> int:

@@ -14,7 +14,9 @@ from distsim.errors import ArtifactError, ParameterError
 from distsim.indexes.corpus_index import CorpusIndex, signatures_inside
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import find_sorted
+from distsim.kernels.projection import cut_bits
 from distsim.parallel import Progress, no_progress
+from distsim.signatures.composition import PartVectors
 from distsim.signatures.recipe import Recipe
 from distsim.signatures.rows import BLOCK_ROWS
 from distsim.signatures.sign import Selection, sign_index
@@ -24,7 +26,8 @@ class SignatureTable:
     """Phrases with their signatures; arrays are mapped, not read.
 
     hashes: uint64[n], sorted. bits: uint64[n, n_bits / 64]. strengths: uint32[n], the
-    occurrences behind each signature. parameters: what the table was made with.
+    occurrences behind each signature. parameters: what the table was made with. parts: the
+    words' real vectors, of which other phrases can be composed; None where not kept.
     """
 
     def __init__(self, artifact: storage.Artifact) -> None:
@@ -40,6 +43,7 @@ class SignatureTable:
         self._ends = frozen(artifact.array("text_ends"))
         self.normaliser = Normaliser.from_manifest(self.fingerprint["normaliser"])
         self._running_text = artifact.parameters["format"] == "text"
+        self.parts = PartVectors.read(artifact)
         n = self.hashes.size
         if not (
             len(self.bits) == self.strengths.size == self._ends.size == n
@@ -75,12 +79,18 @@ class SignatureTable:
         selection: Selection | None = None,
         jobs: int | None = None,
         progress: Progress = no_progress,
+        projection_path: str | Path | None = None,
+        keep_parts: bool = True,
     ) -> "SignatureTable":
         """Sign the phrases of an index into the folder `path`, or into the index, and open it.
 
         Raises: as distsim.signatures.sign.sign_index.
         """
-        return cls.open(sign_index(index, path, recipe, selection, jobs, progress))
+        return cls.open(
+            sign_index(
+                index, path, recipe, selection, jobs, progress, projection_path, keep_parts
+            )
+        )
 
     def __len__(self) -> int:
         return self.hashes.size
@@ -105,6 +115,23 @@ class SignatureTable:
             ParameterError: a phrase is empty.
         """
         return self.find_normal([self.normal_form(phrase) for phrase in phrases])
+
+    def composed_bits(self, phrase: str) -> np.ndarray | None:
+        """Return bits composed of the words of a phrase that has no row, uint64[n_bits / 64].
+
+        None where the table keeps no parts or none of the words is among them.
+
+        Raises:
+            ParameterError: the phrase is empty.
+        """
+        if self.parts is None:
+            return None
+        vector = self.parts.compose(split_phrase(phrase, self.normaliser, self.is_whole))
+        if vector is None:
+            return None
+        bits = np.empty((1, self.n_bits // 64), np.uint64)
+        cut_bits(frozen(vector[None, :]), bits)
+        return bits[0]
 
     def text(self, row: int) -> str:
         """Return the phrase of a row."""
