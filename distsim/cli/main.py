@@ -24,6 +24,8 @@ from distsim.cli import (
 from distsim.cli.console import say
 from distsim.errors import DistsimError
 
+_INTERRUPTED = 130
+
 app = typer.Typer(
     name="distsim",
     help="Distributional similarity for phrases, from plain text alone.",
@@ -75,6 +77,8 @@ def main() -> None:
         stream.reconfigure(encoding="utf-8", errors="replace", newline="\n")  # type: ignore[union-attr]
     try:
         status = app(standalone_mode=False) or 0
+        if status == _INTERRUPTED:  # newer argument parsers turn Ctrl-C into a status
+            raise KeyboardInterrupt
         sys.stdout.flush()
     except typer.Exit as error:
         status = error.exit_code
@@ -82,7 +86,7 @@ def main() -> None:
         status = _fail(str(error))
     except (KeyboardInterrupt, typer.Abort):
         say("distsim: interrupted; what was being written is not kept")
-        status = 130
+        status = _INTERRUPTED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = 128 + signal.SIGPIPE

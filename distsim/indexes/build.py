@@ -143,7 +143,6 @@ class _IndexBuilder:
             self._n_shards = writer.parameters["shards"]
             if options.dedup == "exact":
                 self._seen_lines.number(writer.read("seen_lines"))
-        self._tokens_before = self._counts["tokens"]
         self._vocabulary = VocabularyBuilder(known)
         self._numbering = WordNumbering(options.normaliser, self._vocabulary)
         self._shard: _ShardWriter | None = None
@@ -159,10 +158,11 @@ class _IndexBuilder:
         def cut_block(block: Block) -> tuple[Block, Cut]:
             return block, cut(block.text, self._options.text_format)
 
+        before = self._tokens_read()
         for block, tokens in ordered_map(cut_block, read_blocks(sources), jobs):
             self._add(block, tokens, first_source + block.source)
             self._progress("reading", self._counts["tokens"], None)
-        if self._counts["tokens"] == self._tokens_before:
+        if self._tokens_read() == before:
             names = ", ".join(source.path for source in sources[:3])
             raise InputError(
                 f"{names}{', …' if len(sources) > 3 else ''}: no token in the corpus: "
@@ -224,6 +224,9 @@ class _IndexBuilder:
         self._counts["sentences"] += starts.size
         self._counts["documents"] += int(np.count_nonzero(begins_document))
         self._lay(_Sentences(laid, starts, lines + block.first_line, begins_document, source))
+
+    def _tokens_read(self) -> int:
+        return self._counts["tokens"] + self._counts["dropped_tokens"]
 
     def _drop_seen(self, words: np.ndarray, tokens: Cut, line_lengths: np.ndarray) -> np.ndarray:
         """Return the words with those of every line that was seen before DROPPED."""

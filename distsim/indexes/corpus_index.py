@@ -328,13 +328,18 @@ class CorpusIndex:
     def _gapped(self, pattern: str, longest_gap: int) -> np.ndarray:
         if longest_gap < 1:
             raise ParameterError(f"longest gap {longest_gap}: choose 1 or more")
-        pieces = [piece.strip() for piece in f" {pattern} ".split(f" {GAP} ")]
-        if len(pieces) < 2 or not all(pieces):
+        words: list[list[str]] = [[]]
+        for word in pattern.split():
+            if word == GAP:
+                words.append([])
+            else:
+                words[-1].append(word)
+        if len(words) < 2 or not all(words):
             raise ParameterError(
                 f"{pattern!r}: a gapped phrase has words before and after each {GAP}, "
                 f"as in 'take {GAP} into account'"
             )
-        parts = [self._ids([piece])[0] for piece in pieces]
+        parts = [self._ids([" ".join(part)])[0] for part in words]
         return np.concatenate(
             [shard.gapped(parts, longest_gap) + shard.first_position for shard in self.shards]
         )

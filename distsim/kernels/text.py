@@ -99,7 +99,7 @@ def cut_white_space(text, classes):
         elif start < 0:
             start = i
         i += width
-    if text.size > 0 and text[text.size - 1] == 10:
+    if text.size == 0 or text[text.size - 1] == 10:
         line -= 1  # what follows the last newline is no line
     return (
         starts[:n_tokens],
@@ -293,7 +293,7 @@ def cut_running_text(text, classes, abbreviations):
             hashes[n_tokens] = finish(extend(START, text, split, stop))
             n_tokens += 1
         i = stop
-    if text.size > 0 and text[text.size - 1] == 10:
+    if text.size == 0 or text[text.size - 1] == 10:
         line -= 1
     return (
         starts[:n_tokens].copy(),

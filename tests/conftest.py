@@ -1,0 +1,58 @@
+"""What many tests share: a small real corpus, and small random ones."""
+
+import lzma
+import random
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from distsim import CorpusIndex, IndexOptions
+
+PROJECT = Path(__file__).parent.parent
+SHARED = PROJECT.parent / "shared"
+
+
+def random_sentences(seed: int, n_sentences: int = 60, n_words: int = 12) -> list[list[str]]:
+    """Sentences of 1 to 9 words from a small skewed vocabulary, accents and all."""
+    draw = random.Random(seed)
+    words = [f"{letter}{'é' * (i % 2)}{i}" for i, letter in enumerate("abcdefghijklmnop")]
+    return [
+        [words[min(n_words - 1, int(draw.expovariate(0.35)))] for _ in range(draw.randint(1, 9))]
+        for _ in range(n_sentences)
+    ]
+
+
+def write_lines(path: Path, sentences: list[list[str]]) -> Path:
+    path.write_text("".join(" ".join(s) + "\n" for s in sentences), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="session")
+def alice() -> str:
+    """Alice in Wonderland, as running text."""
+    novel = files("distsim") / "data" / "novels" / "carroll-alice-in-wonderland-1865.txt.xz"
+    return lzma.decompress(novel.read_bytes()).decode()
+
+
+@pytest.fixture(scope="session")
+def alice_index(alice, tmp_path_factory) -> CorpusIndex:
+    """An index of Alice in Wonderland, signed inside. Do not change it."""
+    from distsim import Selection, SignatureTable
+
+    folder = tmp_path_factory.mktemp("alice")
+    (folder / "alice.txt").write_text(alice, encoding="utf-8")
+    index = CorpusIndex.build([folder / "alice.txt"], folder / "index", IndexOptions("text"))
+    SignatureTable.build(index, selection=Selection(min_count=2))
+    return index
+
+
+@pytest.fixture
+def sentences() -> list[list[str]]:
+    return random_sentences(1)
+
+
+@pytest.fixture
+def small_index(sentences, tmp_path) -> CorpusIndex:
+    """An index of the fixture `sentences`."""
+    return CorpusIndex.build([write_lines(tmp_path / "corpus.txt", sentences)], tmp_path / "index")

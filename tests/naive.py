@@ -1,0 +1,324 @@
+"""The slow, obvious version of every kernel, written from its definition and not from its code."""
+
+import math
+import unicodedata
+from collections import Counter
+from fractions import Fraction
+
+MASK = (1 << 64) - 1
+
+
+def hash_text(text: bytes) -> int:
+    """h = (h ^ byte) * K, h ^= h >> 32 for every byte, then one more mix."""
+    h = 0x6C62272E07BB0142
+    for byte in text:
+        h = (h ^ byte) * 0x9E3779B97F4A7C15 & MASK
+        h ^= h >> 32
+    h = h * 0xD6E8FEB86659FD93 & MASK
+    return h ^ (h >> 32)
+
+
+def number(items, first=0):
+    """Number things in order of first appearance."""
+    numbers = {}
+    for item in items:
+        numbers.setdefault(item, first + len(numbers))
+    return [numbers[item] for item in items], list(numbers)
+
+
+# Text.
+
+
+def lines_of(text: str) -> list[str]:
+    lines = text.split("\n")
+    return lines[:-1] if lines[-1] == "" else lines
+
+
+def cut_lines(text: str) -> list[list[str]]:
+    """Tokens of every line, parted by white space."""
+    return [line.split() for line in lines_of(text)]
+
+
+def _kind(character: str) -> str:
+    code = ord(character)
+    category = unicodedata.category(character)
+    special = {
+        "\n": "newline", "'": "apostrophe", "’": "apostrophe", "-": "hyphen",
+        "\u2010": "hyphen", "\u2011": "hyphen", ".": "period", ",": "comma", '"': "quote",
+        "\u200b": "space", "\ufeff": "space",
+    }  # fmt: skip
+    if character in special:
+        return special[character]
+    if character in "!?…‼⁇⁈⁉؟।॥":
+        return "stop"
+    if character in "。！？｡":
+        return "wide stop"
+    if category == "Lo" and (
+        0x3041 <= code < 0x30A0 or 0x3400 <= code < 0x4DC0 or 0x4E00 <= code < 0xA000
+        or 0xF900 <= code < 0xFB00 or 0x20000 <= code < 0x323B0
+    ):  # fmt: skip
+        return "ideograph"
+    if category in ("Lu", "Lt"):
+        return "upper"
+    if category == "Ll":
+        return "lower"
+    if category in ("Lo", "Lm", "Pc"):
+        return "letter"
+    if category[0] == "N":
+        return "digit"
+    if category[0] == "M" or category == "Cf":
+        return "mark"
+    if category[0] == "Z" or category == "Cc":
+        return "space"
+    return {"Pe": "close", "Pf": "close", "Ps": "open", "Pi": "open"}.get(category, "other")
+
+
+_LETTERS = ("upper", "lower", "letter")
+_WORD = (*_LETTERS, "digit", "mark")
+
+
+def _word(line: str, start: int, abbreviations: set[str]) -> tuple[int, list[str]]:
+    """The word at start: where it ends and the tokens it makes."""
+
+    def kind(i):
+        return _kind(line[i]) if i < len(line) else "newline"
+
+    parts, joints = [""], []
+    i = start
+    while i < len(line):
+        if kind(i) in _WORD:
+            parts[-1] += line[i]
+            i += 1
+            continue
+        kinds = [_kind(c) for c in parts[-1]]
+        solid = [k for k in kinds if k != "mark"] or kinds
+        last, after = solid[-1] if solid else "", kind(i + 1)
+        joins = {
+            "apostrophe": last in _LETTERS and after in _LETTERS,
+            "hyphen": after in _WORD,
+            "period": after == "digit"
+            if last == "digit"
+            else after in _LETTERS and (after != "upper" or len(parts[-1]) == 1),
+            "comma": last == after == "digit",
+        }.get(kind(i), False)
+        if not joins:
+            break
+        joints.append((kind(i), i))
+        parts.append("")
+        i += 1
+    word = line[start:i]
+    solid = [k for k in map(_kind, parts[-1]) if k != "mark"] or [_kind(parts[-1][-1])]
+    apostrophes = [at for name, at in joints if name == "apostrophe"]
+    periods = [at for name, at in joints if name == "period"]
+    if i < len(line) and line[i] == "." and kind(i + 1) != "period":
+        letters = max(map(len, parts)) == 1 and solid[-1] in _LETTERS and not apostrophes
+        if letters or (not periods and word in abbreviations):
+            i += 1
+            word += "."
+    if apostrophes:
+        at = apostrophes[-1]
+        before = len(line[start:at]) - sum(1 for _, j in joints if j < at)
+        after = len(line[at + 1 : i]) - sum(1 for _, j in joints if j > at)
+        if after <= 2:
+            return i, [line[start:at], line[at:i]]
+        if len(apostrophes) == 1 and before <= 2:
+            return i, [line[start : at + 1], line[at + 1 : i]]
+    return i, [word]
+
+
+def cut_running_line(line: str, abbreviations: set[str]) -> list[list[str]]:
+    """Sentences of one line of running text, each a list of tokens."""
+    sentences: list[list[str]] = [[]]
+    ends = ends_here = False
+    i = 0
+    while i < len(line):
+        kind = _kind(line[i])
+        stopping = kind in ("period", "stop", "wide stop")
+        closing = kind in ("close", "quote", "apostrophe")
+        if kind == "space":
+            if ends:
+                rest = i
+                while rest < len(line) and _kind(line[rest]) in (
+                    "space", "open", "quote", "apostrophe",
+                ):  # fmt: skip
+                    rest += 1
+                if rest < len(line) and _kind(line[rest]) in (
+                    "upper", "letter", "digit", "ideograph",
+                ):  # fmt: skip
+                    sentences.append([])
+                    ends = ends_here = False
+            i += 1
+            continue
+        if ends_here and not stopping and not closing:
+            sentences.append([])
+            ends = ends_here = False
+        if kind in _WORD:
+            i, tokens = _word(line, i, abbreviations)
+            sentences[-1] += tokens
+            ends = False
+            continue
+        run = i + 1
+        if kind not in ("close", "open", "ideograph"):
+            while run < len(line) and line[run] == line[i]:
+                run += 1
+        sentences[-1].append(line[i:run])
+        if kind == "ideograph":
+            ends = False
+        elif stopping:
+            ends, ends_here = True, kind == "wide stop"
+        elif not closing:
+            ends = ends_here = False
+        i = run
+    return [sentence for sentence in sentences if sentence]
+
+
+# Suffixes and phrases.
+
+
+def suffix_array(tokens: list[int]) -> list[int]:
+    return sorted(range(len(tokens)), key=lambda i: tokens[i:])
+
+
+def count_ngrams(sentences: list[list[str]], longest: int) -> Counter:
+    """How often each phrase of 1..longest tokens occurs within sentences."""
+    return Counter(
+        tuple(sentence[i : i + n])
+        for sentence in sentences
+        for n in range(1, longest + 1)
+        for i in range(len(sentence) - n + 1)
+    )
+
+
+def neighbourhood(tokens: list[int], position: int, before: int, after: int) -> list[int]:
+    """Tokens around a position, 0 from the sentence's edge outwards."""
+    left = []
+    for k in range(1, before + 1):
+        inside = position - k >= 0 and 0 not in tokens[position - k : position]
+        left.append(tokens[position - k] if inside else 0)
+    right = []
+    for k in range(after):
+        inside = position + k < len(tokens) and 0 not in tokens[position : position + k + 1]
+        right.append(tokens[position + k] if inside else 0)
+    return left[::-1] + right
+
+
+def gapped_spans(sentence: list[str], parts: list[list[str]], longest_gap: int) -> set:
+    """All (begin, end) in a sentence where the parts stand in order with gaps between them."""
+    spans = {
+        (i, i + len(parts[0]))
+        for i in range(len(sentence))
+        if sentence[i : i + len(parts[0])] == parts[0]
+    }
+    for part in parts[1:]:
+        spans = {
+            (begin, end + gap + len(part))
+            for begin, end in spans
+            for gap in range(1, longest_gap + 1)
+            if sentence[end + gap : end + gap + len(part)] == part
+        }
+    return spans
+
+
+# Contexts and weights.
+
+
+def contexts(sentences: list[list[str]], phrase: list[str], window: int) -> Counter:
+    """How often each word stands at each place beside a phrase."""
+    counts: Counter = Counter()
+    n = len(phrase)
+    for sentence in sentences:
+        for i in range(len(sentence) - n + 1):
+            if sentence[i : i + n] != phrase:
+                continue
+            for k in range(1, window + 1):
+                if i - k >= 0:
+                    counts[f"l{k}:{sentence[i - k]}"] += 1
+                if i + n - 1 + k < len(sentence):
+                    counts[f"r{k}:{sentence[i + n - 1 + k]}"] += 1
+    return counts
+
+
+def g2(both: float, row: float, column: float, total: float) -> float:
+    """2 sum O ln(O / E) over the four cells, clipped at 0; 0 if both is no more than expected."""
+    cells = [[both, row - both], [column - both, total - row - column + both]]
+    cells = [[max(0.0, c) for c in r] for r in cells]
+    if both <= row * column / total:
+        return 0.0
+    n = sum(map(sum, cells))
+    score = 0.0
+    for i in range(2):
+        for j in range(2):
+            expected = sum(cells[i]) * (cells[0][j] + cells[1][j]) / n
+            if cells[i][j] > 0:
+                score += cells[i][j] * math.log(cells[i][j] / expected)
+    return max(0.0, 2 * score)
+
+
+def weights(
+    counts: Counter, sentences: list[list[str]], scheme: str, alpha: float, shift: float
+) -> dict[str, float]:
+    """Weigh a phrase's contexts by the definitions of the four schemes."""
+    words = Counter(word for sentence in sentences for word in sentence)
+    power = {word: count**alpha for word, count in words.items()}
+    total_power = sum(power.values())
+    family_total: Counter = Counter()
+    for feature, count in counts.items():
+        family_total[feature.split(":")[0]] += count
+    result = {}
+    for feature, count in counts.items():
+        family, word = feature.split(":", 1)
+        if scheme == "raw":
+            weight = float(count)
+        elif scheme == "log":
+            weight = math.log(1 + count)
+        elif scheme == "ppmi":
+            p = power[word] / total_power
+            weight = max(0.0, math.log(count / (family_total[family] * p)) - shift)
+        else:
+            distance = int(family[1:])
+            slots = sum(max(0, len(sentence) - distance) for sentence in sentences)
+            weight = g2(count, family_total[family], words[word], slots)
+        result[feature] = weight
+    return result
+
+
+def cosine(a: dict, b: dict) -> float | None:
+    norm = math.sqrt(sum(w * w for w in a.values()) * sum(w * w for w in b.values()))
+    return sum(w * b.get(f, 0.0) for f, w in a.items()) / norm if norm else None
+
+
+# Signatures.
+
+
+def gaussian_pool(seed: int, n_bits: int) -> list[int]:
+    """Box-Muller normals of PCG64 words, centred, in steps of 2^-12."""
+    import numpy as np
+
+    size = 2**20 + n_bits
+    words = np.random.PCG64(seed).random_raw(size).tolist()
+    uniform = [((word >> 11) + 1) / 2**53 for word in words]
+    radii = [math.sqrt(-2 * math.log(u)) for u in uniform[::2]]
+    angles = [2 * math.pi * u for u in uniform[1::2]]
+    normal = [r * math.cos(a) for r, a in zip(radii, angles, strict=True)]
+    normal += [r * math.sin(a) for r, a in zip(radii, angles, strict=True)]
+    mean = math.fsum(normal) / size
+    return [round((value - mean) * 4096) for value in normal]
+
+
+def round_weight(weight: float) -> Fraction:
+    """To the nearest multiple of 2^-12."""
+    return Fraction(math.floor(weight * 4096 + 0.5), 4096)
+
+
+def signature(features: dict[str, float], pool, n_bits: int) -> list[bool] | None:
+    """Bit i says whether the sum of weight * pool[offset + i] is above 0; None for a zero sum."""
+    sums = [Fraction(0)] * n_bits
+    for feature, weight in features.items():
+        offset = hash_text(feature.encode()) % (1 << 20)
+        for i in range(n_bits):
+            sums[i] += round_weight(weight) * Fraction(float(pool[offset + i]))
+    return [value > 0 for value in sums] if any(sums) else None
+
+
+def hamming(a: list[int], b: list[int]) -> int:
+    return sum((x ^ y).bit_count() for x, y in zip(a, b, strict=True))

@@ -1,0 +1,232 @@
+"""The command line: columns, exit codes, one-sentence errors, pipes."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from distsim.cli.main import main
+from tests.conftest import PROJECT
+
+TEXT = "the cat sat on the mat\nthe dog sat on the log\na cat and a dog sat\n"
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Run the program in this process; returns (exit status, standard output, standard error)."""
+
+    def call(*arguments, status=0):
+        monkeypatch.setattr(sys, "argv", ["distsim", *map(str, arguments)])
+        with pytest.raises(SystemExit) as end:
+            main()
+        out, err = capsys.readouterr()
+        assert end.value.code == status, err
+        assert "Traceback" not in err
+        return out, err
+
+    return call
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    (tmp_path / "corpus.txt").write_text(TEXT)
+    return tmp_path / "corpus.txt"
+
+
+@pytest.fixture
+def index(run, corpus, tmp_path):
+    run("index", "build", corpus, "-o", tmp_path / "index")
+    run("sign", tmp_path / "index", "--min-count", 1)
+    return tmp_path / "index"
+
+
+def test_build_reports_on_standard_error(run, corpus, tmp_path):
+    out, err = run("index", "build", corpus, corpus, "-o", tmp_path / "i", "--dedup", "exact")
+    assert out == ""
+    assert "18 tokens, 9 words, 3 sentences, 1 documents, 1 shard" in err
+    assert "3 of 6 lines dropped (50.0%), 18 tokens (50.0%)" in err
+    _, err = run("index", "add", tmp_path / "i", corpus)
+    assert "6 of 9 lines dropped" in err
+
+
+def test_count(run, index, tmp_path):
+    assert (
+        run("count", index, "the", "sat on the", "zebra")[0] == "the\t4\nsat on the\t2\nzebra\t0\n"
+    )
+    assert run("count", index, "--gapped", "sat _ mat")[0] == "sat _ mat\t1\n"
+    (tmp_path / "asked").write_text("The CAT\n\na b c d e f g h\n")
+    out, err = run("count", index, "--input", tmp_path / "asked")
+    assert out == "The CAT\t1\n\tNA\na b c d e f g h\t0\n"
+    assert "asked, line 2: the phrase is empty" in err
+    out, _ = run("count", index, "--json", "the", "é")
+    assert [json.loads(line) for line in out.splitlines()] == [
+        {"phrase": "the", "count": 4}, {"phrase": "é", "count": 0},
+    ]  # fmt: skip
+    assert "the phrase is empty: give at least one word" in run("count", index, " ", status=1)[1]
+    assert "give phrases" in run("count", index, status=2)[1]
+
+
+def test_kwic(run, index):
+    out, _ = run("kwic", index, "sat", "--width", 2, "--limit", 2)
+    assert out == "corpus.txt:1\tthe cat\tsat\ton the\ncorpus.txt:2\tthe dog\tsat\ton the\n"
+    out, _ = run("kwic", index, "sat", "--sort", "right", "--width", 1)
+    assert [line.split("\t")[0] for line in out.splitlines()] == [
+        "corpus.txt:3", "corpus.txt:1", "corpus.txt:2",
+    ]  # fmt: skip
+    out, _ = run("kwic", index, "cat _ dog", "--gapped", "--json")
+    assert json.loads(out)["node"] == "cat and a dog"
+    assert run("kwic", index, "zebra")[0] == ""
+
+
+def test_ngrams(run, index):
+    out, _ = run("ngrams", index, "-n", "2", "--min-count", 2)
+    assert out == "sat on\t2\non the\t2\ndog sat\t2\n"
+    out, _ = run("ngrams", index)
+    assert len(out.splitlines()) == len(set(out.splitlines())) > 40
+    assert "5-1" in run("ngrams", index, "-n", "5-1", status=2)[1]
+
+
+def test_contexts(run, index):
+    out, _ = run("contexts", index, "sat", "--limit", 0)
+    assert out == "l1:dog\t2\t2.000000\nr1:on\t2\t2.000000\nl1:cat\t1\t1.000000\n"
+    assert "does not occur" in run("contexts", index, "zebra")[1]
+
+
+def test_similarity(run, index, tmp_path):
+    assert run("similarity", index, "cat", "cat")[0] == "1.000000\n"
+    # cat: l1 the 1, a 1; r1 sat 1, and 1. dog: l1 the 1, a 1; r1 sat 2. Cosine 4 / sqrt(4 * 6).
+    assert run("similarity", index, "cat", "dog", "--exact")[0] == "0.816497\n"
+    (tmp_path / "pairs").write_text("cat\tdog\ncat\tzebra\n\tcat\n")
+    out, err = run("similarity", index, "--pairs", tmp_path / "pairs")
+    lines = [line.split("\t") for line in out.splitlines()]
+    assert [line[2] == "NA" for line in lines] == [False, True, True]
+    assert "'zebra' is not in the table: 1 of 3 pairs" in err
+    assert "pairs, line 3: a phrase is empty" in err
+    out, err = run("similarity", index, "cat", "a b c d e")
+    assert out == "NA\n" and "'a b c d e' is longer than 4 tokens" in err
+    (tmp_path / "pairs").write_text("cat\tdog\ncat dog\n")
+    _, err = run("similarity", index, "--pairs", tmp_path / "pairs", status=1)
+    assert "pairs, line 2: one column, wanted two" in err
+    assert "phrase is empty" in run("similarity", index, "cat", "", status=1)[1]
+    assert "two phrases" in run("similarity", index, "cat", status=2)[1]
+
+
+def test_exact_of_a_table_outside_its_index(run, index, tmp_path):
+    run("sign", index, "-o", tmp_path / "table", "--min-count", 1)
+    _, err = run("similarity", tmp_path / "table", "cat", "dog", "--exact", status=1)
+    assert "name its index with --index INDEX" in err
+    out, _ = run("similarity", tmp_path / "table", "cat", "dog", "--exact", "--index", index)
+    assert out == "0.816497\n"
+
+
+def test_neighbours(run, index, tmp_path):
+    out, _ = run("neighbours", index, "cat", "-k", 3)
+    rows = [line.split("\t") for line in out.splitlines()]
+    assert [row[0] for row in rows] == ["1", "2", "3"]
+    assert all(len(row) == 4 for row in rows)
+    (tmp_path / "asked").write_text("cat\nzebra\n\n")
+    (tmp_path / "among").write_text("dog\nmat\n")
+    out, err = run(
+        "neighbours", index, "--input", tmp_path / "asked", "--candidates", tmp_path / "among"
+    )
+    rows = [line.split("\t") for line in out.splitlines()]
+    assert [row[0] for row in rows] == ["cat", "cat", "zebra", ""]
+    assert {row[2] for row in rows[:2]} == {"dog", "mat"}
+    assert rows[2] == ["zebra", "NA", "NA", "NA", "NA"]
+    assert "'zebra' is not in the table" in err
+    out, _ = run("neighbours", index, "cat", "--threshold", "-1", "--lengths", "1", "--json")
+    assert len(out.splitlines()) == 8
+    assert "phrase is empty" in run("neighbours", index, "", status=1)[1]
+
+
+def test_info_and_verify(run, index):
+    out, _ = run("info", index)
+    described = dict(line.split("\t") for line in out.splitlines())
+    assert described["kind"] == "index" and described["counts.tokens"] == "18"
+    assert described["signatures.fingerprint.weights.scheme"] == "raw"
+    assert json.loads(run("info", index, "--json")[0])["parameters"]["counts"]["tokens"] == 18
+    assert run("verify", index)[0] == f"{index}\tsound\n"
+    assert run("index", "verify", index)[0] == run("verify", index)[0]
+    file = next(index.glob("shard-0-tokens.*"))
+    file.write_bytes(file.read_bytes()[:-1] + b"\x07")
+    assert f"{file} is damaged" in run("verify", index, status=1)[1]
+
+
+def test_signing_again_replaces(run, index):
+    run("sign", index, "--weights", "ppmi", "--window", 2, "--bits", 64, "--shift", 0)
+    out, _ = run("info", index)
+    assert "signatures.fingerprint.weights.shift\t0.0" in out
+    _, err = run("index", "add", index, next(index.parent.glob("*.txt")))
+    assert "the signatures inside do not know the new text yet" in err
+    assert "signatures.up_to_date\tfalse" in run("info", index)[0]
+    _, err = run("similarity", index, "cat", "dog", "--exact", status=1)
+    assert "was not signed from the present text" in err
+
+
+def test_errors_of_input_are_one_sentence(run, tmp_path, index):
+    for arguments, message in (
+        (("index", "build", "nowhere.txt", "-o", tmp_path / "x"), "nowhere.txt: no such file"),
+        (("count", tmp_path / "nothing", "a"), "nothing: no such folder"),
+        (("neighbours", index, "a", "--candidates", "nowhere"), "nowhere: no such file"),
+        (("count", index, "--input", tmp_path), "is a folder, wanted a file"),
+        (("similarity", index, "a", "b", "--exact", "--index", tmp_path / "no"), "no such folder"),
+        (("sign", index, "--bits", "100"), "100 bits: choose a multiple of 64"),
+    ):
+        out, err = run(*arguments, status=1)
+        assert out == "" and message in err
+        assert len(err.strip().splitlines()) == 1
+
+
+def test_usage_errors(run, index):
+    assert "No such command" in run("frobnicate", status=2)[1]
+    assert "--nonsense" in run("count", index, "a", "--nonsense", status=2)[1]
+    run("kwic", index, "a", "--sort", "up", status=2)
+
+
+def test_version(run):
+    assert run("--version")[0].startswith("distsim ")
+
+
+def program(*arguments, **options):
+    command = [sys.executable, "-m", "distsim.cli.main", *map(str, arguments)]
+    return subprocess.Popen(
+        command, cwd=PROJECT, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, **options,
+    )  # fmt: skip
+
+
+def test_pipes(index, tmp_path):
+    out, err = program("index", "build", "-", "-o", tmp_path / "piped").communicate(TEXT.encode())
+    assert b"18 tokens" in err
+    out, err = program("count", tmp_path / "piped", "--input", "-").communicate(b"the\nsat\n")
+    assert (out, err) == (b"the\t4\nsat\t3\n", b"")
+
+
+def test_a_closed_pipe_ends_quietly(index, tmp_path):
+    (tmp_path / "many").write_text("the\n" * 100_000)
+    process = program("count", index, "--input", tmp_path / "many")
+    process.stdout.readline()
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    process.wait()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_ctrl_c_in_the_middle_of_a_build(tmp_path):
+    process = program("index", "build", "-", "-o", tmp_path / "i", start_new_session=True)
+    process.stdin.write(b"a b c\n" * 1_000_000)
+    process.stdin.flush()
+    unfinished = tmp_path / ".i.unfinished"
+    while not (unfinished.exists() and any(unfinished.iterdir())):
+        time.sleep(0.01)
+        assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    process.stdin.close()
+    err = process.stderr.read().decode()
+    assert process.wait() == 130
+    assert err.count("\n") == 1 and "interrupted" in err and "Traceback" not in err
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,156 @@
+"""Files -> tokens: readers, archives, encodings, normaliser, sentence splitting."""
+
+import bz2
+import gzip
+import lzma
+import unicodedata
+
+import pytest
+import zstandard
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from distsim.corpus.blocks import read_blocks
+from distsim.corpus.normaliser import Normaliser
+from distsim.corpus.query import split_phrase
+from distsim.corpus.sources import find_sources
+from distsim.corpus.tokeniser import tokens_of
+from distsim.errors import InputError, ParameterError
+
+TEXT = "the cat sat\nöl und 中文\n\nend without newline".encode()
+PACKED = {
+    "plain": lambda data: data,
+    "gz": gzip.compress,
+    "bz2": bz2.compress,
+    "xz": lzma.compress,
+    "zst": zstandard.ZstdCompressor().compress,
+}
+
+
+def read(path, block_bytes=8) -> bytes:
+    return b"".join(block.text for block in read_blocks(find_sources([path]), block_bytes))
+
+
+@pytest.mark.parametrize("kind", PACKED)
+def test_archives_are_told_by_their_bytes(tmp_path, kind):
+    file = tmp_path / "corpus.anything"
+    file.write_bytes(PACKED[kind](TEXT))
+    assert read(file) == TEXT
+
+
+@pytest.mark.parametrize("kind", [k for k in PACKED if k != "plain"])
+def test_archives_of_several_members(tmp_path, kind):
+    file = tmp_path / "corpus"
+    file.write_bytes(PACKED[kind](TEXT) + PACKED[kind](b"\nmore\n"))
+    assert read(file) == TEXT + b"\nmore\n"
+
+
+@pytest.mark.parametrize("kind", [k for k in PACKED if k != "plain"])
+def test_an_archive_cut_short_is_an_error(tmp_path, kind):
+    file = tmp_path / "short"
+    data = PACKED[kind](TEXT * 2000)
+    file.write_bytes(data[: len(data) * 2 // 3])
+    with pytest.raises(InputError, match=r"short: the archive is cut short: fetch"):
+        read(file, 1 << 20)
+
+
+@pytest.mark.parametrize("kind", [k for k in PACKED if k != "plain"])
+def test_a_damaged_archive_is_an_error(tmp_path, kind):
+    file = tmp_path / "bad"
+    data = bytearray(PACKED[kind](bytes(range(32, 127)) * 400))
+    for i in range(12, len(data) - 2, 7):
+        data[i] ^= 0x5A
+    file.write_bytes(bytes(data))
+    with pytest.raises(InputError, match=r"bad: the archive is (damaged|cut short)"):
+        read(file, 1 << 20)
+
+
+def test_blocks_hold_whole_lines_with_their_numbers(tmp_path):
+    file = tmp_path / "corpus"
+    file.write_bytes(b"\xef\xbb\xbfone\ntwo two two two\n\nthree\r\nfour")
+    blocks = list(read_blocks(find_sources([file]), 7))
+    assert b"".join(b.text for b in blocks) == b"one\ntwo two two two\n\nthree\r\nfour"
+    line = 1
+    for block in blocks:
+        assert block.first_line == line
+        line += block.text.count(b"\n")
+        assert block.text.endswith(b"\n") or block is blocks[-1]
+
+
+def test_invalid_utf8_names_file_line_and_byte(tmp_path):
+    file = tmp_path / "latin1.txt"
+    file.write_bytes("fine\nna\nalso fine caf\xe9 here\n".encode("latin-1"))
+    with pytest.raises(
+        InputError, match=r"latin1\.txt, line 3, byte 14: not UTF-8 .*0xe9.*convert"
+    ):
+        read(file)
+
+
+def test_folders_are_read_by_name_without_hidden_files(tmp_path):
+    (tmp_path / "b").mkdir()
+    for name in ("b/2.txt", "a.txt", "b/1.txt", ".hidden", "b/.DS_Store"):
+        (tmp_path / name).write_text("x\n")
+    assert [s.name for s in find_sources([tmp_path])] == ["a.txt", "b/1.txt", "b/2.txt"]
+
+
+def test_missing_and_empty_places(tmp_path):
+    with pytest.raises(InputError, match=r"nowhere: no such file or folder: check the path"):
+        find_sources([tmp_path / "nowhere"])
+    with pytest.raises(InputError, match=r"holds no files: name one"):
+        find_sources([tmp_path])
+    with pytest.raises(InputError, match="standard input .* twice"):
+        find_sources(["-", "-"])
+
+
+@settings(deadline=None)
+@given(st.text(st.characters(exclude_categories=["Cs"]), max_size=40))
+def test_normalising_a_line_is_normalising_its_tokens(line):
+    whole = unicodedata.normalize("NFC", unicodedata.normalize("NFC", line).lower())
+    normaliser = Normaliser()
+    assert [normaliser.token(token) for token in line.split()] == whole.split()
+
+
+def test_normaliser_options():
+    assert Normaliser(lower=False).token("ÀB") == "ÀB"
+    assert Normaliser(fold_numbers=True).token("a1٣-29") == "a00-00"
+    drops = Normaliser(drop_punctuation=True, drop_digits=True)
+    assert [drops.token(t) for t in ("--", "3.5", "b2b", "don't", "№")] == [
+        "",
+        "",
+        "b2b",
+        "don't",
+        "",
+    ]
+    assert Normaliser.from_manifest(drops.manifest()) == drops
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("don't", "don 't"),
+        ("the king's men", "the king 's men"),
+        ("l'homme qu’elle", "l' homme qu’ elle"),
+        ("rock'n'roll", "rock'n'roll"),
+        ("U.S. e.g. J. Smith", "U.S. e.g. J. Smith"),
+        ("Mr. Smith etc.", "Mr. Smith etc."),
+        ("3.14 1,000,000 1914-1918.", "3.14 1,000,000 1914-1918 ."),
+        ("well-known (sic)...", "well-known ( sic ) ..."),
+        ("a--b", "a -- b"),
+        ("wikipedia.org", "wikipedia.org"),
+        ("end.Next", "end . Next"),
+        ("中文 かな", "中 文 か な"),
+        ("naïve café", "naïve café"),
+        ("$5 50%", "$ 5 50 %"),
+    ],
+)
+def test_running_text(text, tokens):
+    assert tokens_of(text, "text") == tokens.split()
+
+
+def test_split_phrase_leaves_known_pieces_whole():
+    def known(piece):
+        return piece in ("don't", "'s")
+
+    assert split_phrase("DON'T king's 's", Normaliser(), known) == ["don't", "king", "'s", "'s"]
+    with pytest.raises(ParameterError, match="the phrase is empty: give at least one word"):
+        split_phrase(" \u2003", Normaliser(), known)

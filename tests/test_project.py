@@ -1,0 +1,129 @@
+"""The project as a whole: what is installed, what is imported when, what the README says."""
+
+import ast
+import os
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import distsim
+from tests.conftest import PROJECT
+
+README = (PROJECT / "README.md").read_text(encoding="utf-8")
+
+
+def python(*code: str, **options) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [sys.executable, "-c", "; ".join(code)], capture_output=True, text=True, cwd=PROJECT,
+        **options,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["indexes", "cli"])
+def test_top_level_links_lead_to_packages_that_refuse_another_name(name):
+    assert (PROJECT / name).is_symlink()
+    assert (PROJECT / name).resolve() == PROJECT / "distsim" / name
+    result = python(f"import {name}")
+    assert f"import this package as distsim.{name}, not as {name}" in result.stderr
+
+
+def test_importing_is_instant():
+    result = python(
+        "import sys, distsim",
+        "print([m for m in ('numpy', 'numba', 'typer') if m in sys.modules])",
+    )
+    assert result.stdout == "[]\n"
+    result = python(
+        "import sys, distsim.cli.main",
+        "print([m for m in ('numpy', 'numba', 'faiss', 'scipy') if m in sys.modules])",
+    )
+    assert result.stdout == "[]\n"
+
+
+def test_public_names_exist():
+    for name in distsim.__all__:
+        assert getattr(distsim, name).__doc__
+    assert set(dir(distsim)) == set(distsim.__all__)
+    with pytest.raises(AttributeError):
+        distsim.nonsense  # noqa: B018
+
+
+def test_numba_without_a_place_for_its_cache(tmp_path):
+    """Kernels are compiled anew where neither the package nor the home folder takes a cache."""
+    result = python(
+        "import numba.core.caching as c",
+        "c.CacheImpl.__init__ = lambda self, f: (_ for _ in ()).throw(RuntimeError('no locator'))",
+        "from distsim.corpus.vocabulary import hash_texts",
+        "print(len(hash_texts([b'a'])))",
+    )
+    assert result.stdout == "1\n", result.stderr
+
+
+def test_the_wheel_holds_one_import_name(tmp_path):
+    import build
+
+    sdist = build.ProjectBuilder(PROJECT).build("sdist", tmp_path)
+    import tarfile
+
+    with tarfile.open(sdist) as archive:
+        archive.extractall(tmp_path / "unpacked", filter="data")
+    (source,) = (tmp_path / "unpacked").iterdir()
+    wheel = build.ProjectBuilder(source).build("wheel", tmp_path)
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+    packages = {name.split("/")[0] for name in names if ".dist-info" not in name}
+    assert packages == {"distsim"}
+    modules = {p.relative_to(PROJECT).as_posix() for p in (PROJECT / "distsim").rglob("*.py")}
+    assert modules <= set(names)
+    assert "distsim/data/novels/carroll-alice-in-wonderland-1865.txt.xz" in names
+    assert "distsim/py.typed" in names
+
+
+def test_every_module_says_what_it_does():
+    for path in (PROJECT / "distsim").rglob("*.py"):
+        assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))), path
+
+
+def readme_commands() -> list[tuple[str, str]]:
+    """The README's commands with the output that it shows, in order."""
+    commands = []
+    for block in re.findall(r"^```console\n(.*?)^```", README, re.M | re.S):
+        for part in re.split(r"^\$ ", block, flags=re.M)[1:]:
+            command, _, output = part.partition("\n")
+            while command.endswith("\\"):
+                more, _, output = output.partition("\n")
+                command = command[:-1] + more.strip()
+            commands.append((command, output))
+    return commands
+
+
+@pytest.fixture(scope="module")
+def workplace(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("readme")
+
+
+@pytest.mark.parametrize(
+    ("command", "output"), readme_commands(), ids=[c[:60] for c, _ in readme_commands()]
+)
+def test_readme_commands_print_what_it_shows(workplace, command, output):
+    """`...` in the README's output stands for any lines."""
+    folder = os.path.dirname(sys.executable)
+    environment = {**os.environ, "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
+    result = subprocess.run(
+        ["bash", "-c", command], cwd=workplace, env=environment, capture_output=True, text=True
+    )
+    assert result.returncode == 0, result.stderr
+    pattern = re.escape(output).replace(re.escape("...\n"), "(.*\n)*")
+    assert re.fullmatch(pattern, result.stdout), result.stdout
+
+
+def test_readme_python_examples_run(workplace):
+    for block in re.findall(r"^```python\n(.*?)^```", README, re.M | re.S):
+        result = subprocess.run(
+            [sys.executable, "-c", block], cwd=workplace, capture_output=True, text=True
+        )
+        assert result.returncode == 0, result.stderr

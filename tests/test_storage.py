@@ -1,0 +1,213 @@
+"""Artifacts: whole or not at all, checked when opened, changed in one step."""
+
+import json
+import os
+
+import numpy as np
+import pytest
+
+from distsim import ArtifactError, CorpusIndex, SignatureTable, storage
+from distsim.verification import find_faults
+
+
+@pytest.fixture
+def folder(tmp_path):
+    with storage.create(tmp_path / "a", storage.SIGNATURES) as writer:
+        writer.add("some", np.arange(20_000, dtype=np.uint32))
+        stream = writer.stream("pieces", np.uint64, width=2)
+        for i in range(5):
+            stream.append(np.full((i, 2), i))
+        writer.add("none", np.empty(0, np.float64))
+        writer.parameters = {"made": "here"}
+    return tmp_path / "a"
+
+
+def rewrite_manifest(folder, **changes):
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest.update(changes)
+    manifest["checksum"] = storage._manifest_checksum(manifest)
+    (folder / "manifest.json").write_text(storage._manifest_text(manifest))
+
+
+def test_what_was_written_is_read(folder):
+    artifact = storage.Artifact(folder)
+    assert artifact.array("some").tolist() == list(range(20_000))
+    assert artifact.array("pieces").tolist() == [[i, i] for i in range(5) for _ in range(i)]
+    assert artifact.array("none").shape == (0,)
+    assert artifact.parameters == {"made": "here"}
+    assert "some" in artifact and "other" not in artifact
+    assert artifact.damaged() == []
+    with pytest.raises(ValueError, match="read-only"):
+        artifact.array("some")[0] = 1
+    with pytest.raises(ArtifactError, match="no array 'other'"):
+        artifact.array("other")
+
+
+def test_a_failed_build_leaves_nothing(tmp_path):
+    with pytest.raises(RuntimeError), storage.create(tmp_path / "a", storage.INDEX) as writer:
+        writer.add("some", np.arange(3))
+        writer.stream("open", np.uint8).append(np.arange(3))
+        raise RuntimeError
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_failed_change_leaves_the_old_state(folder):
+    before = {f.name: f.read_bytes() for f in folder.iterdir()}
+    with pytest.raises(KeyboardInterrupt), storage.change(folder, storage.SIGNATURES) as writer:
+        writer.add("some", np.arange(3))
+        raise KeyboardInterrupt
+    assert {f.name: f.read_bytes() for f in folder.iterdir()} == before
+
+
+def test_a_change_keeps_what_it_does_not_touch_and_removes_what_it_replaces(folder):
+    with storage.change(folder, storage.SIGNATURES) as writer:
+        writer.add("some", np.arange(3))
+        del writer.entries["pieces"]
+    artifact = storage.Artifact(folder)
+    assert artifact.array("some").tolist() == [0, 1, 2]
+    assert "pieces" not in artifact and "none" in artifact
+    assert len(list(folder.iterdir())) == 3
+
+
+def test_readers_keep_the_state_that_they_opened(folder):
+    reader = storage.Artifact(folder)
+    with storage.change(folder, storage.SIGNATURES) as writer:
+        writer.add("some", np.arange(3))
+    assert reader.array("some").size == 20_000
+
+
+def test_creating_again_replaces_and_cleans(folder):
+    (folder / "leavings.part").write_bytes(b"x")
+    with storage.create(folder, storage.SIGNATURES) as writer:
+        writer.add("only", np.arange(3))
+    names = sorted(f.name for f in folder.iterdir())
+    assert len(names) == 2 and names[0] == "manifest.json" and names[1].startswith("only.")
+
+
+def test_leavings_of_a_killed_build_are_cleaned(tmp_path):
+    unfinished = tmp_path / ".a.unfinished"
+    unfinished.mkdir()
+    (unfinished / "old.123.bin").write_bytes(b"x" * 10)
+    with storage.create(tmp_path / "a", storage.SIGNATURES) as writer:
+        writer.add("only", np.arange(3))
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a"]
+    assert len(list((tmp_path / "a").iterdir())) == 2
+
+
+def test_one_writer_at_a_time(tmp_path, folder):
+    message = "another process is writing here: wait"
+    with storage.create(tmp_path / "new", storage.SIGNATURES):
+        with pytest.raises(ArtifactError, match=message):
+            storage.create(tmp_path / "new", storage.SIGNATURES).__enter__()
+    with storage.change(folder, storage.SIGNATURES):
+        with pytest.raises(ArtifactError, match=message):
+            storage.change(folder, storage.SIGNATURES).__enter__()
+
+
+def test_the_same_content_gives_the_same_bytes(tmp_path):
+    for name in ("a", "b"):
+        with storage.create(tmp_path / name, storage.INDEX) as writer:
+            writer.add("x", np.arange(9))
+            writer.add("y", np.arange(9.0))
+    for file in (tmp_path / "a").iterdir():
+        assert file.read_bytes() == (tmp_path / "b" / file.name).read_bytes()
+
+
+def test_places_that_hold_no_artifact(tmp_path):
+    with pytest.raises(ArtifactError, match=r"nowhere: no such folder: check the path"):
+        storage.Artifact(tmp_path / "nowhere")
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(ArtifactError, match=r"file: is a file, wanted the folder"):
+        storage.Artifact(tmp_path / "file")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ArtifactError, match=r"has no manifest\.json: an unfinished build .* again"):
+        storage.Artifact(tmp_path / "empty")
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("precious")
+    with pytest.raises(ArtifactError, match="an unfinished build or no artifact"):
+        storage.create(tmp_path / "mine", storage.INDEX).__enter__()
+    assert (tmp_path / "mine" / "thesis.txt").read_text() == "precious"
+    with pytest.raises(ArtifactError, match="no such folder: create it first"):
+        storage.create(tmp_path / "a" / "b", storage.INDEX).__enter__()
+
+
+def test_another_kind(folder, small_index):
+    with pytest.raises(ArtifactError, match="holds a signature table, wanted an index: name"):
+        CorpusIndex.open(folder)
+    with pytest.raises(ArtifactError, match="holds a signature table, wanted an index"):
+        storage.create(folder, storage.INDEX).__enter__()
+    with pytest.raises(ArtifactError, match="holds an index, wanted a signature table"):
+        storage.Artifact(small_index.path, storage.SIGNATURES)
+    rewrite_manifest(folder, kind="sculpture")
+    with pytest.raises(ArtifactError, match="'sculpture', a kind .* upgrade distsim"):
+        storage.Artifact(folder)
+
+
+def test_other_versions(folder):
+    rewrite_manifest(folder, version=99)
+    with pytest.raises(ArtifactError, match=r"version 99, this distsim reads up to \d+: upgrade"):
+        SignatureTable.open(folder)
+    rewrite_manifest(folder, version=0)
+    with pytest.raises(ArtifactError, match=r"version 0, this distsim reads from \d+ on: build"):
+        SignatureTable.open(folder)
+
+
+def test_a_truncated_or_missing_array(folder):
+    file = next(folder.glob("some.*"))
+    with open(file, "r+b") as stream:
+        stream.truncate(79_999)
+    with pytest.raises(ArtifactError, match=r"some\..*: 79,999 bytes, wanted 80,000: .* restore"):
+        storage.Artifact(folder)
+    file.unlink()
+    with pytest.raises(ArtifactError, match=r"some\..* cannot be opened .* restore the file"):
+        storage.Artifact(folder)
+
+
+def test_a_damaged_manifest(folder):
+    file = folder / "manifest.json"
+    whole = file.read_bytes()
+    for i in range(0, len(whole), 7):
+        file.write_bytes(whole[:i] + bytes([whole[i] ^ 1]) + whole[i + 1 :])
+        with pytest.raises(ArtifactError, match=r"manifest\.json: is damaged|upgrade distsim"):
+            storage.Artifact(folder)
+
+
+def test_verify_finds_any_flipped_byte(alice_index, tmp_path):
+    import shutil
+
+    draw = np.random.default_rng(1)
+    copy = tmp_path / "copy"
+    shutil.copytree(alice_index.path, copy)
+    assert find_faults(copy) == []
+    files = [f for f in sorted(copy.rglob("*")) if f.is_file() and f.stat().st_size]
+    for file in files:
+        whole = file.read_bytes()
+        at = int(draw.integers(len(whole)))
+        file.write_bytes(
+            whole[:at] + bytes([whole[at] ^ int(draw.integers(1, 256))]) + whole[at + 1 :]
+        )
+        try:
+            assert find_faults(copy)
+        except ArtifactError:
+            assert file.name == "manifest.json"
+        file.write_bytes(whole)
+    assert find_faults(copy) == []
+
+
+def test_verify_finds_arrays_that_contradict_each_other(small_index):
+    with storage.change(small_index.path, storage.INDEX) as writer:
+        suffixes = writer.read("shard-0/suffixes").copy()
+        suffixes[[5, 50]] = suffixes[[50, 5]]
+        writer.add("shard-0/suffixes", suffixes)
+    assert find_faults(small_index.path) == ["shard 0: the suffix array is not in order"]
+    with storage.change(small_index.path, storage.INDEX) as writer:
+        suffixes[7] = suffixes[8]
+        writer.add("shard-0/suffixes", suffixes)
+    assert "shard 0: the suffix array is no permutation" in find_faults(small_index.path)[0]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_place_that_cannot_be_written(tmp_path):
+    tmp_path.chmod(0o500)
+    with pytest.raises(PermissionError):
+        storage.create(tmp_path / "a", storage.INDEX).__enter__()
