@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from distsim.comparison import (
         ExactCosine,
+        LearntCosine,
         Neighbour,
         NeighbourSearch,
         neighbours,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     )
     from distsim.indexes.build import IndexOptions
     from distsim.indexes.corpus_index import ConcordanceLine, CorpusIndex
+    from distsim.signatures.learn import Learning
     from distsim.signatures.recipe import Recipe
     from distsim.signatures.sign import Selection
     from distsim.signatures.table import SignatureTable
@@ -41,6 +43,8 @@ _HOME = {
     "IncompatibleError": "errors",
     "IndexOptions": "indexes.build",
     "InputError": "errors",
+    "Learning": "signatures.learn",
+    "LearntCosine": "comparison",
     "Neighbour": "comparison",
     "NeighbourSearch": "comparison",
     "Normaliser": "corpus.normaliser",
@@ -63,6 +67,8 @@ __all__ = [
     "IncompatibleError",
     "IndexOptions",
     "InputError",
+    "Learning",
+    "LearntCosine",
     "Neighbour",
     "NeighbourSearch",
     "Normaliser",

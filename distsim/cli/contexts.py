@@ -5,13 +5,14 @@ from typing import Annotated
 import typer
 
 from distsim.cli.console import JsonOption, number, put, put_json, say
-from distsim.cli.options import WeightsOption, WindowOption
+from distsim.cli.options import SidesOption, WeightsOption, WindowOption
 
 
 def contexts(
     source: Annotated[str, typer.Argument(metavar="SOURCE", help="An index.")],
     phrase: Annotated[str, typer.Argument(metavar="PHRASE")],
     window: WindowOption = None,
+    sides: SidesOption = None,
     weights: WeightsOption = None,
     limit: Annotated[int, typer.Option(min=0, help="Features at most; 0: all.")] = 20,
     as_json: JsonOption = False,
@@ -22,7 +23,7 @@ def contexts(
     from distsim.indexes.corpus_index import CorpusIndex
 
     weighting = Weighting(weights.value) if weights else Weighting()
-    features = named_contexts(CorpusIndex.open(source), phrase, window or 1, weighting)
+    features = named_contexts(CorpusIndex.open(source), phrase, window or 1, weighting, bool(sides))
     if not features:
         say(f"{phrase!r} does not occur beside any word")
     for feature, times, weight in features[: limit or None]:

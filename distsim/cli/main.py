@@ -12,9 +12,11 @@ from distsim.cli import (
     contexts,
     count,
     demo,
+    evaluate,
     index,
     info,
     kwic,
+    learn,
     neighbours,
     ngrams,
     sign,
@@ -49,9 +51,11 @@ _command("count", count.count)
 _command("kwic", kwic.kwic)
 _command("ngrams", ngrams.ngrams)
 _command("contexts", contexts.contexts)
+_command("learn", learn.learn)
 _command("sign", sign.sign)
 _command("similarity", similarity.similarity)
 _command("neighbours", neighbours.neighbours)
+_command("evaluate", evaluate.evaluate)
 
 
 def _print_version(wanted: bool) -> None:

@@ -54,14 +54,10 @@ def spearman_interval(
     a: np.ndarray, b: np.ndarray, groups: Sequence[str], samples: int, seed: int
 ) -> Interval:
     """Return the bootstrap interval of Spearman's correlation, resampled by group."""
-    return _interval(
-        _members(groups), lambda rows: spearman(a[rows], b[rows]), samples, seed
-    )
+    return _interval(_members(groups), lambda rows: spearman(a[rows], b[rows]), samples, seed)
 
 
-def area_interval(
-    positive: np.ndarray, negative: np.ndarray, samples: int, seed: int
-) -> Interval:
+def area_interval(positive: np.ndarray, negative: np.ndarray, samples: int, seed: int) -> Interval:
     """Return the bootstrap interval of the area under the curve, both sides resampled."""
     generator = np.random.default_rng(seed)
     values = [

@@ -16,6 +16,7 @@ from distsim.evaluation.agreement import (
 from distsim.evaluation.gold import GoldSet, Pair
 
 SAMPLES = 1000
+_ROUNDS = 20
 
 
 class Measured(NamedTuple):
@@ -156,22 +157,36 @@ def _areas(
         both = [said for said in [*synonyms, *others] if said.similarity is not None]
         results.append(
             Result(
-                gold.name, measure.name, statistic,
+                gold.name,
+                measure.name,
+                statistic,
                 area_under_curve(positive, negative),
                 *area_interval(positive, negative, samples, seed),
                 float("nan"),
-                len(synonyms) + len(others), len(both), sum(said.composed for said in both),
-            )  # fmt: skip
+                len(synonyms) + len(others),
+                len(both),
+                sum(said.composed for said in both),
+            )
         )
     return results
 
 
 def random_pairs(pairs: Sequence[Pair], seed: int) -> list[Pair]:
-    """Return as many pairs of the same phrases, partners shuffled, none of them in the list."""
+    """Return as many pairs of the same phrases, none of them in the list.
+
+    Fewer where the list holds nearly all pairs that its phrases could make.
+    """
     taken = {frozenset(pair) for pair in pairs}
-    order = np.random.default_rng(seed).permutation(len(pairs)).tolist()
-    shuffled = [(pairs[n][0], pairs[other][1]) for n, other in enumerate(order)]
-    return [pair for pair in shuffled if pair[0] != pair[1] and frozenset(pair) not in taken]
+    generator = np.random.default_rng(seed)
+    drawn: list[Pair] = []
+    for _ in range(_ROUNDS):
+        for a, b in generator.integers(0, len(pairs), (len(pairs), 2)).tolist():
+            pair = (pairs[a][0], pairs[b][1])
+            if pair[0] != pair[1] and frozenset(pair) not in taken:
+                drawn.append(pair)
+        if len(drawn) >= len(pairs):
+            break
+    return drawn[: len(pairs)]
 
 
 def _known(measured: list[Measured]) -> np.ndarray:

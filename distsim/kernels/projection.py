@@ -35,7 +35,8 @@ def project(row_starts, features, weights, offsets, vectors, largest, sums):
     """Fill sums[p] with the sum of weight * vector over the features of each row p.
 
     offsets: where each feature's vector begins in `vectors` (float32 multiples of 2^-12),
-    NOWHERE where it has none and adds nothing; largest: an upper bound of their absolute values; sums: float64[n_rows, n_bits].
+    NOWHERE where it has none and adds nothing; largest: an upper bound of their absolute
+    values; sums: float64[n_rows, n_bits].
     """
     n_bits = sums.shape[1]
     for p in range(row_starts.size - 1):

@@ -32,7 +32,7 @@ class Composition:
         most_words: so many of the most frequent words are parts.
     """
 
-    trust: float = 1000.0
+    trust: float = 200.0
     rare: float = 0.003
     most_words: int = 250_000
 

@@ -29,7 +29,7 @@ Rotation = Literal["random", "itq"]
 ROTATIONS: tuple[str, ...] = ("random", "itq")
 _OVERSAMPLED = 30
 _ITQ_ROUNDS = 30
-_ITQ_ROWS = 20_000
+_ITQ_ROWS = 10_000
 _BLOCK_ROWS = 1024
 _STEPS = 4096.0  # vectors are multiples of 2^-12: see kernels.projection
 _LARGEST = 256.0
@@ -50,7 +50,7 @@ class Learning:
     """
 
     rows: int = 25_000
-    features: int = 40_000
+    features: int = 80_000
     rank: int | None = None
     iterations: int = 3
     exponent: float = 0.75
@@ -105,7 +105,7 @@ def learn_projection(
     """
     features = _frequent_features(space, learning.features)
     matrix = _weighted_matrix(rows, space, weighting, features, learning.rows)
-    rank = min(learning.rank or n_bits, n_bits, min(matrix.shape) - 1)
+    rank = min(learning.rank or n_bits, n_bits, matrix.shape[0] - 1, matrix.shape[1] - 1)
     if rank < 1 or matrix.nnz == 0:
         raise ParameterError(
             f"{matrix.shape[0]} frequent words and {matrix.shape[1]} features are too few to "
@@ -204,7 +204,7 @@ def _right_singular(
     """Return the `rank` first right singular vectors, float32[columns, rank], and the values."""
     transposed = matrix.T.tocsr()
     transposed.sort_indices()
-    width = min(rank + _OVERSAMPLED, min(matrix.shape))
+    width = min(rank + _OVERSAMPLED, *matrix.shape)
     generator = np.random.Generator(np.random.PCG64(seed))
     basis = generator.standard_normal((matrix.shape[1], width)).astype(np.float32)
     for turn in range(iterations):

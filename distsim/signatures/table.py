@@ -87,9 +87,7 @@ class SignatureTable:
         Raises: as distsim.signatures.sign.sign_index.
         """
         return cls.open(
-            sign_index(
-                index, path, recipe, selection, jobs, progress, projection_path, keep_parts
-            )
+            sign_index(index, path, recipe, selection, jobs, progress, projection_path, keep_parts)
         )
 
     def __len__(self) -> int:
