@@ -251,7 +251,7 @@ def test_reranking_orders_by_exact_cosine(alice_index):
     near = search.reranked("alice", 5, exact, 40)
     assert len(near) == 5
     candidates = [one.phrase for one in search.nearest("alice", 40)]
-    best = sorted((-exact.similarity("alice", phrase) for phrase in candidates))[:5]
+    best = sorted(-exact.similarity("alice", phrase) for phrase in candidates)[:5]
     assert [one.similarity for one in near] == pytest.approx([-value for value in best])
     assert search.reranked("zzz", 5, exact) is None
 
