@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         similarities,
         similarity,
     )
+    from distsim.contexts.ngram import NamedContext, named_contexts
     from distsim.contexts.weights import Weighting
     from distsim.corpus.normaliser import Normaliser
     from distsim.errors import (
@@ -45,6 +46,7 @@ _HOME = {
     "InputError": "errors",
     "Learning": "signatures.learn",
     "LearntCosine": "comparison",
+    "NamedContext": "contexts.ngram",
     "Neighbour": "comparison",
     "NeighbourSearch": "comparison",
     "Normaliser": "corpus.normaliser",
@@ -53,6 +55,7 @@ _HOME = {
     "Selection": "signatures.sign",
     "SignatureTable": "signatures.table",
     "Weighting": "contexts.weights",
+    "named_contexts": "contexts.ngram",
     "neighbours": "comparison",
     "similarities": "comparison",
     "similarity": "comparison",
@@ -69,6 +72,7 @@ __all__ = [
     "InputError",
     "Learning",
     "LearntCosine",
+    "NamedContext",
     "Neighbour",
     "NeighbourSearch",
     "Normaliser",
@@ -77,6 +81,7 @@ __all__ = [
     "Selection",
     "SignatureTable",
     "Weighting",
+    "named_contexts",
     "neighbours",
     "similarities",
     "similarity",

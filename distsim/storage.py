@@ -6,21 +6,28 @@ folder can hold an old and a new state side by side; the manifest, replaced in o
 decides which of them is the artifact. Nothing in it is ever unpickled or run.
 """
 
+import ctypes
 import errno
 import fcntl
 import hashlib
 import json
+import math
+import mmap
 import os
+import re
 import shutil
+import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from distsim.errors import ArtifactError
+from distsim.parallel import check_interrupted
 
 MANIFEST = "manifest.json"
 
@@ -42,6 +49,9 @@ KINDS = {kind.name: kind for kind in (INDEX, SIGNATURES, PROJECTION)}
 _CHECKSUM_BYTES = 16
 _READ_BYTES = 1 << 22
 _SMALL_BYTES = 1 << 16
+# What an entry of a manifest may say: no path out of the folder, no dtype that holds pointers.
+_FILE_NAME = re.compile(r"[^/\0]+\.bin")
+_DTYPE = re.compile(r"\|[uib]1|<[uif][248]")
 
 
 class Artifact:
@@ -55,7 +65,7 @@ class Artifact:
     def __init__(self, path: str | Path, kind: Kind | None = None) -> None:
         self.path = Path(path)
         self.manifest = _read_manifest(self.path)
-        self._check_kind(kind)
+        self.kind = _require_kind(self.path, self.manifest, kind)
         while True:
             try:
                 self._arrays = {name: self._map(name) for name in self.manifest["arrays"]}
@@ -65,31 +75,6 @@ class Artifact:
                 self.manifest = _read_manifest(self.path)
                 if self.manifest["checksum"] == before:  # else a writer was faster than we
                     raise
-
-    def _check_kind(self, kind: Kind | None) -> None:
-        found = KINDS.get(self.manifest["kind"])
-        if found is None:
-            raise ArtifactError(
-                f"{self.path}: holds {self.manifest['kind']!r}, a kind of artifact that this "
-                "version of distsim does not know: upgrade distsim"
-            )
-        if kind is not None and found is not kind:
-            raise ArtifactError(
-                f"{self.path}: holds {_article(found.name)}, wanted {_article(kind.name)}: "
-                "name another folder"
-            )
-        self.kind = found
-        version = self.manifest["version"]
-        if version > found.version:
-            raise ArtifactError(
-                f"{self.path}: {found.name} of format version {version}, this distsim reads up "
-                f"to {found.version}: upgrade distsim"
-            )
-        if version < found.oldest_readable:
-            raise ArtifactError(
-                f"{self.path}: {found.name} of format version {version}, this distsim reads from "
-                f"{found.oldest_readable} on: build it again"
-            )
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -104,14 +89,26 @@ class Artifact:
     def __contains__(self, name: str) -> bool:
         return name in self.manifest["arrays"]
 
-    def array(self, name: str) -> np.ndarray:
-        """Return an array, read-only; the larger ones are memory-mapped."""
+    def array(self, name: str, dtype: Any = None, ndim: int = 1) -> np.ndarray:
+        """Return an array, read-only; the larger ones are memory-mapped.
+
+        dtype: what its reader relies on, with `ndim`; not checked where None.
+
+        Raises:
+            ArtifactError: there is no such array, or it is of another dtype or dimension.
+        """
         try:
-            return self._arrays[name]
+            values = self._arrays[name]
         except KeyError:
             raise ArtifactError(
                 f"{self.path}: no array {name!r} in the manifest: build it again"
             ) from None
+        if dtype is not None and (values.dtype != np.dtype(dtype) or values.ndim != ndim):
+            raise ArtifactError(
+                f"{self.path}: array {name!r} is {values.ndim}-dimensional {values.dtype}, wanted "
+                f"{ndim}-dimensional {np.dtype(dtype)}: restore it or build it again"
+            )
+        return values
 
     def size(self) -> int:
         """Return the bytes of all arrays."""
@@ -128,29 +125,88 @@ class Artifact:
     def _map(self, name: str) -> np.ndarray:
         entry = self.manifest["arrays"][name]
         file = self.path / entry["file"]
-        shape = tuple(entry["shape"])
-        wanted = int(np.prod(shape, dtype=np.int64)) * np.dtype(entry["dtype"]).itemsize
         try:
             size = file.stat().st_size
-            if size == wanted == entry["size"]:
-                return _read_only(file, entry["dtype"], shape, size)
+            if size == entry["size"]:
+                return _read_only(file, entry["dtype"], tuple(entry["shape"]), size)
         except OSError as error:
-            raise ArtifactError(
-                f"{file}: cannot be opened ({error.strerror}): restore the file or build the "
-                f"{self.kind.name} again"
-            ) from None
+            remedy = f"restore the file or build the {self.kind.name} again"
+            if isinstance(error, PermissionError):
+                remedy = "change its permissions"
+            elif error.errno == errno.ENOMEM:
+                remedy = "raise the limit of memory (ulimit -v) or use a larger machine"
+            elif error.errno in (errno.EMFILE, errno.ENFILE):
+                remedy = "raise the limit of open files (ulimit -n)"
+            raise ArtifactError(f"{file}: cannot be opened ({error.strerror}): {remedy}") from None
         raise ArtifactError(
-            f"{file}: {size:,} bytes, wanted {wanted:,}: the file is cut short or changed; "
+            f"{file}: {size:,} bytes, wanted {entry['size']:,}: the file is cut short or changed; "
             f"restore it or build the {self.kind.name} again"
         )
 
 
 def _read_only(file: Path, dtype: str, shape: tuple[int, ...], size: int) -> np.ndarray:
     if size > _SMALL_BYTES:
-        return np.memmap(file, dtype, "r", shape=shape)
-    values = np.fromfile(file, dtype).reshape(shape)  # holds no file descriptor
+        values = np.frombuffer(_mapped(file, size), dtype).reshape(shape)
+    else:
+        values = np.frombuffer(file.read_bytes(), dtype).reshape(shape)
     values.flags.writeable = False
     return values
+
+
+def _mapped(file: Path, size: int) -> memoryview:
+    """Return a file's bytes, memory-mapped, without a file descriptor that stays open.
+
+    Python's mmap keeps one for each map (until 3.13's trackfd), and an index has five maps
+    a shard: too many for a process that may open 64 files.
+    """
+    map_memory, unmap_memory = _memory_maps()
+    handle = os.open(file, os.O_RDONLY)
+    try:
+        address = map_memory(None, size, mmap.PROT_READ, mmap.MAP_SHARED, handle, 0)
+    finally:
+        os.close(handle)
+    if address == ctypes.c_void_p(-1).value:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number), str(file))
+    pages = (ctypes.c_ubyte * size).from_address(address)
+    # At exit the maps go with the process: a thread may still be reading them.
+    weakref.finalize(pages, unmap_memory, address, size).atexit = False
+    return memoryview(pages).cast("B").toreadonly()
+
+
+@cache
+def _memory_maps() -> tuple[Any, Any]:
+    """Return the C library's mmap and munmap."""
+    library = ctypes.CDLL(None, use_errno=True)
+    library.mmap.restype = ctypes.c_void_p
+    library.mmap.argtypes = (
+        ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long,
+    )  # fmt: skip
+    library.munmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
+    return library.mmap, library.munmap
+
+
+@contextmanager
+def understood(path: str | Path) -> Iterator[None]:
+    """Turn what odd parameters in a manifest raise into an ArtifactError that names the place."""
+    try:
+        yield
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise ArtifactError(
+            f"{path}: {MANIFEST} holds parameters that cannot be ({error}): restore it or "
+            "build it again"
+        ) from error
+
+
+@contextmanager
+def _naming(file: Path) -> Iterator[None]:
+    """Put the file's name into an error of the system that has none."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            error.filename = str(file)
+        raise
 
 
 class ArrayStream:
@@ -169,7 +225,8 @@ class ArrayStream:
     def append(self, values: np.ndarray) -> None:
         """Append values, converted to the array's dtype."""
         data = np.ascontiguousarray(values, self._dtype).reshape(-1).view(np.uint8).data
-        self._file.write(data)
+        with _naming(self._part):
+            self._file.write(data)
         self._hash.update(data)
         self._size += len(data)
 
@@ -179,9 +236,10 @@ class ArrayStream:
     def close(self) -> dict[str, Any]:
         """Finish the file under its final name and return its entry in the manifest."""
         if not self._file.closed:
-            self._file.flush()
-            os.fsync(self._file.fileno())
-            self._file.close()
+            with _naming(self._part):
+                self._file.flush()
+                os.fsync(self._file.fileno())
+                self._file.close()
             checksum = self._hash.hexdigest()
             file = f"{self._stem}.{checksum[:12]}.bin"
             os.replace(self._part, self._folder / file)
@@ -197,7 +255,8 @@ class ArrayStream:
 
     def abandon(self) -> None:
         """Close the file without keeping it."""
-        self._file.close()
+        with suppress(OSError):  # closing writes out what is left, on a full disk in vain
+            self._file.close()
 
 
 @dataclass
@@ -209,6 +268,7 @@ class ArtifactWriter:
     parameters: dict[str, Any] = field(default_factory=dict)
     entries: dict[str, dict[str, Any]] = field(default_factory=dict)
     _streams: dict[str, ArrayStream] = field(default_factory=dict)
+    _unchecked: set[str] = field(default_factory=set)  # entries that an earlier writer made
 
     def add(self, name: str, values: np.ndarray) -> None:
         """Write a whole array, one- or two-dimensional."""
@@ -226,15 +286,28 @@ class ArtifactWriter:
     def close(self, name: str) -> None:
         """Finish the array of this name."""
         self.entries[name] = self._streams.pop(name).close()
+        self._unchecked.discard(name)
 
     def read(self, name: str) -> np.ndarray:
-        """Return a finished array of this artifact, mapped read-only."""
+        """Return a finished array of this artifact, mapped read-only.
+
+        Raises:
+            ArtifactError: it is an array of the earlier state and is damaged. What is read here
+                goes into new arrays, whose fresh checksums would hide the damage for ever.
+        """
         entry = self.entries[name]
         file = self.folder / entry["file"]
+        if name in self._unchecked:
+            if _checksum_of(file) != entry["checksum"]:
+                raise ArtifactError(
+                    f"{file}: is damaged: restore it or build the {self.kind.name} again"
+                )
+            self._unchecked.discard(name)
         return _read_only(file, entry["dtype"], tuple(entry["shape"]), entry["size"])
 
     def finish(self) -> None:
         """Put the manifest in place: from here on the folder is the new artifact."""
+        check_interrupted()
         for name in list(self._streams):
             self.close(name)
         manifest = {
@@ -245,10 +318,11 @@ class ArtifactWriter:
         }
         manifest["checksum"] = _manifest_checksum(manifest)
         part = self.folder / (MANIFEST + ".part")
-        with open(part, "w", encoding="utf-8") as file:
+        with _naming(part), open(part, "w", encoding="utf-8") as file:
             file.write(_manifest_text(manifest))
             file.flush()
             os.fsync(file.fileno())
+        _sync_folder(self.folder)  # the arrays' names are on the disk before the manifest's
         os.replace(part, self.folder / MANIFEST)
         _sync_folder(self.folder)
 
@@ -263,24 +337,32 @@ def create(path: str | Path, kind: Kind) -> Iterator[ArtifactWriter]:
     """Write a new artifact at `path`, whole or not at all.
 
     It is built in a hidden sibling folder and renamed into place. An artifact of the same
-    kind that stands there already is replaced in one step when the new one is complete.
+    kind that stands there already, damaged or not, is replaced in one step when the new one
+    is complete.
 
     Raises:
-        ArtifactError: something else stands at `path`, or another process is writing there.
+        ArtifactError: something else stands at `path`, or it cannot be written, or another
+            process is writing there.
     """
     path = Path(path)
     if path.exists() or path.is_symlink():
-        if not (path / MANIFEST).exists() and path.is_dir() and not any(path.iterdir()):
+        if path.is_dir() and not any(path.iterdir()):
             path.rmdir()
         else:
-            Artifact(path, kind)  # refuses what must not be replaced
-            with _changing(path, kind, ArtifactWriter(path, kind)) as writer:
+            _require_kind(path, _read_manifest(path), kind)  # refuses what must not be replaced
+            with _locked(path, path), _changing(path, ArtifactWriter(path, kind)) as writer:
                 yield writer
             return
     if not path.parent.is_dir():
         raise ArtifactError(f"{path.parent}: no such folder: create it first")
+    _require_writable(path.parent)
     unfinished = path.with_name(f".{path.name}.unfinished")
     with _locked(unfinished, path, make=True):
+        if path.exists():
+            raise ArtifactError(
+                f"{path}: another process has just written here: look at it, or run the same "
+                "command again to replace it"
+            )
         _clear(unfinished, keep=set())
         writer = ArtifactWriter(unfinished, kind)
         try:
@@ -300,33 +382,38 @@ def change(path: str | Path, kind: Kind) -> Iterator[ArtifactWriter]:
 
     The writer starts with the present parameters and arrays; entries that are removed from
     `writer.entries` go when the change is complete. Readers see the old or the new state.
+
+    Raises:
+        ArtifactError: as Artifact, or it cannot be written, or another process is writing.
     """
     path = Path(path)
+    _read_manifest(path)
     with _locked(path, path):
         manifest = Artifact(path, kind).manifest
-        writer = ArtifactWriter(path, kind, dict(manifest["parameters"]), dict(manifest["arrays"]))
-        with _changing(path, kind, writer, locked=True):
+        entries = dict(manifest["arrays"])
+        writer = ArtifactWriter(
+            path, kind, dict(manifest["parameters"]), entries, _unchecked=set(entries)
+        )
+        with _changing(path, writer):
             yield writer
 
 
 @contextmanager
-def _changing(
-    path: Path, kind: Kind, writer: ArtifactWriter, locked: bool = False
-) -> Iterator[ArtifactWriter]:
-    if not locked:
-        with _locked(path, path), _changing(path, kind, writer, locked=True):
-            yield writer
-        return
-    before = {entry["file"] for entry in Artifact(path, kind).manifest["arrays"].values()}
-    _clear(path, keep=before)
+def _changing(path: Path, writer: ArtifactWriter) -> Iterator[ArtifactWriter]:
+    """Write into a locked artifact; afterwards only what its manifest names is left."""
+    _require_writable(path)
+    _clear(path, keep=_named_files(path))
     try:
         yield writer
         writer.finish()
     except BaseException:
         writer.abandon()
-        _clear(path, keep=before)
+        with suppress(OSError, ArtifactError):
+            # Not the files named before: the manifest may be the new one already.
+            _clear(path, keep=_named_files(path))
         raise
-    _clear(path, keep={entry["file"] for entry in writer.entries.values()})
+    with suppress(OSError):  # the change is made; the next writer clears what stays now
+        _clear(path, keep=_named_files(path))
 
 
 @contextmanager
@@ -359,6 +446,18 @@ def _locked(folder: Path, path: Path, make: bool = False) -> Iterator[None]:
             os.close(handle)
 
 
+def _require_writable(folder: Path) -> None:
+    """Refuse at the door what would fail after hours of work."""
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise ArtifactError(
+            f"{folder}: cannot be written: change its permissions or name another place"
+        )
+
+
+def _named_files(path: Path) -> set[str]:
+    return {entry["file"] for entry in _read_manifest(path)["arrays"].values()}
+
+
 def _clear(folder: Path, keep: set[str]) -> None:
     """Remove our files that no manifest names: leavings of a writer that was killed."""
     for file in folder.iterdir():
@@ -376,7 +475,7 @@ def _read_manifest(path: Path) -> dict[str, Any]:
     if not file.exists():
         raise ArtifactError(
             f"{path}: has no {MANIFEST}: an unfinished build or no artifact of distsim; "
-            "build it again"
+            "name another folder, or remove this one and build it again"
         )
     try:
         text = file.read_bytes()
@@ -384,14 +483,68 @@ def _read_manifest(path: Path) -> dict[str, Any]:
         sound = (
             manifest["checksum"] == _manifest_checksum(manifest)
             and text == _manifest_text(manifest).encode()
+            and _is_well_formed(manifest)
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         sound = False
     except OSError as error:
-        raise ArtifactError(f"{file}: cannot be read: {error.strerror}") from None
+        raise ArtifactError(
+            f"{file}: cannot be read ({error.strerror}): change its permissions or restore it"
+        ) from None
     if not sound:
-        raise ArtifactError(f"{file}: is damaged: restore the file or build the artifact again")
+        raise ArtifactError(
+            f"{file}: is damaged: restore the file, or remove the folder and build it again"
+        )
     return manifest
+
+
+def _require_kind(path: Path, manifest: dict[str, Any], kind: Kind | None) -> Kind:
+    """Return the kind of an artifact, `kind` where given, of a version that can be read."""
+    found = KINDS.get(manifest["kind"])
+    if found is None:
+        raise ArtifactError(
+            f"{path}: holds {manifest['kind']!r}, a kind of artifact that this "
+            "version of distsim does not know: upgrade distsim"
+        )
+    if kind is not None and found is not kind:
+        raise ArtifactError(
+            f"{path}: holds {_article(found.name)}, wanted {_article(kind.name)}: "
+            "name another folder"
+        )
+    version = manifest["version"]
+    if version > found.version:
+        raise ArtifactError(
+            f"{path}: {found.name} of format version {version}, this distsim reads up "
+            f"to {found.version}: upgrade distsim"
+        )
+    if version < found.oldest_readable:
+        raise ArtifactError(
+            f"{path}: {found.name} of format version {version}, this distsim reads from "
+            f"{found.oldest_readable} on: build it again"
+        )
+    return found
+
+
+def _is_well_formed(manifest: dict[str, Any]) -> bool:
+    return (
+        isinstance(manifest["kind"], str)
+        and isinstance(manifest["version"], int)
+        and isinstance(manifest["parameters"], dict)
+        and all(_is_entry(entry) for entry in manifest["arrays"].values())
+    )
+
+
+def _is_entry(entry: dict[str, Any]) -> bool:
+    """Tell whether an array's description is one that this module wrote or could write."""
+    shape, dtype = entry["shape"], entry["dtype"]
+    return (
+        _FILE_NAME.fullmatch(entry["file"]) is not None
+        and _DTYPE.fullmatch(dtype) is not None
+        and isinstance(entry["checksum"], str)
+        and len(shape) in (1, 2)
+        and all(type(length) is int and length >= 0 for length in shape)
+        and entry["size"] == math.prod(shape) * int(dtype[2:])
+    )
 
 
 def _manifest_text(manifest: dict[str, Any]) -> str:
@@ -417,7 +570,7 @@ def checksum_of_array(values: np.ndarray) -> str:
 
 def _checksum_of(file: Path) -> str:
     digest = hashlib.blake2b(digest_size=_CHECKSUM_BYTES)
-    with open(file, "rb") as stream:
+    with _naming(file), open(file, "rb") as stream:
         while data := stream.read(_READ_BYTES):
             digest.update(data)
     return digest.hexdigest()

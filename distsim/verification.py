@@ -24,8 +24,14 @@ def find_faults(path: str | Path) -> list[str]:
         ArtifactError: the artifact cannot be opened at all.
     """
     path = Path(path)
-    artifact = storage.Artifact(path)
-    faults = [f"{path / file} is damaged" for file in artifact.damaged()]
+    while True:
+        artifact = storage.Artifact(path)
+        try:
+            faults = [f"{path / file} is damaged" for file in artifact.damaged()]
+            break
+        except FileNotFoundError:
+            if storage.Artifact(path).checksum == artifact.checksum:
+                raise  # else a writer replaced the state that was being read: read the new one
     if faults:
         return faults
     try:
@@ -67,6 +73,12 @@ def _index_faults(index: CorpusIndex) -> Iterator[str]:
             yield f"{name}: the suffix array is no permutation of the positions"
         if count_disorder(shard.tokens, shard.suffixes, _DEPTH):
             yield f"{name}: the suffix array is not in order"
+        if shard.source_numbers.max() >= index.n_sources:
+            yield f"{name} has text of a source that is not named"
+        for starts_of in ("document_starts", "source_starts"):
+            starts = getattr(shard, starts_of)
+            if np.any(starts[1:] <= starts[:-1]) or starts.max(initial=0) >= boundaries.size:
+                yield f"{name}: the {starts_of.replace('_', ' ')} are no ascending sentences"
         tokens += n - boundaries.size
         sentences += boundaries.size
     counts = index.parameters["counts"]

@@ -14,6 +14,8 @@ from tests.conftest import PROJECT
 
 TEXT = "the cat sat on the mat\nthe dog sat on the log\na cat and a dog sat\n"
 
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
 
 @pytest.fixture
 def run(monkeypatch, capsys):
@@ -21,8 +23,13 @@ def run(monkeypatch, capsys):
 
     def call(*arguments, status=0):
         monkeypatch.setattr(sys, "argv", ["distsim", *map(str, arguments)])
-        with pytest.raises(SystemExit) as end:
-            main()
+        handlers = {number: signal.getsignal(number) for number in _SIGNALS}
+        try:
+            with pytest.raises(SystemExit) as end:
+                main()
+        finally:  # main ends with signals ignored, and children would inherit that
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
         out, err = capsys.readouterr()
         assert end.value.code == status, err
         assert "Traceback" not in err

@@ -50,6 +50,7 @@ def test_signatures_are_those_of_a_plain_computation(small_index, sentences, sch
         text = " ".join(phrase)
         named = named_contexts(small_index, text, window, weighting)
         assert {f: c for f, c, _ in named} == counts
+        assert [named, []] == named_contexts(small_index, [text, "notaword"], window, weighting)
         assert {f: pytest.approx(w, abs=1e-9) for f, _, w in named} == weights
         expected = naive.signature(weights, pool, 64)
         row = table.find([text])[0]

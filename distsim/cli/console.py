@@ -48,6 +48,11 @@ def put_json(**values: Any) -> None:
     sys.stdout.write(json.dumps(values, ensure_ascii=False) + "\n")
 
 
+def as_column(text: str) -> str:
+    """Return text without the characters that part columns and lines."""
+    return text.replace("\t", " ").replace("\n", " ").replace("\r", " ")
+
+
 def number(value: float | None) -> str:
     """Return a similarity or weight as it is printed, NA for None."""
     return NOT_AVAILABLE if value is None else f"{value:.6f}"

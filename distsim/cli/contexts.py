@@ -17,7 +17,10 @@ def contexts(
     limit: Annotated[int, typer.Option(min=0, help="Features at most; 0: all.")] = 20,
     as_json: JsonOption = False,
 ) -> None:
-    """Print feature<TAB>count<TAB>weight, strongest first."""
+    """List the contexts of a phrase.
+
+    Prints feature<TAB>count<TAB>weight, strongest first.
+    """
     from distsim.contexts.ngram import named_contexts
     from distsim.contexts.weights import Weighting
     from distsim.indexes.corpus_index import CorpusIndex

@@ -8,6 +8,7 @@ from distsim.cli.console import (
     NOT_AVAILABLE,
     InputOption,
     JsonOption,
+    as_column,
     asked_phrases,
     put,
     put_json,
@@ -23,7 +24,10 @@ def count(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Print phrase<TAB>count."""
+    """Count phrases.
+
+    Prints phrase<TAB>count.
+    """
     from distsim.indexes.corpus_index import CorpusIndex
 
     asked = asked_phrases(phrases, file)
@@ -39,4 +43,4 @@ def count(
         if as_json:
             put_json(phrase=one.phrase, count=times)
         else:
-            put(one.phrase, NOT_AVAILABLE if times is None else times)
+            put(as_column(one.phrase), NOT_AVAILABLE if times is None else times)

@@ -29,7 +29,10 @@ def demo(
         typer.Option("--output", "-o", metavar="FOLDER", help="Keep the index there."),
     ] = None,
 ) -> None:
-    """Index twelve novels, sign their phrases, and ask for similar ones; under a minute."""
+    """Run the whole flow on twelve novels.
+
+    Index them, sign their phrases, and ask for similar ones; takes under a minute.
+    """
     import time
 
     from distsim import (  # fmt: skip

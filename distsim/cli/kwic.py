@@ -32,7 +32,10 @@ def kwic(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Print file:line<TAB>left<TAB>node<TAB>right of the normalised text."""
+    """Show a phrase in its contexts.
+
+    Prints file:line<TAB>left<TAB>node<TAB>right of the normalised text.
+    """
     from distsim.indexes.corpus_index import CorpusIndex
 
     lines = CorpusIndex.open(index).concordance(

@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -25,8 +26,7 @@ from distsim.cli import (
 )
 from distsim.cli.console import say
 from distsim.errors import DistsimError
-
-_INTERRUPTED = 130
+from distsim.parallel import Interrupted, interrupt
 
 app = typer.Typer(
     name="distsim",
@@ -69,30 +69,52 @@ def _print_version(wanted: bool) -> None:
 @app.callback()
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Say it.")
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version."),
     ] = False,
 ) -> None:
     pass
 
 
+_INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_ONE_TAP_SECONDS = 2.0
+
+
+def _obey_interrupts() -> None:
+    """Raise Interrupted at Ctrl-C, SIGTERM and SIGHUP; a second tap does not disturb the first.
+
+    A signal that the parent has set to be ignored (nohup) stays ignored.
+    """
+    last = -_ONE_TAP_SECONDS
+
+    def obey(number: int, frame: Any) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last >= _ONE_TAP_SECONDS:
+            last = now
+            interrupt(number)
+
+    for number in _INTERRUPTS:
+        if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
+            signal.signal(number, obey)
+
+
 def main() -> None:
-    """Run the program and exit: 0; 1 the input is at fault; 2 usage; 130 Ctrl-C."""
+    """Run the program and exit: 0; 1 the input is at fault; 2 usage; 130 Ctrl-C, 143 SIGTERM."""
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(encoding="utf-8", errors="replace", newline="\n")  # type: ignore[union-attr]
     try:
+        _obey_interrupts()
         status = app(standalone_mode=False) or 0
-        if status == _INTERRUPTED:  # newer argument parsers turn Ctrl-C into a status
-            raise KeyboardInterrupt
         sys.stdout.flush()
     except typer.Exit as error:
         status = error.exit_code
     except DistsimError as error:
         status = _fail(str(error))
-    except (KeyboardInterrupt, typer.Abort):
-        say("distsim: interrupted; what was being written is not kept")
-        status = _INTERRUPTED
+    except (Interrupted, KeyboardInterrupt, typer.Abort) as error:
+        say("distsim: interrupted; nothing half-written is left behind")
+        status = 128 + (error.args[0] if isinstance(error, Interrupted) else signal.SIGINT)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = 128 + signal.SIGPIPE
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
@@ -105,12 +127,30 @@ def main() -> None:
             raise
         show()
         status = getattr(error, "exit_code", 2)
+    if status == 0:
+        _mention_cache()
+    for number in _INTERRUPTS:  # what could be stopped is done
+        signal.signal(number, signal.SIG_IGN)
+    try:
+        sys.stdout.flush()
+    except OSError:  # the pipe is closed or the disk is full: do not try again at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(status)
 
 
 def _fail(message: str) -> int:
     say(f"distsim: {message}")
     return 1
+
+
+def _mention_cache() -> None:
+    """Say so if every run has to compile the kernels anew."""
+    kernels = sys.modules.get("distsim.kernels.compiled")
+    if kernels is not None and kernels.uncached_kernels():
+        say(
+            "distsim: the compiled kernels could not be kept, so every run takes some seconds "
+            "more: set NUMBA_CACHE_DIR to a folder that can be written"
+        )
 
 
 def _remedy(error: OSError) -> str:
@@ -122,7 +162,11 @@ def _remedy(error: OSError) -> str:
         errno.EACCES: ": change the permissions or name another place",
         errno.EPERM: ": change the permissions or name another place",
         errno.EROFS: ": name another place",
+        errno.EFBIG: ": raise the limit of file sizes (ulimit -f) or name another disk",
         errno.EMFILE: ": raise the limit of open files (ulimit -n)",
+        errno.ENFILE: ": close other programs' files or raise the system's limit",
+        errno.ENOMEM: ": free some memory, or use a larger machine",
+        errno.EIO: ": the disk or the connection to it is at fault: check it",
     }.get(error.errno or 0, "")
 
 

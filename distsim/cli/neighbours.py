@@ -9,6 +9,7 @@ from distsim.cli.console import (
     NOT_AVAILABLE,
     InputOption,
     JsonOption,
+    as_column,
     asked_phrases,
     lengths_range,
     number,
@@ -45,8 +46,9 @@ def neighbours(
     file: InputOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Print rank<TAB>phrase<TAB>similarity<TAB>strength; with --input the focal phrase first.
+    """Find the phrases most alike.
 
+    Prints rank<TAB>phrase<TAB>similarity<TAB>strength; with --input the focal phrase first.
     A fifth column says `composed` where the focal phrase is not in the table and its bits were
     made of its words.
     """
@@ -66,7 +68,7 @@ def neighbours(
     exact = None if rerank is None else exact_cosine(opened, table, index)
     n_composed = 0
     for one in asked:
-        focal = [one.phrase] if file is not None else []
+        focal = [as_column(one.phrase)] if file is not None else []
         found = None
         if not one.empty:
             if exact is not None and rerank is not None:

@@ -15,7 +15,10 @@ def ngrams(
     min_count: Annotated[int, typer.Option(min=1, help="Leave out rarer phrases.")] = 1,
     as_json: JsonOption = False,
 ) -> None:
-    """Print phrase<TAB>count in index order: by the words' first appearance in the corpus."""
+    """List all phrases with their counts.
+
+    Prints phrase<TAB>count in index order: by the words' first appearance in the corpus.
+    """
     from distsim.indexes.corpus_index import CorpusIndex
 
     shortest, longest = lengths_range(lengths)

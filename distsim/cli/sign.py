@@ -60,7 +60,10 @@ def sign(
     ] = None,
     jobs: JobsOption = None,
 ) -> None:
-    """Sign the phrases of an index; the table goes into the index where no -o is given."""
+    """Sign phrases into a table.
+
+    The table goes into the index where no -o is given.
+    """
     from distsim.contexts.weights import Weighting
     from distsim.indexes.corpus_index import CorpusIndex
     from distsim.signatures.composition import Composition

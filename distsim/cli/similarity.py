@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from distsim.cli.console import JsonOption, number, put, put_json, read_lines, say
+from distsim.cli.console import JsonOption, as_column, number, put, put_json, read_lines, say
 from distsim.errors import InputError, ParameterError
 
 
@@ -26,10 +26,10 @@ def similarity(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Print one number, or a<TAB>b<TAB>similarity for every pair of a file.
+    """Tell how alike two phrases are.
 
-    One more column says `composed` where a phrase is not in the table and its bits were made of
-    its words.
+    Prints one number, or a<TAB>b<TAB>similarity for every pair of a file. One more column says
+    `composed` where a phrase is not in the table and its bits were made of its words.
     """
     from distsim import comparison as engine
     from distsim.cli.opened import exact_cosine
@@ -64,7 +64,7 @@ def similarity(
         elif single:
             put(number(value), *mark)
         else:
-            put(first, second, number(value), *mark)
+            put(as_column(first), as_column(second), number(value), *mark)
     if n_composed:
         say(
             f"composed: {n_composed:,} of {len(asked):,} pairs have a phrase that is not in the "

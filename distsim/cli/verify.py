@@ -8,7 +8,10 @@ from distsim.cli.console import put
 
 
 def verify(artifact: Annotated[str, typer.Argument(metavar="ARTIFACT")]) -> None:
-    """Check an artifact's checksums and what must hold in it; exit 1 if anything is wrong."""
+    """Check an artifact for damage.
+
+    Its checksums and all that must hold in it; exit status 1 if anything is wrong.
+    """
     from distsim.errors import ArtifactError
     from distsim.verification import find_faults
 

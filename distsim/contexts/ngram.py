@@ -5,7 +5,8 @@
 stands: window for the next one, 1 for the last.
 """
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
@@ -119,25 +120,53 @@ def phrase_contexts(
     return ContextCounts(contexts.starts, contexts.features[order], contexts.counts[order])
 
 
+class NamedContext(NamedTuple):
+    """A feature of a phrase: `l1:revise` is the word `revise` right before it."""
+
+    feature: str
+    occurrences: int
+    weight: float
+
+
+@overload
+def named_contexts(
+    index: CorpusIndex, phrase: str, window: int = ..., weighting: Weighting | None = ...,
+    sides: bool = ...,
+) -> list[NamedContext]: ...  # fmt: skip
+@overload
+def named_contexts(
+    index: CorpusIndex, phrase: Sequence[str], window: int = ...,
+    weighting: Weighting | None = ..., sides: bool = ...,
+) -> list[list[NamedContext]]: ...  # fmt: skip
 def named_contexts(
     index: CorpusIndex,
-    phrase: str,
+    phrase: str | Sequence[str],
     window: int = 1,
     weighting: Weighting | None = None,
     sides: bool = False,
-) -> list[tuple[str, int, float]]:
-    """Return (feature, count, weight) of a phrase's contexts, strongest first, then by count.
-
-    A feature is named by its place and word: `l1:revise` stands right before the phrase.
+) -> list[NamedContext] | list[list[NamedContext]]:
+    """Return a phrase's contexts, or those of each of several, strongest first, then by count.
 
     Raises: as phrase_contexts.
     """
-    contexts = phrase_contexts(index, phrase, window, sides)
     space = feature_space(index, window, sides)
-    weights = Weigher(space, weighting or Weighting()).weigh(contexts)
+    weigher = Weigher(space, weighting or Weighting())
+    if isinstance(phrase, str):
+        return _named(index, phrase_contexts(index, phrase, window, sides), space, weigher)
+    return [
+        _named(index, phrase_contexts(index, one, window, sides), space, weigher) for one in phrase
+    ]
+
+
+def _named(
+    index: CorpusIndex, contexts: ContextCounts, space: FeatureSpace, weigher: Weigher
+) -> list[NamedContext]:
+    weights = weigher.weigh(contexts)
     families, words = np.divmod(contexts.features.astype(np.int64), index.n_words)
     named = [
-        (f"{space.family_names[family]}:{index.vocabulary.word(word)}", count, weight)
+        NamedContext(
+            f"{space.family_names[family]}:{index.vocabulary.word(word)}", count, weight
+        )
         for family, word, count, weight in zip(
             families.tolist(), words.tolist(), contexts.counts.tolist(), weights.tolist(),
             strict=True,

@@ -13,6 +13,7 @@ from distsim.kernels.compiled import frozen
 
 Scheme = Literal["raw", "log", "ppmi", "llr"]
 SCHEMES: tuple[str, ...] = get_args(Scheme)
+LARGEST_SHIFT = 100.0  # far beyond any logarithm of a ratio of counts
 _CODES = {"raw": kernel.RAW, "log": kernel.LOG, "ppmi": kernel.PPMI, "llr": kernel.LLR}
 
 
@@ -40,8 +41,12 @@ class Weighting:
     def __post_init__(self) -> None:
         if self.scheme not in SCHEMES:
             raise ParameterError(f"weights {self.scheme!r}: choose one of {', '.join(SCHEMES)}")
-        if not (0.0 < self.alpha <= 1.0 and math.isfinite(self.shift)):
-            raise ParameterError(f"alpha {self.alpha}, shift {self.shift}: choose 0 < alpha <= 1")
+        if not 0.0 < self.alpha <= 1.0:
+            raise ParameterError(f"alpha {self.alpha}: choose more than 0, at most 1")
+        if not abs(self.shift) <= LARGEST_SHIFT:
+            raise ParameterError(
+                f"shift {self.shift}: choose -{LARGEST_SHIFT:g} to {LARGEST_SHIFT:g}"
+            )
 
     @property
     def uses_marginals(self) -> bool:

@@ -100,6 +100,7 @@ class Vocabulary:
     """
 
     PARTS = ("text", "offsets", "hashes", "hash_ids")
+    DTYPES = (np.uint8, np.uint64, np.uint64, np.uint32)
 
     def __init__(
         self, text: np.ndarray, offsets: np.ndarray, hashes: np.ndarray, hash_ids: np.ndarray
@@ -153,7 +154,12 @@ class VocabularyBuilder:
             self._texts.append(known.text.tobytes())
             self._lengths.append(np.diff(known.offsets.astype(np.int64)))
             self._hashes.append(known.word_hashes())
-            self._numbering.number(self._hashes.view()[1:])
+            _, new = self._numbering.number(self._hashes.view()[1:])
+            if new.size != len(known) - 1:  # later words would get the ids of others
+                raise ArtifactError(
+                    "the vocabulary is damaged (a word stands in it twice): restore the index "
+                    "or build it again"
+                )
 
     def __len__(self) -> int:
         return len(self._numbering) + 1

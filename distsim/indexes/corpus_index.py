@@ -47,20 +47,32 @@ class CorpusIndex:
         self.path = artifact.path
         self.checksum = artifact.checksum
         self.parameters = artifact.parameters
-        self.options = IndexOptions.from_manifest(artifact.parameters)
+        with storage.understood(artifact.path):
+            self.options = IndexOptions.from_manifest(artifact.parameters)
+            n_shards = max(1, artifact.parameters["shards"])
+            int(artifact.parameters["counts"]["tokens"]), str(artifact.parameters["corpus"])
         self.vocabulary = Vocabulary(
-            *(artifact.array(f"vocabulary/{part}") for part in Vocabulary.PARTS)
+            *(
+                artifact.array(f"vocabulary/{part}", dtype)
+                for part, dtype in zip(Vocabulary.PARTS, Vocabulary.DTYPES, strict=True)
+            )
         )
         self.shards: list[Shard] = []
         position = 0
-        for number in range(artifact.parameters["shards"]):
+        for number in range(n_shards):
             shard = Shard.open(artifact, number, position)
+            if shard.word_starts.size - 1 > self.n_words:
+                raise damaged(self.path)
             self.shards.append(shard)
             position += shard.tokens.size
         try:
             self._sources: list[str] = json.loads(artifact.array("sources").tobytes())
-        except ValueError:
-            raise damaged() from None
+        except (ValueError, RecursionError):
+            raise damaged(self.path) from None
+        if not isinstance(self._sources, list) or not all(
+            isinstance(name, str) for name in self._sources
+        ):
+            raise damaged(self.path)
         self._ids_of_piece: dict[str, tuple[int, ...]] = {}
 
     @classmethod
@@ -107,6 +119,11 @@ class CorpusIndex:
     def n_words(self) -> int:
         """Distinct words, plus one for the sentence boundary: ids are below it."""
         return len(self.vocabulary)
+
+    @property
+    def n_sources(self) -> int:
+        """Files that the corpus was read from, named once for each time it was read."""
+        return len(self._sources)
 
     def word_counts(self) -> np.ndarray:
         """Return how often each word occurs, uint64 by id; entry 0 counts the sentences."""
@@ -246,7 +263,7 @@ class CorpusIndex:
             counts = (highs - lows)[order].tolist()
             begin = 0
             for end, count in zip(ends[1:].tolist(), counts, strict=True):
-                yield phrases[begin:end].decode(), count
+                yield phrases[begin:end].decode(errors="replace"), count
                 begin = end
 
     def render(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -13,10 +14,10 @@ from distsim.storage import Artifact
 LONGEST_GAP = 6
 
 
-def damaged() -> ArtifactError:
+def damaged(path: str | Path = "the index") -> ArtifactError:
     """Return the error for arrays that contradict each other."""
     return ArtifactError(
-        "the index is damaged (an array points outside another): run distsim verify on it, "
+        f"{path}: is damaged (an array points outside another): run distsim verify on it, "
         "then restore it or build it again"
     )
 
@@ -49,9 +50,27 @@ class Shard:
 
     @classmethod
     def open(cls, artifact: Artifact, number: int, first_position: int) -> "Shard":
-        """Return shard `number` of an index."""
-        arrays = {name: frozen(artifact.array(f"shard-{number}/{name}")) for name in cls.ARRAYS}
-        return cls(**arrays, first_position=first_position)
+        """Return shard `number` of an index.
+
+        Raises:
+            ArtifactError: an array is missing or contradicts another.
+        """
+        arrays = {
+            name: frozen(artifact.array(f"shard-{number}/{name}", np.uint32)) for name in cls.ARRAYS
+        }
+        shard = cls(**arrays, first_position=first_position)
+        starts = shard.word_starts
+        sound = (
+            0 < shard.tokens.size == shard.suffixes.size
+            and starts.size > 0
+            and int(starts[-1]) == shard.tokens.size
+            and bool(np.all(starts[:-1] <= starts[1:]))
+            and 0 < shard.sentence_starts.size == shard.sentence_lines.size
+            and 0 < shard.source_starts.size == shard.source_numbers.size
+        )
+        if not sound:
+            raise damaged(artifact.path)
+        return shard
 
     def intervals(self, ids: np.ndarray, stops: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return each phrase's half-open interval of suffixes, (lows, highs) int64.
@@ -125,8 +144,6 @@ class Shard:
 
     def places(self, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return (number of the source, line) of each position."""
-        if not self.sentence_starts.size or not self.source_starts.size:
-            raise damaged()
         sentences = np.searchsorted(self.sentence_starts, positions, "right") - 1
         sources = np.searchsorted(self.source_starts, sentences, "right") - 1
         return self.source_numbers[sources], self.sentence_lines[sentences]

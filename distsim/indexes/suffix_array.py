@@ -6,6 +6,7 @@ from pydivsufsort import divsufsort
 from distsim.errors import ParameterError
 from distsim.kernels.compiled import frozen
 from distsim.kernels.suffixes import pack_tokens, unpack_suffixes
+from distsim.parallel import interruptible
 
 # divsufsort sorts bytes, in 32 bits up to 2^31 of them; a token takes at most four.
 MAX_TOKENS = (1 << 29) - 1
@@ -34,7 +35,8 @@ def build_suffix_array(tokens: np.ndarray) -> np.ndarray:
     if tokens.size == 0:
         return np.empty(0, np.uint32)
     width = max(1, (int(tokens.max()).bit_length() + 7) // 8)
-    byte_suffixes = divsufsort(pack_tokens(frozen(tokens), width))
+    packed = pack_tokens(frozen(tokens), width)
+    byte_suffixes = interruptible(lambda: divsufsort(packed))
     suffixes = np.empty(tokens.size, np.uint32)
     unpack_suffixes(frozen(byte_suffixes), width, suffixes)
     return suffixes

@@ -6,17 +6,48 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+_uncached: set[str] = set()
+
 
 def compiled(function: Callable[..., Any]) -> Any:
     """Compile a kernel without the interpreter lock, kept in numba's cache where one is writable.
 
     numba raises at import where neither the package's folder nor the home folder takes a
-    cache; the kernel is then compiled anew in each process.
+    cache, and in the middle of a call where the cache's disk is full or its files cannot be
+    read; the kernel is then compiled anew in each process.
     """
+    kernel: Any = njit(nogil=True)(function)
     try:
-        return njit(nogil=True, cache=True)(function)
-    except RuntimeError:
-        return njit(nogil=True)(function)
+        kernel.enable_caching()
+    except (RuntimeError, OSError):
+        _uncached.add(function.__name__)
+        return kernel
+    _forgive(kernel._cache, function.__name__)
+    return kernel
+
+
+def uncached_kernels() -> int:
+    """Return how many kernels could not be kept in numba's cache."""
+    return len(_uncached)
+
+
+def _forgive(cache: Any, name: str) -> None:
+    """Let a cache that fails do without, instead of failing the call."""
+    load, save = cache.load_overload, cache.save_overload
+
+    def load_if_possible(signature: Any, target: Any) -> Any:
+        try:
+            return load(signature, target)
+        except Exception:  # whatever a damaged or unreadable cache file raises
+            return None
+
+    def save_if_possible(signature: Any, data: Any) -> None:
+        try:
+            save(signature, data)
+        except Exception:
+            _uncached.add(name)
+
+    cache.load_overload, cache.save_overload = load_if_possible, save_if_possible
 
 
 def frozen(array: np.ndarray) -> np.ndarray:

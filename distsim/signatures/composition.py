@@ -13,7 +13,7 @@ import numpy as np
 
 from distsim import storage
 from distsim.corpus.vocabulary import hash_texts
-from distsim.errors import ParameterError
+from distsim.errors import ArtifactError, ParameterError
 from distsim.kernels.compiled import frozen
 from distsim.kernels.composition import centre_rows, compose_rows
 from distsim.kernels.hashing import find_sorted
@@ -32,7 +32,7 @@ class Composition:
         most_words: so many of the most frequent words are parts.
     """
 
-    trust: float = 200.0
+    trust: float = 500.0
     rare: float = 0.003
     most_words: int = 250_000
 
@@ -87,7 +87,12 @@ class PartVectors:
         """Return the parts kept in a table, mapped; None where it keeps none."""
         if _ARRAYS[0] not in artifact:
             return None
-        return cls(*(artifact.array(name) for name in _ARRAYS))
+        hashes = artifact.array("part_hashes", np.uint64)
+        weights = artifact.array("part_weights", np.float64)
+        vectors = artifact.array("part_vectors", np.float16, ndim=2)
+        if not hashes.size == weights.size == len(vectors):
+            raise ArtifactError(f"{artifact.path}: its words' arrays differ in length: sign again")
+        return cls(hashes, weights, vectors)
 
     def write(self, writer: storage.ArtifactWriter) -> None:
         """Keep the parts in a table."""

@@ -248,7 +248,8 @@ def _lowest_count(index: CorpusIndex, selection: Selection) -> int:
     for chunk in phrase_walk.walk(index.shards, index.n_words, selection.max_length):
         for length in range(1, selection.max_length + 1):
             lows, highs = chunk.runs(length, selection.min_count)
-            histogram += np.bincount(highs - lows, minlength=most + 1)
+            counts = np.minimum(highs - lows, most)  # more only where the index is damaged
+            histogram += np.bincount(counts, minlength=most + 1)
     at_least = np.cumsum(histogram[::-1])[::-1]
     enough = np.flatnonzero(at_least >= selection.max_phrases)
     return max(selection.min_count, int(enough[-1]) if enough.size else 0)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from distsim import storage
-from distsim.errors import IncompatibleError
+from distsim.errors import ArtifactError, IncompatibleError
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import find_sorted
 from distsim.kernels.projection import NOWHERE
@@ -29,12 +29,16 @@ class SpectralProjection:
     def __init__(self, artifact: storage.Artifact) -> None:
         self.path = artifact.path
         self.parameters = artifact.parameters
-        self.n_bits: int = artifact.parameters["bits"]
-        self.seed: int = artifact.parameters["seed"]
-        self.vectors = artifact.array("vectors").reshape(-1)
-        self.largest = float(artifact.parameters["largest"])
-        self.centre = artifact.array("centre")
-        self._hashes = frozen(artifact.array("hashes"))
+        with storage.understood(artifact.path):
+            self.n_bits: int = artifact.parameters["bits"]
+            self.seed: int = artifact.parameters["seed"]
+            self.largest = float(artifact.parameters["largest"])
+        vectors = artifact.array("vectors", np.float32, ndim=2)
+        self._hashes = frozen(artifact.array("hashes", np.uint64))
+        self.centre = artifact.array("centre", np.float32)
+        if vectors.shape != (self._hashes.size, self.n_bits) or self.centre.size != self.n_bits:
+            raise ArtifactError(f"{self.path}: its arrays differ in length: learn it again")
+        self.vectors = vectors.reshape(-1)
         self._checksum = artifact.checksum
 
     @classmethod

@@ -33,24 +33,30 @@ class SignatureTable:
     def __init__(self, artifact: storage.Artifact) -> None:
         self.path = artifact.path
         self.parameters = artifact.parameters
-        self.fingerprint: dict[str, Any] = artifact.parameters["fingerprint"]
-        self.n_bits: int = self.fingerprint["projection"]["bits"]
-        self.hashes = frozen(artifact.array("hashes"))
-        self.bits = frozen(artifact.array("bits"))
-        self.strengths = frozen(artifact.array("strengths"))
-        self._text = frozen(artifact.array("text"))
-        self._blocks = frozen(artifact.array("text_blocks"))
-        self._ends = frozen(artifact.array("text_ends"))
-        self.normaliser = Normaliser.from_manifest(self.fingerprint["normaliser"])
-        self._running_text = artifact.parameters["format"] == "text"
+        with storage.understood(artifact.path):
+            self.fingerprint: dict[str, Any] = artifact.parameters["fingerprint"]
+            self.n_bits: int = self.fingerprint["projection"]["bits"]
+            self.normaliser = Normaliser.from_manifest(self.fingerprint["normaliser"])
+            self._running_text = artifact.parameters["format"] == "text"
+            int(artifact.parameters["max_length"])
+        self.hashes = frozen(artifact.array("hashes", np.uint64))
+        self.bits = frozen(artifact.array("bits", np.uint64, ndim=2))
+        self.strengths = frozen(artifact.array("strengths", np.uint32))
+        self._text = frozen(artifact.array("text", np.uint8))
+        self._blocks = frozen(artifact.array("text_blocks", np.uint64))
+        self._ends = frozen(artifact.array("text_ends", np.uint32))
         self.parts = PartVectors.read(artifact)
         n = self.hashes.size
         if not (
             len(self.bits) == self.strengths.size == self._ends.size == n
             and self.bits.shape[1] * 64 == self.n_bits
             and self._blocks.size == -(-n // BLOCK_ROWS)
+            and bool(np.all(self._blocks <= self._text.size))
         ):
-            raise ArtifactError(f"{self.path}: the table's arrays differ in length: sign it again")
+            raise ArtifactError(
+                f"{self.path}: the table's arrays contradict each other: restore it or "
+                "sign it again"
+            )
 
     @classmethod
     def open(cls, path: str | Path) -> "SignatureTable":
