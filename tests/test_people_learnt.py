@@ -165,6 +165,7 @@ def test_reopened_tables_know_their_recipe(learnt):
     assert Recipe.from_fingerprint(table.fingerprint) == RECIPE
     assert similarity(table, "alice", "alice") == 1.0
     assert find_faults(table.path) == []
+    assert find_faults(table.path.parent) == []  # the index, its table, its projection
 
 
 def test_the_thesis_preset_knows_nothing_of_all_this(alice_index):
