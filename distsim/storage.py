@@ -110,6 +110,12 @@ class Artifact:
             )
         return values
 
+    def release(self) -> None:
+        """Let go of the pages of mapped arrays that were read; they are read anew on demand."""
+        for values in self._arrays.values():
+            if values.nbytes > _SMALL_BYTES:
+                _memory_maps().madvise(values.ctypes.data, values.nbytes, mmap.MADV_DONTNEED)
+
     def size(self) -> int:
         """Return the bytes of all arrays."""
         return sum(entry["size"] for entry in self.manifest["arrays"].values())
@@ -159,10 +165,10 @@ def _mapped(file: Path, size: int) -> memoryview:
     Python's mmap keeps one for each map (until 3.13's trackfd), and an index has five maps
     a shard: too many for a process that may open 64 files.
     """
-    map_memory, unmap_memory = _memory_maps()
+    library = _memory_maps()
     handle = os.open(file, os.O_RDONLY)
     try:
-        address = map_memory(None, size, mmap.PROT_READ, mmap.MAP_SHARED, handle, 0)
+        address = library.mmap(None, size, mmap.PROT_READ, mmap.MAP_SHARED, handle, 0)
     finally:
         os.close(handle)
     if address == ctypes.c_void_p(-1).value:
@@ -170,20 +176,21 @@ def _mapped(file: Path, size: int) -> memoryview:
         raise OSError(number, os.strerror(number), str(file))
     pages = (ctypes.c_ubyte * size).from_address(address)
     # At exit the maps go with the process: a thread may still be reading them.
-    weakref.finalize(pages, unmap_memory, address, size).atexit = False
+    weakref.finalize(pages, library.munmap, address, size).atexit = False
     return memoryview(pages).cast("B").toreadonly()
 
 
 @cache
-def _memory_maps() -> tuple[Any, Any]:
-    """Return the C library's mmap and munmap."""
+def _memory_maps() -> Any:
+    """Return the C library, with its mmap, munmap and madvise declared."""
     library = ctypes.CDLL(None, use_errno=True)
     library.mmap.restype = ctypes.c_void_p
     library.mmap.argtypes = (
         ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long,
     )  # fmt: skip
     library.munmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
-    return library.mmap, library.munmap
+    library.madvise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
+    return library
 
 
 @contextmanager
@@ -566,6 +573,20 @@ def checksum_of_array(values: np.ndarray) -> str:
     """Return the checksum of an array's bytes."""
     data = np.ascontiguousarray(values).reshape(-1).view(np.uint8).data
     return hashlib.blake2b(data, digest_size=_CHECKSUM_BYTES).hexdigest()
+
+
+class RunningChecksum:
+    """The checksum of an array that comes in pieces."""
+
+    def __init__(self) -> None:
+        self._digest = hashlib.blake2b(digest_size=_CHECKSUM_BYTES)
+
+    def add(self, values: np.ndarray) -> None:
+        """Add the next piece."""
+        self._digest.update(np.ascontiguousarray(values).reshape(-1).view(np.uint8).data)
+
+    def __str__(self) -> str:
+        return self._digest.hexdigest()
 
 
 def _checksum_of(file: Path) -> str:

@@ -268,5 +268,5 @@ def test_options_out_of_range_are_refused():
         IndexOptions(shard_tokens=600_000_000)
     with pytest.raises(ParameterError, match="choose lines or text"):
         IndexOptions(text_format="pdf")
-    with pytest.raises(ParameterError, match="choose off or exact"):
+    with pytest.raises(ParameterError, match="choose one of off, exact, near"):
         IndexOptions(dedup="some")

@@ -245,6 +245,16 @@ def test_too_little_text_and_wrong_settings_are_refused(tmp_path):
         Composition(trust=0)
 
 
+def test_learnt_tables_keep_no_sums_and_come_from_no_count_files(learnt, tmp_path):
+    from distsim.signatures.counts import sign_counts
+
+    index, _ = learnt
+    with pytest.raises(ParameterError, match="--keep-sums with a learnt projection.*--preset"):
+        SignatureTable.build(index, tmp_path / "t", RECIPE, MANY, keep_sums=True)
+    with pytest.raises(ParameterError, match="with count files.*use --preset thesis"):
+        sign_counts([tmp_path], tmp_path / "t", RECIPE)
+
+
 def test_reranking_orders_by_exact_cosine(alice_index):
     table = SignatureTable.open(alice_index.path)
     exact = ExactCosine(alice_index, table)

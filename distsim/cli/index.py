@@ -1,12 +1,22 @@
 """`distsim index build/add/info/verify`: corpus -> index."""
 
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from distsim.cli.console import JobsOption, progress_bar, say
 from distsim.cli.info import info
+from distsim.cli.options import (
+    DropDigitsOption,
+    DropPunctuationOption,
+    FoldNumbersOption,
+    KeepCaseOption,
+    MemoryOption,
+)
+
+if TYPE_CHECKING:
+    from distsim.indexes.corpus_index import CorpusIndex
 from distsim.cli.verify import verify
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
@@ -33,6 +43,7 @@ class Dedup(StrEnum):
 
     OFF = "off"
     EXACT = "exact"
+    NEAR = "near"
 
 
 @app.command("build")
@@ -43,21 +54,18 @@ def build(
         TextFormat,
         typer.Option("--format", help="lines: tokenised, a sentence a line; text: running text."),
     ] = TextFormat.LINES,
-    dedup: Annotated[Dedup, typer.Option(help="Drop lines seen before.")] = Dedup.OFF,
-    keep_case: Annotated[bool, typer.Option(help="Do not fold to lower case.")] = False,
-    fold_numbers: Annotated[bool, typer.Option(help="Write every digit as 0.")] = False,
-    drop_punctuation: Annotated[
-        bool, typer.Option(help="Drop tokens without letter or digit.")
-    ] = False,
-    drop_digits: Annotated[
-        bool, typer.Option(help="Drop tokens with digits and no letter.")
-    ] = False,
+    dedup: Annotated[Dedup, typer.Option(help="Drop lines seen before, or nearly so.")] = Dedup.OFF,
+    keep_case: KeepCaseOption = False,
+    fold_numbers: FoldNumbersOption = False,
+    drop_punctuation: DropPunctuationOption = False,
+    drop_digits: DropDigitsOption = False,
     shard_tokens: Annotated[
         int, typer.Option(help="Close a shard at so many tokens; fewer take less memory.")
     ] = 128_000_000,
+    memory: MemoryOption = "4G",  # type: ignore[assignment]
     jobs: JobsOption = None,
 ) -> None:
-    """Index a corpus."""
+    """Index a corpus; --memory bounds what --dedup near holds."""
     from distsim.corpus.normaliser import Normaliser
     from distsim.indexes.build import IndexOptions
     from distsim.indexes.corpus_index import CorpusIndex
@@ -70,27 +78,29 @@ def build(
     )
     options = IndexOptions(text_format.value, normaliser, dedup.value, shard_tokens)
     with progress_bar() as bar:
-        index = CorpusIndex.build(corpus, output, options, jobs, bar)
-    _report(index.parameters)
+        index = CorpusIndex.build(corpus, output, options, jobs, bar, memory)
+    _report(index)
 
 
 @app.command("add")
 def add(
     index: Annotated[str, typer.Argument(metavar="INDEX")],
     corpus: Corpus,
+    memory: MemoryOption = "4G",  # type: ignore[assignment]
     jobs: JobsOption = None,
 ) -> None:
     """Append text to an index, read as the index was built."""
     from distsim.indexes.corpus_index import CorpusIndex, signatures_inside
 
     with progress_bar() as bar:
-        extended = CorpusIndex.open(index).add(corpus, jobs, bar)
-    _report(extended.parameters)
+        extended = CorpusIndex.open(index).add(corpus, jobs, bar, memory)
+    _report(extended)
     if signatures_inside(index).exists():
         say(f"the signatures inside do not know the new text yet: run distsim sign {index}")
 
 
-def _report(parameters: dict) -> None:
+def _report(index: "CorpusIndex") -> None:
+    parameters = index.parameters
     counts = parameters["counts"]
     say(
         f"{counts['tokens']:,} tokens, {parameters['words']:,} words, "
@@ -103,4 +113,11 @@ def _report(parameters: dict) -> None:
             f"dedup {parameters['dedup']}: {counts['dropped_lines']:,} of {counts['lines']:,} "
             f"lines dropped ({counts['dropped_lines'] / max(1, counts['lines']):.1%}), "
             f"{counts['dropped_tokens']:,} tokens ({counts['dropped_tokens'] / max(1, seen):.1%})"
+        )
+    if index.near_cost is not None:
+        cost = index.near_cost
+        say(
+            f"of these {counts['near_lines']:,} lines, {counts['near_tokens']:,} tokens nearly "
+            f"repeat another; finding them took {cost.seconds:.1f} s of CPU and "
+            f"{cost.n_bytes / 2**20:,.0f} MB for {cost.lines:,} lines"
         )

@@ -18,6 +18,7 @@ from distsim.cli import (
     info,
     kwic,
     learn,
+    merge,
     neighbours,
     ngrams,
     sign,
@@ -53,6 +54,7 @@ _command("ngrams", ngrams.ngrams)
 _command("contexts", contexts.contexts)
 _command("learn", learn.learn)
 _command("sign", sign.sign)
+_command("merge", merge.merge)
 _command("similarity", similarity.similarity)
 _command("neighbours", neighbours.neighbours)
 _command("evaluate", evaluate.evaluate)

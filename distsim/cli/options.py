@@ -1,4 +1,4 @@
-"""Options that more than one subcommand has: weights and what depends on them."""
+"""Options that more than one subcommand has: weights, the normaliser's, memory."""
 
 from enum import StrEnum
 from typing import Annotated
@@ -27,4 +27,36 @@ SidesOption = Annotated[
 ]
 WeightsOption = Annotated[
     Weights | None, typer.Option(help="How counts of features become weights.")
+]
+KeepCaseOption = Annotated[bool, typer.Option(help="Do not fold to lower case.")]
+FoldNumbersOption = Annotated[bool, typer.Option(help="Write every digit as 0.")]
+DropPunctuationOption = Annotated[bool, typer.Option(help="Drop tokens without letter or digit.")]
+DropDigitsOption = Annotated[bool, typer.Option(help="Drop tokens with digits and no letter.")]
+KeepSumsOption = Annotated[
+    bool, typer.Option(help="Keep the sums of all phrases, so that the table can be merged.")
+]
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+
+
+def memory_bytes(text: str) -> int:
+    """Return the bytes of `800M`, `4G` or a plain number of bytes.
+
+    Raises:
+        typer.BadParameter: it is none of these.
+    """
+    number, unit = text.upper().removesuffix("B"), ""
+    if number[-1:] in _UNITS:
+        number, unit = number[:-1], number[-1]
+    try:
+        size = int(float(number) * _UNITS[unit])
+    except (ValueError, OverflowError):
+        size = 0
+    if size < 1:
+        raise typer.BadParameter(f"{text!r}: give a size such as 800M or 4G")
+    return size
+
+
+MemoryOption = Annotated[
+    int,
+    typer.Option("--memory", metavar="SIZE", parser=memory_bytes, help="Such as 800M or 4G."),
 ]

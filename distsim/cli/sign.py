@@ -6,7 +6,18 @@ from typing import Annotated
 import typer
 
 from distsim.cli.console import JobsOption, progress_bar, say
-from distsim.cli.options import SidesOption, WeightsOption, WindowOption
+from distsim.cli.index import TextFormat
+from distsim.cli.options import (
+    DropDigitsOption,
+    DropPunctuationOption,
+    FoldNumbersOption,
+    KeepCaseOption,
+    KeepSumsOption,
+    MemoryOption,
+    SidesOption,
+    WeightsOption,
+    WindowOption,
+)
 
 
 class Preset(StrEnum):
@@ -20,18 +31,22 @@ GAUSSIAN, SPECTRAL = "gaussian", "spectral"
 
 
 def sign(
-    source: Annotated[str, typer.Argument(metavar="SOURCE", help="An index.")],
+    sources: Annotated[
+        list[str],
+        typer.Argument(metavar="SOURCE...", help="An index; count files with --from-counts."),
+    ],
     output: Annotated[
         str | None,
         typer.Option("--output", "-o", metavar="TABLE", help="Its folder; default: in the index."),
     ] = None,
     preset: Annotated[
-        Preset,
+        Preset | None,
         typer.Option(
             help="learnt: ppmi, both sides to 5 words, learnt bits, composed phrases; "
-            "thesis: raw counts, window 1, 256 random bits."
+            "thesis: raw counts, window 1, 256 random bits. Default: learnt; thesis with "
+            "--from-counts and --keep-sums."
         ),
-    ] = Preset.LEARNT,
+    ] = None,
     window: WindowOption = None,
     sides: SidesOption = None,
     weights: WeightsOption = None,
@@ -58,19 +73,50 @@ def sign(
     max_phrases: Annotated[
         int | None, typer.Option(help="Keep only the most frequent so many.")
     ] = None,
+    keep_sums: KeepSumsOption = False,
+    from_counts: Annotated[
+        bool,
+        typer.Option("--from-counts", help="Sources are files of lines `w1 .. wn<TAB>count`."),
+    ] = False,
+    text_format: Annotated[
+        TextFormat | None,
+        typer.Option("--format", help="--from-counts: how phrases are asked for."),
+    ] = None,
+    keep_case: KeepCaseOption = False,
+    fold_numbers: FoldNumbersOption = False,
+    drop_punctuation: DropPunctuationOption = False,
+    drop_digits: DropDigitsOption = False,
+    memory: MemoryOption = "4G",  # type: ignore[assignment]
     jobs: JobsOption = None,
 ) -> None:
     """Sign phrases into a table.
 
-    The table goes into the index where no -o is given.
+    The table goes into the index where no -o is given. --from-counts takes n-gram count files
+    or folders instead, plain or packed; --format, --keep-case, --fold-numbers and --drop-...
+    then say what they say of an index.
     """
     from distsim.contexts.weights import Weighting
+    from distsim.corpus.normaliser import Normaliser
     from distsim.indexes.corpus_index import CorpusIndex
     from distsim.signatures.composition import Composition
+    from distsim.signatures.counts import sign_counts
     from distsim.signatures.recipe import PRESETS, Recipe, short_fingerprint
     from distsim.signatures.sign import Selection
     from distsim.signatures.table import SignatureTable
 
+    normaliser = Normaliser(not keep_case, fold_numbers, drop_punctuation, drop_digits)
+    if not from_counts:
+        if len(sources) > 1:
+            raise typer.BadParameter("give one index, or count files with --from-counts")
+        if text_format is not None or normaliser != Normaliser():
+            raise typer.BadParameter(
+                "--format, --keep-case, --fold-numbers and --drop-... were settled when the index "
+                "was built: leave them out, or name count files with --from-counts"
+            )
+    elif output is None:
+        raise typer.BadParameter("--from-counts needs the table's folder: give -o TABLE")
+    if preset is None:
+        preset = Preset.THESIS if from_counts or keep_sums else Preset.LEARNT
     recipe = PRESETS[preset.value]
     scheme = recipe.weighting.scheme if weights is None else weights.value
     learnt = recipe.learnt if projection is None else projection != GAUSSIAN
@@ -88,9 +134,31 @@ def sign(
     )
     file = projection if projection not in (None, GAUSSIAN, SPECTRAL) else None
     selection = Selection(min_count, max_length, max_phrases)
-    index = CorpusIndex.open(source)
     with progress_bar() as bar:
-        table = SignatureTable.build(index, output, recipe, selection, jobs, bar, file, parts)
+        if from_counts and output is not None:
+            report = sign_counts(
+                sources, output, recipe, selection, normaliser,
+                text_format.value if text_format else "lines", memory, keep_sums, jobs, bar,
+            )  # fmt: skip
+            table = SignatureTable.open(output)
+        else:
+            index = CorpusIndex.open(sources[0])
+            table = SignatureTable.build(
+                index, output, recipe, selection, jobs, bar, keep_sums, memory, file, parts
+            )
+    if from_counts:
+        say(
+            f"{report.lines:,} lines; nothing taken from {report.special:,} with <unk>, <s> or "
+            f"</s>, {report.vanished:,} with dropped words, {report.too_long:,} longer than "
+            f"{max_length + 1} words"
+        )
+        if report.without_line:
+            say(
+                f"{report.without_line:,} phrases inside longer lines have no line of their own, "
+                "so no count, and are left out"
+            )
+    if not len(table):
+        say(f"no phrase occurs {min_count} times with a context: lower --min-count")
     say(
         f"{len(table):,} phrases of 1 to {max_length} tokens, {table.n_bits} bits, "
         f"fingerprint {short_fingerprint(table.fingerprint)}"

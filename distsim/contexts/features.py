@@ -29,7 +29,8 @@ class FeatureSpace:
 class ContextCounts:
     """The features of some phrases with their counts, as sparse rows.
 
-    starts: int64[n + 1]; features: uint32, numbers in a FeatureSpace; counts: uint32.
+    starts: int64[n + 1]; features: uint32, numbers in a FeatureSpace; counts: uint32, or uint64
+    where they are larger.
     Phrase i has features[starts[i]:starts[i + 1]], each once, in no particular order.
     """
 

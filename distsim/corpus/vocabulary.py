@@ -177,6 +177,10 @@ class VocabularyBuilder:
         """Return the hash of every word by id, uint64."""
         return self._hashes.view()
 
+    def texts(self, first: int) -> list[bytes]:
+        """Return the words from id `first` on; of a builder that started empty."""
+        return self._texts[first - 1 :]
+
     def arrays(self) -> dict[str, np.ndarray]:
         """Return what a Vocabulary is made of, by name."""
         offsets = np.concatenate([[0], np.cumsum(self._lengths.view())])

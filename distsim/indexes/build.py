@@ -4,12 +4,13 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from distsim import storage
 from distsim.corpus.blocks import Block, read_blocks
+from distsim.corpus.near_duplicates import NearDuplicates
 from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.sources import Source, find_sources
 from distsim.corpus.tokeniser import TEXT_FORMATS, Cut, TextFormat, cut
@@ -26,9 +27,10 @@ from distsim.kernels.compiled import frozen
 from distsim.kernels.suffixes import count_words
 from distsim.kernels.text import hash_lines, lay_sentences
 from distsim.parallel import Progress, no_progress, ordered_map
-from distsim.storage import checksum_of_array, checksum_of_settings
+from distsim.storage import checksum_of_settings
 
-Dedup = Literal["off", "exact"]
+Dedup = Literal["off", "exact", "near"]
+DEDUPS: tuple[str, ...] = get_args(Dedup)
 DEFAULT_SHARD_TOKENS = 128_000_000
 
 
@@ -39,7 +41,8 @@ class IndexOptions:
     Arguments:
         text_format: `lines` (tokenised, a sentence a line) or `text` (running text).
         normaliser: what happens to every token.
-        dedup: `exact` drops a line whose words were seen before in the same order.
+        dedup: `exact` drops a line whose words were seen before in the same order; `near`
+            then one that shares most of its runs of five words with an earlier one.
         shard_tokens: a shard is closed before it would grow past so many tokens; more
             tokens a shard take more memory to sort (23 bytes each) and answer faster.
     """
@@ -52,8 +55,8 @@ class IndexOptions:
     def __post_init__(self) -> None:
         if self.text_format not in TEXT_FORMATS:
             raise ParameterError(f"format {self.text_format!r}: choose lines or text")
-        if self.dedup not in ("off", "exact"):
-            raise ParameterError(f"dedup {self.dedup!r}: choose off or exact")
+        if self.dedup not in DEDUPS:
+            raise ParameterError(f"dedup {self.dedup!r}: choose one of {', '.join(DEDUPS)}")
         if not 2 <= self.shard_tokens <= MAX_TOKENS:
             raise ParameterError(
                 f"--shard-tokens {self.shard_tokens:,}: choose 2 to {MAX_TOKENS:,}"
@@ -81,6 +84,18 @@ class IndexOptions:
 
 # What is counted while building; kept in the manifest, summed over `index add`.
 COUNTS = ("tokens", "sentences", "documents", "lines", "dropped_lines", "dropped_tokens")
+# And where near-duplicates are dropped; they are among the dropped ones too.
+NEAR_COUNTS = ("near_lines", "near_tokens")
+DEFAULT_MEMORY = 4 << 30
+
+
+@dataclass(frozen=True)
+class NearCost:
+    """What finding near-duplicates took: CPU seconds, lines held, and about their bytes."""
+
+    seconds: float
+    lines: int
+    n_bytes: int
 
 
 def build_index(
@@ -89,19 +104,26 @@ def build_index(
     options: IndexOptions | None = None,
     jobs: int | None = None,
     progress: Progress = no_progress,
-) -> None:
+    memory_bytes: int = DEFAULT_MEMORY,
+) -> NearCost | None:
     """Index files, folders or standard input (`-`) into the folder `path`.
+
+    Arguments:
+        memory_bytes: for the lines held to find near-duplicates.
+
+    Returns what finding near-duplicates took, if they were to be dropped.
 
     Raises:
         InputError: a source is missing, unreadable or not UTF-8, or there is no token in all.
         ArtifactError: something that is no index stands at `path`, or it is being written.
+        ParameterError: near-duplicates cannot be found in the memory given.
     """
     options = options or IndexOptions()
     sources = find_sources(corpus)
     with storage.create(path, storage.INDEX) as writer:
-        builder = _IndexBuilder(writer, options, progress)
+        builder = _IndexBuilder(writer, options, progress, memory_bytes)
         builder.read(sources, jobs)
-        builder.finish()
+        return builder.finish()
 
 
 def add_to_index(
@@ -109,40 +131,84 @@ def add_to_index(
     corpus: Sequence[str | Path],
     jobs: int | None = None,
     progress: Progress = no_progress,
-) -> None:
+    memory_bytes: int = DEFAULT_MEMORY,
+) -> NearCost | None:
     """Append text to an index, as one or more new shards, with the options it was built with.
 
-    Raises: as build_index.
+    Arguments, what is returned and raised: as of build_index.
     """
     sources = find_sources(corpus)
     with storage.change(path, storage.INDEX) as writer:
         options = IndexOptions.from_manifest(writer.parameters)
-        builder = _IndexBuilder(writer, options, progress)
+        builder = _IndexBuilder(writer, options, progress, memory_bytes)
         builder.read(sources, jobs)
-        builder.finish()
+        return builder.finish()
+
+
+def corpus_fingerprint(
+    hashes: np.ndarray, counts: np.ndarray, n_tokens: int, n_sentences: int
+) -> str:
+    """Return what tells corpora apart: the words with their counts, and the totals.
+
+    It depends neither on shards nor on the order of the text, and a list of the corpus's
+    n-grams tells as much: the sentences are the single words less the pairs of words.
+
+    Arguments:
+        hashes: uint64, of the words. counts: uint64, occurrences of each; words that do not
+            occur (all their lines were dropped) count for nothing.
+    """
+    words = WordsChecksum()
+    order = np.argsort(hashes)
+    words.add(hashes[order], counts[order])
+    return words.fingerprint(n_tokens, n_sentences)
+
+
+class WordsChecksum:
+    """The corpus fingerprint of words that come in ascending order of their hashes."""
+
+    def __init__(self) -> None:
+        self._checksum = storage.RunningChecksum()
+
+    def add(self, hashes: np.ndarray, counts: np.ndarray) -> None:
+        """Add the next words and their counts."""
+        occur = counts > 0
+        self._checksum.add(np.column_stack([hashes[occur], counts[occur].astype(np.uint64)]))
+
+    def fingerprint(self, n_tokens: int, n_sentences: int) -> str:
+        """Return the fingerprint of a corpus of these words."""
+        return checksum_of_settings([str(self._checksum), n_tokens, n_sentences])
 
 
 class _IndexBuilder:
     """Takes blocks of text in order, writes shards and, at the end, all that they share."""
 
     def __init__(
-        self, writer: storage.ArtifactWriter, options: IndexOptions, progress: Progress
+        self,
+        writer: storage.ArtifactWriter,
+        options: IndexOptions,
+        progress: Progress,
+        memory_bytes: int,
     ) -> None:
         self._writer = writer
         self._options = options
         self._progress = progress
         known = None
         self._sources: list[str] = []
-        self._counts = dict.fromkeys(COUNTS, 0)
+        near = options.dedup == "near"
+        self._counts = dict.fromkeys(COUNTS + NEAR_COUNTS if near else COUNTS, 0)
         self._n_shards = 0
         self._seen_lines = HashNumbering()
+        held = None
         if writer.entries:  # an index to be added to
             known = Vocabulary(*(writer.read(f"vocabulary/{part}") for part in Vocabulary.PARTS))
             self._sources = json.loads(writer.read("sources").tobytes())
             self._counts = dict(writer.parameters["counts"])
             self._n_shards = writer.parameters["shards"]
-            if options.dedup == "exact":
+            if options.dedup != "off":
                 self._seen_lines.number(writer.read("seen_lines"))
+            if near:
+                held = {part: writer.read(f"near/{part}") for part in NearDuplicates.PARTS}
+        self._near = NearDuplicates(memory_bytes, held) if near else None
         self._vocabulary = VocabularyBuilder(known)
         self._numbering = WordNumbering(options.normaliser, self._vocabulary)
         self._shard: _ShardWriter | None = None
@@ -169,7 +235,7 @@ class _IndexBuilder:
                 "nothing to index; name files with text"
             )
 
-    def finish(self) -> None:
+    def finish(self) -> NearCost | None:
         """Sort the last shard and write what all shards share."""
         self._close_shard()
         vocabulary = self._vocabulary.arrays()
@@ -177,34 +243,45 @@ class _IndexBuilder:
             self._writer.add(f"vocabulary/{name}", values)
         names = json.dumps(self._sources, ensure_ascii=False).encode()
         self._writer.add("sources", np.frombuffer(names, np.uint8))
-        if self._options.dedup == "exact":
+        if self._options.dedup != "off":
             self._writer.add("seen_lines", self._seen_lines.hashes())
+        if self._near is not None:
+            for name, values in self._near.arrays().items():
+                self._writer.add(f"near/{name}", values)
+        word_counts = self._word_counts()[1:]
         self._writer.parameters = {
             **self._options.manifest(),
             "counts": self._counts,
             "shards": self._n_shards,
-            "words": len(self._vocabulary) - 1,
-            "corpus": self._corpus_fingerprint(vocabulary["hashes"], vocabulary["hash_ids"]),
+            "words": int(np.count_nonzero(word_counts)),
+            "corpus": corpus_fingerprint(
+                self._vocabulary.hashes()[1:],
+                word_counts,
+                self._counts["tokens"],
+                self._counts["sentences"],
+            ),
         }
+        if self._near is None:
+            return None
+        return NearCost(self._near.seconds, len(self._near), self._near.n_bytes)
 
-    def _corpus_fingerprint(self, hashes: np.ndarray, hash_ids: np.ndarray) -> str:
-        """Return what tells corpora apart: the words with their counts, and the totals.
-
-        It does not depend on shards, nor on the order of the text.
-        """
+    def _word_counts(self) -> np.ndarray:
         counts = np.zeros(len(self._vocabulary), np.uint64)
         for number in range(self._n_shards):
             starts = self._writer.read(f"shard-{number}/word_starts")
             counts[: starts.size - 1] += np.diff(starts)
-        words = checksum_of_array(np.column_stack([hashes, counts[hash_ids]]))
-        return checksum_of_settings([words, self._counts["tokens"], self._counts["sentences"]])
+        return counts
 
     def _add(self, block: Block, tokens: Cut, source: int) -> None:
         words = self._numbering.number(block.text, tokens)
         line_lengths = np.diff(tokens.line_stops, prepend=0)
         self._counts["lines"] += int(np.count_nonzero(line_lengths))
-        if self._options.dedup == "exact":
-            words = self._drop_seen(words, tokens, line_lengths)
+        if self._options.dedup != "off":
+            words = self._drop(self._seen(words, tokens), words, line_lengths, "dropped")
+        if self._near is not None:
+            near = self._near.find(words, tokens.line_stops, self._vocabulary.hashes())
+            self._drop(near, words, line_lengths, "near")
+            words = self._drop(near, words, line_lengths, "dropped")
         laid, kept, starts = lay_sentences(
             frozen(words), frozen(tokens.sentence_stops), np.uint32(DROPPED)
         )
@@ -228,8 +305,8 @@ class _IndexBuilder:
     def _tokens_read(self) -> int:
         return self._counts["tokens"] + self._counts["dropped_tokens"]
 
-    def _drop_seen(self, words: np.ndarray, tokens: Cut, line_lengths: np.ndarray) -> np.ndarray:
-        """Return the words with those of every line that was seen before DROPPED."""
+    def _seen(self, words: np.ndarray, tokens: Cut) -> np.ndarray:
+        """Return for each line whether its words were seen before in the same order, bool."""
         hashes = hash_lines(
             frozen(words), frozen(tokens.line_stops), frozen(self._vocabulary.hashes()),
             np.uint32(DROPPED),
@@ -238,9 +315,15 @@ class _IndexBuilder:
         _, new = self._seen_lines.number(hashes[filled])
         repeats = hashes != 0
         repeats[filled[new]] = False
+        return repeats
+
+    def _drop(
+        self, repeats: np.ndarray, words: np.ndarray, line_lengths: np.ndarray, name: str
+    ) -> np.ndarray:
+        """Return the words with those of the repeated lines DROPPED, counted under `name`."""
         repeated = np.repeat(repeats, line_lengths)
-        self._counts["dropped_lines"] += int(np.count_nonzero(repeats))
-        self._counts["dropped_tokens"] += int(np.count_nonzero(repeated & (words != DROPPED)))
+        self._counts[f"{name}_lines"] += int(np.count_nonzero(repeats))
+        self._counts[f"{name}_tokens"] += int(np.count_nonzero(repeated & (words != DROPPED)))
         return np.where(repeated, np.uint32(DROPPED), words)
 
     def _lay(self, sentences: "_Sentences") -> None:

@@ -12,7 +12,13 @@ from distsim.corpus.query import split_phrase
 from distsim.corpus.vocabulary import Vocabulary, hash_texts
 from distsim.errors import ParameterError
 from distsim.indexes import phrase_walk
-from distsim.indexes.build import IndexOptions, add_to_index, build_index
+from distsim.indexes.build import (
+    DEFAULT_MEMORY,
+    IndexOptions,
+    NearCost,
+    add_to_index,
+    build_index,
+)
 from distsim.indexes.shard import LONGEST_GAP, Shard, damaged
 from distsim.kernels.compiled import frozen
 from distsim.kernels.text import render_phrases
@@ -73,6 +79,7 @@ class CorpusIndex:
             isinstance(name, str) for name in self._sources
         ):
             raise damaged(self.path)
+        self.near_cost: NearCost | None = None  # of building it, in this process
         self._ids_of_piece: dict[str, tuple[int, ...]] = {}
 
     @classmethod
@@ -92,23 +99,29 @@ class CorpusIndex:
         options: IndexOptions | None = None,
         jobs: int | None = None,
         progress: Progress = no_progress,
+        memory_bytes: int = DEFAULT_MEMORY,
     ) -> "CorpusIndex":
         """Index files, folders or standard input (`-`) into the folder `path` and open it.
 
-        Raises: as distsim.indexes.build.build_index.
+        Arguments and what is raised: as of distsim.indexes.build.build_index.
         """
-        build_index(corpus, path, options, jobs, progress)
-        return cls.open(path)
+        near_cost = build_index(corpus, path, options, jobs, progress, memory_bytes)
+        index = cls.open(path)
+        index.near_cost = near_cost
+        return index
 
     def add(
         self,
         corpus: Sequence[str | Path],
         jobs: int | None = None,
         progress: Progress = no_progress,
+        memory_bytes: int = DEFAULT_MEMORY,
     ) -> "CorpusIndex":
         """Append text to the index on disk and return it opened anew; this one stays as it is."""
-        add_to_index(self.path, corpus, jobs, progress)
-        return self.open(self.path)
+        near_cost = add_to_index(self.path, corpus, jobs, progress, memory_bytes)
+        index = self.open(self.path)
+        index.near_cost = near_cost
+        return index
 
     @property
     def n_tokens(self) -> int:

@@ -30,6 +30,22 @@ class PhraseBatch:
     strengths: np.ndarray
     contexts: ContextCounts
 
+    def where(self, kept: np.ndarray) -> "PhraseBatch":
+        """Return the phrases for which kept, bool[n], is true."""
+        starts, sizes = self.contexts.starts, np.diff(self.contexts.starts)
+        entries = np.repeat(kept, sizes)
+        return PhraseBatch(
+            self.hashes[kept],
+            self.text[np.repeat(kept, self.text_lengths)],
+            self.text_lengths[kept],
+            self.strengths[kept],
+            ContextCounts(
+                np.concatenate([starts[:1], np.cumsum(sizes[kept])]),
+                self.contexts.features[entries],
+                self.contexts.counts[entries],
+            ),
+        )
+
 
 @dataclass(frozen=True)
 class SignedBatch:

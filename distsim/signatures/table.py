@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from distsim import storage
+from distsim.contexts.phrase_store import DEFAULT_MEMORY
 from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.query import split_phrase
 from distsim.corpus.vocabulary import hash_texts
@@ -31,6 +32,7 @@ class SignatureTable:
     """
 
     def __init__(self, artifact: storage.Artifact) -> None:
+        self.artifact = artifact
         self.path = artifact.path
         self.parameters = artifact.parameters
         with storage.understood(artifact.path):
@@ -85,6 +87,8 @@ class SignatureTable:
         selection: Selection | None = None,
         jobs: int | None = None,
         progress: Progress = no_progress,
+        keep_sums: bool = False,
+        memory_bytes: int = DEFAULT_MEMORY,
         projection_path: str | Path | None = None,
         keep_parts: bool = True,
     ) -> "SignatureTable":
@@ -93,7 +97,18 @@ class SignatureTable:
         Raises: as distsim.signatures.sign.sign_index.
         """
         return cls.open(
-            sign_index(index, path, recipe, selection, jobs, progress, projection_path, keep_parts)
+            sign_index(
+                index,
+                path,
+                recipe,
+                selection,
+                jobs,
+                progress,
+                keep_sums,
+                memory_bytes,
+                projection_path,
+                keep_parts,
+            )
         )
 
     def __len__(self) -> int:

@@ -1,0 +1,32 @@
+"""`distsim merge TABLE... -o TABLE`: tables with kept sums -> the table of all their text."""
+
+from typing import Annotated
+
+import typer
+
+from distsim.cli.console import JobsOption, progress_bar, say
+from distsim.cli.options import KeepSumsOption
+
+
+def merge(
+    tables: Annotated[
+        list[str], typer.Argument(metavar="TABLE...", help="Signed with --keep-sums.")
+    ],
+    output: Annotated[str, typer.Option("--output", "-o", metavar="TABLE", help="Its folder.")],
+    min_count: Annotated[
+        int | None, typer.Option(min=1, help="Leave out phrases rarer in all; default: as signed.")
+    ] = None,
+    keep_sums: KeepSumsOption = False,
+    jobs: JobsOption = None,
+) -> None:
+    """Merge tables of parts of a corpus into the table of the whole."""
+    from distsim.signatures.merge import merge_tables
+    from distsim.signatures.recipe import short_fingerprint
+
+    with progress_bar() as bar:
+        table = merge_tables(tables, output, min_count, keep_sums, jobs, bar)
+    say(
+        f"{len(table):,} phrases of {len(tables)} tables that occur "
+        f"{table.parameters['min_count']} times in all, {table.n_bits} bits, "
+        f"fingerprint {short_fingerprint(table.fingerprint)}"
+    )

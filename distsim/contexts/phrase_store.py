@@ -1,0 +1,181 @@
+"""Phrases and their contexts in any order -> each phrase once, with all that was counted."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from distsim.contexts.triples import Partition, TripleStore
+from distsim.errors import InputError, ParameterError
+from distsim.kernels.compiled import frozen
+from distsim.kernels.counts import WORD_BITS, read_spellings, spell_phrases
+
+MOST_WORDS = 1 << WORD_BITS
+DEFAULT_MEMORY = 4 << 30
+
+
+@dataclass(frozen=True)
+class CountedPhrases:
+    """Phrases in ascending order of their hashes.
+
+    hashes: uint64[n]. words: uint32[n, longest], ids, 0 behind the last. lengths: int64[n],
+    in tokens. strengths: uint64[n], occurrences. Phrase i has
+    features[starts[i]:starts[i + 1]], each once, with their counts; both uint64.
+    """
+
+    hashes: np.ndarray
+    words: np.ndarray
+    lengths: np.ndarray
+    strengths: np.ndarray
+    starts: np.ndarray
+    features: np.ndarray
+    counts: np.ndarray
+
+    def parts(self, size: int) -> Iterator["CountedPhrases"]:
+        """Yield the phrases in pieces of at most `size`."""
+        for first in range(0, self.hashes.size, size):
+            rows = slice(first, first + size)
+            starts = self.starts[first : first + size + 1]
+            entries = slice(starts[0], starts[-1])
+            yield CountedPhrases(
+                self.hashes[rows], self.words[rows], self.lengths[rows], self.strengths[rows],
+                starts - starts[0], self.features[entries], self.counts[entries],
+            )  # fmt: skip
+
+
+class PhraseStore:
+    """Sums phrases' occurrences and contexts, more of them than fit in memory.
+
+    Arguments:
+        longest: the most tokens of a phrase.
+        folder, memory_bytes: as of a TripleStore.
+    """
+
+    def __init__(self, longest: int, folder: Path, memory_bytes: int) -> None:
+        self.n_unknown = 0  # phrases with contexts that were never added themselves
+        self._longest = longest
+        self._phrases = TripleStore(folder, memory_bytes // 3)
+        self._contexts = TripleStore(folder, memory_bytes - memory_bytes // 3)
+
+    def add_phrases(
+        self,
+        hashes: np.ndarray,
+        words: np.ndarray,
+        starts: np.ndarray,
+        lengths: np.ndarray,
+        strengths: np.ndarray,
+    ) -> None:
+        """Add occurrences of the phrases words[starts[i]:starts[i] + lengths[i]] (word ids)."""
+        if words.max(initial=0) >= MOST_WORDS:
+            raise ParameterError(
+                f"more than {MOST_WORDS:,} distinct words: fold numbers or leave out rare words"
+            )
+        keys, spellings, owners = spell_phrases(
+            frozen(words), frozen(starts), frozen(lengths), frozen(hashes)
+        )
+        self._phrases.add(keys, spellings, strengths[owners])
+
+    def add_contexts(self, phrases: np.ndarray, features: np.ndarray, counts: np.ndarray) -> None:
+        """Add features of phrases, by the phrases' hashes."""
+        self._contexts.add(phrases, features, counts)
+
+    def strengths(self) -> Iterator[np.ndarray]:
+        """Yield the strengths of all phrases, block by block, uint64."""
+        for part in self._phrases.partitions():
+            yield part.counts[part.starts[:-1]]
+
+    def blocks(self, min_count: int = 1) -> Iterator[CountedPhrases]:
+        """Yield all phrases that occur min_count times, in ascending order of their hashes."""
+        self.n_unknown = 0
+        phrases = _Phrases(self._phrases.partitions(), self._longest)
+        for contexts in self._contexts.partitions():
+            yield self._joined(phrases.up_to(int(contexts.phrases[-1])), contexts, min_count)
+        nothing = np.empty(0, np.uint64)
+        no_contexts = Partition(nothing, np.zeros(1, np.int64), nothing, nothing)
+        while (block := phrases.next_block()) is not None:
+            yield self._joined(block, no_contexts, min_count)
+
+    def close(self) -> None:
+        """Let go of the memory and the temporary files."""
+        self._phrases.close()
+        self._contexts.close()
+
+    def _joined(self, block: "_Block", contexts: Partition, min_count: int) -> CountedPhrases:
+        """Return phrases with their contexts; those that have none get an empty row."""
+        rows = np.searchsorted(contexts.phrases, block[0])
+        found = rows < contexts.phrases.size
+        found[found] = contexts.phrases[rows[found]] == block[0][found]
+        self.n_unknown += contexts.phrases.size - int(np.count_nonzero(found))
+        kept = block[3] >= min_count
+        block, rows, found = _rows(block, kept), rows[kept], found[kept]
+        sizes = np.zeros(found.size, np.int64)
+        sizes[found] = np.diff(contexts.starts)[rows[found]]
+        begins = np.zeros(found.size, np.int64)
+        begins[found] = contexts.starts[rows[found]]
+        starts = np.concatenate([[0], np.cumsum(sizes)])
+        entries = np.arange(starts[-1]) + np.repeat(begins - starts[:-1], sizes)
+        return CountedPhrases(*block, starts, contexts.features[entries], contexts.counts[entries])
+
+
+# Columns beside each other: hashes, words, lengths, strengths as in CountedPhrases.
+_Block = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+
+
+class _Phrases:
+    """Phrases in order, taken from partitions as far as they are asked for."""
+
+    def __init__(self, partitions: Iterator[Partition], longest: int) -> None:
+        self._partitions = partitions
+        self._longest = longest
+        self._rest = self._empty()
+
+    def up_to(self, last: int) -> _Block:
+        """Return the next phrases, those with hashes up to `last`."""
+        blocks = [self._empty()]
+        while True:
+            n = int(np.searchsorted(self._rest[0], np.uint64(last), "right"))
+            blocks.append(_rows(self._rest, slice(0, n)))
+            if n < self._rest[0].size:
+                self._rest = _rows(self._rest, slice(n, None))
+                break
+            self._rest = self._empty()
+            block = self._read()
+            if block is None:
+                break
+            self._rest = block
+        return _concatenated(blocks)
+
+    def next_block(self) -> _Block | None:
+        """Return some more phrases, None after the last."""
+        if self._rest[0].size:
+            block, self._rest = self._rest, self._empty()
+            return block
+        return self._read()
+
+    def _read(self) -> _Block | None:
+        part = next(self._partitions, None)
+        if part is None:
+            return None
+        words, lengths = read_spellings(frozen(part.starts), frozen(part.features), self._longest)
+        if not lengths.all():
+            raise InputError(
+                f"two phrases have the hash {int(part.phrases[np.argmin(lengths)]):016x}: "
+                "leave one of them out of the counts"
+            )
+        return part.phrases, words, lengths, part.counts[part.starts[:-1]]
+
+    def _empty(self) -> _Block:
+        return (
+            np.empty(0, np.uint64), np.empty((0, self._longest), np.uint32),
+            np.empty(0, np.int64), np.empty(0, np.uint64),
+        )  # fmt: skip
+
+
+def _rows(block: _Block, rows: slice | np.ndarray) -> _Block:
+    return block[0][rows], block[1][rows], block[2][rows], block[3][rows]
+
+
+def _concatenated(blocks: list[_Block]) -> _Block:
+    hashes, words, lengths, strengths = map(np.concatenate, zip(*blocks, strict=True))
+    return hashes, words, lengths, strengths

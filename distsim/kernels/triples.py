@@ -1,0 +1,147 @@
+"""Triples (phrase, feature, count) -> in order of phrase and feature, equal ones summed."""
+
+import numpy as np
+
+from distsim.kernels.compiled import compiled
+
+_BUCKETS = 2048  # as many as can be written to side by side without leaving the cache
+_FEW = 24  # so few are sorted by insertion
+
+
+@compiled
+def sort_triples(phrases, features, counts, out_phrases, out_features, out_counts):
+    """Fill the out arrays with the triples in order of phrase, then feature (all uint64).
+
+    One pass by the phrases' leading bits, then a quicksort of each bucket: hashes spread
+    evenly, so buckets are small; where one phrase fills one, its features are sorted.
+    """
+    if phrases.size == 0:
+        return
+    lowest = phrases[0]
+    highest = phrases[0]
+    for i in range(phrases.size):
+        lowest = min(lowest, phrases[i])
+        highest = max(highest, phrases[i])
+    shift = np.uint64(0)
+    while (highest - lowest) >> shift >= np.uint64(_BUCKETS):
+        shift += np.uint64(1)
+    stops = np.zeros(_BUCKETS + 1, np.int64)
+    for i in range(phrases.size):
+        stops[np.int64((phrases[i] - lowest) >> shift) + 1] += 1
+    for bucket in range(_BUCKETS):
+        stops[bucket + 1] += stops[bucket]
+    at = stops[:_BUCKETS].copy()
+    for i in range(phrases.size):
+        bucket = np.int64((phrases[i] - lowest) >> shift)
+        place = at[bucket]
+        at[bucket] += 1
+        out_phrases[place] = phrases[i]
+        out_features[place] = features[i]
+        out_counts[place] = counts[i]
+    for bucket in range(_BUCKETS):
+        _quicksort(out_phrases, out_features, out_counts, stops[bucket], stops[bucket + 1])
+
+
+@compiled
+def _before(phrase_a, feature_a, phrase_b, feature_b):
+    return phrase_a < phrase_b or (phrase_a == phrase_b and feature_a < feature_b)
+
+
+@compiled
+def _swap(phrases, features, counts, i, j):
+    phrases[i], phrases[j] = phrases[j], phrases[i]
+    features[i], features[j] = features[j], features[i]
+    counts[i], counts[j] = counts[j], counts[i]
+
+
+@compiled
+def _quicksort(phrases, features, counts, begin, stop):
+    """Sort the half-open range in place; equal triples are halved evenly between the sides."""
+    stack = np.empty(128, np.int64)
+    depth = 0
+    low = begin
+    high = stop - 1
+    while True:
+        while high - low >= _FEW:
+            middle = (low + high) >> 1
+            if _before(phrases[middle], features[middle], phrases[low], features[low]):
+                _swap(phrases, features, counts, low, middle)
+            if _before(phrases[high], features[high], phrases[low], features[low]):
+                _swap(phrases, features, counts, low, high)
+            if _before(phrases[high], features[high], phrases[middle], features[middle]):
+                _swap(phrases, features, counts, middle, high)
+            phrase = phrases[middle]
+            feature = features[middle]
+            i = low
+            j = high
+            while i <= j:
+                while _before(phrases[i], features[i], phrase, feature):
+                    i += 1
+                while _before(phrase, feature, phrases[j], features[j]):
+                    j -= 1
+                if i <= j:
+                    _swap(phrases, features, counts, i, j)
+                    i += 1
+                    j -= 1
+            # The larger side waits, so that the stack stays as deep as a logarithm.
+            if j - low < high - i:
+                stack[depth] = i
+                stack[depth + 1] = high
+                high = j
+            else:
+                stack[depth] = low
+                stack[depth + 1] = j
+                low = i
+            depth += 2
+        for i in range(low + 1, high + 1):
+            phrase = phrases[i]
+            feature = features[i]
+            count = counts[i]
+            j = i - 1
+            while j >= low and _before(phrase, feature, phrases[j], features[j]):
+                phrases[j + 1] = phrases[j]
+                features[j + 1] = features[j]
+                counts[j + 1] = counts[j]
+                j -= 1
+            phrases[j + 1] = phrase
+            features[j + 1] = feature
+            counts[j + 1] = count
+        if depth == 0:
+            return
+        depth -= 2
+        low = stack[depth]
+        high = stack[depth + 1]
+
+
+@compiled
+def sum_equal(phrases, features, counts):
+    """Sum the counts of equal neighbours in place; return how many triples are left in front."""
+    n = 0
+    for i in range(phrases.size):
+        if n > 0 and phrases[i] == phrases[n - 1] and features[i] == features[n - 1]:
+            counts[n - 1] += counts[i]
+        else:
+            phrases[n] = phrases[i]
+            features[n] = features[i]
+            counts[n] = counts[i]
+            n += 1
+    return n
+
+
+@compiled
+def find_phrases(phrases):
+    """Return (the distinct phrases, where each begins, and the end) of phrases in order."""
+    n = 0
+    for i in range(phrases.size):
+        if i == 0 or phrases[i] != phrases[i - 1]:
+            n += 1
+    distinct = np.empty(n, np.uint64)
+    starts = np.empty(n + 1, np.int64)
+    n = 0
+    for i in range(phrases.size):
+        if i == 0 or phrases[i] != phrases[i - 1]:
+            distinct[n] = phrases[i]
+            starts[n] = i
+            n += 1
+    starts[n] = phrases.size
+    return distinct, starts

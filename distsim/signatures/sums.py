@@ -1,0 +1,232 @@
+"""Kept sums: what a table's raw sums are made of, for every phrase, written and read in order.
+
+A raw sum is a whole number of times each of many vectors of the pool. Kept are the vectors'
+places in the pool, the *terms*, and these numbers: exact, a few bytes for a rare phrase,
+where the sum itself would take eight bytes a bit. The sums of two corpora add term by term.
+Phrases of every count are kept, because a phrase that is rare in two halves may be frequent
+in the whole; so are those without any context, for their strength.
+"""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+from distsim import storage
+from distsim.contexts.features import ContextCounts
+from distsim.errors import ArtifactError
+from distsim.kernels.compiled import frozen
+from distsim.kernels.tables import permute_texts
+from distsim.kernels.triples import sort_triples, sum_equal
+from distsim.signatures.gaussian import POOL_SIZE
+from distsim.signatures.rows import BLOCK_ROWS
+from distsim.signatures.signer import PhraseBatch
+from distsim.signatures.stream import PhraseStream, narrowed
+
+_MOST = np.uint64(0xFFFFFFFF)
+
+
+class SumsStream:
+    """Writes the terms of phrases that come in ascending order of their hashes."""
+
+    def __init__(self, writer: storage.ArtifactWriter) -> None:
+        self._writer = writer
+        self._phrases = PhraseStream(writer, "sums/", np.uint64)
+        self._starts = writer.stream("sums/starts", np.uint64)
+        self._terms = writer.stream("sums/terms", np.uint32)
+        self._counts = writer.stream("sums/counts", np.uint32)
+        self._starts.append(np.zeros(1))
+        self._n_terms = 0
+
+    def add(self, batch: PhraseBatch, offsets: np.ndarray) -> None:
+        """Add phrases; offsets: uint32, where each feature's vector begins in the pool."""
+        self._phrases.append(batch.hashes, batch.strengths, batch.text, batch.text_lengths)
+        contexts = batch.contexts
+        starts, terms, counts = add_terms(
+            np.repeat(np.arange(batch.hashes.size), np.diff(contexts.starts)),
+            offsets[contexts.features],
+            contexts.counts,
+            batch.hashes.size,
+        )
+        pieces = (1 + (counts - 1) // _MOST).astype(np.int64)  # 1, but beyond 32 bits
+        if counts.size and pieces.max() > 1:
+            last = np.cumsum(pieces) - 1
+            rest = counts - (pieces - 1).astype(np.uint64) * _MOST
+            counts = np.full(last[-1] + 1, _MOST)
+            counts[last] = rest
+            terms = np.repeat(terms, pieces)
+            starts = np.concatenate([[0], np.cumsum(pieces)])[starts]
+        self._starts.append(self._n_terms + starts[1:].astype(np.uint64))
+        self._terms.append(terms)
+        self._counts.append(counts)
+        self._n_terms += terms.size
+
+
+def keeping_sums(
+    batches: Iterable[PhraseBatch],
+    writer: storage.ArtifactWriter,
+    offsets: np.ndarray,
+    min_count: int,
+) -> Iterator[PhraseBatch]:
+    """Write the terms of all phrases; yield those that occur min_count times.
+
+    batches: in ascending order of hashes. offsets: where each feature's vector begins.
+    """
+    sums = SumsStream(writer)
+    for batch in batches:
+        sums.add(batch, offsets)
+        yield batch.where(batch.strengths >= min_count)
+
+
+def add_terms(
+    rows: np.ndarray, terms: np.ndarray, counts: np.ndarray, n_rows: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Sum equal terms of each row; terms and rows in any order.
+
+    Returns (starts int64[n_rows + 1], terms uint64 ascending in each row, counts uint64).
+    """
+    given = [frozen(values.astype(np.uint64)) for values in (rows, terms, counts)]
+    ordered = [np.empty(rows.size, np.uint64) for _ in given]
+    sort_triples(*given, *ordered)
+    n = sum_equal(*ordered)
+    rows, terms, counts = (values[:n] for values in ordered)
+    return np.searchsorted(rows, np.arange(n_rows + 1, dtype=np.uint64)), terms, counts
+
+
+class KeptSums:
+    """The kept sums of a table, read in order, block by block.
+
+    Raises:
+        ArtifactError: the table was signed without sums, or they are damaged.
+    """
+
+    def __init__(self, artifact: storage.Artifact) -> None:
+        self.path: Path = artifact.path
+        if "sums/hashes" not in artifact:
+            raise ArtifactError(
+                f"{self.path}: the table was signed without its sums and cannot be merged: "
+                "sign it again with --keep-sums"
+            )
+        self._artifact = artifact
+        names = ("hashes", "strengths", "text", "text_blocks", "text_ends", "starts", "terms",
+                 "counts")  # fmt: skip
+        (
+            self.hashes, self._strengths, self._text, self._blocks, self._ends, self._starts,
+            self._terms, self._counts,
+        ) = (artifact.array(f"sums/{name}") for name in names)  # fmt: skip
+        n = self.hashes.size
+        if not (
+            n == self._strengths.size == self._ends.size == self._starts.size - 1
+            and self._blocks.size == -(-n // BLOCK_ROWS)
+            and self._terms.size == self._counts.size == self._starts[-1]
+        ):
+            raise self._damaged()
+
+    def __len__(self) -> int:
+        return self.hashes.size
+
+    def stop(self, first: int, rows: int, terms: int) -> int:
+        """Return the end of a block from row `first` on: at most so many rows and terms.
+
+        One row may have more terms.
+        """
+        last = min(len(self), first + rows)
+        limit = self._starts[first] + np.uint64(terms)
+        stop = first + int(np.searchsorted(self._starts[first + 1 : last + 1], limit, "right"))
+        return min(last, max(stop, first + 1))
+
+    def read(self, first: int, stop: int) -> PhraseBatch:
+        """Return the phrases of rows first..stop, with terms in place of features (copies)."""
+        starts = self._starts[first : stop + 1].astype(np.int64)
+        bases = self._blocks[np.arange(first, stop) // BLOCK_ROWS].astype(np.int64)
+        ends = bases + self._ends[first:stop]
+        begin = 0
+        if first:
+            begin = int(self._ends[first - 1]) + int(self._blocks[(first - 1) // BLOCK_ROWS])
+        lengths = np.diff(ends, prepend=begin)
+        sound = (
+            bool(np.all(np.diff(starts) >= 0) and np.all(lengths > 0))
+            and starts[-1] <= self._terms.size
+            and begin + int(lengths.sum()) <= self._text.size
+        )
+        if not sound:
+            raise self._damaged()
+        terms = np.array(self._terms[starts[0] : starts[-1]])
+        hashes = np.array(self.hashes[first:stop])
+        if terms.max(initial=0) >= POOL_SIZE or np.any(hashes[1:] <= hashes[:-1]):
+            raise self._damaged()
+        return PhraseBatch(
+            hashes,
+            np.array(self._text[begin : begin + int(lengths.sum())]),
+            lengths,
+            np.array(self._strengths[first:stop]),
+            ContextCounts(
+                starts - starts[0], terms, np.array(self._counts[starts[0] : starts[-1]])
+            ),
+        )
+
+    def release(self) -> None:
+        """Let go of the memory of what was read."""
+        self._artifact.release()
+
+    def _damaged(self) -> ArtifactError:
+        return ArtifactError(f"{self.path}: the kept sums are damaged: sign the table again")
+
+
+def merged_blocks(tables: list[KeptSums], rows: int, terms: int) -> Iterator[PhraseBatch]:
+    """Yield the phrases of all tables with their sums added, in ascending order of hashes.
+
+    Arguments:
+        rows, terms: at most so many are held of each table at a time; they bound the memory.
+
+    Raises:
+        ArtifactError: a table's sums are damaged.
+    """
+    at = [0] * len(tables)
+    highest = np.uint64(0xFFFFFFFFFFFFFFFF)
+    while any(first < len(table) for first, table in zip(at, tables, strict=True)):
+        stops = [
+            table.stop(first, rows, terms) if first < len(table) else first
+            for first, table in zip(at, tables, strict=True)
+        ]
+        bound = min(
+            (
+                table.hashes[stop - 1]
+                for stop, table in zip(stops, tables, strict=True)
+                if stop < len(table)
+            ),
+            default=highest,
+        )
+        blocks = []
+        for number, table in enumerate(tables):
+            first = at[number]
+            n = int(np.searchsorted(table.hashes[first : stops[number]], bound, "right"))
+            if n:
+                blocks.append(table.read(first, first + n))
+                at[number] = first + n
+        yield _added(blocks)
+        for table in tables:
+            table.release()
+
+
+def _added(blocks: list[PhraseBatch]) -> PhraseBatch:
+    """Return the phrases of all blocks in order, each once, with its strengths and terms added."""
+    hashes, first, row = np.unique(
+        np.concatenate([block.hashes for block in blocks]), return_index=True, return_inverse=True
+    )
+    strengths = np.zeros(hashes.size, np.uint64)
+    np.add.at(strengths, row, np.concatenate([block.strengths for block in blocks]))
+    lengths = np.concatenate([block.text_lengths for block in blocks])
+    text, ends = permute_texts(
+        frozen(np.concatenate([block.text for block in blocks])),
+        frozen(np.concatenate([[0], np.cumsum(lengths)])),
+        frozen(first),
+    )
+    sizes = np.concatenate([np.diff(block.contexts.starts) for block in blocks])
+    contexts = add_terms(
+        np.repeat(row, sizes),
+        np.concatenate([block.contexts.features for block in blocks]),
+        np.concatenate([block.contexts.counts for block in blocks]),
+        hashes.size,
+    )
+    return PhraseBatch(hashes, text, np.diff(ends), strengths, narrowed(*contexts))
