@@ -185,4 +185,4 @@ def cosine(features_a, weights_a, features_b, weights_b):
             i += 1
         else:
             j += 1
-    return dot / math.sqrt(square_a * square_b)
+    return dot / (math.sqrt(square_a) * math.sqrt(square_b))  # their product may underflow
