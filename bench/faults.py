@@ -31,6 +31,7 @@ from collections.abc import Callable
 from contextlib import chdir, contextmanager, suppress
 from dataclasses import dataclass
 from importlib.resources import files
+from itertools import pairwise
 from pathlib import Path
 
 TABLE = "x.index/signatures"
@@ -67,7 +68,17 @@ COMMANDS = {
         "sign x.index --weights ppmi --window 2", TABLE, (_BUILD, "sign x.index")
     ),
     "sign -o": Command("sign x.index -o y.table", "y.table", (_BUILD,)),
-    # "merge": Command("merge a.table b.table -o c.table", "c.table", (..., "sign ..."))
+    "merge": Command(
+        "merge x.index y.table -o z.table",
+        "z.table",
+        (_BUILD, "sign x.index --keep-sums", "sign x.index --keep-sums -o y.table"),
+    ),
+    "sign --from-counts": Command(
+        "sign counts.txt --from-counts --max-length 1 --memory 64M -o y.table", "y.table"
+    ),
+    "index add near": Command(
+        "index add x.index c.txt", "x.index", (_OTHER.replace("exact", "near"),), idempotent=False
+    ),
 }
 
 
@@ -84,6 +95,10 @@ def write_corpus(folder: Path, tokens: int) -> None:
     for number, name in enumerate(("a.txt", "b.txt", "c.txt")):
         part = text[number * size : (number + 1) * size]
         (folder / name).write_text(part[: part.rfind("\n") + 1])
+    words = text[:size].split()
+    counts = Counter(words) + Counter(map(" ".join, pairwise(words)))
+    lines = (f"{phrase}\t{times}\n" for phrase, times in counts.items())
+    (folder / "counts.txt").write_text("".join(lines))
 
 
 def run_here(folder: Path, command: str) -> None:
@@ -139,14 +154,17 @@ class KillCampaign:
         return folder
 
     def kill_processes(self, times: int, draw: random.Random) -> None:
-        """Kill the command, run as its users run it, at random moments."""
+        """Kill the command, in a child that has the modules loaded, at random moments."""
         begun = time.monotonic()
-        self._wait(self._spawn(self._folder()), None)
+        os.waitpid(self._spawn(self._folder()), 0)
         lasts = time.monotonic() - begun
         for _ in range(times):
             folder = self._folder()
-            moment = draw.uniform(0.1 * lasts, 1.05 * lasts)
-            self._wait(self._spawn(folder), moment)
+            moment = draw.uniform(0.02 * lasts, 1.02 * lasts)
+            child = self._spawn(folder)
+            time.sleep(moment)
+            os.kill(child, signal.SIGKILL)  # an ended child stays until it is waited for
+            os.waitpid(child, 0)
             self._judge(folder, f"killed after {moment:.3f} s")
 
     def kill_steps(self, most: int = 1000) -> int:
@@ -158,18 +176,12 @@ class KillCampaign:
             self._judge(folder, f"killed before step {step}")
         return most
 
-    def _spawn(self, folder: Path) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(
-            [sys.executable, "-m", "distsim.cli.main", *self.command.arguments.split()],
-            cwd=folder, stderr=subprocess.PIPE,
-        )  # fmt: skip
-
-    def _wait(self, process: subprocess.Popen[bytes], kill_after: float | None) -> None:
-        try:
-            process.communicate(timeout=kill_after)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.communicate()
+    def _spawn(self, folder: Path) -> int:
+        child = os.fork()
+        if child == 0:
+            run_here(folder, self.command.arguments)
+            os._exit(0)
+        return child
 
     def _judge(self, folder: Path, how: str) -> None:
         artifact = folder / self.command.artifact
@@ -256,6 +268,7 @@ def queries(path: Path, scratch: Path) -> dict[str, Callable[[], object]]:
         similarities,
     )
     from distsim.contexts.ngram import named_contexts
+    from distsim.signatures.merge import merge_tables
     from distsim.signatures.sign import sign_index
     from distsim.verification import find_faults
 
@@ -283,11 +296,20 @@ def queries(path: Path, scratch: Path) -> dict[str, Callable[[], object]]:
             CorpusIndex.open(path), SignatureTable.open(path)
         ).similarities(pairs),
         "neighbours": lambda: [
+            _on_one_thread(),
             NeighbourSearch(SignatureTable.open(path), None, 6, [1, 2]).nearest("the"),
             NeighbourSearch(SignatureTable.open(path), candidates=words).above("the", 0.1),
         ],
+        "merge": lambda: merge_tables([path, path.parent / "y.table"], scratch / "m"),
         "index add": lambda: CorpusIndex.open(path).add([path.parent / "c.txt"]),
     }  # fmt: skip
+
+
+def _on_one_thread() -> None:
+    """Keep faiss from waiting for threads that did not survive a fork."""
+    import faiss
+
+    faiss.omp_set_num_threads(1)
 
 
 def change_bytes(folder: Path, draw: random.Random, mend: bool) -> str:
@@ -383,7 +405,8 @@ def flip_campaign(
     if not sound.exists():
         shutil.copytree(corpus, sound)
         run_here(sound, _BUILD.replace("60000", "20000"))
-        run_here(sound, "sign x.index --min-count 3")
+        run_here(sound, "sign x.index --min-count 3 --keep-sums")
+        run_here(sound, "sign x.index --min-count 3 --keep-sums -o y.table")
         warm = scratch / "warm"
         shutil.copytree(sound, warm)
         for name, query in queries(warm / "x.index", warm).items():
@@ -431,7 +454,7 @@ def run_process(
     """Run a command of distsim as its users do; `prefix` goes before it."""
 
     process = subprocess.Popen(
-        [*prefix, sys.executable, "-m", "distsim.cli.main", *command.split()],
+        [*prefix, sys.executable, "-m", "distsim.cli.start", *command.split()],
         cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
         env={**os.environ, **environment},
     )  # fmt: skip
@@ -616,7 +639,7 @@ class Starving:
     def _output_full(self) -> tuple[bool, str]:
         with open("/dev/full", "w") as full:
             done = subprocess.run(
-                [sys.executable, "-m", "distsim.cli.main", "ngrams", "x.index"],
+                [sys.executable, "-m", "distsim.cli.start", "ngrams", "x.index"],
                 cwd=self._folder(), stdout=full, stderr=subprocess.PIPE, text=True, check=False,
             )  # fmt: skip
         ended = Ended(done.returncode, done.stderr)
@@ -686,7 +709,9 @@ def _flip_with_bounds_checked(options: argparse.Namespace, scratch: Path) -> lis
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("parts", nargs="*", default=["kill", "flip", "starve"])
+    parser.add_argument("--commands", nargs="+", choices=COMMANDS, help="to kill; all by default")
     parser.add_argument("--times", type=int, default=100, help="kills of each command")
+    parser.add_argument("--tokens", type=int, default=100_000, help="in each text, but for flips")
     parser.add_argument("--flips", type=int, default=1000, help="of each kind")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
@@ -695,11 +720,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="distsim-faults-") as made:
         scratch = Path(made)
         small, large = scratch / "small", scratch / "large"
-        for folder, tokens in ((small, 30_000), (large, 500_000)):
+        for folder, tokens in ((small, 30_000), (large, options.tokens)):
             folder.mkdir()
             write_corpus(folder, tokens)
         if "kill" in options.parts:
-            for name in COMMANDS:
+            for name in options.commands or COMMANDS:
                 campaign = KillCampaign(scratch / f"steps {name}", small, name)
                 steps = campaign.kill_steps()
                 _report(f"{name}, killed before each of {steps} steps", campaign.outcomes,

@@ -28,9 +28,13 @@ if TYPE_CHECKING:
         InputError,
         ParameterError,
     )
+    from distsim.grammar.decomposition import decompose
+    from distsim.grammar.scoring import RuleScorer
     from distsim.indexes.build import IndexOptions
     from distsim.indexes.corpus_index import ConcordanceLine, CorpusIndex
+    from distsim.signatures.counts import sign_counts
     from distsim.signatures.learn import Learning
+    from distsim.signatures.merge import merge_tables
     from distsim.signatures.recipe import Recipe
     from distsim.signatures.sign import Selection
     from distsim.signatures.table import SignatureTable
@@ -52,11 +56,15 @@ _HOME = {
     "Normaliser": "corpus.normaliser",
     "ParameterError": "errors",
     "Recipe": "signatures.recipe",
+    "RuleScorer": "grammar.scoring",
     "Selection": "signatures.sign",
     "SignatureTable": "signatures.table",
     "Weighting": "contexts.weights",
     "named_contexts": "contexts.ngram",
+    "merge_tables": "signatures.merge",
+    "decompose": "grammar.decomposition",
     "neighbours": "comparison",
+    "sign_counts": "signatures.counts",
     "similarities": "comparison",
     "similarity": "comparison",
 }
@@ -78,11 +86,15 @@ __all__ = [
     "Normaliser",
     "ParameterError",
     "Recipe",
+    "RuleScorer",
     "Selection",
     "SignatureTable",
     "Weighting",
+    "decompose",
+    "merge_tables",
     "named_contexts",
     "neighbours",
+    "sign_counts",
     "similarities",
     "similarity",
 ]

@@ -138,7 +138,7 @@ class ExactCosine:
 
     def __init__(self, index: CorpusIndex, table: SignatureTable) -> None:
         _require_corpus(index, table)
-        self._index = index
+        self.index = index
         self._recipe = Recipe.from_fingerprint(table.fingerprint)
         space = feature_space(index, self._recipe.window, self._recipe.sides)
         self._weigher = Weigher(space, self._recipe.weighting)
@@ -150,8 +150,8 @@ class ExactCosine:
         Raises:
             ParameterError: a phrase is empty.
         """
-        features_a, weights_a = self._vector(" ".join(self._index.words(a)))
-        features_b, weights_b = self._vector(" ".join(self._index.words(b)))
+        features_a, weights_a = self._vector(" ".join(self.index.words(a)))
+        features_b, weights_b = self._vector(" ".join(self.index.words(b)))
         value = cosine(features_a, weights_a, features_b, weights_b)
         return None if value < -1.5 else min(1.0, float(value))
 
@@ -162,7 +162,7 @@ class ExactCosine:
     def _counted_vector(self, phrase: str) -> tuple[np.ndarray, np.ndarray]:
         if not phrase:  # every word of it vanished
             return frozen(np.empty(0, np.uint32)), frozen(np.empty(0))
-        contexts = phrase_contexts(self._index, phrase, self._recipe.window, self._recipe.sides)
+        contexts = phrase_contexts(self.index, phrase, self._recipe.window, self._recipe.sides)
         return frozen(contexts.features), frozen(self._weigher.weigh(contexts))
 
 

@@ -12,6 +12,7 @@ from distsim.kernels.compiled import frozen
 from distsim.kernels.suffixes import count_disorder
 from distsim.signatures.sign import projection_inside
 from distsim.signatures.spectral import SpectralProjection
+from distsim.signatures.sums import KeptSums
 from distsim.signatures.table import SignatureTable
 
 _DEPTH = 16
@@ -109,3 +110,7 @@ def _table_faults(table: SignatureTable) -> Iterator[str]:
         if table.find_normal([table.text(row) for row in rows]).tolist() != list(rows):
             yield "the table does not find its own phrases"
             break
+    if "sums/hashes" in table.artifact:
+        sums = KeptSums(table.artifact)
+        for first in range(0, len(sums), 1 << 14):
+            sums.read(first, min(len(sums), first + (1 << 14)))  # raises where they contradict

@@ -22,6 +22,7 @@ from distsim.signatures import merge as merging
 from distsim.signatures.counts import sign_counts
 from distsim.signatures.merge import merge_tables
 from distsim.signatures.sums import KeptSums
+from distsim.verification import find_faults
 from tests.conftest import random_sentences, write_lines
 from tests.test_counts import same_folders
 
@@ -168,7 +169,21 @@ def test_what_cannot_be_merged_is_refused(tmp_path, small_index):
         merge_tables([a], tmp_path / "m")
     with pytest.raises(ParameterError, match="a: the table is given twice: give it once"):
         merge_tables([a, tmp_path / "." / "a"], tmp_path / "m")
+    ppmi = signed(small_index, "ppmi", recipe=Recipe(weighting=Weighting("ppmi")), keep_sums=False)
+    with pytest.raises(IncompatibleError, match=r"weights.scheme is 'raw' and 'ppmi'; sign both"):
+        merge_tables([a, ppmi], tmp_path / "m")
     assert not (tmp_path / "m").exists()
+
+
+def test_merging_into_one_of_them(tmp_path):
+    parts = [signed(index_of(tmp_path, f"part{i}", random_sentences(i)), f"t{i}") for i in range(2)]
+    merge_tables(parts, tmp_path / "m")
+    merge_tables(parts, parts[0])
+    assert same_folders(parts[0], tmp_path / "m")
+
+
+def test_verify_reads_the_sums(tmp_path, small_index):
+    assert find_faults(signed(small_index, "a")) == []
 
 
 def test_damaged_sums_are_told(tmp_path, small_index):

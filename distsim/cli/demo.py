@@ -6,15 +6,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from distsim.cli.console import progress_bar
 
+if TYPE_CHECKING:
+    from distsim.signatures.table import SignatureTable
+
 _COUNTED = ("in spite of", "on account of", "for the sake of", "by means of")
 _SHOWN = "in spite of"
 _FOCAL = ("mother", "evening", "for a moment", "in spite of", "replied")
+_BEST, _WORST = 6, 4
 _PAIRS = (
     ("mother", "father"),
     ("replied", "answered"),
@@ -85,8 +89,41 @@ def demo(
             estimated, true = similarity(table, a, b), exact.similarity(a, b)
             shown = "\t".join("NA" if v is None else f"{v:.3f}" for v in (estimated, true))
             print(f"{a} | {b}\t{shown}")
+        _score_paraphrase_rules(folder, table)
         kept = f"; the index is {path}" if output else ""
         print(f"\ndone in {time.monotonic() - begun:.0f} seconds{kept}")
+
+
+def _score_paraphrase_rules(folder: Path, table: "SignatureTable") -> None:
+    """Pivot the translation rules in the package, score them, print the best and worst."""
+    from distsim.grammar.lines import read_lines
+    from distsim.grammar.pivot import PivotOptions, pivot_file
+    from distsim.grammar.rules import Rule
+    from distsim.grammar.score_file import TrainingOptions, score_file
+    from distsim.grammar.scoring import RuleScorer, ScoreOptions
+
+    pivoted, scored = folder / "paraphrases.gz", folder / "scored.gz"
+    _step("pivot", "distsim pivot RULES --e-given-f 'p(e|f)' --f-given-e 'p(f|e)' -o PARAPHRASES")
+    with as_file(files("distsim") / "data" / "grammars" / "bengali-english.samt.gz") as rules:
+        pivoting = pivot_file(rules, pivoted, PivotOptions("p(e|f)", "p(f|e)"))
+    print(pivoting.lines()[-1])
+
+    _step(
+        "score", "distsim score PARAPHRASES --ngram novels.index --identical skip --min-strength 20"
+    )
+    scorer = RuleScorer([("sim_ngram", table)], ScoreOptions(identical="skip", min_strength=20))
+    report = score_file(pivoted, scored, scorer, training=TrainingOptions("evidence"))
+    print(f"{report.scored[0]:,} of {report.read:,} rules scored")
+    ranked: dict[float, tuple[str, ...]] = {}  # one rule for each similarity
+    for _, line in read_lines(scored):
+        rule = Rule.parse(line)
+        value = rule.features.get("sim_ngram")
+        if value is not None:
+            sides = (b" ".join(side).decode() for side in (rule.source, rule.target))
+            ranked.setdefault(float(value), (rule.label.decode(), *sides))
+    ordered = sorted(ranked.items(), reverse=True)
+    for similarity, columns in [*ordered[:_BEST], *ordered[-_WORST:]]:
+        print(f"{similarity:.3f}", *columns, sep="\t")
 
 
 def _step(name: str, command: str) -> None:

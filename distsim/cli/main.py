@@ -21,6 +21,9 @@ from distsim.cli import (
     merge,
     neighbours,
     ngrams,
+    pivot,
+    rerank,
+    score,
     sign,
     similarity,
     verify,
@@ -58,6 +61,9 @@ _command("merge", merge.merge)
 _command("similarity", similarity.similarity)
 _command("neighbours", neighbours.neighbours)
 _command("evaluate", evaluate.evaluate)
+_command("score", score.score)
+_command("rerank", rerank.rerank)
+_command("pivot", pivot.pivot)
 
 
 def _print_version(wanted: bool) -> None:

@@ -13,6 +13,7 @@ from distsim.kernels.counts import WORD_BITS, read_spellings, spell_phrases
 
 MOST_WORDS = 1 << WORD_BITS
 DEFAULT_MEMORY = 4 << 30
+FEWEST_BYTES = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,8 @@ class PhraseStore:
     """
 
     def __init__(self, longest: int, folder: Path, memory_bytes: int) -> None:
+        if memory_bytes < FEWEST_BYTES:
+            raise ParameterError(f"--memory {memory_bytes:,} bytes: give at least {FEWEST_BYTES:,}")
         self.n_unknown = 0  # phrases with contexts that were never added themselves
         self._longest = longest
         self._phrases = TripleStore(folder, memory_bytes // 3)
@@ -160,8 +163,8 @@ class _Phrases:
         words, lengths = read_spellings(frozen(part.starts), frozen(part.features), self._longest)
         if not lengths.all():
             raise InputError(
-                f"two phrases have the hash {int(part.phrases[np.argmin(lengths)]):016x}: "
-                "leave one of them out of the counts"
+                f"two phrases have the hash {int(part.phrases[np.argmin(lengths)]):016x} and "
+                "cannot be told apart: leave one out of the counts, or sign without --keep-sums"
             )
         return part.phrases, words, lengths, part.counts[part.starts[:-1]]
 

@@ -47,6 +47,9 @@ class CorpusIndex:
     Methods that take a phrase take a sequence of phrases too and then return a sequence of
     answers. Phrases pass through the index's normaliser; in an index of running text a piece
     that is no word of the index is cut as the text was (`don't` is found as `don 't`).
+
+    n_tokens: tokens in the corpus, sentence boundaries not counted. corpus: the fingerprint
+    of the words and their counts.
     """
 
     def __init__(self, artifact: storage.Artifact) -> None:
@@ -56,7 +59,8 @@ class CorpusIndex:
         with storage.understood(artifact.path):
             self.options = IndexOptions.from_manifest(artifact.parameters)
             n_shards = max(1, artifact.parameters["shards"])
-            int(artifact.parameters["counts"]["tokens"]), str(artifact.parameters["corpus"])
+            self.n_tokens = int(artifact.parameters["counts"]["tokens"])
+            self.corpus = str(artifact.parameters["corpus"])
         self.vocabulary = Vocabulary(
             *(
                 artifact.array(f"vocabulary/{part}", dtype)
@@ -122,11 +126,6 @@ class CorpusIndex:
         index = self.open(self.path)
         index.near_cost = near_cost
         return index
-
-    @property
-    def n_tokens(self) -> int:
-        """Tokens in the corpus, sentence boundaries not counted."""
-        return int(self.parameters["counts"]["tokens"])
 
     @property
     def n_words(self) -> int:

@@ -146,4 +146,6 @@ class Shard:
         """Return (number of the source, line) of each position."""
         sentences = np.searchsorted(self.sentence_starts, positions, "right") - 1
         sources = np.searchsorted(self.source_starts, sentences, "right") - 1
+        if np.any(sentences < 0) or np.any(sources < 0):
+            raise damaged()
         return self.source_numbers[sources], self.sentence_lines[sentences]

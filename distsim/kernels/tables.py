@@ -1,4 +1,4 @@
-"""Rows of text end to end: put into another order."""
+"""Rows of text end to end: put into another order, found by hash and text."""
 
 import numpy as np
 
@@ -18,3 +18,59 @@ def permute_texts(text, starts, order):
         for i in range(offsets[n + 1] - offsets[n]):
             out[offsets[n] + i] = text[begin + i]
     return out, offsets
+
+
+@compiled
+def find_texts(hashes, table_text, blocks, ends, block_rows, wanted, text, offsets):
+    """Return the row of each text[offsets[i]:offsets[i + 1]], -1 where there is none; int64.
+
+    hashes: uint64, sorted, of the rows' texts; wanted: uint64, of the texts looked for.
+    table_text, blocks, ends: the rows' texts, row r ending at blocks[r // block_rows] +
+    ends[r]. Rows of equal hash are told apart by their text.
+    """
+    out = np.empty(wanted.size, np.int64)
+    n = hashes.size
+    if n == 0:
+        out[:] = -1
+        return out
+    for i in range(wanted.size):
+        key = wanted[i]
+        # Hashes are spread evenly: begin where the key would stand, widen until it is inside.
+        guess = np.int64(np.float64(key) * (n / 18446744073709551616.0))
+        guess = min(max(guess, 0), n - 1)
+        low = guess
+        reach = 256
+        while low > 0 and hashes[low] >= key:
+            low = max(0, guess - reach)
+            reach *= 4
+        high = guess
+        reach = 256
+        while high < n and hashes[high] < key:
+            high = min(n, guess + reach)
+            reach *= 4
+        while low < high:
+            middle = (low + high) >> 1
+            if hashes[middle] < key:
+                low = middle + 1
+            else:
+                high = middle
+        found = -1
+        row = low
+        length = offsets[i + 1] - offsets[i]
+        while row < n and hashes[row] == key and found < 0:
+            base = np.int64(blocks[row // block_rows])
+            start = base
+            if row % block_rows:
+                start += np.int64(ends[row - 1])
+            stop = min(base + np.int64(ends[row]), np.int64(table_text.size))
+            if stop - start == length:
+                same = True
+                for k in range(length):
+                    if table_text[start + k] != text[offsets[i] + k]:
+                        same = False
+                        break
+                if same:
+                    found = row
+            row += 1
+        out[i] = found
+    return out

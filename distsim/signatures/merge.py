@@ -54,10 +54,10 @@ def merge_tables(
         if table in resolved[:number]:
             raise ParameterError(f"{tables[number]}: the table is given twice: give it once")
     opened = [SignatureTable.open(table) for table in tables]
-    sums = [KeptSums(table.artifact) for table in opened]
     first = opened[0]
     for other in opened[1:]:
         _require_mergeable(first, other)
+    sums = [KeptSums(table.artifact) for table in opened]
     if min_count is None:
         min_count = _agreed_min_count(opened)
     selection = Selection(min_count, first.longest)

@@ -108,12 +108,15 @@ class KeptSums:
                 "sign it again with --keep-sums"
             )
         self._artifact = artifact
-        names = ("hashes", "strengths", "text", "text_blocks", "text_ends", "starts", "terms",
-                 "counts")  # fmt: skip
+        dtypes = {
+            "hashes": np.uint64, "strengths": np.uint64, "text": np.uint8,
+            "text_blocks": np.uint64, "text_ends": np.uint32, "starts": np.uint64,
+            "terms": np.uint32, "counts": np.uint32,
+        }  # fmt: skip
         (
             self.hashes, self._strengths, self._text, self._blocks, self._ends, self._starts,
             self._terms, self._counts,
-        ) = (artifact.array(f"sums/{name}") for name in names)  # fmt: skip
+        ) = (artifact.array(f"sums/{name}", dtype) for name, dtype in dtypes.items())  # fmt: skip
         n = self.hashes.size
         if not (
             n == self._strengths.size == self._ends.size == self._starts.size - 1
@@ -146,7 +149,7 @@ class KeptSums:
         lengths = np.diff(ends, prepend=begin)
         sound = (
             bool(np.all(np.diff(starts) >= 0) and np.all(lengths > 0))
-            and starts[-1] <= self._terms.size
+            and 0 <= starts[0] <= starts[-1] <= self._terms.size
             and begin + int(lengths.sum()) <= self._text.size
         )
         if not sound:
@@ -200,7 +203,10 @@ def merged_blocks(tables: list[KeptSums], rows: int, terms: int) -> Iterator[Phr
         blocks = []
         for number, table in enumerate(tables):
             first = at[number]
-            n = int(np.searchsorted(table.hashes[first : stops[number]], bound, "right"))
+            hashes = table.hashes[first : stops[number]]
+            if np.any(hashes[1:] <= hashes[:-1]):  # the search below would never get on
+                raise table._damaged()
+            n = int(np.searchsorted(hashes, bound, "right"))
             if n:
                 blocks.append(table.read(first, first + n))
                 at[number] = first + n

@@ -10,12 +10,12 @@ from distsim import storage
 from distsim.contexts.phrase_store import DEFAULT_MEMORY
 from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.query import split_phrase
-from distsim.corpus.vocabulary import hash_texts
+from distsim.corpus.vocabulary import hash_blob
 from distsim.errors import ArtifactError, ParameterError
 from distsim.indexes.corpus_index import CorpusIndex, signatures_inside
 from distsim.kernels.compiled import frozen
-from distsim.kernels.hashing import find_sorted
 from distsim.kernels.projection import cut_bits
+from distsim.kernels.tables import find_texts
 from distsim.parallel import Progress, no_progress
 from distsim.signatures.composition import PartVectors
 from distsim.signatures.recipe import Recipe
@@ -28,7 +28,8 @@ class SignatureTable:
 
     hashes: uint64[n], sorted. bits: uint64[n, n_bits / 64]. strengths: uint32[n], the
     occurrences behind each signature. parameters: what the table was made with. parts: the
-    words' real vectors, of which other phrases can be composed; None where not kept.
+    words' real vectors, of which other phrases can be composed; None where not kept. longest: the
+    most tokens that a phrase has.
     """
 
     def __init__(self, artifact: storage.Artifact) -> None:
@@ -40,7 +41,7 @@ class SignatureTable:
             self.n_bits: int = self.fingerprint["projection"]["bits"]
             self.normaliser = Normaliser.from_manifest(self.fingerprint["normaliser"])
             self._running_text = artifact.parameters["format"] == "text"
-            int(artifact.parameters["max_length"])
+            self.longest = int(artifact.parameters["max_length"])
         self.hashes = frozen(artifact.array("hashes", np.uint64))
         self.bits = frozen(artifact.array("bits", np.uint64, ndim=2))
         self.strengths = frozen(artifact.array("strengths", np.uint32))
@@ -114,11 +115,6 @@ class SignatureTable:
     def __len__(self) -> int:
         return self.hashes.size
 
-    @property
-    def longest(self) -> int:
-        """The most tokens a phrase of this table has."""
-        return int(self.parameters["max_length"])
-
     def normal_form(self, phrase: str) -> str:
         """Return the phrase as it stands in the table, if it does.
 
@@ -182,12 +178,15 @@ class SignatureTable:
             data = [text.encode() for text in texts]
         except UnicodeEncodeError:
             raise ParameterError("a phrase is not valid Unicode: give it in UTF-8") from None
-        hashes = hash_texts(data)
-        rows = find_sorted(self.hashes, frozen(hashes))
-        for number, row in enumerate(rows.tolist()):
-            while row >= 0 and self.text(row) != texts[number]:  # another text, the same hash
-                row += 1
-                if row == len(self) or self.hashes[row] != hashes[number]:
-                    row = -1
-            rows[number] = row
-        return rows
+        offsets = np.cumsum([0, *map(len, data)])
+        return self.find_rendered(np.frombuffer(b"".join(data), np.uint8), offsets)
+
+    def find_rendered(self, text: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+        """Return the row of every text[offsets[i]:offsets[i + 1]], -1 where there is none.
+
+        text: uint8, phrases in their normal form as UTF-8, end to end. Millions a second.
+        """
+        return find_texts(
+            self.hashes, self._text, self._blocks, self._ends, BLOCK_ROWS,
+            frozen(hash_blob(text, offsets)), frozen(text), frozen(offsets),
+        )  # fmt: skip

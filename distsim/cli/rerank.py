@@ -1,0 +1,75 @@
+"""`distsim rerank GRAMMAR -o OUT`: order or cut a grammar by a mix of its features."""
+
+from typing import Annotated
+
+import typer
+
+from distsim.cli.console import progress_bar, say
+from distsim.cli.grammar_options import FormatOption, OnError, OnErrorOption, format_value
+from distsim.cli.options import MemoryOption
+
+
+def rerank(
+    grammar: Annotated[
+        str, typer.Argument(metavar="GRAMMAR", help="Rules or a phrase table; - for stdin.")
+    ],
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="OUT", help="Packed if it ends in .gz.")
+    ] = "-",
+    weight: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--weight",
+            "-w",
+            metavar="FEATURE=NUMBER",
+            help="Part of the sum; by name, or position from 0. The largest sum is best.",
+        ),
+    ] = None,
+    ppdb: Annotated[
+        bool, typer.Option("--ppdb-cost", help="By the cost of PPDB; the smallest is best.")
+    ] = False,
+    ascending: Annotated[
+        bool, typer.Option("--ascending", help="The smallest sum is best.")
+    ] = False,
+    top: Annotated[
+        int, typer.Option(min=0, help="Of each left-hand side and source, so many; 0: all.")
+    ] = 0,
+    worst: Annotated[
+        float | None, typer.Option(metavar="SUM", help="Cut rules with a worse sum.")
+    ] = None,
+    missing: Annotated[
+        float | None, typer.Option(help="Stands for features that are not there or NA.")
+    ] = None,
+    write: Annotated[
+        str | None, typer.Option(metavar="FEATURE", help="Write the sum as this feature.")
+    ] = None,
+    grammar_format: FormatOption = None,
+    memory: MemoryOption = "128M",  # type: ignore[assignment]
+    on_error: OnErrorOption = OnError.STOP,
+) -> None:
+    """Write a grammar's rules best first within each left-hand side and source."""
+    from distsim.grammar.rerank import PPDB_COST, Ranking, rerank_file
+
+    if ppdb == bool(weight):
+        raise typer.BadParameter("give --weight FEATURE=NUMBER, once or more, or --ppdb-cost")
+    weights = PPDB_COST if ppdb else dict(map(_weight, weight or ()))
+    ranking = Ranking(weights, ppdb or ascending, top, missing, worst, write)
+    file_format = format_value(grammar_format)
+    with progress_bar() as bar:
+        report = rerank_file(grammar, output, ranking, on_error.value, file_format, memory, bar)
+    if not report.was_grouped:
+        say("rules of one source did not stand together: the output is sorted by source")
+    for line in report.lines():
+        say(line)
+
+
+def _weight(text: str) -> tuple[str, float]:
+    name, separator, value = text.rpartition("=")
+    try:
+        if not separator or not name:
+            raise ValueError
+        return name, float(value)
+    except ValueError:
+        raise typer.BadParameter(
+            f"--weight {text!r}: give FEATURE=NUMBER, as sim_ngram=2 or 0=-1"
+        ) from None

@@ -1,0 +1,169 @@
+"""`distsim score GRAMMAR -o OUT`: distributional features for every rule."""
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from distsim.cli.console import JobsOption, number, progress_bar, put, say
+from distsim.cli.grammar_options import FormatOption, OnError, OnErrorOption, format_value
+
+if TYPE_CHECKING:
+    from distsim.grammar.scoring import RuleScorer
+
+
+class Align(StrEnum):
+    """Which rules get their links here."""
+
+    MISSING = "missing"
+    ALL = "all"
+    NONE = "none"
+
+
+class Aligner(StrEnum):
+    """How links are made."""
+
+    AUTO = "auto"
+    LEARNT = "learnt"
+    EVIDENCE = "evidence"
+
+
+class Names(StrEnum):
+    """How the features are called."""
+
+    DISTSIM = "distsim"
+    PPDB = "ppdb"
+
+
+class Style(StrEnum):
+    """How features are written."""
+
+    AUTO = "auto"
+    NAMED = "named"
+    BARE = "bare"
+
+
+class Identical(StrEnum):
+    """What a pair of identical phrases counts."""
+
+    ONE = "one"
+    SKIP = "skip"
+
+
+def score(
+    grammar: Annotated[
+        str, typer.Argument(metavar="GRAMMAR", help="Rules or a phrase table; - for stdin.")
+    ],
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="OUT", help="Packed if it ends in .gz.")
+    ] = "-",
+    ngram: Annotated[
+        str | None, typer.Option(metavar="TABLE", help="For sim_ngram: a table or signed index.")
+    ] = None,
+    syntax: Annotated[
+        str | None, typer.Option(metavar="TABLE", help="For sim_syn: another table.")
+    ] = None,
+    exact: Annotated[
+        bool, typer.Option("--exact", help="Cosines of the contexts themselves, from the index.")
+    ] = False,
+    index: Annotated[
+        str | None, typer.Option(metavar="INDEX", help="The index that --exact counts in.")
+    ] = None,
+    align: Annotated[
+        Align, typer.Option(help="Link words of rules without links, of all rules, of none.")
+    ] = Align.MISSING,
+    aligner: Annotated[
+        Aligner, typer.Option(help="evidence: like words only; learnt: the rest too (sil-thot).")
+    ] = Aligner.AUTO,
+    align_sample: Annotated[
+        int, typer.Option(min=1, help="Rules that links are learnt from, at most.")
+    ] = 20_000,
+    names: Annotated[
+        Names, typer.Option(help="ppdb: GoogleNgramSim and AGigaSim.")
+    ] = Names.DISTSIM,
+    style: Annotated[
+        Style, typer.Option("--features", help="name=value or bare values; auto: as the input.")
+    ] = Style.AUTO,
+    coverage: Annotated[
+        bool, typer.Option(help="Write the share of phrase pairs that were scored, too.")
+    ] = True,
+    missing: Annotated[
+        str, typer.Option(help="Stands for a score that is not there, among bare values.")
+    ] = "NA",
+    identical: Annotated[
+        Identical, typer.Option(help="Pairs of identical phrases count 1, or are left out.")
+    ] = Identical.ONE,
+    min_strength: Annotated[
+        int, typer.Option(min=0, help="Only phrases with so many occurrences.")
+    ] = 0,
+    grammar_format: FormatOption = None,
+    on_error: OnErrorOption = OnError.STOP,
+    explain: Annotated[
+        bool,
+        typer.Option(
+            "--explain",
+            help="Print line<TAB>feature<TAB>phrase<TAB>phrase<TAB>similarity<TAB>why "
+            "instead of the grammar.",
+        ),
+    ] = False,
+    jobs: JobsOption = None,
+) -> None:
+    """Write a grammar with the similarity of its rules' sides as further features."""
+    from distsim.grammar.score_file import (
+        OutputOptions,
+        TrainingOptions,
+        explain_file,
+        score_file,
+    )
+
+    scorer = _scorer(ngram, syntax, exact, index, align.value, names.value, identical.value,
+                     min_strength)  # fmt: skip
+    training = TrainingOptions(_aligner(aligner, align), align_sample)  # type: ignore[arg-type]
+    file_format = format_value(grammar_format)
+    if explain:
+        for pair in explain_file(grammar, scorer, training, on_error.value, file_format):
+            put(pair.line, pair.name, pair.source, pair.target, number(pair.similarity), pair.why)
+        return
+    options = OutputOptions(style.value, coverage, missing)
+    with progress_bar() as bar:
+        report = score_file(
+            grammar, output, scorer, options, training, on_error.value, file_format, jobs, bar
+        )
+    for line in report.lines():
+        say(line)
+
+
+def _scorer(
+    ngram: str | None, syntax: str | None, exact: bool, index: str | None, align: str,
+    names: str, identical: str, min_strength: int,
+) -> "RuleScorer":  # fmt: skip
+    from distsim.cli.opened import exact_cosine
+    from distsim.grammar.alignment import RuleAligner
+    from distsim.grammar.scoring import NAMES, RuleScorer, ScoreOptions
+    from distsim.signatures.table import SignatureTable
+
+    if ngram is None and syntax is None:
+        raise typer.BadParameter("name a table with --ngram, --syntax or both")
+    tables, counters = [], []
+    for name, path in zip(NAMES[names], (ngram, syntax), strict=True):
+        if path is not None:
+            table = SignatureTable.open(path)
+            tables.append((name, table))
+            counters.append(exact_cosine(table, path, index) if exact else None)
+    options = ScoreOptions(identical, min_strength)  # type: ignore[arg-type]
+    return RuleScorer(tables, options, counters, RuleAligner(align))  # type: ignore[arg-type]
+
+
+def _aligner(chosen: Aligner, align: Align) -> str:
+    from distsim.grammar.word_aligner import can_learn
+
+    if chosen is not Aligner.AUTO:
+        return chosen.value
+    if can_learn():
+        return Aligner.LEARNT.value
+    if align is not Align.NONE:
+        say(
+            "sil-thot is not installed: rules without links are aligned by like words and gaps "
+            "only (pip install 'distsim[align]' for the rest)"
+        )
+    return Aligner.EVIDENCE.value

@@ -1,0 +1,1 @@
+"""SCFG rules and phrase tables: formats, alignment, decomposition, scoring, pivoting."""

@@ -1,0 +1,169 @@
+"""Rules without word alignment -> links: gaps by index, like words, the rest learnt."""
+
+import threading
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+
+from distsim.corpus.vocabulary import hash_blob
+from distsim.errors import ParameterError
+from distsim.grammar.block import RuleBlock
+from distsim.grammar.tokens import BlockWords, distinct_words, unescape
+from distsim.grammar.word_aligner import Tokens, WordAligner
+from distsim.kernels import rules as kernel
+from distsim.kernels.compiled import frozen
+
+Align = Literal["missing", "all", "none"]
+ALIGN: tuple[str, ...] = get_args(Align)
+
+SHORTEST_PREFIX = 4
+
+
+class Alignment(NamedTuple):
+    """The links of a block's rules.
+
+    link_stops: int64[n]; links: int64[m, 2], as in RuleBlock. lacking: bool[n], rules with
+    words on both sides and no link between words of their own. made: bool[n], rules whose
+    links were made here.
+    """
+
+    link_stops: np.ndarray
+    links: np.ndarray
+    lacking: np.ndarray
+    made: np.ndarray
+
+
+class RuleAligner:
+    """Gives links to rules.
+
+    Arguments:
+        align: `missing`: rules that have words on both sides and no link between words;
+            `all`: every rule, whatever links it has; `none`: no rule.
+        learnt: links words that look unlike; without it they stay unlinked.
+
+    Words that are equal once unescaped and folded are linked in order of appearance; then
+    words with a common prefix of 4 characters and half of the longer word; then words whose
+    neighbours are linked to each other, and the two words of a rule with one a side; then,
+    between words that have no link yet, what the learnt model says. Thesis 5.3.2 treats the
+    sides of all rules as a parallel corpus; TrainingSample gathers it.
+    """
+
+    def __init__(self, align: Align = "missing", learnt: WordAligner | None = None) -> None:
+        if align not in ALIGN:
+            raise ParameterError(f"--align {align!r}: choose one of {', '.join(ALIGN)}")
+        self.mode = align
+        self.learnt = learnt
+        self._lock = threading.Lock()
+
+    def wanted(self, block: RuleBlock) -> tuple[np.ndarray, np.ndarray]:
+        """Return (rules that lack links, rules to be linked here), bool[n] each."""
+        lacking, alignable = kernel.find_lacking(
+            frozen(block.token_stops), frozen(block.gaps),
+            frozen(block.link_stops), frozen(block.links),
+        )  # fmt: skip
+        if self.mode == "none":
+            return lacking, np.zeros_like(lacking)
+        return lacking, lacking if self.mode == "missing" else alignable
+
+    def align(self, block: RuleBlock, words: BlockWords | None = None) -> Alignment:
+        """Return the links of a block's rules."""
+        lacking, made = self.wanted(block)
+        if not made.any():
+            return Alignment(block.link_stops, block.links, lacking, made)
+        numbers, texts = words or distinct_words(block)
+        folded = [fold(text) for text in texts]
+        number_of = {text: number for number, text in enumerate(dict.fromkeys(folded))}
+        renumbered = np.array([number_of[text] for text in folded], np.int64)
+        same = np.where(numbers >= 0, renumbered[numbers], -1)
+        encoded = [text.encode() for text in number_of]
+        offsets = np.cumsum([0, *map(len, encoded)])
+        stops, links, unfinished, linked = kernel.link_by_evidence(
+            frozen(block.token_stops), frozen(block.gaps), frozen(same),
+            frozen(np.frombuffer(b"".join(encoded), np.uint8)), frozen(offsets),
+            frozen(made), SHORTEST_PREFIX,
+        )  # fmt: skip
+        rules = np.empty(0, np.int64)
+        extra = np.empty((0, 2), np.int64)
+        if self.learnt is not None and unfinished.any():
+            rules, extra = self._learnt_links(
+                self.learnt, block, same, list(number_of), unfinished, linked
+            )
+        merged_stops, merged = kernel.merge_links(
+            frozen(block.link_stops), frozen(block.links), frozen(stops), frozen(links),
+            frozen(rules), frozen(extra), frozen(made),
+        )  # fmt: skip
+        return Alignment(merged_stops, merged, lacking, made)
+
+    def _learnt_links(
+        self, learnt: WordAligner, block: RuleBlock, words: np.ndarray, texts: list[str],
+        wanted: np.ndarray, linked: np.ndarray,
+    ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+        """Return (rule, link) of what the model links among words without a link."""
+        rules = np.flatnonzero(wanted)
+        sources, targets = _sides(block, rules, words, texts)
+        with self._lock:
+            found = learnt.links(sources, targets)
+        owners = rules[found.pairs]
+        begins = np.concatenate([[0], block.token_stops[:-1, 1]])[owners]
+        middles = block.token_stops[owners, 0]
+        free = ~linked[begins + found.sources] & ~linked[middles + found.targets]
+        links = np.column_stack([found.sources, found.targets])[free]
+        return owners[free], np.ascontiguousarray(links)
+
+
+def fold(token: bytes) -> str:
+    """Return the form in which words of rules are compared for alignment."""
+    return unescape(token.decode()).lower()
+
+
+class TrainingSample:
+    """Collects the sides of at most `size` rules, the same ones however the file is cut.
+
+    The rules kept are those whose lines have the smallest hashes.
+    """
+
+    def __init__(self, size: int) -> None:
+        if size < 1:
+            raise ParameterError(f"--align-sample {size}: choose 1 or more")
+        self._size = size
+        self._hashes = np.empty(0, np.uint64)
+        self._pairs: list[tuple[Tokens, Tokens]] = []
+
+    def __len__(self) -> int:
+        return len(self._pairs)
+
+    def add(self, block: RuleBlock, wanted: np.ndarray) -> None:
+        """Offer the wanted rules of a block, bool[n]."""
+        data = np.frombuffer(block.text, np.uint8)
+        hashes = hash_blob(data, block.line_starts)
+        rules = np.flatnonzero(wanted)
+        if self._hashes.size >= self._size:
+            rules = rules[hashes[rules] < self._hashes.max()]
+        if not rules.size:
+            return
+        numbers, texts = distinct_words(block)
+        sources, targets = _sides(block, rules, numbers, [fold(text) for text in texts])
+        self._pairs += zip(sources, targets, strict=True)
+        self._hashes = np.concatenate([self._hashes, hashes[rules]])
+        order = np.argsort(self._hashes, kind="stable")[: self._size]
+        self._hashes = self._hashes[order]
+        self._pairs = [self._pairs[number] for number in order.tolist()]
+
+    def pairs(self) -> tuple[list[Tokens], list[Tokens]]:
+        """Return the source and the target sides of the sample."""
+        return [source for source, _ in self._pairs], [target for _, target in self._pairs]
+
+
+def _sides(
+    block: RuleBlock, rules: np.ndarray, words: np.ndarray, texts: list[str]
+) -> tuple[list[Tokens], list[Tokens]]:
+    """Return both sides of rules as the model sees them: folded words, gaps as `[1]`."""
+    symbols = [
+        texts[word] if word >= 0 else f"[{gap}]"
+        for word, gap in zip(words.tolist(), block.gaps.tolist(), strict=True)
+    ]
+    begins = np.concatenate([[0], block.token_stops[:-1, 1]])[rules].tolist()
+    middles, ends = block.token_stops[rules].T.tolist()
+    sources = [symbols[start:stop] for start, stop in zip(begins, middles, strict=True)]
+    targets = [symbols[start:stop] for start, stop in zip(middles, ends, strict=True)]
+    return sources, targets

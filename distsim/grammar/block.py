@@ -1,0 +1,117 @@
+"""Lines of a grammar -> their symbols, gaps and links as arrays, a whole block at a time."""
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+
+from distsim.grammar.lines import LineBlock, is_utf8, split_lines
+from distsim.kernels import rules as kernel
+from distsim.kernels.compiled import frozen
+
+GrammarFormat = Literal["rules", "phrase-table"]
+GRAMMAR_FORMATS: tuple[str, ...] = get_args(GrammarFormat)
+
+TERMINAL = kernel.TERMINAL
+
+
+@dataclass(frozen=True)
+class RuleBlock:
+    """The rules of a block of lines; `n` rules of `s` symbols with `m` links.
+
+    text: the lines' bytes. first_line: number of the first, from 1.
+    line_starts: int64[n + 1], where each line begins.
+    status: uint8[n], 0 where the line is a rule; details: int64[n, 2], see fault.
+    insert_at: int64[n], the byte behind a line's last feature.
+    feature_kinds: uint8[n], kernel.NAMED | kernel.BARE: what features the line has.
+    token_stops: int64[n, 2], symbols up to the end of each source and each target side.
+    starts, stops: int64[s], the bytes of each symbol. gaps: int64[s], its index or TERMINAL.
+    link_stops: int64[n], links up to the end of each rule.
+    links: int64[m, 2], symbol of the source side and of the target side, each from 0.
+    """
+
+    text: bytes
+    first_line: int
+    line_starts: np.ndarray
+    status: np.ndarray
+    details: np.ndarray
+    insert_at: np.ndarray
+    feature_kinds: np.ndarray
+    token_stops: np.ndarray
+    starts: np.ndarray
+    stops: np.ndarray
+    gaps: np.ndarray
+    link_stops: np.ndarray
+    links: np.ndarray
+
+    def __len__(self) -> int:
+        return self.status.size
+
+    def line(self, number: int) -> bytes:
+        """Return the bytes of a line, from 0 in the block."""
+        return self.text[self.line_starts[number] : self.line_starts[number + 1]]
+
+    def symbol(self, number: int) -> bytes:
+        """Return the bytes of a symbol."""
+        return self.text[self.starts[number] : self.stops[number]]
+
+    def sides(self, number: int) -> tuple[range, range]:
+        """Return the symbols of a rule's source and target side."""
+        begin = int(self.token_stops[number - 1, 1]) if number else 0
+        middle, end = self.token_stops[number].tolist()
+        return range(begin, middle), range(middle, end)
+
+    def links_of(self, number: int) -> list[tuple[int, int]]:
+        """Return a rule's links."""
+        begin = int(self.link_stops[number - 1]) if number else 0
+        return [(i, j) for i, j in self.links[begin : self.link_stops[number]].tolist()]
+
+    def fault(self, number: int) -> str:
+        """Return what is wrong with a line, in a few words; nothing if it is a rule."""
+        status = int(self.status[number])
+        first, second = self.details[number].tolist()
+        if status == kernel.LINK_OUTSIDE:
+            return f"alignment link {first}-{second} points outside the rule"
+        if status == kernel.BAD_LINK:
+            token = self.text[first:].split(maxsplit=1)[0].decode(errors="replace")
+            return f"alignment link {token!r}: wanted two numbers, as 0-1"
+        if status == kernel.BAD_LHS:
+            return "the left-hand side is no label in square brackets, as [NP]"
+        return {
+            kernel.FINE: "",
+            kernel.FEW_FIELDS: f"{first} field{'s' * (first != 1)} parted by |||, too few",
+            kernel.EMPTY_SIDE: "an empty phrase",
+            kernel.BAD_GAP: f"gap {first} does not stand once on each side",
+            kernel.NOT_UTF8: "not UTF-8",
+        }[status]
+
+
+def parse_block(block: LineBlock, grammar_format: GrammarFormat) -> RuleBlock:
+    """Parse a block of lines; a faulty line has a status and no symbols."""
+    text = block.text
+    bad: list[int] = []
+    if not is_utf8(text):
+        lines = split_lines(text)
+        bad = [number for number, line in enumerate(lines) if not is_utf8(line)]
+        for number in bad:  # the kernel sees an empty line of the same length there
+            lines[number] = b" " * (len(lines[number]) - 1) + lines[number][-1:]
+        lines[-1] = lines[-1] if is_utf8(lines[-1]) else b" " * len(lines[-1])
+        text = b"".join(lines)
+    data = frozen(np.frombuffer(text, np.uint8))
+    arrays = kernel.parse_rules(data, grammar_format == "phrase-table")
+    arrays[1][bad] = kernel.NOT_UTF8
+    return RuleBlock(block.text, block.first_line, *arrays)
+
+
+def guess_format(text: bytes) -> GrammarFormat:
+    """Tell by the first lines of a file whether they are rules or a phrase table's.
+
+    Most lines of a rule file begin with a label in brackets and have four fields.
+    """
+    lines = split_lines(text)[:1000]
+    labelled = 0
+    for line in lines:
+        label, separator, rest = line.partition(b" ||| ")
+        is_label = label[:1] == b"[" and label[-1:] == b"]" and len(label.split()) == 1
+        labelled += bool(separator and is_label and len(label) > 2 and rest.count(b"|||") >= 1)
+    return "rules" if 2 * labelled >= len(lines) else "phrase-table"

@@ -1,0 +1,86 @@
+"""A rule -> the pairs of contiguous phrases that its word alignment holds together."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from distsim.errors import ParameterError
+from distsim.grammar.block import RuleBlock, parse_block
+from distsim.grammar.lines import LineBlock
+from distsim.kernels import rules as kernel
+from distsim.kernels.compiled import frozen
+
+LONGEST_SPAN = 4
+
+
+class SpanPair(NamedTuple):
+    """A phrase of the source side and its partner; starts and stops count symbols from 0."""
+
+    source: str
+    target: str
+    source_span: tuple[int, int]
+    target_span: tuple[int, int]
+
+
+def decompose(
+    source: str, target: str, links: Iterable[tuple[int, int]], longest: int = LONGEST_SPAN
+) -> list[SpanPair]:
+    """Return the phrase pairs of a rule, in order of the source span's start, then length.
+
+    All pairs of contiguous terminal spans of 1 to `longest` symbols that the links hold
+    together: at least one link inside, none from inside to outside, no symbol without a
+    link at an edge of either span; gaps are walls. A rule without gaps and with at most
+    `longest` symbols a side has its whole pair too, last, if the links do not give it.
+    Thesis 5.3.2 and figure 5.3.
+
+    Arguments:
+        source, target: the sides, symbols parted by blanks; gaps as `[NP,1]`.
+        links: (source symbol, target symbol), both from 0, gaps counted.
+
+    Raises:
+        ParameterError: a link points outside, or a gap does not stand once on each side.
+
+    >>> sides = "the [JJ,1] city of [NP,2]", "the [JJ,1] town of [NP,2]"
+    >>> [pair[:2] for pair in decompose(*sides, [(i, i) for i in range(5)])]
+    [('the', 'the'), ('city', 'town'), ('city of', 'town of'), ('of', 'of')]
+    """
+    joined = " ".join(f"{i}-{j}" for i, j in links)
+    line = f"[X] ||| {source} ||| {target} ||| ||| {joined}"
+    block = parse_block(LineBlock(line.encode(), 1), "rules")
+    if block.status[0] != kernel.FINE:
+        raise ParameterError(f"{source!r}, {target!r}: {block.fault(0)}: mend the rule")
+    _, spans = decompose_block(block, longest=longest)
+    middle = int(block.token_stops[0, 0])
+
+    def text(first: int, length: int) -> str:
+        return " ".join(block.symbol(k).decode() for k in range(first, first + length))
+
+    return [
+        SpanPair(text(i, m), text(j, n), (i, i + m), (j - middle, j + n - middle))
+        for i, m, j, n in spans.tolist()
+    ]
+
+
+def decompose_block(
+    block: RuleBlock,
+    alignment: tuple[np.ndarray, np.ndarray] | None = None,
+    longest: int = LONGEST_SPAN,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the phrase pairs of all rules of a block.
+
+    alignment: (link_stops, links) in place of the block's own, shapes as there.
+
+    Returns (pair_stops int64[n], pairs up to the end of each rule; spans int64[p, 4]: first
+    symbol of the block and length, of the source span and of the target span).
+    """
+    stops, links = alignment or (block.link_stops, block.links)
+    return kernel.decompose(
+        frozen(block.token_stops), frozen(block.gaps), frozen(stops), frozen(links), longest
+    )
+
+
+def span_text(block: RuleBlock, span: Sequence[int]) -> str:
+    """Return the symbols of a span (first symbol of the block, length), as written."""
+    first, length = span
+    return b" ".join(block.symbol(k) for k in range(first, first + length)).decode()

@@ -1,0 +1,196 @@
+"""Lines of Moses phrase tables <-> entries, in both layouts, byte for byte.
+
+    source ||| target ||| scores ||| alignment ||| counts |||        as Moses writes it today
+    source ||| target ||| (0) (1,2) ||| (0) (1) (1) ||| scores       the older layout
+
+In the older layout (Marton 2013, section 4.2) each token's partners stand in brackets, first
+for the source tokens, then for the target tokens.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from distsim.grammar.fields import BLANKS, append_to_field, join_fields, replace_field, split_fields
+from distsim.grammar.lines import FaultyLines, is_utf8, read_lines
+
+Link = tuple[int, int]
+
+_LINK = re.compile(rb"(\d+)-(\d+)\Z")
+_PARTNERS = re.compile(rb"\(([\d, ]*)\)")
+_OLD_COLUMN = re.compile(rb"\s*(\([\d, ]*\)\s*)+\Z")
+
+
+class LineFaultError(ValueError):
+    """What is wrong with a line, in a few words; file and line are added by FaultyLines."""
+
+
+@dataclass(frozen=True)
+class PhraseTableEntry:
+    """One line of a phrase table; `fields` are its bytes, everything else is read from them.
+
+    >>> entry = PhraseTableEntry.parse(b"la ||| the house ||| 0.5 0.1 ||| 0-0 ||| 3 4 2 |||\\n")
+    >>> entry.source, entry.target, entry.scores
+    (b'la', b'the house', [b'0.5', b'0.1'])
+    >>> entry.with_score(b"1").line()
+    b'la ||| the house ||| 0.5 0.1 1 ||| 0-0 ||| 3 4 2 |||\\n'
+    """
+
+    fields: tuple[bytes, ...]
+    is_old: bool
+
+    @classmethod
+    def parse(cls, line: bytes) -> "PhraseTableEntry":
+        """Return the entry of a line.
+
+        Raises:
+            LineFaultError: it has too few fields, an empty side, or is not UTF-8.
+        """
+        if not is_utf8(line):
+            raise LineFaultError("not UTF-8")
+        fields = tuple(split_fields(line))
+        if len(fields) < 3:
+            raise LineFaultError(
+                f"{len(fields)} fields parted by |||, wanted source ||| target ||| scores"
+            )
+        is_old = len(fields) >= 5 and all(_OLD_COLUMN.match(column) for column in fields[2:4])
+        entry = cls(fields, is_old)
+        for name, side in (("source", entry.source), ("target", entry.target)):
+            if not side:
+                raise LineFaultError(f"the {name} phrase is empty")
+        return entry
+
+    def line(self) -> bytes:
+        """Return the line, with its newline if it had one."""
+        return join_fields(list(self.fields))
+
+    @property
+    def source(self) -> bytes:
+        """The source phrase without the blanks around it."""
+        return self.fields[0].strip(BLANKS)
+
+    @property
+    def target(self) -> bytes:
+        """The target phrase without the blanks around it."""
+        return self.fields[1].strip(BLANKS)
+
+    @property
+    def scores_field(self) -> int:
+        """Which field holds the scores, from 0."""
+        return 4 if self.is_old else 2
+
+    @property
+    def scores(self) -> list[bytes]:
+        """The scores as they are written."""
+        return self.fields[self.scores_field].split()
+
+    def numbers(self) -> list[float]:
+        """Return the scores as numbers.
+
+        Raises:
+            LineFaultError: one is not a number.
+        """
+        try:
+            return [float(score) for score in self.scores]
+        except ValueError:
+            raise LineFaultError(
+                f"scores {self.fields[self.scores_field].strip().decode()!r}: wanted numbers"
+            ) from None
+
+    @property
+    def counts(self) -> list[bytes]:
+        """The counts (target, source, both), empty where there are none."""
+        return [] if self.is_old or len(self.fields) < 5 else self.fields[4].split()
+
+    def links(self) -> list[Link] | None:
+        """Return the word alignment as (source, target) positions from 0; None without one.
+
+        Raises:
+            LineFaultError: the column is malformed or points outside the phrases.
+        """
+        if self.is_old:
+            links = _old_links(self.fields[2], self.fields[3])
+        elif len(self.fields) < 4 or not self.fields[3].strip():
+            return None
+        else:
+            links = []
+            for token in self.fields[3].split():
+                match = _LINK.match(token)
+                if match is None:
+                    raise LineFaultError(
+                        f"alignment link {token.decode()!r}: wanted two numbers, as 0-1"
+                    )
+                links.append((int(match[1]), int(match[2])))
+        n_source, n_target = len(self.source.split()), len(self.target.split())
+        for i, j in links:
+            if i >= n_source or j >= n_target:
+                raise LineFaultError(
+                    f"alignment link {i}-{j} points outside a rule of {n_source} and "
+                    f"{n_target} symbols"
+                )
+        return links
+
+    def with_score(self, *scores: bytes) -> "PhraseTableEntry":
+        """Return the entry with further scores behind the present ones."""
+        fields = list(self.fields)
+        number = self.scores_field
+        for score in scores:
+            fields[number] = append_to_field(fields[number], score)
+        return replace(self, fields=tuple(fields))
+
+    def with_source(self, source: bytes) -> "PhraseTableEntry":
+        """Return the entry for another source phrase; its word alignment is emptied.
+
+        The new phrase has no links to inherit: the column is left empty, in the older
+        layout `( )` for every token on either side.
+        """
+        fields = list(self.fields)
+        fields[0] = replace_field(fields[0], source)
+        if self.is_old:
+            for number, phrase in ((2, source), (3, self.target)):
+                empty = b" ".join([b"( )"] * len(phrase.split()))
+                fields[number] = replace_field(fields[number], empty)
+        elif len(fields) > 3:
+            fields[3] = b" " + fields[3][len(fields[3].rstrip(BLANKS)) :]
+        return replace(self, fields=tuple(fields))
+
+
+def read_entries(
+    path: str | Path, faulty: FaultyLines | None = None
+) -> Iterator[tuple[int, bytes, PhraseTableEntry | None]]:
+    """Yield (line number, line, its entry) of a phrase table, streamed.
+
+    A faulty line that is kept has None for its entry; one that is dropped is not yielded.
+
+    Raises:
+        InputError: a line is faulty and `faulty` says stop (the default); the file is empty
+            or cannot be read.
+    """
+    faulty = faulty or FaultyLines(path)
+    n_lines = 0
+    for number, line in read_lines(path):
+        n_lines += 1
+        try:
+            entry = PhraseTableEntry.parse(line)
+        except LineFaultError as fault:
+            if faulty.keeps(number, str(fault)):
+                yield number, line, None
+            continue
+        yield number, line, entry
+    faulty.require_lines(n_lines)
+
+
+def _old_links(source_column: bytes, target_column: bytes) -> list[Link]:
+    """Return the links that the two columns of the older layout name."""
+    found = {
+        (i, int(j))
+        for i, partners in enumerate(_PARTNERS.findall(source_column))
+        for j in partners.replace(b",", b" ").split()
+    }
+    found |= {
+        (int(i), j)
+        for j, partners in enumerate(_PARTNERS.findall(target_column))
+        for i in partners.replace(b",", b" ").split()
+    }
+    return sorted(found)

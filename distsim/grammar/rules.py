@@ -1,0 +1,117 @@
+"""One line of a rule file <-> its label, sides, features and links, byte for byte."""
+
+from dataclasses import dataclass
+
+from distsim.grammar.fields import BLANKS, join_fields, split_fields
+from distsim.grammar.phrase_table import LineFaultError
+
+Symbols = tuple[bytes, ...]
+
+
+@dataclass(frozen=True)
+class Features:
+    """The features of a rule as written: by name, or by position among the bare ones."""
+
+    named: dict[bytes, bytes]
+    bare: list[bytes]
+
+    @classmethod
+    def parse(cls, text: bytes) -> "Features":
+        """Return the features of a field.
+
+        >>> Features.parse(b"0.5 p(e|f)=1.2 NA").bare
+        [b'0.5', b'NA']
+        """
+        named: dict[bytes, bytes] = {}
+        if b"=" not in text:
+            return cls(named, text.split())
+        bare = []
+        for token in text.split():
+            name, separator, value = token.rpartition(b"=")
+            if separator and name:
+                named[name] = value
+            else:
+                bare.append(token)
+        return cls(named, bare)
+
+    def get(self, column: str) -> bytes | None:
+        """Return a feature by its name, or a bare one by its position from 0; None without."""
+        value = self.named.get(column.encode())
+        if value is None and column.isdecimal() and int(column) < len(self.bare):
+            value = self.bare[int(column)]
+        return value
+
+    def number(self, column: str, missing: float | None = None) -> float:
+        """Return a feature as a number.
+
+        Arguments:
+            missing: what stands for a feature that is not there or `NA`.
+
+        Raises:
+            LineFaultError: it is not there, or no number.
+        """
+        value = self.get(column)
+        if value is None or value == b"NA":
+            if missing is not None:
+                return missing
+            state = "is NA" if value else "is not there"
+            raise LineFaultError(f"feature {column} {state}, wanted a number")
+        try:
+            number = float(value)
+        except ValueError:
+            number = float("nan")
+        if number != number:  # noqa: PLR0124 (NaN)
+            raise LineFaultError(
+                f"feature {column} is {value.decode(errors='replace')!r}, wanted a number"
+            )
+        return number
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule of a Joshua, Thrax, PPDB or cdec grammar.
+
+    `fields` are the line's bytes; everything else is read from them.
+
+    >>> rule = Rule.parse(b"[NP] ||| the [JJ,1] ||| a [JJ,1] ||| x=0.5 NA ||| 0-0 1-1\\n")
+    >>> rule.label, rule.source, rule.features.get("x")
+    (b'[NP]', (b'the', b'[JJ,1]'), b'0.5')
+    """
+
+    fields: tuple[bytes, ...]
+
+    @classmethod
+    def parse(cls, line: bytes) -> "Rule":
+        """Return the rule of a line.
+
+        Raises:
+            LineFaultError: it has fewer than four fields.
+        """
+        fields = tuple(split_fields(line))
+        if len(fields) < 4:
+            raise LineFaultError(f"{len(fields)} fields parted by |||, too few")
+        return cls(fields)
+
+    def line(self) -> bytes:
+        """Return the line, with its newline if it had one."""
+        return join_fields(list(self.fields))
+
+    @property
+    def label(self) -> bytes:
+        """The left-hand side, with its brackets."""
+        return self.fields[0].strip(BLANKS)
+
+    @property
+    def source(self) -> Symbols:
+        """The source side's symbols."""
+        return tuple(self.fields[1].split())
+
+    @property
+    def target(self) -> Symbols:
+        """The target side's symbols."""
+        return tuple(self.fields[2].split())
+
+    @property
+    def features(self) -> Features:
+        """The features."""
+        return Features.parse(self.fields[3])

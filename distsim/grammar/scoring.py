@@ -1,0 +1,277 @@
+"""Rules and signature tables -> how alike the two sides of each rule are."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+
+from distsim.comparison import ExactCosine, estimated_cosine
+from distsim.corpus.vocabulary import HashNumbering
+from distsim.errors import ParameterError
+from distsim.grammar.alignment import Alignment, RuleAligner
+from distsim.grammar.block import RuleBlock, parse_block
+from distsim.grammar.decomposition import LONGEST_SPAN, decompose_block
+from distsim.grammar.lines import LineBlock
+from distsim.grammar.tokens import BlockWords, TokenForms, distinct_words
+from distsim.indexes import hamming
+from distsim.kernels import rules as kernel
+from distsim.kernels.compiled import frozen
+from distsim.kernels.text import render_phrases
+from distsim.signatures.table import SignatureTable
+
+Names = Literal["distsim", "ppdb"]
+NAMES: dict[str, tuple[str, str]] = {
+    "distsim": ("sim_ngram", "sim_syn"),
+    "ppdb": ("GoogleNgramSim", "AGigaSim"),  # as in the releases of PPDB
+}
+Identical = Literal["one", "skip"]
+
+# What became of a phrase pair.
+SCORED, IDENTICAL, SKIPPED, NOT_IN_TABLE, TOO_WEAK, DROPPED = range(6)
+OUTCOMES = (
+    "",
+    "identical",
+    "identical, skipped",
+    "not in the table",
+    "too few occurrences",
+    "a word is dropped by the normaliser",
+)
+
+
+@dataclass(frozen=True)
+class ScoreOptions:
+    """How phrase pairs count.
+
+    Arguments:
+        identical: pairs of identical strings count `one` or are left out (`skip`).
+        min_strength: a phrase with fewer occurrences behind its signature has none.
+        longest: symbols of the longest phrases.
+    """
+
+    identical: Identical = "one"
+    min_strength: int = 0
+    longest: int = LONGEST_SPAN
+
+    def __post_init__(self) -> None:
+        if self.identical not in get_args(Identical):
+            raise ParameterError(f"--identical {self.identical!r}: choose one or skip")
+        if self.min_strength < 0:
+            raise ParameterError(f"--min-strength {self.min_strength}: choose 0 or more")
+        if self.longest < 1:
+            raise ParameterError(f"longest phrase {self.longest}: choose 1 or more")
+
+
+class TableScores(NamedTuple):
+    """What one table says of a block's rules.
+
+    similarities: float64 per pair, NaN without one. outcomes: uint8 per pair, SCORED..DROPPED.
+    means: float64 per rule, NaN where no pair has a similarity.
+    pairs, scored: int64 per rule, phrase pairs that count and those with a similarity.
+    changes: occurrences of tokens that were (unescaped, split, dropped).
+    """
+
+    similarities: np.ndarray
+    outcomes: np.ndarray
+    means: np.ndarray
+    pairs: np.ndarray
+    scored: np.ndarray
+    changes: tuple[int, int, int]
+
+
+class BlockScores(NamedTuple):
+    """The scores of a block's rules: pair_stops and spans as decompose_block returns them."""
+
+    alignment: Alignment
+    pair_stops: np.ndarray
+    spans: np.ndarray
+    tables: list[TableScores]
+
+
+class RuleScore(NamedTuple):
+    """The score of one rule: the mean over its scored pairs, None where there are none."""
+
+    similarity: float | None
+    pairs: int
+    scored: int
+
+
+class TableScorer:
+    """Scores phrase pairs by one table; safe to use from several threads."""
+
+    def __init__(
+        self, table: SignatureTable, options: ScoreOptions, exact: ExactCosine | None = None
+    ) -> None:
+        self.table = table
+        self.exact = exact
+        self._options = options
+        self._forms = TokenForms(table)
+        self._cosines = np.array(
+            [estimated_cosine(d, table.n_bits) for d in range(table.n_bits + 1)]
+        )
+
+    def score(self, words: BlockWords, pair_stops: np.ndarray, spans: np.ndarray) -> TableScores:
+        """Score the phrase pairs of a block and average them by rule."""
+        forms = self._forms.forms(words.texts)
+        occurrences = np.bincount(words.numbers[words.numbers >= 0], minlength=len(words.texts))
+        changes = tuple(int(occurrences[(forms.changes & bit) > 0].sum()) for bit in (1, 2, 4))
+        n = len(spans)
+        firsts, lengths = spans[:, 0::2].T.reshape(-1), spans[:, 1::2].T.reshape(-1)
+        text, offsets = frozen(forms.text), frozen(forms.offsets)
+        numbers = frozen(words.numbers)
+        hashes, whole = kernel.hash_spans(frozen(firsts), frozen(lengths), numbers, text, offsets)
+        outcomes = np.full(n, NOT_IN_TABLE, np.uint8)
+        whole_pair = whole[:n] & whole[n:]
+        outcomes[~whole_pair] = DROPPED
+        same = whole_pair & (hashes[:n] == hashes[n:])
+        outcomes[same] = IDENTICAL if self._options.identical == "one" else SKIPPED
+        similarities = np.full(n, np.nan)
+        if self._options.identical == "one":
+            similarities[same] = 1.0
+        open_pairs = np.flatnonzero(outcomes == NOT_IN_TABLE)
+        # Each distinct phrase of the block is looked up once.
+        wanted = np.concatenate([open_pairs, open_pairs + n])
+        phrase, first_seen = HashNumbering().number(hashes[wanted])
+        seen = wanted[first_seen]
+        phrases, ends = render_phrases(
+            numbers, frozen(firsts[seen]), frozen(lengths[seen]), text, offsets
+        )
+        if self.exact is None:
+            values, found = self._estimated(phrases, ends, phrase.reshape(2, -1))
+        else:
+            values, found = self._counted(self.exact, phrases, ends, phrase.reshape(2, -1))
+        similarities[open_pairs] = values
+        outcomes[open_pairs] = found
+        return self._averaged(similarities, outcomes, pair_stops, changes)
+
+    def _estimated(
+        self, text: np.ndarray, ends: np.ndarray, pairs: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return (similarity, outcome) of pairs of phrases, int64[2, n] numbers into the text."""
+        table = self.table
+        rows = table.find_rendered(text, ends)
+        weak = rows < 0
+        weak[~weak] = table.strengths[rows[~weak]] < self._options.min_strength
+        rows_a, rows_b = rows[pairs[0]], rows[pairs[1]]
+        values = np.full(rows_a.size, np.nan)
+        outcomes = np.full(rows_a.size, NOT_IN_TABLE, np.uint8)
+        known = (rows_a >= 0) & (rows_b >= 0)
+        outcomes[known] = TOO_WEAK
+        known &= ~(weak[pairs[0]] | weak[pairs[1]])
+        distances = hamming.distances_to(table.bits[rows_a[known]], table.bits[rows_b[known]])
+        values[known] = self._cosines[distances]
+        outcomes[known] = SCORED
+        return values, outcomes
+
+    def _counted(
+        self, exact: ExactCosine, text: np.ndarray, ends: np.ndarray, pairs: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return what `_estimated` does, by exact cosines of contexts."""
+        data = text.tobytes()
+        bounds = ends.tolist()
+        phrases = [data[start:stop].decode() for start, stop in pairwise(bounds)]
+        counts = exact.index.count(phrases) if phrases else np.empty(0, np.int64)
+        values = np.full(pairs.shape[1], np.nan)
+        outcomes = np.full(pairs.shape[1], NOT_IN_TABLE, np.uint8)
+        known: dict[tuple[int, int], float | None] = {}
+        for number, (a, b) in enumerate(pairs.T.tolist()):
+            if min(counts[a], counts[b]) < self._options.min_strength:
+                outcomes[number] = TOO_WEAK if min(counts[a], counts[b]) else NOT_IN_TABLE
+                continue
+            if (a, b) not in known:
+                known[a, b] = exact.similarity(phrases[a], phrases[b])
+            value = known[a, b]
+            if value is not None:
+                values[number] = value
+                outcomes[number] = SCORED
+        return values, outcomes
+
+    def _averaged(
+        self, similarities: np.ndarray, outcomes: np.ndarray, pair_stops: np.ndarray,
+        changes: tuple[int, ...],
+    ) -> TableScores:  # fmt: skip
+        n_rules = pair_stops.size
+        owners = np.repeat(np.arange(n_rules), np.diff(pair_stops, prepend=0))
+        has = ~np.isnan(similarities)
+        pairs = np.bincount(owners[outcomes != SKIPPED], minlength=n_rules)
+        scored = np.bincount(owners[has], minlength=n_rules)
+        sums = np.bincount(owners[has], similarities[has], minlength=n_rules)
+        with np.errstate(invalid="ignore"):
+            means = sums / scored
+        return TableScores(
+            similarities, outcomes, means, pairs, scored, (changes[0], changes[1], changes[2])
+        )
+
+
+class RuleScorer:
+    """Scores rules by one or two signature tables.
+
+    Arguments:
+        tables: (name, table) each, the names of the features: `sim_ngram`, `sim_syn`.
+        options: how phrase pairs count.
+        exact: per table, what --exact counts with; None for the bits.
+        aligner: links words of rules that have no alignment.
+    """
+
+    def __init__(
+        self,
+        tables: Sequence[tuple[str, SignatureTable]],
+        options: ScoreOptions | None = None,
+        exact: Sequence[ExactCosine | None] | None = None,
+        aligner: RuleAligner | None = None,
+    ) -> None:
+        if not tables:
+            raise ParameterError("no table to score with: name one with --ngram or --syntax")
+        self.options = options or ScoreOptions()
+        self.names = [name for name, _ in tables]
+        counters: Sequence[ExactCosine | None] = exact or [None] * len(tables)
+        self.tables = [
+            TableScorer(table, self.options, counter)
+            for (_, table), counter in zip(tables, counters, strict=True)
+        ]
+        self.aligner = aligner or RuleAligner("missing")
+
+    @classmethod
+    def sharing(cls, other: "RuleScorer", aligner: RuleAligner) -> "RuleScorer":
+        """Return a scorer with the tables of another and its own aligner."""
+        made = cls.__new__(cls)
+        made.options, made.names, made.tables = other.options, other.names, other.tables
+        made.aligner = aligner
+        return made
+
+    def score(
+        self, source: str, target: str, links: Iterable[tuple[int, int]] | None = None
+    ) -> list[RuleScore]:
+        """Return the score of one rule by each table.
+
+        Arguments:
+            source, target: the sides, symbols parted by blanks, gaps as `[NP,1]`.
+            links: (source symbol, target symbol), from 0; None where the aligner is to say.
+
+        Raises:
+            ParameterError: a link points outside, or a gap does not stand once on each side.
+        """
+        joined = " ".join(f"{i}-{j}" for i, j in links or ())
+        line = f"[X] ||| {source} ||| {target} ||| ||| {joined}"
+        block = parse_block(LineBlock(line.encode(), 1), "rules")
+        if block.status[0] != kernel.FINE:
+            raise ParameterError(f"{source!r}, {target!r}: {block.fault(0)}: mend the rule")
+        return [
+            RuleScore(
+                None if table.scored[0] == 0 else float(table.means[0]),
+                int(table.pairs[0]),
+                int(table.scored[0]),
+            )
+            for table in self.score_block(block).tables
+        ]
+
+    def score_block(self, block: RuleBlock) -> BlockScores:
+        """Return the scores of all rules of a block."""
+        words = distinct_words(block)
+        alignment = self.aligner.align(block, words)
+        pair_stops, spans = decompose_block(
+            block, (alignment.link_stops, alignment.links), self.options.longest
+        )
+        tables = [table.score(words, pair_stops, spans) for table in self.tables]
+        return BlockScores(alignment, pair_stops, spans, tables)

@@ -1,0 +1,131 @@
+"""Symbols of rules -> the words by which a table knows them."""
+
+import re
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from distsim.corpus.query import split_phrase
+from distsim.corpus.vocabulary import HashNumbering
+from distsim.grammar.block import TERMINAL, RuleBlock
+from distsim.kernels import rules as kernel
+from distsim.kernels.compiled import frozen
+from distsim.signatures.table import SignatureTable
+
+UNESCAPED, SPLIT, VANISHED = 1, 2, 4  # what happened to a token on its way, as bits
+_CACHED_TOKENS = 1 << 20
+
+# Moses' tokenizer (escape-special-chars), with the forms of its older versions.
+_ENTITIES = {
+    "&apos;": "'", "&quot;": '"', "&lt;": "<", "&gt;": ">", "&#91;": "[", "&#93;": "]",
+    "&#124;": "|", "&bar;": "|", "&bra;": "[", "&ket;": "]", "&amp;": "&",
+}  # fmt: skip
+_ENTITY = re.compile("|".join(map(re.escape, _ENTITIES)))
+_PENN = {
+    "-lrb-": "(", "-rrb-": ")", "-lsb-": "[", "-rsb-": "]", "-lcb-": "{", "-rcb-": "}",
+    "``": '"', "''": '"',
+}  # fmt: skip
+
+
+def unescape(token: str) -> str:
+    """Return a token as plain text has it.
+
+    >>> unescape("&apos;s"), unescape("-LRB-"), unescape("&amp;lt;"), unescape("a-b")
+    ("'s", '(', '&lt;', 'a-b')
+    """
+    if "&" in token:
+        token = _ENTITY.sub(lambda found: _ENTITIES[found[0]], token)
+    return _PENN.get(token.lower(), token)
+
+
+class BlockWords(NamedTuple):
+    """The distinct terminals of a block.
+
+    numbers: int64 per symbol, its word, -1 for a gap. texts: each word's bytes.
+    """
+
+    numbers: np.ndarray
+    texts: list[bytes]
+
+
+def distinct_words(block: RuleBlock) -> BlockWords:
+    """Number the distinct terminals of a block in order of first appearance."""
+    numbers = np.full(block.gaps.size, -1, np.int64)
+    terminals = np.flatnonzero(block.gaps == TERMINAL)
+    data = frozen(np.frombuffer(block.text, np.uint8))
+    starts, stops = block.starts[terminals], block.stops[terminals]
+    found, first_seen = HashNumbering().number(
+        kernel.hash_symbols(data, frozen(starts), frozen(stops))
+    )
+    numbers[terminals] = found
+    text = block.text
+    spans = zip(starts[first_seen].tolist(), stops[first_seen].tolist(), strict=True)
+    return BlockWords(numbers, [text[start:stop] for start, stop in spans])
+
+
+@dataclass(frozen=True)
+class WordForms:
+    """How a table knows words: normal forms end to end, one word's parts parted by a space.
+
+    text: uint8. offsets: int64[n + 1]. changes: uint8[n], UNESCAPED | SPLIT | VANISHED.
+    """
+
+    text: np.ndarray
+    offsets: np.ndarray
+    changes: np.ndarray
+
+
+class TokenForms:
+    """Finds the forms of rule tokens in a table; what was found once is kept.
+
+    A token is never cut for the rule's sake: one that the table's corpus would have cut is
+    looked up as its parts, one symbol all the same. A token that the table knows as it
+    stands stays; any other loses the escapes of Moses and the Penn treebank first. One that
+    the normaliser drops has vanished.
+    """
+
+    def __init__(self, table: SignatureTable) -> None:
+        self._table = table
+        self._known: dict[bytes, tuple[bytes, int]] = {}
+        self._lock = threading.Lock()
+
+    def forms(self, words: Sequence[bytes]) -> WordForms:
+        """Return the forms of words."""
+        known = self._known
+        new = [word for word in words if word not in known]
+        if new:
+            found = self._find(new)
+            with self._lock:
+                if len(known) + len(found) > _CACHED_TOKENS:
+                    known = self._known = {w: known[w] for w in words if w in known}
+                known.update(found)
+        forms = [known[word] for word in words]
+        text = b"".join([form for form, _ in forms])
+        offsets = np.zeros(len(forms) + 1, np.int64)
+        np.cumsum([len(form) for form, _ in forms], out=offsets[1:])
+        changes = np.array([change for _, change in forms], np.uint8)
+        return WordForms(np.frombuffer(text, np.uint8), offsets, changes)
+
+    def _find(self, words: list[bytes]) -> dict[bytes, tuple[bytes, int]]:
+        table, normaliser = self._table, self._table.normaliser
+        tokens = [word.decode() for word in words]
+        plain = [normaliser.characters(token) for token in tokens]
+        stands = (table.find_normal(plain) >= 0).tolist()
+        found = {}
+        for word, token, characters, is_known in zip(words, tokens, plain, stands, strict=True):
+            if is_known and not normaliser.drops:
+                found[word] = (characters.encode(), 0)
+                continue
+            change = 0
+            if not is_known and unescape(token) != token:
+                token, change = unescape(token), UNESCAPED
+            parts = []
+            if token.strip():
+                parts = split_phrase(token, normaliser, table.is_whole)
+            change |= SPLIT if len(parts) > 1 else 0
+            change |= VANISHED if not parts else 0
+            found[word] = (" ".join(parts).encode(), change)
+        return found

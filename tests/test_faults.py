@@ -1,0 +1,487 @@
+"""What is left after a kill, a flipped byte, a full disk; the long runs are bench/faults.py."""
+
+import errno
+import importlib.util
+import json
+import os
+import random
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+from distsim import ArtifactError, CorpusIndex, IndexOptions, SignatureTable, storage
+from distsim.cli import main as program
+from distsim.cli import start
+from distsim.contexts.weights import Weighting
+from distsim.errors import ParameterError
+from distsim.indexes import build
+from distsim.kernels import compiled, suffixes
+from distsim.kernels.compiled import frozen
+from distsim.parallel import interruptible
+from distsim.verification import find_faults
+
+BENCH = Path(__file__).parent.parent / "bench"
+
+
+def load_bench(name: str) -> ModuleType:
+    sys.path.insert(0, str(BENCH))
+    try:
+        spec = importlib.util.spec_from_file_location(name, BENCH / f"{name}.py")
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module
+        spec.loader.exec_module(module)
+        return module
+    finally:
+        sys.path.remove(str(BENCH))
+
+
+faults = load_bench("faults")
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("corpus")
+    faults.write_corpus(folder, 1500)
+    return folder
+
+
+@pytest.fixture
+def index(corpus: Path, tmp_path: Path) -> Path:
+    options = IndexOptions("text", shard_tokens=800)
+    opened = CorpusIndex.build([corpus / "a.txt", corpus / "b.txt"], tmp_path / "x.index", options)
+    SignatureTable.build(opened)
+    return tmp_path / "x.index"
+
+
+def in_child(act: Callable[[], object]) -> tuple[int, str]:
+    """Run act in a forked child; return its exit status and what it said."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reader)
+        sys.stderr = open(writer, "w")  # noqa: SIM115 (the child's for good)
+        status = 0
+        try:
+            act()
+        except SystemExit as end:
+            status = end.code
+        except BaseException as error:
+            print(repr(error), file=sys.stderr)
+            status = 99
+        sys.stderr.flush()
+        os._exit(status)
+    os.close(writer)
+    with open(reader) as stream:
+        said = stream.read()
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), said
+
+
+def run_program(monkeypatch: pytest.MonkeyPatch, folder: Path, command: str) -> tuple[int, str]:
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(sys, "argv", ["distsim", *command.split()])
+    return in_child(program.main)
+
+
+# Kills
+
+
+@pytest.mark.parametrize("name", faults.COMMANDS)
+def test_killed_before_some_steps(name: str, corpus: Path, tmp_path: Path) -> None:
+    campaign = faults.KillCampaign(tmp_path, corpus, name)
+    draw = random.Random(1)
+    # The last steps replace the manifest, sync and clear: each is tried.
+    steps = sorted(draw.sample(range(22), 3))
+    for step in steps:
+        folder = campaign._folder()
+        command = partial(faults.run_here, folder, campaign.command.arguments)
+        if faults._dies_at(step, command):
+            campaign._judge(folder, f"step {step}")
+    assert campaign.broken == []
+    assert campaign.outcomes.total() >= 1
+
+
+def test_killed_around_the_moment_of_change(tmp_path: Path) -> None:
+    """Every step of replacing an artifact, one by one, in the smallest artifact there is."""
+
+    def write(values: list[int]) -> None:
+        with storage.create(tmp_path / "x", storage.INDEX) as writer:
+            writer.add("values", np.array(values, np.uint32))
+            writer.parameters = {"n": len(values)}
+
+    write([1])
+    seen = []
+    for step in range(100):
+        write([1])
+        if not faults._dies_at(step, lambda: write([1, 2])):
+            break
+        seen.append(storage.Artifact(tmp_path / "x").array("values").tolist())
+        assert storage.Artifact(tmp_path / "x").damaged() == []
+    assert seen == sorted(seen) and seen[0] == [1] and seen[-1] == [1, 2]
+    write([1, 2])
+    assert len(list((tmp_path / "x").iterdir())) == 2
+
+
+def test_interrupted_right_after_the_change_was_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The manifest names the new files already: the clearing up must not take them away."""
+    path = tmp_path / "x"
+    with storage.create(path, storage.INDEX) as writer:
+        writer.add("values", np.arange(3))
+    synced = storage._sync_folder
+    calls = []
+
+    def interrupt(folder: Path) -> None:
+        calls.append(folder)
+        if len(calls) == 2:  # the one after the manifest was replaced
+            raise KeyboardInterrupt
+        synced(folder)
+
+    monkeypatch.setattr(storage, "_sync_folder", interrupt)
+    with pytest.raises(KeyboardInterrupt), storage.change(path, storage.INDEX) as writer:
+        writer.add("values", np.arange(5))
+    assert storage.Artifact(path).array("values").tolist() == [0, 1, 2, 3, 4]
+    assert storage.Artifact(path).damaged() == []
+
+
+# Flips
+
+
+@pytest.mark.parametrize("mend", [False, True])
+def test_changed_bytes(mend: bool, corpus: Path, tmp_path: Path) -> None:
+    names = None if mend else ["verify", "count", "kwic", "similarity", "exact"]
+    ends, broken = faults.flip_campaign(tmp_path, corpus, 4, random.Random(3), mend, names)
+    assert broken == []
+    assert ends.total() >= 20
+
+
+def rewrite(path: Path, change: Callable[[dict], None]) -> None:
+    """Change a manifest and mend its checksum."""
+    manifest = json.loads((path / "manifest.json").read_text())
+    change(manifest)
+    manifest["checksum"] = storage._manifest_checksum(manifest)
+    (path / "manifest.json").write_text(storage._manifest_text(manifest))
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"file": "../x.bin"},
+        {"file": "/etc/passwd"},
+        {"dtype": "|O8"},
+        {"dtype": ">u4"},
+        {"shape": [-2, -3]},
+        {"shape": [1 << 40, 1 << 40]},
+        {"shape": []},
+        {"shape": 3},
+        {"size": "3"},
+        {"checksum": None},
+    ],
+)
+def test_entries_that_no_writer_makes(index: Path, entry: dict) -> None:
+    rewrite(index, lambda manifest: manifest["arrays"]["shard-0/tokens"].update(entry))
+    with pytest.raises(ArtifactError, match=r"manifest.json: is damaged: restore the file, or"):
+        CorpusIndex.open(index)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [{}, {"shards": "two"}, {"normaliser": 3}, {"format": "verse"}, {"counts": []}],
+)
+def test_parameters_that_cannot_be(index: Path, parameters: dict) -> None:
+    rewrite(
+        index,
+        lambda manifest: manifest.update(
+            parameters={**manifest["parameters"], **parameters} if parameters else {}
+        ),
+    )
+    with pytest.raises(ArtifactError, match=r"x.index: .*(restore|upgrade)"):
+        CorpusIndex.open(index)
+
+
+def test_table_parameters_that_cannot_be(index: Path) -> None:
+    rewrite(index / "signatures", lambda manifest: manifest["parameters"].pop("fingerprint"))
+    with pytest.raises(ArtifactError, match=r"signatures: manifest.json holds parameters that"):
+        SignatureTable.open(index)
+
+
+def test_arrays_of_another_dtype(index: Path) -> None:
+    def change(manifest: dict) -> None:
+        manifest["arrays"]["shard-0/tokens"]["dtype"] = "<f4"
+
+    rewrite(index, change)
+    with pytest.raises(ArtifactError, match=r"'shard-0/tokens' is 1-dimensional float32, wanted"):
+        CorpusIndex.open(index)
+
+
+def test_kernels_refuse_indexes_from_outside() -> None:
+    tokens = frozen(np.array([1, 2, 0], np.uint32))
+    phrase, stops = frozen(np.array([1], np.int64)), frozen(np.array([1], np.int64))
+    lows, highs = np.empty(1, np.int64), np.empty(1, np.int64)
+    for starts in ([0, 1, 9, 9], [0, 3, 2, 3]):
+        word_starts = frozen(np.array(starts, np.uint32))
+        state = suffixes.find_intervals(
+            tokens, frozen(np.array([2, 0, 1], np.uint32)), word_starts, phrase, stops, lows, highs
+        )
+        assert state == suffixes.DAMAGED
+    rows = np.empty((1, 2), np.uint32)
+    far = frozen(np.array([0xFFFFFFFF], np.uint32))
+    assert suffixes.gather_neighbourhoods(tokens, far, 1, 1, 3, rows) == suffixes.DAMAGED
+    here = frozen(np.array([1], np.uint32))
+    assert suffixes.gather_neighbourhoods(tokens, here, 1, 1, 2, rows) == suffixes.DAMAGED
+    assert suffixes.gather_neighbourhoods(tokens, here, 1, 1, 3, rows) == 0
+
+
+def test_a_shift_that_would_never_end_is_refused() -> None:
+    with pytest.raises(ParameterError, match=r"shift -1e\+308: choose -100 to 100"):
+        Weighting("ppmi", shift=-1e308)
+
+
+def test_damage_is_not_taken_into_fresh_checksums(index: Path, corpus: Path) -> None:
+    file = next(index.glob("vocabulary-text.*.bin"))
+    data = bytearray(file.read_bytes())
+    data[3] ^= 1
+    file.write_bytes(data)
+    with pytest.raises(ArtifactError, match=r"vocabulary-text.*: is damaged: restore it or build"):
+        CorpusIndex.open(index).add([corpus / "c.txt"])
+    assert find_faults(index) == [f"{file} is damaged"]
+
+
+def test_a_damaged_index_can_be_built_again_in_place(index: Path, corpus: Path) -> None:
+    file = next(index.glob("shard-0-tokens.*.bin"))
+    file.write_bytes(b"short")
+    with pytest.raises(ArtifactError, match=r"5 bytes, wanted .* build the index again"):
+        CorpusIndex.open(index)
+    CorpusIndex.build([corpus / "a.txt"], index, IndexOptions("text"))
+    assert find_faults(index) == []
+
+
+# Starved
+
+
+def test_full_disk(index: Path, corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also closing the file fails then: what was begun must be removed all the same."""
+    append = storage.ArrayStream.append
+    full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    class FullDisk:
+        closed = False
+
+        def write(self, data: object) -> None:
+            raise full
+
+        def close(self) -> None:
+            raise full
+
+    def run_full(stream: storage.ArrayStream, values: np.ndarray) -> None:
+        if len(stream) + len(values) > 500:
+            stream._file.close()
+            stream._file = FullDisk()
+        append(stream, values)
+
+    monkeypatch.setattr(storage.ArrayStream, "append", run_full)
+    folder = index.parent
+    before = faults.snapshot(folder)
+    for command, file in (
+        (f"index build --format text {corpus}/a.txt -o y.index", ".y.index.unfinished/shard-0"),
+        (f"index build --format text {corpus}/a.txt -o x.index", "x.index/shard-0-tokens.part"),
+        (f"index add x.index {corpus}/c.txt", "x.index/shard-"),
+        ("sign x.index", "x.index/signatures/"),
+    ):
+        status, said = run_program(monkeypatch, folder, command)
+        assert status == 1
+        assert said.startswith(f"distsim: {file}"), said
+        assert said.endswith(
+            "No space left on device: free some space and run the same command again\n"
+        )
+        assert faults.snapshot(folder) == before
+
+
+@pytest.mark.parametrize(
+    ("number", "remedy"),
+    [
+        (errno.EFBIG, "raise the limit of file sizes"),
+        (errno.EMFILE, "raise the limit of open files"),
+        (errno.EROFS, "name another place"),
+        (errno.EACCES, "change the permissions"),
+        (errno.EIO, "the disk or the connection to it is at fault"),
+    ],
+)
+def test_errors_of_the_system(
+    number: int, remedy: str, index: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(number, os.strerror(number), "some.file")
+
+    monkeypatch.setattr(storage.ArrayStream, "append", fail)
+    status, said = run_program(monkeypatch, index.parent, "sign x.index")
+    assert status == 1
+    assert said.startswith(f"distsim: some.file: {os.strerror(number)}: ") and remedy in said
+    assert said.count("\n") == 1
+
+
+def test_no_permission_is_found_at_the_door(
+    index: Path, corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    wanted = r"cannot be written: change its permissions or name another place"
+    with pytest.raises(ArtifactError, match=f"x.index: {wanted}"):
+        CorpusIndex.open(index).add([corpus / "c.txt"])
+    with pytest.raises(ArtifactError, match=wanted):
+        CorpusIndex.build([corpus / "a.txt"], index.parent / "y.index")
+    with pytest.raises(ArtifactError, match=f"signatures: {wanted}"):
+        SignatureTable.build(CorpusIndex.open(index))
+
+
+def test_second_writer(index: Path, corpus: Path) -> None:
+    with storage.change(index, storage.INDEX) as writer:
+        with pytest.raises(ArtifactError, match=r"x.index: another process is writing here: wait"):
+            CorpusIndex.open(index).add([corpus / "c.txt"])
+        writer.parameters["n"] = 1
+    with (
+        storage.create(index.parent / "new", storage.INDEX) as writer,
+        pytest.raises(ArtifactError, match=r"new: another process is writing here: wait"),
+        storage.create(index.parent / "new", storage.INDEX),
+    ):
+        pass
+
+
+def test_maps_hold_no_file_descriptor(index: Path, tmp_path: Path) -> None:
+    values = np.arange(100_000)
+    with storage.create(tmp_path / "big", storage.INDEX) as writer:
+        writer.add("values", values)
+    before = len(os.listdir("/proc/self/fd")) if Path("/proc/self/fd").exists() else None
+    opened = [storage.Artifact(tmp_path / "big") for _ in range(50)]
+    if before is not None:
+        assert len(os.listdir("/proc/self/fd")) == before
+    kept = opened[0].array("values")[10:20]
+    opened.clear()
+    assert kept.tolist() == list(range(10, 20))  # a view keeps its map
+    with pytest.raises(ValueError, match="read-only"):
+        kept[0] = 1
+    with pytest.raises(ValueError, match="WRITEABLE"):
+        kept.flags.writeable = True
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_signals(name: str, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    number = getattr(signal, name)
+
+    def sort(tokens: np.ndarray) -> np.ndarray:
+        os.kill(os.getpid(), number)
+        os.kill(os.getpid(), number)  # a second tap does no harm
+        return np.zeros(tokens.size, np.uint32)
+
+    monkeypatch.setattr(build, "build_suffix_array", sort)
+    status, said = run_program(monkeypatch, tmp_path, f"index build {corpus}/a.txt -o x.index")
+    assert (status, said) == (
+        128 + number,
+        "distsim: interrupted; nothing half-written is left behind\n",
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_ignored_signal_stays_ignored(
+    index: Path, corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As nohup starts a program."""
+    add_to_index = build.add_to_index
+
+    def hang_up(*arguments: object) -> None:
+        os.kill(os.getpid(), signal.SIGHUP)
+        add_to_index(*arguments)
+
+    monkeypatch.setattr("distsim.indexes.corpus_index.add_to_index", hang_up)
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        command = f"index add x.index {corpus}/c.txt"
+        assert run_program(monkeypatch, index.parent, command)[0] == 0
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+def test_numbas_cache_on_a_full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    class FullCache:
+        def load_overload(self, signature: object, target: object) -> None:
+            raise EOFError("cut short")
+
+        def save_overload(self, signature: object, data: object) -> None:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    cache = FullCache()
+    monkeypatch.setattr(compiled, "_uncached", set())
+    compiled._forgive(cache, "kernel")
+    assert cache.load_overload(None, None) is None
+    assert compiled.uncached_kernels() == 0
+    cache.save_overload(None, None)
+    assert compiled.uncached_kernels() == 1
+
+
+def test_no_place_for_numbas_cache(index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiled, "_uncached", {"kernel"})
+    status, said = run_program(monkeypatch, index.parent, "info x.index")
+    assert status == 0
+    assert said.startswith("distsim: the compiled kernels could not be kept")
+    assert said.endswith("set NUMBA_CACHE_DIR to a folder that can be written\n")
+
+
+def test_verify_follows_a_writer(
+    index: Path, corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that went between opening and checking belonged to an older state."""
+    damaged = storage.Artifact.damaged
+    added = []
+
+    def add_first(artifact: storage.Artifact) -> list[str]:
+        if not added:
+            added.append(True)
+            CorpusIndex.open(index).add([corpus / "c.txt"])
+        return damaged(artifact)
+
+    monkeypatch.setattr(storage.Artifact, "damaged", add_first)
+    assert find_faults(index) == []
+    assert added
+
+
+def test_a_long_call_can_be_interrupted() -> None:
+    def tap(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    def wait_for_ever() -> None:
+        signal.signal(signal.SIGALRM, tap)
+        signal.setitimer(signal.ITIMER_REAL, 0.01)
+        try:
+            interruptible(threading.Event().wait)
+        except KeyboardInterrupt:
+            sys.exit(7)
+
+    assert in_child(wait_for_ever)[0] == 7
+    assert interruptible(lambda: 3) == 3
+    with pytest.raises(ZeroDivisionError):
+        interruptible(lambda: 1 // 0)
+
+
+def test_interrupted_while_importing(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Importing(ModuleType):
+        def __getattr__(self, name: str) -> object:
+            os.kill(os.getpid(), signal.SIGTERM)
+            return lambda: None
+
+    monkeypatch.setitem(sys.modules, "distsim.cli.main", Importing("distsim.cli.main"))
+    reader, writer = os.pipe()
+
+    def begin() -> None:
+        os.dup2(writer, 2)
+        start.main()
+
+    assert in_child(begin)[0] == 128 + signal.SIGTERM
+    os.close(writer)
+    with open(reader) as stream:
+        assert stream.read() == "distsim: interrupted; nothing half-written is left behind\n"
