@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from distsim.comparison import (
         ExactCosine,
+        LearntCosine,
         Neighbour,
         NeighbourSearch,
         StoredCosine,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from distsim.paraphrase.options import ParaphraseOptions
     from distsim.paraphrase.paraphraser import Paraphrase, Paraphraser
     from distsim.signatures.counts import sign_counts
+    from distsim.signatures.learn import Learning
     from distsim.signatures.merge import merge_tables
     from distsim.signatures.recipe import Recipe
     from distsim.signatures.sign import Selection
@@ -54,6 +56,8 @@ _HOME = {
     "IncompatibleError": "errors",
     "IndexOptions": "indexes.build",
     "InputError": "errors",
+    "Learning": "signatures.learn",
+    "LearntCosine": "comparison",
     "NamedContext": "contexts.ngram",
     "Neighbour": "comparison",
     "NeighbourSearch": "comparison",
@@ -92,6 +96,8 @@ __all__ = [
     "IncompatibleError",
     "IndexOptions",
     "InputError",
+    "Learning",
+    "LearntCosine",
     "NamedContext",
     "Neighbour",
     "NeighbourSearch",

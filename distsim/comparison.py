@@ -10,24 +10,40 @@ import numpy as np
 from distsim.contexts.ngram import feature_space, phrase_contexts
 from distsim.contexts.weights import Weigher
 from distsim.corpus.query import split_phrase
+from distsim.corpus.vocabulary import hash_texts
 from distsim.errors import IncompatibleError, ParameterError
 from distsim.indexes import hamming
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.kernels.compiled import frozen
 from distsim.kernels.contexts import cosine
+from distsim.signatures.composition import Composer
 from distsim.signatures.feature_store import FeatureStore
 from distsim.signatures.recipe import Recipe, require_same
+from distsim.signatures.signer import PhraseBatch, Signer
+from distsim.signatures.spectral import SpectralProjection
 from distsim.signatures.table import SignatureTable
 
 _CACHED_VECTORS = 1 << 12
+RERANKED = 300
 
 
 class Neighbour(NamedTuple):
-    """A phrase near another: its estimated similarity and the occurrences behind it."""
+    """A phrase near another: its estimated similarity and the occurrences behind it.
+
+    composed: the focal phrase is not in the table, its bits were made of its words.
+    """
 
     phrase: str
     similarity: float
     strength: int
+    composed: bool = False
+
+
+class Estimate(NamedTuple):
+    """An estimated similarity, None where there is none; whether a side was composed."""
+
+    similarity: float | None
+    composed: bool
 
 
 def estimated_cosine(distance: int, n_bits: int) -> float:
@@ -62,17 +78,52 @@ def similarities(
     other: SignatureTable | None = None,
 ) -> list[float | None]:
     """Return the estimated cosine of every pair; see `similarity`."""
+    return [one.similarity for one in estimates(table, pairs, other, compose=False)]
+
+
+def estimates(
+    table: SignatureTable,
+    pairs: Sequence[tuple[str, str]],
+    other: SignatureTable | None = None,
+    compose: bool = True,
+) -> list[Estimate]:
+    """Return the estimated cosine of every pair, and whether it was composed.
+
+    Arguments:
+        compose: make the bits of a phrase that is not in the table of its words, where the
+            table keeps their vectors; such a similarity is marked `composed`.
+
+    Raises: as `similarity`.
+    """
     second = table if other is None else other
     if other is not None:
         require_same(table.fingerprint, str(table.path), other.fingerprint, str(other.path))
-    rows_a = table.find([a for a, _ in pairs])
-    rows_b = second.find([b for _, b in pairs])
-    known = (rows_a >= 0) & (rows_b >= 0)
-    distances = hamming.distances_to(table.bits[rows_a[known]], second.bits[rows_b[known]])
-    result: list[float | None] = [None] * len(pairs)
+    bits_a, known_a, composed_a = _bits_of(table, [a for a, _ in pairs], compose)
+    bits_b, known_b, composed_b = _bits_of(second, [b for _, b in pairs], compose)
+    known = known_a & known_b
+    distances = hamming.distances_to(bits_a[known], bits_b[known])
+    composed = composed_a | composed_b
+    result = [Estimate(None, False)] * len(pairs)
     for number, distance in zip(np.flatnonzero(known).tolist(), distances.tolist(), strict=True):
-        result[number] = estimated_cosine(distance, table.n_bits)
+        cosine = estimated_cosine(distance, table.n_bits)
+        result[number] = Estimate(cosine, bool(composed[number]))
     return result
+
+
+def _bits_of(
+    table: SignatureTable, phrases: list[str], compose: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return (bits, whether there are any, whether they were composed) of every phrase."""
+    rows = table.find(phrases)
+    bits = np.zeros((len(phrases), table.n_bits // 64), np.uint64)
+    known = rows >= 0
+    bits[known] = table.bits[rows[known]]
+    composed = np.zeros(len(phrases), bool)
+    for number in np.flatnonzero(~known).tolist() if compose and table.parts else ():
+        made = table.composed_bits(phrases[number])
+        if made is not None:
+            bits[number], known[number], composed[number] = made, True, True
+    return bits, known, composed
 
 
 class ExactCosine:
@@ -87,14 +138,10 @@ class ExactCosine:
     """
 
     def __init__(self, index: CorpusIndex, table: SignatureTable) -> None:
-        if table.parameters["corpus"] != index.parameters["corpus"]:
-            raise IncompatibleError(
-                f"{table.path} was not signed from the present text of {index.path}: sign the "
-                f"index again (distsim sign {index.path}) or name the one it was signed from"
-            )
+        _require_corpus(index, table)
         self.index = index
         self._recipe = Recipe.from_fingerprint(table.fingerprint)
-        space = feature_space(index, self._recipe.window)
+        space = feature_space(index, self._recipe.window, self._recipe.sides)
         self._weigher = Weigher(space, self._recipe.weighting)
         self._vector = lru_cache(_CACHED_VECTORS)(self._counted_vector)
 
@@ -120,7 +167,7 @@ class ExactCosine:
     def _counted_vector(self, phrase: str) -> tuple[np.ndarray, np.ndarray]:
         if not phrase:  # every word of it vanished
             return frozen(np.empty(0, np.uint32)), frozen(np.empty(0))
-        contexts = phrase_contexts(self.index, phrase, self._recipe.window)
+        contexts = phrase_contexts(self.index, phrase, self._recipe.window, self._recipe.sides)
         return frozen(contexts.features), frozen(self._weigher.weigh(contexts))
 
 
@@ -165,6 +212,79 @@ class StoredCosine:
         return self._store.features(int(self._table.hashes[row]))
 
 
+class LearntCosine:
+    """Cosines of real-valued vectors in a table's learnt space, made from the index on request.
+
+    What the bits of a learnt table estimate, without the loss of cutting; also for phrases too
+    rare for the table, which are then composed of their words and what contexts they have.
+
+    Arguments:
+        index: where contexts are counted. table: a table signed from it by `projection`.
+
+    Raises:
+        IncompatibleError: the table was not signed from this corpus or by this projection.
+    """
+
+    def __init__(
+        self, index: CorpusIndex, table: SignatureTable, projection: SpectralProjection
+    ) -> None:
+        _require_corpus(index, table)
+        if table.fingerprint["projection"] != projection.manifest():
+            raise IncompatibleError(
+                f"{table.path} was not signed by the projection {projection.path}: name the "
+                "projection that it was signed by"
+            )
+        self._index = index
+        self._recipe = recipe = Recipe.from_fingerprint(table.fingerprint)
+        if recipe.composition is not None and table.parts is None:
+            raise IncompatibleError(
+                f"{table.path} keeps no vectors of words to compose phrases of: sign it again "
+                "without --no-parts"
+            )
+        composer = Composer(projection.centre, recipe.composition, table.parts)
+        space = feature_space(index, recipe.window, recipe.sides)
+        self._signer = Signer(space, recipe.weighting, projection, composer)
+        self._table = table
+        self._vector = lru_cache(_CACHED_VECTORS)(self._made_vector)
+
+    def estimates(self, pairs: Sequence[tuple[str, str]]) -> list[Estimate]:
+        """Return the cosine of every pair; `composed` where a phrase is not in the table."""
+        rows = [self._table.find([phrase for phrase, _ in pairs]),
+                self._table.find([phrase for _, phrase in pairs])]  # fmt: skip
+        composed = ((rows[0] < 0) | (rows[1] < 0)).tolist()
+        result = []
+        for (a, b), made in zip(pairs, composed, strict=True):
+            first, second = (self._vector(" ".join(self._index.words(x))) for x in (a, b))
+            if first is None or second is None:
+                result.append(Estimate(None, False))
+            else:
+                result.append(Estimate(float(np.clip(first @ second, -1.0, 1.0)), made))
+        return result
+
+    def _made_vector(self, phrase: str) -> np.ndarray | None:
+        if not phrase:
+            return None
+        contexts = phrase_contexts(self._index, phrase, self._recipe.window, self._recipe.sides)
+        text = np.frombuffer(phrase.encode(), np.uint8)
+        batch = PhraseBatch(
+            hashes=hash_texts([phrase.encode()]),
+            text=text,
+            text_lengths=np.array([text.size]),
+            strengths=np.array([self._index.count(phrase)], np.uint64),
+            contexts=contexts,
+        )
+        vector = self._signer.vectors(batch)[0].copy()
+        return vector if vector.any() else None
+
+
+def _require_corpus(index: CorpusIndex, table: SignatureTable) -> None:
+    if table.parameters["corpus"] != index.parameters["corpus"]:
+        raise IncompatibleError(
+            f"{table.path} was not signed from the present text of {index.path}: sign the "
+            f"index again (distsim sign {index.path}) or name the one it was signed from"
+        )
+
+
 class NeighbourSearch:
     """Searches a table, or a part of it chosen once, for the phrases nearest to others.
 
@@ -202,24 +322,43 @@ class NeighbourSearch:
         """
         if k < 1:
             raise ParameterError(f"k {k}: choose 1 or more")
-        row = self._row(phrase)
-        if row < 0:
+        row, query = self._query(phrase)
+        if query is None:
             return None
-        found, distances = hamming.nearest(self._bits, self._query(row), k + 1)
+        found, distances = hamming.nearest(self._bits, query, k + 1)
         return self._named(row, found, distances)[:k]
+
+    def reranked(
+        self, phrase: str, k: int, exact: ExactCosine | StoredCosine, among: int = RERANKED
+    ) -> list[Neighbour] | None:
+        """Return the k exactly most similar of the `among` nearest by bits; None without one.
+
+        Ordered by exact cosine, strength and text; those without context come last, with the
+        similarity NaN.
+        """
+        near = self.nearest(phrase, max(k, among))
+        if near is None:
+            return None
+        values = exact.similarities([(phrase, one.phrase) for one in near])
+        again = [
+            one._replace(similarity=math.nan if value is None else value)
+            for one, value in zip(near, values, strict=True)
+        ]
+        again.sort(key=lambda one: (_last(one.similarity), -one.strength, one.phrase))
+        return again[:k]
 
     def above(self, phrase: str, threshold: float) -> list[Neighbour] | None:
         """Return all phrases at least so similar, in the order of `nearest`; None without one."""
         if not -1.0 <= threshold <= 1.0:
             raise ParameterError(f"threshold {threshold}: choose -1 to 1")
-        row = self._row(phrase)
-        if row < 0:
+        row, query = self._query(phrase)
+        if query is None:
             return None
         n_bits = self._table.n_bits
         radius = max(
             (d for d in range(n_bits + 1) if estimated_cosine(d, n_bits) >= threshold), default=-1
         )
-        found, distances = hamming.within(self._bits, self._query(row), radius)
+        found, distances = hamming.within(self._bits, query, radius)
         return self._named(row, found, distances)
 
     def _keep(self, wanted: np.ndarray) -> None:
@@ -228,11 +367,12 @@ class NeighbourSearch:
         else:
             self._rows = self._rows[wanted[self._rows]]
 
-    def _row(self, phrase: str) -> int:
-        return int(self._table.find([phrase])[0])
-
-    def _query(self, row: int) -> np.ndarray:
-        return np.array(self._table.bits[row])
+    def _query(self, phrase: str) -> tuple[int, np.ndarray | None]:
+        """Return (row, bits) of a phrase, row -1 where the bits were composed of its words."""
+        row = int(self._table.find([phrase])[0])
+        if row < 0:
+            return row, self._table.composed_bits(phrase)
+        return row, np.array(self._table.bits[row])
 
     def _named(self, row: int, found: np.ndarray, distances: np.ndarray) -> list[Neighbour]:
         rows = found if self._rows is None else self._rows[found]
@@ -245,9 +385,14 @@ class NeighbourSearch:
             if other != row
         )
         return [
-            Neighbour(text, estimated_cosine(distance, self._table.n_bits), -strength)
+            Neighbour(text, estimated_cosine(distance, self._table.n_bits), -strength, row < 0)
             for distance, strength, text in ordered
         ]
+
+
+def _last(value: float) -> float:
+    """Return a key that puts higher values first and NaN last."""
+    return math.inf if math.isnan(value) else -value
 
 
 @overload

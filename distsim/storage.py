@@ -43,7 +43,8 @@ class Kind:
 
 INDEX = Kind("index", version=1, oldest_readable=1)
 SIGNATURES = Kind("signatures", version=1, oldest_readable=1)
-KINDS = {kind.name: kind for kind in (INDEX, SIGNATURES)}
+PROJECTION = Kind("projection", version=1, oldest_readable=1)
+KINDS = {kind.name: kind for kind in (INDEX, SIGNATURES, PROJECTION)}
 
 _CHECKSUM_BYTES = 16
 _READ_BYTES = 1 << 22

@@ -10,6 +10,8 @@ from distsim.errors import ArtifactError
 from distsim.indexes.corpus_index import CorpusIndex, signatures_inside
 from distsim.kernels.compiled import frozen
 from distsim.kernels.suffixes import count_disorder
+from distsim.signatures.sign import projection_inside
+from distsim.signatures.spectral import SpectralProjection
 from distsim.signatures.sums import KeptSums
 from distsim.signatures.table import SignatureTable
 
@@ -19,7 +21,7 @@ _DEPTH = 16
 def find_faults(path: str | Path) -> list[str]:
     """Return what is wrong with an artifact, a few words each; nothing if it is sound.
 
-    An index's own signature table is checked with it.
+    An index's own signature table and learnt projection are checked with it.
 
     Raises:
         ArtifactError: the artifact cannot be opened at all.
@@ -40,8 +42,16 @@ def find_faults(path: str | Path) -> list[str]:
             faults += _index_faults(CorpusIndex(artifact))
             if signatures_inside(path).exists():
                 faults += find_faults(signatures_inside(path))
+            if projection_inside(path).exists():
+                faults += find_faults(projection_inside(path))
         elif artifact.kind is storage.SIGNATURES:
             faults += _table_faults(SignatureTable(artifact))
+        elif artifact.kind is storage.PROJECTION:
+            SpectralProjection(artifact)
+            if np.any(np.diff(artifact.array("hashes")) == 0) or np.any(
+                artifact.array("hashes")[1:] < artifact.array("hashes")[:-1]
+            ):
+                faults.append("the features are not in order of their hashes")
     except ArtifactError as error:
         faults.append(str(error))
     return faults
@@ -93,6 +103,8 @@ def _index_faults(index: CorpusIndex) -> Iterator[str]:
 def _table_faults(table: SignatureTable) -> Iterator[str]:
     if np.any(table.hashes[1:] < table.hashes[:-1]):
         yield "the phrases are not in order of their hashes"
+    if table.parts is not None and np.any(table.parts.hashes[1:] <= table.parts.hashes[:-1]):
+        yield "the words kept to compose phrases are not in order of their hashes"
     for first in range(0, len(table), 1 << 16):
         rows = range(first, min(len(table), first + (1 << 16)))
         if table.find_normal([table.text(row) for row in rows]).tolist() != list(rows):

@@ -283,7 +283,7 @@ def weights(
 
 
 def cosine(a: dict, b: dict) -> float | None:
-    norm = math.sqrt(sum(w * w for w in a.values()) * sum(w * w for w in b.values()))
+    norm = math.sqrt(sum(w * w for w in a.values())) * math.sqrt(sum(w * w for w in b.values()))
     return sum(w * b.get(f, 0.0) for f, w in a.items()) / norm if norm else None
 
 

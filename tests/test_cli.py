@@ -47,7 +47,7 @@ def corpus(tmp_path):
 @pytest.fixture
 def index(run, corpus, tmp_path):
     run("index", "build", corpus, "-o", tmp_path / "index")
-    run("sign", tmp_path / "index", "--min-count", 1)
+    run("sign", tmp_path / "index", "--preset", "thesis", "--min-count", 1)
     return tmp_path / "index"
 
 
@@ -123,7 +123,7 @@ def test_similarity(run, index, tmp_path):
 
 
 def test_exact_of_a_table_outside_its_index(run, index, tmp_path):
-    run("sign", index, "-o", tmp_path / "table", "--min-count", 1)
+    run("sign", index, "--preset", "thesis", "-o", tmp_path / "table", "--min-count", 1)
     _, err = run("similarity", tmp_path / "table", "cat", "dog", "--exact", status=1)
     assert "name its index with --index INDEX" in err
     out, _ = run("similarity", tmp_path / "table", "cat", "dog", "--exact", "--index", index)
@@ -164,7 +164,20 @@ def test_info_and_verify(run, index):
 
 
 def test_signing_again_replaces(run, index):
-    run("sign", index, "--weights", "ppmi", "--window", 2, "--bits", 64, "--shift", 0)
+    run(
+        "sign",
+        index,
+        "--preset",
+        "thesis",
+        "--weights",
+        "ppmi",
+        "--window",
+        2,
+        "--bits",
+        64,
+        "--shift",
+        0,
+    )
     out, _ = run("info", index)
     assert "signatures.fingerprint.weights.shift\t0.0" in out
     _, err = run("index", "add", index, next(index.parent.glob("*.txt")))

@@ -10,6 +10,7 @@ from distsim.cli.options import (
     KindsOption,
     Model,
     ModelOption,
+    SidesOption,
     TreesOption,
     WeightsOption,
     WindowOption,
@@ -24,6 +25,7 @@ def contexts(
     phrase: Annotated[str, typer.Argument(metavar="PHRASE")],
     model: ModelOption = Model.NGRAM,
     window: WindowOption = None,
+    sides: SidesOption = None,
     weights: WeightsOption = None,
     trees: TreesOption = None,
     features: FeaturesOption = None,
@@ -53,7 +55,9 @@ def contexts(
 
         if len(sources) > 1 or trees or features or kinds:
             raise typer.BadParameter("give one index, or annotated files with --model syntax")
-        found = named_contexts(CorpusIndex.open(sources[0]), phrase, window or 1, weighting)
+        found = named_contexts(
+            CorpusIndex.open(sources[0]), phrase, window or 1, weighting, bool(sides)
+        )
     if not found:
         say(f"{phrase!r} does not occur beside any word")
     for feature, times, weight in found[: limit or None]:

@@ -15,9 +15,11 @@ from distsim.cli import (
     contexts,
     count,
     demo,
+    evaluate,
     index,
     info,
     kwic,
+    learn,
     merge,
     neighbours,
     ngrams,
@@ -57,12 +59,14 @@ _command("kwic", kwic.kwic)
 _command("ngrams", ngrams.ngrams)
 _command("contexts", contexts.contexts)
 _command("annotate", annotate.annotate)
+_command("learn", learn.learn)
 _command("sign", sign.sign)
 _command("merge", merge.merge)
 _command("similarity", similarity.similarity)
 _command("neighbours", neighbours.neighbours)
 _command("paraphrase", paraphrase.paraphrase)
 _command("augment", augment.augment)
+_command("evaluate", evaluate.evaluate)
 _command("score", score.score)
 _command("rerank", rerank.rerank)
 _command("pivot", pivot.pivot)

@@ -1,5 +1,6 @@
 """`distsim neighbours TABLE PHRASE`: the phrases most alike."""
 
+from math import isnan
 from typing import Annotated
 
 import typer
@@ -35,13 +36,23 @@ def neighbours(
     lengths: Annotated[
         str | None, typer.Option(metavar="N or N-M", help="Only phrases of so many tokens.")
     ] = None,
+    rerank: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="Order the N nearest by exact cosine."),
+    ] = None,
+    index: Annotated[
+        str | None, typer.Option(metavar="INDEX", help="The index that --rerank counts in.")
+    ] = None,
     file: InputOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Find the phrases most alike.
 
     Prints rank<TAB>phrase<TAB>similarity<TAB>strength; with --input the focal phrase first.
+    A fifth column says `composed` where the focal phrase is not in the table and its bits were
+    made of its words.
     """
+    from distsim.cli.opened import exact_cosine
     from distsim.comparison import NeighbourSearch, reason_without_signature
     from distsim.signatures.table import SignatureTable
 
@@ -52,11 +63,17 @@ def neighbours(
     if candidates is not None:
         among = [line for line in read_lines(candidates) if line.strip()]
     search = NeighbourSearch(opened, among, min_strength, range(low, high + 1) if lengths else None)
+    if rerank is not None and threshold is not None:
+        raise typer.BadParameter("--rerank orders the k nearest: leave out --threshold")
+    exact = None if rerank is None else exact_cosine(opened, table, index)
+    n_composed = 0
     for one in asked:
         focal = [as_column(one.phrase)] if file is not None else []
         found = None
         if not one.empty:
-            if threshold is None:
+            if exact is not None and rerank is not None:
+                found = search.reranked(one.phrase, k, exact, rerank)
+            elif threshold is None:
                 found = search.nearest(one.phrase, k)
             else:
                 found = search.above(one.phrase, threshold)
@@ -69,8 +86,13 @@ def neighbours(
             if not one.empty:
                 say(f"NA: {one.phrase!r} is {reason}")
             continue
+        n_composed += any(near.composed for near in found)
         for rank, near in enumerate(found, 1):
+            value = None if isnan(near.similarity) else near.similarity
             if as_json:
-                put_json(focal=one.phrase, rank=rank, **near._asdict())
+                put_json(focal=one.phrase, rank=rank, **(near._asdict() | {"similarity": value}))
             else:
-                put(*focal, rank, near.phrase, number(near.similarity), near.strength)
+                mark = ["composed"] if near.composed else []
+                put(*focal, rank, near.phrase, number(value), near.strength, *mark)
+    if n_composed:
+        say(f"{n_composed:,} of {len(asked):,} phrases are not in the table: composed of words")

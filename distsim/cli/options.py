@@ -23,7 +23,14 @@ class Model(StrEnum):
 
 
 WindowOption = Annotated[
-    int | None, typer.Option(min=1, max=4, help="Tokens on either side that are features.")
+    int | None,
+    typer.Option(
+        min=1, max=10, help="Tokens on either side that are features; 3 at most by positions."
+    ),
+]
+SidesOption = Annotated[
+    bool | None,
+    typer.Option("--sides/--positions", help="A feature for either side, or for each position."),
 ]
 WeightsOption = Annotated[
     Weights | None, typer.Option(help="How counts of features become weights.")

@@ -1,6 +1,5 @@
 """`distsim sign SOURCE`: every frequent phrase's contexts -> a table of bit signatures."""
 
-from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,6 +20,7 @@ from distsim.cli.options import (
     ModelOption,
     ModelsOption,
     ProcessorsOption,
+    SidesOption,
     TreesOption,
     WeightsOption,
     WindowOption,
@@ -33,13 +33,11 @@ if TYPE_CHECKING:
 class Preset(StrEnum):
     """Named settings."""
 
+    LEARNT = "learnt"
     THESIS = "thesis"
 
 
-class Projection(StrEnum):
-    """How features become bits."""
-
-    GAUSSIAN = "gaussian"
+GAUSSIAN, SPECTRAL = "gaussian", "spectral"
 
 
 def sign(
@@ -55,15 +53,32 @@ def sign(
         typer.Option("--output", "-o", metavar="TABLE", help="Its folder; default: in the index."),
     ] = None,
     preset: Annotated[
-        Preset, typer.Option(help="thesis: raw counts, window 1, 256 random bits.")
-    ] = Preset.THESIS,
+        Preset | None,
+        typer.Option(
+            help="learnt: ppmi, both sides to 5 words, learnt bits, composed phrases; "
+            "thesis: raw counts, window 1, 256 random bits. Default: learnt; thesis with "
+            "--from-counts and --keep-sums."
+        ),
+    ] = None,
     window: WindowOption = None,
+    sides: SidesOption = None,
     weights: WeightsOption = None,
     alpha: Annotated[float, typer.Option(help="ppmi: smoothing of features' counts.")] = 0.75,
     shift: Annotated[float, typer.Option(help="ppmi: taken off every association.")] = 1.0,
     projection: Annotated[
-        Projection, typer.Option(help="How weights become bits.")
-    ] = Projection.GAUSSIAN,
+        str | None,
+        typer.Option(
+            metavar="gaussian|spectral|FILE",
+            help="How weights become bits; spectral learns it first, FILE was learnt before.",
+        ),
+    ] = None,
+    compose: Annotated[
+        bool | None,
+        typer.Option("--compose/--no-compose", help="Mix a phrase's vector with its words'."),
+    ] = None,
+    parts: Annotated[
+        bool, typer.Option("--parts/--no-parts", help="Keep the words' vectors in the table.")
+    ] = True,
     bits: Annotated[int | None, typer.Option(help="64 to 1024, in steps of 64.")] = None,
     seed: Annotated[int | None, typer.Option(help="Of the random projection.")] = None,
     min_count: Annotated[int, typer.Option(help="Leave out rarer phrases.")] = 5,
@@ -108,8 +123,9 @@ def sign(
     from distsim.contexts.weights import Weighting
     from distsim.corpus.normaliser import Normaliser
     from distsim.indexes.corpus_index import CorpusIndex
+    from distsim.signatures.composition import Composition
     from distsim.signatures.counts import sign_counts
-    from distsim.signatures.recipe import PRESETS
+    from distsim.signatures.recipe import PRESETS, Recipe
     from distsim.signatures.sign import Selection
     from distsim.signatures.table import SignatureTable
 
@@ -153,15 +169,25 @@ def sign(
             )
     elif output is None:
         raise typer.BadParameter("--from-counts needs the table's folder: give -o TABLE")
+    if preset is None:
+        preset = Preset.THESIS if from_counts or keep_sums else Preset.LEARNT
     recipe = PRESETS[preset.value]
-    if weights is not None:
-        recipe = replace(recipe, weighting=Weighting(weights.value, alpha, shift))
-    recipe = replace(
-        recipe,
+    scheme = recipe.weighting.scheme if weights is None else weights.value
+    learnt = recipe.learnt if projection is None else projection != GAUSSIAN
+    composition = recipe.composition if learnt else None
+    if compose is not None:
+        composition = Composition() if compose else None
+    recipe = Recipe(
         window=recipe.window if window is None else window,
+        weighting=Weighting(scheme, alpha, shift),
         n_bits=recipe.n_bits if bits is None else bits,
         seed=recipe.seed if seed is None else seed,
+        sides=recipe.sides if sides is None else sides,
+        learnt=learnt,
+        composition=composition,
     )
+    file = projection if projection not in (None, GAUSSIAN, SPECTRAL) else None
+    selection = Selection(min_count, max_length, max_phrases)
     with progress_bar() as bar:
         if from_counts and output is not None:
             report = sign_counts(
@@ -173,7 +199,7 @@ def sign(
         else:
             index = CorpusIndex.open(sources[0])
             table = SignatureTable.build(
-                index, output, recipe, selection, jobs, bar, keep_sums, memory
+                index, output, recipe, selection, jobs, bar, keep_sums, memory, file, parts
             )
     if from_counts:
         say(
@@ -198,6 +224,11 @@ def _report(table: "SignatureTable", min_count: int, max_length: int) -> None:
         f"{len(table):,} phrases of 1 to {max_length} tokens, {table.n_bits} bits, "
         f"fingerprint {short_fingerprint(table.fingerprint)}"
     )
+    if table.parts is not None:
+        say(
+            f"{len(table.parts.hashes):,} words' vectors kept beside them, "
+            f"{table.parts.vectors.nbytes / 1e6:,.0f} MB, to compose phrases that are not there"
+        )
     left_out = table.parameters["phrases_without_context"]
     if left_out:
         say(f"{left_out:,} more phrases have no weighted context and so no signature")

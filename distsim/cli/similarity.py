@@ -28,7 +28,8 @@ def similarity(
 ) -> None:
     """Tell how alike two phrases are.
 
-    Prints one number, or a<TAB>b<TAB>similarity for every pair of a file.
+    Prints one number, or a<TAB>b<TAB>similarity for every pair of a file. One more column says
+    `composed` where a phrase is not in the table and its bits were made of its words.
     """
     from distsim import comparison as engine
     from distsim.cli.opened import exact_cosine
@@ -43,23 +44,32 @@ def similarity(
         raise ParameterError("a phrase is empty: give at least one word for each")
     filled = [pair for pair in asked if pair[0].strip() and pair[1].strip()]
     if exact:
-        values = iter(exact_cosine(opened, table, index).similarities(filled))
+        cosines = exact_cosine(opened, table, index).similarities(filled)
+        values = iter([engine.Estimate(value, False) for value in cosines])
     else:
-        values = iter(engine.similarities(opened, filled))
+        values = iter(engine.estimates(opened, filled))
+    n_composed = 0
     missing: Counter[str] = Counter()
     for first, second in asked:
         empty = not (first.strip() and second.strip())
-        value = None if empty else next(values)
+        value, composed = (None, False) if empty else next(values)
+        n_composed += composed
+        mark = ["composed"] if composed else []
         reason = None
         if value is None:
             reason = "empty phrase" if empty else _reason(opened, first, second, exact)
             missing[reason] += 1
         if as_json:
-            put_json(a=first, b=second, similarity=value, reason=reason)
+            put_json(a=first, b=second, similarity=value, reason=reason, composed=composed)
         elif single:
-            put(number(value))
+            put(number(value), *mark)
         else:
-            put(as_column(first), as_column(second), number(value))
+            put(as_column(first), as_column(second), number(value), *mark)
+    if n_composed:
+        say(
+            f"composed: {n_composed:,} of {len(asked):,} pairs have a phrase that is not in the "
+            "table and was made of its words"
+        )
     for reason, times in missing.most_common(10):
         say(f"NA: {reason}" + ("" if single else f": {times:,} of {len(asked):,} pairs"))
 

@@ -1,4 +1,9 @@
-"""Index -> n-gram contexts: the words at each place beside a phrase (thesis 5.2.1)."""
+"""Index -> n-gram contexts: the words beside a phrase, place by place or side by side.
+
+`positions`: a family for every place (`l1:revise`), the thesis's model (5.2.1).
+`sides`: a family for either side (`l1-5:revise`), a neighbour counting the more the nearer it
+stands: window for the next one, 1 for the last.
+"""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple, overload
@@ -11,42 +16,60 @@ from distsim.errors import ParameterError
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.indexes.phrase_walk import PhraseChunk
 from distsim.kernels.compiled import frozen
-from distsim.kernels.contexts import count_neighbours
+from distsim.kernels.contexts import count_neighbours, count_sides
 
 WIDEST = 3
+WIDEST_SIDES = 10
 
 
-def family_names(window: int) -> tuple[str, ...]:
+def family_names(window: int, sides: bool = False) -> tuple[str, ...]:
     """Return the names of the families: side and distance, nearest first.
 
     >>> family_names(2)
     ('l1', 'r1', 'l2', 'r2')
+    >>> family_names(5, sides=True)
+    ('l1-5', 'r1-5')
 
     Raises:
-        ParameterError: the window is not 1 to 3.
+        ParameterError: the window is not 1 to 3, or 1 to 10 with `sides`.
     """
-    if not 1 <= window <= WIDEST:
-        raise ParameterError(f"window {window}: choose 1 to {WIDEST} tokens a side")
+    widest = WIDEST_SIDES if sides else WIDEST
+    if not 1 <= window <= widest:
+        raise ParameterError(
+            f"window {window}: choose 1 to {widest} tokens a side with features by "
+            f"{'sides' if sides else 'positions'}"
+        )
+    if sides:
+        return f"l1-{window}", f"r1-{window}"
     return tuple(f"{side}{distance}" for distance in range(1, window + 1) for side in "lr")
 
 
-def model_manifest(window: int) -> dict[str, Any]:
+def model_manifest(window: int, sides: bool = False) -> dict[str, Any]:
     """Return what a fingerprint keeps of the n-gram model."""
-    return {"name": "ngram", "window": window, "families": list(family_names(window))}
+    return {"name": "ngram", "window": window, "families": list(family_names(window, sides))}
 
 
-def feature_space(index: CorpusIndex, window: int) -> FeatureSpace:
-    """Return the features of an index: every word at every place; number = family * words + id.
+def is_sides(manifest: dict[str, Any]) -> bool:
+    """Tell whether the model of a fingerprint has a family for either side, not each place."""
+    return bool(manifest["families"] == list(family_names(manifest["window"], sides=True)))
+
+
+def feature_space(index: CorpusIndex, window: int, sides: bool = False) -> FeatureSpace:
+    """Return the features of an index: every word in every family; number = family * words + id.
 
     A feature's marginal is the word's count, its family's total the number of places of that
-    kind: tokens that have another so far away in their sentence.
+    kind: tokens that have another so far away in their sentence. With `sides` both count
+    every place as often as its distance weighs.
     """
-    names = family_names(window)
+    names = family_names(window, sides)
     counts = index.word_counts().astype(np.float64)
     counts[0] = 0.0
     hashes = [index.vocabulary.word_hashes(f"{name}:".encode()) for name in names]
     lengths = np.concatenate([shard.sentence_lengths() for shard in index.shards])
     slots = [float(np.maximum(0, lengths - k).sum()) for k in range(1, window + 1)]
+    if sides:
+        slots = [sum((window - k) * places for k, places in enumerate(slots))]
+        counts *= window * (window + 1) / 2
     return FeatureSpace(
         family_names=names,
         families=np.repeat(np.arange(len(names), dtype=np.uint8), index.n_words),
@@ -60,10 +83,11 @@ def feature_space(index: CorpusIndex, window: int) -> FeatureSpace:
 class NgramCounter:
     """Counts the neighbours of phrases in an index; one for each thread."""
 
-    def __init__(self, n_words: int, window: int) -> None:
-        family_names(window)
+    def __init__(self, n_words: int, window: int, sides: bool = False) -> None:
+        family_names(window, sides)
         self._n_words = n_words
         self._window = window
+        self._count = count_sides if sides else count_neighbours
         self._seen = np.zeros(n_words, np.uint32)
 
     def count_runs(
@@ -71,22 +95,24 @@ class NgramCounter:
     ) -> ContextCounts:
         """Count the contexts of the phrases of `length` tokens in runs of a chunk's rows."""
         return ContextCounts(
-            *count_neighbours(
+            *self._count(
                 frozen(chunk.rows), frozen(lows), frozen(highs), chunk.before, length,
                 self._window, self._n_words, self._seen,
             )
         )  # fmt: skip
 
 
-def phrase_contexts(index: CorpusIndex, phrase: str, window: int) -> ContextCounts:
+def phrase_contexts(
+    index: CorpusIndex, phrase: str, window: int, sides: bool = False
+) -> ContextCounts:
     """Return the contexts of one phrase, features ascending; a single empty row if unseen.
 
     Raises:
         ParameterError: the phrase is empty or the window out of range.
     """
-    family_names(window)
+    family_names(window, sides)
     rows = index.neighbourhoods(phrase, window, window)
-    counter = NgramCounter(index.n_words, window)
+    counter = NgramCounter(index.n_words, window, sides)
     chunk = PhraseChunk(rows, np.empty(0, np.uint8), window)
     run = np.array([0, len(rows)])
     contexts = counter.count_runs(chunk, run[:1], run[1:], 0)
@@ -104,27 +130,32 @@ class NamedContext(NamedTuple):
 
 @overload
 def named_contexts(
-    index: CorpusIndex, phrase: str, window: int = ..., weighting: Weighting | None = ...
-) -> list[NamedContext]: ...
+    index: CorpusIndex, phrase: str, window: int = ..., weighting: Weighting | None = ...,
+    sides: bool = ...,
+) -> list[NamedContext]: ...  # fmt: skip
 @overload
 def named_contexts(
-    index: CorpusIndex, phrase: Sequence[str], window: int = ..., weighting: Weighting | None = ...
-) -> list[list[NamedContext]]: ...
+    index: CorpusIndex, phrase: Sequence[str], window: int = ...,
+    weighting: Weighting | None = ..., sides: bool = ...,
+) -> list[list[NamedContext]]: ...  # fmt: skip
 def named_contexts(
     index: CorpusIndex,
     phrase: str | Sequence[str],
     window: int = 1,
     weighting: Weighting | None = None,
+    sides: bool = False,
 ) -> list[NamedContext] | list[list[NamedContext]]:
     """Return a phrase's contexts, or those of each of several, strongest first, then by count.
 
     Raises: as phrase_contexts.
     """
-    space = feature_space(index, window)
+    space = feature_space(index, window, sides)
     weigher = Weigher(space, weighting or Weighting())
     if isinstance(phrase, str):
-        return _named(index, phrase_contexts(index, phrase, window), space, weigher)
-    return [_named(index, phrase_contexts(index, one, window), space, weigher) for one in phrase]
+        return _named(index, phrase_contexts(index, phrase, window, sides), space, weigher)
+    return [
+        _named(index, phrase_contexts(index, one, window, sides), space, weigher) for one in phrase
+    ]
 
 
 def _named(

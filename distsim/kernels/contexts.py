@@ -55,6 +55,56 @@ def count_neighbours(rows, lows, highs, first, length, window, n_words, seen):
 
 
 @compiled
+def count_sides(rows, lows, highs, first, length, window, n_words, seen):
+    """Count the words within `window` places left and right of phrases, the nearer the more.
+
+    Arguments and results as of count_neighbours; a word at distance d counts
+    window + 1 - d times; the families are left, right.
+    """
+    capacity = 1024
+    row_starts = np.zeros(lows.size + 1, np.int64)
+    features = np.empty(capacity, np.uint32)
+    counts = np.empty(capacity, np.uint32)
+    n = 0
+    for p in range(lows.size):
+        most = n + (highs[p] - lows[p]) * 2 * window
+        if most > capacity:
+            if most > n + 2 * n_words:
+                most = n + 2 * n_words
+            while capacity < most:
+                capacity *= 2
+            grown = np.empty(capacity, np.uint32)
+            grown[:n] = features[:n]
+            features = grown
+            grown = np.empty(capacity, np.uint32)
+            grown[:n] = counts[:n]
+            counts = grown
+        for side in range(2):
+            begin = n
+            for distance in range(1, window + 1):
+                if side == 0:
+                    column = first - distance
+                else:
+                    column = first + length - 1 + distance
+                weight = np.uint32(window + 1 - distance)
+                for i in range(lows[p], highs[p]):
+                    word = rows[i, column]
+                    if word != 0:
+                        if seen[word] == 0:
+                            features[n] = word
+                            n += 1
+                        seen[word] += weight
+            shift = np.uint32(side * n_words)
+            for f in range(begin, n):
+                word = features[f]
+                counts[f] = seen[word]
+                seen[word] = 0
+                features[f] = word + shift
+        row_starts[p + 1] = n
+    return row_starts, features[:n].copy(), counts[:n].copy()
+
+
+@compiled
 def log_likelihood_ratio(both, row, column, total):
     """Return Dunning's G2 of a 2x2 table, 0 where it is seen no more often than expected.
 
@@ -135,7 +185,7 @@ def cosine(features_a, weights_a, features_b, weights_b):
             i += 1
         else:
             j += 1
-    return dot / math.sqrt(square_a * square_b)
+    return dot / (math.sqrt(square_a) * math.sqrt(square_b))  # their product may underflow
 
 
 @compiled

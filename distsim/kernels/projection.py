@@ -8,6 +8,7 @@ from distsim.kernels.compiled import compiled
 # float64 sum of them is exact below 2^29.
 WEIGHT_STEPS = 4096.0
 EXACT_SUM = 2.0**29
+NOWHERE = np.uint32(0xFFFFFFFF)  # in place of an offset: the feature has no vector
 
 
 @compiled
@@ -33,8 +34,9 @@ def rounding_steps(weights, begin, stop, largest):
 def project(row_starts, features, weights, offsets, vectors, largest, sums):
     """Fill sums[p] with the sum of weight * vector over the features of each row p.
 
-    offsets: where each feature's vector begins in `vectors` (float32 multiples of 2^-12);
-    largest: an upper bound of their absolute values; sums: float64[n_rows, n_bits].
+    offsets: where each feature's vector begins in `vectors` (float32 multiples of 2^-12),
+    NOWHERE where it has none and adds nothing; largest: an upper bound of their absolute
+    values; sums: float64[n_rows, n_bits].
     """
     n_bits = sums.shape[1]
     for p in range(row_starts.size - 1):
@@ -46,8 +48,8 @@ def project(row_starts, features, weights, offsets, vectors, largest, sums):
             row[i] = 0.0
         for f in range(begin, stop):
             weight = np.floor(weights[f] * steps + 0.5) / steps
-            if weight != 0.0:
-                offset = offsets[features[f]]
+            offset = offsets[features[f]]
+            if weight != 0.0 and offset != NOWHERE:
                 vector = vectors[offset : offset + n_bits]
                 for i in range(n_bits):
                     row[i] += weight * np.float64(vector[i])

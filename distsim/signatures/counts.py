@@ -57,6 +57,11 @@ def sign_counts(
     recipe = recipe or Recipe()
     selection = selection or Selection()
     normaliser = normaliser or Normaliser()
+    if recipe.learnt or recipe.sides:
+        raise ParameterError(
+            "a learnt projection or features by sides with count files: they tell of the words "
+            "right beside a phrase only: use --preset thesis, or sign an index"
+        )
     if recipe.window != 1:
         raise ParameterError(
             f"window {recipe.window} with count files: they tell of the words right beside a "

@@ -3,9 +3,10 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from distsim.contexts.ngram import family_names
+from distsim.contexts.ngram import family_names, is_sides
 from distsim.contexts.weights import Weighting
 from distsim.errors import IncompatibleError, ParameterError
+from distsim.signatures.composition import Composition
 from distsim.storage import checksum_of_settings
 
 FEWEST_BITS, MOST_BITS = 64, 1024
@@ -16,19 +17,30 @@ class Recipe:
     """What goes into the bits of an n-gram signature.
 
     Arguments:
-        window: tokens on either side whose words are features, 1 to 3.
+        window: tokens on either side whose words are features, 1 to 3; 1 to 10 with `sides`.
         weighting: how counts become weights.
         n_bits: 64 to 1024, a multiple of 64; the error of a similarity falls with its root.
-        seed: of the Gaussian pool.
+        seed: of the Gaussian pool, or of the projection that is learnt.
+        sides: a family of features for either side and not for every place; see contexts.ngram.
+        learnt: project by a learnt projection and not by the Gaussian pool.
+        composition: mix a phrase's vector with those of its words; needs a learnt projection.
     """
 
     window: int = 1
     weighting: Weighting = field(default_factory=Weighting)
     n_bits: int = 256
     seed: int = 1
+    sides: bool = False
+    learnt: bool = False
+    composition: Composition | None = None
 
     def __post_init__(self) -> None:
-        family_names(self.window)
+        family_names(self.window, self.sides)
+        if self.composition is not None and not self.learnt:
+            raise ParameterError(
+                "phrases are composed in a learnt space only: choose the projection spectral, "
+                "or no composition"
+            )
         if self.n_bits % 64 or not FEWEST_BITS <= self.n_bits <= MOST_BITS:
             raise ParameterError(
                 f"{self.n_bits} bits: choose a multiple of 64 from {FEWEST_BITS} to {MOST_BITS}"
@@ -45,11 +57,25 @@ class Recipe:
             Weighting.from_manifest(fingerprint["weights"]),
             projection["bits"],
             projection["seed"],
+            is_sides(fingerprint["model"]),
+            projection["kind"] == "spectral",
+            Composition.from_manifest(fingerprint["composition"])
+            if "composition" in fingerprint
+            else None,
         )
 
 
-# The thesis's model: 5.2.1, 5.2.3.
-PRESETS = {"thesis": Recipe()}
+# `learnt`: what agreed best with people (bench/people.py). `thesis`: 5.2.1, 5.2.3.
+PRESETS = {
+    "learnt": Recipe(
+        window=5,
+        weighting=Weighting("ppmi"),
+        sides=True,
+        learnt=True,
+        composition=Composition(),
+    ),
+    "thesis": Recipe(),
+}
 
 
 def make_fingerprint(
@@ -58,17 +84,24 @@ def make_fingerprint(
     marginals_checksum: str,
     normaliser: dict[str, Any],
     projection: dict[str, Any],
+    composition: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Return everything on which the bits of a phrase depend beside its counts."""
-    weights = weighting.manifest()
-    if weighting.uses_marginals:
-        weights["marginals"] = marginals_checksum
-    return {
+    fingerprint = {
         "model": model,
-        "weights": weights,
+        "weights": weights_manifest(weighting, marginals_checksum),
         "normaliser": normaliser,
         "projection": projection,
     }
+    return fingerprint if composition is None else fingerprint | {"composition": composition}
+
+
+def weights_manifest(weighting: Weighting, marginals_checksum: str) -> dict[str, Any]:
+    """Return what a fingerprint keeps of the weights: with the marginals, where they matter."""
+    weights = weighting.manifest()
+    if weighting.uses_marginals:
+        weights["marginals"] = marginals_checksum
+    return weights
 
 
 def short_fingerprint(fingerprint: dict[str, Any]) -> str:

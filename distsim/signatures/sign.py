@@ -10,16 +10,20 @@ import numpy as np
 
 from distsim import storage
 from distsim.contexts import ngram
+from distsim.contexts.features import FeatureSpace
 from distsim.contexts.phrase_store import DEFAULT_MEMORY, PhraseStore
 from distsim.corpus.vocabulary import hash_blob
 from distsim.errors import ParameterError
 from distsim.indexes import phrase_walk
 from distsim.indexes.corpus_index import CorpusIndex, signatures_inside
 from distsim.parallel import Progress, no_progress, ordered_map
+from distsim.signatures.composition import Composer, Composition, PartVectors
 from distsim.signatures.gaussian import GaussianProjection
-from distsim.signatures.recipe import Recipe, make_fingerprint
+from distsim.signatures.learn import Learning, WordRows, learn_projection
+from distsim.signatures.recipe import Recipe, make_fingerprint, weights_manifest
 from distsim.signatures.rows import TableRows
 from distsim.signatures.signer import BATCH_PHRASES, PhraseBatch, Signer
+from distsim.signatures.spectral import SpectralProjection
 from distsim.signatures.stream import phrase_batches, write_table
 from distsim.signatures.sums import keeping_sums
 
@@ -56,6 +60,11 @@ def require_additive(recipe: Recipe, max_phrases: int | None) -> None:
     Raises:
         ParameterError: the weights are not raw counts, or only the most frequent are kept.
     """
+    if recipe.learnt:
+        raise ParameterError(
+            "--keep-sums with a learnt projection: another corpus has learnt another one, so such "
+            "tables cannot be merged: use --preset thesis"
+        )
     scheme = recipe.weighting.scheme
     if scheme != "raw":
         raise ParameterError(
@@ -100,54 +109,83 @@ def sign_index(
     progress: Progress = no_progress,
     keep_sums: bool = False,
     memory_bytes: int = DEFAULT_MEMORY,
+    projection_path: str | Path | None = None,
+    keep_parts: bool = True,
 ) -> Path:
     """Sign the phrases of an index into a table and return the table's folder.
 
     Arguments:
         path: the table's folder; kept inside the index where None.
+        projection_path: a learnt projection for a recipe that wants one; where None it is
+            learnt from the index first, and kept beside the index's own table.
+        keep_parts: keep the real vectors of the words of which phrases were composed, so
+            that phrases which are not in the table can be composed too.
         keep_sums: keep the sums of all phrases, however rare, so that the table can be merged.
         memory_bytes: for putting these in order; less takes longer.
 
     Raises:
         ArtifactError: something that is no table stands at `path`, or it is being written.
-        ParameterError: sums are to be kept and do not add up to those of a whole.
+        IncompatibleError: the projection was learnt from other contexts or weights.
+        ParameterError: sums are to be kept and do not add up to those of a whole, or there is
+            too little text to learn a projection from.
     """
     recipe = recipe or Recipe()
     selection = selection or Selection()
     if keep_sums:
         require_additive(recipe, selection.max_phrases)
     path = Path(path) if path is not None else signatures_inside(index.path)
+    if recipe.learnt and projection_path is None:
+        projection_path = learn_from_index(
+            index, projection_inside(index.path), recipe, jobs=jobs, progress=progress
+        )
     with storage.create(path, storage.SIGNATURES) as writer:
-        space = ngram.feature_space(index, recipe.window)
-        projection = GaussianProjection(recipe.n_bits, recipe.seed)
-        signer = Signer(space, recipe.weighting, projection)
+        space = ngram.feature_space(index, recipe.window, recipe.sides)
+        model = ngram.model_manifest(recipe.window, recipe.sides)
+        projection: GaussianProjection | SpectralProjection
+        composer = parts = None
+        if projection_path is not None:
+            projection = SpectralProjection.open(projection_path)
+            weights = weights_manifest(recipe.weighting, space.marginals_checksum)
+            projection.require_model(model, weights)
+            if recipe.composition is not None:
+                parts = _part_vectors(index, space, recipe, projection, selection, jobs, progress)
+            composer = Composer(projection.centre, recipe.composition, parts)
+        else:
+            projection = GaussianProjection(recipe.n_bits, recipe.seed)
+        signer = Signer(space, recipe.weighting, projection, composer)
         if keep_sums:
             batches = _sorted_batches(
-                index, recipe.window, selection.max_length, writer.folder, memory_bytes, jobs,
+                index, recipe, selection.max_length, writer.folder, memory_bytes, jobs,
                 progress,
             )  # fmt: skip
             frequent = keeping_sums(
                 batches, writer, projection.offsets(space.hashes), selection.min_count
             )
             n_rows, n_without_context = write_table(
-                writer, frequent, signer, recipe.n_bits, None, jobs
+                writer, frequent, signer, projection.n_bits, None, jobs
             )
         else:
             min_count = _lowest_count(index, selection)
-            rows = TableRows(recipe.n_bits)
+            rows = TableRows(projection.n_bits)
             for signed in _from_batches(
-                index, recipe.window, min_count, selection.max_length, jobs, progress,
+                index, recipe, min_count, selection.max_length, jobs, progress,
                 lambda batch, words: signer.sign(batch),
             ):  # fmt: skip
                 rows.add(signed)
             n_rows = rows.write(writer, selection.max_phrases)
             n_without_context = rows.n_without_context
+        composition = None
+        if recipe.composition is not None and parts is not None:
+            composition = recipe.composition.manifest() | {"parts": parts.checksum()}
+            if keep_parts:
+                parts.write(writer)
         fingerprint = make_fingerprint(
-            ngram.model_manifest(recipe.window),
+            model,
             recipe.weighting,
             space.marginals_checksum,
             index.options.normaliser.manifest(),
             projection.manifest(),
+            composition,
         )
         writer.parameters = table_parameters(
             fingerprint, index.options.text_format, index.parameters["corpus"], selection,
@@ -161,26 +199,95 @@ def sign_index(
     return path
 
 
+def projection_inside(path: str | Path) -> Path:
+    """Return where an index keeps the projection that was learnt on the way to its table."""
+    return Path(path) / "projection"
+
+
+def learn_from_index(
+    index: CorpusIndex,
+    path: str | Path,
+    recipe: Recipe,
+    learning: Learning | None = None,
+    jobs: int | None = None,
+    progress: Progress = no_progress,
+) -> Path:
+    """Learn a projection for a recipe from the index's frequent words; return its folder.
+
+    Raises: as distsim.signatures.learn.learn_projection.
+    """
+    learning = learning or Learning()
+    space = ngram.feature_space(index, recipe.window, recipe.sides)
+    counts = np.sort(index.word_counts()[1:])[::-1]
+    enough = int(counts[min(learning.rows, counts.size) - 1]) if counts.size else 1
+
+    def rows_of(batch: PhraseBatch, words: np.ndarray) -> WordRows:
+        return WordRows(batch.hashes, batch.strengths, batch.contexts)
+
+    return learn_projection(
+        path,
+        _from_batches(index, recipe, max(1, enough), 1, jobs, progress, rows_of, "learning"),
+        space,
+        recipe.weighting,
+        ngram.model_manifest(recipe.window, recipe.sides),
+        weights_manifest(recipe.weighting, space.marginals_checksum),
+        recipe.n_bits,
+        recipe.seed,
+        learning,
+        jobs,
+    )
+
+
+def _part_vectors(
+    index: CorpusIndex,
+    space: FeatureSpace,
+    recipe: Recipe,
+    projection: SpectralProjection,
+    selection: Selection,
+    jobs: int | None,
+    progress: Progress,
+) -> PartVectors:
+    """Return the vectors of the index's words, of which its phrases are then composed."""
+    signer = Signer(space, recipe.weighting, projection, Composer(projection.centre))
+
+    def vectors_of(
+        batch: PhraseBatch, words: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return batch.hashes, batch.strengths, signer.vectors(batch).astype(np.float16)
+
+    found = list(
+        _from_batches(index, recipe, selection.min_count, 1, jobs, progress, vectors_of, "words")
+    )
+    if not found:
+        found = [(np.empty(0, np.uint64), np.empty(0, np.uint64),
+                  np.empty((0, projection.n_bits), np.float16))]  # fmt: skip
+    hashes, strengths, vectors = (np.concatenate(column) for column in zip(*found, strict=True))
+    composition = recipe.composition or Composition()
+    return PartVectors.gather(hashes, strengths, vectors, index.n_tokens, composition)
+
+
 def _from_batches(
     index: CorpusIndex,
-    window: int,
+    recipe: Recipe,
     min_count: int,
     max_length: int,
     jobs: int | None,
     progress: Progress,
     finish: Callable[[PhraseBatch, np.ndarray], T],
+    stage: str = "signing",
 ) -> Iterator[T]:
     """Yield finish(batch, words) for all phrases of an index, in index order.
 
     words: uint32[n, length], the ids of the phrases' words; all phrases of a batch have one
     length. Chunks are counted and finished in parallel.
     """
+    window = recipe.window
     word_counts = index.word_counts()
     of_thread = threading.local()
 
     def count_chunk(first_words: tuple[int, int]) -> list[T]:
         if not hasattr(of_thread, "counter"):
-            of_thread.counter = ngram.NgramCounter(index.n_words, window)
+            of_thread.counter = ngram.NgramCounter(index.n_words, window, recipe.sides)
         chunk = phrase_walk.gather_chunk(
             index.shards, first_words, index.n_words, max_length, window, window
         )
@@ -209,12 +316,12 @@ def _from_batches(
     for words, results in zip(ranges, ordered_map(count_chunk, ranges, jobs), strict=True):
         yield from results
         done += int(word_counts[words[0] : words[1]].sum())
-        progress("signing", done, total)
+        progress(stage, done, total)
 
 
 def _sorted_batches(
     index: CorpusIndex,
-    window: int,
+    recipe: Recipe,
     max_length: int,
     folder: Path,
     memory_bytes: int,
@@ -225,7 +332,7 @@ def _sorted_batches(
     store = PhraseStore(max_length, folder, memory_bytes)
     try:
         for batch, words in _from_batches(
-            index, window, 1, max_length, jobs, progress, lambda batch, words: (batch, words)
+            index, recipe, 1, max_length, jobs, progress, lambda batch, words: (batch, words)
         ):
             n, length = words.shape
             store.add_phrases(

@@ -9,7 +9,9 @@ from distsim.contexts.features import ContextCounts, FeatureSpace
 from distsim.contexts.weights import Weigher, Weighting
 from distsim.kernels.compiled import frozen
 from distsim.kernels.projection import cut_bits, project
+from distsim.signatures.composition import Composer
 from distsim.signatures.gaussian import GaussianProjection
+from distsim.signatures.spectral import SpectralProjection
 
 BATCH_PHRASES = 1 << 13  # a batch's sums are held in memory, for every thread
 
@@ -61,16 +63,20 @@ class SignedBatch:
 class Signer:
     """Signs batches of phrases over one feature space; may be shared by threads.
 
-    weigher: weighs the features, where not by the weighting over the space itself.
+    Arguments:
+        composer: turns sums into vectors of the learnt space before their bits are cut.
+        weigher: weighs the features, where not by the weighting over the space itself.
     """
 
     def __init__(
         self,
         space: FeatureSpace,
         weighting: Weighting,
-        projection: GaussianProjection,
+        projection: GaussianProjection | SpectralProjection,
+        composer: Composer | None = None,
         weigher: Weigher | None = None,
     ) -> None:
+        self._composer = composer
         self._weigher = weigher or Weigher(space, weighting)
         self._hashes = space.hashes
         self._offsets = frozen(projection.offsets(space.hashes))
@@ -81,13 +87,20 @@ class Signer:
 
     def sign(self, batch: PhraseBatch) -> SignedBatch:
         """Return the batch's bits."""
-        sums = self.sums(batch.contexts)
+        sums = self.vectors(batch)
         bits = np.empty((len(sums), self._n_bits // 64), np.uint64)
         return SignedBatch(batch, bits, cut_bits(frozen(sums), bits))
 
     def named_weights(self, contexts: ContextCounts) -> tuple[np.ndarray, np.ndarray]:
         """Return the hash and the weight of every feature of every row, uint64 and float64."""
         return self._hashes[contexts.features], self._weigher.weigh(contexts)
+
+    def vectors(self, batch: PhraseBatch) -> np.ndarray:
+        """Return what the bits are cut from: the sums, composed where there is a composer."""
+        sums = self.sums(batch.contexts)
+        if self._composer is not None:
+            self._composer.compose(sums, batch.text, batch.text_lengths, batch.strengths)
+        return sums
 
     def sums(self, contexts: ContextCounts) -> np.ndarray:
         """Return the projected sum of every row, float64[n, n_bits].

@@ -153,7 +153,7 @@ class _Signing:
             rows = self._counter.count(batch)
             part, log_p = space.space(rows)
             weigher = Weigher(part, self._recipe.weighting, log_p)
-            signer = Signer(part, self._recipe.weighting, self.projection, weigher)
+            signer = Signer(part, self._recipe.weighting, self.projection, weigher=weigher)
             text, ends = self._counter.render(batch)
             contexts = space.contexts(rows)
             signed = signer.sign(

@@ -14,8 +14,10 @@ from distsim.corpus.vocabulary import hash_blob
 from distsim.errors import ArtifactError, ParameterError
 from distsim.indexes.corpus_index import CorpusIndex, signatures_inside
 from distsim.kernels.compiled import frozen
+from distsim.kernels.projection import cut_bits
 from distsim.kernels.tables import find_texts
 from distsim.parallel import Progress, no_progress
+from distsim.signatures.composition import PartVectors
 from distsim.signatures.recipe import Recipe
 from distsim.signatures.rows import BLOCK_ROWS
 from distsim.signatures.sign import Selection, sign_index
@@ -25,7 +27,8 @@ class SignatureTable:
     """Phrases with their signatures; arrays are mapped, not read.
 
     hashes: uint64[n], sorted. bits: uint64[n, n_bits / 64]. strengths: uint32[n], the
-    occurrences behind each signature. parameters: what the table was made with. longest: the
+    occurrences behind each signature. parameters: what the table was made with. parts: the
+    words' real vectors, of which other phrases can be composed; None where not kept. longest: the
     most tokens that a phrase has.
     """
 
@@ -45,6 +48,7 @@ class SignatureTable:
         self._text = frozen(artifact.array("text", np.uint8))
         self._blocks = frozen(artifact.array("text_blocks", np.uint64))
         self._ends = frozen(artifact.array("text_ends", np.uint32))
+        self.parts = PartVectors.read(artifact)
         n = self.hashes.size
         if not (
             len(self.bits) == self.strengths.size == self._ends.size == n
@@ -86,13 +90,26 @@ class SignatureTable:
         progress: Progress = no_progress,
         keep_sums: bool = False,
         memory_bytes: int = DEFAULT_MEMORY,
+        projection_path: str | Path | None = None,
+        keep_parts: bool = True,
     ) -> "SignatureTable":
         """Sign the phrases of an index into the folder `path`, or into the index, and open it.
 
         Raises: as distsim.signatures.sign.sign_index.
         """
         return cls.open(
-            sign_index(index, path, recipe, selection, jobs, progress, keep_sums, memory_bytes)
+            sign_index(
+                index,
+                path,
+                recipe,
+                selection,
+                jobs,
+                progress,
+                keep_sums,
+                memory_bytes,
+                projection_path,
+                keep_parts,
+            )
         )
 
     def __len__(self) -> int:
@@ -113,6 +130,23 @@ class SignatureTable:
             ParameterError: a phrase is empty.
         """
         return self.find_normal([self.normal_form(phrase) for phrase in phrases])
+
+    def composed_bits(self, phrase: str) -> np.ndarray | None:
+        """Return bits composed of the words of a phrase that has no row, uint64[n_bits / 64].
+
+        None where the table keeps no parts or none of the words is among them.
+
+        Raises:
+            ParameterError: the phrase is empty.
+        """
+        if self.parts is None:
+            return None
+        vector = self.parts.compose(split_phrase(phrase, self.normaliser, self.is_whole))
+        if vector is None:
+            return None
+        bits = np.empty((1, self.n_bits // 64), np.uint64)
+        cut_bits(frozen(vector[None, :]), bits)
+        return bits[0]
 
     def text(self, row: int) -> str:
         """Return the phrase of a row."""

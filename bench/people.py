@@ -1,0 +1,147 @@
+"""Do similarities agree with people? Ours beside word2vec and fastText on the same tokens.
+
+Measured against: gensim's word2vec (skip-gram, 200 dimensions, window 5, 3 epochs) and fastText,
+trained on the index's own tokens by bench/people_peers.py; a phrase is the mean of its words'
+vectors. Ours: the thesis's bits, the default's bits, its real-valued vectors, and exact cosine.
+Every one is measured on the pairs that all of them cover, and with its own coverage beside.
+
+Prints Spearman per gold set, CPU seconds and bytes a phrase, as a Markdown table, and the
+signature line of the default table. No pair of a gold set is printed.
+
+    python bench/people_peers.py INDEX PEERS word2vec      (once; needs gensim)
+    python bench/people_peers.py INDEX PEERS fasttext
+    python bench/people.py INDEX WORK GOLD... [--peers PEERS]
+"""
+
+import argparse
+import json
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from distsim import CorpusIndex, ExactCosine, LearntCosine, SignatureTable
+from distsim.comparison import estimates
+from distsim.evaluation.agreement import spearman
+from distsim.evaluation.gold import GoldSet, Pair, read_gold
+from distsim.evaluation.report import signature_line
+from distsim.signatures.recipe import PRESETS
+from distsim.signatures.sign import learn_from_index
+from distsim.signatures.spectral import SpectralProjection
+
+Measure = Callable[[Sequence[Pair]], list[float | None]]
+
+
+def cpu_seconds() -> float:
+    times = os.times()
+    return times.user + times.system
+
+
+class Timed:
+    def __enter__(self) -> "Timed":
+        self._begun = cpu_seconds()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.seconds = cpu_seconds() - self._begun
+
+
+def averaged(index: CorpusIndex, folder: Path, name: str) -> Measure:
+    """Cosine of the means of a peer's word vectors over the words of a phrase."""
+    words = (folder / f"{name}.words.txt").read_text("utf-8").splitlines()
+    vectors = np.load(folder / f"{name}.npy")
+    rows = {word: row for row, word in enumerate(words)}
+
+    def vector(phrase: str) -> np.ndarray | None:
+        known = [rows[word] for word in index.words(phrase) if word in rows]
+        if not known:
+            return None
+        total = vectors[known].mean(axis=0)
+        return total / np.linalg.norm(total)
+
+    def measure(pairs: Sequence[Pair]) -> list[float | None]:
+        both = [(vector(a), vector(b)) for a, b in pairs]
+        return [None if x is None or y is None else float(x @ y) for x, y in both]
+
+    return measure
+
+
+def parts_of(gold: GoldSet) -> list[GoldSet]:
+    if gold.layout != "judged":
+        return [gold]
+    sizes = [{len(phrase.split()) > 1 for phrase in pair} for pair in gold.pairs]
+    return [
+        gold.subset("words", [n for n, size in enumerate(sizes) if size == {False}]),
+        gold.subset("phrases", [n for n, size in enumerate(sizes) if size == {True}]),
+    ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("index")
+    parser.add_argument("work", type=Path)
+    parser.add_argument("gold", nargs="+")
+    parser.add_argument("--peers", type=Path)
+    asked = parser.parse_args()
+    index = CorpusIndex.open(asked.index)
+    asked.work.mkdir(exist_ok=True)
+    measures: list[tuple[str, float, str, Measure]] = []
+
+    with Timed() as thesis_time:
+        thesis = SignatureTable.build(index, asked.work / "thesis", PRESETS["thesis"])
+
+    def bits_of(table: SignatureTable) -> Measure:
+        return lambda pairs: [one.similarity for one in estimates(table, pairs)]
+
+    measures.append(("thesis, 256 bits", thesis_time.seconds, "32", bits_of(thesis)))
+    recipe = PRESETS["learnt"]
+    with Timed() as learn_time:
+        path = learn_from_index(index, asked.work / "projection", recipe)
+    with Timed() as sign_time:
+        table = SignatureTable.build(index, asked.work / "table", recipe, projection_path=path)
+    seconds = learn_time.seconds + sign_time.seconds
+    real = LearntCosine(index, table, SpectralProjection.open(path))
+    exact = ExactCosine(index, table)
+    measures += [
+        ("default, 256 bits", seconds, "32",
+         bits_of(table)),
+        ("default, real-valued", seconds, "512",
+         lambda pairs: [one.similarity for one in real.estimates(pairs)]),
+        ("default's weights, exact", 0.0, "-", exact.similarities),
+    ]  # fmt: skip
+    for name in ("word2vec", "fasttext"):
+        if asked.peers and (asked.peers / f"{name}.json").exists():
+            facts = json.loads((asked.peers / f"{name}.json").read_text())
+            if facts["index_checksum"] != index.checksum:
+                raise SystemExit(f"{asked.peers}: {name} was trained on another index")
+            measures.append((name, facts["cpu_seconds"], str(facts["bytes_a_word"]),
+                             averaged(index, asked.peers, name)))  # fmt: skip
+
+    sets = [part for path in asked.gold for part in parts_of(read_gold(path))]
+    cells: dict[str, list[str]] = {name: [] for name, *_ in measures}
+    common_pairs = []
+    for gold in sets:
+        found = {name: measure(gold.pairs) for name, _, _, measure in measures}
+        every = [n for n in range(len(gold.pairs)) if all(v[n] is not None for v in found.values())]
+        common_pairs.append(len(every))
+        scores = np.array(gold.scores)
+        for name, values in found.items():
+            own = [n for n, value in enumerate(values) if value is not None]
+            alone = spearman(np.array([values[n] for n in own], float), scores[own])
+            common = spearman(np.array([values[n] for n in every], float), scores[every])
+            cells[name].append(f"{common:.3f} ({alone:.3f}, {len(own) / len(values):.0%})")
+    print("Spearman on the pairs that all cover (on all pairs it covers itself, coverage)\n")
+    names = [f"{gold.name} ({n} of {len(gold.pairs)})"
+             for gold, n in zip(sets, common_pairs, strict=True)]  # fmt: skip
+    print("| | CPU s | bytes | " + " | ".join(names) + " |")
+    print("|---" * (len(sets) + 3) + "|")
+    for name, spent, size, _ in measures:
+        print(f"| {name} | {spent:.0f} | {size} | " + " | ".join(cells[name]) + " |")
+    print(f"\nlearning {learn_time.seconds:.0f} CPU s, signing {sign_time.seconds:.0f}; "
+          f"{len(table):,} phrases, {index.n_tokens:,} tokens")  # fmt: skip
+    print(signature_line(table, 0, 1))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,172 @@
+"""`distsim evaluate TABLE GOLD...`: how well do similarities agree with people?"""
+
+from enum import StrEnum
+from math import isnan
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from distsim.cli.console import number, put, put_json, say
+
+if TYPE_CHECKING:
+    from distsim.evaluation.evaluate import Measure, Point, Result
+    from distsim.signatures.table import SignatureTable
+
+
+class By(StrEnum):
+    """What measures similarity."""
+
+    TABLE = "table"
+    EXACT = "exact"
+    BOTH = "both"
+    VECTORS = "vectors"
+    ALL = "all"
+
+
+class Format(StrEnum):
+    """How results are printed."""
+
+    TEXT = "text"
+    TSV = "tsv"
+    JSON = "json"
+
+
+_MEASURES = {
+    By.TABLE: ("table",),
+    By.EXACT: ("exact",),
+    By.BOTH: ("table", "exact"),
+    By.VECTORS: ("vectors",),
+    By.ALL: ("table", "vectors", "exact"),
+}
+
+
+def evaluate(
+    table: Annotated[
+        str, typer.Argument(metavar="TABLE", help="A table, or an index that was signed.")
+    ],
+    gold: Annotated[
+        list[str],
+        typer.Argument(metavar="GOLD...", help="Files: scored pairs, judged pairs, synonyms."),
+    ],
+    by: Annotated[
+        By, typer.Option(help="The table's bits, exact cosine, both, real vectors, or all three.")
+    ] = By.TABLE,
+    index: Annotated[
+        str | None, typer.Option(metavar="INDEX", help="The index of exact and vectors.")
+    ] = None,
+    projection: Annotated[
+        str | None, typer.Option(metavar="FILE", help="vectors: what the table was signed by.")
+    ] = None,
+    antonyms: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Pairs to tell synonyms from.")
+    ] = None,
+    columns: Annotated[
+        str | None,
+        typer.Option(metavar="A,B,SCORE", help="Columns of phrases and score, from 1."),
+    ] = None,
+    samples: Annotated[int, typer.Option(min=0, help="Bootstrap samples; 0: none.")] = 1000,
+    seed: Annotated[int, typer.Option(help="Of samples and random pairs.")] = 1,
+    output_format: Annotated[Format, typer.Option("--format", help="text, tsv or json.")] = (
+        Format.TEXT
+    ),
+    plot: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Draw similarity against judgement (.png, .svg, .pdf)."),
+    ] = None,
+) -> None:
+    """Print Spearman with its 95% interval, Pearson, pairs and coverage for each gold set."""
+    from distsim.evaluation import evaluate as engine
+    from distsim.evaluation.gold import read_gold
+    from distsim.evaluation.report import signature_line
+    from distsim.signatures.table import SignatureTable
+
+    chosen = _columns(columns)
+    sets = [read_gold(path, chosen) for path in gold]
+    contrary = read_gold(antonyms) if antonyms is not None else None
+    opened = SignatureTable.open(table)
+    measures = [_measure(name, opened, table, index, projection) for name in _MEASURES[by]]
+    points: list[Point] | None = [] if plot is not None else None
+    if plot is not None:
+        from distsim.evaluation.picture import require_matplotlib
+
+        require_matplotlib()
+    results = engine.evaluate(sets, measures, contrary, samples, seed, points)
+    line = signature_line(opened, samples, seed)
+    if output_format is Format.TEXT:
+        _print_text(results)
+        print(line)
+    elif output_format is Format.TSV:
+        put(*results[0]._fields)
+        for result in results:
+            put(*(_cell(value) for value in result))
+        put("# " + line)
+    else:
+        for result in results:
+            values = {name: _json(value) for name, value in result._asdict().items()}
+            put_json(**values, signature=line)
+    if plot is not None and points is not None:
+        from distsim.evaluation.picture import draw
+
+        draw(points, plot, line)
+        say(f"{plot}: {len(points):,} measured pairs")
+
+
+def _measure(
+    name: str, table: "SignatureTable", path: str, index: str | None, projection: str | None
+) -> "Measure":
+    from distsim.cli import opened
+    from distsim.comparison import estimates
+    from distsim.evaluation.evaluate import Measure, Measured
+
+    if name == "table":
+        return Measure(name, lambda pairs: [Measured(*one) for one in estimates(table, pairs)])
+    if name == "vectors":
+        learnt = opened.learnt_cosine(table, path, index, projection)
+        return Measure(name, lambda pairs: [Measured(*one) for one in learnt.estimates(pairs)])
+    exact = opened.exact_cosine(table, path, index)
+    return Measure(name, lambda pairs: [Measured(value) for value in exact.similarities(pairs)])
+
+
+def _columns(text: str | None) -> tuple[int, int, int] | None:
+    if text is None:
+        return None
+    try:
+        first, second, score = (int(part) for part in text.split(","))
+    except ValueError:
+        raise typer.BadParameter(f"{text!r}: give three column numbers such as 1,2,4") from None
+    if min(first, second, score) < 1:
+        raise typer.BadParameter(f"{text!r}: columns are counted from 1")
+    return first, second, score
+
+
+def _print_text(results: "list[Result]") -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    shown = Table(box=None, pad_edge=False)
+    for name in ("gold", "measure", "statistic"):
+        shown.add_column(name)
+    for name in ("value", "95% interval", "pearson", "pairs", "covered", "composed"):
+        shown.add_column(name, justify="right")
+    for one in results:
+        interval = "NA" if isnan(one.low) else f"{one.low:.3f} {one.high:.3f}"
+        coverage = f"{one.covered / one.pairs:.1%}" if one.pairs else "NA"
+        shown.add_row(
+            one.gold, one.measure, one.statistic, _short(one.value), interval,
+            _short(one.pearson), f"{one.pairs:,}", coverage, f"{one.composed:,}",
+        )  # fmt: skip
+    Console(width=120, highlight=False).print(shown)
+
+
+def _short(value: float) -> str:
+    return "NA" if isnan(value) else f"{value:.3f}"
+
+
+def _cell(value: Any) -> str:
+    if not isinstance(value, float):
+        return str(value)
+    return number(None if isnan(value) else value)
+
+
+def _json(value: Any) -> Any:
+    return None if isinstance(value, float) and isnan(value) else value

@@ -1,0 +1,1 @@
+"""Files of human judgements and a way to measure similarity -> how well the two agree."""

@@ -1,0 +1,101 @@
+"""Similarities and judgements, one of each a pair -> Spearman, Pearson, areas, intervals.
+
+An interval is the range between two quantiles over bootstrap samples, drawn by whole groups
+of pairs: judgements of one phrase's paraphrases are not independent of each other.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+_CONFIDENCE = 0.95
+
+
+class Interval(NamedTuple):
+    """The ends of a 95% bootstrap interval."""
+
+    low: float
+    high: float
+
+
+def spearman(a: np.ndarray, b: np.ndarray) -> float:
+    """Return Spearman's rank correlation, ties at their mean rank; NaN if either is constant.
+
+    >>> round(spearman(np.array([1.0, 2.0, 3.0]), np.array([10.0, 30.0, 20.0])), 6)
+    0.5
+    """
+    return pearson(_ranks(a), _ranks(b))
+
+
+def pearson(a: np.ndarray, b: np.ndarray) -> float:
+    """Return Pearson's correlation, NaN where either is constant or there are fewer than two."""
+    if a.size < 2:
+        return float("nan")
+    a, b = a - a.mean(), b - b.mean()
+    norm = np.sqrt((a @ a) * (b @ b))
+    return float(np.clip((a @ b) / norm, -1.0, 1.0)) if norm > 0 else float("nan")
+
+
+def area_under_curve(positive: np.ndarray, negative: np.ndarray) -> float:
+    """Return how often a positive value exceeds a negative one, a tie counting half.
+
+    >>> area_under_curve(np.array([0.9, 0.5]), np.array([0.5, 0.1]))
+    0.875
+    """
+    if not positive.size or not negative.size:
+        return float("nan")
+    ranks = _ranks(np.concatenate([positive, negative]))
+    n = positive.size
+    return float((ranks[:n].sum() - n * (n + 1) / 2) / (n * negative.size))
+
+
+def spearman_interval(
+    a: np.ndarray, b: np.ndarray, groups: Sequence[str], samples: int, seed: int
+) -> Interval:
+    """Return the bootstrap interval of Spearman's correlation, resampled by group."""
+    return _interval(_members(groups), lambda rows: spearman(a[rows], b[rows]), samples, seed)
+
+
+def area_interval(positive: np.ndarray, negative: np.ndarray, samples: int, seed: int) -> Interval:
+    """Return the bootstrap interval of the area under the curve, both sides resampled."""
+    generator = np.random.default_rng(seed)
+    values = [
+        area_under_curve(
+            positive[generator.integers(0, positive.size, positive.size)],
+            negative[generator.integers(0, negative.size, negative.size)],
+        )
+        for _ in range(samples if positive.size and negative.size else 0)
+    ]
+    return _quantiles(values)
+
+
+def _members(groups: Sequence[str]) -> list[np.ndarray]:
+    names, inverse = np.unique(np.array(groups, object).astype(str), return_inverse=True)
+    order = np.argsort(inverse, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(inverse, minlength=names.size))[:-1])
+
+
+def _interval(members: list[np.ndarray], statistic, samples: int, seed: int) -> Interval:  # type: ignore[no-untyped-def]
+    generator = np.random.default_rng(seed)
+    values = []
+    for _ in range(samples if len(members) > 1 else 0):
+        drawn = generator.integers(0, len(members), len(members))
+        values.append(statistic(np.concatenate([members[n] for n in drawn])))
+    return _quantiles(values)
+
+
+def _quantiles(values: list[float]) -> Interval:
+    finite = np.array([value for value in values if np.isfinite(value)])
+    if not finite.size:
+        return Interval(float("nan"), float("nan"))
+    tail = (1.0 - _CONFIDENCE) / 2
+    low, high = np.quantile(finite, [tail, 1.0 - tail])
+    return Interval(float(low), float(high))
+
+
+def _ranks(values: np.ndarray) -> np.ndarray:
+    """Return ranks from 1, ties at their mean rank, float64."""
+    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
+    stops = np.cumsum(counts)
+    return (stops - (counts - 1) / 2.0)[inverse]

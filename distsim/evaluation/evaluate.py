@@ -1,0 +1,193 @@
+"""Gold sets and ways to measure similarity -> one result for each pair of them."""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from distsim.errors import ParameterError
+from distsim.evaluation.agreement import (
+    area_interval,
+    area_under_curve,
+    pearson,
+    spearman,
+    spearman_interval,
+)
+from distsim.evaluation.gold import GoldSet, Pair
+
+SAMPLES = 1000
+_ROUNDS = 20
+
+
+class Measured(NamedTuple):
+    """What a measure says of one pair: None where it has nothing; whether it was composed."""
+
+    similarity: float | None
+    composed: bool = False
+
+
+class Measure(NamedTuple):
+    """A named way to measure similarity."""
+
+    name: str
+    measure: Callable[[Sequence[Pair]], list[Measured]]
+
+
+class Result(NamedTuple):
+    """How one measure agrees with one gold set.
+
+    statistic: `spearman`, `auc random` or `auc antonyms`; value, low, high: it and its 95%
+    interval. pearson: NaN beside an area. pairs: in the set; covered: of those, measured;
+    composed: of those, from the parts of a phrase that the table lacks. Values are computed
+    over the covered pairs.
+    """
+
+    gold: str
+    measure: str
+    statistic: str
+    value: float
+    low: float
+    high: float
+    pearson: float
+    pairs: int
+    covered: int
+    composed: int
+
+
+class Point(NamedTuple):
+    """One pair of a scored set, for pictures."""
+
+    gold: str
+    measure: str
+    pair: Pair
+    score: float
+    similarity: float
+
+
+def evaluate(
+    gold: Sequence[GoldSet],
+    measures: Sequence[Measure],
+    antonyms: GoldSet | None = None,
+    samples: int = SAMPLES,
+    seed: int = 1,
+    points: list[Point] | None = None,
+) -> list[Result]:
+    """Return the agreement of every measure with every gold set.
+
+    Scored and judged sets give Spearman and Pearson; judged paraphrases also apart for pairs
+    of words and of phrases. Lists of synonyms give the area under the curve against as many
+    random pairs of the list's own phrases, and against `antonyms` where given.
+
+    Arguments:
+        samples: bootstrap samples for the intervals; 0: none.
+        points: filled with every measured pair of the scored sets.
+
+    Raises:
+        ParameterError: `antonyms` is no list of pairs, or samples is negative.
+    """
+    if samples < 0:
+        raise ParameterError(f"bootstrap samples {samples}: choose 0 or more")
+    if antonyms is not None and antonyms.layout != "pairs":
+        raise ParameterError(
+            f"{antonyms.name}: antonyms have scores beside them: name a list of two columns"
+        )
+    results = []
+    for one in gold:
+        for measure in measures:
+            if one.layout == "pairs":
+                results += _areas(one, measure, antonyms, samples, seed)
+            else:
+                results += _correlations(one, measure, samples, seed, points)
+    return results
+
+
+def _correlations(
+    gold: GoldSet, measure: Measure, samples: int, seed: int, points: list[Point] | None
+) -> list[Result]:
+    measured = measure.measure(gold.pairs)
+    if points is not None:
+        points += [
+            Point(gold.name, measure.name, pair, score, said.similarity)
+            for pair, score, said in zip(gold.pairs, gold.scores, measured, strict=True)
+            if said.similarity is not None
+        ]
+    parts = [(gold, list(range(len(gold.pairs))))]
+    if gold.layout == "judged":
+        for name, wanted in (("words", True), ("phrases", False)):
+            numbers = [
+                n
+                for n, pair in enumerate(gold.pairs)
+                if all((len(phrase.split()) == 1) is wanted for phrase in pair)
+            ]
+            if numbers:
+                parts.append((gold.subset(name, numbers), numbers))
+    return [
+        _correlation(part, measure.name, [measured[n] for n in numbers], samples, seed)
+        for part, numbers in parts
+    ]
+
+
+def _correlation(
+    gold: GoldSet, name: str, measured: list[Measured], samples: int, seed: int
+) -> Result:
+    known = [n for n, said in enumerate(measured) if said.similarity is not None]
+    similarities = _known(measured)
+    scores = np.array([gold.scores[n] for n in known])
+    groups = [gold.groups[n] for n in known]
+    return Result(
+        gold.name, name, "spearman",
+        spearman(similarities, scores),
+        *spearman_interval(similarities, scores, groups, samples, seed),
+        pearson(similarities, scores),
+        len(measured), len(known), sum(measured[n].composed for n in known),
+    )  # fmt: skip
+
+
+def _areas(
+    gold: GoldSet, measure: Measure, antonyms: GoldSet | None, samples: int, seed: int
+) -> list[Result]:
+    synonyms = measure.measure(gold.pairs)
+    against = [("auc random", random_pairs(gold.pairs, seed))]
+    if antonyms is not None:
+        against.append(("auc antonyms", list(antonyms.pairs)))
+    results = []
+    for statistic, pairs in against:
+        others = measure.measure(pairs)
+        positive, negative = _known(synonyms), _known(others)
+        both = [said for said in [*synonyms, *others] if said.similarity is not None]
+        results.append(
+            Result(
+                gold.name,
+                measure.name,
+                statistic,
+                area_under_curve(positive, negative),
+                *area_interval(positive, negative, samples, seed),
+                float("nan"),
+                len(synonyms) + len(others),
+                len(both),
+                sum(said.composed for said in both),
+            )
+        )
+    return results
+
+
+def random_pairs(pairs: Sequence[Pair], seed: int) -> list[Pair]:
+    """Return as many pairs of the same phrases, none of them in the list.
+
+    Fewer where the list holds nearly all pairs that its phrases could make.
+    """
+    taken = {frozenset(pair) for pair in pairs}
+    generator = np.random.default_rng(seed)
+    drawn: list[Pair] = []
+    for _ in range(_ROUNDS):
+        for a, b in generator.integers(0, len(pairs), (len(pairs), 2)).tolist():
+            pair = (pairs[a][0], pairs[b][1])
+            if pair[0] != pair[1] and frozenset(pair) not in taken:
+                drawn.append(pair)
+        if len(drawn) >= len(pairs):
+            break
+    return drawn[: len(pairs)]
+
+
+def _known(measured: list[Measured]) -> np.ndarray:
+    return np.array([said.similarity for said in measured if said.similarity is not None])

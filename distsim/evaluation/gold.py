@@ -1,0 +1,171 @@
+"""Files of human judgements -> gold sets: scored pairs, judged paraphrases, synonym pairs.
+
+What a file holds is told by its columns. Tab-, comma- or space-separated:
+    scored pairs    phrase, phrase, [further columns,] score     a header line may come first
+    judged pairs    score, category, phrase, paraphrase, ...     tab-separated
+    pair lists      phrase, phrase                               synonyms or antonyms
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from distsim.corpus.blocks import read_blocks
+from distsim.corpus.sources import find_sources
+from distsim.errors import InputError
+
+Pair = tuple[str, str]
+Layout = Literal["scored", "judged", "pairs"]
+Row = tuple[int, list[str]]  # line number, fields
+
+_SEPARATORS = ("\t", ",", None)  # None: white space
+
+
+@dataclass(frozen=True)
+class GoldSet:
+    """Pairs of phrases with what people said of them.
+
+    name: for reports, the file's. layout: what the file held.
+    pairs: as written. scores: one a pair, higher is more alike; none for pair lists.
+    groups: pairs of one group are judged together and resampled together.
+    """
+
+    name: str
+    layout: Layout
+    pairs: tuple[Pair, ...]
+    scores: tuple[float, ...]
+    groups: tuple[str, ...]
+
+    def subset(self, part: str, numbers: Sequence[int]) -> "GoldSet":
+        """Return the pairs of these numbers as a set of their own, named `name:part`."""
+        return GoldSet(
+            f"{self.name}:{part}",
+            self.layout,
+            tuple(self.pairs[n] for n in numbers),
+            tuple(self.scores[n] for n in numbers) if self.scores else (),
+            tuple(self.groups[n] for n in numbers),
+        )
+
+
+def read_gold(path: str, columns: tuple[int, int, int] | None = None) -> GoldSet:
+    """Read a gold set, plain or compressed, `-` for standard input.
+
+    Arguments:
+        columns: where the two phrases and the score stand, counted from 1; found by
+            itself where None.
+
+    Raises:
+        InputError: the file cannot be read, a line has not the columns that the first lines
+            have, a score is no number; file, line and remedy are named.
+    """
+    lines = _lines(path)
+    separator = _separator(lines, path)
+    rows = [(line, _fields(text, separator)) for line, text in lines]
+    name = Path(path).name.split(".")[0] if path != "-" else "stdin"
+    if columns is not None:
+        return _scored(name, path, rows, columns)
+    sample = rows[1] if len(rows) > 1 else rows[0]  # the first line may be a header
+    fields = sample[1]
+    if separator == "\t" and len(fields) >= 4 and _number(fields[0]) is not None:
+        judged = all(_number(field) is None for field in fields[1:4])
+        if judged:
+            return _judged(name, path, rows)
+    if len(fields) == 2:
+        pairs = tuple(_pair(path, line, fields, 0, 1) for line, fields in rows)
+        return GoldSet(name, "pairs", pairs, (), tuple(a for a, _ in pairs))
+    score = next((n for n in range(2, len(fields)) if _number(fields[n]) is not None), None)
+    if score is None:
+        raise InputError(
+            f"{path}, line {sample[0]}: no column after the two phrases is a number: "
+            "name the columns with --columns A,B,SCORE"
+        )
+    return _scored(name, path, rows, (1, 2, score + 1))
+
+
+def _scored(name: str, path: str, rows: list[Row], columns: tuple[int, int, int]) -> GoldSet:
+    first, second, score = (column - 1 for column in columns)
+    if len(rows) > 1 and _number_at(rows[0][1], score) is None:
+        rows = rows[1:]  # a header
+    pairs, scores = [], []
+    for line, fields in rows:
+        pairs.append(_pair(path, line, fields, first, second))
+        scores.append(_score(path, line, fields, score))
+    groups = tuple(f"{a}\t{b}" for a, b in pairs)
+    return GoldSet(name, "scored", tuple(pairs), tuple(scores), groups)
+
+
+def _judged(name: str, path: str, rows: list[Row]) -> GoldSet:
+    if _number(rows[0][1][0]) is None:
+        rows = rows[1:]  # a header
+    pairs = tuple(_pair(path, line, fields, 2, 3) for line, fields in rows)
+    scores = tuple(_score(path, line, fields, 0) for line, fields in rows)
+    return GoldSet(name, "judged", pairs, scores, tuple(a for a, _ in pairs))
+
+
+def _lines(path: str) -> list[tuple[int, str]]:
+    if Path(path).is_dir():
+        raise InputError(f"{path}: is a folder, wanted a file of judged pairs: name one")
+    lines: list[tuple[int, str]] = []
+    for block in read_blocks(find_sources([path])):
+        for number, text in enumerate(block.text.decode().split("\n"), block.first_line):
+            if text.strip() and not text.startswith("#"):
+                lines.append((number, text.rstrip("\r")))
+    if not lines:
+        raise InputError(f"{path}: holds no pairs: name a file of judged pairs")
+    return lines
+
+
+def _separator(lines: list[tuple[int, str]], path: str) -> str | None:
+    """Return the first separator that cuts the first lines into two columns or more."""
+    sample = [text for _, text in lines[:2]]
+    for separator in _SEPARATORS:
+        if all(len(_fields(text, separator)) >= 2 for text in sample):
+            return separator
+    raise InputError(
+        f"{path}, line {lines[0][0]}: one column, wanted two phrases and a score parted by "
+        "tabs, commas or spaces: add the columns"
+    )
+
+
+def _fields(text: str, separator: str | None) -> list[str]:
+    if separator == ",":
+        import csv
+
+        return [field.strip() for field in next(csv.reader([text]))]
+    return [field.strip() for field in text.split(separator)]
+
+
+def _pair(path: str, line: int, fields: list[str], first: int, second: int) -> Pair:
+    if max(first, second) >= len(fields):
+        raise InputError(
+            f"{path}, line {line}: {len(fields)} columns, wanted {max(first, second) + 1}: "
+            "give every line the columns of the first"
+        )
+    if not fields[first] or not fields[second]:
+        raise InputError(f"{path}, line {line}: a phrase is empty: fill it in or drop the line")
+    return fields[first], fields[second]
+
+
+def _score(path: str, line: int, fields: list[str], column: int) -> float:
+    value = _number_at(fields, column)
+    if value is None:
+        found = repr(fields[column]) if column < len(fields) else "nothing"
+        raise InputError(
+            f"{path}, line {line}: column {column + 1} has {found}, wanted a score: mend the "
+            "line or name the columns with --columns A,B,SCORE"
+        )
+    return value
+
+
+def _number_at(fields: list[str], column: int) -> float | None:
+    return _number(fields[column]) if column < len(fields) else None
+
+
+def _number(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None

@@ -1,0 +1,91 @@
+"""Sums of phrases and vectors of their words -> one unit vector a phrase."""
+
+import numpy as np
+
+from distsim.kernels.compiled import compiled
+from distsim.kernels.hashing import START, finish, step
+
+_SPACE = 32
+
+
+@compiled
+def normalise(row):
+    """Scale a vector to length 1; return whether it had any length."""
+    square = 0.0
+    for i in range(row.size):
+        square += row[i] * row[i]
+    if square == 0.0:
+        return False
+    length = np.sqrt(square)
+    for i in range(row.size):
+        row[i] /= length
+    return True
+
+
+@compiled
+def centre_rows(sums, centre):
+    """Replace each row by unit(unit(row) - centre), a zero row by zeros; return which are not."""
+    some = np.zeros(sums.shape[0], np.bool_)
+    for p in range(sums.shape[0]):
+        row = sums[p]
+        if normalise(row):
+            for i in range(row.size):
+                row[i] -= centre[i]
+            some[p] = normalise(row)
+    return some
+
+
+@compiled
+def compose_rows(sums, text, ends, strengths, hashes, weights, vectors, trust):
+    """Mix each row of unit (or zero) vectors with those of the phrase's words.
+
+    A phrase of several words, text[ends[p]:ends[p + 1]], becomes unit(share * own +
+    (1 - share) * unit(sum of weight * vector over its words)), share = s / (s + trust) for
+    strength s; 0 where its own vector is zero. A phrase of one word stays as it is, as does one
+    none of whose words has a vector. hashes: uint64, sorted; weights: float64 and vectors:
+    float32 [n, n_bits] beside them.
+    """
+    n_bits = sums.shape[1]
+    parts = np.empty(n_bits, np.float64)
+    for p in range(sums.shape[0]):
+        begin = ends[p]
+        stop = ends[p + 1]
+        several = False
+        for i in range(begin, stop):
+            if text[i] == _SPACE:
+                several = True
+        if not several:
+            continue
+        parts[:] = 0.0
+        state = START
+        for i in range(begin, stop + 1):
+            if i < stop and text[i] != _SPACE:
+                state = step(state, np.uint64(text[i]))
+                continue
+            wanted = finish(state)
+            state = START
+            low = 0
+            high = hashes.size
+            while low < high:
+                middle = (low + high) >> 1
+                if hashes[middle] < wanted:
+                    low = middle + 1
+                else:
+                    high = middle
+            if low < hashes.size and hashes[low] == wanted:
+                weight = weights[low]
+                for k in range(n_bits):
+                    parts[k] += weight * np.float64(vectors[low, k])
+        if not normalise(parts):
+            continue
+        row = sums[p]
+        own = False
+        for k in range(n_bits):
+            if row[k] != 0.0:
+                own = True
+        share = 0.0
+        if own:
+            share = np.float64(strengths[p]) / (np.float64(strengths[p]) + trust)
+        for k in range(n_bits):
+            row[k] = share * row[k] + (1.0 - share) * parts[k]
+        normalise(row)

@@ -1,0 +1,149 @@
+"""A phrase's own contexts and the vectors of its words -> one vector (design, section 5).
+
+A phrase of several words is rare, and its contexts know nothing of the words inside it. So its
+vector is a mix, in the space of the learnt projection: with s occurrences behind it, s / (s +
+trust) of its own, the rest of its words', each word weighing rare / (rare + its share of the
+text). A phrase never seen is made of its words alone.
+"""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from distsim import storage
+from distsim.corpus.vocabulary import hash_texts
+from distsim.errors import ArtifactError, ParameterError
+from distsim.kernels.compiled import frozen
+from distsim.kernels.composition import centre_rows, compose_rows
+from distsim.kernels.hashing import find_sorted
+
+_ARRAYS = ("part_hashes", "part_weights", "part_vectors")
+
+
+@dataclass(frozen=True)
+class Composition:
+    """How phrases are composed.
+
+    Arguments:
+        trust: at so many occurrences a phrase's own contexts weigh as much as its words;
+            higher trusts the words more.
+        rare: a word with this share of the text's tokens weighs half as much as a rare one.
+        most_words: so many of the most frequent words are parts.
+    """
+
+    trust: float = 500.0
+    rare: float = 0.003
+    most_words: int = 250_000
+
+    def __post_init__(self) -> None:
+        if not (self.trust > 0 and self.rare > 0 and self.most_words >= 1):
+            raise ParameterError(
+                f"trust {self.trust}, rare {self.rare}, most words {self.most_words}: "
+                "choose numbers above 0"
+            )
+
+    def manifest(self) -> dict[str, Any]:
+        """Return what a fingerprint keeps."""
+        return asdict(self)
+
+    @classmethod
+    def from_manifest(cls, values: dict[str, Any]) -> "Composition":
+        """Return the composition that a fingerprint describes."""
+        return cls(values["trust"], values["rare"], values["most_words"])
+
+
+@dataclass(frozen=True)
+class PartVectors:
+    """Words with unit vectors, the parts of which phrases are made.
+
+    hashes: uint64[n], sorted. weights: float64[n]. vectors: float16[n, n_bits].
+    """
+
+    hashes: np.ndarray
+    weights: np.ndarray
+    vectors: np.ndarray
+
+    @classmethod
+    def gather(
+        cls,
+        hashes: np.ndarray,
+        strengths: np.ndarray,
+        vectors: np.ndarray,
+        n_tokens: int,
+        composition: Composition,
+    ) -> "PartVectors":
+        """Choose the parts among words with unit (or zero) vectors, and weigh them."""
+        some = np.flatnonzero(vectors.any(axis=1))
+        frequent = np.lexsort((hashes[some], -strengths[some].astype(np.int64)))
+        kept = some[frequent[: composition.most_words]]
+        kept = kept[np.argsort(hashes[kept], kind="stable")]
+        shares = strengths[kept].astype(np.float64) / max(1, n_tokens)
+        weights = composition.rare / (composition.rare + shares)
+        return cls(hashes[kept], weights, vectors[kept].astype(np.float16))
+
+    @classmethod
+    def read(cls, artifact: storage.Artifact) -> "PartVectors | None":
+        """Return the parts kept in a table, mapped; None where it keeps none."""
+        if _ARRAYS[0] not in artifact:
+            return None
+        hashes = artifact.array("part_hashes", np.uint64)
+        weights = artifact.array("part_weights", np.float64)
+        vectors = artifact.array("part_vectors", np.float16, ndim=2)
+        if not hashes.size == weights.size == len(vectors):
+            raise ArtifactError(f"{artifact.path}: its words' arrays differ in length: sign again")
+        return cls(hashes, weights, vectors)
+
+    def write(self, writer: storage.ArtifactWriter) -> None:
+        """Keep the parts in a table."""
+        for name, values in zip(_ARRAYS, (self.hashes, self.weights, self.vectors), strict=True):
+            writer.add(name, values)
+
+    def checksum(self) -> str:
+        """Return a checksum of all of it."""
+        arrays = (self.hashes, self.weights, self.vectors)
+        return storage.checksum_of_settings([storage.checksum_of_array(a) for a in arrays])
+
+    def compose(self, words: list[str]) -> np.ndarray | None:
+        """Return the unit vector made of a phrase's words, float64; None if none has one."""
+        rows = find_sorted(frozen(self.hashes), frozen(hash_texts([w.encode() for w in words])))
+        rows = rows[rows >= 0]
+        if not rows.size:
+            return None
+        total = self.weights[rows] @ self.vectors[rows].astype(np.float64)
+        length = np.sqrt(total @ total)
+        return total / length if length > 0 else None
+
+
+class Composer:
+    """Turns projected sums into unit vectors, composed of parts where there are any.
+
+    Arguments:
+        centre: float32[n_bits], the mean of the words' unit vectors, taken off each.
+    """
+
+    def __init__(
+        self,
+        centre: np.ndarray,
+        composition: Composition | None = None,
+        parts: PartVectors | None = None,
+    ) -> None:
+        self._centre = frozen(centre)
+        self._trust = composition.trust if composition else 1.0
+        self._parts = None
+        if parts is not None:
+            vectors = parts.vectors.astype(np.float32)
+            self._parts = (frozen(parts.hashes), frozen(parts.weights), frozen(vectors))
+
+    def compose(
+        self, sums: np.ndarray, text: np.ndarray, text_lengths: np.ndarray, strengths: np.ndarray
+    ) -> None:
+        """Replace the sums of a batch of phrases by their vectors; see PhraseBatch."""
+        centre_rows(sums, self._centre)
+        if self._parts is not None:
+            ends = np.zeros(text_lengths.size + 1, np.int64)
+            np.cumsum(text_lengths, out=ends[1:])
+            compose_rows(
+                sums, frozen(text), frozen(ends), frozen(strengths.astype(np.uint64)),
+                *self._parts, self._trust,
+            )  # fmt: skip

@@ -1,0 +1,68 @@
+"""Slow twins of the learnt projection's kernels, from their definitions."""
+
+import math
+from collections import Counter
+
+from tests.naive import hash_text
+
+
+def side_contexts(sentences: list[list[str]], phrase: list[str], window: int) -> Counter:
+    """Count (side, word): a neighbour at distance d counts window + 1 - d times."""
+    found: Counter = Counter()
+    n = len(phrase)
+    for sentence in sentences:
+        for i in range(len(sentence) - n + 1):
+            if sentence[i : i + n] != phrase:
+                continue
+            for d in range(1, window + 1):
+                if i - d >= 0:
+                    found[f"l1-{window}", sentence[i - d]] += window + 1 - d
+                if i + n - 1 + d < len(sentence):
+                    found[f"r1-{window}", sentence[i + n - 1 + d]] += window + 1 - d
+    return found
+
+
+def unit(vector: list[float]) -> list[float]:
+    length = math.sqrt(math.fsum(x * x for x in vector))
+    return [x / length for x in vector] if length else vector
+
+
+def composed(
+    own: list[float], phrase: str, strength: int, parts: dict[str, tuple], trust: float
+) -> list[float]:
+    """unit(share * own + (1 - share) * unit(sum of weight * part)), share = s / (s + trust)."""
+    words = phrase.split(" ")
+    if len(words) == 1:
+        return own
+    total = [0.0] * len(own)
+    for word in words:
+        if word in parts:
+            weight, vector = parts[word]
+            total = [t + weight * v for t, v in zip(total, vector, strict=True)]
+    total = unit(total)
+    if not any(total):
+        return own
+    share = strength / (strength + trust) if any(own) else 0.0
+    return unit([share * o + (1 - share) * t for o, t in zip(own, total, strict=True)])
+
+
+def by_hash(parts: dict[str, tuple]) -> list[str]:
+    return sorted(parts, key=lambda word: hash_text(word.encode()))
+
+
+def spearman(a: list[float], b: list[float]) -> float:
+    def ranks(values):
+        return [
+            sum(v < value for v in values) + (sum(v == value for v in values) + 1) / 2
+            for value in values
+        ]
+
+    x, y = ranks(a), ranks(b)
+    mean = (len(x) + 1) / 2
+    top = sum((p - mean) * (q - mean) for p, q in zip(x, y, strict=True))
+    return top / math.sqrt(sum((p - mean) ** 2 for p in x) * sum((q - mean) ** 2 for q in y))
+
+
+def area(positive: list[float], negative: list[float]) -> float:
+    wins = sum((p > n) + (p == n) / 2 for p in positive for n in negative)
+    return wins / (len(positive) * len(negative))

@@ -1,0 +1,296 @@
+"""Features by sides, learnt projections, composition, re-ranking."""
+
+import json
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from distsim import (
+    CorpusIndex,
+    ExactCosine,
+    IncompatibleError,
+    IndexOptions,
+    Learning,
+    LearntCosine,
+    NeighbourSearch,
+    ParameterError,
+    Recipe,
+    Selection,
+    SignatureTable,
+    Weighting,
+    similarity,
+)
+from distsim.comparison import estimates
+from distsim.contexts import ngram
+from distsim.corpus.vocabulary import hash_texts
+from distsim.kernels.compiled import frozen
+from distsim.kernels.composition import centre_rows, compose_rows
+from distsim.kernels.projection import NOWHERE, project
+from distsim.kernels.sparse import multiply
+from distsim.signatures.composition import Composition
+from distsim.signatures.learn import _right_singular, _rotation
+from distsim.signatures.recipe import PRESETS
+from distsim.signatures.sign import learn_from_index, projection_inside
+from distsim.signatures.spectral import SpectralProjection
+from distsim.verification import find_faults
+from tests import naive_people as naive
+from tests.conftest import write_lines
+
+RECIPE = Recipe(window=3, weighting=Weighting("ppmi", shift=0.0), n_bits=64, sides=True,
+                learnt=True, composition=Composition())  # fmt: skip
+MANY = Selection(min_count=3, max_length=3)
+
+
+@pytest.fixture(scope="module")
+def learnt(alice, tmp_path_factory):
+    """(index of Alice, its learnt table)."""
+    folder = tmp_path_factory.mktemp("learnt")
+    (folder / "alice.txt").write_text(alice, encoding="utf-8")
+    index = CorpusIndex.build([folder / "alice.txt"], folder / "index", IndexOptions("text"))
+    return index, SignatureTable.build(index, recipe=RECIPE, selection=MANY)
+
+
+@pytest.mark.parametrize("window", [1, 2, 5, 10])
+def test_side_contexts_are_those_of_the_definition(small_index, sentences, window):
+    for phrase in ("a0", "bé1", "a0 a0", "zzz"):
+        contexts = ngram.phrase_contexts(small_index, phrase, window, sides=True)
+        names = ngram.family_names(window, sides=True)
+        found: Counter = Counter()
+        for feature, count in zip(contexts.features, contexts.counts, strict=True):
+            family, word = divmod(int(feature), small_index.n_words)
+            found[names[family], small_index.vocabulary.word(word)] = int(count)
+        assert found == naive.side_contexts(sentences, phrase.split(), window)
+
+
+def test_side_totals_are_sums_over_the_corpus(small_index, sentences):
+    space = ngram.feature_space(small_index, 3, sides=True)
+    words = {word for sentence in sentences for word in sentence}
+    total = sum(sum(naive.side_contexts(sentences, [word], 3).values()) for word in words)
+    assert space.totals.tolist() == [total / 2, total / 2]
+
+
+def test_the_window_is_checked_by_kind():
+    with pytest.raises(ParameterError, match="window 4: choose 1 to 3 tokens a side .* positions"):
+        Recipe(window=4)
+    with pytest.raises(ParameterError, match="window 11: choose 1 to 10 .* sides"):
+        Recipe(window=11, sides=True)
+    with pytest.raises(ParameterError, match="composed in a learnt space only: choose"):
+        Recipe(composition=Composition())
+
+
+@pytest.mark.parametrize("n_rows", [0, 1, 5, 1024, 1025])
+def test_sparse_times_dense(n_rows):
+    matrix = sparse.random(n_rows, 7, 0.4, "csr", np.float32, np.random.default_rng(n_rows))
+    dense = np.random.default_rng(1).standard_normal((7, 5)).astype(np.float32)
+    out = np.full((n_rows, 5), 9.0, np.float32)
+    arrays = (matrix.indptr.astype(np.int64), matrix.indices, matrix.data, dense)
+    multiply(*(frozen(a) for a in arrays), 0, n_rows, out)
+    assert np.allclose(out, matrix.toarray() @ dense, atol=1e-5)
+
+
+def test_the_strongest_directions_are_found():
+    draw = np.random.default_rng(2)
+    dense = draw.standard_normal((90, 6)) @ draw.standard_normal((6, 70))
+    matrix = sparse.csr_matrix(dense.astype(np.float32))
+    directions, values = _right_singular(matrix, 6, 3, 1, 1)
+    true = np.linalg.svd(dense)
+    assert values == pytest.approx(true[1][:6], rel=1e-4)
+    assert np.abs(np.diag(true[2][:6] @ directions)) == pytest.approx(np.ones(6), abs=1e-3)
+
+
+@pytest.mark.parametrize("how", ["random", "itq"])
+def test_a_rotation_keeps_cosines(how):
+    rows = np.random.default_rng(3).standard_normal((50, 10))
+    rotation = _rotation(rows, 64, 1, how)
+    assert rotation @ rotation.T == pytest.approx(np.eye(10), abs=1e-9)
+
+
+def test_features_without_a_vector_add_nothing():
+    offsets = np.array([0, int(NOWHERE)], np.uint32)
+    sums = np.empty((1, 64))
+    project(frozen(np.array([0, 2])), frozen(np.array([0, 1], np.uint32)),
+            frozen(np.array([2.0, 5.0])), frozen(offsets),
+            frozen(np.ones(64, np.float32)), 1.0, sums)  # fmt: skip
+    assert sums.tolist() == [[2.0] * 64]
+
+
+vectors = st.lists(st.integers(-3, 3).map(float), min_size=4, max_size=4)
+
+
+@settings(deadline=None, max_examples=60)
+@given(vectors, st.lists(vectors, min_size=3, max_size=3), st.integers(0, 50),
+       st.sampled_from(["a", "a b", "b c a", "z b", "z y", "é a"]))  # fmt: skip
+def test_composition_is_that_of_the_definition(own, parts, strength, phrase):
+    named = {w: (0.5 + n, naive.unit(v)) for n, (w, v) in enumerate(zip("abc", parts, strict=True))}
+    order = naive.by_hash(named)
+    text = phrase.encode()
+    row = np.array([naive.unit(own)])
+    compose_rows(
+        row, frozen(np.frombuffer(text, np.uint8)), frozen(np.array([0, len(text)])),
+        frozen(np.array([strength], np.uint64)),
+        frozen(hash_texts([w.encode() for w in order])),
+        frozen(np.array([named[w][0] for w in order])),
+        frozen(np.array([named[w][1] for w in order], np.float32)), 20.0,
+    )  # fmt: skip
+    wanted = naive.composed(naive.unit(own), phrase, strength, named, 20.0)
+    assert row[0] == pytest.approx(np.array(wanted), abs=1e-6)
+
+
+def test_rows_are_centred_and_zero_rows_stay():
+    rows = np.array([[3.0, 4.0], [0.0, 0.0]])
+    some = centre_rows(rows, frozen(np.array([0.6, 0.0], np.float32)))
+    assert some.tolist() == [True, False]
+    assert rows == pytest.approx(np.array([[0.0, 1.0], [0.0, 0.0]]), abs=1e-6)
+
+
+def test_a_learnt_table_does_not_depend_on_shards_or_threads(sentences, tmp_path):
+    corpus = [write_lines(tmp_path / "corpus.txt", sentences * 3)]
+    tables = []
+    for name, tokens, jobs in (("one", 10_000, 1), ("many", 150, 2)):
+        index = CorpusIndex.build(corpus, tmp_path / name, IndexOptions(shard_tokens=tokens))
+        table = SignatureTable.build(index, recipe=RECIPE, selection=MANY, jobs=jobs)
+        tables.append(table)
+    first, second = tables
+    assert len(first) > 20
+    assert first.fingerprint == second.fingerprint
+    assert np.array_equal(first.bits, second.bits)
+
+
+def test_reopened_tables_know_their_recipe(learnt):
+    _, table = learnt
+    assert Recipe.from_fingerprint(table.fingerprint) == RECIPE
+    assert similarity(table, "alice", "alice") == 1.0
+    assert find_faults(table.path) == []
+    assert find_faults(table.path.parent) == []  # the index, its table, its projection
+
+
+def test_the_thesis_preset_knows_nothing_of_all_this(alice_index):
+    recipe = PRESETS["thesis"]
+    assert recipe == Recipe(1, Weighting("raw"), 256, 1)
+    table = SignatureTable.open(alice_index.path)
+    assert set(table.fingerprint) == {"model", "weights", "normaliser", "projection"}
+    assert table.fingerprint["model"] == {"name": "ngram", "window": 1, "families": ["l1", "r1"]}
+    assert table.parts is None
+    assert estimates(table, [("alice the rabbit", "alice")]) == [(None, False)]
+
+
+def test_bits_estimate_the_cosines_of_real_vectors(learnt):
+    index, table = learnt
+    projection = SpectralProjection.open(projection_inside(index.path))
+    real = LearntCosine(index, table, projection)
+    draw = np.random.default_rng(1)
+    texts = list(table.texts())
+    pairs = [(texts[a], texts[b]) for a, b in draw.integers(0, len(texts), (200, 2))]
+    true = np.array([one.similarity for one in real.estimates(pairs)])
+    estimated = np.array([one.similarity for one in estimates(table, pairs)])
+    assert np.sqrt(np.mean((true - estimated) ** 2)) < 0.25  # theory: about .2 with 64 bits
+    assert real.estimates([("alice", "alice")])[0].similarity == pytest.approx(1.0)
+    # Self-made vectors have the very bits of the table.
+    for text in texts[:50]:
+        bits = real._vector(text) > 0
+        row = int(table.find_normal([text])[0])
+        assert np.array_equal(np.packbits(bits, bitorder="little").view(np.uint64), table.bits[row])
+
+
+def test_phrases_that_are_not_in_the_table_are_composed_and_marked(learnt):
+    _, table = learnt
+    assert table.find(["alice queen"])[0] == -1
+    (made,) = estimates(table, [("alice queen", "alice")])
+    assert made.composed and made.similarity > 0
+    assert estimates(table, [("alice queen", "alice")], compose=False) == [(None, False)]
+    assert estimates(table, [("alice", "queen")])[0].composed is False
+    assert estimates(table, [("zzz", "queen")]) == [(None, False)]
+    near = NeighbourSearch(table).nearest("alice queen", 3)
+    assert near is not None and all(one.composed for one in near)
+    assert not any(one.composed for one in NeighbourSearch(table).nearest("alice", 3))
+
+
+def test_a_table_without_parts_composes_nothing(learnt, tmp_path):
+    index, _ = learnt
+    path = projection_inside(index.path)
+    table = SignatureTable.build(index, tmp_path / "t", RECIPE, MANY, projection_path=path,
+                                 keep_parts=False)  # fmt: skip
+    assert estimates(table, [("alice queen", "alice")]) == [(None, False)]
+    with pytest.raises(IncompatibleError, match="keeps no vectors of words .* without --no-parts"):
+        LearntCosine(index, table, SpectralProjection.open(path))
+
+
+def test_a_projection_is_the_same_bytes_again_and_refuses_other_contexts(learnt, tmp_path):
+    index, table = learnt
+    again = learn_from_index(index, tmp_path / "again", RECIPE)
+    projection = SpectralProjection.open(again)
+    assert projection.manifest() == table.fingerprint["projection"]
+    other = Recipe(window=2, weighting=RECIPE.weighting, sides=True, learnt=True)
+    with pytest.raises(IncompatibleError, match="was learnt with model .* learn a projection"):
+        SignatureTable.build(index, tmp_path / "t", other, MANY, projection_path=again)
+    different = learn_from_index(index, tmp_path / "other", RECIPE, Learning(exponent=0.0))
+    with pytest.raises(IncompatibleError, match="was not signed by the projection"):
+        LearntCosine(index, table, SpectralProjection.open(different))
+
+
+def test_too_little_text_and_wrong_settings_are_refused(tmp_path):
+    (tmp_path / "c.txt").write_text("a\n")
+    index = CorpusIndex.build([tmp_path / "c.txt"], tmp_path / "index")
+    with pytest.raises(ParameterError, match="too few to learn a projection: take more text"):
+        learn_from_index(index, tmp_path / "p", RECIPE)
+    with pytest.raises(ParameterError, match="exponent 2: choose counts"):
+        Learning(exponent=2)
+    with pytest.raises(ParameterError, match="rotation 'x': choose one of random, itq"):
+        Learning(rotation="x")
+    with pytest.raises(ParameterError, match="trust 0.* choose numbers above 0"):
+        Composition(trust=0)
+
+
+def test_learnt_tables_keep_no_sums_and_come_from_no_count_files(learnt, tmp_path):
+    from distsim.signatures.counts import sign_counts
+
+    index, _ = learnt
+    with pytest.raises(ParameterError, match="--keep-sums with a learnt projection.*--preset"):
+        SignatureTable.build(index, tmp_path / "t", RECIPE, MANY, keep_sums=True)
+    with pytest.raises(ParameterError, match="with count files.*use --preset thesis"):
+        sign_counts([tmp_path], tmp_path / "t", RECIPE)
+
+
+def test_reranking_orders_by_exact_cosine(alice_index):
+    table = SignatureTable.open(alice_index.path)
+    exact = ExactCosine(alice_index, table)
+    search = NeighbourSearch(table)
+    near = search.reranked("alice", 5, exact, 40)
+    assert len(near) == 5
+    candidates = [one.phrase for one in search.nearest("alice", 40)]
+    best = sorted(-exact.similarity("alice", phrase) for phrase in candidates)[:5]
+    assert [one.similarity for one in near] == pytest.approx([-value for value in best])
+    assert search.reranked("zzz", 5, exact) is None
+
+
+def test_commands(learnt, tmp_path, capsys):
+    from distsim.cli.main import app
+
+    index, table = learnt
+
+    def run(*arguments):
+        app([str(a) for a in arguments], standalone_mode=False)
+        return capsys.readouterr()
+
+    out = run("learn", index.path, "-o", tmp_path / "p", "--bits", 64, "--window", 3)
+    assert "64 directions for 64 bits, learnt from" in out.err
+    signed = run("sign", index.path, "-o", tmp_path / "t", "--projection", tmp_path / "p",
+                 "--window", 3, "--bits", 64, "--min-count", 3)  # fmt: skip
+    assert "words' vectors kept beside them" in signed.err
+    assert run("similarity", tmp_path / "t", "alice queen", "alice").out.endswith("\tcomposed\n")
+    assert json.loads(
+        run("similarity", tmp_path / "t", "alice", "queen", "--json").out
+    )["composed"] is False  # fmt: skip
+    rows = run("neighbours", tmp_path / "t", "alice queen", "-k", 2)
+    assert [line.split("\t")[4] for line in rows.out.splitlines()] == ["composed"] * 2
+    assert "1 of 1 phrases are not in the table: composed of words" in rows.err
+    ranked = run("neighbours", table.path.parent, "alice", "-k", 3, "--rerank", 30).out
+    values = [float(line.split("\t")[2]) for line in ranked.splitlines()]
+    assert values == sorted(values, reverse=True) and len(values) == 3
+    (tmp_path / "g.txt").write_text("alice rabbit 5\nking queen 9\ncat court 2\nalice queen 1\n")
+    shown = run("evaluate", table.path.parent, tmp_path / "g.txt", "--by", "all").out
+    assert shown.count("spearman") == 3 and "projection:spectral" in shown
