@@ -139,6 +139,11 @@ def sign(
                 "--from-counts, --keep-sums, --format, --keep-case, --fold-numbers and --drop-... "
                 "do not go with --model syntax: leave them out"
             )
+        if preset or projection or sides is not None or compose is not None:
+            raise typer.BadParameter(
+                "--preset, --projection, --sides and --compose are for n-gram tables: leave them "
+                "out with --model syntax"
+            )
         if output is None:
             raise typer.BadParameter("--model syntax needs the table's folder: give -o TABLE")
         weighting = Weighting(weights.value, alpha, shift) if weights else Weighting()
