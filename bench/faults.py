@@ -454,7 +454,7 @@ def run_process(
     """Run a command of distsim as its users do; `prefix` goes before it."""
 
     process = subprocess.Popen(
-        [*prefix, sys.executable, "-m", "distsim.cli.main", *command.split()],
+        [*prefix, sys.executable, "-m", "distsim.cli.start", *command.split()],
         cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
         env={**os.environ, **environment},
     )  # fmt: skip
@@ -639,7 +639,7 @@ class Starving:
     def _output_full(self) -> tuple[bool, str]:
         with open("/dev/full", "w") as full:
             done = subprocess.run(
-                [sys.executable, "-m", "distsim.cli.main", "ngrams", "x.index"],
+                [sys.executable, "-m", "distsim.cli.start", "ngrams", "x.index"],
                 cwd=self._folder(), stdout=full, stderr=subprocess.PIPE, text=True, check=False,
             )  # fmt: skip
         ended = Ended(done.returncode, done.stderr)

@@ -19,6 +19,7 @@ independent.
 """
 
 import argparse
+import math
 import random
 import tempfile
 from collections import defaultdict
@@ -56,27 +57,22 @@ def whole_phrases(pairs, table, exact):
 def from_phrase_table(gold, table, folder, exact):
     """Return (lines, scores) of the paraphrases that a Moses table gives among judged phrases.
 
-    Pivoted over the French side, p(e|f) and p(f|e) as the table has them (scores 2 and 0).
+    p(e2|e1) = sum over f of p(e2|f) p(f|e1), as the table has them (scores 2 and 0).
     """
     from distsim.grammar.phrase_table import read_entries
-    from distsim.grammar.pivot import PivotOptions, pivot_file
 
     wanted = {phrase for pair in gold for phrase in pair[:2]}
-    judged_pairs = {pair[:2] for pair in gold}
-    with open(folder / "translations", "wb") as file:
-        for _, _, entry in read_entries(SHARED / "grammars/joshua.moses.fr-en.rules.1.gz"):
-            english = entry.target.decode().lower()
-            if english in wanted:
-                parts = b"[X]", entry.source, english.encode(), b" ".join(entry.scores)
-                file.write(b" ||| ".join(parts) + b"\n")
-    pivot_file(
-        folder / "translations", folder / "paraphrases", PivotOptions("2", "0", scale="probability")
-    )
-    lines = [
-        line
-        for line in (folder / "paraphrases").read_text().splitlines(keepends=True)
-        if tuple(line.split(" ||| ")[1:3]) in judged_pairs
-    ]
+    of_phrase = defaultdict(dict)
+    for _, _, entry in read_entries(SHARED / "grammars/joshua.moses.fr-en.rules.1.gz"):
+        english = entry.target.decode().lower()
+        if english in wanted:
+            of_phrase[english].setdefault(entry.source, entry.numbers())
+    lines = []
+    for one, two in sorted({pair[:2] for pair in gold}):
+        first, second = of_phrase[one], of_phrase[two]
+        probability = sum(second[f][2] * first[f][0] for f in first if f in second)
+        if probability:
+            lines.append(f"[X] ||| {one} ||| {two} ||| p(e|f,LHS)={-math.log(probability)}\n")
     return lines, scored(lines, table, folder, exact)
 
 

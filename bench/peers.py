@@ -60,7 +60,7 @@ def spend(arguments: list[str]) -> Spent:
 
 def distsim(*arguments: object) -> Spent:
     """Run a command of distsim."""
-    return spend([sys.executable, "-m", "distsim.cli.main", *map(str, arguments)])
+    return spend([sys.executable, "-m", "distsim.cli.start", *map(str, arguments)])
 
 
 def stage(name: str, *arguments: object) -> Spent:

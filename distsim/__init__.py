@@ -13,12 +13,16 @@ if TYPE_CHECKING:
         ExactCosine,
         Neighbour,
         NeighbourSearch,
+        StoredCosine,
         neighbours,
         similarities,
         similarity,
     )
     from distsim.contexts.ngram import NamedContext, named_contexts
+    from distsim.contexts.syntax.ccg import SpanLabels
+    from distsim.contexts.syntax.model import SyntaxModel
     from distsim.contexts.weights import Weighting
+    from distsim.corpus.annotated import read_annotated
     from distsim.corpus.normaliser import Normaliser
     from distsim.errors import (
         ArtifactError,
@@ -38,6 +42,7 @@ if TYPE_CHECKING:
     from distsim.signatures.merge import merge_tables
     from distsim.signatures.recipe import Recipe
     from distsim.signatures.sign import Selection
+    from distsim.signatures.syntax import SyntaxRecipe, sign_annotated
     from distsim.signatures.table import SignatureTable
 
 _HOME = {
@@ -61,12 +66,18 @@ _HOME = {
     "RuleScorer": "grammar.scoring",
     "Selection": "signatures.sign",
     "SignatureTable": "signatures.table",
+    "SpanLabels": "contexts.syntax.ccg",
+    "StoredCosine": "comparison",
+    "SyntaxModel": "contexts.syntax.model",
+    "SyntaxRecipe": "signatures.syntax",
     "Weighting": "contexts.weights",
     "augment_phrase_table": "paraphrase.augment",
     "named_contexts": "contexts.ngram",
     "merge_tables": "signatures.merge",
     "decompose": "grammar.decomposition",
     "neighbours": "comparison",
+    "read_annotated": "corpus.annotated",
+    "sign_annotated": "signatures.syntax",
     "sign_counts": "signatures.counts",
     "similarities": "comparison",
     "similarity": "comparison",
@@ -93,12 +104,18 @@ __all__ = [
     "RuleScorer",
     "Selection",
     "SignatureTable",
+    "SpanLabels",
+    "StoredCosine",
+    "SyntaxModel",
+    "SyntaxRecipe",
     "Weighting",
     "augment_phrase_table",
     "decompose",
     "merge_tables",
     "named_contexts",
     "neighbours",
+    "read_annotated",
+    "sign_annotated",
     "sign_counts",
     "similarities",
     "similarity",

@@ -15,6 +15,7 @@ from distsim.indexes import hamming
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.kernels.compiled import frozen
 from distsim.kernels.contexts import cosine
+from distsim.signatures.feature_store import FeatureStore
 from distsim.signatures.recipe import Recipe, require_same
 from distsim.signatures.table import SignatureTable
 
@@ -108,6 +109,10 @@ class ExactCosine:
         value = cosine(features_a, weights_a, features_b, weights_b)
         return None if value < -1.5 else min(1.0, float(value))
 
+    def counts(self, phrases: Sequence[str]) -> np.ndarray:
+        """Return how often each phrase occurs in the index, int64."""
+        return self.index.count(phrases)
+
     def similarities(self, pairs: Iterable[tuple[str, str]]) -> list[float | None]:
         """Return the exact cosine of every pair."""
         return [self.similarity(a, b) for a, b in pairs]
@@ -117,6 +122,47 @@ class ExactCosine:
             return frozen(np.empty(0, np.uint32)), frozen(np.empty(0))
         contexts = phrase_contexts(self.index, phrase, self._recipe.window)
         return frozen(contexts.features), frozen(self._weigher.weigh(contexts))
+
+
+class StoredCosine:
+    """Exact cosines of the weighted features that a table keeps (`sign --keep-features`).
+
+    Raises:
+        ParameterError: the table was signed without them.
+    """
+
+    def __init__(self, table: SignatureTable) -> None:
+        self._table = table
+        self._store = FeatureStore(table.artifact)
+        self._vector = lru_cache(_CACHED_VECTORS)(self._stored_vector)
+
+    def similarity(self, a: str, b: str) -> float | None:
+        """Return the exact cosine of two phrases, None where one is not in the table.
+
+        Raises:
+            ParameterError: a phrase is empty.
+        """
+        value = cosine(
+            *self._vector(self._table.normal_form(a)), *self._vector(self._table.normal_form(b))
+        )
+        return None if value < -1.5 else min(1.0, float(value))
+
+    def counts(self, phrases: Sequence[str]) -> np.ndarray:
+        """Return the occurrences behind each phrase, 0 where it is not in the table; int64."""
+        rows = self._table.find(phrases)
+        counts = np.zeros(rows.size, np.int64)
+        counts[rows >= 0] = self._table.strengths[rows[rows >= 0]]
+        return counts
+
+    def similarities(self, pairs: Iterable[tuple[str, str]]) -> list[float | None]:
+        """Return the exact cosine of every pair."""
+        return [self.similarity(a, b) for a, b in pairs]
+
+    def _stored_vector(self, phrase: str) -> tuple[np.ndarray, np.ndarray]:
+        row = int(self._table.find_normal([phrase])[0])
+        if row < 0:
+            return frozen(np.empty(0, np.uint64)), frozen(np.empty(0))
+        return self._store.features(int(self._table.hashes[row]))
 
 
 class NeighbourSearch:

@@ -33,3 +33,44 @@ def naive_decompose(source, target, links, longest=4):
     if small and whole not in found and not any(map(gap_index, source + target)):
         found.append(whole)
     return found
+
+
+def naive_links(source, target, shortest=4):
+    """Links by evidence, step by step as RuleAligner's docstring says; sides are lists."""
+    links = []
+
+    def free(side, k):
+        return all(link[side] != k for link in links)
+
+    for i, one in enumerate(source):
+        for j, two in enumerate(target):
+            same_gap = gap_index(one) and gap_index(one) == gap_index(two)
+            same_word = not gap_index(one) and not gap_index(two) and one.lower() == two.lower()
+            if (same_gap or same_word) and free(1, j) and free(0, i):
+                links.append((i, j))
+    while True:
+        found = []
+        for i, one in enumerate(source):
+            for j, two in enumerate(target):
+                if gap_index(one) or gap_index(two) or not free(0, i) or not free(1, j):
+                    continue
+                n = 0
+                while n < min(len(one), len(two)) and one[n].lower() == two[n].lower():
+                    n += 1
+                if n >= shortest and 2 * n >= max(len(one), len(two)):
+                    found.append((-n, i, j))
+        if not found:
+            break
+        links.append(min(found)[1:])
+    for i in range(len(source)):
+        for j in range(len(target)):
+            starts = (i - 1, j - 1) in links or i == j == 0
+            ends = (i + 1, j + 1) in links or (i + 1, j + 1) == (len(source), len(target))
+            if free(0, i) and free(1, j) and starts and ends:
+                links.append((i, j))
+    words = [[k for k, s in enumerate(side) if not gap_index(s)] for side in (source, target)]
+    if [len(side) for side in words] == [1, 1]:
+        (i,), (j,) = words
+        if free(0, i) and free(1, j):
+            links.append((i, j))
+    return set(links)

@@ -18,6 +18,7 @@ import pytest
 
 from distsim import ArtifactError, CorpusIndex, IndexOptions, SignatureTable, storage
 from distsim.cli import main as program
+from distsim.cli import start
 from distsim.contexts.weights import Weighting
 from distsim.errors import ParameterError
 from distsim.indexes import build
@@ -465,3 +466,22 @@ def test_a_long_call_can_be_interrupted() -> None:
     assert interruptible(lambda: 3) == 3
     with pytest.raises(ZeroDivisionError):
         interruptible(lambda: 1 // 0)
+
+
+def test_interrupted_while_importing(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Importing(ModuleType):
+        def __getattr__(self, name: str) -> object:
+            os.kill(os.getpid(), signal.SIGTERM)
+            return lambda: None
+
+    monkeypatch.setitem(sys.modules, "distsim.cli.main", Importing("distsim.cli.main"))
+    reader, writer = os.pipe()
+
+    def begin() -> None:
+        os.dup2(writer, 2)
+        start.main()
+
+    assert in_child(begin)[0] == 128 + signal.SIGTERM
+    os.close(writer)
+    with open(reader) as stream:
+        assert stream.read() == "distsim: interrupted; nothing half-written is left behind\n"

@@ -5,14 +5,29 @@ from typing import Annotated
 import typer
 
 from distsim.cli.console import JsonOption, number, put, put_json, say
-from distsim.cli.options import WeightsOption, WindowOption
+from distsim.cli.options import (
+    FeaturesOption,
+    KindsOption,
+    Model,
+    ModelOption,
+    TreesOption,
+    WeightsOption,
+    WindowOption,
+)
 
 
 def contexts(
-    source: Annotated[str, typer.Argument(metavar="SOURCE", help="An index.")],
+    sources: Annotated[
+        list[str],
+        typer.Argument(metavar="SOURCE...", help="An index; annotated files with --model syntax."),
+    ],
     phrase: Annotated[str, typer.Argument(metavar="PHRASE")],
+    model: ModelOption = Model.NGRAM,
     window: WindowOption = None,
     weights: WeightsOption = None,
+    trees: TreesOption = None,
+    features: FeaturesOption = None,
+    kinds: KindsOption = None,
     limit: Annotated[int, typer.Option(min=0, help="Features at most; 0: all.")] = 20,
     as_json: JsonOption = False,
 ) -> None:
@@ -20,15 +35,28 @@ def contexts(
 
     Prints feature<TAB>count<TAB>weight, strongest first.
     """
-    from distsim.contexts.ngram import named_contexts
     from distsim.contexts.weights import Weighting
-    from distsim.indexes.corpus_index import CorpusIndex
 
     weighting = Weighting(weights.value) if weights else Weighting()
-    features = named_contexts(CorpusIndex.open(source), phrase, window or 1, weighting)
-    if not features:
+    if model is Model.SYNTAX:
+        from distsim.cli.syntax import syntax_model
+        from distsim.contexts.syntax.named import named_contexts as syntax_contexts
+        from distsim.corpus.annotated import read_annotated
+
+        found = syntax_contexts(
+            read_annotated(sources, trees or ()), phrase, syntax_model(features, kinds, window),
+            weighting,
+        )  # fmt: skip
+    else:
+        from distsim.contexts.ngram import named_contexts
+        from distsim.indexes.corpus_index import CorpusIndex
+
+        if len(sources) > 1 or trees or features or kinds:
+            raise typer.BadParameter("give one index, or annotated files with --model syntax")
+        found = named_contexts(CorpusIndex.open(sources[0]), phrase, window or 1, weighting)
+    if not found:
         say(f"{phrase!r} does not occur beside any word")
-    for feature, times, weight in features[: limit or None]:
+    for feature, times, weight in found[: limit or None]:
         if as_json:
             put_json(feature=feature, count=times, weight=weight)
         else:

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from distsim.cli import (
+    annotate,
     augment,
     contexts,
     count,
@@ -55,6 +56,7 @@ _command("count", count.count)
 _command("kwic", kwic.kwic)
 _command("ngrams", ngrams.ngrams)
 _command("contexts", contexts.contexts)
+_command("annotate", annotate.annotate)
 _command("sign", sign.sign)
 _command("merge", merge.merge)
 _command("similarity", similarity.similarity)

@@ -5,24 +5,41 @@ from typing import TYPE_CHECKING
 from distsim.errors import ParameterError
 
 if TYPE_CHECKING:
-    from distsim.comparison import ExactCosine
+    from distsim.comparison import ExactCosine, StoredCosine
     from distsim.signatures.table import SignatureTable
 
 
-def exact_cosine(table: "SignatureTable", table_path: str, index_path: str | None) -> "ExactCosine":
-    """Return exact cosines for a table, from the index it lives in or the one given.
+def exact_cosine(
+    table: "SignatureTable", table_path: str, index_path: str | None
+) -> "ExactCosine | StoredCosine":
+    """Return exact cosines for a table.
+
+    From the features kept in it, where there are some and no index is named; else from the
+    index it lives in or the one named.
 
     Raises:
-        ParameterError: the table lives in no index and none was given.
+        ParameterError: the table keeps no features, lives in no index and none was given; or
+            its model counts in no index.
     """
     from distsim import storage
-    from distsim.comparison import ExactCosine
+    from distsim.comparison import ExactCosine, StoredCosine
     from distsim.indexes.corpus_index import CorpusIndex
+    from distsim.signatures.feature_store import has_features
+
+    counts_in_index = table.fingerprint["model"]["name"] == "ngram"
+    if has_features(table.artifact) and (index_path is None or not counts_in_index):
+        return StoredCosine(table)
+    if not counts_in_index:
+        raise ParameterError(
+            f"{table_path}: no index holds the contexts of a syntactic table: sign it again with "
+            "--keep-features"
+        )
 
     if index_path is None:
         if storage.Artifact(table_path).kind is not storage.INDEX:
             raise ParameterError(
-                f"{table_path}: a table holds no contexts: name its index with --index INDEX"
+                f"{table_path}: the table holds no contexts: name its index with --index INDEX, or "
+                "sign it again with --keep-features"
             )
         index_path = table_path
     return ExactCosine(CorpusIndex.open(index_path), table)

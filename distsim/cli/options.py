@@ -15,8 +15,15 @@ class Weights(StrEnum):
     LLR = "llr"
 
 
+class Model(StrEnum):
+    """What a phrase's context is made of."""
+
+    NGRAM = "ngram"
+    SYNTAX = "syntax"
+
+
 WindowOption = Annotated[
-    int | None, typer.Option(min=1, max=3, help="Tokens on either side that are features.")
+    int | None, typer.Option(min=1, max=4, help="Tokens on either side that are features.")
 ]
 WeightsOption = Annotated[
     Weights | None, typer.Option(help="How counts of features become weights.")
@@ -52,4 +59,24 @@ def memory_bytes(text: str) -> int:
 MemoryOption = Annotated[
     int,
     typer.Option("--memory", metavar="SIZE", parser=memory_bytes, help="Such as 800M or 4G."),
+]
+ModelOption = Annotated[
+    Model, typer.Option(help="ngram: words beside a phrase; syntax: all that annotation tells.")
+]
+TreesOption = Annotated[
+    list[str] | None,
+    typer.Option(metavar="FILE", help="syntax: bracketed trees, one a line, one a sentence."),
+]
+FeaturesOption = Annotated[
+    str | None,
+    typer.Option(metavar="NAME,...", help="syntax: only these families of features."),
+]
+KindsOption = Annotated[
+    str | None, typer.Option(metavar="NAME,...", help="syntax: of lex, lem, pos, ner.")
+]
+ModelsOption = Annotated[
+    str | None, typer.Option(metavar="DIR", help="stanza's models, to annotate plain text with.")
+]
+ProcessorsOption = Annotated[
+    str | None, typer.Option(metavar="NAME,...", help="What stanza does; all by default.")
 ]

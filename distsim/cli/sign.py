@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,13 +11,23 @@ from distsim.cli.index import TextFormat
 from distsim.cli.options import (
     DropDigitsOption,
     DropPunctuationOption,
+    FeaturesOption,
     FoldNumbersOption,
     KeepCaseOption,
     KeepSumsOption,
+    KindsOption,
     MemoryOption,
+    Model,
+    ModelOption,
+    ModelsOption,
+    ProcessorsOption,
+    TreesOption,
     WeightsOption,
     WindowOption,
 )
+
+if TYPE_CHECKING:
+    from distsim.signatures.table import SignatureTable
 
 
 class Preset(StrEnum):
@@ -35,7 +45,10 @@ class Projection(StrEnum):
 def sign(
     sources: Annotated[
         list[str],
-        typer.Argument(metavar="SOURCE...", help="An index; count files with --from-counts."),
+        typer.Argument(
+            metavar="SOURCE...",
+            help="An index; count files with --from-counts; annotated ones with --model syntax.",
+        ),
     ],
     output: Annotated[
         str | None,
@@ -71,6 +84,16 @@ def sign(
     fold_numbers: FoldNumbersOption = False,
     drop_punctuation: DropPunctuationOption = False,
     drop_digits: DropDigitsOption = False,
+    model: ModelOption = Model.NGRAM,
+    trees: TreesOption = None,
+    features: FeaturesOption = None,
+    kinds: KindsOption = None,
+    keep_features: Annotated[
+        bool,
+        typer.Option("--keep-features", help="syntax, --from-counts: keep them, for --exact."),
+    ] = False,
+    models: ModelsOption = None,
+    processors: ProcessorsOption = None,
     memory: MemoryOption = "4G",  # type: ignore[assignment]
     jobs: JobsOption = None,
 ) -> None:
@@ -78,17 +101,48 @@ def sign(
 
     The table goes into the index where no -o is given. --from-counts takes n-gram count files
     or folders instead, plain or packed; --format, --keep-case, --fold-numbers and --drop-...
-    then say what they say of an index.
+    then say what they say of an index. --model syntax takes annotated files (CoNLL-U or the lines
+    of the thesis's toolkit, with --trees FILE for trees), or plain text that stanza annotates
+    (--models DIR).
     """
     from distsim.contexts.weights import Weighting
     from distsim.corpus.normaliser import Normaliser
     from distsim.indexes.corpus_index import CorpusIndex
     from distsim.signatures.counts import sign_counts
-    from distsim.signatures.recipe import PRESETS, short_fingerprint
+    from distsim.signatures.recipe import PRESETS
     from distsim.signatures.sign import Selection
     from distsim.signatures.table import SignatureTable
 
     normaliser = Normaliser(not keep_case, fold_numbers, drop_punctuation, drop_digits)
+    selection = Selection(min_count, max_length, max_phrases)
+    if model is Model.SYNTAX:
+        from distsim.cli.syntax import sign_syntax
+
+        if from_counts or keep_sums or text_format or normaliser != Normaliser():
+            raise typer.BadParameter(
+                "--from-counts, --keep-sums, --format, --keep-case, --fold-numbers and --drop-... "
+                "do not go with --model syntax: leave them out"
+            )
+        if output is None:
+            raise typer.BadParameter("--model syntax needs the table's folder: give -o TABLE")
+        weighting = Weighting(weights.value, alpha, shift) if weights else Weighting()
+        with progress_bar() as bar:
+            table = sign_syntax(
+                sources, output, trees or [], (features, kinds, window), weighting, bits, seed,
+                selection, models, processors, memory, keep_features, jobs, bar,
+            )  # fmt: skip
+        _report(table, min_count, max_length)
+        return
+    if trees or features or kinds or models or processors:
+        raise typer.BadParameter(
+            "--trees, --features, --kinds, --models and --processors go with --model syntax: give "
+            "it too, or leave them out"
+        )
+    if keep_features and not from_counts:
+        raise typer.BadParameter(
+            "--keep-features goes with --model syntax or --from-counts: an index holds the "
+            "contexts of its own table"
+        )
     if not from_counts:
         if len(sources) > 1:
             raise typer.BadParameter("give one index, or count files with --from-counts")
@@ -108,12 +162,12 @@ def sign(
         n_bits=recipe.n_bits if bits is None else bits,
         seed=recipe.seed if seed is None else seed,
     )
-    selection = Selection(min_count, max_length, max_phrases)
     with progress_bar() as bar:
         if from_counts and output is not None:
             report = sign_counts(
                 sources, output, recipe, selection, normaliser,
                 text_format.value if text_format else "lines", memory, keep_sums, jobs, bar,
+                keep_features,
             )  # fmt: skip
             table = SignatureTable.open(output)
         else:
@@ -132,6 +186,12 @@ def sign(
                 f"{report.without_line:,} phrases inside longer lines have no line of their own, "
                 "so no count, and are left out"
             )
+    _report(table, min_count, max_length)
+
+
+def _report(table: "SignatureTable", min_count: int, max_length: int) -> None:
+    from distsim.signatures.recipe import short_fingerprint
+
     if not len(table):
         say(f"no phrase occurs {min_count} times with a context: lower --min-count")
     say(

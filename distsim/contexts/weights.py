@@ -66,16 +66,28 @@ class Weighting:
 
 
 class Weigher:
-    """Weighs the features of one feature space."""
+    """Weighs the features of one feature space.
 
-    def __init__(self, space: FeatureSpace, weighting: Weighting) -> None:
-        self._code = scheme_code(weighting)
+    Arguments:
+        log_probabilities: ln P(f) by feature, where the space is a part of a larger one, so
+            that they cannot be made from its own marginals.
+    """
+
+    def __init__(
+        self,
+        space: FeatureSpace,
+        weighting: Weighting,
+        log_probabilities: np.ndarray | None = None,
+    ) -> None:
+        self._code = _CODES[weighting.scheme]
         self._shift = weighting.shift
         self._families = frozen(space.families)
         self._marginals = frozen(space.marginals)
         self._totals = frozen(space.totals)
-        if weighting.scheme == "ppmi":
-            log_p = log_probabilities(space, weighting.alpha)
+        if log_probabilities is not None:
+            log_p = log_probabilities
+        elif weighting.scheme == "ppmi":
+            log_p = feature_log_probabilities(space, weighting.alpha)
         else:
             log_p = np.empty(0)
         self._log_p = frozen(log_p)
@@ -93,7 +105,7 @@ def scheme_code(weighting: Weighting) -> int:
     return _CODES[weighting.scheme]
 
 
-def log_probabilities(space: FeatureSpace, alpha: float) -> np.ndarray:
+def feature_log_probabilities(space: FeatureSpace, alpha: float) -> np.ndarray:
     """Return ln P(f) with P(f) = m(f)^alpha / sum of m^alpha over f's family."""
     log_p = np.full(space.marginals.size, np.inf)
     for family in range(len(space.family_names)):

@@ -88,11 +88,13 @@ class RuleAligner:
             rules, extra = self._learnt_links(
                 self.learnt, block, same, list(number_of), unfinished, linked
             )
-        merged_stops, merged = kernel.merge_links(
-            frozen(block.link_stops), frozen(block.links), frozen(stops), frozen(links),
-            frozen(rules), frozen(extra), frozen(made),
-        )  # fmt: skip
-        return Alignment(merged_stops, merged, lacking, made)
+        own = _owners(block.link_stops)
+        kept = ~made[own]
+        owners = np.concatenate([own[kept], _owners(stops), rules])
+        merged = np.concatenate([block.links[kept], links, extra])
+        order = np.argsort(owners, kind="stable")
+        merged_stops = np.cumsum(np.bincount(owners, minlength=len(block)))
+        return Alignment(merged_stops, merged[order], lacking, made)
 
     def _learnt_links(
         self, learnt: WordAligner, block: RuleBlock, words: np.ndarray, texts: list[str],
@@ -109,6 +111,11 @@ class RuleAligner:
         free = ~linked[begins + found.sources] & ~linked[middles + found.targets]
         links = np.column_stack([found.sources, found.targets])[free]
         return owners[free], np.ascontiguousarray(links)
+
+
+def _owners(stops: np.ndarray) -> np.ndarray:
+    """Return the rule of every link, for the number of links up to the end of each rule."""
+    return np.repeat(np.arange(stops.size), np.diff(stops, prepend=0))
 
 
 def fold(token: bytes) -> str:

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
-from distsim.comparison import ExactCosine, estimated_cosine
+from distsim.comparison import ExactCosine, StoredCosine, estimated_cosine
 from distsim.corpus.vocabulary import HashNumbering
 from distsim.errors import ParameterError
 from distsim.grammar.alignment import Alignment, RuleAligner
@@ -101,7 +101,10 @@ class TableScorer:
     """Scores phrase pairs by one table; safe to use from several threads."""
 
     def __init__(
-        self, table: SignatureTable, options: ScoreOptions, exact: ExactCosine | None = None
+        self,
+        table: SignatureTable,
+        options: ScoreOptions,
+        exact: ExactCosine | StoredCosine | None = None,
     ) -> None:
         self.table = table
         self.exact = exact
@@ -165,13 +168,17 @@ class TableScorer:
         return values, outcomes
 
     def _counted(
-        self, exact: ExactCosine, text: np.ndarray, ends: np.ndarray, pairs: np.ndarray
+        self,
+        exact: ExactCosine | StoredCosine,
+        text: np.ndarray,
+        ends: np.ndarray,
+        pairs: np.ndarray,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return what `_estimated` does, by exact cosines of contexts."""
         data = text.tobytes()
         bounds = ends.tolist()
         phrases = [data[start:stop].decode() for start, stop in pairwise(bounds)]
-        counts = exact.index.count(phrases) if phrases else np.empty(0, np.int64)
+        counts = exact.counts(phrases) if phrases else np.empty(0, np.int64)
         values = np.full(pairs.shape[1], np.nan)
         outcomes = np.full(pairs.shape[1], NOT_IN_TABLE, np.uint8)
         known: dict[tuple[int, int], float | None] = {}
@@ -218,14 +225,14 @@ class RuleScorer:
         self,
         tables: Sequence[tuple[str, SignatureTable]],
         options: ScoreOptions | None = None,
-        exact: Sequence[ExactCosine | None] | None = None,
+        exact: Sequence[ExactCosine | StoredCosine | None] | None = None,
         aligner: RuleAligner | None = None,
     ) -> None:
         if not tables:
             raise ParameterError("no table to score with: name one with --ngram or --syntax")
         self.options = options or ScoreOptions()
         self.names = [name for name, _ in tables]
-        counters: Sequence[ExactCosine | None] = exact or [None] * len(tables)
+        counters: Sequence[ExactCosine | StoredCosine | None] = exact or [None] * len(tables)
         self.tables = [
             TableScorer(table, self.options, counter)
             for (_, table), counter in zip(tables, counters, strict=True)

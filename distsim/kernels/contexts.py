@@ -136,3 +136,12 @@ def cosine(features_a, weights_a, features_b, weights_b):
         else:
             j += 1
     return dot / math.sqrt(square_a * square_b)
+
+
+@compiled
+def log_probabilities(families, marginals, log_totals, alpha):
+    """Return alpha * ln m(f) - ln (sum of m^alpha over f's family) for every feature, float64."""
+    out = np.empty(marginals.size, np.float64)
+    for f in range(marginals.size):
+        out[f] = alpha * math.log(marginals[f]) - log_totals[families[f]]
+    return out

@@ -48,6 +48,15 @@ def hash_pieces(prefix, text, offsets):
 
 
 @compiled
+def hash_states(text, offsets):
+    """Return the hash state after text[offsets[i]:offsets[i + 1]] for every piece i, uint64."""
+    out = np.empty(offsets.size - 1, np.uint64)
+    for i in range(out.size):
+        out[i] = extend(START, text, offsets[i], offsets[i + 1])
+    return out
+
+
+@compiled
 def number_hashes(hashes, keys, values, next_number, first_seen):
     """Number the hashes in order of first appearance with an open-addressing table.
 
@@ -100,4 +109,32 @@ def find_ids(sorted_hashes, ids, n_ids, wanted):
         if out[i] >= 0:
             word = np.int64(ids[out[i]])
             out[i] = word if word < n_ids else -1
+    return out
+
+
+@compiled
+def bucket_starts(sorted_hashes, bits):
+    """Return where the hashes with each leading `bits` bits begin, int64[2^bits + 1]."""
+    starts = np.zeros((1 << bits) + 1, np.int64)
+    shift = np.uint64(64 - bits)
+    for i in range(sorted_hashes.size):
+        starts[np.int64(sorted_hashes[i] >> shift) + 1] += 1
+    for bucket in range(1 << bits):
+        starts[bucket + 1] += starts[bucket]
+    return starts
+
+
+@compiled
+def find_in_buckets(sorted_hashes, starts, bits, wanted):
+    """Return the index of each wanted hash in sorted_hashes, -1 where absent; int64."""
+    shift = np.uint64(64 - bits)
+    out = np.empty(wanted.size, np.int64)
+    for i in range(wanted.size):
+        key = wanted[i]
+        bucket = np.int64(key >> shift)
+        place = starts[bucket]
+        while place < starts[bucket + 1] and sorted_hashes[place] < key:
+            place += 1
+        found = place < starts[bucket + 1] and sorted_hashes[place] == key
+        out[i] = place if found else -1
     return out

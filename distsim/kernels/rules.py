@@ -630,37 +630,3 @@ def link_by_evidence(token_stops, gaps, words, word_text, word_offsets, wanted, 
         link_stops[rule] = n
         begin = end
     return link_stops, links[:n].copy(), unfinished, linked
-
-
-@compiled
-def merge_links(own_stops, own_links, made_stops, made_links, extra_rules, extra_links, replaced):
-    """Return (link_stops, links) with own links, or where `replaced` made and extra ones.
-
-    extra_rules: int64, ascending, the rule of each extra link.
-    """
-    n_rules = own_stops.size
-    total = own_links.shape[0] + made_links.shape[0] + extra_links.shape[0]
-    links = np.empty((total, 2), np.int64)
-    stops = np.empty(n_rules, np.int64)
-    n = 0
-    own = 0
-    made = 0
-    extra = 0
-    for rule in range(n_rules):
-        if not replaced[rule]:
-            for k in range(own, own_stops[rule]):
-                links[n] = own_links[k]
-                n += 1
-        else:
-            for k in range(made, made_stops[rule]):
-                links[n] = made_links[k]
-                n += 1
-        while extra < extra_rules.size and extra_rules[extra] == rule:
-            if replaced[rule]:
-                links[n] = extra_links[extra]
-                n += 1
-            extra += 1
-        own = own_stops[rule]
-        made = made_stops[rule]
-        stops[rule] = n
-    return stops, links[:n].copy()

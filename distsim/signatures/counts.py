@@ -14,6 +14,7 @@ from distsim.corpus.sources import find_sources
 from distsim.corpus.tokeniser import TextFormat
 from distsim.errors import ParameterError
 from distsim.parallel import Progress, no_progress
+from distsim.signatures.feature_store import FeatureWriter
 from distsim.signatures.gaussian import GaussianProjection
 from distsim.signatures.recipe import Recipe, make_fingerprint
 from distsim.signatures.sign import Selection, require_additive, table_parameters
@@ -33,6 +34,7 @@ def sign_counts(
     keep_sums: bool = False,
     jobs: int | None = None,
     progress: Progress = no_progress,
+    keep_features: bool = False,
 ) -> CountReport:
     """Sign the phrases of n-gram count files into the table `path`; return what was read.
 
@@ -44,6 +46,7 @@ def sign_counts(
         memory_bytes: for phrases and contexts, less makes more use of the disk; the words
             and the table come on top.
         keep_sums: keep the sums of all phrases, so that the table can be merged.
+        keep_features: keep all weighted features, 12 bytes each, for exact cosines.
 
     Raises:
         InputError: a line is malformed (file and line are named), a file cannot be read, or
@@ -75,8 +78,9 @@ def sign_counts(
                 offsets = projection.offsets(space.hashes)
                 batches = keeping_sums(batches, writer, offsets, selection.min_count)
             n_rows, n_without_context = write_table(
-                writer, batches, signer, recipe.n_bits, selection.max_phrases, jobs
-            )
+                writer, batches, signer, recipe.n_bits, selection.max_phrases, jobs,
+                FeatureWriter(writer) if keep_features else None,
+            )  # fmt: skip
         finally:
             counts.close()
         fingerprint = make_fingerprint(

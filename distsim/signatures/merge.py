@@ -58,6 +58,12 @@ def merge_tables(
     for other in opened[1:]:
         _require_mergeable(first, other)
     sums = [KeptSums(table.artifact) for table in opened]
+    counts = dict.fromkeys(("tokens", "sentences"), 0)
+    for one in opened:
+        with storage.understood(one.path):
+            for name in counts:
+                counts[name] += int(one.parameters["sums"][name])
+            int(one.parameters["min_count"])
     if min_count is None:
         min_count = _agreed_min_count(opened)
     selection = Selection(min_count, first.longest)
@@ -84,10 +90,6 @@ def merge_tables(
         else:
             frequent = (batch.where(batch.strengths >= min_count) for batch in batches())
         n_rows, n_without_context = write_table(writer, frequent, signer, recipe.n_bits, None, jobs)
-        counts = {
-            name: sum(table.parameters["sums"][name] for table in opened)
-            for name in ("tokens", "sentences")
-        }
         writer.parameters = table_parameters(
             first.fingerprint, first.parameters["format"],
             words.fingerprint(counts["tokens"], counts["sentences"]), selection, n_rows,

@@ -59,12 +59,20 @@ class SignedBatch:
 
 
 class Signer:
-    """Signs batches of phrases over one feature space; may be shared by threads."""
+    """Signs batches of phrases over one feature space; may be shared by threads.
+
+    weigher: weighs the features, where not by the weighting over the space itself.
+    """
 
     def __init__(
-        self, space: FeatureSpace, weighting: Weighting, projection: GaussianProjection
+        self,
+        space: FeatureSpace,
+        weighting: Weighting,
+        projection: GaussianProjection,
+        weigher: Weigher | None = None,
     ) -> None:
-        self._weigher = Weigher(space, weighting)
+        self._weigher = weigher or Weigher(space, weighting)
+        self._hashes = space.hashes
         self._offsets = frozen(projection.offsets(space.hashes))
         self._vectors = frozen(projection.vectors)
         self._largest = projection.largest
@@ -76,6 +84,10 @@ class Signer:
         sums = self.sums(batch.contexts)
         bits = np.empty((len(sums), self._n_bits // 64), np.uint64)
         return SignedBatch(batch, bits, cut_bits(frozen(sums), bits))
+
+    def named_weights(self, contexts: ContextCounts) -> tuple[np.ndarray, np.ndarray]:
+        """Return the hash and the weight of every feature of every row, uint64 and float64."""
+        return self._hashes[contexts.features], self._weigher.weigh(contexts)
 
     def sums(self, contexts: ContextCounts) -> np.ndarray:
         """Return the projected sum of every row, float64[n, n_bits].

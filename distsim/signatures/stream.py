@@ -10,6 +10,7 @@ from distsim.contexts.phrase_store import CountedPhrases
 from distsim.kernels.compiled import frozen
 from distsim.kernels.text import render_phrases
 from distsim.parallel import ordered_map
+from distsim.signatures.feature_store import FeatureWriter
 from distsim.signatures.rows import BLOCK_ROWS, STRONGEST, TableRows
 from distsim.signatures.signer import BATCH_PHRASES, PhraseBatch, SignedBatch, Signer
 
@@ -95,17 +96,25 @@ def write_table(
     n_bits: int,
     keep: int | None = None,
     jobs: int | None = None,
+    kept: FeatureWriter | None = None,
 ) -> tuple[int, int]:
     """Sign phrases that come in ascending order of their hashes and write the table's rows.
 
     Arguments:
         keep: at most so many rows, the strongest ones; these are then held in memory.
+        kept: takes the weighted features of all phrases, where they are to be kept.
 
     Returns (rows, phrases without a signature).
     """
     rows = TableRows(n_bits) if keep is not None else TableStream(writer, n_bits)
-    for signed in ordered_map(signer.sign, batches, jobs):
+
+    def sign(batch: PhraseBatch) -> tuple[SignedBatch, tuple[np.ndarray, np.ndarray] | None]:
+        return signer.sign(batch), signer.named_weights(batch.contexts) if kept else None
+
+    for signed, features in ordered_map(sign, batches, jobs):
         rows.add(signed)
+        if kept is not None and features is not None:
+            kept.add(signed.phrases.hashes, signed.phrases.contexts.starts, *features)
     n_rows = rows.write(writer, keep) if isinstance(rows, TableRows) else len(rows)
     return n_rows, rows.n_without_context
 

@@ -108,15 +108,14 @@ class KeptSums:
                 "sign it again with --keep-sums"
             )
         self._artifact = artifact
-        dtypes = {
-            "hashes": np.uint64, "strengths": np.uint64, "text": np.uint8,
-            "text_blocks": np.uint64, "text_ends": np.uint32, "starts": np.uint64,
-            "terms": np.uint32, "counts": np.uint32,
-        }  # fmt: skip
-        (
-            self.hashes, self._strengths, self._text, self._blocks, self._ends, self._starts,
-            self._terms, self._counts,
-        ) = (artifact.array(f"sums/{name}", dtype) for name, dtype in dtypes.items())  # fmt: skip
+        self.hashes = artifact.array("sums/hashes", np.uint64)
+        self._strengths = artifact.array("sums/strengths", np.uint64)
+        self._text = artifact.array("sums/text", np.uint8)
+        self._blocks = artifact.array("sums/text_blocks", np.uint64)
+        self._ends = artifact.array("sums/text_ends", np.uint32)
+        self._starts = artifact.array("sums/starts", np.uint64)
+        self._terms = artifact.array("sums/terms", np.uint32)
+        self._counts = artifact.array("sums/counts", np.uint32)
         n = self.hashes.size
         if not (
             n == self._strengths.size == self._ends.size == self._starts.size - 1

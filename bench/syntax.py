@@ -1,0 +1,259 @@
+"""Measures the syntactic model: speed and memory at scale, and what its families are worth.
+
+    python bench/syntax.py scale [--tokens 10000000]     gum-annotated, repeated and shuffled
+    python bench/syntax.py models ANNOTATED.conllu.gz    ablation against human judgements
+
+`scale` signs a corpus of so many annotated tokens with all families on, once for each budget of
+memory, and prints CPU seconds, tokens a CPU second, peak memory, and the table's checksum: the
+tables should be the same to the byte. Peak memory is the process's own (anonymous, Linux only);
+pages of the mapped temporary files come on top as long as nobody else wants the memory, and are
+given in brackets.
+
+`models` signs gum-annotated and the file given (Wikipedia annotated by `distsim annotate` with
+the tiny pipeline) together, by families, raw and ppmi, and an n-gram table of the same words in
+the same sentences (windows 1 and 3), and compares the cosines, exact and of 256 bits, with human
+judgements: Spearman's rho over the pairs whose phrases occur five times or more. A phrase that
+has no feature of a family counts as unlike all others (0); how many pairs that concerns is said.
+"""
+
+import argparse
+import gzip
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+SHARED = Path(__file__).resolve().parent.parent.parent / "shared"
+GUM = Path(os.environ.get("DISTSIM_SHARED", SHARED)) / "data" / "gum-annotated"
+GOLD = GUM.parent
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    scale = commands.add_parser("scale")
+    scale.add_argument("--tokens", type=int, default=10_000_000)
+    scale.add_argument("--memory", type=int, nargs="+", default=[256, 2048], help="in MB")
+    scale.add_argument("--weights", default="raw")
+    one = commands.add_parser("sign")  # one run of `scale`, in a process of its own
+    one.add_argument("corpus")
+    one.add_argument("table")
+    one.add_argument("memory", type=int)
+    one.add_argument("weights")
+    models = commands.add_parser("models")
+    models.add_argument("annotated", nargs="*")
+    options = parser.parse_args()
+    if options.command == "scale":
+        measure_scale(options.tokens, options.memory, options.weights)
+    elif options.command == "sign":
+        sign_once(options.corpus, options.table, options.memory, options.weights)
+    else:
+        compare_models(options.annotated)
+
+
+def measure_scale(tokens, budgets, weights):
+    with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as folder:
+        corpus = Path(folder) / "corpus.conllu.gz"
+        replicate(corpus, tokens)
+        print("memory\tCPU s\ttokens/CPU s\tpeak MB (mapped)\tphrases\tchecksum")
+        for memory in budgets:
+            table = Path(folder) / f"{memory}.table"
+            command = [sys.executable, __file__, "sign", corpus, table, memory, weights]
+            out = subprocess.run(
+                [str(part) for part in command], check=True, capture_output=True, text=True
+            ).stdout
+            row = json.loads(out)
+            print(
+                f"{memory} MB\t{row['cpu']:.0f}\t{row['tokens'] / row['cpu']:,.0f}\t"
+                f"{row['own']:.0f} ({row['mapped']:.0f})\t{row['phrases']:,}\t"
+                f"{row['checksum'][:12]}",
+                flush=True,
+            )
+
+
+def replicate(path, tokens):
+    """Write gum-annotated over and over, its sentences with their trees in drawn order."""
+    with gzip.open(GUM / "gum-free.conllu.gz", "rt", encoding="utf-8") as file:
+        sentences = file.read().strip().split("\n\n")
+    with gzip.open(GUM / "gum-free.ptb.gz", "rt", encoding="utf-8") as file:
+        trees = file.read().splitlines()
+    entries, sizes = [], []
+    for sentence, tree in zip(sentences, trees, strict=True):
+        lines = [line for line in sentence.split("\n") if line[0] != "#"]
+        # Mentions run over sentences only by oversight; shuffled, they must close in their own.
+        sizes.append(sum(line.split("\t", 1)[0].isdecimal() for line in lines))
+        entries.append(f"# newdoc\n# constituency = {tree}\n" + "\n".join(lines) + "\n\n")
+    draw = random.Random(1)
+    written = 0
+    with gzip.open(path, "wt", compresslevel=1, encoding="utf-8") as file:
+        while written < tokens:
+            order = draw.sample(range(len(entries)), len(entries))
+            for number in order:
+                file.write(entries[number])
+                written += sizes[number]
+                if written >= tokens:
+                    break
+
+
+def sign_once(corpus, table, memory, weights):
+    from distsim.contexts.weights import Weighting
+    from distsim.corpus.annotated import read_annotated
+    from distsim.signatures.syntax import SyntaxRecipe, sign_annotated
+    from distsim.signatures.table import SignatureTable
+
+    with tempfile.TemporaryDirectory(dir=Path(table).parent) as folder:  # compile first
+        sentences = []
+        for sentence in read_annotated([corpus]):
+            sentences.append(sentence)
+            if len(sentences) == 50:
+                break
+        recipe = SyntaxRecipe(weighting=Weighting(weights))
+        sign_annotated(sentences, Path(folder) / "t", recipe, memory_bytes=1 << 22, jobs=1)
+    peaks = {"RssAnon": 0, "RssFile": 0}
+    threading.Thread(target=watch, args=(peaks,), daemon=True).start()
+    begun = time.process_time()
+    path = sign_annotated(
+        read_annotated([corpus]), table, recipe, memory_bytes=memory << 20, jobs=1
+    )
+    cpu = time.process_time() - begun
+    opened = SignatureTable.open(path)
+    print(
+        json.dumps(
+            {
+                "cpu": cpu,
+                "tokens": opened.parameters["tokens"],
+                "own": peaks["RssAnon"] / 1024,
+                "mapped": peaks["RssFile"] / 1024,
+                "phrases": len(opened),
+                "checksum": opened.artifact.checksum,
+            }
+        )
+    )
+
+
+def watch(peaks):
+    """Note the highest values, in kB, five times a second."""
+    while True:
+        for line in Path("/proc/self/status").read_text().splitlines():
+            name, _, value = line.partition(":")
+            if name in peaks:
+                peaks[name] = max(peaks[name], int(value.split()[0]))
+        time.sleep(0.2)
+
+
+def compare_models(annotated):
+    from distsim import CorpusIndex, ExactCosine, IndexOptions, Recipe, Selection, SignatureTable
+    from distsim.comparison import StoredCosine
+    from distsim.contexts.syntax.model import FAMILIES, SyntaxModel
+    from distsim.contexts.weights import Weighting
+    from distsim.corpus.annotated import read_annotated
+    from distsim.signatures.syntax import SyntaxRecipe, sign_annotated
+
+    sentences = list(read_annotated([GUM / "gum-free.conllu.gz"], [GUM / "gum-free.ptb.gz"])) + (
+        list(read_annotated(annotated)) if annotated else []
+    )
+    tokens = sum(len(sentence.words) for sentence in sentences)
+    print(f"{tokens:,} tokens, {len(sentences):,} sentences")
+    selection = Selection(min_count=5)
+    gold = gold_pairs()
+    known = {}  # by set, the pairs that occur often enough
+    neighbours = []
+    with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as name:
+        folder = Path(name)
+        lines = folder / "lines.txt"
+        lines.write_text("".join(" ".join(s.words) + "\n" for s in sentences), encoding="utf-8")
+        index = CorpusIndex.build([lines], folder / "index", IndexOptions("lines"))
+        sets = [
+            ("all families", FAMILIES, ("lex", "lem", "pos", "ner")),
+            *((f"only {f}", (f,), ("lex", "lem", "pos", "ner"))
+              for f in ("ngram", "constituent", "ccg", "dep", "enhanced", "head")),
+            *((f"all but {f}", tuple(g for g in FAMILIES if g != f), ("lex", "lem", "pos", "ner"))
+              for f in ("ngram", "constituent", "ccg", "dep", "head")),
+            *((f"all, only {k}", FAMILIES, (k,)) for k in ("lex", "lem", "pos", "ner")),
+        ]  # fmt: skip
+        for scheme in ("raw", "ppmi"):
+            for window in (1, 3):
+                table = SignatureTable.build(
+                    index, folder / "t", Recipe(window, Weighting(scheme)), selection
+                )
+                if not known:
+                    known = {
+                        name: [p for p in pairs if (table.find(p[:2]) >= 0).all()]
+                        for name, pairs in gold.items()
+                    }
+                    heads = [f"{n} ({len(known[n])} of {len(gold[n])} pairs)" for n in gold]
+                    print("| model | weights | " + " | ".join(heads) + " | pairs at 0 |")
+                    print("|---|---|" + "---|" * len(heads) + "---|")
+                report(f"n-gram, window {window}", scheme, table, ExactCosine(index, table), known)
+                if window == 1:
+                    neighbours += near(f"n-gram {scheme}", table)
+            for label, families, kinds in sets:
+                recipe = SyntaxRecipe(SyntaxModel(families, kinds), Weighting(scheme))
+                path = sign_annotated(
+                    iter(sentences), folder / "t", recipe, selection, keep_features=True
+                )
+                table = SignatureTable.open(path)
+                report(f"syntax, {label}", scheme, table, StoredCosine(table), known)
+                if label == "all families":
+                    neighbours += near(f"syntax {scheme}", table)
+    print(*sorted(neighbours), sep="\n")
+
+
+def near(label, table):
+    from distsim import NeighbourSearch
+
+    search = NeighbourSearch(table, min_strength=20)
+    rows = []
+    for phrase in ("city", "said", "the government", "according to", "many"):
+        found = search.nearest(phrase, 5) or []
+        shown = ", ".join(f"{n.phrase} {n.similarity:.2f}" for n in found)
+        rows.append(f"{phrase}\t{label}\t{shown}")
+    return rows
+
+
+def gold_pairs():
+    """Return {set: [(a, b, human score)]}."""
+    pairs = {"wordsim": [], "paraphrase words": [], "paraphrase phrases": []}
+    for path in sorted((GOLD / "gold-wordsim-shared").glob("EN-*.txt")):
+        if path.name in ("EN-WS-353-REL.txt", "EN-WS-353-SIM.txt"):
+            continue  # parts of EN-WS-353-ALL
+        scores = []
+        for line in path.read_text(encoding="utf-8").splitlines():
+            a, b, score = line.split()[:3]
+            scores.append((a.lower(), b.lower(), float(score)))
+        top = max(score for _, _, score in scores)
+        pairs["wordsim"] += [(a, b, score / top) for a, b, score in scores]
+    judged = GOLD / "gold-paraphrase-shared" / "judgements.tsv"
+    for line in judged.read_text(encoding="utf-8").splitlines():
+        score, _, a, b = line.split("\t")[:4]
+        kind = "paraphrase phrases" if " " in a or " " in b else "paraphrase words"
+        pairs[kind].append((a.lower(), b.lower(), float(score)))
+    return pairs
+
+
+def report(label, scheme, table, exact, known):
+    """Print a row: for each set of pairs rho of exact cosines, of 256 bits."""
+    from scipy.stats import spearmanr
+
+    from distsim.comparison import similarities
+
+    cells = []
+    missing = 0
+    for pairs in known.values():
+        asked = [(a, b) for a, b, _ in pairs]
+        human = [score for _, _, score in pairs]
+        rho = []
+        for values in (exact.similarities(asked), similarities(table, asked)):
+            missing += values.count(None)
+            rho.append(spearmanr(human, [0.0 if v is None else v for v in values])[0])
+        cells.append(f"{rho[0]:.3f}, {rho[1]:.3f}")
+    print(f"| {label} | {scheme} | " + " | ".join(cells) + f" | {missing // 2} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,131 @@
+"""Switches (families, kinds, window) -> the features of the syntactic model."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from distsim.contexts.syntax import constituents, dependencies, head, ngrams, slashes
+from distsim.contexts.syntax.templates import KINDS, Place, Template
+from distsim.errors import ParameterError
+from distsim.kernels import syntax as kernel
+from distsim.kernels.compiled import frozen
+from distsim.kernels.hashing import hash_states
+
+FAMILIES = (ngrams.NAME, constituents.NAME, slashes.NAME, *dependencies.NAMES, head.NAME)
+WIDEST = 4  # the toolkit's own default; the thesis's text has 3
+LONGEST = 8  # tokens of a phrase: three bits of a packed occurrence
+
+
+@dataclass(frozen=True)
+class SyntaxModel:
+    """Which features a phrase has.
+
+    Arguments:
+        families: names out of FAMILIES; fewer families, fewer features and less time.
+        kinds: of lex, lem, pos, ner: what tokens are named by.
+        window: tokens on either side in which n-grams are features, 1 to 4.
+
+    Raises:
+        ParameterError: a name is not known, nothing is left, or the window is out of range.
+    """
+
+    families: tuple[str, ...] = FAMILIES
+    kinds: tuple[str, ...] = KINDS
+    window: int = 3
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "families", _chosen("features", self.families, FAMILIES))
+        object.__setattr__(self, "kinds", _chosen("kinds", self.kinds, KINDS))
+        if not 1 <= self.window <= WIDEST:
+            raise ParameterError(f"window {self.window}: choose 1 to {WIDEST} tokens a side")
+
+    @cached_property
+    def _placed(self) -> dict[str, dict[Place, int]]:
+        """Where each template stands, by the kernel's name for the array."""
+        return {
+            array: {place: number for number, (name, place, _) in self._numbered if name == array}
+            for array in ("ngrams", "spans", "slashes", "arcs", "heads")
+        }
+
+    @cached_property
+    def _numbered(self) -> list[tuple[int, tuple[str, Place, Template]]]:
+        found: list[tuple[str, Place, Template]] = []
+        if ngrams.NAME in self.families:
+            found += [("ngrams", *t) for t in ngrams.templates(self.kinds, self.window)]
+        if constituents.NAME in self.families:
+            found += [("spans", *t) for t in constituents.templates()]
+        if slashes.NAME in self.families:
+            found += [("slashes", *t) for t in slashes.templates()]
+        graphs = [name for name in dependencies.NAMES if name in self.families]
+        found += [("arcs", *t) for t in dependencies.templates(graphs, self.kinds)]
+        if head.NAME in self.families:
+            found += [("heads", *t) for t in head.templates(self.kinds)]
+        return list(enumerate(found))
+
+    @cached_property
+    def templates(self) -> list[Template]:
+        """All templates; a feature's family, when it is weighed, is the number of its own."""
+        return [template for _, (_, _, template) in self._numbered]
+
+    def kernel_templates(self, root_text: int) -> kernel.Templates:
+        """Return what the kernel needs; root_text is the number of the text of the root."""
+        middles = [template.middle.encode() for template in self.templates]
+        suffixes = [template.suffix.encode() for template in self.templates]
+        pieces = [piece for pair in zip(middles, suffixes, strict=True) for piece in pair]
+        ends = np.cumsum([0, *map(len, pieces)])
+        prefixes = [template.prefix.encode() for template in self.templates]
+        prefix_ends = np.cumsum([0, *map(len, prefixes)])
+        shapes: dict[str, tuple[int, ...]] = {
+            "ngrams": (2, len(KINDS), 2, self.window),
+            "arcs": (len(dependencies.NAMES), 2, 2, len(KINDS)),
+            "spans": (1,),
+            "slashes": (4,),
+            "heads": (len(KINDS),),
+        }
+        arrays = {}
+        for name, shape in shapes.items():
+            numbers = np.full(shape, kernel.OFF, np.int16)
+            for place, number in self._placed[name].items():
+                numbers[place] = number
+            arrays[name] = frozen(numbers)
+        return kernel.Templates(
+            **arrays,
+            root=frozen(np.array([root_text], np.int32)),
+            states=frozen(
+                hash_states(
+                    frozen(np.frombuffer(b"".join(prefixes), np.uint8)), frozen(prefix_ends)
+                )
+            ),
+            text=frozen(np.frombuffer(b"".join(pieces), np.uint8)),
+            offsets=frozen(np.stack([ends[:-1:2], ends[1::2], ends[2::2]], axis=1)),
+        )
+
+    def manifest(self) -> dict[str, Any]:
+        """Return what a fingerprint keeps."""
+        return {
+            "name": "syntax",
+            "window": self.window,
+            "families": list(self.families),
+            "kinds": list(self.kinds),
+        }
+
+    @classmethod
+    def from_manifest(cls, values: dict[str, Any]) -> "SyntaxModel":
+        """Return the model that a manifest describes."""
+        return cls(tuple(values["families"]), tuple(values["kinds"]), values["window"])
+
+
+def _chosen(what: str, names: tuple[str, ...], known: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names in their canonical order.
+
+    Raises:
+        ParameterError: one is not known, or there are none.
+    """
+    for name in names:
+        if name not in known:
+            raise ParameterError(f"{what} {name!r}: choose of {', '.join(known)}")
+    if not names:
+        raise ParameterError(f"{what}: none chosen: choose of {', '.join(known)}")
+    return tuple(name for name in known if name in names)

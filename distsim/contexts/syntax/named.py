@@ -1,0 +1,86 @@
+"""Annotated sentences and a phrase -> its syntactic features by name, counted and weighed."""
+
+import tempfile
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from distsim.contexts.features import ContextCounts, FeatureSpace
+from distsim.contexts.ngram import NamedContext
+from distsim.contexts.syntax.counting import FeatureCounter
+from distsim.contexts.syntax.encoded import Encoder
+from distsim.contexts.syntax.model import LONGEST, SyntaxModel
+from distsim.contexts.weights import Weigher, Weighting
+from distsim.corpus.annotation import NORMALISER, AnnotatedSentence
+from distsim.corpus.query import split_phrase
+from distsim.errors import ParameterError
+
+
+def named_contexts(
+    sentences: Iterable[AnnotatedSentence],
+    phrase: str,
+    model: SyntaxModel | None = None,
+    weighting: Weighting | None = None,
+) -> list[NamedContext]:
+    """Return (feature, count, weight) of a phrase's features, strongest first, then by name.
+
+    The phrase's words are those between white space; where they do not occur so, those of
+    running text (`king's` is found as `king 's`).
+
+    Raises:
+        ParameterError: the phrase is empty or too long, or the weights need more than counts.
+    """
+    model = model or SyntaxModel()
+    weighting = weighting or Weighting()
+    if weighting.uses_marginals:
+        raise ParameterError(
+            f"--weights {weighting.scheme} needs the counts of all phrases: choose raw or log here"
+        )
+    spellings = _spellings(phrase)
+    if len(spellings[0]) > LONGEST:
+        return []
+    found: list[list[int]] = [[] for _ in spellings]
+    with tempfile.TemporaryDirectory(prefix="distsim-") as folder:
+        encoder = Encoder(folder)
+        for _ in encoder.encode(_holding(sentences, spellings, found)):
+            pass
+        occurrences = next((places for places in found if places), [])
+        corpus = encoder.finish()
+        if not occurrences:
+            return []
+        counter = FeatureCounter(corpus, model)
+        named = counter.named(np.array(occurrences, np.uint64))
+    counts = np.array(list(named.values()), np.uint32)
+    features = np.arange(counts.size, dtype=np.uint32)
+    none = np.empty(0)
+    space = FeatureSpace(("",), np.zeros(counts.size, np.uint8), none, none, np.zeros(1), "")
+    row = ContextCounts(np.array([0, counts.size]), features, counts)
+    weights = Weigher(space, weighting).weigh(row).tolist()
+    rows = map(NamedContext, named, counts.tolist(), weights)
+    return sorted(rows, key=lambda row: (-row.weight, -row.occurrences, row.feature))
+
+
+def _spellings(phrase: str) -> list[list[str]]:
+    """Return the words of a phrase, cut at white space and cut as running text."""
+    whole = split_phrase(phrase, NORMALISER, lambda piece: True)
+    cut = split_phrase(phrase, NORMALISER, lambda piece: False)
+    return [whole] if cut == whole else [whole, cut]
+
+
+def _holding(
+    sentences: Iterable[AnnotatedSentence], spellings: list[list[str]], found: list[list[int]]
+) -> Iterator[AnnotatedSentence]:
+    """Yield the sentences that hold the phrase; note each occurrence, packed, by spelling."""
+    position = 0
+    for sentence in sentences:
+        words = sentence.words
+        holds = False
+        for number, spelling in enumerate(spellings):
+            n = len(spelling)
+            for i in range(len(words) - n + 1):
+                if words[i] == spelling[0] and words[i : i + n] == spelling:
+                    found[number].append((position + i) << 3 | (n - 1))
+                    holds = True
+        if holds:
+            position += len(words)
+            yield sentence

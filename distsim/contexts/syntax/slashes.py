@@ -1,0 +1,18 @@
+r"""Family `ccg`: the slashed labels of a phrase that is part of a constituent.
+
+Of every label X/Y the two features `r_syn_pref_X` (the phrase begins an X) and `r_syn_miss_Y`
+(a Y is missing on its right); of every label X\Y `l_syn_suff_X` and `l_syn_miss_Y`. A label
+counts once; two labels with one side in common count that side twice. See ccg.py for labels.
+"""
+
+from collections.abc import Iterator
+
+from distsim.contexts.syntax.templates import Place, Template
+
+NAME = "ccg"
+
+
+def templates() -> Iterator[tuple[Place, Template]]:
+    """Yield the templates with their places, in the kernel's order."""
+    for place, prefix in enumerate(("r_syn_pref_", "r_syn_miss_", "l_syn_suff_", "l_syn_miss_")):
+        yield (place,), Template(prefix)

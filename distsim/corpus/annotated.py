@@ -1,0 +1,85 @@
+"""Annotated files, with or without files of trees -> annotated sentences, checked."""
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+
+from distsim.corpus.annotation import AnnotatedSentence, fault
+from distsim.corpus.blocks import read_blocks
+from distsim.corpus.conllu import first_text, read_conllu
+from distsim.corpus.sources import Source, find_sources
+from distsim.corpus.toolkit import SEPARATOR, read_toolkit
+from distsim.corpus.trees import read_trees
+from distsim.errors import InputError
+
+
+def read_annotated(
+    paths: Sequence[str | Path], trees: Sequence[str | Path] = ()
+) -> Iterator[AnnotatedSentence]:
+    """Yield the sentences of annotated files, in order.
+
+    Arguments:
+        paths: files or folders of CoNLL-U or of the toolkit's line format, told apart by
+            their first line, plain or compressed.
+        trees: files of bracketed trees; line i of all of them together is the tree of
+            sentence i, a blank line that of a sentence without one.
+
+    Raises:
+        InputError: a file cannot be read, a line is at fault, there is no sentence, or trees
+            and sentences do not match; file and line are named.
+    """
+    sources = find_sources(paths)
+    sentences = _sentences(sources)
+    if trees:
+        sentences = _with_trees(sentences, find_sources(trees))
+    some = False
+    for sentence in sentences:
+        some = True
+        yield sentence
+    if not some:
+        names = ", ".join(source.path for source in sources)
+        raise InputError(f"{names}: no annotated sentence: give CoNLL-U with tokens")
+
+
+def _sentences(sources: Sequence[Source]) -> Iterator[AnnotatedSentence]:
+    for source in sources:
+        blocks = read_blocks([source])
+        seen = []
+        text = ""
+        for block in blocks:
+            seen.append(block)
+            text = first_text(block)
+            if text:
+                break
+        reader = read_toolkit if SEPARATOR in text and "\t" not in text else read_conllu
+        yield from reader(chain(seen, blocks), [source])
+
+
+def _with_trees(
+    sentences: Iterator[AnnotatedSentence], tree_sources: Sequence[Source]
+) -> Iterator[AnnotatedSentence]:
+    trees = read_trees(tree_sources)
+    number = 0
+    for number, sentence in enumerate(sentences, 1):
+        tree, file, line = next(trees, (None, "", 0))
+        if not line:
+            raise fault(
+                sentence.file, sentence.line,
+                f"sentence {number} has no tree, the files of trees hold {number - 1}: "
+                "give a tree for each sentence",
+            )  # fmt: skip
+        if tree is not None:
+            if len(tree.leaves) != len(sentence.words):
+                raise fault(
+                    file, line,
+                    f"a tree of {len(tree.leaves)} leaves for the sentence of "
+                    f"{len(sentence.words)} tokens at {sentence.file}, line {sentence.line}: "
+                    "give each token one leaf",
+                )  # fmt: skip
+            sentence.nodes = tree.nodes
+        yield sentence
+    for tree, file, line in trees:
+        if tree is not None:
+            raise fault(
+                file, line, f"a tree too many after {number} sentences: give one for each sentence"
+            )

@@ -1,0 +1,91 @@
+"""What an annotated sentence holds, and the checks that every reader of one makes."""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from distsim.corpus.normaliser import Normaliser
+from distsim.errors import InputError
+
+ROOT = -1  # the governor of the sentence's root
+NO_HEAD = -2  # a token that the basic dependencies leave out
+OUTSIDE = "o"  # the entity class of a token in no entity
+
+# Words, lemmas and entity classes pass through it, parts of speech and labels do not.
+NORMALISER = Normaliser()
+
+
+class Arc(NamedTuple):
+    """A dependency: token `dependent` hangs on token `governor` (or ROOT), counted from 0."""
+
+    dependent: int
+    governor: int
+    type: str
+
+
+class Node(NamedTuple):
+    """A constituent over the tokens start..stop, half-open, counted from 0."""
+
+    start: int
+    stop: int
+    label: str
+
+
+@dataclass(slots=True)
+class AnnotatedSentence:
+    """One sentence; lists of words, lemmas, pos, ner, heads and types have one entry a token.
+
+    heads, types: the basic dependencies: each token's governor, from 0, ROOT or NO_HEAD.
+    enhanced, collapsed, propagated: further graphs, where the corpus has them.
+    nodes: all constituents from the top down, left to right, without the root node.
+    file, line: where it begins.
+    """
+
+    words: list[str]
+    lemmas: list[str]
+    pos: list[str]
+    ner: list[str]
+    heads: list[int]
+    types: list[str]
+    enhanced: list[Arc] = field(default_factory=list)
+    collapsed: list[Arc] = field(default_factory=list)
+    propagated: list[Arc] = field(default_factory=list)
+    nodes: list[Node] = field(default_factory=list)
+    file: str = ""
+    line: int = 0
+
+
+class Normalised(dict[str, str]):
+    """Text as written -> as it is counted; each distinct text is normalised once."""
+
+    def __missing__(self, text: str) -> str:
+        normal = self[text] = NORMALISER.token(text)
+        return normal
+
+
+def fault(file: str, line: int, what: str) -> InputError:
+    """Return the error for something wrong in a file; `what` names the remedy too."""
+    return InputError(f"{file}, line {line}: {what}")
+
+
+def check_tree(heads: list[int]) -> str | None:
+    """Return what is wrong with basic dependencies, None if they are a tree with one root.
+
+    Tokens with NO_HEAD are passed over. A head out of range is not looked for here.
+    """
+    roots = heads.count(ROOT)
+    if roots != 1:
+        return f"{roots} roots, wanted one: give exactly one token the head 0"
+    reaches_root = bytearray(len(heads))
+    for token, head in enumerate(heads):
+        if reaches_root[token] or head == NO_HEAD:
+            continue
+        path = []
+        while head >= 0 and not reaches_root[token]:
+            path.append(token)
+            if len(path) > len(heads):
+                return f"the heads run in a circle through token {token + 1}: mend one of them"
+            token = head
+            head = heads[token]
+        for step in path:
+            reaches_root[step] = 1
+    return None

@@ -1,0 +1,264 @@
+"""CoNLL-U text -> annotated sentences, checked."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from distsim.corpus.annotation import (
+    NO_HEAD,
+    OUTSIDE,
+    AnnotatedSentence,
+    Arc,
+    Normalised,
+    check_tree,
+    fault,
+)
+from distsim.corpus.blocks import Block
+from distsim.corpus.entities import Mentions
+from distsim.corpus.sources import Source
+from distsim.corpus.trees import TreeReader
+
+COLUMNS = 10
+_TREE = re.compile(r"#\s*constituency\s*=\s*(.*)")
+_PREFIX = re.compile(r"^[BIESLU]-")  # of entity classes in BIO and BIOES
+
+
+def read_conllu(blocks: Iterable[Block], sources: Sequence[Source]) -> Iterator[AnnotatedSentence]:
+    """Yield the sentences in the blocks of one or more files.
+
+    Words are the tokens numbered 1, 2, ...; multiword ranges are skipped. The part of speech
+    is XPOS, or UPOS where that is missing. Entity classes come from `NER=` or `ner=` in MISC,
+    else from `Entity=` brackets, whose mentions run on over lines. Enhanced arcs that come
+    from an empty node are taken from that node's own governors. A comment
+    `# constituency = (ROOT ...)` is the sentence's tree.
+
+    Raises:
+        InputError: a line is not what it should be; file and line are named.
+    """
+    parser = _Parser()
+    lines: list[str] = []
+    first = 1
+    source = -1
+    for block in blocks:
+        if block.source != source:
+            if any(lines):
+                yield from parser.sentence(lines, sources[source].path, first)
+            lines, first, source = [], block.first_line, block.source
+            parser.new_document()
+        line = block.first_line
+        pieces = block.text.decode().split("\n")
+        if pieces[-1] == "":
+            pieces.pop()
+        for text in pieces:
+            if text and text != "\r":
+                lines.append(text)
+            else:
+                if lines:
+                    yield from parser.sentence(lines, sources[source].path, first)
+                lines = []
+                first = line + 1
+            line += 1
+    if lines:
+        yield from parser.sentence(lines, sources[source].path, first)
+
+
+class _Parser:
+    """Parses one sentence after the other; open mentions and known texts are carried along."""
+
+    def __init__(self) -> None:
+        self._normal = Normalised()
+        self._trees = TreeReader()
+        self._mentions = Mentions()
+        self._classes: dict[str, str] = {}
+
+    def new_document(self) -> None:
+        self._mentions = Mentions()
+
+    def sentence(self, lines: list[str], file: str, first: int) -> Iterator[AnnotatedSentence]:
+        """Yield the sentence in `lines`, the first of which is line `first` of the file."""
+        tree_text: tuple[str, int] | None = None
+        rows: list[tuple[int, list[str]]] = []
+        for line, text in enumerate(lines, first):
+            if text[0] == "#":
+                if text.startswith("# newdoc"):
+                    self.new_document()
+                elif "constituency" in text and (found := _TREE.match(text)):
+                    tree_text = (found[1], line)
+                continue
+            columns = text.rstrip("\r").split("\t")
+            if len(columns) != COLUMNS:
+                raise fault(
+                    file, line,
+                    f"{len(columns)} columns, wanted {COLUMNS} parted by tabs: mend the line",
+                )  # fmt: skip
+            rows.append((line, columns))
+        if not rows:
+            return
+        sentence, token_lines = self._tokens(rows, file)
+        sentence.file = file
+        sentence.line = first
+        if tree_text is not None:
+            self._add_tree(sentence, *tree_text)
+        _check(sentence, token_lines)
+        yield sentence
+
+    def _tokens(
+        self, rows: list[tuple[int, list[str]]], file: str
+    ) -> tuple[AnnotatedSentence, list[int]]:
+        normal = self._normal
+        words: list[str] = []
+        lemmas: list[str] = []
+        pos: list[str] = []
+        ner: list[str] = []
+        heads: list[int] = []
+        types: list[str] = []
+        graphs: list[tuple[int, str, int]] = []  # (dependent, DEPS, line)
+        empty_nodes: dict[str, tuple[str, int]] = {}
+        token_lines: list[int] = []
+        for line, columns in rows:
+            number, form, lemma, upos, xpos, _, head, deprel, deps, misc = columns
+            if not number.isdecimal():
+                if "-" in number:
+                    continue
+                if "." in number:
+                    empty_nodes[number] = (deps, line)
+                    continue
+                raise fault(file, line, f"token number {number!r}: number tokens 1, 2, 3, ...")
+            n = len(words)
+            if int(number) != n + 1:
+                raise fault(
+                    file, line, f"token number {number}, wanted {n + 1}: number tokens 1, 2, 3, ..."
+                )
+            if not (form and lemma and xpos and upos and deprel):
+                raise fault(file, line, "an empty column: write _ where nothing is known")
+            words.append(normal[form])
+            lemmas.append(normal[lemma])
+            pos.append(xpos if xpos != "_" else upos)
+            ner.append(self._entity_class(misc, file, line))
+            if head.isdecimal():
+                heads.append(int(head) - 1)
+            elif head == "_":
+                heads.append(NO_HEAD)
+            else:
+                raise fault(file, line, f"head {head!r}: give the number of a token, or 0")
+            types.append(deprel)
+            if deps != "_":
+                graphs.append((n, deps, line))
+            token_lines.append(line)
+        if not words:
+            raise fault(file, rows[0][0], "a sentence without tokens: add them or drop its lines")
+        sentence = AnnotatedSentence(words, lemmas, pos, ner, heads, types)
+        for dependent, deps, line in graphs:
+            sentence.enhanced += _arcs(dependent, deps, len(words), empty_nodes, file, line)
+        return sentence, token_lines
+
+    def _entity_class(self, misc: str, file: str, line: int) -> str:
+        brackets = named = None
+        if misc != "_":
+            for item in misc.split("|"):
+                if item.startswith("Entity="):
+                    brackets = item[7:]
+                elif item.startswith(("NER=", "ner=")):
+                    named = item[4:]
+        if brackets is None and named is None:
+            return self._normal[self._mentions.innermost(None)]
+        try:
+            inside = self._mentions.innermost(brackets)
+        except ValueError as error:
+            raise fault(file, line, str(error)) from None
+        if named is None:
+            return self._normal[inside]
+        known = self._classes.get(named)
+        if known is None:
+            bare = _PREFIX.sub("", named)
+            known = self._classes[named] = OUTSIDE if bare in ("", "_") else self._normal[bare]
+        return known
+
+    def _add_tree(self, sentence: AnnotatedSentence, text: str, line: int) -> None:
+        try:
+            tree = self._trees.parse(text)
+        except ValueError as error:
+            raise fault(sentence.file, line, f"the tree is broken: {error}") from None
+        if len(tree.leaves) != len(sentence.words):
+            raise fault(
+                sentence.file, line,
+                f"a tree of {len(tree.leaves)} leaves for a sentence of {len(sentence.words)} "
+                "tokens: give each token one leaf",
+            )  # fmt: skip
+        sentence.nodes = tree.nodes
+
+
+def _check(sentence: AnnotatedSentence, lines: list[int]) -> None:
+    """Raise for heads that are out of range or make no tree."""
+    n = len(sentence.words)
+    if sentence.heads.count(NO_HEAD) == n:
+        return  # a corpus without dependencies
+    for token, head in enumerate(sentence.heads):
+        if head in (NO_HEAD, token) or head >= n:
+            found = "_" if head == NO_HEAD else head + 1
+            raise fault(
+                sentence.file, lines[token],
+                f"head {found} of token {token + 1}, wanted another token of 1 to {n}, or 0: "
+                "mend the head",
+            )  # fmt: skip
+    wrong = check_tree(sentence.heads)
+    if wrong:
+        raise fault(sentence.file, lines[0], wrong)
+
+
+def _arcs(
+    dependent: int,
+    deps: str,
+    n: int,
+    empty_nodes: dict[str, tuple[str, int]],
+    file: str,
+    line: int,
+) -> list[Arc]:
+    """Return the enhanced arcs in a DEPS column; those from empty nodes led on to real ones."""
+    arcs = []
+    for part in deps.split("|"):
+        head, colon, kind = part.partition(":")
+        if not colon or not kind:
+            raise fault(file, line, f"enhanced dependency {part!r}: write head:relation")
+        if head.isdecimal():
+            governors = [int(head)]
+        elif head in empty_nodes:
+            governors = _real_governors(head, empty_nodes, set(), file)
+        else:
+            raise fault(
+                file, line,
+                f"enhanced head {head!r}: name a token or an empty node of the sentence",
+            )  # fmt: skip
+        for governor in governors:
+            if governor > n:
+                raise fault(file, line, f"enhanced head {governor}, wanted 0 to {n}: mend the head")
+            arcs.append(Arc(dependent, governor - 1, kind))
+    return arcs
+
+
+def _real_governors(
+    node: str, empty_nodes: dict[str, tuple[str, int]], seen: set[str], file: str
+) -> list[int]:
+    """Return the tokens that govern an empty node, through other empty nodes if need be."""
+    seen.add(node)
+    found: list[int] = []
+    deps, line = empty_nodes[node]
+    for part in deps.split("|") if deps != "_" else ():
+        head = part.partition(":")[0]
+        if head.isdecimal():
+            found.append(int(head))
+        elif head not in empty_nodes:
+            raise fault(
+                file, line,
+                f"enhanced head {head!r}: name a token or an empty node of the sentence",
+            )  # fmt: skip
+        elif head not in seen:
+            found += _real_governors(head, empty_nodes, seen, file)
+    return found
+
+
+def first_text(block: Block) -> str:
+    """Return the first line of a block that is neither blank nor a comment, or nothing."""
+    for line in block.text.decode().split("\n"):
+        if line.strip() and not line.startswith("#"):
+            return line
+    return ""

@@ -1,0 +1,226 @@
+"""Readers of annotated corpora: what they read, and what they say when it is broken."""
+
+import gzip
+
+import pytest
+
+from distsim.corpus.annotated import read_annotated
+from distsim.corpus.annotation import Arc, Node
+from distsim.errors import InputError
+from tests.conftest import SHARED
+
+GUM = SHARED / "data" / "gum-annotated"
+
+
+def token(number, form, head, deprel="dep", deps="_", misc="_", lemma=None, xpos="NN"):
+    lemma = lemma or form
+    return "\t".join(map(str, (number, form, lemma, "NOUN", xpos, "_", head, deprel, deps, misc)))
+
+
+def conllu(*lines):
+    return "\n".join(lines) + "\n\n"
+
+
+GOOD = conllu(token(1, "Dogs", 2, "nsubj", "2:nsubj"), token(2, "Bark", 0, "root", "0:root"))
+
+
+def read(tmp_path, text, trees=None):
+    path = tmp_path / "a.conllu"
+    path.write_text(text, encoding="utf-8")
+    if trees is None:
+        return list(read_annotated([path]))
+    tree_path = tmp_path / "a.ptb"
+    tree_path.write_text(trees, encoding="utf-8")
+    return list(read_annotated([path], [tree_path]))
+
+
+def test_columns(tmp_path):
+    (sentence,) = read(
+        tmp_path,
+        "# newdoc id = x\n# text = no matter\n"
+        + conllu(
+            "1-2\tDon't\t_\t_\t_\t_\t_\t_\t_\t_",
+            token(1, "Do", 2, "aux", "2:aux", lemma="DO", xpos="_"),
+            token(2, "N'T", 0, "root", "0:root", "NER=B-PERSON"),
+        ),
+    )
+    assert sentence.words == ["do", "n't"]
+    assert sentence.lemmas == ["do", "n't"]
+    assert sentence.pos == ["NOUN", "NN"]
+    assert sentence.ner == ["o", "person"]
+    assert sentence.heads == [1, -1]
+    assert sentence.types == ["aux", "root"]
+    assert sentence.enhanced == [Arc(0, 1, "aux"), Arc(1, -1, "root")]
+    assert sentence.line == 1
+
+
+@pytest.mark.parametrize("written", ["ner=S-LOC", "NER=E-LOC", "ner=LOC", "A=b|NER=I-LOC"])
+def test_entity_classes_lose_their_prefix(tmp_path, written):
+    (sentence,) = read(tmp_path, conllu(token(1, "a", 0, misc=written)))
+    assert sentence.ner == ["loc"]
+
+
+def test_no_class_is_o(tmp_path):
+    (sentence,) = read(
+        tmp_path, conllu(token(1, "a", 0, misc="ner=O"), token(2, "b", 1, misc="NER=_"))
+    )
+    assert sentence.ner == ["o", "o"]
+
+
+def test_innermost_mention_over_lines(tmp_path):
+    text = conllu(
+        token(1, "a", 0, misc="Entity=(1-person-new(2-Place-new)"),
+        token(2, "b", 1, misc="Entity=(3-event-x"),
+        token(3, "c", 1),
+    ) + conllu(token(1, "d", 0, misc="Entity=3)"), token(2, "e", 1, misc="X=y|Entity=1)"),
+               token(3, "f", 1))  # fmt: skip
+    first, second = read(tmp_path, text)
+    assert first.ner == ["place", "event", "event"]
+    assert second.ner == ["event", "person", "o"]
+
+
+def test_arcs_through_empty_nodes(tmp_path):
+    # 2 hangs on the empty 1.1, which hangs on 3 and on the empty 1.2, which hangs on 1;
+    # 1.3 and 1.4 hang on each other: an arc from there leads nowhere.
+    text = conllu(
+        token(1, "a", 0, "root", "0:root"),
+        "1.1\t_\t_\t_\t_\t_\t_\t_\t3:conj|1.2:x\t_",
+        "1.2\t_\t_\t_\t_\t_\t_\t_\t1:y\t_",
+        "1.3\t_\t_\t_\t_\t_\t_\t_\t1.4:y\t_",
+        "1.4\t_\t_\t_\t_\t_\t_\t_\t1.3:y\t_",
+        token(2, "b", 1, "obj", "1.1:obj:of"),
+        token(3, "c", 1, "obj", "1.3:obj"),
+    )
+    (sentence,) = read(tmp_path, text)
+    assert sentence.enhanced == [
+        Arc(0, -1, "root"), Arc(1, 2, "obj:of"), Arc(1, 0, "obj:of"),
+    ]  # fmt: skip
+
+
+def test_trees(tmp_path):
+    tree = "( (S-1 (NP-SBJ=2 (NN Dogs)) (VP (VB Bark) (NP (-NONE- *T*)))) )"
+    nodes = [
+        Node(0, 2, "S"),
+        Node(0, 1, "NP"),
+        Node(0, 1, "NN"),
+        Node(1, 2, "VP"),
+        Node(1, 2, "VB"),
+    ]
+    assert read(tmp_path, GOOD, tree + "\n")[0].nodes == nodes
+    assert read(tmp_path, f"# constituency = {tree}\n{GOOD}")[0].nodes == nodes
+    assert read(tmp_path, GOOD + GOOD, f"\n{tree}\n")[0].nodes == []
+
+
+def test_brackets_keep_their_label(tmp_path):
+    tree = "(ROOT (X (-LRB- -LRB-) (NP=1 b)))\n"
+    assert [n.label for n in read(tmp_path, GOOD, tree)[0].nodes] == ["X", "-LRB-", "NP"]
+
+
+TOOLKIT = (
+    "(ROOT (S (NP (NNS Dogs)) (VP (VBP bark)) (. .))) ||| dog Bark . ||| Dogs/O bark/O ./O ||| "
+)
+
+
+@pytest.mark.parametrize("basic", ["1-2-nsubj 2-0-root", "nsubj-2-1 root-0-2"])
+def test_toolkit_lines(tmp_path, basic):
+    (sentence,) = read(tmp_path, f"{TOOLKIT}{basic} ||| prep_of-1-2 ||| 2-1-a-b\n")
+    assert sentence.words == ["dogs", "bark", "."]
+    assert sentence.lemmas == ["dog", "bark", "."]
+    assert sentence.pos == ["NNS", "VBP", "."]
+    assert sentence.ner == ["o", "o", "o"]
+    assert sentence.heads == [1, -1, -2]
+    assert sentence.types == ["nsubj", "root", "_"]
+    assert sentence.collapsed == [Arc(1, 0, "prep_of")]
+    assert sentence.propagated == [Arc(1, 0, "a-b")]
+    assert [n.label for n in sentence.nodes] == ["S", "NP", "NNS", "VP", "VBP", "."]
+
+
+def test_files_formats_and_archives_mix(tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.gz").write_bytes(gzip.compress(GOOD.encode()))
+    (tmp_path / "in" / "b.txt").write_text(f"{TOOLKIT}1-2-x 2-0-root ||| |||\n")
+    (tmp_path / "in" / "c").write_bytes(GOOD.strip().replace("\n", "\r\n").encode())
+    sentences = list(read_annotated([tmp_path / "in"]))
+    assert [len(s.words) for s in sentences] == [2, 3, 2]
+    assert sentences[0].words == sentences[2].words
+
+
+BROKEN = [
+    ("1\tDogs\t_\n\n", 1, "3 columns, wanted 10"),
+    (conllu(token(1, "a", 0), token(3, "b", 1)), 2, "token number 3, wanted 2"),
+    (conllu(token("x", "a", 0)), 1, "token number 'x'"),
+    (conllu(token(1, "a", 0), token(2, "b", 3)), 2, "head 3 of token 2, wanted another token of 1"),
+    (conllu(token(1, "a", 0), token(2, "b", -1)), 2, "head '-1': give"),
+    (conllu(token(1, "a", 0), token(2, "b", 2)), 2, "head 2 of token 2, wanted another token"),
+    (conllu(token(1, "a", 0), token(2, "b", "_")), 2, "head _ of token 2"),
+    (conllu(token(1, "a", "x")), 1, "head 'x'"),
+    (GOOD + conllu("# c", token(1, "a", 0), token(2, "b", 0)), 5, "2 roots, wanted one"),
+    (conllu(token(1, "a", 2), token(2, "b", 1)), 1, "0 roots, wanted one"),
+    (conllu(token(1, "a", 0), token(2, "b", 3), token(3, "c", 2)), 1, "in a circle"),
+    (conllu(token(1, "a", 0, deps="5:x")), 1, "enhanced head 5, wanted 0 to 1"),
+    (conllu(token(1, "a", 0, deps="1.1:x")), 1, "enhanced head '1.1'"),
+    (conllu(token(1, "a", 0, deps="0")), 1, "enhanced dependency '0'"),
+    (conllu(token(1, "a", 0, misc="Entity=1)")), 1, "closes a mention that is not open"),
+    (conllu(token(1, "a", 0, misc="Entity=(1)")), 1, "has no class"),
+    (conllu(token(1, "a", 0, misc="Entity=x")), 1, "Entity=x"),
+    (conllu(token(1, "", 0, lemma="x")), 1, "an empty column"),
+    (conllu("1-2\tx\t_\t_\t_\t_\t_\t_\t_\t_"), 1, "without tokens"),
+    ("# constituency = (ROOT (A a)\n" + GOOD, 1, "1 ) missing: balance"),
+    ("# constituency = (ROOT (A a))\n" + GOOD, 1, "a tree of 1 leaves for a sentence of 2"),
+    (f"{TOOLKIT}1-2-x\n", 1, "4 fields, wanted 6"),
+    (f"{TOOLKIT}1-2-x 1-2-y 2-0-r ||| |||\n", 1, "token 1 has two basic heads"),
+    (f"{TOOLKIT}1-9-x ||| |||\n", 1, "dependency '1-9-x', wanted tokens of 1 to 3"),
+    (f"{TOOLKIT}a ||| |||\n", 1, "dependency 'a': write"),
+    (f"{TOOLKIT}1-2-x ||| |||\n", 1, "0 roots"),
+    (f"{TOOLKIT}2-0-root ||| 1-1-x |||\n", 1, "on itself"),
+    ("(ROOT (A a)) ||| a b ||| a/O ||| ||| |||\n", 1, "1 leaves, 2 lemmas and 1 entity"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "line", "said"), BROKEN, ids=range(len(BROKEN)))
+def test_broken_annotation_names_file_and_line(tmp_path, text, line, said):
+    with pytest.raises(InputError) as error:
+        read(tmp_path, text)
+    message = str(error.value)
+    assert f"a.conllu, line {line}: " in message
+    assert said in message
+    assert message.count(":") >= 2  # and a remedy
+
+
+BROKEN_TREES = [
+    ("(ROOT (A a) (B b)\n", 1, "1 ) missing"),
+    ("(ROOT (A a) (B b))) \n", 1, "a ) too many"),
+    ("(A a) (B b)\n", 1, "text follows the tree"),
+    ("a\n", 1, "stands outside the brackets"),
+    ("(ROOT (A a))\n", 1, "a tree of 1 leaves for the sentence of 2 tokens at"),
+    ("(ROOT (A a) (B b))\n(ROOT (A a))\n", 2, "a tree too many after 1 sentences"),
+]
+
+
+@pytest.mark.parametrize(("trees", "line", "said"), BROKEN_TREES, ids=range(len(BROKEN_TREES)))
+def test_broken_trees_name_file_and_line(tmp_path, trees, line, said):
+    with pytest.raises(InputError) as error:
+        read(tmp_path, GOOD, trees)
+    assert f"a.ptb, line {line}: " in str(error.value)
+    assert said in str(error.value)
+
+
+def test_a_tree_too_few(tmp_path):
+    with pytest.raises(InputError, match=r"a\.conllu, line 4: sentence 2 has no tree"):
+        read(tmp_path, GOOD + GOOD, "(ROOT (A a) (B b))\n")
+
+
+def test_no_sentence_at_all(tmp_path):
+    with pytest.raises(InputError, match="no annotated sentence: give"):
+        read(tmp_path, "# only a comment\n\n")
+
+
+def test_gum():
+    if not GUM.exists():
+        pytest.skip("needs ../shared/data/gum-annotated")
+    sentences = list(read_annotated([GUM / "gum-free.conllu.gz"], [GUM / "gum-free.ptb.gz"]))
+    assert len(sentences) == 4636
+    assert sum(len(s.words) for s in sentences) == 98363
+    assert all(len(s.words) == len(s.ner) == len(s.heads) for s in sentences)
+    assert sum(len(s.enhanced) for s in sentences) > 98363
+    assert sentences[0].ner == ["abstract", "abstract", "o", "abstract", "abstract", "o"]

@@ -1,0 +1,88 @@
+"""Kernels of rules against slow twins: parsing, links by evidence, finding texts."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from distsim.grammar.alignment import RuleAligner
+from distsim.grammar.block import parse_block
+from distsim.grammar.fields import split_fields
+from distsim.grammar.lines import LineBlock, split_lines
+from distsim.grammar.pivot import gap_of
+from distsim.kernels.compiled import frozen
+from distsim.kernels.tables import find_texts
+from tests.naive_grammar import naive_links
+
+SYMBOLS = ["connect", "connected", "connection", "the", "The", "of", "ünïcode", "ünïcodes"]
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_links_are_those_of_the_slow_twin(data):
+    rules = []
+    for _ in range(data.draw(st.integers(1, 5))):
+        sides = [data.draw(st.lists(st.sampled_from(SYMBOLS), max_size=6)) for _ in range(2)]
+        for gap in range(1, data.draw(st.integers(1, 3))):
+            for side in sides:
+                side.insert(data.draw(st.integers(0, len(side))), f"[X,{gap}]")
+        rules.append(sides)
+    text = "".join(f"[X] ||| {' '.join(s)} ||| {' '.join(t)} ||| 1\n" for s, t in rules)
+    block = parse_block(LineBlock(text.encode(), 1), "rules")
+    alignment = RuleAligner("all").align(block)
+    begin = 0
+    for (source, target), stop, made in zip(
+        rules, alignment.link_stops.tolist(), alignment.made.tolist(), strict=True
+    ):
+        found = {(i, j) for i, j in alignment.links[begin:stop].tolist()}
+        assert found == (naive_links(source, target) if made else set())
+        begin = stop
+
+
+PIECES = st.sampled_from(
+    [b"[X]", b"[NP/NN]", b"|||", b"a", b"[,,1]", b"[X,2]", b"[1,000]", b"0-0", b"1-2", b"x=1",
+     b" ", b"\t", b"\r", b"\n", b"NA", b"\xff"]
+)  # fmt: skip
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(PIECES, max_size=60))
+def test_any_bytes_are_parsed_as_the_slow_reader_does(pieces):
+    text = b" ".join(pieces).replace(b"\n ", b"\n")
+    block = parse_block(LineBlock(text, 1), "rules")
+    lines = split_lines(text)
+    assert [block.line(k) for k in range(len(block))] == lines
+    for number, line in enumerate(lines):
+        fault = block.fault(number)
+        fields = split_fields(line.removesuffix(b"\n").removesuffix(b"\r"))
+        if len(fields) < 4:
+            assert fault
+            continue
+        sides = [fields[k].split(b" ") for k in (1, 2)]
+        sides = [[s for part in side for s in part.split(b"\t") if s] for side in sides]
+        if not fault:
+            found = [[block.symbol(k) for k in side] for side in block.sides(number)]
+            assert found == sides
+            gaps = [sorted(gap_of(s)[1] for s in side if gap_of(s)) for side in sides]
+            assert gaps[0] == gaps[1] and len(set(gaps[0])) == len(gaps[0])
+            at = int(block.insert_at[number] - block.line_starts[number])
+            before = line[:at].rstrip(b" \t")
+            assert before.endswith(fields[3].strip(b" \t") or b"|||")
+
+
+@given(st.lists(st.sampled_from([b"", b"a", b"b", b"ab", b"abc"]), max_size=9), st.integers(1, 4))
+@settings(max_examples=100, deadline=None)
+def test_rows_of_one_hash_are_told_apart_by_their_text(wanted, block_rows):
+    rows = [b"a", b"b", b"ab", b"ba", b"c"]
+    hashes = np.array([3, 3, 3, 1 << 63, 1 << 63], np.uint64)
+    ends = np.cumsum([len(row) for row in rows])
+    blocks = np.concatenate([[0], ends])[:-1][::block_rows]
+    within = ends - np.repeat(blocks, block_rows)[: len(rows)]
+    text = np.frombuffer(b"".join(rows), np.uint8)
+    offsets = np.cumsum([0, *map(len, wanted)])
+    asked = np.full(len(wanted), 3, np.uint64)
+    found = find_texts(
+        frozen(hashes), frozen(text), frozen(blocks.astype(np.uint64)),
+        frozen(within.astype(np.uint32)), block_rows, frozen(asked),
+        frozen(np.frombuffer(b"".join(wanted), np.uint8)), frozen(offsets),
+    )  # fmt: skip
+    assert found.tolist() == [rows.index(w) if w in rows[:3] else -1 for w in wanted]
