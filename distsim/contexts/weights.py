@@ -86,7 +86,7 @@ class Weigher:
         self._totals = frozen(space.totals)
         if log_p is None:
             uses = weighting.scheme == "ppmi"
-            log_p = log_probabilities(space, weighting.alpha) if uses else np.empty(0)
+            log_p = feature_log_probabilities(space, weighting.alpha) if uses else np.empty(0)
         self._log_p = frozen(log_p)
 
     def weigh(self, contexts: ContextCounts) -> np.ndarray:
@@ -102,7 +102,7 @@ def scheme_code(weighting: Weighting) -> int:
     return _CODES[weighting.scheme]
 
 
-def log_probabilities(space: FeatureSpace, alpha: float) -> np.ndarray:
+def feature_log_probabilities(space: FeatureSpace, alpha: float) -> np.ndarray:
     """Return ln P(f) with P(f) = m(f)^alpha / sum of m^alpha over f's family."""
     log_p = np.full(space.marginals.size, np.inf)
     for family in range(len(space.family_names)):

@@ -5,7 +5,7 @@ import threading
 import numpy as np
 
 from distsim.contexts.features import FeatureSpace
-from distsim.contexts.weights import Weighting, log_probabilities, scheme_code
+from distsim.contexts.weights import Weighting, feature_log_probabilities, scheme_code
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.kernels.compiled import frozen
 from distsim.kernels.paraphrase import profile_cosines, squared_length, weigh_profile
@@ -35,7 +35,7 @@ class Profiler:
                 ("w",), np.zeros(counts.size, np.uint8), np.empty(0, np.uint64),
                 counts, np.array([counts.sum()]), "",
             )  # fmt: skip
-            self._log_p = frozen(log_probabilities(space, weighting.alpha))
+            self._log_p = frozen(feature_log_probabilities(space, weighting.alpha))
         self._scheme = scheme_code(weighting)
         self._shift = weighting.shift
         self._of_thread = threading.local()
