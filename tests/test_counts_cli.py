@@ -44,7 +44,7 @@ def test_merge(folder, alice):
         run("index", "build", folder / f"{name}.txt", "--format", "text", "-o", folder / name)
         status, _, _ = run("sign", folder / name, "--keep-sums")  # into the index
         assert status == 0
-    run("sign", folder / "index", "-o", folder / "whole")
+    run("sign", folder / "index", "--preset", "thesis", "-o", folder / "whole")
     status, out, err = run("merge", folder / "x", folder / "y", "-o", folder / "merged")
     assert (status, out) == (0, "")
     assert "phrases of 2 tables that occur 5 times in all, 256 bits" in err

@@ -293,7 +293,8 @@ def test_full_disk(index: Path, corpus: Path, monkeypatch: pytest.MonkeyPatch) -
         (f"index build --format text {corpus}/a.txt -o y.index", ".y.index.unfinished/shard-0"),
         (f"index build --format text {corpus}/a.txt -o x.index", "x.index/shard-0-tokens.part"),
         (f"index add x.index {corpus}/c.txt", "x.index/shard-"),
-        ("sign x.index", "x.index/signatures/"),
+        ("sign x.index --preset thesis", "x.index/signatures/"),
+        ("sign x.index", "x.index/.projection.unfinished/"),
     ):
         status, said = run_program(monkeypatch, folder, command)
         assert status == 1

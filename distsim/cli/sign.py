@@ -56,8 +56,9 @@ def sign(
         Preset | None,
         typer.Option(
             help="learnt: ppmi, both sides to 5 words, learnt bits, composed phrases; "
-            "thesis: raw counts, window 1, 256 random bits. Default: learnt; thesis with "
-            "--from-counts and --keep-sums."
+            "thesis: raw counts, window 1, 256 random bits. Default: learnt; thesis where "
+            "--weights, --window, --projection gaussian, --from-counts or --keep-sums is given "
+            "without it."
         ),
     ] = None,
     window: WindowOption = None,
@@ -175,7 +176,8 @@ def sign(
     elif output is None:
         raise typer.BadParameter("--from-counts needs the table's folder: give -o TABLE")
     if preset is None:
-        preset = Preset.THESIS if from_counts or keep_sums else Preset.LEARNT
+        plain = from_counts or keep_sums or (projection is None and (weights or window))
+        preset = Preset.THESIS if plain or projection == GAUSSIAN else Preset.LEARNT
     recipe = PRESETS[preset.value]
     scheme = recipe.weighting.scheme if weights is None else weights.value
     learnt = recipe.learnt if projection is None else projection != GAUSSIAN
