@@ -1,7 +1,7 @@
-"""How long does one phrase take, warm? Median, 95th percentile and worst, against the design.
+"""How long does one phrase take, warm? Median, 95th percentile and worst, against what was aimed at.
 
 Phrases are drawn evenly over lengths 1 to 4 and frequency bands from 5 to 100,000; every one is
-asked once before any is timed. Reach (section 12 of the design): 30 ms, 300 ms, 2 s.
+asked once before any is timed. Aim: 30 ms, 300 ms, 2 s.
 
     python bench/paraphrase_speed.py INDEX [--phrases 500] [--no-table]
 
