@@ -1,4 +1,4 @@
-"""How long does one phrase take, warm? Median, 95th percentile and worst, against what was aimed at.
+"""How long does one phrase take, warm? Median, 95th percentile and worst, beside the aim.
 
 Phrases are drawn evenly over lengths 1 to 4 and frequency bands from 5 to 100,000; every one is
 asked once before any is timed. Aim: 30 ms, 300 ms, 2 s.
