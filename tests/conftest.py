@@ -2,12 +2,15 @@
 
 import lzma
 import random
+import signal
+import sys
 from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
 from distsim import CorpusIndex, IndexOptions
+from distsim.cli.main import main
 
 PROJECT = Path(__file__).parent.parent
 SHARED = PROJECT.parent / "shared"
@@ -56,3 +59,35 @@ def sentences() -> list[list[str]]:
 def small_index(sentences, tmp_path) -> CorpusIndex:
     """An index of the fixture `sentences`."""
     return CorpusIndex.build([write_lines(tmp_path / "corpus.txt", sentences)], tmp_path / "index")
+
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def run_program(*arguments: object) -> int:
+    """Run the program in this process and return its exit status."""
+    before = sys.argv
+    handlers = {number: signal.getsignal(number) for number in _SIGNALS}
+    sys.argv = ["distsim", *map(str, arguments)]
+    try:
+        with pytest.raises(SystemExit) as end:
+            main()
+    finally:  # main ends with signals ignored, and children would inherit that
+        sys.argv = before
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+    return int(end.value.code or 0)
+
+
+@pytest.fixture
+def run(capsys):
+    """Run the program, expecting a status; returns (standard output, standard error)."""
+
+    def call(*arguments, status=0):
+        found = run_program(*arguments)
+        out, err = capsys.readouterr()
+        assert found == status, err
+        assert "Traceback" not in err
+        return out, err
+
+    return call

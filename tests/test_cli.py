@@ -9,33 +9,9 @@ import time
 
 import pytest
 
-from distsim.cli.main import main
 from tests.conftest import PROJECT
 
 TEXT = "the cat sat on the mat\nthe dog sat on the log\na cat and a dog sat\n"
-
-_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-
-
-@pytest.fixture
-def run(monkeypatch, capsys):
-    """Run the program in this process; returns (exit status, standard output, standard error)."""
-
-    def call(*arguments, status=0):
-        monkeypatch.setattr(sys, "argv", ["distsim", *map(str, arguments)])
-        handlers = {number: signal.getsignal(number) for number in _SIGNALS}
-        try:
-            with pytest.raises(SystemExit) as end:
-                main()
-        finally:  # main ends with signals ignored, and children would inherit that
-            for number, handler in handlers.items():
-                signal.signal(number, handler)
-        out, err = capsys.readouterr()
-        assert end.value.code == status, err
-        assert "Traceback" not in err
-        return out, err
-
-    return call
 
 
 @pytest.fixture

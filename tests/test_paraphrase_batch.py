@@ -6,12 +6,12 @@ import random
 import pytest
 
 from distsim import CorpusIndex, IndexOptions, InputError, Normaliser, SignatureTable
-from distsim.cli import main as cli
 from distsim.paraphrase.batch import paraphrase_phrases
 from distsim.paraphrase.options import ParaphraseOptions
 from distsim.paraphrase.paraphraser import Paraphraser
 from distsim.paraphrase.records import read_paraphrases
 from distsim.paraphrase.unknown import lookup_form, unknown_phrases
+from tests.conftest import run_program
 
 
 @pytest.fixture(scope="module")
@@ -35,17 +35,9 @@ PHRASES = {"w1": 2, "W2 w3": 1, "never": 1, "w4": 5, "w5 w6": 1, "w7": 1}
 
 
 def run(*arguments: object, capsys) -> tuple[int, str, str]:
-    import sys
-
-    before = sys.argv
-    sys.argv = ["distsim", *map(str, arguments)]
-    try:
-        with pytest.raises(SystemExit) as exit_:
-            cli.main()
-    finally:
-        sys.argv = before
+    status = run_program(*arguments)
     out, err = capsys.readouterr()
-    return int(exit_.value.code or 0), out, err
+    return status, out, err
 
 
 def test_unknown_phrases_of_a_text(tmp_path):

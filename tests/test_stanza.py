@@ -3,12 +3,10 @@
 import gzip
 import importlib.util
 import json
-import sys
 
 import pytest
 
 from distsim import ParameterError, SignatureTable
-from distsim.cli.main import main
 from distsim.corpus import stanza_text
 from distsim.corpus.annotated import read_annotated
 from distsim.corpus.stanza_text import Annotator, annotate, conllu_text
@@ -24,20 +22,6 @@ def needs_stanza():
         pytest.skip("needs stanza: pip install torch==2.13.0 'distsim[stanza]'")
     if not MODELS.exists():
         pytest.skip("needs ../shared/models/tiny-en")
-
-
-@pytest.fixture
-def run(monkeypatch, capsys):
-    def call(*arguments, status=0):
-        monkeypatch.setattr(sys, "argv", ["distsim", *map(str, arguments)])
-        with pytest.raises(SystemExit) as end:
-            main()
-        out, err = capsys.readouterr()
-        assert end.value.code == status, err
-        assert "Traceback" not in err
-        return out, err
-
-    return call
 
 
 @pytest.fixture

@@ -2,14 +2,12 @@
 
 import math
 import random
-import sys
 from collections import Counter
 
 import numpy as np
 import pytest
 
 from distsim import ParameterError, SignatureTable, similarity
-from distsim.cli.main import main
 from distsim.comparison import StoredCosine
 from distsim.contexts.syntax.model import SyntaxModel
 from distsim.contexts.weights import Weighting
@@ -158,20 +156,6 @@ CONLLU = """# constituency = (ROOT (S (NP (DT The) (NN cat)) (VP (VBD sat))))
 3	sat	sit	VERB	VBD	_	0	root	0:root	_
 
 """
-
-
-@pytest.fixture
-def run(monkeypatch, capsys):
-    def call(*arguments, status=0):
-        monkeypatch.setattr(sys, "argv", ["distsim", *map(str, arguments)])
-        with pytest.raises(SystemExit) as end:
-            main()
-        out, err = capsys.readouterr()
-        assert end.value.code == status, err
-        assert "Traceback" not in err
-        return out, err
-
-    return call
 
 
 @pytest.fixture
