@@ -42,12 +42,13 @@ if TYPE_CHECKING:
     from distsim.signatures.counts import sign_counts
     from distsim.signatures.learn import Learning
     from distsim.signatures.merge import merge_tables
-    from distsim.signatures.recipe import Recipe
+    from distsim.signatures.recipe import PRESETS, Recipe
     from distsim.signatures.sign import Selection
     from distsim.signatures.syntax import SyntaxRecipe, sign_annotated
     from distsim.signatures.table import SignatureTable
 
 _HOME = {
+    "PRESETS": "signatures.recipe",
     "ArtifactError": "errors",
     "ConcordanceLine": "indexes.corpus_index",
     "CorpusIndex": "indexes.corpus_index",
@@ -88,6 +89,7 @@ _HOME = {
 }
 
 __all__ = [
+    "PRESETS",
     "ArtifactError",
     "ConcordanceLine",
     "CorpusIndex",
