@@ -194,7 +194,6 @@ def sign(
         composition=composition,
     )
     file = projection if projection not in (None, GAUSSIAN, SPECTRAL) else None
-    selection = Selection(min_count, max_length, max_phrases)
     with progress_bar() as bar:
         if from_counts and output is not None:
             report = sign_counts(

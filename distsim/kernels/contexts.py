@@ -14,6 +14,16 @@ RAW, LOG, PPMI, LLR = 0, 1, 2, 3
 
 
 @compiled
+def _take_counts(features, counts, seen, begin, stop, shift):
+    """Move the counts of words features[begin:stop] out of `seen`; the words become features."""
+    for f in range(begin, stop):
+        word = features[f]
+        counts[f] = seen[word]
+        seen[word] = 0
+        features[f] = word + np.uint32(shift)
+
+
+@compiled
 def count_neighbours(rows, lows, highs, first, length, window, n_words, seen):
     """Count the words at each position 1..window left and right of phrases of one length.
 
@@ -44,12 +54,7 @@ def count_neighbours(rows, lows, highs, first, length, window, n_words, seen):
                         features[n] = word
                         n += 1
                     seen[word] += np.uint32(1)
-            shift = np.uint32(family * n_words)
-            for f in range(begin, n):
-                word = features[f]
-                counts[f] = seen[word]
-                seen[word] = 0
-                features[f] = word + shift
+            _take_counts(features, counts, seen, begin, n, family * n_words)
         row_starts[p + 1] = n
     return row_starts, features[:n].copy(), counts[:n].copy()
 
@@ -94,12 +99,7 @@ def count_sides(rows, lows, highs, first, length, window, n_words, seen):
                             features[n] = word
                             n += 1
                         seen[word] += weight
-            shift = np.uint32(side * n_words)
-            for f in range(begin, n):
-                word = features[f]
-                counts[f] = seen[word]
-                seen[word] = 0
-                features[f] = word + shift
+            _take_counts(features, counts, seen, begin, n, side * n_words)
         row_starts[p + 1] = n
     return row_starts, features[:n].copy(), counts[:n].copy()
 
