@@ -26,6 +26,8 @@ class Model(StrEnum):
     SYNTAX = "syntax"
 
 
+GAUSSIAN, SPECTRAL = "gaussian", "spectral"
+
 WindowOption = Annotated[
     int | None,
     typer.Option(
