@@ -20,6 +20,7 @@ paraphrases are kept beside it.
 import argparse
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -29,7 +30,7 @@ from data import Bitext, Pair, english_lines, read_bitext
 from decoder import COPIED, JUMP, LM, PHRASES, UNKNOWN, WORDS, Decoder, Table, Translation
 from language_model import LanguageModel
 from measures import Metric, Wanted, better_and_worse, recall
-from phrase_extraction import align, write_phrase_table
+from phrase_extraction import Link, align, write_phrase_table
 from tuning import tune
 
 from distsim import (
@@ -59,7 +60,13 @@ OPTIONS = {
 
 @dataclass(frozen=True)
 class System:
-    """How a table is augmented; `longest` 0: not at all."""
+    """How a table is augmented.
+
+    longest: tokens of an unknown phrase; 0: not augmented. least: the lowest score used. features:
+    scores added. give_way: words with new rules cannot be copied. options: which paraphrases.
+    shuffled: every phrase has the paraphrases of another one, to see what meaning has to do with
+    it.
+    """
 
     name: str
     longest: int = 0
@@ -67,6 +74,7 @@ class System:
     features: str = "one"
     give_way: bool = False
     options: str = "default"
+    shuffled: bool = False
 
 
 SYSTEMS = (
@@ -75,6 +83,7 @@ SYSTEMS = (
     System("words, from .3", 1, 0.3),
     System("words, chosen settings, from .05", 1, options="chosen"),
     System("words, from .05, copies give way", 1, give_way=True),
+    System("words, from .05, of other words", 1, shuffled=True),
     System("1-3 words, from .05", 3),
     System("1-3 words, from .3, two features", 3, 0.3, "two"),
 )
@@ -97,6 +106,8 @@ class Setting:
     bitext: Bitext
     model: LanguageModel
     reordering: int
+    shared: bool  # an augmented system has the baseline's weights, but for what it adds
+    links: list[set[Link]]  # of the test pairs
 
     def decode(
         self, table: Table, weights: np.ndarray, pairs: list[Pair], n_best: int
@@ -104,12 +115,14 @@ class Setting:
         decoder = Decoder(table, self.model, weights, self.reordering)
         return [decoder.translate(words, n_best) for words, _ in pairs]
 
-    def tuned(self, table: Table, firsts: list[np.ndarray], rounds: int) -> np.ndarray:
+    def tuned(
+        self, table: Table, firsts: list[np.ndarray], rounds: int, fixed: Sequence[int] = ()
+    ) -> np.ndarray:
         dev = self.bitext.dev
         return tune(
             lambda tried: self.decode(table, tried, dev, N_BEST),
             [target for _, target in dev], firsts, rounds,
-            fixed=() if self.reordering else (JUMP,),
+            [*fixed, *(() if self.reordering else (JUMP,))],
         )  # fmt: skip
 
     def translations(
@@ -147,6 +160,21 @@ def wanted_phrases(bitext: Bitext, size: int, draws: int, longest: int) -> dict[
     return {phrase: n for phrase, n in found.items() if phrase not in known}
 
 
+def paraphrased(
+    given: argparse.Namespace, bitext: Bitext, index: CorpusIndex, systems: list[System]
+) -> dict[str, list[PhraseParaphrases]]:
+    """Return the paraphrases that the systems need, by the name of their options."""
+    found = {}
+    for name in {one.options for one in systems if one.longest}:
+        longest = max(one.longest for one in systems if one.options == name)
+        phrases = wanted_phrases(bitext, min(given.sizes), given.draws, longest)
+        path = given.index.with_name(f"{given.index.name}.{given.pair}.{name}-{longest}")
+        paraphraser = Paraphraser(index, OPTIONS[name], SignatureTable.open(given.index))
+        paraphrase_phrases(paraphraser, phrases, path)
+        found[name] = read_paraphrases(path).phrases
+    return found
+
+
 def first_weights(table: Table) -> list[np.ndarray]:
     """Return weights to begin with."""
     weights = np.full(table.n_features, 0.2)
@@ -168,40 +196,36 @@ def further_weights(weights: np.ndarray, table: Table) -> list[np.ndarray]:
     return firsts
 
 
-def wanted_words(bitext: Bitext, table: Table) -> list[Wanted]:
-    """Return the unknown words of the test set with the words of the reference aligned to them.
-
-    The aligner is trained on everything, test set included: it serves as a judge here.
-    """
+def wanted_words(setting: Setting, table: Table) -> list[Wanted]:
+    """Return the unknown words of the test set with the words of the reference aligned to them."""
     return [
         Wanted(number, source[i], tuple(target[j] for a, j in sorted(links) if a == i))
         for number, ((source, target), links) in enumerate(
-            zip(bitext.test, judged_links(bitext), strict=True)
+            zip(setting.bitext.test, setting.links, strict=True)
         )
         for i in range(len(source))
         if source[i] in table.copies
     ]
 
 
-_links: list[set[tuple[int, int]]] = []
-
-
-def judged_links(bitext: Bitext) -> list[set[tuple[int, int]]]:
-    """Return the links of the test pairs, aligned with all other pairs."""
-    if not _links:
-        _links.extend(align([*bitext.rest, *bitext.dev, *bitext.test])[-len(bitext.test) :])
-    return _links
+def judged_links(bitext: Bitext) -> list[set[Link]]:
+    """Return the links of the test pairs, by an aligner trained on all pairs, test set included."""
+    return align([*bitext.rest, *bitext.dev, *bitext.test])[-len(bitext.test) :]
 
 
 def write_columns(
     found: list[PhraseParaphrases], known: set[str], system: System, path: Path
 ) -> None:
     """Write the paraphrases that a system uses, as `distsim augment` reads them."""
-    rows = [
-        f"{one.phrase}\t1\t{text}\t{score}\n"
+    used = [
+        one
         for one in found
         if one.phrase not in known and len(one.phrase.split()) <= system.longest
-        for text, score in one.paraphrases
+    ]
+    rows = [
+        f"{one.phrase}\t1\t{text}\t{score}\n"
+        for one, other in zip(used, used[1:] + used[:1] if system.shuffled else used, strict=True)
+        for text, score in other.paraphrases
         if score >= system.least
     ]
     path.write_text("".join(rows))
@@ -222,7 +246,7 @@ def run_draw(
         folder = Path(place)
         write_phrase_table(pairs, folder / "table")
         base = Table(folder / "table", setting.model, sentences)
-        wanted = wanted_words(bitext, base)
+        wanted = wanted_words(setting, base)
         known = set(known_phrases(folder / "table"))
         bounds = []
         start = setting.tuned(base, first_weights(base), ROUNDS)
@@ -238,10 +262,17 @@ def run_draw(
                 kept.rules.append(report.new_entries)
                 copied = () if system.give_way else base.copies
                 table = Table(folder / "new", setting.model, sentences, copied)
-                if system.longest == 1 and not system.give_way:
+                if has_ceilings(system):
                     references = [target for _, target in bitext.test]
                     bounds.append(ceilings(wanted, references, base, table))
-            weights = setting.tuned(table, further_weights(start, table), FURTHER_ROUNDS)
+            firsts = further_weights(start, table)
+            if setting.shared:
+                own = (COPIED, UNKNOWN, *range(base.n_features, table.n_features))
+                fixed = [number for number in range(table.n_features) if number not in own]
+                rounds = FURTHER_ROUNDS if system.longest else 0
+                weights = setting.tuned(table, firsts, rounds, fixed)
+            else:
+                weights = setting.tuned(table, firsts, FURTHER_ROUNDS)
             metric = Metric("BLEU", [target for _, target in bitext.dev])
             kept.dev.append(metric.mean([setting.translations(table, weights, bitext.dev)]))
             kept.translations.append(setting.translations(table, weights, bitext.test))
@@ -261,6 +292,7 @@ def main() -> None:
     parser.add_argument("--test", type=int, default=1000)
     parser.add_argument("--longest", type=int, default=30, help="source tokens of a sentence")
     parser.add_argument("--reordering", type=int, default=4)
+    parser.add_argument("--shared", action="store_true", help="only new weights are tuned")
     parser.add_argument("--systems", nargs="*", type=int, default=list(range(len(SYSTEMS))))
     given = parser.parse_args()
     bitext = read_bitext(given.data, given.pair, given.longest, given.dev, given.test)
@@ -270,19 +302,10 @@ def main() -> None:
     n_tokens = sum(len(source) for source, _ in bitext.test)
     print(f"{index.n_tokens:,} tokens of English; {len(bitext.dev)} + {len(bitext.test)} held out")
     begun = time.process_time()
-    found = {}
-    for name, options in OPTIONS.items():
-        longest = max((one.longest for one in systems if one.options == name), default=0)
-        if not longest:
-            continue
-        phrases = wanted_phrases(bitext, min(given.sizes), given.draws, longest)
-        path = given.index.with_name(f"{given.index.name}.{given.pair}.{name}-{longest}")
-        paraphraser = Paraphraser(index, options, SignatureTable.open(given.index))
-        paraphrase_phrases(paraphraser, phrases, path)
-        found[name] = read_paraphrases(path).phrases
-        print(f"{name}: {len(phrases)} phrases, {time.process_time() - begun:.0f} CPU seconds")
+    found = paraphrased(given, bitext, index, systems)
+    print(f"{time.process_time() - begun:.0f} CPU seconds for paraphrases")
     model = LanguageModel(target for _, target in bitext.rest)
-    setting = Setting(bitext, model, given.reordering)
+    setting = Setting(bitext, model, given.reordering, given.shared, judged_links(bitext))
     print(
         "pairs\tsystem\tnew rules\tdev BLEU\tBLEU\tdifference [95%]\tchrF\tdifference [95%]\t"
         "recall\tchanged\tbetter\tworse"
@@ -302,10 +325,15 @@ def main() -> None:
             f"{size}\t{100 * unknown / n_tokens:.1f}% of {n_tokens} test tokens are unknown; "
             f"{time.process_time() - begun:.0f} CPU seconds"
         )
-        named = [one.name for one in systems if one.longest == 1 and not one.give_way]
+        named = [one.name for one in systems if has_ceilings(one)]
         for number, name in enumerate(named):
             shares = np.mean([bounds[number] for _, bounds in draws], axis=0)
             print(f"{size}\tceilings, {name}: {Ceilings(*shares)}", flush=True)
+
+
+def has_ceilings(system: System) -> bool:
+    """Return whether the ceilings of a system are looked at."""
+    return system.longest == 1 and not system.give_way
 
 
 def row(size: int, system: System, kept: Results, base, references) -> str:
