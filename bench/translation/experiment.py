@@ -13,6 +13,9 @@ of its own; in the rows "copies give way" only if no rule was added for it, as M
 
     python bench/translation/experiment.py DATA INDEX-FOLDER --pair en-es [--text FILE...]
 
+With --shared all systems have the baseline's weights, but for those of copying and of the added
+scores: then no difference comes from the luck of tuning.
+
 DATA: the folder bitext-lohelp. INDEX-FOLDER: where the index of English is built, or is already;
 paraphrases are kept beside it.
 """
