@@ -8,9 +8,9 @@ import pytest
 
 from distsim import CorpusIndex, IndexOptions, ParameterError, SignatureTable
 from distsim.contexts.weights import Weighting
-from distsim.kernels.paraphrase import ratio_of_likelihoods
+from distsim.kernels.profiles import weigh_by_likelihood
 from distsim.paraphrase.filters import entails, is_collapsed, is_piece
-from distsim.paraphrase.occurrences import Sampler, word_ids
+from distsim.paraphrase.occurrences import Occurrences, Sampler, locate, word_ids
 from distsim.paraphrase.options import PRESETS, ParaphraseOptions
 from distsim.paraphrase.paraphraser import Paraphraser
 from distsim.paraphrase.surroundings import LONGEST_SIDE, surroundings
@@ -33,6 +33,11 @@ def build(tmp_path, sentences, shard_tokens: int = 1 << 20, name: str = "index")
     corpus.write_text("".join(" ".join(s) + "\n" for s in sentences), encoding="utf-8")
     options = IndexOptions("lines", shard_tokens=shard_tokens)
     return CorpusIndex.build([corpus], tmp_path / name, options)
+
+
+def sample_of(index: CorpusIndex, sample: int, *words: str) -> Occurrences:
+    located = locate(index, word_ids(index, words), np.array([len(words)]))
+    return Sampler(index, sample).sample(located, np.zeros(1, np.int64))
 
 
 def found_by(index: CorpusIndex, options: ParaphraseOptions, phrase: str):
@@ -82,9 +87,7 @@ def test_ppmi_is_the_formula_of_the_design(tmp_path):
 def test_contexts_are_those_of_the_twin(tmp_path, seed):
     sentences = drawn_sentences(seed + 20)
     index = build(tmp_path, sentences, shard_tokens=50)
-    focal = word_ids(index, ["w1"])
-    occurrences = Sampler(index, 15).sample([tuple(focal.tolist())])
-    found = surroundings(index, occurrences, 3)
+    found = surroundings(index, sample_of(index, 15, "w1"), 3)
     names = [naive.EDGE, *index.vocabulary.words(np.arange(1, index.n_words))]
     texts = {
         (
@@ -116,22 +119,35 @@ def test_shards_change_nothing(tmp_path):
         ).answer(phrase)
 
 
-def test_ratio_of_likelihoods_is_that_of_the_definition():
+def test_weights_by_likelihood_are_those_of_the_definition():
     rng = random.Random(4)
     for _ in range(3000):
         total = rng.choice([10.0, 1e3, 1e6, 4e8])
-        row, column = (total * rng.random() ** rng.randint(1, 6) for _ in range(2))
-        both = min(row, column) * rng.random() ** rng.randint(0, 4)
-        wanted = naive.g2(both, row, column, total)
-        found = ratio_of_likelihoods(both, row, column, total)
-        assert found == pytest.approx(wanted, rel=1e-6, abs=1e-6 * max(1.0, both))
-    assert ratio_of_likelihoods(5.0, 5.0, 5.0, 10.0) == pytest.approx(20 * np.log(2))
-    assert ratio_of_likelihoods(2.0, 4.0, 5.0, 10.0) == 0.0
+        n = rng.randint(1, int(min(total, 50_000) * rng.random() ** 3) + 1)
+        count = rng.randint(1, max(1, int(n * rng.random() ** 3)))
+        scale = rng.choice([1.0, 1.0, rng.uniform(1.0, total / n)])
+        column = total * rng.random() ** rng.randint(1, 6)
+        wanted = naive.g2(count * scale, n * scale, column, total)
+        found = ratio_of(count, n, scale, column, total)
+        assert found == pytest.approx(wanted, rel=1e-6, abs=1e-6 * max(1.0, count * scale))
+    assert ratio_of(5, 5, 1.0, 5.0, 10.0) == pytest.approx(20 * np.log(2))
+    assert ratio_of(2, 4, 1.0, 5.0, 10.0) == 0.0
+
+
+def ratio_of(count: int, n: int, scale: float, column: float, total: float) -> float:
+    p = column / total
+    words = np.array([[p, np.log(p), np.log1p(-p) if p < 1 else -np.inf, 1 / column]])
+    logs = np.log(np.maximum(1, np.arange(1000)))
+    weights = np.empty(1)
+    seen = np.array([count], np.uint32)
+    weigh_by_likelihood(n, scale, words, total, logs, seen, np.zeros(1, np.uint32), weights)
+    assert not seen.any()
+    return weights[0]
 
 
 def test_sample_is_evenly_spaced_in_corpus_order(tmp_path):
     index = build(tmp_path, [["x", "y"]] * 10, shard_tokens=7)
-    found = Sampler(index, 4).sample([tuple(word_ids(index, ["x"]).tolist())])
+    found = sample_of(index, 4, "x")
     assert found.positions.tolist() == [0, 6, 15, 21]  # occurrences 0, 2, 5, 7 of 10, 3 apart
     assert found.counts.tolist() == [10] and found.scales.tolist() == [2.5]
 
