@@ -105,8 +105,8 @@ def test_contexts_are_those_of_the_twin(tmp_path, seed):
 def test_shards_change_nothing(tmp_path):
     sentences = drawn_sentences(5, 300, 40)
     options = replace(
-        ParaphraseOptions(), mcc=20, sample=50, candidate_sample=30, context_sample=25,
-        walk=200, screened=40, screens=((2, 25), (5, 15)), one_sided=10,
+        ParaphraseOptions(), mcc=20, sample=50, candidate_sample=30,
+        walk=200, screened=40, screens=((2, 25, 0.1), (5, 15, 0.5)), k=5, one_sided=10,
         one_sided_mcc=8, substrings=False,
     )  # fmt: skip
     one = build(tmp_path, sentences, name="one")

@@ -172,16 +172,15 @@ class Paraphraser:
     ) -> tuple[Surroundings, Candidates, Surroundings, Candidates]:
         """Return two-sided contexts and their candidates, then one-sided ones and theirs."""
         options = self.options
-        sampled = occurrences.thinned(options.context_sample)
         shortest, longest = self._lengths(focal.size)
-        contexts = surroundings(self.index, sampled, options.mcc)
+        contexts = surroundings(self.index, occurrences, options.mcc)
         contexts = _within(contexts, options.walk)
         candidates = find_candidates(self.index, contexts, focal, shortest, longest)
         singles = contexts.chosen(np.empty(0, np.int64))
         if options.one_sided:
             singles = one_sided(
                 self.index,
-                sampled.thinned(_SINGLE_SIDE_SAMPLE),
+                occurrences.thinned(_SINGLE_SIDE_SAMPLE),
                 options.one_sided_mcc,
                 _SHORTEST_SINGLE_SIDE,
             )
@@ -238,16 +237,18 @@ class Paraphraser:
         located = locate(self.index, pool.words, pool.stops)
         sample = options.candidate_sample or options.sample
         alive = np.flatnonzero(located.counts > 0)
-        for few, keep in options.screens:
-            if alive.size > keep:
+        for few, most, share in options.screens:
+            if alive.size > options.k:
                 counts = located.counts[alive]
                 sampled = self._sampler.few(located, alive, few)
-                short = self._profiler.cosines(profile, sampled, scaled=False)
+                short = self._profiler.cosines(profile, sampled, rough=True)
                 taken = np.maximum(1, np.diff(sampled.starts))
                 full = np.maximum(taken, np.minimum(counts, sample))
                 short *= np.sqrt((1.0 + _NOISE / taken) / (1.0 + _NOISE / full))
                 order = np.lexsort((pool.hashes[alive], -counts, -short))
-                alive = np.sort(alive[order[:keep]])
+                order = order[: max(most, 2 * options.k)]
+                least = share * short[order[options.k - 1]]
+                alive = np.sort(alive[order[short[order] >= least]])
         cosines = self._profiler.cosines(profile, self._sampler.sample(located, alive))
         return [
             _Found(

@@ -80,14 +80,15 @@ class Profiler:
             )
         )  # fmt: skip
 
-    def cosines(self, focal: Profile, phrases: Occurrences, scaled: bool = True) -> np.ndarray:
+    def cosines(self, focal: Profile, phrases: Occurrences, rough: bool = False) -> np.ndarray:
         """Return the cosine of a profile with that of each phrase, float64; 0 without one.
 
-        scaled: counts at the sampled places are multiplied to stand for all places.
+        rough: counts at the sampled places do not stand for all places, and likelihood ratios
+            are those of an endless corpus: good enough for a screen, in half the time.
         """
         n = phrases.counts.size
         cosines = np.zeros(n)
-        scales = phrases.scales if scaled else np.ones(n)
+        scales = np.zeros(n) if rough else phrases.scales
         room = self._room()
         room.focal[focal.words] = focal.weights
         try:
