@@ -8,7 +8,8 @@ import pytest
 
 from distsim import CorpusIndex, IndexOptions, ParameterError, SignatureTable
 from distsim.contexts.weights import Weighting
-from distsim.kernels.profiles import weigh_by_likelihood
+from distsim.kernels.profiles import gather_windows, weigh_by_likelihood, weigh_roughly
+from distsim.kernels.suffixes import DAMAGED
 from distsim.paraphrase.filters import entails, is_collapsed, is_piece
 from distsim.paraphrase.occurrences import Occurrences, Sampler, locate, word_ids
 from distsim.paraphrase.options import PRESETS, ParaphraseOptions
@@ -58,6 +59,95 @@ def test_every_candidate_is_that_of_the_paper(tmp_path, seed, mcc):
         for x, (score, count, evidence) in positive.items():
             assert found[x][0] == pytest.approx(score, abs=1e-9)
             assert found[x][1:] == (count, evidence)
+
+
+@pytest.mark.parametrize(("seed", "shards"), [(3, 1 << 20), (4, 61)])
+def test_every_candidate_of_the_default_is_that_of_the_twin(tmp_path, seed, shards):
+    sentences = drawn_sentences(seed, 70, 12)
+    index = build(tmp_path, sentences, shards)
+    options = replace(
+        PRESETS["default"], min_score=0.0, k=1_000_000, one_sided=1_000_000, one_sided_mcc=2,
+        mcc=4, sample=20, candidate_sample=15, substrings=False, collapsed=False,
+    )  # fmt: skip
+    for phrase in [("w0",), ("w1",), ("w1", "w0")]:
+        n = len(phrase)
+        answer = Paraphraser(index, options).answer(" ".join(phrase))
+        found = {tuple(one.phrase.split()): one for one in answer.paraphrases}
+        focal = naive.profile(sentences, phrase, 6, 20)
+        two = naive.paraphrases(sentences, phrase, 6, 20, 4, max(1, n - 2), n + 2, LONGEST_SIDE)
+        places = naive.sampled(naive.occurrences(sentences, phrase), 20)
+        sides = naive.sides_alone(sentences, places, n, 2, LONGEST_SIDE)
+        one = naive.candidates_of_sides(sentences, sides, phrase, max(1, n - 1), n + 1)
+        scores = {
+            x: naive.cosine(focal, naive.profile(sentences, x, 6, 15)) for x in one | two.keys()
+        }
+        assert found.keys() == {x for x, score in scores.items() if score > 1e-12}
+        assert one & found.keys() and two.keys() & found.keys()
+        for x, paraphrase in found.items():
+            assert paraphrase.score == pytest.approx(scores[x], abs=1e-9)
+            assert paraphrase.evidence == (two[x][2] if x in two else 0)
+            assert paraphrase.origin == ("contexts",) * (x in two) + ("sides",) * (x in one)
+
+
+def test_screens_keep_the_best(tmp_path):
+    sentences = drawn_sentences(6, 3000, 300)
+    index = build(tmp_path, sentences)
+    options = replace(PRESETS["default"], one_sided=0, min_score=0.0)
+    every = replace(options, screens=(), screened=None, walk=None, candidate_sample=None)
+    kept = total = 0
+    for phrase in [f"w{number}" for number in range(0, 300, 15)]:
+        wanted = {one.phrase for one in Paraphraser(index, every).paraphrases(phrase)}
+        answer = Paraphraser(index, options).answer(phrase)
+        assert answer.n_profiled <= 40
+        kept += len(wanted & {one.phrase for one in answer.paraphrases})
+        total += len(wanted)
+    assert kept / total > 0.9
+
+
+@pytest.mark.parametrize("shards", [1 << 20, 3000])
+def test_a_few_occurrences_are_drawn_by_place_alone(tmp_path, shards):
+    index = build(tmp_path, drawn_sentences(8, 2000, 6), shards)
+    ids = word_ids(index, [f"w{number}" for number in range(6)])
+    located = locate(index, ids, np.arange(1, 7))
+    numbers = np.array([0, 3, 5])
+    few = Sampler(index, 500).few(located, numbers, 100)
+    whole = Sampler(index, 10_000).sample(located, numbers)
+    for p in range(3):
+        places = few.positions[few.starts[p] : few.starts[p + 1]].tolist()
+        assert 60 < len(places) < 140
+        assert places == sorted(set(places))
+        assert set(places) <= set(whole.positions[whole.starts[p] : whole.starts[p + 1]].tolist())
+    every = Sampler(index, 500).few(located, numbers, 1_000_000)
+    assert np.array_equal(every.positions, whole.positions)
+
+
+def test_rough_weights_are_those_of_the_twin():
+    rng = random.Random(5)
+    for _ in range(500):
+        n = rng.randint(1, 3000)
+        count = rng.randint(1, max(1, int(n * rng.random() ** 2)))
+        share = rng.random() ** rng.randint(1, 12)
+        words = np.array([[share, np.log(share), np.log1p(-share), 1.0]])
+        weights = np.empty(1)
+        weigh_roughly(
+            n, words, np.log(np.maximum(1, np.arange(1000))), np.array([count], np.uint32),
+            np.zeros(1, np.uint32), weights,
+        )  # fmt: skip
+        wanted = naive.rough_g2(count, n, share)
+        assert weights[0] == pytest.approx(wanted, rel=1e-7, abs=1e-7)
+
+
+def test_windows_end_at_the_sentence_and_at_the_corpus():
+    tokens = np.array([1, 2, 0, 3, 4, 5, 0, 6, 0], np.uint32)
+    rows = np.empty((4, 6), np.uint32)
+    positions = np.array([0, 4, 3, 7])
+    lengths = np.array([1, 1, 3, 1])
+    assert gather_windows(tokens, positions, lengths, 3, 7, rows) == 0
+    assert rows.tolist() == [
+        [0, 0, 0, 2, 0, 0], [3, 0, 0, 5, 0, 0], [0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0],
+    ]  # fmt: skip
+    assert gather_windows(tokens, positions, lengths, 3, 5, rows) == DAMAGED
+    assert gather_windows(tokens, np.array([8]), np.array([2]), 3, 7, rows) == DAMAGED
 
 
 @pytest.mark.parametrize("scheme", ["raw", "log"])

@@ -11,10 +11,10 @@ from distsim.errors import ParameterError
 from distsim.kernels import contexts as kernel
 from distsim.kernels.compiled import frozen
 
-Scheme = Literal["raw", "log", "ppmi", "llr"]
+Scheme = Literal["raw", "log", "ppmi", "llr", "llr-log", "llr-sqrt"]
 SCHEMES: tuple[str, ...] = get_args(Scheme)
 LARGEST_SHIFT = 100.0  # far beyond any logarithm of a ratio of counts
-_CODES = {"raw": kernel.RAW, "log": kernel.LOG, "ppmi": kernel.PPMI, "llr": kernel.LLR}
+_CODES = {"raw": kernel.RAW, "log": kernel.LOG, "ppmi": kernel.PPMI, "llr": kernel.LLR, "llr-log": 4, "llr-sqrt": 5}
 
 
 @dataclass(frozen=True)

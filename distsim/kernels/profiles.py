@@ -135,11 +135,17 @@ def _weigh(n, scale, words, total, scheme, shift, logs, seen, collocates, weight
 
     See distsim.contexts.weights. A scale of 0 stands for 1, and llr for weigh_roughly.
     """
-    if scheme == LLR and scale == 0.0:
-        weigh_roughly(n, words, logs, seen, collocates, weights)
-        return
-    if scheme == LLR:
-        weigh_by_likelihood(n, scale, words, total, logs, seen, collocates, weights)
+    if scheme >= LLR:
+        if scale == 0.0:
+            weigh_roughly(n, words, logs, seen, collocates, weights)
+        else:
+            weigh_by_likelihood(n, scale, words, total, logs, seen, collocates, weights)
+        if scheme == 4:
+            for t in range(collocates.size):
+                weights[t] = math.log(1.0 + weights[t])
+        if scheme == 5:
+            for t in range(collocates.size):
+                weights[t] = math.sqrt(weights[t])
         return
     times = scale if scale > 0.0 else 1.0
     ln_n = _ln(n, logs)
@@ -198,8 +204,9 @@ def profile_cosines(
 ):  # fmt: skip
     """Compare the profiles of many phrases with one.
 
-    starts: int64[n + 1], the rows of each phrase; scales: float64[n], 0: roughly; focal: float64 by word,
-    the profile compared with, and the square of its length. weights: float64[n_words], room.
+    starts: int64[n + 1], the rows of each phrase; scales: float64[n], 0: roughly; focal:
+    float64 by word, the profile compared with, and the square of its length. weights:
+    float64[n_words], room.
     Fills cosines, float64[n], 0 for a zero profile. The other arguments are those of
     weigh_profile.
     """
@@ -209,9 +216,7 @@ def profile_cosines(
         for t in range(distinct):
             prefetch(flat, np.int64(touched[t]) * words.shape[1])
             prefetch(focal, np.int64(touched[t]))
-        _weigh(
-            n, scales[p], words, total, scheme, shift, logs, seen, touched[:distinct], weights
-        )
+        _weigh(n, scales[p], words, total, scheme, shift, logs, seen, touched[:distinct], weights)
         dot = 0.0
         square = 0.0
         for t in range(distinct):

@@ -127,9 +127,7 @@ class Sampler:
         thresholds = frozen(thresholds.astype(np.uint64))
         sizes = np.zeros(rare.size, np.int64)
         chosen = frozen(numbers[rare])
-        for shard, lows, highs in zip(
-            self._index.shards, located.lows, located.highs, strict=True
-        ):
+        for shard, lows, highs in zip(self._index.shards, located.lows, located.highs, strict=True):
             count_taken(
                 shard.suffixes, chosen, frozen(lows), frozen(highs), shard.first_position,
                 thresholds, sizes,
@@ -145,9 +143,7 @@ class Sampler:
         starts = np.append(0, np.cumsum(all_sizes))
         positions = np.empty(starts[-1], np.int64)
         at = starts[rare]
-        for shard, lows, highs in zip(
-            self._index.shards, located.lows, located.highs, strict=True
-        ):
+        for shard, lows, highs in zip(self._index.shards, located.lows, located.highs, strict=True):
             copy_taken(
                 shard.suffixes, chosen, frozen(lows), frozen(highs), shard.first_position,
                 thresholds, at, positions,

@@ -111,7 +111,9 @@ def _require(name: str, value: int, least: int, most: int | None = None) -> None
 # `thorough`: larger screens keep nearly all of what comparing every candidate would find.
 PRESETS = {
     "default": ParaphraseOptions(),
-    "thorough": ParaphraseOptions(screens=((32, 2_000, 0.1), (256, 200, 0.3)), candidate_sample=None, walk=None),
+    "thorough": ParaphraseOptions(
+        screens=((32, 2_000, 0.1), (256, 200, 0.3)), candidate_sample=None, walk=None
+    ),
     "marton": ParaphraseOptions(
         substrings=False,
         collapsed=False,

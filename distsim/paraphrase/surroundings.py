@@ -170,9 +170,7 @@ class _Growth:
                     at_start[number] = (patterns[:, 0] == 0) & rest.all(axis=1)
         if size > 1:  # the boundary alone: the shard's last one stands for its first sentence
             counts = counts + at_start.sum(axis=0, dtype=np.int64)
-        return Sides(
-            found.words, np.append(0, stops), counts, found.lows, found.highs, at_start
-        )
+        return Sides(found.words, np.append(0, stops), counts, found.lows, found.highs, at_start)
 
 
 def _chosen(sides: Sides, numbers: np.ndarray, size: int) -> Sides:
