@@ -51,20 +51,18 @@ def settings() -> dict[str, Setting]:
         "paper": Setting(plain, ""),
         "paper, mcc 5000": Setting(replace(plain, mcc=5000), ""),
         "default": Setting(default),
+        "llr": Setting(weights("llr")),
+        "ppmi, shift 0": Setting(weights("ppmi", 0.75, 0.0)),
         "no sides, no signatures": Setting(replace(default, one_sided=0), ""),
         "no signatures": Setting(default, ""),
         "no sides": Setting(replace(default, one_sided=0)),
         "thesis signatures": Setting(default, "thesis"),
-        "llr": Setting(weights("llr")),
-        "llr-log": Setting(weights("llr-log")),
-        "llr-sqrt": Setting(weights("llr-sqrt")),
-        "ppmi": Setting(weights("ppmi")),
-        "ppmi, shift 0": Setting(weights("ppmi", 0.75, 0.0)),
+        "300 signatures": Setting(replace(default, neighbours=300)),
+        "300 sides, to 256 occurrences": Setting(
+            replace(default, one_sided=300, one_sided_mcc=256)
+        ),
         "window 3": Setting(replace(default, window=3)),
         "window 10": Setting(replace(default, window=10)),
-        "sides 300": Setting(replace(default, one_sided=300)),
-        "sides to 256 occurrences": Setting(replace(default, one_sided_mcc=256)),
-        "signatures 300": Setting(replace(default, neighbours=300)),
     }
 
 

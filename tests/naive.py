@@ -257,7 +257,7 @@ def g2(both: float, row: float, column: float, total: float) -> float:
 def weights(
     counts: Counter, sentences: list[list[str]], scheme: str, alpha: float, shift: float
 ) -> dict[str, float]:
-    """Weigh a phrase's contexts by the definitions of the four schemes."""
+    """Weigh a phrase's contexts by the definitions of the five schemes."""
     words = Counter(word for sentence in sentences for word in sentence)
     power = {word: count**alpha for word, count in words.items()}
     total_power = sum(power.values())
@@ -278,6 +278,7 @@ def weights(
             distance = int(family[1:])
             slots = sum(max(0, len(sentence) - distance) for sentence in sentences)
             weight = g2(count, family_total[family], words[word], slots)
+            weight = math.log(1 + weight) if scheme == "log-llr" else weight
         result[feature] = weight
     return result
 

@@ -141,10 +141,13 @@ def profile(
         return {word: count * scale for word, count in counts.items()}
     if scheme == "log":
         return {word: math.log(1 + count * scale) for word, count in counts.items()}
-    return {
+    weights = {
         word: g2(count * scale, row, word_counts[word] * mean_slots, slots)
         for word, count in counts.items()
     }
+    if scheme == "log-llr":
+        return {word: math.log(1 + weight) for word, weight in weights.items()}
+    return weights
 
 
 def g2(both: float, row: float, column: float, total: float) -> float:

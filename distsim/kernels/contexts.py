@@ -10,7 +10,7 @@ import numpy as np
 
 from distsim.kernels.compiled import compiled
 
-RAW, LOG, PPMI, LLR = 0, 1, 2, 3
+RAW, LOG, PPMI, LLR, LOG_LLR = 0, 1, 2, 3, 4
 
 
 @compiled
@@ -133,14 +133,14 @@ def weigh(row_starts, features, counts, families, marginals, log_p, totals, sche
     """Return the weight of every feature of every row, float64.
 
     families: uint8, marginals: float64 and log_p: float64 by feature; totals: float64 by
-    family; scheme: RAW, LOG, PPMI or LLR.
+    family; scheme: RAW, LOG, PPMI, LLR or LOG_LLR.
     """
     weights = np.empty(features.size, np.float64)
     row_totals = np.zeros(totals.size, np.float64)
     for p in range(row_starts.size - 1):
         begin = row_starts[p]
         stop = row_starts[p + 1]
-        if scheme == PPMI or scheme == LLR:
+        if scheme >= PPMI:
             row_totals[:] = 0.0
             for f in range(begin, stop):
                 row_totals[families[features[f]]] += counts[f]
@@ -159,6 +159,8 @@ def weigh(row_starts, features, counts, families, marginals, log_p, totals, sche
                 weights[f] = log_likelihood_ratio(
                     count, row_totals[family], marginals[feature], totals[family]
                 )
+                if scheme == LOG_LLR:
+                    weights[f] = math.log(1.0 + weights[f])
     return weights
 
 

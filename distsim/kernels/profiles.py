@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from distsim.kernels.compiled import compiled
-from distsim.kernels.contexts import LLR, LOG, RAW, log_likelihood_ratio
+from distsim.kernels.contexts import LLR, LOG, LOG_LLR, RAW, log_likelihood_ratio
 from distsim.kernels.prefetch import prefetch
 from distsim.kernels.suffixes import DAMAGED
 
@@ -133,19 +133,16 @@ def weigh_roughly(n, words, logs, seen, collocates, weights):
 def _weigh(n, scale, words, total, scheme, shift, logs, seen, collocates, weights):
     """Fill weights[t] with the association of collocates[t], and set seen[] back to zeros.
 
-    See distsim.contexts.weights. A scale of 0 stands for 1, and llr for weigh_roughly.
+    See distsim.contexts.weights. A scale of 0 stands for 1, and asks for G2 by weigh_roughly.
     """
     if scheme >= LLR:
         if scale == 0.0:
             weigh_roughly(n, words, logs, seen, collocates, weights)
         else:
             weigh_by_likelihood(n, scale, words, total, logs, seen, collocates, weights)
-        if scheme == 4:
+        if scheme == LOG_LLR:
             for t in range(collocates.size):
                 weights[t] = math.log(1.0 + weights[t])
-        if scheme == 5:
-            for t in range(collocates.size):
-                weights[t] = math.sqrt(weights[t])
         return
     times = scale if scale > 0.0 else 1.0
     ln_n = _ln(n, logs)

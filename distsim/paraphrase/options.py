@@ -25,7 +25,9 @@ class ParaphraseOptions:
         max_length: MaxPhraseLen; the longest candidates, in tokens.
         min_score: minScore; paraphrases below are left out.
         k: so many are given at most.
-        weighting: strength of association between a phrase and a collocate.
+        weighting: strength of association between a phrase and a collocate. LLR is the
+            paper's; its logarithm, the default, finds more renamed words and ranks them better
+            (bench/README.md), rare ones above all.
         entailment: leave out candidates whose words all stand in the focal phrase in the same
             order (`contained`: the paper's wording), or the other way round (`containing`: the
             paper's example, `spoken very softly` for `spoken softly`), or `both`.
@@ -52,7 +54,7 @@ class ParaphraseOptions:
     max_length: int = 6
     min_score: float = 0.05
     k: int = 20
-    weighting: Weighting = field(default_factory=lambda: Weighting("llr"))
+    weighting: Weighting = field(default_factory=lambda: Weighting("log-llr"))
     entailment: Entailment = "off"
     length_difference: int | None = 2
     substrings: bool = True
@@ -60,7 +62,7 @@ class ParaphraseOptions:
     walk: int | None = 1_000_000
     screened: int | None = 30_000
     screens: tuple[tuple[int, int, float], ...] = (
-        (24, 800, 0.2), (128, 140, 0.5), (512, 40, 0.8),
+        (16, 800, 0.2), (64, 200, 0.4), (256, 60, 0.75),
     )  # fmt: skip
     candidate_sample: int | None = 4_000
     one_sided: int = 100
@@ -112,9 +114,12 @@ def _require(name: str, value: int, least: int, most: int | None = None) -> None
 PRESETS = {
     "default": ParaphraseOptions(),
     "thorough": ParaphraseOptions(
-        screens=((32, 2_000, 0.1), (256, 200, 0.3)), candidate_sample=None, walk=None
+        screens=((32, 2_000, 0.1), (256, 250, 0.3), (1_000, 60, 0.6)),
+        candidate_sample=None,
+        walk=None,
     ),
     "marton": ParaphraseOptions(
+        weighting=Weighting("llr"),
         substrings=False,
         collapsed=False,
         walk=None,

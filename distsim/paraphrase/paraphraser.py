@@ -28,7 +28,7 @@ ORIGINS = ("contexts", "sides", "neighbours")
 _SHOWN_CONTEXTS = 3
 _SHORTEST_SINGLE_SIDE = 2
 _SINGLE_SIDE_SAMPLE = 300
-_NOISE = 500.0
+_NOISE = 400.0
 
 
 @dataclass(frozen=True)
