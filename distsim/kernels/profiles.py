@@ -223,3 +223,12 @@ def profile_cosines(
             cosines[p] = min(1.0, dot / math.sqrt(square * focal_square))
         else:
             cosines[p] = 0.0
+
+
+@compiled
+def profile_cosine(collocates, weights, square, focal, focal_square):
+    """Return the cosine of a profile with a dense one, focal float64 by word; 0 for a zero one."""
+    dot = 0.0
+    for t in range(collocates.size):
+        dot += weights[t] * focal[collocates[t]]
+    return min(1.0, dot / math.sqrt(square * focal_square)) if dot > 0.0 else 0.0

@@ -62,9 +62,9 @@ class ParaphraseOptions:
     walk: int | None = 1_000_000
     screened: int | None = 30_000
     screens: tuple[tuple[int, int, float], ...] = (
-        (16, 800, 0.2), (64, 200, 0.4), (256, 60, 0.75),
+        (16, 800, 0.2), (64, 200, 0.4), (256, 60, 0.8),
     )  # fmt: skip
-    candidate_sample: int | None = 4_000
+    candidate_sample: int | None = None
     one_sided: int = 100
     one_sided_mcc: int = 64
     neighbours: int = 100

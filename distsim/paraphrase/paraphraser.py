@@ -8,6 +8,7 @@ from distsim.errors import IncompatibleError
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.paraphrase.alike import AlikePhrases
 from distsim.paraphrase.candidates import Candidates, find_candidates
+from distsim.paraphrase.compared import Comparer
 from distsim.paraphrase.filters import entails, is_collapsed, is_piece
 from distsim.paraphrase.occurrences import (
     Occurrences,
@@ -108,9 +109,9 @@ class Paraphraser:
             self._search = AlikePhrases(table, self.options.neighbour_strength)
         self._profiler = Profiler(index, self.options.window, self.options.weighting)
         self._focal_sampler = Sampler(index, self.options.sample)
-        self._sampler = self._focal_sampler
-        if self.options.candidate_sample is not None:
-            self._sampler = Sampler(index, self.options.candidate_sample)
+        self._comparer = Comparer(
+            self._profiler, Sampler(index, self.options.candidate_sample or self.options.sample)
+        )
 
     def paraphrases(self, phrase: str) -> list[Paraphrase]:
         """Return the k best paraphrases of a phrase, best first; see `answer`."""
@@ -240,16 +241,15 @@ class Paraphraser:
         for few, most, share in options.screens:
             if alive.size > options.k:
                 counts = located.counts[alive]
-                sampled = self._sampler.few(located, alive, few)
-                short = self._profiler.cosines(profile, sampled, rough=True)
-                taken = np.maximum(1, np.diff(sampled.starts))
+                short, taken = self._comparer.cosines(profile, located, alive, few)
+                taken = np.maximum(1, taken)
                 full = np.maximum(taken, np.minimum(counts, sample))
                 short *= np.sqrt((1.0 + _NOISE / taken) / (1.0 + _NOISE / full))
                 order = np.lexsort((pool.hashes[alive], -counts, -short))
                 order = order[: max(most, 2 * options.k)]
                 least = share * short[order[options.k - 1]]
                 alive = np.sort(alive[order[short[order] >= least]])
-        cosines = self._profiler.cosines(profile, self._sampler.sample(located, alive))
+        cosines, _ = self._comparer.cosines(profile, located, alive)
         return [
             _Found(
                 located.phrase(number),

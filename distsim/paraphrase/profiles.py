@@ -10,7 +10,7 @@ from distsim.contexts.features import FeatureSpace
 from distsim.contexts.weights import Weighting, feature_log_probabilities, scheme_code
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.kernels.compiled import frozen
-from distsim.kernels.profiles import profile_cosines, weigh_profile
+from distsim.kernels.profiles import profile_cosine, profile_cosines, weigh_profile
 from distsim.paraphrase.occurrences import Occurrences, words_around
 
 _ROWS_AT_ONCE = 1 << 13  # rows of a block stay near the processor
@@ -19,11 +19,15 @@ _KNOWN_LOGARITHMS = 1 << 17
 
 @dataclass(frozen=True)
 class Profile:
-    """The collocates of one phrase: words uint32, weights float64, and their sum of squares."""
+    """The collocates of one phrase: words uint32, weights float64, and their sum of squares.
+
+    taken: from so many occurrences.
+    """
 
     words: np.ndarray
     weights: np.ndarray
     square: float
+    taken: int
 
 
 class _Room:
@@ -69,16 +73,16 @@ class Profiler:
         self._shift = weighting.shift
         self._of_thread = threading.local()
 
-    def profile(self, occurrences: Occurrences) -> Profile:
-        """Return the profile of the one phrase whose occurrences are given."""
+    def profile(self, occurrences: Occurrences, rough: bool = False) -> Profile:
+        """Return the profile of the one phrase whose occurrences are given; rough: as below."""
         rows = self._rows(occurrences, 0, 1)
         room = self._room()
-        return Profile(
-            *weigh_profile(
-                frozen(rows), float(occurrences.scales[0]), self._words, self._total,
-                self._scheme, self._shift, self._logs, room.seen, room.touched,
-            )
+        scale = 0.0 if rough else float(occurrences.scales[0])
+        words, weights, square = weigh_profile(
+            frozen(rows), scale, self._words, self._total, self._scheme, self._shift,
+            self._logs, room.seen, room.touched,
         )  # fmt: skip
+        return Profile(words, weights, square, len(rows))
 
     def cosines(self, focal: Profile, phrases: Occurrences, rough: bool = False) -> np.ndarray:
         """Return the cosine of a profile with that of each phrase, float64; 0 without one.
@@ -103,6 +107,21 @@ class Profiler:
         finally:
             room.focal[focal.words] = 0.0
         return cosines
+
+    def cosines_of_profiles(self, focal: Profile, others: list[Profile]) -> list[float]:
+        """Return the cosine of a profile with each of some others; 0 with a zero one."""
+        room = self._room()
+        room.focal[focal.words] = focal.weights
+        dense = frozen(room.focal)
+        try:
+            return [
+                profile_cosine(
+                    frozen(one.words), frozen(one.weights), one.square, dense, focal.square
+                )
+                for one in others
+            ]
+        finally:
+            room.focal[focal.words] = 0.0
 
     def _rows(self, phrases: Occurrences, first: int, stop: int) -> np.ndarray:
         sizes = np.diff(phrases.starts[first : stop + 1])
