@@ -333,3 +333,19 @@ def test_phrases_without_an_answer_say_why(tmp_path):
 def test_settings_out_of_range_are_refused(name, value, remedy):
     with pytest.raises(ParameterError, match=remedy):
         ParaphraseOptions(**{name: value})
+
+
+def test_kept_profiles_give_the_same_answers(tmp_path, monkeypatch):
+    monkeypatch.setattr("distsim.paraphrase.compared._COMMON", 10)
+    sentences = drawn_sentences(12, 400, 30)
+    one, many = build(tmp_path, sentences, name="one"), build(tmp_path, sentences, 150, "many")
+    options = replace(
+        PRESETS["default"], k=5, screens=((4, 12, 0.1), (12, 8, 0.5)), min_score=0.0, mcc=30
+    )
+    for bound in (1 << 20, 50):
+        monkeypatch.setattr("distsim.paraphrase.compared._KEPT_COLLOCATES", bound)
+        shared = Paraphraser(one, options)
+        for phrase in ["w0", "w3", "w0", "w9", "w1 w0"]:
+            fresh = Paraphraser(many, options).answer(phrase)
+            assert shared.answer(phrase) == fresh and fresh.paraphrases
+        assert len(shared._comparer._kept) > 1 or bound == 50
