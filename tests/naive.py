@@ -255,15 +255,30 @@ def g2(both: float, row: float, column: float, total: float) -> float:
 
 
 def weights(
-    counts: Counter, sentences: list[list[str]], scheme: str, alpha: float, shift: float
+    counts: Counter,
+    sentences: list[list[str]],
+    scheme: str,
+    alpha: float,
+    shift: float,
+    subsample: float = 1.0,
+    discount: float = 0.0,
 ) -> dict[str, float]:
     """Weigh a phrase's contexts by the definitions of the five schemes."""
     words = Counter(word for sentence in sentences for word in sentence)
-    power = {word: count**alpha for word, count in words.items()}
-    total_power = sum(power.values())
+
+    def kept(family: str, word: str) -> float:
+        if scheme != "ppmi":
+            return 1.0
+        places = sum(max(0, len(sentence) - int(family[1:])) for sentence in sentences)
+        return round(min(1.0, math.sqrt(subsample * places / words[word])) * 4096) / 4096
+
     family_total: Counter = Counter()
     for feature, count in counts.items():
-        family_total[feature.split(":")[0]] += count
+        family_total[feature.split(":")[0]] += count * kept(*feature.split(":", 1))
+    total_power = {
+        family: sum((count * kept(family, word)) ** alpha for word, count in words.items())
+        for family in family_total
+    }
     result = {}
     for feature, count in counts.items():
         family, word = feature.split(":", 1)
@@ -272,8 +287,10 @@ def weights(
         elif scheme == "log":
             weight = math.log(1 + count)
         elif scheme == "ppmi":
-            p = power[word] / total_power
-            weight = max(0.0, math.log(count / (family_total[family] * p)) - shift)
+            counted = count * kept(family, word)
+            p = (words[word] * kept(family, word)) ** alpha / total_power[family]
+            weight = max(0.0, math.log(counted / (family_total[family] * p)) - shift)
+            weight *= counted / (counted + discount)
         else:
             distance = int(family[1:])
             slots = sum(max(0, len(sentence) - distance) for sentence in sentences)

@@ -328,6 +328,8 @@ def test_phrases_without_an_answer_say_why(tmp_path):
         ("mcc", 0, "choose 1 or more"), ("max_length", 7, "choose 1 to 6"),
         ("min_score", 1.5, "choose 0 to 1"), ("entailment", "no", "choose one of off"),
         ("length_difference", -1, "choose 0 or more"), ("screened", 0, "choose 1 or more"),
+        ("screens", ((8, 9, 1.5),), "choose 0 to 1"),
+        ("weighting", Weighting("ppmi", discount=1.0), "leave them out"),
     ],
 )  # fmt: skip
 def test_settings_out_of_range_are_refused(name, value, remedy):

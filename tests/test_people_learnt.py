@@ -32,9 +32,9 @@ from distsim.kernels.composition import centre_rows, compose_rows
 from distsim.kernels.projection import NOWHERE, project
 from distsim.kernels.sparse import multiply
 from distsim.signatures.composition import Composition
-from distsim.signatures.learn import _right_singular, _rotation
 from distsim.signatures.recipe import PRESETS
 from distsim.signatures.sign import learn_from_index, projection_inside
+from distsim.signatures.singular import find_rotation, right_singular
 from distsim.signatures.spectral import SpectralProjection
 from distsim.verification import find_faults
 from tests import naive_people as naive
@@ -96,16 +96,25 @@ def test_the_strongest_directions_are_found():
     draw = np.random.default_rng(2)
     dense = draw.standard_normal((90, 6)) @ draw.standard_normal((6, 70))
     matrix = sparse.csr_matrix(dense.astype(np.float32))
-    directions, values = _right_singular(matrix, 6, 3, 1, 1)
+    directions, values, floor = right_singular(matrix, 6, 3, 1, 1)
     true = np.linalg.svd(dense)
+    assert floor < values[5] * 1e-3  # there is no seventh
     assert values == pytest.approx(true[1][:6], rel=1e-4)
     assert np.abs(np.diag(true[2][:6] @ directions)) == pytest.approx(np.ones(6), abs=1e-3)
 
 
-@pytest.mark.parametrize("how", ["random", "itq"])
-def test_a_rotation_keeps_cosines(how):
-    rows = np.random.default_rng(3).standard_normal((50, 10))
-    rotation = _rotation(rows, 64, 1, how)
+def test_the_singular_value_after_the_last_is_the_floor():
+    dense = np.diag(np.arange(90.0, 0.0, -1.0))
+    directions, values, floor = right_singular(sparse.csr_matrix(dense), 20, 6, 1, 1)
+    assert values == pytest.approx(np.arange(90.0, 70.0, -1.0), rel=0.02)
+    assert floor == pytest.approx(70.0, rel=0.05)
+    assert directions.T @ directions == pytest.approx(np.eye(20), abs=1e-4)
+
+
+@pytest.mark.parametrize("itq", [False, True])
+def test_a_rotation_keeps_cosines(itq):
+    rows = np.random.default_rng(3).standard_normal((50, 10)).astype(np.float32)
+    rotation = find_rotation(rows, 64, 1, itq, 1)
     assert rotation @ rotation.T == pytest.approx(np.eye(10), abs=1e-9)
 
 

@@ -32,10 +32,15 @@ def bits_of(table: SignatureTable, row: int) -> list[bool]:
     return np.unpackbits(table.bits[row].view(np.uint8), bitorder="little").astype(bool).tolist()
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("window", [1, 3])
-def test_signatures_are_those_of_a_plain_computation(small_index, sentences, scheme, window):
-    weighting = Weighting(scheme, shift=0.2)
+@pytest.mark.parametrize(
+    ("scheme", "subsample", "discount"),
+    [*((scheme, None, 0.0) for scheme in SCHEMES), ("ppmi", 0.01, 0.0), ("ppmi", 0.02, 1.5)],
+)
+def test_signatures_are_those_of_a_plain_computation(
+    small_index, sentences, scheme, window, subsample, discount
+):
+    weighting = Weighting(scheme, shift=0.2, subsample=subsample, discount=discount)
     table = SignatureTable.build(
         small_index, recipe=Recipe(window, weighting, 64, seed=7), selection=Selection(2)
     )
@@ -46,7 +51,7 @@ def test_signatures_are_those_of_a_plain_computation(small_index, sentences, sch
     signed = 0
     for phrase in phrases[:150]:
         counts = naive.contexts(sentences, list(phrase), window)
-        weights = naive.weights(counts, sentences, scheme, 0.75, 0.2)
+        weights = naive.weights(counts, sentences, scheme, 0.75, 0.2, subsample or 1.0, discount)
         text = " ".join(phrase)
         named = named_contexts(small_index, text, window, weighting)
         assert {f: c for f, c, _ in named} == counts

@@ -34,9 +34,12 @@ def sentences():
     return [without_underscores(drawn_sentence(draw, draw.randint(1, 9))) for _ in range(40)]
 
 
-def sign(sentences, path, scheme="raw", keep=False, memory=1 << 20, jobs=1, **selection):
+def sign(
+    sentences, path, scheme="raw", keep=False, memory=1 << 20, jobs=1, subsample=None, **selection
+):
     selection = Selection(**{"min_count": 2, "max_length": 3, **selection})
-    recipe = SyntaxRecipe(weighting=Weighting(scheme, alpha=0.75, shift=0.0), n_bits=128)
+    weighting = Weighting(scheme, alpha=0.75, shift=0.0, subsample=subsample)
+    recipe = SyntaxRecipe(weighting=weighting, n_bits=128)
     sign_annotated(iter(sentences), path, recipe, selection, memory, keep, jobs)
     return SignatureTable.open(path)
 
@@ -51,21 +54,23 @@ def family(name: str) -> str:
     return f"{parts[0]} {parts[1]} {parts[3]}"
 
 
-def naive_weights(phrases, scheme, alpha=0.75, shift=0.0):
+def naive_weights(phrases, scheme, alpha=0.75, shift=0.0, subsample=1.0):
     """Weigh the features of all phrases by the definitions, from the table of all of them."""
     marginals, totals = Counter(), Counter()
     for _, counts in phrases.values():
         marginals.update(counts)
     for name, count in marginals.items():
         totals[family(name)] += count
-    powers = Counter()
+    powers, kept = Counter(), {}
     for name, count in marginals.items():
-        powers[family(name)] += count**alpha
+        share = min(1.0, math.sqrt(subsample * totals[family(name)] / count))
+        kept[name] = round(share * 4096) / 4096 if scheme == "ppmi" else 1.0
+        powers[family(name)] += (count * kept[name]) ** alpha
     weighted = {}
     for phrase, (_, counts) in phrases.items():
         rows = Counter()
         for name, count in counts.items():
-            rows[family(name)] += count
+            rows[family(name)] += count * kept[name]
         weighted[phrase] = row = {}
         for name, count in counts.items():
             own = family(name)
@@ -74,8 +79,8 @@ def naive_weights(phrases, scheme, alpha=0.75, shift=0.0):
             elif scheme == "log":
                 row[name] = math.log(1 + count)
             elif scheme == "ppmi":
-                p = marginals[name] ** alpha / powers[own]
-                row[name] = max(0.0, math.log(count / (rows[own] * p)) - shift)
+                p = (marginals[name] * kept[name]) ** alpha / powers[own]
+                row[name] = max(0.0, math.log(count * kept[name] / (rows[own] * p)) - shift)
             else:
                 row[name] = naive.g2(count, rows[own], marginals[name], totals[own])
                 if scheme == "log-llr":
@@ -83,11 +88,13 @@ def naive_weights(phrases, scheme, alpha=0.75, shift=0.0):
     return weighted
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
-def test_bits_and_exact_cosine_against_the_naive_twin(sentences, tmp_path, scheme):
-    table = sign(sentences, tmp_path / "table", scheme, keep=True)
+@pytest.mark.parametrize(
+    ("scheme", "subsample"), [*((scheme, None) for scheme in SCHEMES), ("ppmi", 0.1)]
+)
+def test_bits_and_exact_cosine_against_the_naive_twin(sentences, tmp_path, scheme, subsample):
+    table = sign(sentences, tmp_path / "table", scheme, keep=True, subsample=subsample)
     phrases = naive_syntax.corpus_features(sentences, longest=3, min_count=2)
-    weighted = naive_weights(phrases, scheme)
+    weighted = naive_weights(phrases, scheme, subsample=subsample or 1.0)
     assert sorted(table.texts()) == sorted(p for p in phrases if any(weighted[p].values()))
     pool = gaussian_pool(1, 128)
     strengths = {text: int(table.strengths[row]) for row, text in enumerate(table.texts())}

@@ -6,7 +6,16 @@ from typing import Annotated
 import typer
 
 from distsim.cli.console import JobsOption, progress_bar, say
-from distsim.cli.options import SidesOption, WeightsOption, WindowOption
+from distsim.cli.options import (
+    AlphaOption,
+    DiscountOption,
+    ShiftOption,
+    SidesOption,
+    SubsampleOption,
+    WeightsOption,
+    WindowOption,
+    changed_weighting,
+)
 
 
 class Rotation(StrEnum):
@@ -24,8 +33,10 @@ def learn(
     window: WindowOption = None,
     sides: SidesOption = None,
     weights: WeightsOption = None,
-    alpha: Annotated[float, typer.Option(help="ppmi: smoothing of features' counts.")] = 0.75,
-    shift: Annotated[float, typer.Option(help="ppmi: taken off every association.")] = 1.0,
+    alpha: AlphaOption = None,
+    shift: ShiftOption = None,
+    subsample: SubsampleOption = None,
+    discount: DiscountOption = None,
     bits: Annotated[int, typer.Option(help="64 to 1024, in steps of 64.")] = 256,
     seed: Annotated[int, typer.Option(help="Of the range finder and the rotation.")] = 1,
     rows: Annotated[int | None, typer.Option(help="Most frequent words to learn from.")] = None,
@@ -38,7 +49,6 @@ def learn(
     """Learn a projection from an index's frequent words and the features around them."""
     from dataclasses import replace
 
-    from distsim.contexts.weights import Weighting
     from distsim.indexes.corpus_index import CorpusIndex
     from distsim.signatures.learn import Learning
     from distsim.signatures.recipe import PRESETS
@@ -46,12 +56,11 @@ def learn(
     from distsim.storage import Artifact
 
     recipe = PRESETS["learnt"]
-    scheme = recipe.weighting.scheme if weights is None else weights.value
     recipe = replace(
         recipe,
         window=recipe.window if window is None else window,
         sides=recipe.sides if sides is None else sides,
-        weighting=Weighting(scheme, alpha, shift),
+        weighting=changed_weighting(recipe.weighting, weights, alpha, shift, subsample, discount),
         n_bits=bits,
         seed=seed,
     )

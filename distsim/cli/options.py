@@ -1,9 +1,13 @@
 """Options that more than one subcommand has: weights, the normaliser's, memory."""
 
+from dataclasses import replace
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from distsim.contexts.weights import Weighting
 
 
 class Weights(StrEnum):
@@ -36,6 +40,20 @@ SidesOption = Annotated[
 WeightsOption = Annotated[
     Weights | None, typer.Option(help="How counts of features become weights.")
 ]
+AlphaOption = Annotated[
+    float | None, typer.Option(help="ppmi: smoothing of features' counts; 0.75 by default.")
+]
+ShiftOption = Annotated[
+    float | None, typer.Option(help="ppmi: taken off every association; 1 by default.")
+]
+SubsampleOption = Annotated[
+    float | None,
+    typer.Option(help="ppmi: neighbours with a larger share of the text count less; 0: none."),
+]
+DiscountOption = Annotated[
+    float | None,
+    typer.Option(help="ppmi: d makes a weight c / (c + d) of itself at c occurrences; 0: none."),
+]
 KeepCaseOption = Annotated[bool, typer.Option(help="Do not fold to lower case.")]
 FoldNumbersOption = Annotated[bool, typer.Option(help="Write every digit as 0.")]
 DropPunctuationOption = Annotated[bool, typer.Option(help="Drop tokens without letter or digit.")]
@@ -62,6 +80,28 @@ def memory_bytes(text: str) -> int:
     if size < 1:
         raise typer.BadParameter(f"{text!r}: give a size such as 800M or 4G")
     return size
+
+
+def changed_weighting(
+    weighting: "Weighting",
+    weights: Weights | None,
+    alpha: float | None,
+    shift: float | None,
+    subsample: float | None,
+    discount: float | None,
+) -> "Weighting":
+    """Return the weighting with what was given on the command line in place of its own."""
+    settings = {
+        "scheme": None if weights is None else weights.value,
+        "alpha": alpha,
+        "shift": shift,
+        "subsample": subsample,
+        "discount": discount,
+    }
+    given: dict[str, Any] = {name: value for name, value in settings.items() if value is not None}
+    if subsample == 0.0:
+        given["subsample"] = None
+    return replace(weighting, **given)
 
 
 MemoryOption = Annotated[

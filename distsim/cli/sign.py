@@ -8,6 +8,8 @@ import typer
 from distsim.cli.console import JobsOption, progress_bar, say
 from distsim.cli.index import TextFormat
 from distsim.cli.options import (
+    AlphaOption,
+    DiscountOption,
     DropDigitsOption,
     DropPunctuationOption,
     FeaturesOption,
@@ -20,10 +22,13 @@ from distsim.cli.options import (
     ModelOption,
     ModelsOption,
     ProcessorsOption,
+    ShiftOption,
     SidesOption,
+    SubsampleOption,
     TreesOption,
     WeightsOption,
     WindowOption,
+    changed_weighting,
 )
 
 if TYPE_CHECKING:
@@ -64,8 +69,10 @@ def sign(
     window: WindowOption = None,
     sides: SidesOption = None,
     weights: WeightsOption = None,
-    alpha: Annotated[float, typer.Option(help="ppmi: smoothing of features' counts.")] = 0.75,
-    shift: Annotated[float, typer.Option(help="ppmi: taken off every association.")] = 1.0,
+    alpha: AlphaOption = None,
+    shift: ShiftOption = None,
+    subsample: SubsampleOption = None,
+    discount: DiscountOption = None,
     projection: Annotated[
         str | None,
         typer.Option(
@@ -147,7 +154,7 @@ def sign(
             )
         if output is None:
             raise typer.BadParameter("--model syntax needs the table's folder: give -o TABLE")
-        weighting = Weighting(weights.value, alpha, shift) if weights else Weighting()
+        weighting = changed_weighting(Weighting(), weights, alpha, shift, subsample, discount)
         with progress_bar() as bar:
             table = sign_syntax(
                 sources, output, trees or [], (features, kinds, window), weighting, bits, seed,
@@ -179,14 +186,13 @@ def sign(
         plain = from_counts or keep_sums or (projection is None and (weights or window))
         preset = Preset.THESIS if plain or projection == GAUSSIAN else Preset.LEARNT
     recipe = PRESETS[preset.value]
-    scheme = recipe.weighting.scheme if weights is None else weights.value
     learnt = recipe.learnt if projection is None else projection != GAUSSIAN
     composition = recipe.composition if learnt else None
     if compose is not None:
         composition = Composition() if compose else None
     recipe = Recipe(
         window=recipe.window if window is None else window,
-        weighting=Weighting(scheme, alpha, shift),
+        weighting=changed_weighting(recipe.weighting, weights, alpha, shift, subsample, discount),
         n_bits=recipe.n_bits if bits is None else bits,
         seed=recipe.seed if seed is None else seed,
         sides=recipe.sides if sides is None else sides,

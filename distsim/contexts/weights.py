@@ -13,7 +13,9 @@ from distsim.kernels.compiled import frozen
 
 Scheme = Literal["raw", "log", "ppmi", "llr", "log-llr"]
 SCHEMES: tuple[str, ...] = get_args(Scheme)
+_KEPT_STEPS = 4096.0
 LARGEST_SHIFT = 100.0  # far beyond any logarithm of a ratio of counts
+LARGEST_DISCOUNT = 1e6
 _CODES = {
     "raw": kernel.RAW,
     "log": kernel.LOG,
@@ -40,11 +42,19 @@ class Weighting:
                 not hide the others.
         alpha: below 1 makes rare features weigh less (ppmi).
         shift: higher keeps only stronger associations (ppmi).
+        subsample: the share t of its family from which on a feature is too frequent to tell
+            much: one with the share s > t counts sqrt(t / s) times as often, in c(p, f), c(p)
+            and m(f) alike (ppmi). It is the expectation of word2vec's subsampling (Mikolov
+            et al. 2013, 2.3), with nothing left to chance. None: every feature counts in full.
+        discount: d takes the weight times c / (c + d), c being c(p, f): associations seen once
+            or twice are mostly luck (Pantel and Lin 2002, 3; ppmi). 0 takes nothing off.
     """
 
     scheme: Scheme = "raw"
     alpha: float = 0.75
     shift: float = 1.0
+    subsample: float | None = None
+    discount: float = 0.0
 
     def __post_init__(self) -> None:
         if self.scheme not in SCHEMES:
@@ -54,6 +64,15 @@ class Weighting:
         if not abs(self.shift) <= LARGEST_SHIFT:
             raise ParameterError(
                 f"shift {self.shift}: choose -{LARGEST_SHIFT:g} to {LARGEST_SHIFT:g}"
+            )
+        if self.subsample is not None and not 0.0 < self.subsample <= 1.0:
+            raise ParameterError(
+                f"subsample {self.subsample}: choose a share of the neighbours, above 0 and at "
+                "most 1"
+            )
+        if not 0.0 <= self.discount <= LARGEST_DISCOUNT:
+            raise ParameterError(
+                f"discount {self.discount}: choose 0 to {LARGEST_DISCOUNT:g} occurrences"
             )
 
     @property
@@ -65,7 +84,14 @@ class Weighting:
         """Return what a manifest keeps: the scheme and the settings that matter to it."""
         if self.scheme != "ppmi":
             return {"scheme": self.scheme}
-        return {"scheme": self.scheme, "alpha": self.alpha, "shift": self.shift}
+        settings: dict[str, Any] = {
+            "scheme": self.scheme, "alpha": self.alpha, "shift": self.shift
+        }  # fmt: skip
+        if self.subsample is not None:
+            settings["subsample"] = self.subsample
+        if self.discount:
+            settings["discount"] = self.discount
+        return settings
 
     @classmethod
     def from_manifest(cls, values: dict[str, Any]) -> "Weighting":
@@ -89,19 +115,24 @@ class Weigher:
     ) -> None:
         self._code = scheme_code(weighting)
         self._shift = weighting.shift
+        self._discount = weighting.discount
         self._families = frozen(space.families)
         self._marginals = frozen(space.marginals)
         self._totals = frozen(space.totals)
-        if log_p is None:
-            uses = weighting.scheme == "ppmi"
-            log_p = feature_log_probabilities(space, weighting.alpha) if uses else np.empty(0)
-        self._log_p = frozen(log_p)
+        kept = np.empty(0)
+        if weighting.scheme == "ppmi":
+            kept = kept_shares(space.marginals, space.totals[space.families], weighting.subsample)
+            if log_p is None:
+                log_p = feature_log_probabilities(space, weighting.alpha, kept)
+        self._log_p = frozen(np.empty(0) if log_p is None else log_p)
+        self._kept = frozen(kept)
 
     def weigh(self, contexts: ContextCounts) -> np.ndarray:
         """Return the weight of every feature of every row, float64."""
         return kernel.weigh(
             frozen(contexts.starts), frozen(contexts.features), frozen(contexts.counts),
-            self._families, self._marginals, self._log_p, self._totals, self._code, self._shift,
+            self._families, self._marginals, self._log_p, self._kept, self._totals, self._code,
+            self._shift, self._discount,
         )  # fmt: skip
 
 
@@ -110,15 +141,38 @@ def scheme_code(weighting: Weighting) -> int:
     return _CODES[weighting.scheme]
 
 
-def feature_log_probabilities(space: FeatureSpace, alpha: float) -> np.ndarray:
-    """Return ln P(f) with P(f) = m(f)^alpha / sum of m^alpha over f's family."""
+def kept_shares(marginals: np.ndarray, totals: np.ndarray, subsample: float | None) -> np.ndarray:
+    """Return the share of its occurrences with which each feature counts, float64.
+
+    Multiples of 2^-12, so that sums of shares times counts are exact in any order.
+
+    Arguments:
+        marginals: each feature's count. totals: that of its family.
+        subsample: as in Weighting.
+    """
+    if subsample is None:
+        return np.ones(marginals.size)
+    shares = marginals / np.maximum(totals, 1.0)
+    kept = np.sqrt(subsample / np.maximum(shares, subsample))
+    return np.maximum(np.round(kept * _KEPT_STEPS), 1.0) / _KEPT_STEPS
+
+
+def feature_log_probabilities(
+    space: FeatureSpace, alpha: float, kept: np.ndarray | None = None
+) -> np.ndarray:
+    """Return ln P(f) with P(f) = m(f)^alpha / sum of m^alpha over f's family.
+
+    Arguments:
+        kept: the share of m(f) that counts, by feature; all of it where None.
+    """
+    marginals = space.marginals if kept is None else space.marginals * kept
     log_p = np.full(space.marginals.size, np.inf)
     for family in range(len(space.family_names)):
-        mine = np.flatnonzero((space.families == family) & (space.marginals > 0))
+        mine = np.flatnonzero((space.families == family) & (marginals > 0))
         # Equal marginals have equal powers: few distinct ones, summed exactly, so that the
         # sum does not depend on how the features are numbered.
         counts, inverse, repeats = np.unique(
-            space.marginals[mine], return_inverse=True, return_counts=True
+            marginals[mine], return_inverse=True, return_counts=True
         )
         powers = [math.pow(count, alpha) for count in counts.tolist()]
         total = math.fsum(p * n for p, n in zip(powers, repeats.tolist(), strict=True))

@@ -129,11 +129,14 @@ def log_likelihood_ratio(both, row, column, total):
 
 
 @compiled
-def weigh(row_starts, features, counts, families, marginals, log_p, totals, scheme, shift):
+def weigh(
+    row_starts, features, counts, families, marginals, log_p, kept, totals, scheme, shift, discount
+):
     """Return the weight of every feature of every row, float64.
 
-    families: uint8, marginals: float64 and log_p: float64 by feature; totals: float64 by
-    family; scheme: RAW, LOG, PPMI, LLR or LOG_LLR.
+    families: uint8, marginals: float64 by feature; log_p and kept (the share of its counts with
+    which it counts, a multiple of 2^-12): float64 by feature, for PPMI; totals: float64 by
+    family; scheme: RAW, LOG, PPMI, LLR or LOG_LLR; shift and discount: of PPMI.
     """
     weights = np.empty(features.size, np.float64)
     row_totals = np.zeros(totals.size, np.float64)
@@ -143,7 +146,8 @@ def weigh(row_starts, features, counts, families, marginals, log_p, totals, sche
         if scheme >= PPMI:
             row_totals[:] = 0.0
             for f in range(begin, stop):
-                row_totals[families[features[f]]] += counts[f]
+                share = kept[features[f]] if scheme == PPMI else 1.0
+                row_totals[families[features[f]]] += counts[f] * share
         for f in range(begin, stop):
             count = np.float64(counts[f])
             feature = features[f]
@@ -153,7 +157,9 @@ def weigh(row_starts, features, counts, families, marginals, log_p, totals, sche
                 weights[f] = math.log(1.0 + count)
             elif scheme == PPMI:
                 row = row_totals[families[feature]]
-                weights[f] = max(0.0, math.log(count / row) - log_p[feature] - shift)
+                counted = count * kept[feature]
+                weight = max(0.0, math.log(counted / row) - log_p[feature] - shift)
+                weights[f] = weight * (counted / (counted + discount))
             else:
                 family = families[feature]
                 weights[f] = log_likelihood_ratio(

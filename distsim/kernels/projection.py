@@ -31,6 +31,21 @@ def rounding_steps(weights, begin, stop, largest):
 
 
 @compiled
+def _add_four(weights, offsets, vectors, row):
+    """Add four vectors to a row, each times its weight: four at once touch the row once."""
+    n_bits = row.size
+    a = vectors[offsets[0] : offsets[0] + n_bits]
+    b = vectors[offsets[1] : offsets[1] + n_bits]
+    c = vectors[offsets[2] : offsets[2] + n_bits]
+    d = vectors[offsets[3] : offsets[3] + n_bits]
+    of_a, of_b, of_c, of_d = weights[0], weights[1], weights[2], weights[3]
+    for i in range(n_bits):
+        row[i] += (of_a * np.float64(a[i]) + of_b * np.float64(b[i])) + (
+            of_c * np.float64(c[i]) + of_d * np.float64(d[i])
+        )
+
+
+@compiled
 def project(row_starts, features, weights, offsets, vectors, largest, sums):
     """Fill sums[p] with the sum of weight * vector over the features of each row p.
 
@@ -38,21 +53,30 @@ def project(row_starts, features, weights, offsets, vectors, largest, sums):
     NOWHERE where it has none and adds nothing; largest: an upper bound of their absolute
     values; sums: float64[n_rows, n_bits].
     """
-    n_bits = sums.shape[1]
+    four_weights = np.empty(4, np.float64)
+    four_offsets = np.empty(4, np.uint32)
     for p in range(row_starts.size - 1):
         begin = row_starts[p]
         stop = row_starts[p + 1]
         steps = rounding_steps(weights, begin, stop, largest)
         row = sums[p]
-        for i in range(n_bits):
-            row[i] = 0.0
+        row[:] = 0.0
+        n = 0
         for f in range(begin, stop):
             weight = np.floor(weights[f] * steps + 0.5) / steps
             offset = offsets[features[f]]
             if weight != 0.0 and offset != NOWHERE:
-                vector = vectors[offset : offset + n_bits]
-                for i in range(n_bits):
-                    row[i] += weight * np.float64(vector[i])
+                four_weights[n] = weight
+                four_offsets[n] = offset
+                n += 1
+                if n == 4:
+                    _add_four(four_weights, four_offsets, vectors, row)
+                    n = 0
+        if n > 0:
+            for k in range(n, 4):
+                four_weights[k] = 0.0
+                four_offsets[k] = four_offsets[0]
+            _add_four(four_weights, four_offsets, vectors, row)
 
 
 @compiled

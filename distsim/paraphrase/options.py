@@ -92,6 +92,10 @@ class ParaphraseOptions:
         _require("one-sided mcc", self.one_sided_mcc, 1)
         if not 0.0 <= self.min_score <= 1.0:
             raise ParameterError(f"minimum score {self.min_score}: choose 0 to 1")
+        if self.weighting.subsample is not None or self.weighting.discount:
+            raise ParameterError(
+                "a subsample or discount in weights: profiles know neither, leave them out"
+            )
         if self.entailment not in ENTAILMENTS:
             raise ParameterError(
                 f"entailment {self.entailment!r}: choose one of {', '.join(ENTAILMENTS)}"

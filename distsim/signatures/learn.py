@@ -1,12 +1,13 @@
 """Index -> a learnt projection: the strongest singular directions of words by features.
 
 The matrix has a row for each of the most frequent words, a column for each of the most
-frequent features, and their weights. A randomised range finder with power iterations (Halko,
-Martinsson and Tropp 2011, algorithm 4.4) finds its right singular vectors V and singular values
-S. Feature f's vector is its row of V S^(exponent - 1): the phrase's weights times it is U
-S^exponent, also for phrases that were not among the rows. Then all is rotated, which keeps
-cosines, so that cutting bits loses little: at random, or by iterative quantisation (ITQ; Gong
-and Lazebnik 2011), which turns the frequent words' vectors towards the corners of the cube.
+frequent features, and their weights. Its right singular vectors V and singular values s are
+found; feature f's vector is its row of V T^exponent / s with T = sqrt(s^2 - n^2), so that the
+phrase's weights times it are U T^exponent, also for phrases that were not among the rows. n, the
+first singular value that is left out, is taken for the level of noise: with little text the
+spectrum is flat from early on, and what lies in the flat part says nothing. Then all is
+rotated, which keeps cosines, so that cutting bits loses little: at random, or by iterative
+quantisation (ITQ), which turns the frequent words' vectors towards the corners of the cube.
 """
 
 from collections.abc import Iterable
@@ -21,16 +22,12 @@ from distsim import storage
 from distsim.contexts.features import ContextCounts, FeatureSpace
 from distsim.contexts.weights import Weigher, Weighting
 from distsim.errors import ParameterError
-from distsim.kernels.compiled import frozen
-from distsim.kernels.sparse import multiply
-from distsim.parallel import ordered_map
+from distsim.signatures.singular import find_rotation, one_thread_each, right_singular, times
 
 Rotation = Literal["random", "itq"]
 ROTATIONS: tuple[str, ...] = ("random", "itq")
-_OVERSAMPLED = 30
-_ITQ_ROUNDS = 30
-_ITQ_ROWS = 10_000
-_BLOCK_ROWS = 1024
+_ITQ_ROWS = 8192
+_HIGHEST_FLOOR = 0.9  # of the first singular value: something is always kept
 _STEPS = 4096.0  # vectors are multiples of 2^-12: see kernels.projection
 _LARGEST = 256.0
 
@@ -44,8 +41,8 @@ class Learning:
         features: so many of the most frequent features are columns; the others have no vector.
         rank: singular directions kept; as many as bits where None.
         iterations: passes over the matrix and back; more find the directions more exactly.
-        exponent: of the singular values: 1 keeps the matrix's own geometry, 0 makes all
-            directions weigh the same.
+        exponent: of the singular values above the noise: 1 keeps the matrix's own geometry,
+            0 makes all directions weigh the same.
         rotation: `itq` or `random`.
     """
 
@@ -53,7 +50,7 @@ class Learning:
     features: int = 80_000
     rank: int | None = None
     iterations: int = 3
-    exponent: float = 0.75
+    exponent: float = 0.5
     rotation: Rotation = "itq"
 
     def __post_init__(self) -> None:
@@ -111,16 +108,17 @@ def learn_projection(
             f"{matrix.shape[0]} frequent words and {matrix.shape[1]} features are too few to "
             "learn a projection: take more text, or sign with --preset thesis"
         )
-    directions, values = _right_singular(matrix, rank, learning.iterations, seed, jobs)
-    rank = values.size
-    directions *= (values ** (learning.exponent - 1.0)).astype(np.float32)
-    words = _times(matrix, directions, jobs).astype(np.float64)
-    words /= np.maximum(np.sqrt((words * words).sum(axis=1, keepdims=True)), 1e-30)
-    centre = words.mean(axis=0)
-    turned = words[:_ITQ_ROWS] - centre
-    turned /= np.maximum(np.sqrt((turned * turned).sum(axis=1, keepdims=True)), 1e-30)
-    rotation = _rotation(turned, n_bits, seed, learning.rotation)
-    vectors = directions.astype(np.float64) @ rotation
+    with one_thread_each():
+        directions, values, floor = right_singular(matrix, rank, learning.iterations, seed, jobs)
+        rank = values.size
+        floor = min(floor, _HIGHEST_FLOOR * float(values[0]))
+        above_noise = np.sqrt(np.maximum(values**2 - floor**2, 0.0))
+        directions *= (above_noise**learning.exponent / values).astype(np.float32)
+        words = _unit_rows(times(matrix, directions, jobs))
+        centre = words.mean(axis=0, dtype=np.float64)
+        turned = _unit_rows(words[:_ITQ_ROWS] - centre.astype(np.float32))
+        rotation = find_rotation(turned, n_bits, seed, learning.rotation == "itq", jobs)
+        vectors = directions.astype(np.float64) @ rotation
     vectors *= _LARGEST / np.abs(vectors).max()
     rounded = (np.round(vectors * _STEPS) / _STEPS).astype(np.float32)
     with storage.create(path, storage.PROJECTION) as writer:
@@ -184,53 +182,6 @@ def _weighted_matrix(
     return matrix
 
 
-def _times(matrix: sparse.csr_matrix, dense: np.ndarray, jobs: int | None) -> np.ndarray:
-    """Return matrix @ dense, float32; each row is summed in the order of its columns."""
-    out = np.empty((matrix.shape[0], dense.shape[1]), np.float32)
-    arrays = (frozen(matrix.indptr.astype(np.int64)), frozen(matrix.indices), frozen(matrix.data))
-    dense = frozen(dense.astype(np.float32, copy=False))
-
-    def block(begin: int) -> None:
-        multiply(*arrays, dense, begin, min(begin + _BLOCK_ROWS, len(out)), out)
-
-    for _ in ordered_map(block, range(0, len(out), _BLOCK_ROWS), jobs):
-        pass
-    return out
-
-
-def _right_singular(
-    matrix: sparse.csr_matrix, rank: int, iterations: int, seed: int, jobs: int | None
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the `rank` first right singular vectors, float32[columns, rank], and the values."""
-    transposed = matrix.T.tocsr()
-    transposed.sort_indices()
-    width = min(rank + _OVERSAMPLED, *matrix.shape)
-    generator = np.random.Generator(np.random.PCG64(seed))
-    basis = generator.standard_normal((matrix.shape[1], width)).astype(np.float32)
-    for turn in range(iterations):
-        ranged = np.linalg.qr(_times(matrix, basis, jobs))[0]
-        basis = _times(transposed, ranged, jobs)
-        if turn < iterations - 1:
-            basis = np.linalg.qr(basis)[0]
-    # The matrix is about ranged @ basis.T; the small Gram matrix gives basis's own directions.
-    wide = basis.astype(np.float64)
-    squares, turned = np.linalg.eigh(wide.T @ wide)
-    order = np.argsort(-squares, kind="stable")[:rank]
-    values = np.sqrt(np.maximum(squares[order], 0.0))
-    kept = values > values[0] * 1e-6
-    values, order = values[kept], order[kept]
-    directions = wide @ turned[:, order] / values
-    signs = np.where(directions[np.abs(directions).argmax(axis=0), range(values.size)] < 0, -1, 1)
-    return (directions * signs).astype(np.float32), values
-
-
-def _rotation(rows: np.ndarray, n_bits: int, seed: int, how: str) -> np.ndarray:
-    """Return float64[rank, n_bits] with orthonormal rows: cosines stay what they are."""
-    rank = rows.shape[1]
-    generator = np.random.Generator(np.random.PCG64([seed, 1]))
-    rotation = np.linalg.qr(generator.standard_normal((n_bits, n_bits)))[0][:rank]
-    for _ in range(_ITQ_ROUNDS if how == "itq" else 0):
-        corners = np.where(rows @ rotation > 0, 1.0, -1.0)
-        left, _, right = np.linalg.svd(rows.T @ corners, full_matrices=False)
-        rotation = left @ right
-    return rotation
+def _unit_rows(rows: np.ndarray) -> np.ndarray:
+    """Return the rows scaled to length 1, zero rows as they are."""
+    return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), np.float32(1e-30))

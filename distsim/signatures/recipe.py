@@ -69,7 +69,7 @@ class Recipe:
 PRESETS = {
     "learnt": Recipe(
         window=5,
-        weighting=Weighting("ppmi"),
+        weighting=Weighting("ppmi", subsample=1e-4, discount=1.5),
         sides=True,
         learnt=True,
         composition=Composition(),

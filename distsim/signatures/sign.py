@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -28,6 +28,8 @@ from distsim.signatures.stream import phrase_batches, write_table
 from distsim.signatures.sums import keeping_sums
 
 LONGEST = 8
+_TEACHING_COUNT = 5
+_ALWAYS_TEACHING = 1000
 T = TypeVar("T")
 
 
@@ -214,11 +216,20 @@ def learn_from_index(
 ) -> Path:
     """Learn a projection for a recipe from the index's frequent words; return its folder.
 
+    Words seen fewer than five times teach nothing but cost as much as the others: unless there
+    are too few others, they are neither rows nor features.
+
     Raises: as distsim.signatures.learn.learn_projection.
     """
-    learning = learning or Learning()
     space = ngram.feature_space(index, recipe.window, recipe.sides)
     counts = np.sort(index.word_counts()[1:])[::-1]
+    frequent = max(int((counts >= _TEACHING_COUNT).sum()), _ALWAYS_TEACHING)
+    learning = learning or Learning()
+    learning = replace(
+        learning,
+        rows=min(learning.rows, frequent),
+        features=min(learning.features, frequent * len(space.family_names)),
+    )
     enough = int(counts[min(learning.rows, counts.size) - 1]) if counts.size else 1
 
     def rows_of(batch: PhraseBatch, words: np.ndarray) -> WordRows:

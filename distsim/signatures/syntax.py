@@ -135,9 +135,7 @@ class _Signing:
         self, batches: Iterator[Occurrences], folder: str, memory_bytes: int
     ) -> None:
         """Count all features of all phrases that are to be signed."""
-        marginals = Marginals(
-            folder, memory_bytes, self._recipe.model, self._recipe.weighting.alpha
-        )
+        marginals = Marginals(folder, memory_bytes, self._recipe.model, self._recipe.weighting)
         for _, rows in self._mapped("counting", self._counter.count, batches):
             marginals.add(rows)
         marginals.finish()

@@ -10,7 +10,7 @@ from distsim.contexts.features import ContextCounts, FeatureSpace
 from distsim.contexts.syntax.counting import FeatureRows
 from distsim.contexts.syntax.model import SyntaxModel
 from distsim.contexts.triples import TripleStore
-from distsim.contexts.weights import Weighting
+from distsim.contexts.weights import Weighting, kept_shares
 from distsim.kernels.compiled import frozen
 from distsim.kernels.contexts import log_probabilities
 from distsim.kernels.hashing import bucket_starts, find_in_buckets
@@ -26,11 +26,11 @@ class Marginals:
     """
 
     def __init__(
-        self, folder: str | Path, memory_bytes: int, model: SyntaxModel, alpha: float
+        self, folder: str | Path, memory_bytes: int, model: SyntaxModel, weighting: Weighting
     ) -> None:
         self._folder = Path(folder)
         self._store = TripleStore(folder, memory_bytes)
-        self._alpha = alpha
+        self._weighting = weighting
         self.totals = np.zeros(len(model.templates))
         self.log_totals = np.zeros(len(model.templates))
 
@@ -59,10 +59,12 @@ class Marginals:
         self._starts = frozen(bucket_starts(self._hashes, self._bits))
         for family in range(self.totals.size):
             # Summed exactly, so that the order does not matter.
+            mine = [(count, times) for (own, count), times in repeats.items() if own == family]
+            values = np.array([count for count, _ in mine])
+            kept = kept_shares(values, self.totals[family], self._weighting.subsample)
             powers = [
-                math.pow(count, self._alpha) * times
-                for (own, count), times in repeats.items()
-                if own == family
+                math.pow(count, self._weighting.alpha) * times
+                for count, (_, times) in zip((values * kept).tolist(), mine, strict=True)
             ]
             self.log_totals[family] = math.log(math.fsum(powers)) if powers else 0.0
 
@@ -97,8 +99,9 @@ class RowSpace:
         else:
             marginals, totals = self._marginals.of(rows.hashes), self._marginals.totals
             if self._weighting.scheme == "ppmi":
+                kept = kept_shares(marginals, totals[rows.families], self._weighting.subsample)
                 log_p = log_probabilities(
-                    frozen(rows.families), frozen(marginals),
+                    frozen(rows.families), frozen(marginals * kept),
                     frozen(self._marginals.log_totals), self._weighting.alpha,
                 )  # fmt: skip
         space = FeatureSpace(self._names, rows.families, rows.hashes, marginals, totals, "")
