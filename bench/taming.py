@@ -61,20 +61,15 @@ def settings(base: ParaphraseOptions) -> dict[str, ParaphraseOptions]:
             candidate_sample=thorough.candidate_sample,
         ),
         "halved screens": replace(tamed, screens=halved(default.screens)),
-        "no share of the 20th wanted": replace(tamed, screens=without_shares(default.screens)),
         "best 1,500 by contexts": replace(tamed, screened=1_500),
         "best 300 by contexts, no screens": replace(tamed, screened=300, screens=()),
         "walk 300,000": replace(tamed, walk=300_000),
-        "candidate sample 1,000": replace(tamed, candidate_sample=1_000),
+        "candidate sample 4,000": replace(tamed, candidate_sample=4_000),
     }  # fmt: skip
 
 
 def halved(screens: Screens) -> Screens:
     return tuple((few, most // 2, share) for few, most, share in screens)
-
-
-def without_shares(screens: Screens) -> Screens:
-    return tuple((few, most, 0.0) for few, most, _ in screens)
 
 
 def main() -> None:
