@@ -12,10 +12,7 @@ if TYPE_CHECKING:
     from distsim.comparison import (
         ExactCosine,
         LearntCosine,
-        Neighbour,
-        NeighbourSearch,
         StoredCosine,
-        neighbours,
         similarities,
         similarity,
     )
@@ -36,6 +33,7 @@ if TYPE_CHECKING:
     from distsim.grammar.scoring import RuleScorer
     from distsim.indexes.build import IndexOptions
     from distsim.indexes.corpus_index import ConcordanceLine, CorpusIndex
+    from distsim.nearest import Neighbour, NeighbourSearch, neighbours
     from distsim.paraphrase.augment import augment_phrase_table
     from distsim.paraphrase.options import ParaphraseOptions
     from distsim.paraphrase.paraphraser import Paraphrase, Paraphraser
@@ -60,8 +58,8 @@ _HOME = {
     "Learning": "signatures.learn",
     "LearntCosine": "comparison",
     "NamedContext": "contexts.ngram",
-    "Neighbour": "comparison",
-    "NeighbourSearch": "comparison",
+    "Neighbour": "nearest",
+    "NeighbourSearch": "nearest",
     "Normaliser": "corpus.normaliser",
     "Paraphrase": "paraphrase.paraphraser",
     "ParaphraseOptions": "paraphrase.options",
@@ -80,7 +78,7 @@ _HOME = {
     "named_contexts": "contexts.ngram",
     "merge_tables": "signatures.merge",
     "decompose": "grammar.decomposition",
-    "neighbours": "comparison",
+    "neighbours": "nearest",
     "read_annotated": "corpus.annotated",
     "sign_annotated": "signatures.syntax",
     "sign_counts": "signatures.counts",

@@ -1,9 +1,9 @@
-"""Signatures -> similarities: estimated from bits, exact from contexts, and nearest phrases."""
+"""Signatures -> similarities: estimated from bits, exact from contexts."""
 
 import math
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import NamedTuple, overload
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from distsim.contexts.ngram import feature_space, phrase_contexts
 from distsim.contexts.weights import Weigher
 from distsim.corpus.query import split_phrase
 from distsim.corpus.vocabulary import hash_texts
-from distsim.errors import IncompatibleError, ParameterError
+from distsim.errors import IncompatibleError
 from distsim.indexes import hamming
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.kernels.compiled import frozen
@@ -24,19 +24,6 @@ from distsim.signatures.spectral import SpectralProjection
 from distsim.signatures.table import SignatureTable
 
 _CACHED_VECTORS = 1 << 12
-RERANKED = 300
-
-
-class Neighbour(NamedTuple):
-    """A phrase near another: its estimated similarity and the occurrences behind it.
-
-    composed: the focal phrase is not in the table, its bits were made of its words.
-    """
-
-    phrase: str
-    similarity: float
-    strength: int
-    composed: bool = False
 
 
 class Estimate(NamedTuple):
@@ -261,6 +248,10 @@ class LearntCosine:
                 result.append(Estimate(float(np.clip(first @ second, -1.0, 1.0)), made))
         return result
 
+    def similarities(self, pairs: Sequence[tuple[str, str]]) -> list[float | None]:
+        """Return the cosine of every pair."""
+        return [one.similarity for one in self.estimates(pairs)]
+
     def _made_vector(self, phrase: str) -> np.ndarray | None:
         if not phrase:
             return None
@@ -283,132 +274,6 @@ def _require_corpus(index: CorpusIndex, table: SignatureTable) -> None:
             f"{table.path} was not signed from the present text of {index.path}: sign the "
             f"index again (distsim sign {index.path}) or name the one it was signed from"
         )
-
-
-class NeighbourSearch:
-    """Searches a table, or a part of it chosen once, for the phrases nearest to others.
-
-    Arguments:
-        candidates: only these phrases; those without a signature are passed over.
-        min_strength: only phrases with at least so many occurrences behind them.
-        lengths: only phrases of these numbers of tokens.
-    """
-
-    def __init__(
-        self,
-        table: SignatureTable,
-        candidates: Iterable[str] | None = None,
-        min_strength: int = 0,
-        lengths: Iterable[int] | None = None,
-    ) -> None:
-        self._table = table
-        self._rows: np.ndarray | None = None  # all
-        self._bits = table.bits
-        if candidates is not None:
-            found = table.find(list(candidates))
-            self._rows = np.unique(found[found >= 0])
-        if min_strength > 0:
-            self._keep(table.strengths >= min_strength)
-        if lengths is not None:
-            self._keep(np.isin(table.token_counts(), list(lengths)))
-        if self._rows is not None:
-            self._bits = table.bits[self._rows]
-
-    def nearest(self, phrase: str, k: int = 10) -> list[Neighbour] | None:
-        """Return the k phrases nearest to `phrase`, itself left out; None without a signature.
-
-        Ties are common: all rows as near as the k-th are found, then ordered by distance,
-        strength (strongest first) and text.
-        """
-        if k < 1:
-            raise ParameterError(f"k {k}: choose 1 or more")
-        row, query = self._query(phrase)
-        if query is None:
-            return None
-        found, distances = hamming.nearest(self._bits, query, k + 1)
-        return self._named(row, found, distances)[:k]
-
-    def reranked(
-        self, phrase: str, k: int, exact: ExactCosine | StoredCosine, among: int = RERANKED
-    ) -> list[Neighbour] | None:
-        """Return the k exactly most similar of the `among` nearest by bits; None without one.
-
-        Ordered by exact cosine, strength and text; those without context come last, with the
-        similarity NaN.
-        """
-        near = self.nearest(phrase, max(k, among))
-        if near is None:
-            return None
-        values = exact.similarities([(phrase, one.phrase) for one in near])
-        again = [
-            one._replace(similarity=math.nan if value is None else value)
-            for one, value in zip(near, values, strict=True)
-        ]
-        again.sort(key=lambda one: (_last(one.similarity), -one.strength, one.phrase))
-        return again[:k]
-
-    def above(self, phrase: str, threshold: float) -> list[Neighbour] | None:
-        """Return all phrases at least so similar, in the order of `nearest`; None without one."""
-        if not -1.0 <= threshold <= 1.0:
-            raise ParameterError(f"threshold {threshold}: choose -1 to 1")
-        row, query = self._query(phrase)
-        if query is None:
-            return None
-        n_bits = self._table.n_bits
-        radius = max(
-            (d for d in range(n_bits + 1) if estimated_cosine(d, n_bits) >= threshold), default=-1
-        )
-        found, distances = hamming.within(self._bits, query, radius)
-        return self._named(row, found, distances)
-
-    def _keep(self, wanted: np.ndarray) -> None:
-        if self._rows is None:
-            self._rows = np.flatnonzero(wanted)
-        else:
-            self._rows = self._rows[wanted[self._rows]]
-
-    def _query(self, phrase: str) -> tuple[int, np.ndarray | None]:
-        """Return (row, bits) of a phrase, row -1 where the bits were composed of its words."""
-        row = int(self._table.find([phrase])[0])
-        if row < 0:
-            return row, self._table.composed_bits(phrase)
-        return row, np.array(self._table.bits[row])
-
-    def _named(self, row: int, found: np.ndarray, distances: np.ndarray) -> list[Neighbour]:
-        rows = found if self._rows is None else self._rows[found]
-        strengths = self._table.strengths[rows].tolist()
-        ordered = sorted(
-            (distance, -strength, self._table.text(other))
-            for other, distance, strength in zip(
-                rows.tolist(), distances.tolist(), strengths, strict=True
-            )
-            if other != row
-        )
-        return [
-            Neighbour(text, estimated_cosine(distance, self._table.n_bits), -strength, row < 0)
-            for distance, strength, text in ordered
-        ]
-
-
-def _last(value: float) -> float:
-    """Return a key that puts higher values first and NaN last."""
-    return math.inf if math.isnan(value) else -value
-
-
-@overload
-def neighbours(table: SignatureTable, phrase: str, k: int = ...) -> list[Neighbour] | None: ...
-@overload
-def neighbours(
-    table: SignatureTable, phrase: Sequence[str], k: int = ...
-) -> list[list[Neighbour] | None]: ...
-def neighbours(
-    table: SignatureTable, phrase: str | Sequence[str], k: int = 10
-) -> list[Neighbour] | list[list[Neighbour] | None] | None:
-    """Return the k phrases nearest to a phrase, or to each of several; see NeighbourSearch."""
-    search = NeighbourSearch(table)
-    if isinstance(phrase, str):
-        return search.nearest(phrase, k)
-    return [search.nearest(one, k) for one in phrase]
 
 
 def reason_without_signature(table: SignatureTable, phrase: str) -> str:

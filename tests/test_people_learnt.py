@@ -218,6 +218,53 @@ def test_phrases_that_are_not_in_the_table_are_composed_and_marked(learnt):
     assert not any(one.composed for one in NeighbourSearch(table).nearest("alice", 3))
 
 
+def naive_distinct(table, focal, near):
+    """What NeighbourSearch promises of `distinct`, said once more and slowly."""
+    texts = list(table.texts())
+    words = {t: int(n) for t, n in zip(texts, table.strengths, strict=True) if " " not in t}
+
+    def core(phrase):
+        told = {
+            word
+            for word in phrase.split()
+            if any(c.isalnum() for c in word) and words.get(word, 0) <= sum(words.values()) / 300
+        }
+        return told or set(phrase.split())
+
+    cores = [core(one.phrase) for one in near]
+    chosen = []
+    for one, mine in zip(near, cores, strict=True):
+        same = [other for other, its in zip(near, cores, strict=True) if its == mine]
+        most = max(other.strength for other in same)
+        usual = [other for other in same if other.strength >= most / 2]
+        longest = max(len(other.phrase.split()) for other in usual)
+        usual = [other for other in usual if len(other.phrase.split()) == longest]
+        if one == sorted(usual, key=lambda n: (-n.similarity, -n.strength, n.phrase))[0]:
+            chosen.append(one)
+    kept, told = [], [core(focal)]
+    for one in sorted(chosen, key=lambda n: (-n.similarity, -n.strength, n.phrase)):
+        mine = core(one.phrase)
+        if not any(mine <= other or mine >= other for other in told):
+            kept.append(one.phrase)
+            told.append(mine)
+    return kept
+
+
+def test_distinct_neighbours_say_something_new(learnt):
+    _, table = learnt
+    everything, distinct = NeighbourSearch(table, distinct=False), NeighbourSearch(table)
+    for focal in ("alice", "the queen", "said the", "mock turtle", "went on", "the", "alice queen"):
+        near = everything.above(focal, 0.5)
+        found = [one.phrase for one in distinct.above(focal, 0.5)]
+        assert found == naive_distinct(table, focal, near)
+        assert len(found) < len(near)
+        assert found[:5] == [one.phrase for one in distinct.nearest(focal, 5)][: len(found)]
+    queens = [one.phrase for one in everything.nearest("the queen", 5)]
+    assert any("queen" in phrase for phrase in queens)
+    assert not any("queen" in one.phrase for one in distinct.nearest("the queen", 50))
+    assert len(NeighbourSearch(table, min_strength=2**31).nearest("alice", 5)) == 0
+
+
 def test_a_table_without_parts_composes_nothing(learnt, tmp_path):
     index, _ = learnt
     path = projection_inside(index.path)

@@ -7,14 +7,18 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from distsim import ParameterError, SignatureTable, similarity
+from distsim import IncompatibleError, ParameterError, SignatureTable, similarity
 from distsim.comparison import StoredCosine
 from distsim.contexts.syntax.model import SyntaxModel
 from distsim.contexts.weights import Weighting
 from distsim.corpus.annotation import AnnotatedSentence
+from distsim.corpus.vocabulary import hash_texts
+from distsim.kernels.projection import NOWHERE
 from distsim.signatures.gaussian import gaussian_pool
 from distsim.signatures.sign import Selection
+from distsim.signatures.spectral import SpectralProjection
 from distsim.signatures.syntax import SyntaxRecipe, sign_annotated
+from distsim.storage import Artifact
 from distsim.verification import find_faults
 from tests import naive, naive_syntax
 from tests.test_syntax import drawn_sentence
@@ -280,3 +284,42 @@ def test_no_features_kept(sentences, tmp_path):
     table = sign(sentences, tmp_path / "a")
     with pytest.raises(ParameterError, match="sign it again with --keep-features"):
         StoredCosine(table)
+
+
+def test_a_learnt_projection_of_syntactic_features(sentences, tmp_path, monkeypatch):
+    recipe = SyntaxRecipe(weighting=Weighting("ppmi", shift=0.0), n_bits=64, learnt=True)
+    selection = Selection(min_count=2, max_length=2)
+
+    def signed(name, projection=None, memory=1 << 20, jobs=1, recipe=recipe):
+        sign_annotated(iter(sentences), tmp_path / name, recipe, selection, memory, jobs=jobs,
+                       projection_path=projection)  # fmt: skip
+        return SignatureTable.open(tmp_path / name)
+
+    first = signed("a")
+    learnt = tmp_path / "a.projection"
+    words = {text for text in first.texts() if " " not in text}
+    assert Artifact(learnt).parameters["rows"] == len(words)
+    assert first.fingerprint["projection"]["kind"] == "spectral"
+    monkeypatch.setattr("distsim.contexts.syntax.counting.BATCH_PHRASES", 7)
+    second = signed("b", memory=1 << 18, jobs=3)
+    again = signed("c", projection=learnt)
+    assert first.artifact.checksum == second.artifact.checksum == again.artifact.checksum
+    assert find_faults(learnt) == find_faults(first.path) == []
+    # The phrases' own learnt vectors, made slowly, have the bits.
+    projection = SpectralProjection.open(learnt)
+    phrases = naive_syntax.corpus_features(sentences, longest=2, min_count=2)
+    weighted = naive_weights(phrases, "ppmi")
+    for phrase in sorted(words)[:5]:
+        names = list(weighted[phrase])
+        places = projection.offsets(hash_texts([name.encode() for name in names]))
+        total = np.zeros(64)
+        for place, name in zip(places.tolist(), names, strict=True):
+            if place != int(NOWHERE):
+                total += weighted[phrase][name] * projection.vectors[place : place + 64]
+        vector = total / np.linalg.norm(total) - projection.centre
+        bits = np.unpackbits(first.bits[first.find([phrase])[0]].view(np.uint8), bitorder="little")
+        assert np.mean(bits.astype(bool) == (vector > 0)) > 0.98  # weights are rounded
+    other = SyntaxRecipe(weighting=Weighting("ppmi", shift=0.5), n_bits=64, learnt=True)
+    with pytest.raises(IncompatibleError, match="was learnt with weights .* wanted"):
+        signed("d", projection=learnt, recipe=other)
+    assert not (tmp_path / "d").exists()

@@ -1,7 +1,8 @@
 """`distsim neighbours TABLE PHRASE`: the phrases most alike."""
 
+from enum import StrEnum
 from math import isnan
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,6 +20,16 @@ from distsim.cli.console import (
     say,
 )
 
+if TYPE_CHECKING:
+    from distsim.comparison import ExactCosine, LearntCosine, StoredCosine
+
+
+class Better(StrEnum):
+    """By what the nearest few hundred are ordered anew."""
+
+    EXACT = "exact"
+    VECTORS = "vectors"
+
 
 def neighbours(
     table: Annotated[
@@ -32,13 +43,30 @@ def neighbours(
     candidates: Annotated[
         str | None, typer.Option(metavar="FILE", help="Only these phrases, one a line.")
     ] = None,
-    min_strength: Annotated[int, typer.Option(min=0, help="Only phrases so frequent.")] = 0,
+    min_strength: Annotated[
+        int | None,
+        typer.Option(
+            min=0, help="Only phrases so frequent. Default: with --distinct 1 in a million words."
+        ),
+    ] = None,
     lengths: Annotated[
         str | None, typer.Option(metavar="N or N-M", help="Only phrases of so many tokens.")
     ] = None,
     rerank: Annotated[
         int | None,
-        typer.Option(min=1, metavar="N", help="Order the N nearest by exact cosine."),
+        typer.Option(min=1, metavar="N", help="Order the N nearest by a better measure."),
+    ] = None,
+    by: Annotated[
+        Better,
+        typer.Option(help="--rerank: exact cosine, or real-valued vectors of a learnt table."),
+    ] = Better.EXACT,
+    distinct: Annotated[
+        bool | None,
+        typer.Option(
+            "--distinct/--all",
+            help="Leave out phrases with the telling words of the focal phrase or of one listed "
+            "before. Default: where phrases are composed of their words.",
+        ),
     ] = None,
     index: Annotated[
         str | None, typer.Option(metavar="INDEX", help="The index that --rerank counts in.")
@@ -52,8 +80,9 @@ def neighbours(
     A fifth column says `composed` where the focal phrase is not in the table and its bits were
     made of its words.
     """
-    from distsim.cli.opened import exact_cosine
-    from distsim.comparison import NeighbourSearch, reason_without_signature
+    from distsim.cli.opened import exact_cosine, learnt_cosine
+    from distsim.comparison import reason_without_signature
+    from distsim.nearest import NeighbourSearch
     from distsim.signatures.table import SignatureTable
 
     asked = asked_phrases([phrase] if phrase is not None else None, file)
@@ -62,17 +91,24 @@ def neighbours(
     among = None
     if candidates is not None:
         among = [line for line in read_lines(candidates) if line.strip()]
-    search = NeighbourSearch(opened, among, min_strength, range(low, high + 1) if lengths else None)
+    search = NeighbourSearch(
+        opened, among, min_strength, range(low, high + 1) if lengths else None, distinct
+    )
     if rerank is not None and threshold is not None:
         raise typer.BadParameter("--rerank orders the k nearest: leave out --threshold")
-    exact = None if rerank is None else exact_cosine(opened, table, index)
+    measure: ExactCosine | StoredCosine | LearntCosine | None = None
+    if rerank is not None:
+        if by is Better.VECTORS:
+            measure = learnt_cosine(opened, table, index, None)
+        else:
+            measure = exact_cosine(opened, table, index)
     n_composed = 0
     for one in asked:
         focal = [as_column(one.phrase)] if file is not None else []
         found = None
         if not one.empty:
-            if exact is not None and rerank is not None:
-                found = search.reranked(one.phrase, k, exact, rerank)
+            if measure is not None and rerank is not None:
+                found = search.reranked(one.phrase, k, measure, rerank)
             elif threshold is None:
                 found = search.nearest(one.phrase, k)
             else:

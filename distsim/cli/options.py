@@ -27,6 +27,8 @@ class Model(StrEnum):
     SYNTAX = "syntax"
 
 
+GAUSSIAN, SPECTRAL = "gaussian", "spectral"
+
 WindowOption = Annotated[
     int | None,
     typer.Option(

@@ -8,6 +8,8 @@ import typer
 from distsim.cli.console import JobsOption, progress_bar, say
 from distsim.cli.index import TextFormat
 from distsim.cli.options import (
+    GAUSSIAN,
+    SPECTRAL,
     AlphaOption,
     DiscountOption,
     DropDigitsOption,
@@ -40,9 +42,6 @@ class Preset(StrEnum):
 
     LEARNT = "learnt"
     THESIS = "thesis"
-
-
-GAUSSIAN, SPECTRAL = "gaussian", "spectral"
 
 
 def sign(
@@ -147,10 +146,10 @@ def sign(
                 "--from-counts, --keep-sums, --format, --keep-case, --fold-numbers and --drop-... "
                 "do not go with --model syntax: leave them out"
             )
-        if preset or projection or sides is not None or compose is not None:
+        if preset or sides is not None or compose is not None:
             raise typer.BadParameter(
-                "--preset, --projection, --sides and --compose are for n-gram tables: leave them "
-                "out with --model syntax"
+                "--preset, --sides and --compose are for n-gram tables: leave them out with "
+                "--model syntax"
             )
         if output is None:
             raise typer.BadParameter("--model syntax needs the table's folder: give -o TABLE")
@@ -158,7 +157,7 @@ def sign(
         with progress_bar() as bar:
             table = sign_syntax(
                 sources, output, trees or [], (features, kinds, window), weighting, bits, seed,
-                selection, models, processors, memory, keep_features, jobs, bar,
+                selection, models, processors, memory, keep_features, jobs, bar, projection,
             )  # fmt: skip
         _report(table, min_count, max_length)
         return

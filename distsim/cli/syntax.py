@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from distsim.cli.options import GAUSSIAN, SPECTRAL
 from distsim.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -49,16 +50,26 @@ def sign_syntax(
     keep_features: bool,
     jobs: int | None,
     progress: "Progress",
+    projection: str | None = None,
 ) -> "SignatureTable":
-    """Sign annotated files, or plain text that is annotated first, and open the table."""
+    """Sign annotated files, or plain text that is annotated first, and open the table.
+
+    Arguments:
+        projection: gaussian (None too), spectral, or the path of a learnt one.
+    """
     from distsim.corpus.annotated import read_annotated
     from distsim.signatures.syntax import SyntaxRecipe, sign_annotated
     from distsim.signatures.table import SignatureTable
 
-    chosen = {"n_bits": bits, "seed": seed}
+    usual = SyntaxRecipe()
     recipe = SyntaxRecipe(
-        syntax_model(*switches), weighting, **{k: v for k, v in chosen.items() if v is not None}
+        syntax_model(*switches),
+        weighting,
+        usual.n_bits if bits is None else bits,
+        usual.seed if seed is None else seed,
+        learnt=projection not in (None, GAUSSIAN),
     )
+    file = projection if projection not in (None, GAUSSIAN, SPECTRAL) else None
     if models is None:
         if processors is not None:
             raise ParameterError("--processors chooses what stanza does: name its --models DIR too")
@@ -72,6 +83,6 @@ def sign_syntax(
             [annotated_beside(sources, output, models, processors, jobs, progress)]
         )
     path = sign_annotated(
-        sentences, output, recipe, selection, memory_bytes, keep_features, jobs, progress
+        sentences, output, recipe, selection, memory_bytes, keep_features, jobs, progress, file
     )
     return SignatureTable.open(path)

@@ -19,8 +19,6 @@ import numpy as np
 from scipy import sparse
 
 from distsim import storage
-from distsim.contexts.features import ContextCounts, FeatureSpace
-from distsim.contexts.weights import Weigher, Weighting
 from distsim.errors import ParameterError
 from distsim.signatures.singular import find_rotation, one_thread_each, right_singular, times
 
@@ -73,18 +71,23 @@ class Learning:
 
 @dataclass(frozen=True)
 class WordRows:
-    """Some frequent phrases to learn from: their hashes uint64, strengths, and contexts."""
+    """Some frequent words to learn from, with their weighted features as sparse rows.
+
+    hashes: uint64[n]. strengths: int[n]. starts: int64[n + 1]. columns: int32, each feature's
+    place among those to learn, below 0 where it is none. weights: float beside them.
+    """
 
     hashes: np.ndarray
     strengths: np.ndarray
-    contexts: ContextCounts
+    starts: np.ndarray
+    columns: np.ndarray
+    weights: np.ndarray
 
 
 def learn_projection(
     path: str | Path,
     rows: Iterable[WordRows],
-    space: FeatureSpace,
-    weighting: Weighting,
+    features: np.ndarray,
     model: dict[str, Any],
     weights: dict[str, Any],
     n_bits: int,
@@ -92,16 +95,16 @@ def learn_projection(
     learning: Learning,
     jobs: int | None = None,
 ) -> Path:
-    """Learn a projection from rows of any feature space into the folder `path`.
+    """Learn a projection from rows of weighted features into the folder `path`.
 
     Arguments:
+        features: uint64, the hashes of the columns, ascending.
         model, weights: what a fingerprint keeps of them; a table must match both.
 
     Raises:
         ParameterError: there is too little text to learn from.
     """
-    features = _frequent_features(space, learning.features)
-    matrix = _weighted_matrix(rows, space, weighting, features, learning.rows)
+    matrix = _matrix(rows, features.size, learning.rows)
     rank = min(learning.rank or n_bits, n_bits, matrix.shape[0] - 1, matrix.shape[1] - 1)
     if rank < 1 or matrix.nnz == 0:
         raise ParameterError(
@@ -122,7 +125,7 @@ def learn_projection(
     vectors *= _LARGEST / np.abs(vectors).max()
     rounded = (np.round(vectors * _STEPS) / _STEPS).astype(np.float32)
     with storage.create(path, storage.PROJECTION) as writer:
-        writer.add("hashes", space.hashes[features])
+        writer.add("hashes", features)
         writer.add("vectors", rounded)
         writer.add("centre", (centre @ rotation).astype(np.float32))
         writer.add("singular_values", values)
@@ -141,38 +144,25 @@ def learn_projection(
     return Path(path)
 
 
-def _frequent_features(space: FeatureSpace, most: int) -> np.ndarray:
-    """Return the numbers of the most frequent features, in order of their hashes."""
-    seen = np.flatnonzero(space.marginals > 0)
-    order = np.lexsort((space.hashes[seen], -space.marginals[seen]))
+def most_frequent(hashes: np.ndarray, counts: np.ndarray, most: int) -> np.ndarray:
+    """Return the places of the `most` most frequent features, in order of their hashes."""
+    seen = np.flatnonzero(counts > 0)
+    order = np.lexsort((hashes[seen], -counts[seen]))
     kept = seen[order[:most]]
-    kept = kept[np.argsort(space.hashes[kept], kind="stable")]
-    return kept[np.concatenate([[True], np.diff(space.hashes[kept]) > 0])] if kept.size else kept
+    kept = kept[np.argsort(hashes[kept], kind="stable")]
+    return kept[np.concatenate([[True], np.diff(hashes[kept]) > 0])] if kept.size else kept
 
 
-def _weighted_matrix(
-    rows: Iterable[WordRows],
-    space: FeatureSpace,
-    weighting: Weighting,
-    features: np.ndarray,
-    most: int,
-) -> sparse.csr_matrix:
+def _matrix(rows: Iterable[WordRows], n_features: int, most: int) -> sparse.csr_matrix:
     """Return the weights of the `most` strongest rows, float32, rows by strength, then hash."""
-    weigher = Weigher(space, weighting)
-    column = np.full(space.hashes.size, -1, np.int32)
-    column[features] = np.arange(features.size, dtype=np.int32)
-    parts = [sparse.csr_matrix((0, features.size), dtype=np.float32)]
+    parts = [sparse.csr_matrix((0, n_features), dtype=np.float32)]
     hashes, strengths = [np.empty(0, np.uint64)], [np.empty(0, np.int64)]
     for batch in rows:
-        weights = weigher.weigh(batch.contexts).astype(np.float32)
-        columns = column[batch.contexts.features]
-        kept = (columns >= 0) & (weights > 0)
-        starts = np.concatenate([[0], np.cumsum(kept)])[batch.contexts.starts]
-        parts.append(
-            sparse.csr_matrix(
-                (weights[kept], columns[kept], starts), shape=(starts.size - 1, features.size)
-            )
-        )
+        kept = (batch.columns >= 0) & (batch.weights > 0)
+        starts = np.concatenate([[0], np.cumsum(kept)])[batch.starts]
+        values = batch.weights[kept].astype(np.float32)
+        shape = (starts.size - 1, n_features)
+        parts.append(sparse.csr_matrix((values, batch.columns[kept], starts), shape=shape))
         hashes.append(batch.hashes)
         strengths.append(batch.strengths.astype(np.int64))
     matrix = sparse.vstack(parts, format="csr")

@@ -12,6 +12,7 @@ from distsim import storage
 from distsim.contexts import ngram
 from distsim.contexts.features import FeatureSpace
 from distsim.contexts.phrase_store import DEFAULT_MEMORY, PhraseStore
+from distsim.contexts.weights import Weigher
 from distsim.corpus.vocabulary import hash_blob
 from distsim.errors import ParameterError
 from distsim.indexes import phrase_walk
@@ -19,7 +20,7 @@ from distsim.indexes.corpus_index import CorpusIndex, signatures_inside
 from distsim.parallel import Progress, no_progress, ordered_map
 from distsim.signatures.composition import Composer, Composition, PartVectors
 from distsim.signatures.gaussian import GaussianProjection
-from distsim.signatures.learn import Learning, WordRows, learn_projection
+from distsim.signatures.learn import Learning, WordRows, learn_projection, most_frequent
 from distsim.signatures.recipe import Recipe, make_fingerprint, weights_manifest
 from distsim.signatures.rows import TableRows
 from distsim.signatures.signer import BATCH_PHRASES, PhraseBatch, Signer
@@ -232,14 +233,21 @@ def learn_from_index(
     )
     enough = int(counts[min(learning.rows, counts.size) - 1]) if counts.size else 1
 
+    features = most_frequent(space.hashes, space.marginals, learning.features)
+    column = np.full(space.hashes.size, -1, np.int32)
+    column[features] = np.arange(features.size, dtype=np.int32)
+    weigher = Weigher(space, recipe.weighting)
+
     def rows_of(batch: PhraseBatch, words: np.ndarray) -> WordRows:
-        return WordRows(batch.hashes, batch.strengths, batch.contexts)
+        contexts = batch.contexts
+        weights = weigher.weigh(contexts)
+        columns = column[contexts.features]
+        return WordRows(batch.hashes, batch.strengths, contexts.starts, columns, weights)
 
     return learn_projection(
         path,
         _from_batches(index, recipe, max(1, enough), 1, jobs, progress, rows_of, "learning"),
-        space,
-        recipe.weighting,
+        space.hashes[features],
         ngram.model_manifest(recipe.window, recipe.sides),
         weights_manifest(recipe.weighting, space.marginals_checksum),
         recipe.n_bits,

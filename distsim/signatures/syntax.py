@@ -22,17 +22,23 @@ from distsim.contexts.syntax.model import LONGEST, SyntaxModel
 from distsim.contexts.weights import Weigher, Weighting
 from distsim.corpus.annotation import NORMALISER, AnnotatedSentence
 from distsim.errors import ParameterError
+from distsim.kernels.compiled import frozen
+from distsim.kernels.hashing import find_sorted
 from distsim.parallel import Progress, no_progress, ordered_map
+from distsim.signatures.composition import Composer
 from distsim.signatures.feature_store import FeatureWriter
 from distsim.signatures.gaussian import GaussianProjection
-from distsim.signatures.recipe import Recipe, make_fingerprint
+from distsim.signatures.learn import Learning, WordRows, learn_projection
+from distsim.signatures.recipe import Recipe, make_fingerprint, weights_manifest
 from distsim.signatures.rows import TableRows
 from distsim.signatures.sign import Selection, table_parameters
 from distsim.signatures.signer import PhraseBatch, SignedBatch, Signer
+from distsim.signatures.spectral import SpectralProjection
 from distsim.signatures.stream import TableStream
 from distsim.storage import checksum_of_settings
 
 T = TypeVar("T")
+USUAL = Learning()
 
 
 @dataclass(frozen=True)
@@ -40,16 +46,19 @@ class SyntaxRecipe:
     """What goes into the bits of a syntactic signature.
 
     Arguments:
-        model: which features. weighting, n_bits, seed: as of an n-gram Recipe.
+        model: which features. weighting, n_bits, seed, learnt: as of an n-gram Recipe.
     """
 
     model: SyntaxModel = field(default_factory=SyntaxModel)
     weighting: Weighting = field(default_factory=Weighting)
     n_bits: int = 256
     seed: int = 1
+    learnt: bool = False
 
     def __post_init__(self) -> None:
-        Recipe(1, self.weighting, self.n_bits, self.seed)  # refuses what is out of range
+        Recipe(
+            1, self.weighting, self.n_bits, self.seed, learnt=self.learnt
+        )  # refuses what is out of range
 
 
 def sign_annotated(
@@ -61,6 +70,7 @@ def sign_annotated(
     keep_features: bool = False,
     jobs: int | None = None,
     progress: Progress = no_progress,
+    projection_path: str | Path | None = None,
 ) -> Path:
     """Sign the phrases of annotated sentences into a table and return the table's folder.
 
@@ -71,11 +81,15 @@ def sign_annotated(
             distinct words are held beside them, with max_phrases the table too.
         keep_features: keep all weighted features in the table, 12 bytes each, for exact
             cosines.
+        projection_path: a projection learnt from the same sentences, for a recipe that wants
+            one; where None it is learnt first, and kept at `path` with `.projection` after it.
 
     Raises:
         InputError: an annotated file is at fault.
         ArtifactError: something that is no table stands at `path`, or it is being written.
-        ParameterError: phrases are to be longer than 8 tokens.
+        IncompatibleError: the projection was learnt from other features or weights.
+        ParameterError: phrases are to be longer than 8 tokens, or there is too little text to
+            learn a projection from.
     """
     recipe = recipe or SyntaxRecipe()
     selection = selection or Selection()
@@ -91,8 +105,15 @@ def sign_annotated(
             corpus = store.read(sentences, progress)
             signing = _Signing(corpus, recipe, jobs, progress)
             least = store.lowest_count(selection.min_count, selection.max_phrases)
-            if recipe.weighting.uses_marginals:
+            checksum = _checksum_of_marginals(corpus, least, selection.max_length)
+            learning = recipe.learnt and projection_path is None
+            if recipe.weighting.uses_marginals or learning:
                 signing.gather_marginals(store.phrases(least), folder, memory_bytes // 2)
+            if learning:
+                projection_path = path.with_name(f"{path.name}.projection")
+                signing.learn(store.phrases(least), projection_path, checksum)
+            if projection_path is not None:
+                signing.project_by(projection_path, checksum)
             keep = selection.max_phrases
             rows = TableStream(writer, recipe.n_bits) if keep is None else TableRows(recipe.n_bits)
             kept = FeatureWriter(writer) if keep_features else None
@@ -104,7 +125,7 @@ def sign_annotated(
         fingerprint = make_fingerprint(
             recipe.model.manifest(),
             recipe.weighting,
-            _checksum_of_marginals(corpus, least, selection.max_length),
+            checksum,
             NORMALISER.manifest(),
             signing.projection.manifest(),
         )
@@ -124,7 +145,9 @@ class _Signing:
     def __init__(
         self, corpus: EncodedCorpus, recipe: SyntaxRecipe, jobs: int | None, progress: Progress
     ) -> None:
+        self.projection: GaussianProjection | SpectralProjection
         self.projection = GaussianProjection(recipe.n_bits, recipe.seed)
+        self._composer: Composer | None = None
         self._counter = FeatureCounter(corpus, recipe.model)
         self._recipe = recipe
         self._jobs = jobs
@@ -141,6 +164,42 @@ class _Signing:
         marginals.finish()
         self._marginals = marginals
 
+    def learn(
+        self, batches: Iterator[Occurrences], path: Path, checksum: str, learning: Learning = USUAL
+    ) -> None:
+        """Learn a projection from the words among the phrases; the marginals are gathered."""
+        assert self._marginals is not None
+        features = self._marginals.most_frequent(learning.features)
+        space = RowSpace(self._recipe.model, self._recipe.weighting, self._marginals)
+
+        def rows_of(batch: Occurrences) -> WordRows:
+            rows = self._counter.count(batch)
+            part, log_p = space.space(rows)
+            weights = Weigher(part, self._recipe.weighting, log_p).weigh(space.contexts(rows))
+            columns = find_sorted(frozen(features), frozen(rows.hashes))
+            return WordRows(batch.phrases, batch.strengths, rows.starts, columns, weights)
+
+        words = (batch.words() for batch in batches)
+        learn_projection(
+            path,
+            (rows for _, rows in self._mapped("learning", rows_of, words)),
+            features,
+            self._recipe.model.manifest(),
+            weights_manifest(self._recipe.weighting, checksum),
+            self._recipe.n_bits,
+            self._recipe.seed,
+            learning,
+            self._jobs,
+        )
+
+    def project_by(self, path: str | Path, checksum: str) -> None:
+        """Project by a learnt projection from now on."""
+        self.projection = SpectralProjection.open(path)
+        self.projection.require_model(
+            self._recipe.model.manifest(), weights_manifest(self._recipe.weighting, checksum)
+        )
+        self._composer = Composer(self.projection.centre)
+
     def sign(
         self, batches: Iterator[Occurrences], kept: FeatureWriter | None
     ) -> Iterator[SignedBatch]:
@@ -151,7 +210,7 @@ class _Signing:
             rows = self._counter.count(batch)
             part, log_p = space.space(rows)
             weigher = Weigher(part, self._recipe.weighting, log_p)
-            signer = Signer(part, self._recipe.weighting, self.projection, weigher=weigher)
+            signer = Signer(part, self._recipe.weighting, self.projection, self._composer, weigher)
             text, ends = self._counter.render(batch)
             contexts = space.contexts(rows)
             signed = signer.sign(

@@ -39,6 +39,16 @@ class Occurrences(NamedTuple):
         """How often each phrase occurs, int64[n]."""
         return np.diff(self.starts)
 
+    def words(self) -> "Occurrences":
+        """Return the phrases of one word."""
+        kept = self.occurrences[self.starts[:-1]] & kernel.LENGTH_MASK == 0
+        sizes = np.diff(self.starts)
+        return Occurrences(
+            self.phrases[kept],
+            np.concatenate([[0], np.cumsum(sizes[kept])]),
+            self.occurrences[np.repeat(kept, sizes)],
+        )
+
 
 class FeatureRows(NamedTuple):
     """The features of some phrases, as sparse rows.

@@ -16,6 +16,7 @@ from distsim.kernels.contexts import log_probabilities
 from distsim.kernels.hashing import bucket_starts, find_in_buckets
 
 _MOST_BITS = 24
+_BLOCK = 1 << 22
 
 
 class Marginals:
@@ -67,6 +68,16 @@ class Marginals:
                 for count, (_, times) in zip((values * kept).tolist(), mine, strict=True)
             ]
             self.log_totals[family] = math.log(math.fsum(powers)) if powers else 0.0
+
+    def most_frequent(self, most: int) -> np.ndarray:
+        """Return the hashes of the `most` most frequent features, ascending; uint64."""
+        hashes, counts = np.empty(0, np.uint64), np.empty(0)
+        for begin in range(0, self._hashes.size, _BLOCK):
+            hashes = np.concatenate([hashes, self._hashes[begin : begin + _BLOCK]])
+            counts = np.concatenate([counts, self._counts[begin : begin + _BLOCK]])
+            best = np.lexsort((hashes, -counts))[:most]
+            hashes, counts = hashes[best], counts[best]
+        return np.sort(hashes)
 
     def of(self, hashes: np.ndarray) -> np.ndarray:
         """Return the count of each feature, float64."""
