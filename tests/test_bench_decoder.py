@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 FOLDER = Path(__file__).parent.parent / "bench" / "translation"
-WEIGHTS = np.array([0.7, 0.2, -0.3, 0.4, 0.5])
+WEIGHTS = np.array([0.7, 0.2, -0.3, 0.4, 0.25, -0.35, 0.5])
 TABLE = """\
 a ||| x ||| 0.5 ||| |||
 a ||| y ||| 0.4 ||| |||
@@ -18,6 +18,7 @@ b ||| z ||| 0.6 ||| |||
 b c ||| w ||| 0.1 ||| |||
 c ||| x w ||| 0.2 ||| |||
 """
+MODULES = ("decoder", "language_model", "search", "tuning", "ceilings", "measures")
 SENTENCES = ["x z w", "z x w", "y z x w", "w z y"]
 
 
@@ -27,13 +28,21 @@ def parts(tmp_path, monkeypatch):
     import decoder
     import language_model
 
-    path = tmp_path / "table"
-    path.write_text(TABLE)
-    table = decoder.Table(path, [["a", "b", "c", "q"]])
-    model = language_model.LanguageModel((line.split() for line in SENTENCES), 2)
+    model = language_model.LanguageModel(line.split() for line in SENTENCES)
+
+    def table(text=TABLE, copied=()):
+        path = tmp_path / "table"
+        path.write_text(text)
+        return decoder.Table(path, model, [["a", "b", "c", "q"]], copied)
+
     yield decoder, table, model
-    for name in ("decoder", "language_model"):
+    for name in MODULES:
         sys.modules.pop(name, None)
+
+
+def rules_of(table, phrase):
+    number = table.sources.get(phrase)
+    return [] if number is None else range(table.firsts[number], table.firsts[number + 1])
 
 
 def derivations(table, words, monotone):
@@ -42,7 +51,7 @@ def derivations(table, words, monotone):
     for cuts in itertools.product([0, 1], repeat=n - 1):
         edges = [0, *(i + 1 for i, cut in enumerate(cuts) if cut), n]
         spans = list(itertools.pairwise(edges))
-        rules = [table.rules.get(" ".join(words[a:b]), []) for a, b in spans]
+        rules = [rules_of(table, " ".join(words[a:b])) for a, b in spans]
         for order in (
             [tuple(range(len(spans)))] if monotone else itertools.permutations(range(len(spans)))
         ):
@@ -50,33 +59,111 @@ def derivations(table, words, monotone):
                 yield [(*spans[i], rule) for i, rule in zip(order, chosen, strict=True)]
 
 
-def value(model, derivation):
-    words = [word for _, _, rule in derivation for word in rule.target]
-    history, language = ("<s>",), 0.0
+def value(table, model, derivation):
+    words = [word for _, _, rule in derivation for word in table.targets[rule]]
+    history, language = ["<s>", "<s>"], 0.0
     for word in [*words, "</s>"]:
         language += model.score(history, word)
-        history = (word,)
+        history.append(word)
     ends = [0, *(stop for _, stop, _ in derivation)]
     jumps = -sum(abs(a - last) for (a, _, _), last in zip(derivation, ends, strict=False))
-    scores = sum(rule.scores[0] for _, _, rule in derivation)
-    features = np.array([language, len(words), len(derivation), jumps, scores])
+    copied = sum(rule in copies(table) for _, _, rule in derivation)
+    unknown = sum(not model.knows(word) for word in words)
+    own = [language, len(words), len(derivation), jumps, copied, unknown]
+    scores = [table.features[rule][6:] for _, _, rule in derivation]
+    features = np.array([*own, *np.sum(scores, axis=0)])
     return float(WEIGHTS @ features), tuple(words)
 
 
+def copies(table):
+    return {table.firsts[table.sources[word] + 1] - 1 for word in table.copies}
+
+
 @pytest.mark.parametrize("reordering", [0, 9])
-def test_a_wide_beam_finds_the_best_derivation(parts, reordering):
-    decoder, table, model = parts
+def test_a_wide_beam_finds_all_derivations_in_order(parts, reordering):
+    decoder, made, model = parts
+    table = made(copied=["a"])
     words = ["a", "b", "c"]
-    best = max(value(model, one) for one in derivations(table, words, reordering == 0))
+    best: dict[tuple[str, ...], float] = {}
+    for one in derivations(table, words, reordering == 0):
+        score, said = value(table, model, one)
+        best[said] = max(score, best.get(said, score))
     found = decoder.Decoder(table, model, WEIGHTS, reordering, beam=500, options=50)
-    one = found.translate(words)[0]
-    assert float(WEIGHTS @ np.array(one.features)) == pytest.approx(best[0])
-    assert one.words == best[1]
+    n_best = found.translate(words, n_best=1000)
+    scores = [float(WEIGHTS @ one.features) for one in n_best]
+    assert {one.words: pytest.approx(s) for one, s in zip(n_best, scores, strict=True)} == best
+    assert scores == sorted(scores, reverse=True)
 
 
-def test_an_unknown_word_is_copied_and_n_best_are_distinct(parts):
-    decoder, table, model = parts
-    found = decoder.Decoder(table, model, WEIGHTS).translate(["a", "q"], n_best=5)
-    assert all(one.words[-1] == "q" for one in found)
-    assert len({one.words for one in found}) == len(found) > 1
-    assert found[0].features[4] in (math.log(0.5), math.log(0.4))
+def test_copies_compete_with_rules_only_where_asked(parts):
+    decoder, made, model = parts
+    weights = WEIGHTS.copy()
+    weights[decoder.COPIED] = 50.0
+    assert decoder.Decoder(made(), model, weights).translate(["a", "q"])[0].words[-1] == "q"
+    for copied, said in (((), "y"), (("a",), "a")):
+        found = decoder.Decoder(made(copied=copied), model, weights).translate(["a"])[0]
+        assert found.words == (said,)
+        assert found.features[decoder.COPIED] == len(copied)
+    with pytest.raises(ValueError, match="61 words: 1 to 60"):
+        decoder.Decoder(made(), model, weights).translate(["a"] * 61)
+
+
+def test_every_score_of_an_augmented_table_counts(parts):
+    decoder, made, model = parts
+    lines = [line.replace(" ||| |||", " 0.9 0.25 ||| |||") for line in TABLE.splitlines()]
+    table = made("\n".join(lines) + "\n")
+    assert table.n_features == 9
+    weights = np.append(WEIGHTS, [0.0, 2.0])
+    one = decoder.Decoder(table, model, weights).translate(["a"])[0]
+    assert one.features[-2:] == pytest.approx([math.log(0.9), math.log(0.25)])
+
+
+def test_the_language_model_sums_to_one(parts):
+    model = parts[2]
+    words = [word for word in model.numbers if word != "<s>"]
+    for history in (["<s>", "<s>"], ["<s>", "x"], ["x", "w"], ["y", "y"], ["never", "z"]):
+        total = sum(math.exp(model.score(history, word)) for word in [*words, "unseen"])
+        assert total == pytest.approx(1.0)
+
+
+def test_tuning_raises_the_score_that_agrees_with_the_references(parts):
+    decoder, made, model = parts
+    import tuning
+
+    lines = ["a ||| x ||| 0.1 0.9 ||| |||", "a ||| y ||| 0.9 0.1 ||| |||"]
+    lines += ["b ||| z ||| 0.9 0.1 ||| |||", "b ||| w ||| 0.1 0.9 ||| |||"]
+    table = made("\n".join(lines) + "\n")
+    sentences = [["a"] * 4, ["b"] * 4, ["a", "a", "b", "b"]]
+    wanted = [[{"a": "x", "b": "w"}[word] for word in words] for words in sentences]
+    start = np.array([0.01, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.9])
+
+    def decode(weights):
+        one = decoder.Decoder(table, model, weights)
+        return [one.translate(words, 50) for words in sentences]
+
+    assert [found[0].words for found in decode(start)] != [tuple(words) for words in wanted]
+    weights = tuning.tune(decode, wanted, [start], 3, fixed=(3,))
+    assert [found[0].words for found in decode(weights)] == [tuple(words) for words in wanted]
+    assert weights[3] == start[3]
+
+
+def test_statistics_are_those_of_sacrebleu(parts):
+    import tuning
+
+    counted = tuning.bleu_statistics(np.array([1, 2, 2, 3, 1]), np.array([2, 2, 1, 3, 1, 4]))
+    # unigrams 1 2 2 3 1: all five; bigrams 22, 31; trigrams and 4-grams none
+    assert counted.tolist() == [5, 5, 2, 4, 0, 3, 0, 2, 5, 6]
+
+
+def test_ceilings_look_at_added_rules_only(parts):
+    _, made, _ = parts
+    from ceilings import ceilings
+    from measures import Wanted, recall
+
+    base = made("b ||| z ||| 0.6 ||| |||\n")
+    added = made("a ||| zeta 1 ||| 0.5 1 ||| |||\nb ||| z ||| 0.6 1 ||| |||\n", copied=["a"])
+    wanted = [Wanted(0, "a", ("z",)), Wanted(1, "a", ("zeta", "1")), Wanted(1, "q", ())]
+    found = ceilings(wanted, [["z", "a"], ["zeta", "1"]], base, added)
+    # copied: the first; paraphrased: the second; inflected: none; reachable: the first
+    assert found == pytest.approx((1 / 3, 1 / 3, 0.0, 1 / 3))
+    assert recall(wanted, [["z"], ["zeta", "2"]]) == pytest.approx(2 / 3)

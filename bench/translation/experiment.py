@@ -1,31 +1,40 @@
-"""Do paraphrases of unknown words help a small translation system? (Marton 2013, table IX)
+"""Do paraphrases of what is unknown help a small translation system? (Marton 2013, table IX)
 
-English to Spanish on LibreOffice help. For each size of training data: phrase table from
-sil-thot alignments, weights tuned on the development set, test set translated; then the same
-with the unknown words of development and test set paraphrased from monolingual English (the
-English of all the bitexts without the lines of development and test set, and any further text
-given), the table augmented with paraphrases of at least each least score, and the weights tuned
-further from the baseline's, which are tuned further for as many rounds. BLEU by sacrebleu on
-lower-cased tokens, difference by paired bootstrap (2,000 samples, 95% interval). The language
-model is the Spanish side of the training pairs.
+English into Spanish or German on LibreOffice help. For each size of training data and each of
+several draws of it: phrase table from sil-thot alignments, weights tuned on the development set
+(`tuning`), test set translated; then the same with the unknown words, or words and phrases, of
+both sets paraphrased from monolingual English (the English of all three bitexts without the
+held-out lines, and any further text given), the table augmented with them, and the weights tuned
+further from the baseline's, which are tuned further for as many rounds. The language model is a
+trigram model of the target side of all pairs that are not held out, as in the paper.
 
-    python bench/translation/experiment.py DATA INDEX-FOLDER [--text FILE...] [--sizes 500 2000]
+Every word that the training data do not know may be copied, in all systems alike and at a weight
+of its own; in the rows "copies give way" only if no rule was added for it, as Moses does.
 
-DATA: the folder bitext-lohelp. INDEX-FOLDER: where the index of English is built, or is already.
+    python bench/translation/experiment.py DATA INDEX-FOLDER --pair en-es [--text FILE...]
+
+With --shared all systems have the baseline's weights, but for those of copying and of the added
+scores: then no difference comes from the luck of tuning.
+
+DATA: the folder bitext-lohelp. INDEX-FOLDER: where the index of English is built, or is already;
+paraphrases are kept beside it.
 """
 
 import argparse
-import gzip
-import random
 import tempfile
 import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-from decoder import Decoder, Table
+from ceilings import Ceilings, ceilings
+from data import Bitext, Pair, english_lines, read_bitext
+from decoder import COPIED, JUMP, LM, PHRASES, UNKNOWN, WORDS, Decoder, Table, Translation
 from language_model import LanguageModel
-from phrase_extraction import write_phrase_table
-from tuning import bleu, bleu_statistics, tune
+from measures import Metric, Wanted, better_and_worse, recall
+from phrase_extraction import Link, align, write_phrase_table
+from tuning import tune
 
 from distsim import (
     CorpusIndex,
@@ -35,147 +44,314 @@ from distsim import (
     SignatureTable,
     augment_phrase_table,
 )
-from distsim.corpus.tokeniser import tokens_of
+from distsim.contexts.weights import Weighting
 from distsim.paraphrase.batch import paraphrase_phrases
-from distsim.paraphrase.records import read_paraphrases
-from distsim.paraphrase.unknown import unknown_phrases
+from distsim.paraphrase.records import PhraseParaphrases, read_paraphrases
+from distsim.paraphrase.unknown import known_phrases
 
-MOST_TOKENS = 20
-FIRST = [0.5, 0.3, -0.2, 0.0]
-
-
-def read(path: Path) -> list[str]:
-    return gzip.decompress(path.read_bytes()).decode().splitlines()
+N_BEST = 60
+ROUNDS, FURTHER_ROUNDS = 5, 2
 
 
-def tokens(line: str) -> list[str]:
-    return [token.lower() for token in tokens_of(line, "text")]
+# `chosen`: of weights, windows and length differences those by which, on the development set of
+# en-es, the first paraphrase was most often right (by the reference's words aligned to it).
+OPTIONS = {
+    "default": ParaphraseOptions(),
+    "chosen": ParaphraseOptions(weighting=Weighting("ppmi"), length_difference=0),
+}
 
 
-def english_index(data: Path, folder: Path, held_out: set[str], more: list[str]) -> CorpusIndex:
+@dataclass(frozen=True)
+class System:
+    """How a table is augmented.
+
+    longest: tokens of an unknown phrase; 0: not augmented. least: the lowest score used. features:
+    scores added. give_way: words with new rules cannot be copied. options: which paraphrases.
+    shuffled: every phrase has the paraphrases of another one, to see what meaning has to do with
+    it.
+    """
+
+    name: str
+    longest: int = 0
+    least: float = 0.05
+    features: str = "one"
+    give_way: bool = False
+    options: str = "default"
+    shuffled: bool = False
+
+
+SYSTEMS = (
+    System("baseline"),
+    System("words, from .05", 1),
+    System("words, from .3", 1, 0.3),
+    System("words, chosen settings, from .05", 1, options="chosen"),
+    System("words, from .05, copies give way", 1, give_way=True),
+    System("words, from .05, of other words", 1, shuffled=True),
+    System("1-3 words, from .05", 3),
+    System("1-3 words, from .3, two features", 3, 0.3, "two"),
+)
+
+
+@dataclass
+class Results:
+    """What came out of one system at one size, a value for each draw."""
+
+    translations: list[list[tuple[str, ...]]] = field(default_factory=list)
+    dev: list[float] = field(default_factory=list)
+    recalls: list[float] = field(default_factory=list)
+    rules: list[int] = field(default_factory=list)
+
+
+@dataclass
+class Setting:
+    """What all systems share."""
+
+    bitext: Bitext
+    model: LanguageModel
+    reordering: int
+    shared: bool  # an augmented system has the baseline's weights, but for what it adds
+    links: list[set[Link]]  # of the test pairs
+
+    def decode(
+        self, table: Table, weights: np.ndarray, pairs: list[Pair], n_best: int
+    ) -> list[list[Translation]]:
+        decoder = Decoder(table, self.model, weights, self.reordering)
+        return [decoder.translate(words, n_best) for words, _ in pairs]
+
+    def tuned(
+        self, table: Table, firsts: list[np.ndarray], rounds: int, fixed: Sequence[int] = ()
+    ) -> np.ndarray:
+        dev = self.bitext.dev
+        return tune(
+            lambda tried: self.decode(table, tried, dev, N_BEST),
+            [target for _, target in dev], firsts, rounds,
+            [*fixed, *(() if self.reordering else (JUMP,))],
+        )  # fmt: skip
+
+    def translations(
+        self, table: Table, weights: np.ndarray, pairs: list[Pair]
+    ) -> list[tuple[str, ...]]:
+        return [found[0].words for found in self.decode(table, weights, pairs, 1)]
+
+
+def english_index(data: Path, folder: Path, more: list[str]) -> CorpusIndex:
+    """Return the index of English without the held-out lines, built where there is none."""
     if not (folder / "manifest.json").exists():
-        lines: dict[str, None] = {}
-        for pair in ("en-de", "en-es", "en-fr"):
-            lines |= dict.fromkeys(read(data / f"lohelp.{pair}.en.gz"))
         with tempfile.TemporaryDirectory() as place:
-            path = Path(place) / "lohelp.txt"
-            path.write_text("\n".join(line for line in lines if line not in held_out) + "\n")
-            options = IndexOptions("text", dedup="exact")
-            index = CorpusIndex.build([path, *more], folder, options)
+            path = Path(place) / "help.txt"
+            path.write_text("\n".join(english_lines(data)) + "\n")
+            index = CorpusIndex.build([path, *more], folder, IndexOptions("text", dedup="exact"))
         SignatureTable.build(index)
     return CorpusIndex.open(folder)
 
 
-def translate(table: Table, model: LanguageModel, weights: np.ndarray, sentences, n_best: int):
-    decoder = Decoder(table, model, weights)
-    return [decoder.translate(words, n_best) for words in sentences]
+def wanted_phrases(bitext: Bitext, size: int, draws: int, longest: int) -> dict[str, int]:
+    """Return the phrases of words with letters that the smallest tables lack, with counts."""
+    found: dict[str, int] = {}
+    for words, _ in bitext.dev + bitext.test:
+        for begin in range(len(words)):
+            for end in range(begin + 1, min(begin + longest, len(words)) + 1):
+                if all(any(map(str.isalpha, word)) for word in words[begin:end]):
+                    phrase = " ".join(words[begin:end])
+                    found[phrase] = found.get(phrase, 0) + 1
+    known = set(found)
+    for draw in range(1, draws + 1):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "table"
+            write_phrase_table(bitext.drawn(size, draw), path)
+            known &= set(known_phrases(path))
+    return {phrase: n for phrase, n in found.items() if phrase not in known}
 
 
-def run(table_path: Path, model, dev, test, rounds: int, start, seed: int):
-    sentences = [source for source, _ in dev + test]
-    table = Table(table_path, sentences)
-    weights = start if start.size == 4 + table.n_scores else np.append(start, 0.1)
-    weights = tune(
-        lambda tried: translate(table, model, tried, [s for s, _ in dev], 20),
-        [target for _, target in dev], weights, rounds, seed, fixed=(3,),
-    )  # fmt: skip
-    best = [found[0].words for found in translate(table, model, weights, [s for s, _ in test], 1)]
-    return weights, best
+def paraphrased(
+    given: argparse.Namespace, bitext: Bitext, index: CorpusIndex, systems: list[System]
+) -> dict[str, list[PhraseParaphrases]]:
+    """Return the paraphrases that the systems need, by the name of their options."""
+    found = {}
+    for name in {one.options for one in systems if one.longest}:
+        longest = max(one.longest for one in systems if one.options == name)
+        phrases = wanted_phrases(bitext, min(given.sizes), given.draws, longest)
+        path = given.index.with_name(f"{given.index.name}.{given.pair}.{name}-{longest}")
+        paraphraser = Paraphraser(index, OPTIONS[name], SignatureTable.open(given.index))
+        paraphrase_phrases(paraphraser, phrases, path)
+        found[name] = read_paraphrases(path).phrases
+    return found
 
 
-def interval(a, b, references, samples: int = 2000) -> tuple[float, float, float]:
-    """Return (difference of BLEU, ends of its 95% interval), Koehn's paired bootstrap."""
-    rng = np.random.default_rng(1)
-    first = np.array([bleu_statistics(x, r) for x, r in zip(a, references, strict=True)])
-    second = np.array([bleu_statistics(x, r) for x, r in zip(b, references, strict=True)])
-    drawn = rng.integers(0, len(a), (samples, len(a)))
-    gaps = 100 * (bleu(second[drawn].sum(axis=1)) - bleu(first[drawn].sum(axis=1)))
-    low, high = np.percentile(gaps, [2.5, 97.5])
-    return 100 * float(bleu(second.sum(axis=0)) - bleu(first.sum(axis=0))), low, high
+def first_weights(table: Table) -> list[np.ndarray]:
+    """Return weights to begin with."""
+    weights = np.full(table.n_features, 0.2)
+    weights[[LM, WORDS, PHRASES, JUMP, COPIED, UNKNOWN]] = 0.5, 0.3, 0.0, 0.1, 0.0, 0.0
+    return [weights]
+
+
+def further_weights(weights: np.ndarray, table: Table) -> list[np.ndarray]:
+    """Return where the second tuning begins: once wary of paraphrases, once not.
+
+    Until there are paraphrases nothing depends on what copying is worth. A language model gives
+    unknown words less than any other, about e^-4 of a rare word.
+    """
+    firsts = []
+    for bonus, trust in ((0.0, 1.0), (4.0, 3.0)):
+        begun = np.append(weights, np.full(table.n_features - weights.size, trust * weights[LM]))
+        begun[COPIED], begun[UNKNOWN] = bonus * weights[LM], 4.0 * weights[LM]
+        firsts.append(begun)
+    return firsts
+
+
+def wanted_words(setting: Setting, table: Table) -> list[Wanted]:
+    """Return the unknown words of the test set with the words of the reference aligned to them."""
+    return [
+        Wanted(number, source[i], tuple(target[j] for a, j in sorted(links) if a == i))
+        for number, ((source, target), links) in enumerate(
+            zip(setting.bitext.test, setting.links, strict=True)
+        )
+        for i in range(len(source))
+        if source[i] in table.copies
+    ]
+
+
+def judged_links(bitext: Bitext) -> list[set[Link]]:
+    """Return the links of the test pairs, by an aligner trained on all pairs, test set included."""
+    return align([*bitext.rest, *bitext.dev, *bitext.test])[-len(bitext.test) :]
+
+
+def write_columns(
+    found: list[PhraseParaphrases], known: set[str], system: System, path: Path
+) -> None:
+    """Write the paraphrases that a system uses, as `distsim augment` reads them."""
+    used = [
+        one
+        for one in found
+        if one.phrase not in known and len(one.phrase.split()) <= system.longest
+    ]
+    rows = [
+        f"{one.phrase}\t1\t{text}\t{score}\n"
+        for one, other in zip(used, used[1:] + used[:1] if system.shuffled else used, strict=True)
+        for text, score in other.paraphrases
+        if score >= system.least
+    ]
+    path.write_text("".join(rows))
+
+
+def run_draw(
+    setting: Setting, pairs: list[Pair], found: dict[str, list[PhraseParaphrases]],
+    systems: list[System], results: dict[str, Results],
+) -> tuple[int, list[Ceilings]]:  # fmt: skip
+    """Train on `pairs`, run all systems.
+
+    Returns:
+        How many test tokens are unknown, and the ceilings of the augmented tables of words.
+    """
+    bitext = setting.bitext
+    sentences = [source for source, _ in bitext.dev + bitext.test]
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        write_phrase_table(pairs, folder / "table")
+        base = Table(folder / "table", setting.model, sentences)
+        wanted = wanted_words(setting, base)
+        known = set(known_phrases(folder / "table"))
+        bounds = []
+        start = setting.tuned(base, first_weights(base), ROUNDS)
+        for system in systems:
+            kept = results[system.name]
+            table = base
+            if system.longest:
+                write_columns(found[system.options], known, system, folder / "columns")
+                report = augment_phrase_table(
+                    folder / "table", folder / "columns", folder / "new",
+                    features=system.features,  # type: ignore[arg-type]
+                )  # fmt: skip
+                kept.rules.append(report.new_entries)
+                copied = () if system.give_way else base.copies
+                table = Table(folder / "new", setting.model, sentences, copied)
+                if has_ceilings(system):
+                    references = [target for _, target in bitext.test]
+                    bounds.append(ceilings(wanted, references, base, table))
+            firsts = further_weights(start, table)
+            if setting.shared:
+                own = (COPIED, UNKNOWN, *range(base.n_features, table.n_features))
+                fixed = [number for number in range(table.n_features) if number not in own]
+                rounds = FURTHER_ROUNDS if system.longest else 0
+                weights = setting.tuned(table, firsts, rounds, fixed)
+            else:
+                weights = setting.tuned(table, firsts, FURTHER_ROUNDS)
+            metric = Metric("BLEU", [target for _, target in bitext.dev])
+            kept.dev.append(metric.mean([setting.translations(table, weights, bitext.dev)]))
+            kept.translations.append(setting.translations(table, weights, bitext.test))
+            kept.recalls.append(recall(wanted, kept.translations[-1]))
+    return len(wanted), bounds
 
 
 def main() -> None:
-    import sacrebleu
-
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("data", type=Path)
     parser.add_argument("index", type=Path)
+    parser.add_argument("--pair", default="en-es", choices=["en-es", "en-de"])
     parser.add_argument("--text", nargs="*", default=[])
-    parser.add_argument("--sizes", nargs="*", type=int, default=[500, 2000])
-    parser.add_argument("--dev", type=int, default=200)
-    parser.add_argument("--test", type=int, default=500)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--min-scores", nargs="*", type=float, default=[0.05, 0.3])
+    parser.add_argument("--sizes", nargs="*", type=int, default=[250, 500, 1000, 2000, 5000])
+    parser.add_argument("--draws", type=int, default=3)
+    parser.add_argument("--dev", type=int, default=500)
+    parser.add_argument("--test", type=int, default=1000)
+    parser.add_argument("--longest", type=int, default=30, help="source tokens of a sentence")
+    parser.add_argument("--reordering", type=int, default=4)
+    parser.add_argument("--shared", action="store_true", help="only new weights are tuned")
+    parser.add_argument("--systems", nargs="*", type=int, default=list(range(len(SYSTEMS))))
     given = parser.parse_args()
-    raw = list(zip(
-        read(given.data / "lohelp.en-es.en.gz"), read(given.data / "lohelp.en-es.es.gz"),
-        strict=True,
-    ))  # fmt: skip
-    random.Random(5).shuffle(raw)
-    kept = [(line, (tokens(line), tokens(other))) for line, other in raw]
-    kept = [
-        (line, pair) for line, pair in kept
-        if 4 <= len(pair[0]) <= MOST_TOKENS and 1 <= len(pair[1]) <= MOST_TOKENS + 10
-    ]  # fmt: skip
-    n_held = given.dev + given.test
-    dev = [pair for _, pair in kept[: given.dev]]
-    test = [pair for _, pair in kept[given.dev : n_held]]
-    held_out = {line for line, _ in kept[:n_held]}
-    index = english_index(given.data, given.index, held_out, given.text)
-    signatures = SignatureTable.open(given.index)
-    paraphraser = Paraphraser(index, ParaphraseOptions(), signatures)
-    references = [target for _, target in test]
-    print(f"{index.n_tokens:,} tokens of English; {len(dev)} + {len(test)} held out")
-    print("pairs\tsystem\tBLEU\tdifference [95%]\tparaphrased\tnew rules")
-
-    def score(found: list[tuple[str, ...]]) -> float:
-        joined = [" ".join(words) for words in references]
-        texts = [" ".join(words) for words in found]
-        return sacrebleu.corpus_bleu(texts, [joined], tokenize="none", force=True).score
-
+    bitext = read_bitext(given.data, given.pair, given.longest, given.dev, given.test)
+    index = english_index(given.data, given.index, given.text)
+    systems = [SYSTEMS[number] for number in given.systems]
+    references = [target for _, target in bitext.test]
+    n_tokens = sum(len(source) for source, _ in bitext.test)
+    print(f"{index.n_tokens:,} tokens of English; {len(bitext.dev)} + {len(bitext.test)} held out")
+    begun = time.process_time()
+    found = paraphrased(given, bitext, index, systems)
+    print(f"{time.process_time() - begun:.0f} CPU seconds for paraphrases")
+    model = LanguageModel(target for _, target in bitext.rest)
+    setting = Setting(bitext, model, given.reordering, given.shared, judged_links(bitext))
+    print(
+        "pairs\tsystem\tnew rules\tdev BLEU\tBLEU\tdifference [95%]\tchrF\tdifference [95%]\t"
+        "recall\tchanged\tbetter\tworse"
+    )
     for size in given.sizes:
         begun = time.process_time()
-        train = [pair for _, pair in kept[n_held : n_held + size]]
-        with tempfile.TemporaryDirectory() as place:
-            folder = Path(place)
-            write_phrase_table(train, folder / "table")
-            model = LanguageModel(target for _, target in train)
-            start = np.array([*FIRST, 0.2, 0.2, 0.2, 0.2])
-            start, _ = run(folder / "table", model, dev, test, given.rounds, start, 1)
-            _, base = run(folder / "table", model, dev, test, given.rounds, start, 2)
-            (folder / "text").write_text("\n".join(" ".join(s) for s, _ in dev + test) + "\n")
-            (folder / "test").write_text("\n".join(" ".join(s) for s, _ in test) + "\n")
-            in_test = unknown_phrases(folder / "test", folder / "table", 1)
-            n_tokens = sum(len(words) for words, _ in test)
-            print(
-                f"{size}\tbaseline\t{score(base):.2f}\t\t{sum(in_test.values())} unknown of "
-                f"{n_tokens} test tokens", flush=True,
-            )  # fmt: skip
-            unknown = unknown_phrases(folder / "text", folder / "table", 1)
-            unknown = {w: n for w, n in unknown.items() if any(c.isalpha() for c in w)}
-            paraphrase_phrases(paraphraser, unknown, folder / "out")
-            found = read_paraphrases(folder / "out").phrases
-            for least in given.min_scores:
-                rows = [
-                    f"{one.phrase}\t1\t{text}\t{value}\n"
-                    for one in found
-                    for text, value in one.paraphrases
-                    if value >= least
-                ]
-                (folder / "columns").write_text("".join(rows))
-                report = augment_phrase_table(
-                    folder / "table", folder / "columns", folder / "augmented"
-                )
-                further = np.append(start, 0.05)
-                _, augmented = run(folder / "augmented", model, dev, test, given.rounds, further, 2)
-                gap, low, high = interval(base, augmented, references)
-                print(
-                    f"{size}\taugmented, from {least} on\t{score(augmented):.2f}"
-                    f"\t{gap:+.2f} [{low:+.2f}, {high:+.2f}]"
-                    f"\t{report.new_phrases} of {len(unknown)}\t{report.new_entries}",
-                    flush=True,
-                )
-        print(f"{size}\tCPU seconds\t{time.process_time() - begun:.0f}", flush=True)
+        results = {system.name: Results() for system in systems}
+        draws = [
+            run_draw(setting, bitext.drawn(size, draw), found, systems, results)
+            for draw in range(1, given.draws + 1)
+        ]
+        base = results["baseline"].translations
+        for system in systems:
+            print(row(size, system, results[system.name], base, references), flush=True)
+        unknown = np.mean([number for number, _ in draws])
+        print(
+            f"{size}\t{100 * unknown / n_tokens:.1f}% of {n_tokens} test tokens are unknown; "
+            f"{time.process_time() - begun:.0f} CPU seconds"
+        )
+        named = [one.name for one in systems if has_ceilings(one)]
+        for number, name in enumerate(named):
+            shares = np.mean([bounds[number] for _, bounds in draws], axis=0)
+            print(f"{size}\tceilings, {name}: {Ceilings(*shares)}", flush=True)
+
+
+def has_ceilings(system: System) -> bool:
+    """Return whether the ceilings of a system are looked at."""
+    return system.longest == 1 and not system.give_way
+
+
+def row(size: int, system: System, kept: Results, base, references) -> str:
+    """Return the row of one system at one size, in columns."""
+    columns = [str(size), system.name]
+    columns += [f"{np.mean(kept.rules):.0f}" if kept.rules else "", f"{np.mean(kept.dev):.2f}"]
+    for name in ("BLEU", "chrF"):
+        metric = Metric(name, references)
+        columns.append(f"{metric.mean(kept.translations):.2f}")
+        columns.append(str(metric.difference(base, kept.translations)) if system.longest else "")
+    columns.append(f"{100 * np.mean(kept.recalls):.1f}%")
+    if system.longest:
+        shares = better_and_worse(Metric("chrF", references), base, kept.translations)
+        columns += [f"{100 * share:.0f}%" for share in shares]
+    return "\t".join(columns)
 
 
 if __name__ == "__main__":
