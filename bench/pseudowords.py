@@ -1,71 +1,98 @@
-"""Are renamed words and phrases found again? Recall, rank and CPU of each way to candidates.
+"""Are renamed words and phrases found again? Recall and rank by setting, with intervals.
 
-Half of the occurrences of many words and phrases of an index are given new names; for each new
-name the old one is the answer wanted. Measured against ourselves: the paper's exhaustive
-two-sided contexts first, then each option alone and together.
+Half of the occurrences of many words and phrases of each index are given new names, in as many
+draws as there are seeds; for each new name the old one is the answer wanted. Measured against
+ourselves: the paper's exhaustive two-sided contexts first, then the default and what differs
+from it in one setting.
 
-    python bench/pseudowords.py INDEX [--targets 200] [--only NAME...]
+    python bench/pseudowords.py INDEX... [--targets 200] [--seeds 7 8] [--only NAME...]
 
-candidates: the old name was among those profiled. top 20, MRR: its rank among all answers
-(1 / rank, 0 where absent). CPU: process time a phrase, all threads.
+top 1, top 20: how often the old name comes first, or among 20; MRR: mean of 1 / rank, 0 where
+it is not among 20; top 20 and MRR with 95% intervals by bootstrap over targets, and the
+difference of MRR from the default on the same targets. By the target's count before renaming:
+top 20 and MRR. CPU: process time a phrase, all threads.
 """
 
 import argparse
 import random
 import tempfile
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from distsim import CorpusIndex, IndexOptions, SignatureTable
+import numpy as np
+
+from distsim import CorpusIndex, IndexOptions, SignatureTable, Weighting
 from distsim.paraphrase.options import PRESETS, ParaphraseOptions
 from distsim.paraphrase.paraphraser import Paraphraser
+from distsim.signatures.recipe import PRESETS as RECIPES
 
 MARK = "ж"
-BANDS = ((20, 60), (60, 200), (200, 1000), (1000, 5000))
+DRAWN_BANDS = ((20, 60), (60, 200), (200, 1000), (1000, 5000))
+BANDS = ((20, 100), (100, 1000), (1000, 1 << 60))
 
 
-def settings() -> dict[str, ParaphraseOptions]:
-    plain = replace(PRESETS["marton"], min_score=0.0, k=1_000_000)
-    tamed = replace(PRESETS["default"], min_score=0.0, k=1_000_000, one_sided=0, neighbours=0)
+@dataclass(frozen=True)
+class Setting:
+    """Options and the preset of the signatures: learnt, thesis or none."""
+
+    options: ParaphraseOptions
+    table: str = "learnt"
+
+
+def settings() -> dict[str, Setting]:
+    default = replace(PRESETS["default"], min_score=0.0)
+    plain = replace(PRESETS["marton"], min_score=0.0)
+
+    def weights(*values: object) -> ParaphraseOptions:
+        return replace(default, weighting=Weighting(*values))  # type: ignore[arg-type]
+
     return {
-        "paper, mcc 512": plain,
-        "paper, mcc 5000": replace(plain, mcc=5000),
-        "tamed": tamed,
-        "tamed, ppmi": replace(tamed, weighting=type(tamed.weighting)("ppmi")),
-        "tamed + neighbours": replace(tamed, neighbours=100),
-        "tamed + sides": replace(tamed, one_sided=100),
-        "tamed + both": replace(tamed, neighbours=100, one_sided=100),
+        "paper": Setting(plain, ""),
+        "paper, mcc 5000": Setting(replace(plain, mcc=5000), ""),
+        "default": Setting(default),
+        "llr": Setting(weights("llr")),
+        "ppmi, shift 0": Setting(weights("ppmi", 0.75, 0.0)),
+        "no sides, no signatures": Setting(replace(default, one_sided=0), ""),
+        "no signatures": Setting(default, ""),
+        "no sides": Setting(replace(default, one_sided=0)),
+        "thesis signatures": Setting(default, "thesis"),
+        "300 signatures": Setting(replace(default, neighbours=300)),
+        "300 sides, to 256 occurrences": Setting(
+            replace(default, one_sided=300, one_sided_mcc=256)
+        ),
+        "window 3": Setting(replace(default, window=3)),
+        "window 10": Setting(replace(default, window=10)),
     }
 
 
-def choose_targets(index: CorpusIndex, n: int, seed: int) -> list[tuple[str, ...]]:
-    """Return words and phrases of 1 to 3 tokens, evenly over lengths and frequency bands."""
+def choose_targets(index: CorpusIndex, n: int, seed: int) -> dict[tuple[str, ...], int]:
+    """Return words and phrases of 1 to 3 tokens, evenly over lengths and bands, with counts."""
     rng = random.Random(seed)
-    pools: dict[tuple[int, int], list[tuple[str, ...]]] = {}
-    for phrase, count in index.ngrams(1, 3, BANDS[0][0]):
+    pools: dict[tuple[int, int], list[tuple[tuple[str, ...], int]]] = {}
+    for phrase, count in index.ngrams(1, 3, DRAWN_BANDS[0][0]):
         words = tuple(phrase.split(" "))
         if not all(word.isalpha() for word in words):
             continue
-        for band, (low, high) in enumerate(BANDS):
+        for band, (low, high) in enumerate(DRAWN_BANDS):
             if low <= count < high:
-                pools.setdefault((len(words), band), []).append(words)
-    chosen: list[tuple[str, ...]] = []
+                pools.setdefault((len(words), band), []).append((words, count))
+    chosen: dict[tuple[str, ...], int] = {}
     taken: set[str] = set()
     for pool in pools.values():
         rng.shuffle(pool)
     while len(chosen) < n and any(pools.values()):
         for key in sorted(pools):
-            while pools[key]:
-                words = pools[key].pop()
+            while pools[key] and len(chosen) < n:
+                words, count = pools[key].pop()
                 if not taken & set(words):
                     taken |= set(words)
-                    chosen.append(words)
+                    chosen[words] = count
                     break
-    return chosen[:n]
+    return chosen
 
 
-def renamed_corpus(index: CorpusIndex, targets: list[tuple[str, ...]], path: Path, seed: int):
+def renamed_corpus(index: CorpusIndex, targets: dict[tuple[str, ...], int], path: Path, seed: int):
     """Write the index's sentences as lines, every second target (drawn) under its new name."""
     rng = random.Random(seed + 1)
     by_first = {words[0]: words for words in targets}
@@ -90,45 +117,80 @@ def renamed_corpus(index: CorpusIndex, targets: list[tuple[str, ...]], path: Pat
                 sentence = []
 
 
+def ranks_of(
+    paraphraser: Paraphraser, targets: dict[tuple[str, ...], int]
+) -> tuple[list[int], list[float]]:
+    """Return the rank of every target's old name, 0 where it is not found, and CPU ms."""
+    ranks, times = [], []
+    for words in targets:
+        begun = time.process_time()
+        answer = paraphraser.answer(" ".join(word + MARK for word in words))
+        times.append(1000 * (time.process_time() - begun))
+        phrases = [one.phrase for one in answer.paraphrases]
+        wanted = " ".join(words)
+        ranks.append(phrases.index(wanted) + 1 if wanted in phrases else 0)
+    return ranks, times
+
+
+def interval(values: np.ndarray) -> str:
+    """Return mean [2.5%, 97.5%] over a thousand bootstrap samples."""
+    rng = np.random.default_rng(1)
+    means = values[rng.integers(0, values.size, (1000, values.size))].mean(axis=1)
+    low, high = np.quantile(means, (0.025, 0.975))
+    return f"{values.mean():.3f} [{low:.3f}, {high:.3f}]"
+
+
+def row(name: str, ranks: np.ndarray, counts: np.ndarray, base: np.ndarray | None, times) -> str:
+    reciprocal = np.divide(1.0, ranks, out=np.zeros(ranks.size), where=ranks > 0)
+    cells = [name, f"{(ranks == 1).mean():.3f}", interval(ranks > 0), interval(reciprocal)]
+    if base is None:
+        cells.append("")
+    else:
+        cells.append(
+            interval(reciprocal - np.divide(1.0, base, out=np.zeros(base.size), where=base > 0))
+        )
+    for low, high in BANDS:
+        mine = (counts >= low) & (counts < high)
+        cells.append(f"{(ranks[mine] > 0).mean():.3f} {reciprocal[mine].mean():.3f}")
+    cells.append(f"{np.median(times):.0f}")
+    return "\t".join(cells)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("index")
+    parser.add_argument("indexes", nargs="+", metavar="INDEX")
     parser.add_argument("--targets", type=int, default=200)
-    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[7, 8])
     parser.add_argument("--only", nargs="*")
     given = parser.parse_args()
-    source = CorpusIndex.open(given.index)
-    targets = choose_targets(source, given.targets, given.seed)
-    with tempfile.TemporaryDirectory() as folder:
-        corpus = Path(folder) / "renamed.txt"
-        renamed_corpus(source, targets, corpus, given.seed)
-        index = CorpusIndex.build([corpus], Path(folder) / "index", IndexOptions("lines"))
-        table = SignatureTable.build(index)
-        print(f"{len(targets)} targets, {index.n_tokens:,} tokens")
-        print("setting\tcandidates\ttop 1\ttop 20\tMRR\tprofiled\tCPU ms median\tmean\tmax")
-        for name, options in settings().items():
-            if given.only and name not in given.only:
-                continue
-            paraphraser = Paraphraser(index, options, table)
-            paraphraser.answer(targets[0][0])
-            ranks, times, profiled = [], [], 0
-            for words in targets:
-                begun = time.process_time()
-                answer = paraphraser.answer(" ".join(word + MARK for word in words))
-                times.append(1000 * (time.process_time() - begun))
-                profiled += answer.n_profiled
-                phrases = [one.phrase for one in answer.paraphrases]
-                wanted = " ".join(words)
-                ranks.append(phrases.index(wanted) + 1 if wanted in phrases else 0)
-            n = len(targets)
-            times.sort()
-            print(
-                f"{name}\t{sum(r > 0 for r in ranks) / n:.3f}\t{sum(r == 1 for r in ranks) / n:.3f}"
-                f"\t{sum(0 < r <= 20 for r in ranks) / n:.3f}"
-                f"\t{sum(1 / r for r in ranks if r) / n:.3f}\t{profiled / n:.0f}"
-                f"\t{times[n // 2]:.1f}\t{sum(times) / n:.1f}\t{times[-1]:.1f}",
-                flush=True,
-            )
+    wanted = {n: s for n, s in settings().items() if not given.only or n in given.only}
+    for path in given.indexes:
+        source = CorpusIndex.open(path)
+        ranks: dict[str, list[int]] = {name: [] for name in wanted}
+        times: dict[str, list[float]] = {name: [] for name in wanted}
+        counts: list[int] = []
+        for seed in given.seeds:
+            targets = choose_targets(source, given.targets, seed)
+            counts += targets.values()
+            with tempfile.TemporaryDirectory() as folder:
+                corpus = Path(folder) / "renamed.txt"
+                renamed_corpus(source, targets, corpus, seed)
+                index = CorpusIndex.build([corpus], Path(folder) / "index", IndexOptions("lines"))
+                tables = {"": None}
+                for preset in {one.table for one in wanted.values()} - {""}:
+                    tables[preset] = SignatureTable.build(
+                        index, Path(folder) / preset, RECIPES[preset]
+                    )
+                for name, one in wanted.items():
+                    found = ranks_of(Paraphraser(index, one.options, tables[one.table]), targets)
+                    ranks[name] += found[0]
+                    times[name] += found[1]
+        bands = "\t".join(f"{low:,} on" for low, _ in BANDS)
+        print(f"{Path(path).name}: {len(counts)} targets, {source.n_tokens:,} tokens")
+        print(f"setting\ttop 1\ttop 20\tMRR\tdifference\t{bands}\tCPU ms")
+        base = np.array(ranks["default"]) if "default" in ranks else None
+        for name in wanted:
+            print(row(name, np.array(ranks[name]), np.array(counts), base, times[name]), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,13 +1,13 @@
 """How much of the exhaustive top 20 is kept when only the best candidates are profiled?
 
-Compared with the paper's own way (`--preset marton`: every candidate of every two-sided context
-is profiled from up to 10,000 occurrences), on phrases drawn evenly over lengths 1 to 4 and
-frequency bands from 5 on. One-sided contexts and signatures are off: they only add.
+Compared with the paper's own way (`--preset marton --weights WEIGHTS`: every candidate of every
+two-sided context is profiled from up to 10,000 occurrences), on phrases drawn evenly over lengths
+1 to 4 and frequency bands from 5 on. One-sided contexts and signatures are off: they only add.
 
-    python bench/taming.py INDEX [--phrases 80] [--most 20000]
+    python bench/taming.py INDEX [--phrases 96] [--most 100000] [--weights log-llr]
 
-profiled: the share of the exhaustive top 20 among the tamed candidates that were profiled.
-top 20: the share among the tamed top 20 (a smaller sample also moves the scores).
+kept: the share of the exhaustive top 20 that is in the tamed top 20, of all phrases and of those
+of each frequency band. compared: candidates profiled in full.
 """
 
 import argparse
@@ -15,10 +15,11 @@ import random
 import time
 from dataclasses import replace
 
-from distsim import CorpusIndex
+from distsim import CorpusIndex, Weighting
 from distsim.paraphrase.options import PRESETS, ParaphraseOptions
 from distsim.paraphrase.paraphraser import Paraphraser
 
+Screens = tuple[tuple[int, int, float], ...]
 BANDS = (5, 20, 100, 500, 2_000, 10_000, 100_000)
 
 
@@ -48,66 +49,67 @@ def draw(index: CorpusIndex, n: int, most: int, seed: int = 3) -> list[str]:
 
 def settings(base: ParaphraseOptions) -> dict[str, ParaphraseOptions]:
     default = PRESETS["default"]
+    thorough = PRESETS["thorough"]
     tamed = replace(
-        base, context_sample=default.context_sample, walk=default.walk,
-        screened=default.screened, screens=default.screens,
+        base, walk=default.walk, screened=default.screened, screens=default.screens,
         candidate_sample=default.candidate_sample,
     )  # fmt: skip
     return {
-        "default taming": tamed,
-        "evidence alone, 300": replace(tamed, screened=300, screens=()),
-        "screened 1,500": replace(tamed, screened=1_500),
-        "screened 1,500, screens 24-400, 150-120": replace(
-            tamed, screened=1_500, screens=((24, 400), (150, 120))
+        "default": tamed,
+        "thorough": replace(
+            tamed, walk=thorough.walk, screened=thorough.screened, screens=thorough.screens,
+            candidate_sample=thorough.candidate_sample,
         ),
-        "screened 1,500, screens 16-300, 100-80": replace(
-            tamed, screened=1_500, screens=((16, 300), (100, 80))
-        ),
-        "screens 64-500, 250-200": replace(tamed, screens=((64, 500), (250, 200))),
-        "contexts 2,000, walk 100,000": replace(tamed, context_sample=2_000, walk=100_000),
-        "contexts all, walk free": replace(tamed, context_sample=None, walk=None),
-        "candidate sample 300": replace(tamed, candidate_sample=300),
-        "candidate sample 10,000": replace(tamed, candidate_sample=10_000),
-    }
+        "halved screens": replace(tamed, screens=halved(default.screens)),
+        "best 1,500 by contexts": replace(tamed, screened=1_500),
+        "best 300 by contexts, no screens": replace(tamed, screened=300, screens=()),
+        "walk 300,000": replace(tamed, walk=300_000),
+        "candidate sample 4,000": replace(tamed, candidate_sample=4_000),
+    }  # fmt: skip
+
+
+def halved(screens: Screens) -> Screens:
+    return tuple((few, most // 2, share) for few, most, share in screens)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("index")
-    parser.add_argument("--phrases", type=int, default=80)
-    parser.add_argument("--most", type=int, default=20_000)
+    parser.add_argument("--phrases", type=int, default=96)
+    parser.add_argument("--most", type=int, default=100_000)
+    parser.add_argument("--weights", default=PRESETS["default"].weighting.scheme)
     given = parser.parse_args()
     index = CorpusIndex.open(given.index)
     phrases = draw(index, given.phrases, given.most)
-    base = PRESETS["marton"]
-    exhaustive = Paraphraser(index, base)
-    tops, spent, candidates = [], 0.0, 0
-    for phrase in phrases:
-        begun = time.process_time()
-        answer = exhaustive.answer(phrase)
-        spent += time.process_time() - begun
-        candidates += answer.n_profiled
-        tops.append({one.phrase for one in answer.paraphrases})
-    n = len(phrases)
-    total = sum(map(len, tops))
-    print("setting\tprofiled\ttop 20\tcandidates profiled\tCPU ms a phrase")
-    print(f"exhaustive\t1.000\t1.000\t{candidates / n:.0f}\t{1000 * spent / n:.1f}")
-    for name, options in settings(base).items():
-        wide = Paraphraser(index, replace(options, k=1_000_000, min_score=0.0))
-        spent, reached, kept, candidates = 0.0, 0, 0, 0
-        for phrase, top in zip(phrases, tops, strict=True):
+    counts = index.count(phrases).tolist()
+    band_of = [sum(count >= low for low in BANDS) - 1 for count in counts]
+    bands = sorted(set(band_of))
+    base = replace(PRESETS["marton"], weighting=Weighting(given.weights))
+    tops: list[set[str]] = []
+    print("setting\tkept\tcompared\tCPU ms\t" + "\t".join(f"{BANDS[b]:,} on" for b in bands))
+    for name, options in {"exhaustive": base, **settings(base)}.items():
+        paraphraser = Paraphraser(index, options)
+        spent, compared, kept = 0.0, 0, []
+        for number, phrase in enumerate(phrases):
             begun = time.process_time()
-            answer = wide.answer(phrase)
+            answer = paraphraser.answer(phrase)
             spent += time.process_time() - begun
-            candidates += answer.n_profiled
-            ranked = [one.phrase for one in answer.paraphrases]
-            reached += len(top & set(ranked))
-            kept += len(top & set(ranked[:20]))
+            compared += answer.n_profiled
+            found = {one.phrase for one in answer.paraphrases}
+            if name == "exhaustive":
+                tops.append(found)
+            kept.append(len(tops[number] & found))
+        shares = [share(kept, tops, [b == band for b in band_of]) for band in bands]
         print(
-            f"{name}\t{reached / total:.3f}\t{kept / total:.3f}\t{candidates / n:.0f}"
-            f"\t{1000 * spent / n:.1f}",
+            f"{name}\t{share(kept, tops, [True] * len(tops))}\t{compared / len(phrases):.0f}"
+            f"\t{1000 * spent / len(phrases):.1f}\t" + "\t".join(shares),
             flush=True,
         )
+
+
+def share(kept: list[int], tops: list[set[str]], chosen: list[bool]) -> str:
+    mine = [(k, len(top)) for k, top, one in zip(kept, tops, chosen, strict=True) if one]
+    return f"{sum(k for k, _ in mine) / max(1, sum(n for _, n in mine)):.3f}"
 
 
 if __name__ == "__main__":

@@ -263,7 +263,7 @@ def weights(
     subsample: float = 1.0,
     discount: float = 0.0,
 ) -> dict[str, float]:
-    """Weigh a phrase's contexts by the definitions of the four schemes."""
+    """Weigh a phrase's contexts by the definitions of the five schemes."""
     words = Counter(word for sentence in sentences for word in sentence)
 
     def kept(family: str, word: str) -> float:
@@ -295,6 +295,7 @@ def weights(
             distance = int(family[1:])
             slots = sum(max(0, len(sentence) - distance) for sentence in sentences)
             weight = g2(count, family_total[family], words[word], slots)
+            weight = math.log(1 + weight) if scheme == "log-llr" else weight
         result[feature] = weight
     return result
 

@@ -81,6 +81,42 @@ def candidates(
     return shared
 
 
+def sides_alone(
+    sentences: list[list[str]], places: list[tuple[int, int]], n: int, mcc: int, longest: int,
+    shortest: int = 2,
+) -> tuple[set[Phrase], set[Phrase]]:  # fmt: skip
+    """The rare left sides and the rare right sides, each of at least `shortest` tokens."""
+    found: tuple[set[Phrase], set[Phrase]] = (set(), set())
+    for number, at in places:
+        sentence = sentences[number]
+        for hand, words in enumerate((sentence[:at][::-1], sentence[at + n :])):
+            padded = [*words, EDGE]
+            for size in range(shortest, min(longest, len(padded)) + 1):
+                side = tuple(padded[:size][::-1] if hand == 0 else padded[:size])
+                if count_side(sentences, side) <= mcc:
+                    found[hand].add(side)
+                    break
+    return found
+
+
+def candidates_of_sides(
+    sentences: list[list[str]], sides: tuple[set[Phrase], set[Phrase]], phrase: Phrase,
+    shortest: int, longest: int,
+) -> set[Phrase]:  # fmt: skip
+    """Every phrase that stands right behind a left side somewhere, and before a right one."""
+    behind, before = set(), set()
+    for sentence in sentences:
+        padded = [EDGE, *sentence, EDGE]
+        for begin in range(1, len(padded) - 1):
+            for end in range(begin + shortest, min(begin + longest, len(padded) - 1) + 1):
+                x = tuple(padded[begin:end])
+                if any(tuple(padded[max(0, begin - len(s)) : begin]) == s for s in sides[0]):
+                    behind.add(x)
+                if any(tuple(padded[end : end + len(s)]) == s for s in sides[1]):
+                    before.add(x)
+    return (behind & before) - {phrase}
+
+
 def profile(
     sentences: list[list[str]], phrase: Phrase, window: int, sample: int, scheme: str = "llr"
 ) -> dict[str, float]:
@@ -105,10 +141,13 @@ def profile(
         return {word: count * scale for word, count in counts.items()}
     if scheme == "log":
         return {word: math.log(1 + count * scale) for word, count in counts.items()}
-    return {
+    weights = {
         word: g2(count * scale, row, word_counts[word] * mean_slots, slots)
         for word, count in counts.items()
     }
+    if scheme == "log-llr":
+        return {word: math.log(1 + weight) for word, weight in weights.items()}
+    return weights
 
 
 def g2(both: float, row: float, column: float, total: float) -> float:
@@ -127,6 +166,16 @@ def g2(both: float, row: float, column: float, total: float) -> float:
             if cells[i][j] > 0:
                 score += 2 * cells[i][j] * math.log(cells[i][j] / expected)
     return max(0.0, score)
+
+
+def rough_g2(count: int, n: int, share: float) -> float:
+    """G2 of count in n against a share that is known for certain; 0 where count <= n share."""
+    if count <= n * share:
+        return 0.0
+    score = count * math.log(count / (n * share))
+    if n > count:
+        score += (n - count) * math.log((n - count) / (n * (1 - share)))
+    return max(0.0, 2 * score)
 
 
 def cosine(a: dict[str, float], b: dict[str, float]) -> float:

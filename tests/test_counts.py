@@ -225,7 +225,7 @@ def test_a_malformed_line_is_named(tmp_path, line, wanted, end):
 
 def test_what_is_missing_is_named(tmp_path):
     (tmp_path / "counts").write_text("a b\t3\na\t8\n")
-    for scheme in ("ppmi", "llr"):
+    for scheme in ("ppmi", "llr", "log-llr"):
         recipe = Recipe(weighting=Weighting(scheme))
         with pytest.raises(InputError, match=r"'b' stands beside 'a' and has no line of its own"):
             sign_counts([tmp_path / "counts"], tmp_path / "t", recipe)

@@ -135,7 +135,7 @@ def test_every_phrase_is_kept_with_its_sum(tmp_path, small_index):
         assert np.array_equal(bits, table.bits[row])
 
 
-@pytest.mark.parametrize("scheme", ["log", "ppmi", "llr"])
+@pytest.mark.parametrize("scheme", ["log", "ppmi", "llr", "log-llr"])
 def test_weights_that_do_not_add_are_refused(small_index, tmp_path, scheme):
     with pytest.raises(ParameterError, match=rf"--weights {scheme}: .* cannot be merged: use"):
         signed(small_index, "t", recipe=Recipe(weighting=Weighting(scheme)))

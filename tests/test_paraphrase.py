@@ -8,9 +8,10 @@ import pytest
 
 from distsim import CorpusIndex, IndexOptions, ParameterError, SignatureTable
 from distsim.contexts.weights import Weighting
-from distsim.kernels.paraphrase import ratio_of_likelihoods
+from distsim.kernels.profiles import gather_windows, weigh_by_likelihood, weigh_roughly
+from distsim.kernels.suffixes import DAMAGED
 from distsim.paraphrase.filters import entails, is_collapsed, is_piece
-from distsim.paraphrase.occurrences import Sampler, word_ids
+from distsim.paraphrase.occurrences import Occurrences, Sampler, locate, word_ids
 from distsim.paraphrase.options import PRESETS, ParaphraseOptions
 from distsim.paraphrase.paraphraser import Paraphraser
 from distsim.paraphrase.surroundings import LONGEST_SIDE, surroundings
@@ -35,6 +36,11 @@ def build(tmp_path, sentences, shard_tokens: int = 1 << 20, name: str = "index")
     return CorpusIndex.build([corpus], tmp_path / name, options)
 
 
+def sample_of(index: CorpusIndex, sample: int, *words: str) -> Occurrences:
+    located = locate(index, word_ids(index, words), np.array([len(words)]))
+    return Sampler(index, sample).sample(located, np.zeros(1, np.int64))
+
+
 def found_by(index: CorpusIndex, options: ParaphraseOptions, phrase: str):
     answer = Paraphraser(index, options).answer(phrase)
     return {tuple(p.phrase.split()): (p.score, p.count, p.evidence) for p in answer.paraphrases}
@@ -55,7 +61,97 @@ def test_every_candidate_is_that_of_the_paper(tmp_path, seed, mcc):
             assert found[x][1:] == (count, evidence)
 
 
-@pytest.mark.parametrize("scheme", ["raw", "log"])
+@pytest.mark.parametrize(("seed", "shards"), [(3, 1 << 20), (4, 61)])
+def test_every_candidate_of_the_default_is_that_of_the_twin(tmp_path, seed, shards):
+    sentences = drawn_sentences(seed, 70, 12)
+    index = build(tmp_path, sentences, shards)
+    options = replace(
+        PRESETS["default"], min_score=0.0, k=1_000_000, one_sided=1_000_000, one_sided_mcc=2,
+        mcc=4, sample=20, candidate_sample=15, substrings=False, collapsed=False,
+    )  # fmt: skip
+    for phrase in [("w0",), ("w1",), ("w1", "w0")]:
+        n = len(phrase)
+        answer = Paraphraser(index, options).answer(" ".join(phrase))
+        found = {tuple(one.phrase.split()): one for one in answer.paraphrases}
+        focal = naive.profile(sentences, phrase, 6, 20, "log-llr")
+        two = naive.paraphrases(sentences, phrase, 6, 20, 4, max(1, n - 2), n + 2, LONGEST_SIDE)
+        places = naive.sampled(naive.occurrences(sentences, phrase), 20)
+        sides = naive.sides_alone(sentences, places, n, 2, LONGEST_SIDE)
+        one = naive.candidates_of_sides(sentences, sides, phrase, max(1, n - 1), n + 1)
+        scores = {
+            x: naive.cosine(focal, naive.profile(sentences, x, 6, 15, "log-llr"))
+            for x in one | two.keys()
+        }
+        assert found.keys() == {x for x, score in scores.items() if score > 1e-12}
+        assert one & found.keys() and two.keys() & found.keys()
+        for x, paraphrase in found.items():
+            assert paraphrase.score == pytest.approx(scores[x], abs=1e-9)
+            assert paraphrase.evidence == (two[x][2] if x in two else 0)
+            assert paraphrase.origin == ("contexts",) * (x in two) + ("sides",) * (x in one)
+
+
+def test_screens_keep_the_best(tmp_path):
+    sentences = drawn_sentences(6, 3000, 300)
+    index = build(tmp_path, sentences)
+    options = replace(PRESETS["default"], one_sided=0, min_score=0.0)
+    every = replace(options, screens=(), screened=None, walk=None, candidate_sample=None)
+    kept = total = 0
+    for phrase in [f"w{number}" for number in range(0, 300, 15)]:
+        wanted = {one.phrase for one in Paraphraser(index, every).paraphrases(phrase)}
+        answer = Paraphraser(index, options).answer(phrase)
+        assert answer.n_profiled <= 60
+        kept += len(wanted & {one.phrase for one in answer.paraphrases})
+        total += len(wanted)
+    assert kept / total > 0.9
+
+
+@pytest.mark.parametrize("shards", [1 << 20, 3000])
+def test_a_few_occurrences_are_drawn_by_place_alone(tmp_path, shards):
+    index = build(tmp_path, drawn_sentences(8, 2000, 6), shards)
+    ids = word_ids(index, [f"w{number}" for number in range(6)])
+    located = locate(index, ids, np.arange(1, 7))
+    numbers = np.array([0, 3, 5])
+    few = Sampler(index, 500).few(located, numbers, 100)
+    whole = Sampler(index, 10_000).sample(located, numbers)
+    for p in range(3):
+        places = few.positions[few.starts[p] : few.starts[p + 1]].tolist()
+        assert 60 < len(places) < 140
+        assert places == sorted(set(places))
+        assert set(places) <= set(whole.positions[whole.starts[p] : whole.starts[p + 1]].tolist())
+    every = Sampler(index, 500).few(located, numbers, 1_000_000)
+    assert np.array_equal(every.positions, whole.positions)
+
+
+def test_rough_weights_are_those_of_the_twin():
+    rng = random.Random(5)
+    for _ in range(500):
+        n = rng.randint(1, 3000)
+        count = rng.randint(1, max(1, int(n * rng.random() ** 2)))
+        share = rng.random() ** rng.randint(1, 12)
+        words = np.array([[share, np.log(share), np.log1p(-share), 1.0]])
+        weights = np.empty(1)
+        weigh_roughly(
+            n, words, np.log(np.maximum(1, np.arange(1000))), np.array([count], np.uint32),
+            np.zeros(1, np.uint32), weights,
+        )  # fmt: skip
+        wanted = naive.rough_g2(count, n, share)
+        assert weights[0] == pytest.approx(wanted, rel=1e-7, abs=1e-7)
+
+
+def test_windows_end_at_the_sentence_and_at_the_corpus():
+    tokens = np.array([1, 2, 0, 3, 4, 5, 0, 6, 0], np.uint32)
+    rows = np.empty((4, 6), np.uint32)
+    positions = np.array([0, 4, 3, 7])
+    lengths = np.array([1, 1, 3, 1])
+    assert gather_windows(tokens, positions, lengths, 3, 7, rows) == 0
+    assert rows.tolist() == [
+        [0, 0, 0, 2, 0, 0], [3, 0, 0, 5, 0, 0], [0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0],
+    ]  # fmt: skip
+    assert gather_windows(tokens, positions, lengths, 3, 5, rows) == DAMAGED
+    assert gather_windows(tokens, np.array([8]), np.array([2]), 3, 7, rows) == DAMAGED
+
+
+@pytest.mark.parametrize("scheme", ["raw", "log", "log-llr"])
 def test_other_weights_are_those_of_the_twin(tmp_path, scheme):
     sentences = drawn_sentences(9)
     index = build(tmp_path, sentences)
@@ -82,9 +178,7 @@ def test_ppmi_is_the_formula_of_the_design(tmp_path):
 def test_contexts_are_those_of_the_twin(tmp_path, seed):
     sentences = drawn_sentences(seed + 20)
     index = build(tmp_path, sentences, shard_tokens=50)
-    focal = word_ids(index, ["w1"])
-    occurrences = Sampler(index, 15).sample([tuple(focal.tolist())])
-    found = surroundings(index, occurrences, 3)
+    found = surroundings(index, sample_of(index, 15, "w1"), 3)
     names = [naive.EDGE, *index.vocabulary.words(np.arange(1, index.n_words))]
     texts = {
         (
@@ -102,8 +196,8 @@ def test_contexts_are_those_of_the_twin(tmp_path, seed):
 def test_shards_change_nothing(tmp_path):
     sentences = drawn_sentences(5, 300, 40)
     options = replace(
-        ParaphraseOptions(), mcc=20, sample=50, candidate_sample=30, context_sample=25,
-        walk=200, screened=40, screens=((2, 25), (5, 15)), one_sided=10,
+        ParaphraseOptions(), mcc=20, sample=50, candidate_sample=30,
+        walk=200, screened=40, screens=((2, 25, 0.1), (5, 15, 0.5)), k=5, one_sided=10,
         one_sided_mcc=8, substrings=False,
     )  # fmt: skip
     one = build(tmp_path, sentences, name="one")
@@ -116,22 +210,35 @@ def test_shards_change_nothing(tmp_path):
         ).answer(phrase)
 
 
-def test_ratio_of_likelihoods_is_that_of_the_definition():
+def test_weights_by_likelihood_are_those_of_the_definition():
     rng = random.Random(4)
     for _ in range(3000):
         total = rng.choice([10.0, 1e3, 1e6, 4e8])
-        row, column = (total * rng.random() ** rng.randint(1, 6) for _ in range(2))
-        both = min(row, column) * rng.random() ** rng.randint(0, 4)
-        wanted = naive.g2(both, row, column, total)
-        found = ratio_of_likelihoods(both, row, column, total)
-        assert found == pytest.approx(wanted, rel=1e-6, abs=1e-6 * max(1.0, both))
-    assert ratio_of_likelihoods(5.0, 5.0, 5.0, 10.0) == pytest.approx(20 * np.log(2))
-    assert ratio_of_likelihoods(2.0, 4.0, 5.0, 10.0) == 0.0
+        n = rng.randint(1, int(min(total, 50_000) * rng.random() ** 3) + 1)
+        count = rng.randint(1, max(1, int(n * rng.random() ** 3)))
+        scale = rng.choice([1.0, 1.0, rng.uniform(1.0, total / n)])
+        column = total * rng.random() ** rng.randint(1, 6)
+        wanted = naive.g2(count * scale, n * scale, column, total)
+        found = ratio_of(count, n, scale, column, total)
+        assert found == pytest.approx(wanted, rel=1e-6, abs=1e-6 * max(1.0, count * scale))
+    assert ratio_of(5, 5, 1.0, 5.0, 10.0) == pytest.approx(20 * np.log(2))
+    assert ratio_of(2, 4, 1.0, 5.0, 10.0) == 0.0
+
+
+def ratio_of(count: int, n: int, scale: float, column: float, total: float) -> float:
+    p = column / total
+    words = np.array([[p, np.log(p), np.log1p(-p) if p < 1 else -np.inf, 1 / column]])
+    logs = np.log(np.maximum(1, np.arange(1000)))
+    weights = np.empty(1)
+    seen = np.array([count], np.uint32)
+    weigh_by_likelihood(n, scale, words, total, logs, seen, np.zeros(1, np.uint32), weights)
+    assert not seen.any()
+    return weights[0]
 
 
 def test_sample_is_evenly_spaced_in_corpus_order(tmp_path):
     index = build(tmp_path, [["x", "y"]] * 10, shard_tokens=7)
-    found = Sampler(index, 4).sample([tuple(word_ids(index, ["x"]).tolist())])
+    found = sample_of(index, 4, "x")
     assert found.positions.tolist() == [0, 6, 15, 21]  # occurrences 0, 2, 5, 7 of 10, 3 apart
     assert found.counts.tolist() == [10] and found.scales.tolist() == [2.5]
 
@@ -221,8 +328,26 @@ def test_phrases_without_an_answer_say_why(tmp_path):
         ("mcc", 0, "choose 1 or more"), ("max_length", 7, "choose 1 to 6"),
         ("min_score", 1.5, "choose 0 to 1"), ("entailment", "no", "choose one of off"),
         ("length_difference", -1, "choose 0 or more"), ("screened", 0, "choose 1 or more"),
+        ("screens", ((8, 9, 1.5),), "choose 0 to 1"),
+        ("weighting", Weighting("ppmi", discount=1.0), "leave them out"),
     ],
 )  # fmt: skip
 def test_settings_out_of_range_are_refused(name, value, remedy):
     with pytest.raises(ParameterError, match=remedy):
         ParaphraseOptions(**{name: value})
+
+
+def test_kept_profiles_give_the_same_answers(tmp_path, monkeypatch):
+    monkeypatch.setattr("distsim.paraphrase.compared._COMMON", 10)
+    sentences = drawn_sentences(12, 400, 30)
+    one, many = build(tmp_path, sentences, name="one"), build(tmp_path, sentences, 150, "many")
+    options = replace(
+        PRESETS["default"], k=5, screens=((4, 12, 0.1), (12, 8, 0.5)), min_score=0.0, mcc=30
+    )
+    for bound in (1 << 20, 50):
+        monkeypatch.setattr("distsim.paraphrase.compared._KEPT_COLLOCATES", bound)
+        shared = Paraphraser(one, options)
+        for phrase in ["w0", "w3", "w0", "w9", "w1 w0"]:
+            fresh = Paraphraser(many, options).answer(phrase)
+            assert shared.answer(phrase) == fresh and fresh.paraphrases
+        assert len(shared._comparer._kept) > 1 or bound == 50

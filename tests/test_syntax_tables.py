@@ -23,7 +23,7 @@ from distsim.verification import find_faults
 from tests import naive, naive_syntax
 from tests.test_syntax import drawn_sentence
 
-SCHEMES = ("raw", "log", "ppmi", "llr")
+SCHEMES = ("raw", "log", "ppmi", "llr", "log-llr")
 
 
 def without_underscores(sentence: AnnotatedSentence) -> AnnotatedSentence:
@@ -87,6 +87,8 @@ def naive_weights(phrases, scheme, alpha=0.75, shift=0.0, subsample=1.0):
                 row[name] = max(0.0, math.log(count * kept[name] / (rows[own] * p)) - shift)
             else:
                 row[name] = naive.g2(count, rows[own], marginals[name], totals[own])
+                if scheme == "log-llr":
+                    row[name] = math.log(1 + row[name])
     return weighted
 
 

@@ -17,6 +17,7 @@ class Weights(StrEnum):
     LOG = "log"
     PPMI = "ppmi"
     LLR = "llr"
+    LOG_LLR = "log-llr"
 
 
 class Model(StrEnum):

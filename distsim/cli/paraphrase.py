@@ -17,7 +17,7 @@ from distsim.cli.console import (
     put_json,
     say,
 )
-from distsim.cli.options import WeightsOption
+from distsim.cli.options import Weights
 
 if TYPE_CHECKING:
     from distsim.paraphrase.options import ParaphraseOptions
@@ -68,7 +68,10 @@ def paraphrase(
         int | None,
         typer.Option(help="Tokens longer or shorter at most; -1: any.  [default: 2]"),
     ] = None,
-    weights: WeightsOption = None,
+    weights: Annotated[
+        Weights | None,
+        typer.Option(help="Strength of association.  [default: log-llr; marton: llr]"),
+    ] = None,
     entailment: Annotated[
         Entailment | None,
         typer.Option(help="Leave out what is contained in the phrase, or contains it, in order."),

@@ -1,4 +1,4 @@
-"""Counted features -> weights: raw, log, ppmi or llr."""
+"""Counted features -> weights: raw, log, ppmi, llr or log-llr."""
 
 import math
 from dataclasses import dataclass
@@ -11,12 +11,18 @@ from distsim.errors import ParameterError
 from distsim.kernels import contexts as kernel
 from distsim.kernels.compiled import frozen
 
-Scheme = Literal["raw", "log", "ppmi", "llr"]
+Scheme = Literal["raw", "log", "ppmi", "llr", "log-llr"]
 SCHEMES: tuple[str, ...] = get_args(Scheme)
 _KEPT_STEPS = 4096.0
 LARGEST_SHIFT = 100.0  # far beyond any logarithm of a ratio of counts
 LARGEST_DISCOUNT = 1e6
-_CODES = {"raw": kernel.RAW, "log": kernel.LOG, "ppmi": kernel.PPMI, "llr": kernel.LLR}
+_CODES = {
+    "raw": kernel.RAW,
+    "log": kernel.LOG,
+    "ppmi": kernel.PPMI,
+    "llr": kernel.LLR,
+    "log-llr": kernel.LOG_LLR,
+}
 
 
 @dataclass(frozen=True)
@@ -32,6 +38,8 @@ class Weighting:
                 within the feature's family.
             `llr`: Dunning's G2 of phrase and feature, 0 where they meet no more often than
                 chance has it.
+            `log-llr`: ln(1 + G2), so that a few very strong features, mostly function words, do
+                not hide the others.
         alpha: below 1 makes rare features weigh less (ppmi).
         shift: higher keeps only stronger associations (ppmi).
         subsample: the share t of its family from which on a feature is too frequent to tell
@@ -70,7 +78,7 @@ class Weighting:
     @property
     def uses_marginals(self) -> bool:
         """Whether a weight depends on the corpus beyond the phrase's own counts."""
-        return self.scheme in ("ppmi", "llr")
+        return self.scheme in ("ppmi", "llr", "log-llr")
 
     def manifest(self) -> dict[str, Any]:
         """Return what a manifest keeps: the scheme and the settings that matter to it."""

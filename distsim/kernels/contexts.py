@@ -10,7 +10,7 @@ import numpy as np
 
 from distsim.kernels.compiled import compiled
 
-RAW, LOG, PPMI, LLR = 0, 1, 2, 3
+RAW, LOG, PPMI, LLR, LOG_LLR = 0, 1, 2, 3, 4
 
 
 @compiled
@@ -136,14 +136,14 @@ def weigh(
 
     families: uint8, marginals: float64 by feature; log_p and kept (the share of its counts with
     which it counts, a multiple of 2^-12): float64 by feature, for PPMI; totals: float64 by
-    family; scheme: RAW, LOG, PPMI or LLR; shift and discount: of PPMI.
+    family; scheme: RAW, LOG, PPMI, LLR or LOG_LLR; shift and discount: of PPMI.
     """
     weights = np.empty(features.size, np.float64)
     row_totals = np.zeros(totals.size, np.float64)
     for p in range(row_starts.size - 1):
         begin = row_starts[p]
         stop = row_starts[p + 1]
-        if scheme == PPMI or scheme == LLR:
+        if scheme >= PPMI:
             row_totals[:] = 0.0
             for f in range(begin, stop):
                 share = kept[features[f]] if scheme == PPMI else 1.0
@@ -165,6 +165,8 @@ def weigh(
                 weights[f] = log_likelihood_ratio(
                     count, row_totals[family], marginals[feature], totals[family]
                 )
+                if scheme == LOG_LLR:
+                    weights[f] = math.log(1.0 + weights[f])
     return weights
 
 

@@ -11,7 +11,8 @@ from distsim.kernels.compiled import frozen
 from distsim.kernels.paraphrase import copy_words, gather_evidence, walk_contexts
 from distsim.paraphrase.surroundings import Surroundings
 
-_FIRST_ROOM = 1 << 16
+_LEAST_ROOM = 1 << 12
+_MOST_ROOM = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,7 @@ class Candidates:
     """Phrases found in the contexts of another, in no particular order.
 
     hashes: uint64, of their word ids, the same for every cut into shards. positions: int64,
-    where each stands once in the corpus. lengths: int64, tokens. weights: float64, the summed
+    where each stands once in the corpus. lengths: uint8, tokens. weights: float64, the summed
     rarity of the distinct contexts shared; evidence: int64, their number. matches: int64, how
     often the candidate stands in one of them.
     """
@@ -56,9 +57,9 @@ class Candidates:
             new[self._numbers[mine]], self._contexts[mine],
         )  # fmt: skip
 
-    def words(self, index: CorpusIndex, numbers: np.ndarray) -> list[tuple[int, ...]]:
-        """Return the word ids of some candidates."""
-        positions, lengths = self.positions[numbers], self.lengths[numbers]
+    def words(self, index: CorpusIndex, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the word ids of some candidates, end to end, and where each ends, int64."""
+        positions, lengths = self.positions[numbers], self.lengths[numbers].astype(np.int64)
         stops = np.cumsum(lengths)
         words = np.empty(int(lengths.sum()), np.int64)
         starts = [shard.first_position for shard in index.shards]
@@ -71,9 +72,7 @@ class Candidates:
             )  # fmt: skip
             if state < 0:
                 raise damaged()
-        flat = words.tolist()
-        begins = (stops - lengths).tolist()
-        return [tuple(flat[a:b]) for a, b in zip(begins, stops.tolist(), strict=True)]
+        return words, stops
 
     def best(self, limit: int | None) -> np.ndarray:
         """Return the `limit` candidates of the strongest evidence, strongest first.
@@ -107,27 +106,19 @@ def find_candidates(
     sides = contexts.sides
     counts = np.append(sides.counts, np.iinfo(np.int64).max)
     walk_left = (counts[contexts.lefts] <= counts[contexts.rights]).astype(np.uint8)
+    room = min(_MOST_ROOM, int(contexts.costs.sum()) + _LEAST_ROOM)
     found = []
     for number, shard in enumerate(index.shards):
-        room = _FIRST_ROOM
-        while True:
-            hashes = np.empty(room, np.uint64)
-            of_context, positions, lengths = (np.empty(room, np.int64) for _ in range(3))
-            n = walk_contexts(
-                shard.tokens, shard.suffixes, frozen(sides.words), frozen(sides.starts),
-                frozen(sides.lows[number]), frozen(sides.highs[number]),
-                frozen(sides.at_start[number]), frozen(contexts.lefts), frozen(contexts.rights),
-                frozen(walk_left), frozen(focal), shortest, longest,
-                hashes, of_context, positions, lengths,
-            )  # fmt: skip
-            if n < 0:
-                raise damaged()
-            if n <= room:
-                break
-            room = n
-        found.append(
-            (hashes[:n], of_context[:n], positions[:n] + shard.first_position, lengths[:n])
-        )
+        state, *columns = walk_contexts(
+            shard.tokens, shard.suffixes, frozen(sides.words), frozen(sides.starts),
+            frozen(sides.lows[number]), frozen(sides.highs[number]),
+            frozen(sides.at_start[number]), frozen(contexts.lefts), frozen(contexts.rights),
+            frozen(walk_left), frozen(focal), shortest, longest, room,
+        )  # fmt: skip
+        if state < 0:
+            raise damaged()
+        columns[2] += shard.first_position
+        found.append(columns)
     hashes, of_context, positions, lengths = (
         np.concatenate([part[column] for part in found]) for column in range(4)
     )

@@ -1,4 +1,4 @@
-"""Phrases' word ids -> where they stand, evenly sampled in corpus order, and the words around."""
+"""Phrases' word ids -> where they stand, sampled whatever the shards, and the words around."""
 
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -11,12 +11,40 @@ from distsim.corpus.vocabulary import hash_texts
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.indexes.shard import damaged
 from distsim.kernels.compiled import frozen
-from distsim.kernels.paraphrase import copy_sorted, gather_windows, thin_evenly
+from distsim.kernels.paraphrase import copy_taken, count_taken, find_sides
+from distsim.kernels.profiles import gather_windows
 
 Words = tuple[int, ...]
 
 _COMMON = 1 << 12
-_CACHED_PHRASES = 1 << 12
+_KEPT_PLACES = 1 << 23
+_EVERY_HASH = 1 << 32
+
+
+@dataclass(frozen=True)
+class Located:
+    """Phrases found in an index.
+
+    words: int64, the word ids of all, end to end; stops: int64, where each ends.
+    lows, highs: int64[shards, n], suffixes. counts: int64, how often each occurs.
+    """
+
+    words: np.ndarray
+    stops: np.ndarray
+    lows: np.ndarray
+    highs: np.ndarray
+    counts: np.ndarray
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """Tokens of each phrase, int64."""
+        return np.diff(self.stops, prepend=0)
+
+    def phrase(self, number: int) -> Words:
+        """Return the word ids of one phrase."""
+        stop = int(self.stops[number])
+        start = int(self.stops[number - 1]) if number else 0
+        return tuple(self.words[start:stop].tolist())
 
 
 @dataclass(frozen=True)
@@ -39,21 +67,11 @@ class Occurrences:
         return self.counts / np.maximum(1, np.diff(self.starts))
 
     def thinned(self, sample: int | None) -> "Occurrences":
-        """Return at most `sample` of each phrase's places, evenly spaced."""
-        if sample is None or np.diff(self.starts).max(initial=0) <= sample:
+        """Return at most `sample` places of the one phrase there is, evenly spaced."""
+        if sample is None or self.positions.size <= sample:
             return self
-        sizes = np.minimum(np.diff(self.starts), sample)
-        starts = np.append(0, np.cumsum(sizes))
-        positions = np.empty(starts[-1], np.int64)
-        thin_evenly(frozen(self.positions), frozen(self.starts), sample, starts, positions)
-        return Occurrences(positions, starts, self.counts, self.lengths)
-
-    def chosen(self, numbers: np.ndarray) -> "Occurrences":
-        """Return those of some of the phrases."""
-        parts = [self.positions[self.starts[n] : self.starts[n + 1]] for n in numbers.tolist()]
-        starts = np.cumsum([0, *(part.size for part in parts)], dtype=np.int64)
-        positions = np.concatenate([np.empty(0, np.int64), *parts])
-        return Occurrences(positions, starts, self.counts[numbers], self.lengths[numbers])
+        positions = _evenly(self.positions, sample)
+        return Occurrences(positions, np.array([0, sample]), self.counts, self.lengths)
 
 
 def word_ids(index: CorpusIndex, words: Sequence[str]) -> np.ndarray:
@@ -61,63 +79,105 @@ def word_ids(index: CorpusIndex, words: Sequence[str]) -> np.ndarray:
     return index.vocabulary.find(hash_texts([word.encode(errors="replace") for word in words]))
 
 
+def locate(index: CorpusIndex, words: np.ndarray, stops: np.ndarray) -> Located:
+    """Find phrases given by their word ids, end to end; 0 is the boundary of a sentence."""
+    shape = (len(index.shards), stops.size)
+    lows, highs = np.empty(shape, np.int64), np.empty(shape, np.int64)
+    for number, shard in enumerate(index.shards):
+        state = find_sides(
+            shard.tokens, shard.suffixes, shard.word_starts, frozen(words), frozen(stops),
+            lows[number], highs[number],
+        )  # fmt: skip
+        if state < 0:
+            raise damaged()
+    return Located(words, stops, lows, highs, (highs - lows).sum(axis=0))
+
+
 class Sampler:
-    """Takes at most `sample` occurrences of phrases, evenly spaced in corpus order.
+    """Takes occurrences of phrases, the same ones whatever the shards.
 
     Corpus order does not change with the shards, suffix order does. The samples of common
     phrases are kept, for they are asked for again and again; may be shared by threads.
+
+    Arguments:
+        sample: at most so many occurrences of a phrase make its profile.
     """
 
     def __init__(self, index: CorpusIndex, sample: int) -> None:
         self._index = index
         self._sample = sample
         self._common: OrderedDict[Words, np.ndarray] = OrderedDict()
+        self._kept = 0
         self._lock = Lock()
 
-    def sample(self, phrases: Sequence[Words]) -> Occurrences:
-        """Return the sampled occurrences of phrases given by their word ids."""
-        lengths = np.array([len(phrase) for phrase in phrases], np.int64)
-        ids = np.array([word for phrase in phrases for word in phrase], np.int64)
-        stops = np.cumsum(lengths)
-        shards = self._index.shards
-        intervals = [shard.intervals(ids, stops) for shard in shards]
-        counts = np.zeros(lengths.size, np.int64)
-        for lows, highs in intervals:
-            counts += highs - lows
-        rare = counts <= _COMMON
-        sizes = np.where(rare, counts, np.minimum(counts, self._sample))
-        starts = np.append(0, np.cumsum(sizes))
-        positions = np.empty(starts[-1], np.int64)
-        at = starts[:-1].copy()
-        for shard, (lows, highs) in zip(shards, intervals, strict=True):
-            copy_sorted(
-                shard.suffixes, np.flatnonzero(rare), lows, highs, shard.first_position, at,
-                positions,
-            )  # fmt: skip
-        for number in np.flatnonzero(~rare).tolist():
-            where = [(lows[number], highs[number]) for lows, highs in intervals]
-            found = self._of_common(phrases[number], where)
-            positions[starts[number] : starts[number + 1]] = found
-        return Occurrences(positions, starts, counts, lengths).thinned(self._sample)
+    def sample(self, located: Located, numbers: np.ndarray) -> Occurrences:
+        """Return at most `sample` occurrences of some phrases, evenly spaced in corpus order."""
+        parts = [self._places(located, number) for number in numbers.tolist()]
+        return _joined(parts, located, numbers)
 
-    def _of_common(self, phrase: Words, intervals: list[tuple[int, int]]) -> np.ndarray:
+    def few(self, located: Located, numbers: np.ndarray, few: int) -> Occurrences:
+        """Return about `few` occurrences of some phrases, all where there are no more.
+
+        Those are taken whose hash is low enough: nothing need be sorted.
+        """
+        counts = located.counts[numbers]
+        common = counts > max(_COMMON, few)
+        rare = np.flatnonzero(~common)
+        thresholds = np.maximum(1, few * _EVERY_HASH // np.maximum(few, counts[rare]))
+        thresholds = frozen(thresholds.astype(np.uint64))
+        sizes = np.zeros(rare.size, np.int64)
+        chosen = frozen(numbers[rare])
+        for shard, lows, highs in zip(self._index.shards, located.lows, located.highs, strict=True):
+            count_taken(
+                shard.suffixes, chosen, frozen(lows), frozen(highs), shard.first_position,
+                thresholds, sizes,
+            )  # fmt: skip
+        all_sizes = np.full(numbers.size, few)
+        all_sizes[rare] = sizes
+        frequent = {
+            which: _evenly(self._places(located, int(numbers[which])), few)
+            for which in np.flatnonzero(common).tolist()
+        }
+        for which, places in frequent.items():
+            all_sizes[which] = places.size
+        starts = np.append(0, np.cumsum(all_sizes))
+        positions = np.empty(starts[-1], np.int64)
+        at = starts[rare]
+        for shard, lows, highs in zip(self._index.shards, located.lows, located.highs, strict=True):
+            copy_taken(
+                shard.suffixes, chosen, frozen(lows), frozen(highs), shard.first_position,
+                thresholds, at, positions,
+            )  # fmt: skip
+        for which, places in frequent.items():
+            positions[starts[which] : starts[which + 1]] = places
+        return Occurrences(positions, starts, counts, located.lengths[numbers])
+
+    def _places(self, located: Located, number: int) -> np.ndarray:
+        if located.counts[number] <= _COMMON:
+            return _evenly(self._sorted(located, number), self._sample)
+        phrase = located.phrase(number)
         with self._lock:
             kept = self._common.get(phrase)
             if kept is not None:
                 self._common.move_to_end(phrase)
                 return kept
+        places = _evenly(self._sorted(located, number), self._sample)
+        with self._lock:
+            if phrase not in self._common:
+                self._common[phrase] = places
+                self._kept += places.size
+            while self._kept > _KEPT_PLACES and len(self._common) > 1:
+                self._kept -= self._common.popitem(last=False)[1].size
+        return places
+
+    def _sorted(self, located: Located, number: int) -> np.ndarray:
         parts = [
             np.sort(shard.suffixes[low:high]).astype(np.int64) + shard.first_position
-            for shard, (low, high) in zip(self._index.shards, intervals, strict=True)
+            for shard, low, high in zip(
+                self._index.shards, located.lows[:, number], located.highs[:, number], strict=True
+            )
         ]
-        positions = np.concatenate(parts)
-        size = min(self._sample, positions.size)
-        positions = positions[np.arange(size) * positions.size // size]
-        with self._lock:
-            self._common[phrase] = positions
-            if len(self._common) > _CACHED_PHRASES:
-                self._common.popitem(last=False)
-        return positions
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def words_around(
@@ -143,3 +203,15 @@ def words_around(
         if len(starts) > 1:
             rows[mine] = part
     return rows
+
+
+def _evenly(places: np.ndarray, most: int) -> np.ndarray:
+    if places.size <= most:
+        return places
+    return places[np.arange(most) * places.size // most]
+
+
+def _joined(parts: list[np.ndarray], located: Located, numbers: np.ndarray) -> Occurrences:
+    starts = np.cumsum([0, *(part.size for part in parts)], dtype=np.int64)
+    positions = np.concatenate([np.empty(0, np.int64), *parts])
+    return Occurrences(positions, starts, located.counts[numbers], located.lengths[numbers])

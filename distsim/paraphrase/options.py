@@ -25,7 +25,9 @@ class ParaphraseOptions:
         max_length: MaxPhraseLen; the longest candidates, in tokens.
         min_score: minScore; paraphrases below are left out.
         k: so many are given at most.
-        weighting: strength of association between a phrase and a collocate.
+        weighting: strength of association between a phrase and a collocate. LLR is the
+            paper's; its logarithm, the default, finds more renamed words and ranks them better
+            (bench/README.md), rare ones above all.
         entailment: leave out candidates whose words all stand in the focal phrase in the same
             order (`contained`: the paper's wording), or the other way round (`containing`: the
             paper's example, `spoken very softly` for `spoken softly`), or `both`.
@@ -33,11 +35,11 @@ class ParaphraseOptions:
         substrings: leave out candidates that hold the focal phrase or are a piece of it.
         collapsed: leave out candidates that begin with one paraphrase, or the focal phrase,
             and end with another (`fall tokyo ap stock prices fell` for `fall`).
-        context_sample: contexts are gathered at so many of the sampled occurrences; None: all.
         walk: occurrences of contexts' rarer sides visited in all, about; None: without limit.
         screened: candidates of the strongest evidence that are looked at further; None: all.
-        screens: (occurrences, kept) in turn: a profile from so few occurrences decides which
-            candidates are kept for the next look; none: all are profiled in full.
+        screens: (occurrences, kept, share) in turn: a profile from so few occurrences decides
+            which candidates are kept for the next look: so many at most (but 2k), and those
+            alone that score so large a share of the k-th best; none: all are profiled in full.
         candidate_sample: as `sample`, for the candidates; None: the same.
         one_sided: so many more candidates from contexts with one side alone, seen on the left
             and on the right; 0: none.
@@ -52,16 +54,17 @@ class ParaphraseOptions:
     max_length: int = 6
     min_score: float = 0.05
     k: int = 20
-    weighting: Weighting = field(default_factory=lambda: Weighting("llr"))
+    weighting: Weighting = field(default_factory=lambda: Weighting("log-llr"))
     entailment: Entailment = "off"
     length_difference: int | None = 2
     substrings: bool = True
     collapsed: bool = True
-    context_sample: int | None = 4_000
-    walk: int | None = 300_000
-    screened: int | None = 1_500
-    screens: tuple[tuple[int, int], ...] = ((24, 300), (120, 100))
-    candidate_sample: int | None = 1_000
+    walk: int | None = 1_000_000
+    screened: int | None = 30_000
+    screens: tuple[tuple[int, int, float], ...] = (
+        (16, 800, 0.2), (64, 200, 0.4), (256, 60, 0.8),
+    )  # fmt: skip
+    candidate_sample: int | None = None
     one_sided: int = 100
     one_sided_mcc: int = 64
     neighbours: int = 100
@@ -73,10 +76,12 @@ class ParaphraseOptions:
         _require("mcc", self.mcc, 1)
         _require("longest candidates", self.max_length, 1, LONGEST_PHRASE)
         _require("k", self.k, 1)
-        for occurrences, kept in self.screens:
+        for occurrences, kept, share in self.screens:
+            if not 0.0 <= share <= 1.0:
+                raise ParameterError(f"share of a screen {share}: choose 0 to 1")
             _require("occurrences of a screen", occurrences, 1)
             _require("kept by a screen", kept, 1)
-        for name in ("context_sample", "walk", "screened", "candidate_sample"):
+        for name in ("walk", "screened", "candidate_sample"):
             value = getattr(self, name)
             if value is not None:
                 _require(name.replace("_", " "), value, 1)
@@ -87,6 +92,10 @@ class ParaphraseOptions:
         _require("one-sided mcc", self.one_sided_mcc, 1)
         if not 0.0 <= self.min_score <= 1.0:
             raise ParameterError(f"minimum score {self.min_score}: choose 0 to 1")
+        if self.weighting.subsample is not None or self.weighting.discount:
+            raise ParameterError(
+                "a subsample or discount in weights: profiles know neither, leave them out"
+            )
         if self.entailment not in ENTAILMENTS:
             raise ParameterError(
                 f"entailment {self.entailment!r}: choose one of {', '.join(ENTAILMENTS)}"
@@ -108,11 +117,15 @@ def _require(name: str, value: int, least: int, most: int | None = None) -> None
 # `thorough`: larger screens keep nearly all of what comparing every candidate would find.
 PRESETS = {
     "default": ParaphraseOptions(),
-    "thorough": ParaphraseOptions(screens=((64, 500), (250, 200))),
+    "thorough": ParaphraseOptions(
+        screens=((32, 2_000, 0.1), (256, 250, 0.3), (1_000, 60, 0.6)),
+        candidate_sample=None,
+        walk=None,
+    ),
     "marton": ParaphraseOptions(
+        weighting=Weighting("llr"),
         substrings=False,
         collapsed=False,
-        context_sample=None,
         walk=None,
         screened=None,
         screens=(),

@@ -1,7 +1,6 @@
 """Focal phrase -> paraphrases, best first, each with what speaks for it (Marton 2013, 3.2)."""
 
 from dataclasses import dataclass
-from itertools import islice
 
 import numpy as np
 
@@ -9,18 +8,28 @@ from distsim.errors import IncompatibleError
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.paraphrase.alike import AlikePhrases
 from distsim.paraphrase.candidates import Candidates, find_candidates
+from distsim.paraphrase.compared import Comparer
 from distsim.paraphrase.filters import entails, is_collapsed, is_piece
-from distsim.paraphrase.occurrences import Occurrences, Sampler, Words, word_ids
+from distsim.paraphrase.occurrences import (
+    Occurrences,
+    Sampler,
+    Words,
+    locate,
+    word_ids,
+)
 from distsim.paraphrase.options import LONGEST_PHRASE, ParaphraseOptions
+from distsim.paraphrase.pool import Pool
 from distsim.paraphrase.profiles import Profiler
 from distsim.paraphrase.surroundings import Surroundings, one_sided, surroundings
 from distsim.signatures.table import SignatureTable
 
 GAP = "_"
 BOUNDARY_SIGN = "|"
+ORIGINS = ("contexts", "sides", "neighbours")
 _SHOWN_CONTEXTS = 3
 _SHORTEST_SINGLE_SIDE = 2
 _SINGLE_SIDE_SAMPLE = 300
+_NOISE = 400.0
 
 
 @dataclass(frozen=True)
@@ -59,17 +68,14 @@ class Answer:
     reason: str | None
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Found:
-    """A candidate on its way: what speaks for it so far."""
+    """A candidate that was compared in full. numbers: its own in each source, -1 for none."""
 
     words: Words
-    origin: list[str]
-    evidence: int = 0
-    number: int = -1
-    source: int = 0
-    score: float = 0.0
-    count: int = 0
+    score: float
+    count: int
+    numbers: tuple[int, ...]
 
 
 class Paraphraser:
@@ -103,9 +109,9 @@ class Paraphraser:
             self._search = AlikePhrases(table, self.options.neighbour_strength)
         self._profiler = Profiler(index, self.options.window, self.options.weighting)
         self._focal_sampler = Sampler(index, self.options.sample)
-        self._sampler = self._focal_sampler
-        if self.options.candidate_sample is not None:
-            self._sampler = Sampler(index, self.options.candidate_sample)
+        self._comparer = Comparer(
+            self._profiler, Sampler(index, self.options.candidate_sample or self.options.sample)
+        )
 
     def paraphrases(self, phrase: str) -> list[Paraphrase]:
         """Return the k best paraphrases of a phrase, best first; see `answer`."""
@@ -133,18 +139,19 @@ class Paraphraser:
 
     def _answer(self, shown: str, focal: np.ndarray) -> Answer:
         options = self.options
-        occurrences = self._focal_sampler.sample([tuple(focal.tolist())])
+        located = locate(self.index, focal, np.array([focal.size]))
+        occurrences = self._focal_sampler.sample(located, np.zeros(1, np.int64))
         contexts, candidates, singles, single_candidates = self._gathered(occurrences, focal)
-        found = self._chosen(focal, shown, candidates, single_candidates)
-        found = self._scored(occurrences, found)
+        pool = self._pool(focal, shown, candidates, single_candidates)
+        found = self._scored(occurrences, pool)
         kept = self._filtered(tuple(focal.tolist()), found)
         paraphrases = [
             Paraphrase(
                 self._text(one.words),
                 one.score,
                 one.count,
-                one.evidence,
-                tuple(one.origin),
+                int(candidates.evidence[one.numbers[0]]) if one.numbers[0] >= 0 else 0,
+                tuple(name for name, at in zip(ORIGINS, one.numbers, strict=True) if at >= 0),
                 self._shared(one, (contexts, singles), (candidates, single_candidates)),
             )
             for one in kept
@@ -166,16 +173,15 @@ class Paraphraser:
     ) -> tuple[Surroundings, Candidates, Surroundings, Candidates]:
         """Return two-sided contexts and their candidates, then one-sided ones and theirs."""
         options = self.options
-        sampled = occurrences.thinned(options.context_sample)
         shortest, longest = self._lengths(focal.size)
-        contexts = surroundings(self.index, sampled, options.mcc)
+        contexts = surroundings(self.index, occurrences, options.mcc)
         contexts = _within(contexts, options.walk)
         candidates = find_candidates(self.index, contexts, focal, shortest, longest)
         singles = contexts.chosen(np.empty(0, np.int64))
         if options.one_sided:
             singles = one_sided(
                 self.index,
-                sampled.thinned(_SINGLE_SIDE_SAMPLE),
+                occurrences.thinned(_SINGLE_SIDE_SAMPLE),
                 options.one_sided_mcc,
                 _SHORTEST_SINGLE_SIDE,
             )
@@ -192,65 +198,67 @@ class Paraphraser:
             return 1, self.options.max_length
         return max(1, length - difference), min(self.options.max_length, length + difference)
 
-    def _chosen(
+    def _pool(
         self, focal: np.ndarray, shown: str, candidates: Candidates, singles: Candidates
-    ) -> list[_Found]:
+    ) -> Pool:
         """Return the candidates to be compared: the best of each source."""
-        options = self.options
-        chosen: dict[Words, _Found] = {}
-        best = candidates.best(options.screened)
-        for number, words in zip(best.tolist(), candidates.words(self.index, best), strict=True):
-            evidence = int(candidates.evidence[number])
-            chosen[words] = _Found(words, ["contexts"], evidence, number)
-        best = singles.best(options.one_sided)
-        for number, words in zip(best.tolist(), singles.words(self.index, best), strict=True):
-            if words in chosen:
-                chosen[words].origin.append("sides")
-            else:
-                chosen[words] = _Found(words, ["sides"], 0, number, 1)
-        for words in self._neighbours(focal, shown):
-            if words in chosen:
-                chosen[words].origin.append("neighbours")
-            else:
-                chosen[words] = _Found(words, ["neighbours"])
-        return list(chosen.values())
+        best = candidates.best(self.options.screened)
+        best_singles = singles.best(self.options.one_sided)
+        return Pool.of(
+            [
+                (*candidates.words(self.index, best), best),
+                (*singles.words(self.index, best_singles), best_singles),
+                self._neighbours(focal, shown),
+            ]
+        )
 
-    def _neighbours(self, focal: np.ndarray, shown: str) -> list[Words]:
-        if self._search is None:
-            return []
+    def _neighbours(
+        self, focal: np.ndarray, shown: str
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        near = self._search.nearest(shown, self.options.neighbours) if self._search else []
         shortest, longest = self._lengths(focal.size)
-        near = [text.split(" ") for text in self._search.nearest(shown, self.options.neighbours)]
-        ids = iter(word_ids(self.index, [word for words in near for word in words]).tolist())
-        found = [tuple(islice(ids, len(words))) for words in near]
-        return [one for one in found if min(one) > 0 and shortest <= len(one) <= longest]
+        phrases = [text.split(" ") for text in near]
+        phrases = [words for words in phrases if shortest <= len(words) <= longest]
+        ids = word_ids(self.index, [word for words in phrases for word in words])
+        stops = np.cumsum([0, *map(len, phrases)], dtype=np.int64)[1:]
+        return ids, stops, np.arange(stops.size)
 
-    def _scored(self, occurrences: Occurrences, found: list[_Found]) -> list[_Found]:
+    def _scored(self, occurrences: Occurrences, pool: Pool) -> list[_Found]:
         """Return the candidates that were compared in full with the focal phrase.
 
-        Those that a short profile finds furthest away are left out. A candidate with fewer
-        occurrences than a short profile takes is compared in full by it.
+        Those that a short profile finds furthest away are left out. A profile from few
+        occurrences is noisy, which lengthens it and so lowers the cosine: its squared length
+        is about 1 + _NOISE / n times that without noise, and the cosine is raised by what
+        more occurrences would take off.
         """
         options = self.options
-        if not found:
+        if not pool.size:
             return []
         profile = self._profiler.profile(occurrences)
-        sampled = self._sampler.sample([one.words for one in found])
-        for one, count in zip(found, sampled.counts.tolist(), strict=True):
-            one.count = count
-        for few, keep in options.screens:
-            if len(found) > keep:
-                short = self._profiler.cosines(profile, sampled.thinned(few)).tolist()
-                ranked = sorted(
-                    range(len(found)),
-                    key=lambda n: (-short[n], -found[n].count, found[n].words),
-                )
-                numbers = sorted(ranked[:keep])
-                found = [found[n] for n in numbers]
-                sampled = sampled.chosen(np.array(numbers, np.int64))
-        cosines = self._profiler.cosines(profile, sampled)
-        for one, score in zip(found, cosines.tolist(), strict=True):
-            one.score = score
-        return found
+        located = locate(self.index, pool.words, pool.stops)
+        sample = options.candidate_sample or options.sample
+        alive = np.flatnonzero(located.counts > 0)
+        for few, most, share in options.screens:
+            if alive.size > options.k:
+                counts = located.counts[alive]
+                short, taken = self._comparer.cosines(profile, located, alive, few)
+                taken = np.maximum(1, taken)
+                full = np.maximum(taken, np.minimum(counts, sample))
+                short *= np.sqrt((1.0 + _NOISE / taken) / (1.0 + _NOISE / full))
+                order = np.lexsort((pool.hashes[alive], -counts, -short))
+                order = order[: max(most, 2 * options.k)]
+                least = share * short[order[options.k - 1]]
+                alive = np.sort(alive[order[short[order] >= least]])
+        cosines, _ = self._comparer.cosines(profile, located, alive)
+        return [
+            _Found(
+                located.phrase(number),
+                score,
+                int(located.counts[number]),
+                tuple(pool.numbers[:, number].tolist()),
+            )
+            for number, score in zip(alive.tolist(), cosines.tolist(), strict=True)
+        ]
 
     def _filtered(self, focal: Words, found: list[_Found]) -> list[_Found]:
         """Return the k best that pass the filters, best first."""
@@ -287,10 +295,11 @@ class Paraphraser:
         candidates: tuple[Candidates, Candidates],
     ) -> tuple[str, ...]:
         """Return some of the contexts that a paraphrase shares with the focal phrase."""
-        if one.number < 0:
+        source = next((n for n in range(len(contexts)) if one.numbers[n] >= 0), None)
+        if source is None:
             return ()
-        where = contexts[one.source]
-        numbers = candidates[one.source].shared(one.number)[:_SHOWN_CONTEXTS]
+        where = contexts[source]
+        numbers = candidates[source].shared(one.numbers[source])[:_SHOWN_CONTEXTS]
         shown = []
         for number in numbers.tolist():
             left, right = int(where.lefts[number]), int(where.rights[number])

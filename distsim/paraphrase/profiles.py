@@ -1,6 +1,8 @@
 """Sampled occurrences -> distributional profiles, and the cosines of many with one."""
 
 import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -8,10 +10,34 @@ from distsim.contexts.features import FeatureSpace
 from distsim.contexts.weights import Weighting, feature_log_probabilities, scheme_code
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.kernels.compiled import frozen
-from distsim.kernels.paraphrase import profile_cosines, squared_length, weigh_profile
+from distsim.kernels.profiles import profile_cosine, profile_cosines, weigh_profile
 from distsim.paraphrase.occurrences import Occurrences, words_around
 
-_ROWS_AT_ONCE = 1 << 16
+_ROWS_AT_ONCE = 1 << 13  # rows of a block stay near the processor
+_KNOWN_LOGARITHMS = 1 << 17
+
+
+@dataclass(frozen=True)
+class Profile:
+    """The collocates of one phrase: words uint32, weights float64, and their sum of squares.
+
+    taken: from so many occurrences.
+    """
+
+    words: np.ndarray
+    weights: np.ndarray
+    square: float
+    taken: int
+
+
+class _Room:
+    """What a thread counts in: by word, zeros between uses, but for touched and weights."""
+
+    def __init__(self, n_words: int) -> None:
+        self.seen = np.zeros(n_words, np.uint32)
+        self.touched = np.empty(n_words + 1, np.uint32)
+        self.weights = np.empty(n_words)
+        self.focal = np.zeros(n_words)
 
 
 class Profiler:
@@ -25,53 +51,77 @@ class Profiler:
     def __init__(self, index: CorpusIndex, window: int, weighting: Weighting) -> None:
         self._index = index
         self._window = window
+        self._total = float(_slots(index, window))
         counts = index.word_counts().astype(np.float64)
         counts[0] = 0.0
-        self._total = float(_slots(index, window))
-        self._columns = frozen(counts * (self._total / max(1, index.n_tokens)))
-        self._log_p = frozen(np.empty(0))
+        words = np.empty((counts.size, 4))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = counts / max(1, index.n_tokens)
+            words[:, 0] = share
+            words[:, 1] = np.log(share)
+            words[:, 2] = np.log1p(-share)
+            words[:, 3] = 1.0 / (share * self._total)
         if weighting.scheme == "ppmi":
             space = FeatureSpace(
                 ("w",), np.zeros(counts.size, np.uint8), np.empty(0, np.uint64),
                 counts, np.array([counts.sum()]), "",
             )  # fmt: skip
-            self._log_p = frozen(feature_log_probabilities(space, weighting.alpha))
+            words[:, 1] = feature_log_probabilities(space, weighting.alpha)
+        self._words = frozen(words)
+        self._logs = frozen(np.log(np.maximum(1, np.arange(_KNOWN_LOGARITHMS))))
         self._scheme = scheme_code(weighting)
         self._shift = weighting.shift
         self._of_thread = threading.local()
 
-    def profile(self, occurrences: Occurrences) -> np.ndarray:
-        """Return the profile of one phrase, float64 by word."""
+    def profile(self, occurrences: Occurrences, rough: bool = False) -> Profile:
+        """Return the profile of the one phrase whose occurrences are given; rough: as below."""
         rows = self._rows(occurrences, 0, 1)
-        seen, touched = self._room()
-        words, weights = weigh_profile(
-            frozen(rows), occurrences.scales[0], self._columns, self._log_p, self._total,
-            self._scheme, self._shift, seen, touched,
+        room = self._room()
+        scale = 0.0 if rough else float(occurrences.scales[0])
+        words, weights, square = weigh_profile(
+            frozen(rows), scale, self._words, self._total, self._scheme, self._shift,
+            self._logs, room.seen, room.touched,
         )  # fmt: skip
-        dense = np.zeros(self._index.n_words)
-        dense[words] = weights
-        return dense
+        return Profile(words, weights, square, len(rows))
 
-    def cosines(self, focal: np.ndarray, phrases: Occurrences) -> np.ndarray:
-        """Return the cosine of the focal profile with each phrase's, float64; 0 without one."""
+    def cosines(self, focal: Profile, phrases: Occurrences, rough: bool = False) -> np.ndarray:
+        """Return the cosine of a profile with that of each phrase, float64; 0 without one.
+
+        rough: counts at the sampled places do not stand for all places, and likelihood ratios
+            are those of an endless corpus: good enough for a screen, in half the time.
+        """
         n = phrases.counts.size
         cosines = np.zeros(n)
-        square = squared_length(frozen(focal))
-        scales = phrases.scales
-        first = 0
-        while first < n:
-            limit = phrases.starts[first] + _ROWS_AT_ONCE
-            stop = max(first + 1, int(np.searchsorted(phrases.starts, limit, "right")) - 1)
-            rows = self._rows(phrases, first, stop)
-            starts = phrases.starts[first : stop + 1] - phrases.starts[first]
-            seen, touched = self._room()
-            profile_cosines(
-                frozen(rows), frozen(starts), frozen(scales[first:stop]), frozen(focal), square,
-                self._columns, self._log_p, self._total, self._scheme, self._shift, seen,
-                touched, cosines[first:stop],
-            )  # fmt: skip
-            first = stop
+        scales = np.zeros(n) if rough else phrases.scales
+        room = self._room()
+        room.focal[focal.words] = focal.weights
+        try:
+            for first, stop in _blocks(phrases.starts):
+                rows = self._rows(phrases, first, stop)
+                starts = phrases.starts[first : stop + 1] - phrases.starts[first]
+                profile_cosines(
+                    frozen(rows), frozen(starts), frozen(scales[first:stop]), frozen(room.focal),
+                    focal.square, self._words, self._total, self._scheme, self._shift, self._logs,
+                    room.seen, room.touched, room.weights, cosines[first:stop],
+                )  # fmt: skip
+        finally:
+            room.focal[focal.words] = 0.0
         return cosines
+
+    def cosines_of_profiles(self, focal: Profile, others: list[Profile]) -> list[float]:
+        """Return the cosine of a profile with each of some others; 0 with a zero one."""
+        room = self._room()
+        room.focal[focal.words] = focal.weights
+        dense = frozen(room.focal)
+        try:
+            return [
+                profile_cosine(
+                    frozen(one.words), frozen(one.weights), one.square, dense, focal.square
+                )
+                for one in others
+            ]
+        finally:
+            room.focal[focal.words] = 0.0
 
     def _rows(self, phrases: Occurrences, first: int, stop: int) -> np.ndarray:
         sizes = np.diff(phrases.starts[first : stop + 1])
@@ -79,12 +129,21 @@ class Profiler:
         lengths = np.repeat(phrases.lengths[first:stop], sizes)
         return words_around(self._index, positions, lengths, self._window)
 
-    def _room(self) -> tuple[np.ndarray, np.ndarray]:
-        own = self._of_thread
-        if not hasattr(own, "seen"):
-            own.seen = np.zeros(self._index.n_words, np.uint32)
-            own.touched = np.empty(self._index.n_words, np.uint32)
-        return own.seen, own.touched
+    def _room(self) -> _Room:
+        room = getattr(self._of_thread, "room", None)
+        if room is None:
+            room = self._of_thread.room = _Room(self._index.n_words)
+        return room
+
+
+def _blocks(starts: np.ndarray) -> Iterator[tuple[int, int]]:
+    """Yield (first, stop) of phrases whose rows together are about _ROWS_AT_ONCE."""
+    first = 0
+    while first < starts.size - 1:
+        limit = starts[first] + _ROWS_AT_ONCE
+        stop = max(first + 1, int(np.searchsorted(starts, limit, "right")) - 1)
+        yield first, stop
+        first = stop
 
 
 def _slots(index: CorpusIndex, window: int) -> int:

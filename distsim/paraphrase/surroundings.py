@@ -5,10 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from distsim.indexes.corpus_index import CorpusIndex
-from distsim.indexes.shard import damaged
-from distsim.kernels.compiled import frozen
-from distsim.kernels.paraphrase import find_sides
-from distsim.paraphrase.occurrences import Occurrences, words_around
+from distsim.paraphrase.occurrences import Occurrences, locate, words_around
 
 LONGEST_SIDE = 8
 
@@ -163,25 +160,17 @@ class _Growth:
     def _found(self, patterns: np.ndarray) -> Sides:
         n, size = patterns.shape
         stops = (np.arange(n, dtype=np.int64) + 1) * size
-        words = np.ascontiguousarray(patterns).reshape(-1)
-        n_shards = len(self._index.shards)
-        lows = np.empty((n_shards, n), np.int64)
-        highs = np.empty((n_shards, n), np.int64)
-        at_start = np.zeros((n_shards, n), np.uint8)
-        for number, shard in enumerate(self._index.shards):
-            state = find_sides(
-                shard.tokens, shard.suffixes, shard.word_starts, frozen(words), frozen(stops),
-                lows[number], highs[number],
-            )  # fmt: skip
-            if state < 0:
-                raise damaged()
-            if self._left and shard.tokens.size >= size:
-                rest = patterns[:, 1:] == shard.tokens[: size - 1].astype(np.int64)
-                at_start[number] = (patterns[:, 0] == 0) & rest.all(axis=1)
-        counts = (highs - lows).sum(axis=0)
+        found = locate(self._index, np.ascontiguousarray(patterns).reshape(-1), stops)
+        at_start = np.zeros(found.lows.shape, np.uint8)
+        counts = found.counts
+        if self._left:
+            for number, shard in enumerate(self._index.shards):
+                if shard.tokens.size >= size:
+                    rest = patterns[:, 1:] == shard.tokens[: size - 1].astype(np.int64)
+                    at_start[number] = (patterns[:, 0] == 0) & rest.all(axis=1)
         if size > 1:  # the boundary alone: the shard's last one stands for its first sentence
-            counts += at_start.sum(axis=0, dtype=np.int64)
-        return Sides(words, np.append(0, stops), counts, lows, highs, at_start)
+            counts = counts + at_start.sum(axis=0, dtype=np.int64)
+        return Sides(found.words, np.append(0, stops), counts, found.lows, found.highs, at_start)
 
 
 def _chosen(sides: Sides, numbers: np.ndarray, size: int) -> Sides:

@@ -1,0 +1,234 @@
+"""Profiles of phrases: the words around them gathered, counted, weighed and compared.
+
+Positions and ids that come from a file are checked before they are used; DAMAGED is returned
+instead of reading beyond an array.
+"""
+
+import math
+
+import numpy as np
+
+from distsim.kernels.compiled import compiled
+from distsim.kernels.contexts import LLR, LOG, LOG_LLR, RAW, log_likelihood_ratio
+from distsim.kernels.prefetch import prefetch
+from distsim.kernels.suffixes import DAMAGED
+
+AHEAD = 16  # so many windows are on their way from memory while one is copied
+SHARE, LOG_SHARE, LOG_REST, PER_SLOT = 0, 1, 2, 3  # columns of what is kept of every word
+
+
+@compiled
+def gather_windows(tokens, positions, lengths, window, n_words, rows):
+    """Copy the words within `window` tokens of phrases, inside the sentence, into rows[i].
+
+    positions, lengths: int64. rows: uint32[n, 2 * window], first those on the left, then those
+    on the right, nearest first; 0 where there is none. Returns 0, or DAMAGED.
+    """
+    size = tokens.size
+    most = np.uint32(0)
+    for i in range(positions.size):
+        if i + AHEAD < positions.size:
+            begin = positions[i + AHEAD]
+            if window < begin and begin + lengths[i + AHEAD] + window < size:
+                prefetch(tokens, begin - window)
+                prefetch(tokens, begin + lengths[i + AHEAD] + window - 1)
+        begin = positions[i]
+        end = begin + lengths[i]
+        if begin < 0 or end > size:
+            return DAMAGED
+        inside = np.uint32(1)
+        for k in range(min(window, begin)):
+            token = tokens[begin - 1 - k]
+            inside &= np.uint32(token != 0)
+            rows[i, k] = token * inside
+            most = max(most, token)
+        for k in range(min(window, begin), window):
+            rows[i, k] = 0
+        inside = np.uint32(1)
+        for k in range(min(window, size - end)):
+            token = tokens[end + k]
+            inside &= np.uint32(token != 0)
+            rows[i, window + k] = token * inside
+            most = max(most, token)
+        for k in range(min(window, size - end), window):
+            rows[i, window + k] = 0
+    return 0 if most < n_words else DAMAGED
+
+
+@compiled
+def _ln(n, logs):
+    """Return ln n of a whole number; logs[i] is ln i."""
+    return logs[n] if n < logs.size else math.log(n)
+
+
+@compiled
+def _ln_1_plus(x):
+    """Return ln(1 + x), by its series where x is small: a third of the time of a logarithm."""
+    if -1e-3 < x < 1e-3:
+        square = x * x
+        return x - square * (0.5 - x * (1 / 3) + square * (0.25 - x * 0.2))
+    return math.log(1.0 + x)
+
+
+@compiled
+def weigh_by_likelihood(n, scale, words, total, logs, seen, collocates, weights):
+    """Fill weights[t] with Dunning's G2 of collocates[t], with hardly a logarithm.
+
+    As log_likelihood_ratio: seen[word] of the n slots around the sampled occurrences hold the
+    word, both times `scale` in all. A cell of the table is its expectation times a ratio; the
+    logarithms of most ratios are sums of logarithms that are known. words, logs: as
+    weigh_profile has them. Sets seen[] back to zeros.
+    """
+    row = n * scale
+    not_row = total - row
+    ln_n = _ln(n, logs)
+    ln_not_row = math.log(not_row / total) if not_row > 0.0 else 0.0
+    odd = 0
+    for t in range(collocates.size):
+        word = collocates[t]
+        count = np.int64(seen[word])
+        seen[word] = 0
+        p = words[word, SHARE]
+        if count <= n * p:
+            weights[t] = 0.0
+            continue
+        both = count * scale
+        column = p * total
+        rest = not_row - column + both
+        if n == count or column <= both or rest <= 0.0:
+            weights[t] = -both
+            odd += 1
+            continue
+        score = both * (_ln(count, logs) - ln_n - words[word, LOG_SHARE])
+        score += (row - both) * (_ln(n - count, logs) - ln_n - words[word, LOG_REST])
+        score += (column - both) * (_ln_1_plus(-both * words[word, PER_SLOT]) - ln_not_row)
+        score += rest * _ln_1_plus((both - row * p) / (not_row * (1.0 - p)))
+        weights[t] = max(0.0, 2.0 * score)
+    if odd:
+        for t in range(collocates.size):
+            if weights[t] < 0.0:
+                column = words[collocates[t], SHARE] * total
+                weights[t] = log_likelihood_ratio(-weights[t], row, column, total)
+
+
+@compiled
+def weigh_roughly(n, words, logs, seen, collocates, weights):
+    """Fill weights[t] with G2 of collocates[t], were the corpus endless; half its time.
+
+    With a word's share p known for certain only the phrase's row of the table counts:
+    2 (count ln(count / np) + (n - count) ln((n - count) / n(1 - p))).
+    """
+    ln_n = _ln(n, logs)
+    for t in range(collocates.size):
+        word = collocates[t]
+        count = np.int64(seen[word])
+        seen[word] = 0
+        excess = _ln(count, logs) - ln_n - words[word, LOG_SHARE]
+        lack = _ln(max(1, n - count), logs) - ln_n - words[word, LOG_REST]
+        score = 2.0 * (count * excess + (n - count) * lack)
+        weights[t] = max(0.0, score) if excess > 0.0 else 0.0
+
+
+@compiled
+def _weigh(n, scale, words, total, scheme, shift, logs, seen, collocates, weights):
+    """Fill weights[t] with the association of collocates[t], and set seen[] back to zeros.
+
+    See distsim.contexts.weights. A scale of 0 stands for 1, and asks for G2 by weigh_roughly.
+    """
+    if scheme >= LLR:
+        if scale == 0.0:
+            weigh_roughly(n, words, logs, seen, collocates, weights)
+        else:
+            weigh_by_likelihood(n, scale, words, total, logs, seen, collocates, weights)
+        if scheme == LOG_LLR:
+            for t in range(collocates.size):
+                weights[t] = math.log(1.0 + weights[t])
+        return
+    times = scale if scale > 0.0 else 1.0
+    ln_n = _ln(n, logs)
+    for t in range(collocates.size):
+        word = collocates[t]
+        count = np.int64(seen[word])
+        seen[word] = 0
+        if scheme == RAW:
+            weights[t] = count * times
+        elif scheme == LOG:
+            weights[t] = math.log(1.0 + count * times)
+        else:
+            weights[t] = max(0.0, _ln(count, logs) - ln_n - words[word, LOG_SHARE] - shift)
+
+
+@compiled
+def _count_collocates(rows, first, stop, seen, touched):
+    """Count the words of some rows in seen[]; return (distinct words, slots filled)."""
+    distinct = 0
+    filled = 0
+    for i in range(first, stop):
+        for k in range(rows.shape[1]):
+            word = rows[i, k]
+            before = seen[word]
+            touched[distinct] = word
+            distinct += (before == 0) & (word != 0)
+            filled += word != 0
+            seen[word] = before + np.uint32(1)
+    seen[0] = 0
+    return distinct, filled
+
+
+@compiled
+def weigh_profile(rows, scale, words, total, scheme, shift, logs, seen, touched):
+    """Return the collocates of one phrase: words uint32, weights float64, sum of their squares.
+
+    rows: uint32[n, k], the words around each occurrence, 0 for none; scale: counts are
+    multiplied by it. words: float64[n_words, 4], p = a word's share of all slots, ln p (ppmi:
+    smoothed), ln(1 - p), 1 / its slots; total: all slots; logs[i]: ln i. seen: uint32 zeros by
+    word, and zeros again afterwards; touched: uint32[n_words + 1], room.
+    """
+    distinct, n = _count_collocates(rows, 0, rows.shape[0], seen, touched)
+    weights = np.empty(distinct, np.float64)
+    collocates = touched[:distinct].copy()
+    _weigh(n, scale, words, total, scheme, shift, logs, seen, collocates, weights)
+    square = 0.0
+    for t in range(distinct):
+        square += weights[t] * weights[t]
+    return collocates, weights, square
+
+
+@compiled
+def profile_cosines(
+    rows, starts, scales, focal, focal_square, words, total, scheme, shift, logs, seen,
+    touched, weights, cosines,
+):  # fmt: skip
+    """Compare the profiles of many phrases with one.
+
+    starts: int64[n + 1], the rows of each phrase; scales: float64[n], 0: roughly; focal:
+    float64 by word, the profile compared with, and the square of its length. weights:
+    float64[n_words], room.
+    Fills cosines, float64[n], 0 for a zero profile. The other arguments are those of
+    weigh_profile.
+    """
+    flat = words.reshape(-1)
+    for p in range(starts.size - 1):
+        distinct, n = _count_collocates(rows, starts[p], starts[p + 1], seen, touched)
+        for t in range(distinct):
+            prefetch(flat, np.int64(touched[t]) * words.shape[1])
+            prefetch(focal, np.int64(touched[t]))
+        _weigh(n, scales[p], words, total, scheme, shift, logs, seen, touched[:distinct], weights)
+        dot = 0.0
+        square = 0.0
+        for t in range(distinct):
+            dot += weights[t] * focal[touched[t]]
+            square += weights[t] * weights[t]
+        if dot > 0.0:
+            cosines[p] = min(1.0, dot / math.sqrt(square * focal_square))
+        else:
+            cosines[p] = 0.0
+
+
+@compiled
+def profile_cosine(collocates, weights, square, focal, focal_square):
+    """Return the cosine of a profile with a dense one, focal float64 by word; 0 for a zero one."""
+    dot = 0.0
+    for t in range(collocates.size):
+        dot += weights[t] * focal[collocates[t]]
+    return min(1.0, dot / math.sqrt(square * focal_square)) if dot > 0.0 else 0.0

@@ -1,0 +1,71 @@
+"""Candidates -> cosines with the focal profile; profiles of common phrases are kept."""
+
+from collections import OrderedDict
+from threading import Lock
+
+import numpy as np
+
+from distsim.paraphrase.occurrences import Located, Sampler, Words
+from distsim.paraphrase.profiles import Profile, Profiler
+
+_COMMON = 1 << 12
+_KEPT_COLLOCATES = 1 << 24  # 200 MB
+
+
+class Comparer:
+    """Compares phrases with a focal one, in full or by a few occurrences.
+
+    Common phrases are candidates again and again: their profiles are kept, within a bound, and
+    are those that would be made anew. May be shared by threads.
+    """
+
+    def __init__(self, profiler: Profiler, sampler: Sampler) -> None:
+        self._profiler = profiler
+        self._sampler = sampler
+        self._kept: OrderedDict[tuple[Words, int | None], Profile] = OrderedDict()
+        self._size = 0
+        self._lock = Lock()
+
+    def cosines(
+        self, focal: Profile, located: Located, numbers: np.ndarray, few: int | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return (cosines float64, occurrences taken int64) of some phrases.
+
+        few: take about so many occurrences and weigh them roughly; None: as many as the
+        sampler takes, in full.
+        """
+        is_common = located.counts[numbers] > _COMMON
+        cosines = np.empty(numbers.size)
+        taken = np.empty(numbers.size, np.int64)
+        rare = numbers[~is_common]
+        if few is None:
+            sampled = self._sampler.sample(located, rare)
+        else:
+            sampled = self._sampler.few(located, rare, few)
+        cosines[~is_common] = self._profiler.cosines(focal, sampled, rough=few is not None)
+        taken[~is_common] = np.diff(sampled.starts)
+        common = numbers[is_common].tolist()
+        profiles = [self._of_common(located, number, few) for number in common]
+        cosines[is_common] = self._profiler.cosines_of_profiles(focal, profiles)
+        taken[is_common] = [profile.taken for profile in profiles]
+        return cosines, taken
+
+    def _of_common(self, located: Located, number: int, few: int | None) -> Profile:
+        key = (located.phrase(number), few)
+        with self._lock:
+            kept = self._kept.get(key)
+            if kept is not None:
+                self._kept.move_to_end(key)
+                return kept
+        one = np.array([number])
+        if few is None:
+            profile = self._profiler.profile(self._sampler.sample(located, one))
+        else:
+            profile = self._profiler.profile(self._sampler.few(located, one, few), rough=True)
+        with self._lock:
+            if key not in self._kept:
+                self._kept[key] = profile
+                self._size += profile.words.size
+            while self._size > _KEPT_COLLOCATES and len(self._kept) > 1:
+                self._size -= self._kept.popitem(last=False)[1].words.size
+        return profile
