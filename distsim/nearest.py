@@ -58,7 +58,7 @@ class NeighbourSearch:
         self._table = table
         if distinct is None:
             distinct = "composition" in table.fingerprint
-        self._repeats = _Repeats(table) if distinct else None
+        self._repeats = Repeats(table) if distinct else None
         if min_strength is None:
             min_strength = self._repeats.n_words // 1_000_000 if self._repeats else 0
         self._rows: np.ndarray | None = None  # all
@@ -163,7 +163,7 @@ class NeighbourSearch:
         return self._repeats.without(self._table.normal_form(phrase), near)
 
 
-class _Repeats:
+class Repeats:
     """Tells which neighbours say the same again.
 
     A phrase's core are its words, without those that make up more than a 300th of the text
