@@ -27,6 +27,7 @@ from distsim import (
 from distsim.comparison import estimates
 from distsim.contexts import ngram
 from distsim.corpus.vocabulary import hash_texts
+from distsim.grammar.scoring import RuleScorer, ScoreOptions
 from distsim.kernels.compiled import frozen
 from distsim.kernels.composition import centre_rows, compose_rows
 from distsim.kernels.projection import NOWHERE, project
@@ -263,6 +264,26 @@ def test_distinct_neighbours_say_something_new(learnt):
     assert any("queen" in phrase for phrase in queens)
     assert not any("queen" in one.phrase for one in distinct.nearest("the queen", 50))
     assert len(NeighbourSearch(table, min_strength=2**31).nearest("alice", 5)) == 0
+
+
+def test_rules_are_scored_by_composed_phrases_if_asked(learnt, tmp_path, capsys):
+    from distsim.cli.main import app
+
+    _, table = learnt
+    rule = "alice queen", "queen hatter"
+    assert table.find(list(rule)).tolist() == [-1, -1]
+    plain = RuleScorer([("s", table)]).score(*rule, [(0, 1), (1, 0)])[0]
+    made = RuleScorer([("s", table)], ScoreOptions(compose=True)).score(*rule, [(0, 1), (1, 0)])[0]
+    pairs = [rule, ("alice", "hatter")]  # and `queen` with itself, which counts 1
+    expected = [one.similarity for one in estimates(table, pairs)] + [1.0]
+    assert (plain.pairs, plain.scored, made.scored) == (3, 2, 3)
+    assert made.similarity == pytest.approx(np.mean(expected))
+    assert plain.similarity == pytest.approx(np.mean(expected[1:]))
+    (tmp_path / "g").write_text("[X] ||| alice queen ||| queen hatter ||| ||| 0-1 1-0\n")
+    app(["score", str(tmp_path / "g"), "--ngram", str(table.path), "--compose", "-o",
+         str(tmp_path / "o")], standalone_mode=False)  # fmt: skip
+    said = capsys.readouterr().err
+    assert "1 found in the table, 1 composed of words" in said and "|composed:yes|" in said
 
 
 def test_a_table_without_parts_composes_nothing(learnt, tmp_path):

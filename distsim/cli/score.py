@@ -7,6 +7,7 @@ import typer
 
 from distsim.cli.console import JobsOption, number, progress_bar, put, say
 from distsim.cli.grammar_options import FormatOption, OnError, OnErrorOption, format_value
+from distsim.errors import ParameterError
 
 if TYPE_CHECKING:
     from distsim.grammar.scoring import RuleScorer
@@ -96,6 +97,12 @@ def score(
     min_strength: Annotated[
         int, typer.Option(min=0, help="Only phrases with so many occurrences.")
     ] = 0,
+    compose: Annotated[
+        bool,
+        typer.Option(
+            "--compose", help="Make phrases that a learnt table lacks of their words' vectors."
+        ),
+    ] = False,
     grammar_format: FormatOption = None,
     on_error: OnErrorOption = OnError.STOP,
     explain: Annotated[
@@ -117,7 +124,7 @@ def score(
     )
 
     scorer = _scorer(ngram, syntax, exact, index, align.value, names.value, identical.value,
-                     min_strength)  # fmt: skip
+                     min_strength, compose)  # fmt: skip
     training = TrainingOptions(_aligner(aligner, align), align_sample)  # type: ignore[arg-type]
     file_format = format_value(grammar_format)
     if explain:
@@ -135,7 +142,7 @@ def score(
 
 def _scorer(
     ngram: str | None, syntax: str | None, exact: bool, index: str | None, align: str,
-    names: str, identical: str, min_strength: int,
+    names: str, identical: str, min_strength: int, compose: bool,
 ) -> "RuleScorer":  # fmt: skip
     from distsim.cli.opened import exact_cosine
     from distsim.grammar.alignment import RuleAligner
@@ -150,7 +157,13 @@ def _scorer(
             table = SignatureTable.open(path)
             tables.append((name, table))
             counters.append(exact_cosine(table, path, index) if exact else None)
-    options = ScoreOptions(identical, min_strength)  # type: ignore[arg-type]
+    if compose and exact:
+        raise typer.BadParameter("--compose makes bits, --exact counts contexts: choose one")
+    if compose and not any(table.parts for _, table in tables):
+        raise ParameterError(
+            "--compose: no table keeps vectors of words: sign one with --preset learnt"
+        )
+    options = ScoreOptions(identical, min_strength, compose=compose)  # type: ignore[arg-type]
     return RuleScorer(tables, options, counters, RuleAligner(align))  # type: ignore[arg-type]
 
 

@@ -27,6 +27,7 @@ from distsim.grammar.lines import (
     read_line_blocks,
 )
 from distsim.grammar.scoring import (
+    COMPOSED,
     IDENTICAL,
     OUTCOMES,
     SCORED,
@@ -85,13 +86,16 @@ class ScoreReport:
     pairs: list[int] = field(default_factory=list)
     found: list[int] = field(default_factory=list)
     identical: list[int] = field(default_factory=list)
+    composed: list[int] = field(default_factory=list)
     changes: list[list[int]] = field(default_factory=list)
     trained_on: int | None = None
     seconds: float = 0.0
     cpu_seconds: float = 0.0
 
     def __post_init__(self) -> None:
-        for counts in (self.scored, self.unknown, self.pairs, self.found, self.identical):
+        for counts in (
+            self.scored, self.unknown, self.pairs, self.found, self.identical, self.composed
+        ):  # fmt: skip
             counts += [0] * len(self.names)
         self.changes += [[0, 0, 0] for _ in self.names]
 
@@ -113,10 +117,12 @@ class ScoreReport:
                 "similarity"
             )
             unescaped, split, dropped = self.changes[k]
+            made = f", {self.composed[k]:,} composed of words" if self.composed[k] else ""
             told.append(
                 f"{name}: {self.pairs[k]:,} phrase pairs, {self.identical[k]:,} identical, "
-                f"{self.found[k]:,} found in the table; of the words {unescaped:,} unescaped, "
-                f"{split:,} looked up as their parts, {dropped:,} dropped by the normaliser"
+                f"{self.found[k]:,} found in the table{made}; of the words {unescaped:,} "
+                f"unescaped, {split:,} looked up as their parts, {dropped:,} dropped by the "
+                "normaliser"
             )
         rate = self.read / max(self.seconds, 1e-9)
         cpu_rate = self.read / max(self.cpu_seconds, 1e-9)
@@ -135,6 +141,7 @@ class ScoreReport:
             self.pairs[k] += table.pairs
             self.found[k] += table.found
             self.identical[k] += table.identical
+            self.composed[k] += table.composed
             for which, times in enumerate(table.changes):
                 self.changes[k][which] += times
 
@@ -145,6 +152,7 @@ class _TableCounts(NamedTuple):
     pairs: int
     found: int
     identical: int
+    composed: int
     changes: tuple[int, int, int]
 
 
@@ -298,6 +306,7 @@ def signature_lines(
             "identical": options.identical,
             "min-strength": options.min_strength,
             "longest": options.longest,
+            **({"composed": "yes"} if options.compose else {}),
             "distsim": version("distsim"),
         }
         lines.append(f"{name}: " + "|".join(f"{key}:{value}" for key, value in settings.items()))
@@ -396,6 +405,7 @@ def _scorer_of_blocks(
                     int(np.count_nonzero(
                         (table.outcomes == IDENTICAL) | (table.outcomes == SKIPPED)
                     )),
+                    int(np.count_nonzero(table.outcomes == COMPOSED)),
                     table.changes,
                 )
                 for table in scores.tables

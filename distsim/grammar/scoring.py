@@ -29,7 +29,7 @@ NAMES: dict[str, tuple[str, str]] = {
 Identical = Literal["one", "skip"]
 
 # What became of a phrase pair.
-SCORED, IDENTICAL, SKIPPED, NOT_IN_TABLE, TOO_WEAK, DROPPED = range(6)
+SCORED, IDENTICAL, SKIPPED, NOT_IN_TABLE, TOO_WEAK, DROPPED, COMPOSED = range(7)
 OUTCOMES = (
     "",
     "identical",
@@ -37,6 +37,7 @@ OUTCOMES = (
     "not in the table",
     "too few occurrences",
     "a word is dropped by the normaliser",
+    "composed",
 )
 
 
@@ -48,11 +49,14 @@ class ScoreOptions:
         identical: pairs of identical strings count `one` or are left out (`skip`).
         min_strength: a phrase with fewer occurrences behind its signature has none.
         longest: symbols of the longest phrases.
+        compose: make the bits of a phrase that a table lacks of its words, where the table
+            keeps their vectors.
     """
 
     identical: Identical = "one"
     min_strength: int = 0
     longest: int = LONGEST_SPAN
+    compose: bool = False
 
     def __post_init__(self) -> None:
         if self.identical not in get_args(Identical):
@@ -66,7 +70,7 @@ class ScoreOptions:
 class TableScores(NamedTuple):
     """What one table says of a block's rules.
 
-    similarities: float64 per pair, NaN without one. outcomes: uint8 per pair, SCORED..DROPPED.
+    similarities: float64 per pair, NaN without one. outcomes: uint8 per pair, SCORED..COMPOSED.
     means: float64 per rule, NaN where no pair has a similarity.
     pairs, scored: int64 per rule, phrase pairs that count and those with a similarity.
     changes: occurrences of tokens that were (unescaped, split, dropped).
@@ -154,17 +158,27 @@ class TableScorer:
         """Return (similarity, outcome) of pairs of phrases, int64[2, n] numbers into the text."""
         table = self.table
         rows = table.find_rendered(text, ends)
-        weak = rows < 0
-        weak[~weak] = table.strengths[rows[~weak]] < self._options.min_strength
-        rows_a, rows_b = rows[pairs[0]], rows[pairs[1]]
-        values = np.full(rows_a.size, np.nan)
-        outcomes = np.full(rows_a.size, NOT_IN_TABLE, np.uint8)
-        known = (rows_a >= 0) & (rows_b >= 0)
-        outcomes[known] = TOO_WEAK
-        known &= ~(weak[pairs[0]] | weak[pairs[1]])
-        distances = hamming.distances_to(table.bits[rows_a[known]], table.bits[rows_b[known]])
-        values[known] = self._cosines[distances]
-        outcomes[known] = SCORED
+        known = rows >= 0
+        bits = np.zeros((rows.size, table.bits.shape[1]), np.uint64)
+        bits[known] = table.bits[rows[known]]
+        weak = np.zeros(rows.size, bool)
+        weak[known] = table.strengths[rows[known]] < self._options.min_strength
+        composed = np.zeros(rows.size, bool)
+        if self._options.compose:
+            data, bounds = text.tobytes(), ends.tolist()
+            for number in np.flatnonzero(~known).tolist():
+                made = table.composed_bits(data[bounds[number] : bounds[number + 1]].decode())
+                if made is not None:
+                    bits[number], composed[number] = made, True
+        known |= composed
+        a, b = pairs
+        values = np.full(a.size, np.nan)
+        outcomes = np.full(a.size, NOT_IN_TABLE, np.uint8)
+        both = known[a] & known[b]
+        outcomes[both] = TOO_WEAK
+        both &= ~(weak[a] | weak[b])
+        values[both] = self._cosines[hamming.distances_to(bits[a[both]], bits[b[both]])]
+        outcomes[both] = np.where((composed[a] | composed[b])[both], COMPOSED, SCORED)
         return values, outcomes
 
     def _counted(
