@@ -15,6 +15,8 @@ from distsim.kernels.suffixes import DAMAGED
 
 AHEAD = 16  # so many windows are on their way from memory while one is copied
 SHARE, LOG_SHARE, LOG_REST, PER_SLOT = 0, 1, 2, 3  # columns of what is kept of every word
+STEPS = 1024.0  # a rough logarithm is that of a multiple of 1 / 1024
+LN_STEPS = math.log(STEPS)
 
 
 @compiled
@@ -68,6 +70,13 @@ def _ln_1_plus(x):
         square = x * x
         return x - square * (0.5 - x * (1 / 3) + square * (0.25 - x * 0.2))
     return math.log(1.0 + x)
+
+
+@compiled
+def _ln_1_plus_roughly(x, logs):
+    """Return ln(1 + x) of x >= 0 to three digits, by the nearest known logarithm."""
+    n = np.int64((1.0 + x) * STEPS + 0.5)
+    return logs[n] - LN_STEPS if n < logs.size else math.log(1.0 + x)
 
 
 @compiled
@@ -142,7 +151,10 @@ def _weigh(n, scale, words, total, scheme, shift, logs, seen, collocates, weight
             weigh_by_likelihood(n, scale, words, total, logs, seen, collocates, weights)
         if scheme == LOG_LLR:
             for t in range(collocates.size):
-                weights[t] = math.log(1.0 + weights[t])
+                if scale == 0.0:
+                    weights[t] = _ln_1_plus_roughly(weights[t], logs)
+                else:
+                    weights[t] = math.log(1.0 + weights[t])
         return
     times = scale if scale > 0.0 else 1.0
     ln_n = _ln(n, logs)
