@@ -14,8 +14,9 @@ from distsim.indexes import hamming
 from distsim.signatures.table import SignatureTable
 
 RERANKED = 300
-_FIRST_ASKED = 256
-_COMMON_SHARE = 1 / 300
+_FIRST_ASKED = 1024
+_COMMON_SHARE = 1 / 1000
+_USUAL_STRENGTH, _WORDS_A_STRENGTH = 30, 50_000
 _CACHED_WORDS = 1 << 14
 _MOST_WORDS = 6
 
@@ -37,8 +38,9 @@ class NeighbourSearch:
 
     Arguments:
         candidates: only these phrases; those without a signature are passed over.
-        min_strength: only phrases with at least so many occurrences behind them; None: one
-            in a million words where distinct, since the rarest are many and mostly noise.
+        min_strength: only phrases with at least so many occurrences behind them; None: 30
+            where distinct, since the rarest are many and mostly noise; fewer in a text of less
+            than 1.5 million words, one for every 50,000.
         lengths: only phrases of these numbers of tokens.
         distinct: leave out what says the same again. Phrases are compared by their telling
             words (`the king ,` and `of king` by `king`): none whose telling words are all in
@@ -60,7 +62,8 @@ class NeighbourSearch:
             distinct = "composition" in table.fingerprint
         self._repeats = Repeats(table) if distinct else None
         if min_strength is None:
-            min_strength = self._repeats.n_words // 1_000_000 if self._repeats else 0
+            n_words = self._repeats.n_words if self._repeats else 0
+            min_strength = min(_USUAL_STRENGTH, n_words // _WORDS_A_STRENGTH)
         self._rows: np.ndarray | None = None  # all
         self._bits = table.bits
         if candidates is not None:
@@ -166,8 +169,8 @@ class NeighbourSearch:
 class Repeats:
     """Tells which neighbours say the same again.
 
-    A phrase's core are its words, without those that make up more than a 300th of the text
-    and punctuation, unless nothing else is in it.
+    A phrase's core are its words, without those that make up more than a thousandth of the text,
+    unless it has no others; punctuation alone is its own core.
     """
 
     def __init__(self, table: SignatureTable) -> None:
@@ -197,17 +200,25 @@ class Repeats:
 
     def _core(self, phrase: str) -> frozenset[str]:
         tokens = phrase.split(" ")
-        return frozenset(t for t in tokens if self._is_telling(t)) or frozenset(tokens)
+        return (
+            frozenset(t for t in tokens if self._is_telling(t))
+            or frozenset(t for t in tokens if _is_word(t))
+            or frozenset(tokens)
+        )
 
     def _looked_up(self, token: str) -> bool:
-        if not any(c.isalnum() for c in token):
+        if not _is_word(token):
             return False
         row = int(self._table.find_normal([token])[0])
         return row < 0 or float(self._table.strengths[row]) <= self._common
 
 
 def _most_usual(members: list[Neighbour]) -> Neighbour:
-    """Return the longest with half of the strongest one's occurrences or more, then nearest."""
+    """Return the longest with half of the strongest one's occurrences or more, then nearest.
+
+    Of those that neither begin nor end with punctuation, where there are any.
+    """
+    members = [one for one in members if _has_word_edges(one.phrase)] or members
     enough = max(one.strength for one in members) / 2
     usual = [one for one in members if one.strength >= enough]
     return max(usual, key=lambda one: (one.phrase.count(" "), one.similarity, one.strength))
@@ -219,6 +230,15 @@ def _subsets(core: frozenset[str]) -> set[frozenset[str]]:
     return {
         frozenset(chosen) for n in range(1, len(words) + 1) for chosen in combinations(words, n)
     } | {core}
+
+
+def _has_word_edges(phrase: str) -> bool:
+    tokens = phrase.split(" ")
+    return _is_word(tokens[0]) and _is_word(tokens[-1])
+
+
+def _is_word(token: str) -> bool:
+    return any(c.isalnum() for c in token)
 
 
 def _last(value: float) -> float:

@@ -46,7 +46,7 @@ def neighbours(
     min_strength: Annotated[
         int | None,
         typer.Option(
-            min=0, help="Only phrases so frequent. Default: with --distinct 1 in a million words."
+            min=0, help="Only phrases so frequent. Default: with --distinct 30, else any."
         ),
     ] = None,
     lengths: Annotated[
