@@ -56,7 +56,7 @@ ROUNDS, FURTHER_ROUNDS = 5, 2
 # `chosen`: of weights, windows and length differences those by which, on the development set of
 # en-es, the first paraphrase was most often right (by the reference's words aligned to it).
 OPTIONS = {
-    "default": ParaphraseOptions(),
+    "llr": ParaphraseOptions(weighting=Weighting("llr")),  # the paper's; others as by default
     "chosen": ParaphraseOptions(weighting=Weighting("ppmi"), length_difference=0),
 }
 
@@ -76,7 +76,7 @@ class System:
     least: float = 0.05
     features: str = "one"
     give_way: bool = False
-    options: str = "default"
+    options: str = "llr"
     shuffled: bool = False
 
 
