@@ -7,6 +7,7 @@ newline; the newline, a carriage return before it and a missing one at the end a
 import gzip
 import os
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -236,3 +237,17 @@ def _only_file(path: str | Path) -> Source:
     if str(path) != STANDARD_INPUT and Path(path).is_dir():
         raise InputError(f"{path}: is a folder, wanted a grammar file: name one")
     return find_sources([path])[0]
+
+
+@contextmanager
+def rereadable(grammar: str | Path, again: bool = True) -> Iterator[str | Path]:
+    """Give a path that can be read twice, if it is to be: standard input is spooled."""
+    if str(grammar) != STANDARD_INPUT or not again:
+        yield grammar
+        return
+    with tempfile.TemporaryDirectory(prefix="distsim-") as folder:
+        spooled = Path(folder) / "grammar"
+        with open(spooled, "wb") as file:
+            for block in read_line_blocks(grammar):
+                file.write(block.text)
+        yield spooled

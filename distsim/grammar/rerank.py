@@ -1,20 +1,23 @@
 """A grammar -> the same rules, best first within each source side, or only the best of them."""
 
-import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 
 import numpy as np
 
-from distsim.corpus.sources import STANDARD_INPUT
 from distsim.errors import ParameterError
 from distsim.grammar.block import GrammarFormat, RuleBlock, guess_format, parse_block
 from distsim.grammar.external_sort import RUN_BYTES, sorted_records
 from distsim.grammar.fields import append_to_field, join_fields, split_fields
-from distsim.grammar.lines import FaultyLines, OnError, open_output, read_line_blocks
+from distsim.grammar.lines import (
+    FaultyLines,
+    OnError,
+    open_output,
+    read_line_blocks,
+    rereadable,
+)
 from distsim.grammar.phrase_table import LineFaultError, PhraseTableEntry
 from distsim.grammar.rules import Features
 from distsim.kernels import rules as kernel
@@ -122,7 +125,7 @@ def rerank_file(
             `ranking` needs) and on_error is `stop`.
     """
     report = RerankReport(FaultyLines(grammar, on_error))
-    with _file(grammar) as path:
+    with rereadable(grammar) as path:
         first = next(iter(read_line_blocks(path)), None)
         if first is None:
             report.faulty.require_lines(0)
@@ -250,17 +253,3 @@ def _best(
         if ranking.worst is None or sign * value <= sign * ranking.worst:
             report.written += 1
             yield line if line.endswith(b"\n") else line + b"\n"
-
-
-@contextmanager
-def _file(grammar: str | Path) -> Iterator[str | Path]:
-    """Give a path that can be read twice: standard input is spooled."""
-    if str(grammar) != STANDARD_INPUT:
-        yield grammar
-        return
-    with tempfile.TemporaryDirectory(prefix="distsim-") as folder:
-        spooled = Path(folder) / "grammar"
-        with open(spooled, "wb") as file:
-            for block in read_line_blocks(grammar):
-                file.write(block.text)
-        yield spooled

@@ -1,10 +1,8 @@
 """A grammar file -> the same file with the scores of its rules as further features."""
 
 import math
-import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from itertools import chain
@@ -13,7 +11,6 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
-from distsim.corpus.sources import STANDARD_INPUT
 from distsim.errors import ParameterError
 from distsim.grammar.alignment import RuleAligner, TrainingSample
 from distsim.grammar.block import GrammarFormat, RuleBlock, guess_format, parse_block
@@ -25,6 +22,7 @@ from distsim.grammar.lines import (
     OnError,
     open_output,
     read_line_blocks,
+    rereadable,
 )
 from distsim.grammar.scoring import (
     COMPOSED,
@@ -216,7 +214,7 @@ def score_file(
     faulty = FaultyLines(grammar, on_error)
     if any(table.exact is not None for table in scorer.tables):
         jobs = 1  # an index keeps what it counted, for one thread
-    with _rereadable(grammar, scorer, training) as path:
+    with rereadable(grammar, _learns(scorer.aligner, training)) as path:
         aligner, trained_on = _trained(path, scorer.aligner, training, grammar_format, jobs)
         report = ScoreReport(faulty, scorer.names, signature_lines(scorer, aligner, training))
         report.trained_on = trained_on
@@ -264,7 +262,7 @@ def explain_file(
     training = training or TrainingOptions()
     faulty = FaultyLines(grammar, on_error)
     n_lines = 0
-    with _rereadable(grammar, scorer, training) as path:
+    with rereadable(grammar, _learns(scorer.aligner, training)) as path:
         aligner, _ = _trained(path, scorer.aligner, training, grammar_format, None)
         scoring = RuleScorer.sharing(scorer, aligner)
         for lines in read_line_blocks(path):
@@ -311,22 +309,6 @@ def signature_lines(
         }
         lines.append(f"{name}: " + "|".join(f"{key}:{value}" for key, value in settings.items()))
     return lines
-
-
-@contextmanager
-def _rereadable(
-    grammar: str | Path, scorer: RuleScorer, training: TrainingOptions
-) -> Iterator[str | Path]:
-    """Give a path that can be read twice, where it must be: standard input is spooled."""
-    if str(grammar) != STANDARD_INPUT or not _learns(scorer.aligner, training):
-        yield grammar
-        return
-    with tempfile.TemporaryDirectory(prefix="distsim-") as folder:
-        spooled = Path(folder) / "grammar"
-        with open(spooled, "wb") as file:
-            for block in read_line_blocks(grammar):
-                file.write(block.text)
-        yield spooled
 
 
 def _learns(aligner: RuleAligner, training: TrainingOptions) -> bool:
