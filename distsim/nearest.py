@@ -46,7 +46,8 @@ class NeighbourSearch:
             words (`the king ,` and `of king` by `king`): none whose telling words are all in
             the focal phrase, or hold all of its, and one for the same telling words, the
             longest that has half of their occurrences (`due to`, not `due` or `due to the`).
-            None: where the table composes phrases of their words, which crowd otherwise.
+            None: where the table composes phrases of their words, which crowd otherwise, and
+            no candidates are named.
     """
 
     def __init__(
@@ -59,7 +60,7 @@ class NeighbourSearch:
     ) -> None:
         self._table = table
         if distinct is None:
-            distinct = "composition" in table.fingerprint
+            distinct = candidates is None and "composition" in table.fingerprint
         self._repeats = Repeats(table) if distinct else None
         if min_strength is None:
             n_words = self._repeats.n_words if self._repeats else 0

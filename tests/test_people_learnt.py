@@ -263,6 +263,8 @@ def test_distinct_neighbours_say_something_new(learnt):
         assert found == naive_distinct(table, focal, near)
         assert len(found) < len(near)
         assert found[:5] == [one.phrase for one in distinct.nearest(focal, 5)][: len(found)]
+    named = NeighbourSearch(table, ["caterpillar", "the caterpillar", "alice"])
+    assert len(named.nearest("caterpillar", 5)) == 2  # whoever names candidates wants them
     crowd = [one.phrase for one in everything.nearest("the caterpillar", 5)]
     assert any("caterpillar" in phrase for phrase in crowd)
     assert not any("caterpillar" in n.phrase for n in distinct.nearest("the caterpillar", 50))

@@ -65,11 +65,15 @@ def neighbours(
         typer.Option(
             "--distinct/--all",
             help="Leave out phrases with the telling words of the focal phrase or of one listed "
-            "before. Default: where phrases are composed of their words.",
+            "before. Default: where phrases are composed of their words and no --candidates named.",
         ),
     ] = None,
     index: Annotated[
         str | None, typer.Option(metavar="INDEX", help="The index that --rerank counts in.")
+    ] = None,
+    projection: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="That the table was signed by, if not the index's own."),
     ] = None,
     file: InputOption = None,
     as_json: JsonOption = False,
@@ -99,7 +103,7 @@ def neighbours(
     measure: ExactCosine | StoredCosine | LearntCosine | None = None
     if rerank is not None:
         if by is Better.VECTORS:
-            measure = learnt_cosine(opened, table, index, None)
+            measure = learnt_cosine(opened, table, index, projection)
         else:
             measure = exact_cosine(opened, table, index)
     n_composed = 0
