@@ -6,9 +6,11 @@ import signal
 import subprocess
 import sys
 import time
+from io import StringIO
 
 import pytest
 
+from distsim.cli.console import put, put_json, visible
 from tests.conftest import PROJECT
 
 TEXT = "the cat sat on the mat\nthe dog sat on the log\na cat and a dog sat\n"
@@ -209,6 +211,39 @@ def test_a_closed_pipe_ends_quietly(index, tmp_path):
     process.stdout.close()
     assert process.stderr.read() == b""
     process.wait()
+
+
+class Terminal(StringIO):
+    def isatty(self):
+        return True
+
+
+def test_what_a_terminal_would_obey_is_shown(monkeypatch):
+    text = "a\tb\nc\x1b[2J\x07\x9b\u202e\u2028é\xa0\udcff"
+    shown = r"a\tb\nc\x1b[2J\x07\x9b\u202e\u2028é" + "\xa0" + r"\xff"
+    assert visible(text, Terminal()) == shown
+    assert visible(text, StringIO()) == "a\\tb\\nc\x1b[2J\x07\x9b\u202e\u2028é\xa0\\xff"
+    for stream in (Terminal(), StringIO()):
+        monkeypatch.setattr(sys, "stdout", stream)
+        put(text, 1)
+        assert stream.getvalue() == visible(text, stream) + "\t1\n"
+        line = len(stream.getvalue())
+        put_json(name=text)
+        printed = stream.getvalue()[line:]
+        assert json.loads(printed) == {"name": text}
+        assert printed[:-1].replace("\xa0", "").isprintable() == stream.isatty()
+        printed.encode()
+
+
+def test_a_hostile_phrase_and_file_name(run, tmp_path):
+    folder = tmp_path / "a\tb\nc\x1b[2J"
+    folder.mkdir()
+    (folder / "corpus").write_text("a \x1b[2Jb a\n")
+    run("index", "build", folder / "corpus", "-o", tmp_path / "i")
+    (tmp_path / "asked").write_text("\x1b[2Jb\na\tb\n")
+    assert run("count", tmp_path / "i", "-i", tmp_path / "asked")[0] == "\x1b[2Jb\t1\na\\tb\t0\n"
+    _, err = run("count", folder, "a", status=1)
+    assert err.count("\n") == 1 and "a\\tb\\nc\x1b[2J" in err
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")

@@ -4,9 +4,9 @@ import json
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, TextIO
 
 import typer
 
@@ -33,24 +33,57 @@ class Asked(NamedTuple):
     empty: bool
 
 
+# Tabs and line ends part what is printed; bytes of file names that are no UTF-8 are surrogates.
+_IN_A_PIPE = {ord("\t"): r"\t", ord("\n"): r"\n", ord("\r"): r"\r"} | {
+    0xDC00 + byte: f"\\x{byte:02x}" for byte in range(0x80, 0x100)
+}
+# What a terminal would obey rather than show: control characters, line ends of Unicode, marks
+# that turn the direction of writing.
+_OBEYED = (
+    *range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029, 0x200E, 0x200F, 0x61C,
+    *range(0x202A, 0x202F), *range(0x2066, 0x206A),
+)  # fmt: skip
+_ON_A_TERMINAL = {
+    code: f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" for code in _OBEYED
+} | _IN_A_PIPE
+_IN_JSON = {0xDC00 + byte: f"\\udc{byte:02x}" for byte in range(0x80, 0x100)}
+_IN_JSON_ON_A_TERMINAL = {code: f"\\u{code:04x}" for code in _OBEYED} | _IN_JSON
+
+
+def visible(text: str, stream: TextIO) -> str:
+    r"""Return text from outside as it may be printed as (part of) one line.
+
+    Tabs and line ends become `\t`, `\n` and `\r` everywhere, bytes of a name that is no UTF-8
+    `\xff`. All else that a terminal would obey becomes `\x1b` on a terminal, and stays as it is
+    in a pipe or a file.
+
+    >>> from io import StringIO
+    >>> print(visible("a\tb", StringIO()))
+    a\tb
+    """
+    if text.isprintable():
+        return text
+    return text.translate(_ON_A_TERMINAL if stream.isatty() else _IN_A_PIPE)
+
+
 def say(message: str) -> None:
-    """Print a line on standard error."""
-    print(message, file=sys.stderr)
+    """Print a line on standard error; where nobody can read it any more, work goes on."""
+    with suppress(OSError):
+        print(visible(message, sys.stderr), file=sys.stderr)
 
 
 def put(*columns: object) -> None:
     """Print tab-separated columns on standard output."""
-    sys.stdout.write("\t".join(map(str, columns)) + "\n")
+    stream = sys.stdout
+    stream.write("\t".join([visible(str(column), stream) for column in columns]) + "\n")
 
 
 def put_json(**values: Any) -> None:
     """Print one JSON object on standard output."""
-    sys.stdout.write(json.dumps(values, ensure_ascii=False) + "\n")
-
-
-def as_column(text: str) -> str:
-    """Return text without the characters that part columns and lines."""
-    return text.replace("\t", " ").replace("\n", " ").replace("\r", " ")
+    text = json.dumps(values, ensure_ascii=False)
+    if not text.isprintable():
+        text = text.translate(_IN_JSON_ON_A_TERMINAL if sys.stdout.isatty() else _IN_JSON)
+    sys.stdout.write(text + "\n")
 
 
 def number(value: float | None) -> str:

@@ -8,7 +8,6 @@ from distsim.cli.console import (
     NOT_AVAILABLE,
     InputOption,
     JsonOption,
-    as_column,
     asked_phrases,
     put,
     put_json,
@@ -43,4 +42,4 @@ def count(
         if as_json:
             put_json(phrase=one.phrase, count=times)
         else:
-            put(as_column(one.phrase), NOT_AVAILABLE if times is None else times)
+            put(one.phrase, NOT_AVAILABLE if times is None else times)

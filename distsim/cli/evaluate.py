@@ -1,12 +1,13 @@
 """`distsim evaluate TABLE GOLD...`: how well do similarities agree with people?"""
 
+import sys
 from enum import StrEnum
 from math import isnan
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from distsim.cli.console import number, put, put_json, say
+from distsim.cli.console import number, put, put_json, say, visible
 
 if TYPE_CHECKING:
     from distsim.evaluation.evaluate import Measure, Point, Result
@@ -94,7 +95,7 @@ def evaluate(
     line = signature_line(opened, samples, seed)
     if output_format is Format.TEXT:
         _print_text(results)
-        print(line)
+        put(line)
     elif output_format is Format.TSV:
         put(*results[0]._fields)
         for result in results:
@@ -152,7 +153,7 @@ def _print_text(results: "list[Result]") -> None:
         interval = "NA" if isnan(one.low) else f"{one.low:.3f} {one.high:.3f}"
         coverage = f"{one.covered / one.pairs:.1%}" if one.pairs else "NA"
         shown.add_row(
-            one.gold, one.measure, one.statistic, _short(one.value), interval,
+            visible(one.gold, sys.stdout), one.measure, one.statistic, _short(one.value), interval,
             _short(one.pearson), f"{one.pairs:,}", coverage, f"{one.composed:,}",
         )  # fmt: skip
     Console(width=120, highlight=False).print(shown)

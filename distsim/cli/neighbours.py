@@ -10,7 +10,6 @@ from distsim.cli.console import (
     NOT_AVAILABLE,
     InputOption,
     JsonOption,
-    as_column,
     asked_phrases,
     lengths_range,
     number,
@@ -108,7 +107,7 @@ def neighbours(
             measure = exact_cosine(opened, table, index)
     n_composed = 0
     for one in asked:
-        focal = [as_column(one.phrase)] if file is not None else []
+        focal = [one.phrase] if file is not None else []
         found = None
         if not one.empty:
             if measure is not None and rerank is not None:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from distsim.cli.console import JsonOption, as_column, number, put, put_json, read_lines, say
+from distsim.cli.console import JsonOption, number, put, put_json, read_lines, say
 from distsim.errors import InputError, ParameterError
 
 
@@ -64,7 +64,7 @@ def similarity(
         elif single:
             put(number(value), *mark)
         else:
-            put(as_column(first), as_column(second), number(value), *mark)
+            put(first, second, number(value), *mark)
     if n_composed:
         say(
             f"composed: {n_composed:,} of {len(asked):,} pairs have a phrase that is not in the "
