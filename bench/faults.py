@@ -354,8 +354,8 @@ def _mend(manifest_file: Path, manifest: dict, name: str, data: bytes) -> None: 
     from distsim import storage
 
     manifest["arrays"][name]["checksum"] = hashlib.blake2b(data, digest_size=16).hexdigest()
-    manifest["checksum"] = storage._manifest_checksum(manifest)
-    manifest_file.write_text(storage._manifest_text(manifest))
+    manifest["checksum"] = storage.manifest.manifest_checksum(manifest)
+    manifest_file.write_text(storage.manifest.manifest_text(manifest))
 
 
 def ask_in_child(path: Path, scratch: Path, names: list[str] | None = None) -> dict[str, str]:

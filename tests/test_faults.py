@@ -135,7 +135,7 @@ def test_interrupted_right_after_the_change_was_made(
     path = tmp_path / "x"
     with storage.create(path, storage.INDEX) as writer:
         writer.add("values", np.arange(3))
-    synced = storage._sync_folder
+    synced = storage.writing.sync_folder
     calls = []
 
     def interrupt(folder: Path) -> None:
@@ -144,7 +144,7 @@ def test_interrupted_right_after_the_change_was_made(
             raise KeyboardInterrupt
         synced(folder)
 
-    monkeypatch.setattr(storage, "_sync_folder", interrupt)
+    monkeypatch.setattr(storage.writing, "sync_folder", interrupt)
     with pytest.raises(KeyboardInterrupt), storage.change(path, storage.INDEX) as writer:
         writer.add("values", np.arange(5))
     assert storage.Artifact(path).array("values").tolist() == [0, 1, 2, 3, 4]
@@ -166,8 +166,8 @@ def rewrite(path: Path, change: Callable[[dict], None]) -> None:
     """Change a manifest and mend its checksum."""
     manifest = json.loads((path / "manifest.json").read_text())
     change(manifest)
-    manifest["checksum"] = storage._manifest_checksum(manifest)
-    (path / "manifest.json").write_text(storage._manifest_text(manifest))
+    manifest["checksum"] = storage.manifest.manifest_checksum(manifest)
+    (path / "manifest.json").write_text(storage.manifest.manifest_text(manifest))
 
 
 @pytest.mark.parametrize(

@@ -127,7 +127,7 @@ def test_outputs_that_cannot_be(tmp_path):
         pass
     with pytest.raises(InputError, match="is a folder"), open_output(tmp_path):
         pass
-    with pytest.raises(InputError, match="is a folder, wanted a grammar"):
+    with pytest.raises(InputError, match="is a folder, wanted a file"):
         list(read_lines(tmp_path))
 
 

@@ -25,8 +25,8 @@ def folder(tmp_path):
 def rewrite_manifest(folder, **changes):
     manifest = json.loads((folder / "manifest.json").read_text())
     manifest.update(changes)
-    manifest["checksum"] = storage._manifest_checksum(manifest)
-    (folder / "manifest.json").write_text(storage._manifest_text(manifest))
+    manifest["checksum"] = storage.manifest.manifest_checksum(manifest)
+    (folder / "manifest.json").write_text(storage.manifest.manifest_text(manifest))
 
 
 def test_what_was_written_is_read(folder):

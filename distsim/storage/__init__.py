@@ -1,0 +1,46 @@
+"""Arrays and text <-> artifact folders and single files: manifests, maps, checks, locks.
+
+An artifact is a folder of raw little-endian arrays and a `manifest.json` that names each
+with its dtype, shape, size and checksum. File names carry a piece of the checksum, so a
+folder can hold an old and a new state side by side; the manifest, replaced in one step,
+decides which of them is the artifact. Nothing in it is ever unpickled or run.
+"""
+
+from distsim.storage.checksums import RunningChecksum, checksum_of_array, checksum_of_settings
+from distsim.storage.files import (
+    GZ_LEVEL,
+    STANDARD_OUTPUT,
+    LineWriter,
+    ResumableLines,
+    open_output,
+    require_head,
+    resumable_lines,
+)
+from distsim.storage.manifest import INDEX, KINDS, MANIFEST, PROJECTION, SIGNATURES, Kind
+from distsim.storage.reading import Artifact, understood
+from distsim.storage.writing import ArrayStream, ArtifactWriter, change, create
+
+__all__ = [
+    "GZ_LEVEL",
+    "INDEX",
+    "KINDS",
+    "MANIFEST",
+    "PROJECTION",
+    "SIGNATURES",
+    "STANDARD_OUTPUT",
+    "ArrayStream",
+    "Artifact",
+    "ArtifactWriter",
+    "Kind",
+    "LineWriter",
+    "ResumableLines",
+    "RunningChecksum",
+    "change",
+    "checksum_of_array",
+    "checksum_of_settings",
+    "create",
+    "open_output",
+    "require_head",
+    "resumable_lines",
+    "understood",
+]

@@ -1,0 +1,48 @@
+"""Arrays, settings, files -> their checksums: BLAKE2b, 16 bytes, in hexadecimal."""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from distsim.storage.files import naming
+
+CHECKSUM_BYTES = 16
+_READ_BYTES = 1 << 22
+
+
+def checksum_of_settings(settings: Any) -> str:
+    """Return a checksum of plain values (dicts, lists, text, numbers), in canonical JSON."""
+    text = json.dumps(settings, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.blake2b(text.encode(), digest_size=CHECKSUM_BYTES).hexdigest()
+
+
+def checksum_of_array(values: np.ndarray) -> str:
+    """Return the checksum of an array's bytes."""
+    data = np.ascontiguousarray(values).reshape(-1).view(np.uint8).data
+    return hashlib.blake2b(data, digest_size=CHECKSUM_BYTES).hexdigest()
+
+
+class RunningChecksum:
+    """The checksum of an array that comes in pieces."""
+
+    def __init__(self) -> None:
+        self._digest = hashlib.blake2b(digest_size=CHECKSUM_BYTES)
+
+    def add(self, values: np.ndarray) -> None:
+        """Add the next piece."""
+        self._digest.update(np.ascontiguousarray(values).reshape(-1).view(np.uint8).data)
+
+    def __str__(self) -> str:
+        return self._digest.hexdigest()
+
+
+def checksum_of_file(file: Path) -> str:
+    """Return the checksum of a file's bytes."""
+    digest = hashlib.blake2b(digest_size=CHECKSUM_BYTES)
+    with naming(file), open(file, "rb") as stream:
+        while data := stream.read(_READ_BYTES):
+            digest.update(data)
+    return digest.hexdigest()

@@ -1,0 +1,176 @@
+"""Bytes -> a single file: written whole or not at all, or continued where it stopped."""
+
+import fcntl
+import gzip
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from distsim.errors import InputError
+
+STANDARD_OUTPUT = "-"
+GZ_LEVEL = 6
+_MEMBER_BYTES = 1 << 20
+
+
+@contextmanager
+def naming(file: Path) -> Iterator[None]:
+    """Put the file's name into an error of the system that has none."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            error.filename = str(file)
+        raise
+
+
+class LineWriter:
+    """Writes bytes to a file, packed into independent gz members where the name ends in .gz."""
+
+    def __init__(self, stream: BinaryIO, packs: bool) -> None:
+        self._stream = stream
+        self._packs = packs
+        self._waiting: list[bytes] = []
+        self._n_waiting = 0
+
+    def write(self, line: bytes) -> None:
+        """Write a line, or any bytes."""
+        self._waiting.append(line)
+        self._n_waiting += len(line)
+        if self._n_waiting >= _MEMBER_BYTES:
+            self.flush()
+
+    def pack(self, text: bytes) -> bytes:
+        """Return text as it is to stand in the file; may be called from any thread."""
+        return gzip.compress(text, GZ_LEVEL, mtime=0) if self._packs and text else text
+
+    def write_packed(self, packed: bytes) -> None:
+        """Write what `pack` returned."""
+        self.flush()
+        self._stream.write(packed)
+
+    def flush(self) -> None:
+        """Hand everything written so far to the file."""
+        if self._waiting:
+            self._stream.write(self.pack(b"".join(self._waiting)))
+            self._waiting, self._n_waiting = [], 0
+
+
+@contextmanager
+def open_output(path: str | Path) -> Iterator[LineWriter]:
+    """Write a file whole or not at all: it is renamed into place when the block ends well.
+
+    Arguments:
+        path: packed as gz where it ends in `.gz`; `-` for standard output, plain.
+
+    Raises:
+        InputError: the folder does not exist, or `path` is one.
+    """
+    if str(path) == STANDARD_OUTPUT:
+        writer = LineWriter(sys.stdout.buffer, packs=False)
+        yield writer
+        writer.flush()
+        sys.stdout.buffer.flush()
+        return
+    path = Path(path)
+    packs = path.suffix == ".gz"
+    if path.is_dir():
+        raise InputError(f"{path}: is a folder, wanted a file to write: name a file in it")
+    if not path.parent.is_dir():
+        raise InputError(f"{path.parent}: no such folder: create it first")
+    if path.exists() and not path.is_file():  # a device or a pipe cannot be renamed over
+        with open(path, "wb") as stream:
+            writer = LineWriter(stream, packs)
+            yield writer
+            writer.flush()
+        return
+    target = path.resolve()  # write through a link, not over it
+    unfinished = target.with_name(f".{target.name}.{os.getpid()}.unfinished")
+    try:
+        with open(unfinished, "wb") as stream:
+            writer = LineWriter(stream, packs)
+            yield writer
+            writer.flush()
+            if packs and stream.tell() == 0:
+                stream.write(gzip.compress(b"", GZ_LEVEL, mtime=0))
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(unfinished, target)
+    except BaseException:
+        unfinished.unlink(missing_ok=True)
+        raise
+
+
+class ResumableLines:
+    """A file of lines under a head, in the making; `done` lines stand in it already."""
+
+    def __init__(self, stream: BinaryIO, done: int) -> None:
+        self._stream = stream
+        self.done = done
+
+    def write(self, line: bytes) -> None:
+        """Write the next line; it is kept from here on, also when the run is killed."""
+        self._stream.write(line)
+        self._stream.flush()
+        self.done += 1
+
+
+@contextmanager
+def resumable_lines(path: Path, head: bytes) -> Iterator[ResumableLines]:
+    """Write a file line by line; a run that is stopped leaves `<path>.part` to go on with.
+
+    The part becomes the file when the block ends well.
+
+    Arguments:
+        head: the first line, which says what the others depend on; a part is continued only
+            under the same one.
+
+    Raises:
+        InputError: the part has another head, or another process is writing it.
+    """
+    part = path.with_name(path.name + ".part")
+    with open(part, "a+b") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise InputError(
+                f"{path}: another process is writing it: wait until it is done"
+            ) from None
+        yield ResumableLines(file, _whole_lines(file, part, head))
+        file.flush()
+        os.fsync(file.fileno())
+        os.replace(part, path)
+
+
+def require_head(path: Path, head: bytes) -> None:
+    """Refuse a file whose first line is another.
+
+    Raises:
+        InputError: it was begun with other settings.
+    """
+    with open(path, "rb") as file:
+        found = file.readline()
+    if found != head:
+        raise InputError(
+            f"{path}, line 1: was begun with other settings, another text or another index: "
+            "remove it, or give another name with -o"
+        )
+
+
+def _whole_lines(file: BinaryIO, part: Path, head: bytes) -> int:
+    """Cut a file after its last whole line and return how many stand there under its head."""
+    file.seek(0)
+    written = file.read()
+    whole = written[: written.rfind(b"\n") + 1]
+    if not whole:
+        file.truncate(0)
+        file.write(head)
+        file.flush()
+        return 0
+    require_head(part, head)
+    file.truncate(len(whole))
+    file.seek(len(whole))
+    return whole.count(b"\n") - 1

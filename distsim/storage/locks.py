@@ -1,0 +1,57 @@
+"""A folder that is written -> one writer at a time, on a disk that keeps what it was given."""
+
+import errno
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from distsim.errors import ArtifactError
+
+
+@contextmanager
+def locked(folder: Path, path: Path, make: bool = False) -> Iterator[None]:
+    """Hold the folder's lock; the lock goes with the process, however that ends."""
+    while True:
+        if make:
+            folder.mkdir(exist_ok=True)
+        try:
+            handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        except FileNotFoundError:
+            if make:
+                continue
+            raise
+        try:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:
+                if error.errno not in (errno.EAGAIN, errno.EACCES):
+                    raise
+                raise ArtifactError(
+                    f"{path}: another process is writing here: wait until it is done"
+                ) from None
+            same = folder.exists() and os.path.samestat(os.fstat(handle), folder.stat())
+            if not same:
+                continue  # it was renamed or removed while we waited for it
+            yield
+            return
+        finally:
+            os.close(handle)
+
+
+def require_writable(folder: Path) -> None:
+    """Refuse at the door what would fail after hours of work."""
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise ArtifactError(
+            f"{folder}: cannot be written: change its permissions or name another place"
+        )
+
+
+def sync_folder(folder: Path) -> None:
+    """Wait until the names in a folder are on the disk."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,133 @@
+"""manifest.json <-> what an artifact is, with every array's dtype, shape, size and checksum."""
+
+import json
+import math
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from distsim.errors import ArtifactError
+from distsim.storage.checksums import checksum_of_settings
+
+MANIFEST = "manifest.json"
+
+# What an entry of a manifest may say: no path out of the folder, no dtype that holds pointers.
+_FILE_NAME = re.compile(r"[^/\0]+\.bin")
+_DTYPE = re.compile(r"\|[uib]1|<[uif][248]")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of artifact, and which format versions of it this distsim writes and reads."""
+
+    name: str
+    version: int
+    oldest_readable: int
+
+
+INDEX = Kind("index", version=1, oldest_readable=1)
+SIGNATURES = Kind("signatures", version=1, oldest_readable=1)
+PROJECTION = Kind("projection", version=1, oldest_readable=1)
+KINDS = {kind.name: kind for kind in (INDEX, SIGNATURES, PROJECTION)}
+
+
+def read_manifest(path: Path) -> dict[str, Any]:
+    """Return the manifest of the artifact at `path`, checked as far as it alone can be.
+
+    Raises:
+        ArtifactError: there is none, or it is damaged.
+    """
+    if not path.exists():
+        raise ArtifactError(f"{path}: no such folder: check the path")
+    if not path.is_dir():
+        raise ArtifactError(f"{path}: is a file, wanted the folder of an artifact: check the path")
+    file = path / MANIFEST
+    if not file.exists():
+        raise ArtifactError(
+            f"{path}: has no {MANIFEST}: an unfinished build or no artifact of distsim; "
+            "name another folder, or remove this one and build it again"
+        )
+    try:
+        text = file.read_bytes()
+        manifest = json.loads(text)
+        sound = (
+            manifest["checksum"] == manifest_checksum(manifest)
+            and text == manifest_text(manifest).encode()
+            and _is_well_formed(manifest)
+        )
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        sound = False
+    except OSError as error:
+        raise ArtifactError(
+            f"{file}: cannot be read ({error.strerror}): change its permissions or restore it"
+        ) from None
+    if not sound:
+        raise ArtifactError(
+            f"{file}: is damaged: restore the file, or remove the folder and build it again"
+        )
+    return manifest
+
+
+def require_kind(path: Path, manifest: dict[str, Any], kind: Kind | None) -> Kind:
+    """Return the kind of an artifact, `kind` where given, of a version that can be read."""
+    found = KINDS.get(manifest["kind"])
+    if found is None:
+        raise ArtifactError(
+            f"{path}: holds {manifest['kind']!r}, a kind of artifact that this "
+            "version of distsim does not know: upgrade distsim"
+        )
+    if kind is not None and found is not kind:
+        raise ArtifactError(
+            f"{path}: holds {_article(found.name)}, wanted {_article(kind.name)}: "
+            "name another folder"
+        )
+    version = manifest["version"]
+    if version > found.version:
+        raise ArtifactError(
+            f"{path}: {found.name} of format version {version}, this distsim reads up "
+            f"to {found.version}: upgrade distsim"
+        )
+    if version < found.oldest_readable:
+        raise ArtifactError(
+            f"{path}: {found.name} of format version {version}, this distsim reads from "
+            f"{found.oldest_readable} on: build it again"
+        )
+    return found
+
+
+def _is_well_formed(manifest: dict[str, Any]) -> bool:
+    return (
+        isinstance(manifest["kind"], str)
+        and isinstance(manifest["version"], int)
+        and isinstance(manifest["parameters"], dict)
+        and all(_is_entry(entry) for entry in manifest["arrays"].values())
+    )
+
+
+def _is_entry(entry: dict[str, Any]) -> bool:
+    """Tell whether an array's description is one that this module wrote or could write."""
+    shape, dtype = entry["shape"], entry["dtype"]
+    return (
+        _FILE_NAME.fullmatch(entry["file"]) is not None
+        and _DTYPE.fullmatch(dtype) is not None
+        and isinstance(entry["checksum"], str)
+        and len(shape) in (1, 2)
+        and all(type(length) is int and length >= 0 for length in shape)
+        and entry["size"] == math.prod(shape) * int(dtype[2:])
+    )
+
+
+def manifest_text(manifest: dict[str, Any]) -> str:
+    """Return what stands in the file."""
+    return json.dumps(manifest, indent=1, ensure_ascii=False) + "\n"
+
+
+def manifest_checksum(manifest: dict[str, Any]) -> str:
+    """Return the checksum of everything in a manifest but the checksum itself."""
+    content = {name: value for name, value in manifest.items() if name != "checksum"}
+    return checksum_of_settings(content)
+
+
+def _article(noun: str) -> str:
+    return {"index": "an index", "signatures": "a signature table"}.get(noun, f"a {noun}")

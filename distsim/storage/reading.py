@@ -1,0 +1,123 @@
+"""An artifact on disk -> its manifest and its arrays, checked when they are opened."""
+
+import errno
+import mmap
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from distsim.errors import ArtifactError
+from distsim.storage.checksums import checksum_of_file
+from distsim.storage.manifest import MANIFEST, Kind, read_manifest, require_kind
+from distsim.storage.maps import SMALL_BYTES, memory_maps, read_only
+
+
+class Artifact:
+    """An artifact opened for reading: its manifest and its arrays, memory-mapped.
+
+    Raises:
+        ArtifactError: the folder is missing, unfinished, of another kind, of a version that
+            cannot be read, or does not hold what its manifest says.
+    """
+
+    def __init__(self, path: str | Path, kind: Kind | None = None) -> None:
+        self.path = Path(path)
+        self.manifest = read_manifest(self.path)
+        self.kind = require_kind(self.path, self.manifest, kind)
+        while True:
+            try:
+                self._arrays = {name: self._map(name) for name in self.manifest["arrays"]}
+                return
+            except ArtifactError:
+                before = self.manifest["checksum"]
+                self.manifest = read_manifest(self.path)
+                if self.manifest["checksum"] == before:  # else a writer was faster than we
+                    raise
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """What the artifact was made with."""
+        return self.manifest["parameters"]
+
+    @property
+    def checksum(self) -> str:
+        """The checksum of the manifest, and through it of everything in the artifact."""
+        return self.manifest["checksum"]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.manifest["arrays"]
+
+    def array(self, name: str, dtype: Any = None, ndim: int = 1) -> np.ndarray:
+        """Return an array, read-only; the larger ones are memory-mapped.
+
+        dtype: what its reader relies on, with `ndim`; not checked where None.
+
+        Raises:
+            ArtifactError: there is no such array, or it is of another dtype or dimension.
+        """
+        try:
+            values = self._arrays[name]
+        except KeyError:
+            raise ArtifactError(
+                f"{self.path}: no array {name!r} in the manifest: build it again"
+            ) from None
+        if dtype is not None and (values.dtype != np.dtype(dtype) or values.ndim != ndim):
+            raise ArtifactError(
+                f"{self.path}: array {name!r} is {values.ndim}-dimensional {values.dtype}, wanted "
+                f"{ndim}-dimensional {np.dtype(dtype)}: restore it or build it again"
+            )
+        return values
+
+    def release(self) -> None:
+        """Let go of the pages of mapped arrays that were read; they are read anew on demand."""
+        for values in self._arrays.values():
+            if values.nbytes > SMALL_BYTES:
+                memory_maps().madvise(values.ctypes.data, values.nbytes, mmap.MADV_DONTNEED)
+
+    def size(self) -> int:
+        """Return the bytes of all arrays."""
+        return sum(entry["size"] for entry in self.manifest["arrays"].values())
+
+    def damaged(self) -> list[str]:
+        """Return the files whose bytes are not those that were written."""
+        return [
+            entry["file"]
+            for entry in self.manifest["arrays"].values()
+            if checksum_of_file(self.path / entry["file"]) != entry["checksum"]
+        ]
+
+    def _map(self, name: str) -> np.ndarray:
+        entry = self.manifest["arrays"][name]
+        file = self.path / entry["file"]
+        try:
+            size = file.stat().st_size
+            if size == entry["size"]:
+                return read_only(file, entry["dtype"], tuple(entry["shape"]), size)
+        except OSError as error:
+            remedy = f"restore the file or build the {self.kind.name} again"
+            if isinstance(error, PermissionError):
+                remedy = "change its permissions"
+            elif error.errno == errno.ENOMEM:
+                remedy = "raise the limit of memory (ulimit -v) or use a larger machine"
+            elif error.errno in (errno.EMFILE, errno.ENFILE):
+                remedy = "raise the limit of open files (ulimit -n)"
+            raise ArtifactError(f"{file}: cannot be opened ({error.strerror}): {remedy}") from None
+        raise ArtifactError(
+            f"{file}: {size:,} bytes, wanted {entry['size']:,}: the file is cut short or changed; "
+            f"restore it or build the {self.kind.name} again"
+        )
+
+
+@contextmanager
+def understood(path: str | Path) -> Iterator[None]:
+    """Turn what odd parameters in a manifest raise into an ArtifactError that names the place."""
+    try:
+        yield
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise ArtifactError(
+            f"{path}: {MANIFEST} holds parameters that cannot be ({error}): restore it or "
+            "build it again"
+        ) from error

@@ -1,0 +1,247 @@
+"""Arrays -> an artifact on disk, whole or not at all, made new or changed in one step."""
+
+import hashlib
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from distsim.errors import ArtifactError
+from distsim.parallel import check_interrupted
+from distsim.storage.checksums import CHECKSUM_BYTES, checksum_of_file
+from distsim.storage.files import naming
+from distsim.storage.locks import locked, require_writable, sync_folder
+from distsim.storage.manifest import (
+    MANIFEST,
+    Kind,
+    manifest_checksum,
+    manifest_text,
+    read_manifest,
+    require_kind,
+)
+from distsim.storage.maps import read_only
+from distsim.storage.reading import Artifact
+
+
+class ArrayStream:
+    """An array of an artifact that is being written piece by piece."""
+
+    def __init__(self, folder: Path, name: str, dtype: np.dtype, width: int | None) -> None:
+        self._folder = folder
+        self._stem = name.replace("/", "-")
+        self._dtype = dtype
+        self._width = width
+        self._part = folder / f"{self._stem}.part"
+        self._file = open(self._part, "wb")  # noqa: SIM115 (closed by close or abandon)
+        self._hash = hashlib.blake2b(digest_size=CHECKSUM_BYTES)
+        self._size = 0
+
+    def append(self, values: np.ndarray) -> None:
+        """Append values, converted to the array's dtype."""
+        data = np.ascontiguousarray(values, self._dtype).reshape(-1).view(np.uint8).data
+        with naming(self._part):
+            self._file.write(data)
+        self._hash.update(data)
+        self._size += len(data)
+
+    def __len__(self) -> int:
+        return self._size // (self._dtype.itemsize * (self._width or 1))
+
+    def close(self) -> dict[str, Any]:
+        """Finish the file under its final name and return its entry in the manifest."""
+        if not self._file.closed:
+            with naming(self._part):
+                self._file.flush()
+                os.fsync(self._file.fileno())
+                self._file.close()
+            checksum = self._hash.hexdigest()
+            file = f"{self._stem}.{checksum[:12]}.bin"
+            os.replace(self._part, self._folder / file)
+            shape = [len(self)] if self._width is None else [len(self), self._width]
+            self._entry = {
+                "file": file,
+                "dtype": self._dtype.str,
+                "shape": shape,
+                "size": self._size,
+                "checksum": checksum,
+            }
+        return self._entry
+
+    def abandon(self) -> None:
+        """Close the file without keeping it."""
+        with suppress(OSError):  # closing writes out what is left, on a full disk in vain
+            self._file.close()
+
+
+@dataclass
+class ArtifactWriter:
+    """An artifact in the making; fill `parameters` and the arrays inside `create` or `change`."""
+
+    folder: Path
+    kind: Kind
+    parameters: dict[str, Any] = field(default_factory=dict)
+    entries: dict[str, dict[str, Any]] = field(default_factory=dict)
+    _streams: dict[str, ArrayStream] = field(default_factory=dict)
+    _unchecked: set[str] = field(default_factory=set)  # entries that an earlier writer made
+
+    def add(self, name: str, values: np.ndarray) -> None:
+        """Write a whole array, one- or two-dimensional."""
+        width = None if values.ndim == 1 else values.shape[1]
+        stream = self.stream(name, values.dtype, width)
+        stream.append(values)
+        self.close(name)
+
+    def stream(self, name: str, dtype: Any, width: int | None = None) -> ArrayStream:
+        """Begin an array that is written piece by piece; `width` columns where given."""
+        stream = ArrayStream(self.folder, name, np.dtype(dtype).newbyteorder("<"), width)
+        self._streams[name] = stream
+        return stream
+
+    def close(self, name: str) -> None:
+        """Finish the array of this name."""
+        self.entries[name] = self._streams.pop(name).close()
+        self._unchecked.discard(name)
+
+    def read(self, name: str) -> np.ndarray:
+        """Return a finished array of this artifact, mapped read-only.
+
+        Raises:
+            ArtifactError: it is an array of the earlier state and is damaged. What is read here
+                goes into new arrays, whose fresh checksums would hide the damage for ever.
+        """
+        entry = self.entries[name]
+        file = self.folder / entry["file"]
+        if name in self._unchecked:
+            if checksum_of_file(file) != entry["checksum"]:
+                raise ArtifactError(
+                    f"{file}: is damaged: restore it or build the {self.kind.name} again"
+                )
+            self._unchecked.discard(name)
+        return read_only(file, entry["dtype"], tuple(entry["shape"]), entry["size"])
+
+    def finish(self) -> None:
+        """Put the manifest in place: from here on the folder is the new artifact."""
+        check_interrupted()
+        for name in list(self._streams):
+            self.close(name)
+        manifest = {
+            "kind": self.kind.name,
+            "version": self.kind.version,
+            "parameters": self.parameters,
+            "arrays": dict(sorted(self.entries.items())),
+        }
+        manifest["checksum"] = manifest_checksum(manifest)
+        part = self.folder / (MANIFEST + ".part")
+        with naming(part), open(part, "w", encoding="utf-8") as file:
+            file.write(manifest_text(manifest))
+            file.flush()
+            os.fsync(file.fileno())
+        sync_folder(self.folder)  # the arrays' names are on the disk before the manifest's
+        os.replace(part, self.folder / MANIFEST)
+        sync_folder(self.folder)
+
+    def abandon(self) -> None:
+        """Close what is open; nothing of it is kept."""
+        for stream in self._streams.values():
+            stream.abandon()
+
+
+@contextmanager
+def create(path: str | Path, kind: Kind) -> Iterator[ArtifactWriter]:
+    """Write a new artifact at `path`, whole or not at all.
+
+    It is built in a hidden sibling folder and renamed into place. An artifact of the same
+    kind that stands there already, damaged or not, is replaced in one step when the new one
+    is complete.
+
+    Raises:
+        ArtifactError: something else stands at `path`, or it cannot be written, or another
+            process is writing there.
+    """
+    path = Path(path)
+    if path.exists() or path.is_symlink():
+        if path.is_dir() and not any(path.iterdir()):
+            path.rmdir()
+        else:
+            require_kind(path, read_manifest(path), kind)  # refuses what must not be replaced
+            with locked(path, path), _changing(path, ArtifactWriter(path, kind)) as writer:
+                yield writer
+            return
+    if not path.parent.is_dir():
+        raise ArtifactError(f"{path.parent}: no such folder: create it first")
+    require_writable(path.parent)
+    unfinished = path.with_name(f".{path.name}.unfinished")
+    with locked(unfinished, path, make=True):
+        if path.exists():
+            raise ArtifactError(
+                f"{path}: another process has just written here: look at it, or run the same "
+                "command again to replace it"
+            )
+        _clear(unfinished, keep=set())
+        writer = ArtifactWriter(unfinished, kind)
+        try:
+            yield writer
+            writer.finish()
+            os.rename(unfinished, path)
+        except BaseException:
+            writer.abandon()
+            shutil.rmtree(unfinished, ignore_errors=True)
+            raise
+        sync_folder(path.parent)
+
+
+@contextmanager
+def change(path: str | Path, kind: Kind) -> Iterator[ArtifactWriter]:
+    """Change the artifact at `path`: new arrays first, then the manifest in one step.
+
+    The writer starts with the present parameters and arrays; entries that are removed from
+    `writer.entries` go when the change is complete. Readers see the old or the new state.
+
+    Raises:
+        ArtifactError: as Artifact, or it cannot be written, or another process is writing.
+    """
+    path = Path(path)
+    read_manifest(path)
+    with locked(path, path):
+        manifest = Artifact(path, kind).manifest
+        entries = dict(manifest["arrays"])
+        writer = ArtifactWriter(
+            path, kind, dict(manifest["parameters"]), entries, _unchecked=set(entries)
+        )
+        with _changing(path, writer):
+            yield writer
+
+
+@contextmanager
+def _changing(path: Path, writer: ArtifactWriter) -> Iterator[ArtifactWriter]:
+    """Write into a locked artifact; afterwards only what its manifest names is left."""
+    require_writable(path)
+    _clear(path, keep=_named_files(path))
+    try:
+        yield writer
+        writer.finish()
+    except BaseException:
+        writer.abandon()
+        with suppress(OSError, ArtifactError):
+            # Not the files named before: the manifest may be the new one already.
+            _clear(path, keep=_named_files(path))
+        raise
+    with suppress(OSError):  # the change is made; the next writer clears what stays now
+        _clear(path, keep=_named_files(path))
+
+
+def _named_files(path: Path) -> set[str]:
+    return {entry["file"] for entry in read_manifest(path)["arrays"].values()}
+
+
+def _clear(folder: Path, keep: set[str]) -> None:
+    """Remove our files that no manifest names: leavings of a writer that was killed."""
+    for file in folder.iterdir():
+        ours = file.suffix in (".bin", ".part")
+        if ours and file.is_file() and file.name not in keep:
+            file.unlink(missing_ok=True)
