@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from distsim import storage
+from distsim.bitext.bitext import Bitext
 from distsim.errors import ArtifactError
 from distsim.indexes.corpus_index import CorpusIndex, signatures_inside
 from distsim.kernels.compiled import frozen
@@ -46,6 +47,8 @@ def find_faults(path: str | Path) -> list[str]:
                 faults += find_faults(projection_inside(path))
         elif artifact.kind is storage.SIGNATURES:
             faults += _table_faults(SignatureTable(artifact))
+        elif artifact.kind is storage.BITEXT:
+            faults += Bitext(artifact).faults()
         elif artifact.kind is storage.PROJECTION:
             SpectralProjection(artifact)
             if np.any(np.diff(artifact.array("hashes")) == 0) or np.any(

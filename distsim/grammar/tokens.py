@@ -1,6 +1,5 @@
 """Symbols of rules -> the words by which a table knows them."""
 
-import re
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from distsim.corpus.escapes import unescape
 from distsim.corpus.query import split_phrase
 from distsim.corpus.vocabulary import HashNumbering
 from distsim.grammar.block import TERMINAL, RuleBlock
@@ -17,28 +17,6 @@ from distsim.signatures.table import SignatureTable
 
 UNESCAPED, SPLIT, VANISHED = 1, 2, 4  # what happened to a token on its way, as bits
 _CACHED_TOKENS = 1 << 20
-
-# Moses' tokenizer (escape-special-chars), with the forms of its older versions.
-_ENTITIES = {
-    "&apos;": "'", "&quot;": '"', "&lt;": "<", "&gt;": ">", "&#91;": "[", "&#93;": "]",
-    "&#124;": "|", "&bar;": "|", "&bra;": "[", "&ket;": "]", "&amp;": "&",
-}  # fmt: skip
-_ENTITY = re.compile("|".join(map(re.escape, _ENTITIES)))
-_PENN = {
-    "-lrb-": "(", "-rrb-": ")", "-lsb-": "[", "-rsb-": "]", "-lcb-": "{", "-rcb-": "}",
-    "``": '"', "''": '"',
-}  # fmt: skip
-
-
-def unescape(token: str) -> str:
-    """Return a token as plain text has it.
-
-    >>> unescape("&apos;s"), unescape("-LRB-"), unescape("&amp;lt;"), unescape("a-b")
-    ("'s", '(', '&lt;', 'a-b')
-    """
-    if "&" in token:
-        token = _ENTITY.sub(lambda found: _ENTITIES[found[0]], token)
-    return _PENN.get(token.lower(), token)
 
 
 class BlockWords(NamedTuple):

@@ -16,11 +16,12 @@ from distsim.storage.files import (
     require_head,
     resumable_lines,
 )
-from distsim.storage.manifest import INDEX, KINDS, MANIFEST, PROJECTION, SIGNATURES, Kind
+from distsim.storage.manifest import BITEXT, INDEX, KINDS, MANIFEST, PROJECTION, SIGNATURES, Kind
 from distsim.storage.reading import Artifact, understood
 from distsim.storage.writing import ArrayStream, ArtifactWriter, change, create
 
 __all__ = [
+    "BITEXT",
     "GZ_LEVEL",
     "INDEX",
     "KINDS",

@@ -29,7 +29,8 @@ class Kind:
 INDEX = Kind("index", version=1, oldest_readable=1)
 SIGNATURES = Kind("signatures", version=1, oldest_readable=1)
 PROJECTION = Kind("projection", version=1, oldest_readable=1)
-KINDS = {kind.name: kind for kind in (INDEX, SIGNATURES, PROJECTION)}
+BITEXT = Kind("bitext", version=1, oldest_readable=1)
+KINDS = {kind.name: kind for kind in (INDEX, SIGNATURES, PROJECTION, BITEXT)}
 
 
 def read_manifest(path: Path) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""Two texts, sentence by sentence -> an artifact with word links, trees and tags."""

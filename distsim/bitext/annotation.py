@@ -1,0 +1,166 @@
+"""Files of trees and of tags, a line a sentence -> those of the pairs that are kept."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from distsim.bitext.reading import Pairs, refuse_nul
+from distsim.corpus.blocks import Block, read_blocks
+from distsim.corpus.escapes import unescape
+from distsim.corpus.normaliser import Normaliser
+from distsim.corpus.sources import Source, find_sources
+from distsim.corpus.trees import TreeReader
+from distsim.corpus.vocabulary import VocabularyBuilder
+from distsim.errors import InputError
+
+
+class ReadTrees(NamedTuple):
+    """Trees of the pairs that are kept; fields as of bitext.Trees, `missing` and `unlike` counted.
+
+    missing: sentences whose line is blank. unlike: whose leaves are not their tokens.
+    """
+
+    text: bytes
+    lengths: list[int]
+    labels: list[str]
+    span_labels: np.ndarray
+    span_bounds: np.ndarray
+    span_lengths: list[int]
+    missing: int
+    unlike: int
+
+
+class ReadTags(NamedTuple):
+    """Tags of the pairs that are kept: uint32 a token; tags by number; `unlike` sentences."""
+
+    numbers: np.ndarray
+    vocabulary: VocabularyBuilder
+    missing: int
+    unlike: int
+
+
+def trees_for(path: str | Path, pairs: Pairs, normaliser: Normaliser) -> ReadTrees:
+    """Return the trees in a file for the pairs that are kept.
+
+    A tree matches where its leaves, normalised, are the English tokens; brackets and quotes
+    may be written as the Penn Treebank does (-LRB-, ``).
+
+    Raises:
+        InputError: the file cannot be read, a tree is broken (file and line are named), or the
+            number of lines is not that of the pairs that were read.
+    """
+    reader = TreeReader()
+    leaves = _Leaves(pairs.english.vocabulary, normaliser)
+    numbers: dict[str, int] = {}
+    text: list[bytes] = []
+    lengths: list[int] = []
+    span_labels: list[int] = []
+    span_bounds: list[tuple[int, int]] = []
+    span_lengths: list[int] = []
+    missing = unlike = 0
+    for line, words, file, number in _lines_for(path, pairs, "trees"):
+        nodes = []
+        kept = b""
+        if not line.strip():
+            missing += 1
+        else:
+            try:
+                tree = reader.parse(line)
+            except ValueError as error:
+                raise InputError(f"{file}, line {number}: the tree is broken: {error}") from None
+            if leaves.are(tree.leaves, words):
+                kept = line.strip().encode()
+                nodes = tree.nodes
+            else:
+                unlike += 1
+        text.append(kept)
+        lengths.append(len(kept))
+        span_lengths.append(len(nodes))
+        for start, stop, label in nodes:
+            span_labels.append(numbers.setdefault(label, len(numbers)))
+            span_bounds.append((start, stop))
+    return ReadTrees(
+        b"".join(text), lengths, list(numbers), np.array(span_labels, np.uint32),
+        np.array(span_bounds, np.uint8).reshape(-1, 2), span_lengths, missing, unlike,
+    )  # fmt: skip
+
+
+def tags_for(path: str | Path, pairs: Pairs) -> ReadTags:
+    """Return the tags in a file for the pairs that are kept.
+
+    Raises:
+        InputError: the file cannot be read, or the number of lines is not that of the pairs.
+    """
+    vocabulary = VocabularyBuilder()
+    numbers: list[np.ndarray] = []
+    missing = unlike = 0
+    for line, words, _, _ in _lines_for(path, pairs, "tags"):
+        tags = line.split()
+        if len(tags) == words.size:
+            numbers.append(vocabulary.add([tag.encode() for tag in tags]))
+        else:
+            missing += not tags
+            unlike += bool(tags)
+            numbers.append(np.zeros(words.size, np.uint32))
+    return ReadTags(np.concatenate(numbers), vocabulary, missing, unlike)
+
+
+class _Leaves:
+    """Compares leaves with tokens; each distinct leaf is normalised once."""
+
+    def __init__(self, vocabulary: VocabularyBuilder, normaliser: Normaliser) -> None:
+        self._number = {word: i for i, word in enumerate(vocabulary.texts(1), 1)}
+        self._normaliser = normaliser
+        self._known: dict[str, tuple[int, int]] = {}
+
+    def are(self, leaves: list[str], words: np.ndarray) -> bool:
+        """Tell whether the leaves are these words."""
+        if len(leaves) != words.size:
+            return False
+        return all(
+            word in self._numbers(leaf) for leaf, word in zip(leaves, words.tolist(), strict=True)
+        )
+
+    def _numbers(self, leaf: str) -> tuple[int, int]:
+        """Return the word as which a leaf is known, as it stands and unescaped; -1: none."""
+        found = self._known.get(leaf)
+        if found is None:
+            plain, undone = (
+                self._number.get(self._normaliser.token(form).encode(), -1)
+                for form in (leaf, unescape(leaf))
+            )
+            found = self._known[leaf] = plain, undone
+        return found
+
+
+def _lines_for(
+    path: str | Path, pairs: Pairs, what: str
+) -> Iterator[tuple[str, np.ndarray, str, int]]:
+    """Yield (line, its English words, file, line number) for every pair that is kept."""
+    (source,) = find_sources([path])
+    stops = np.cumsum(pairs.english.lengths)
+    n_lines = 0
+    for block in read_blocks([source]):
+        lines = _split(block, source)
+        for number, line in enumerate(lines, n_lines):
+            row = int(pairs.rows[number]) if number < pairs.rows.size else -1
+            if row >= 0:
+                stop = int(stops[row])
+                start = stop - int(pairs.english.lengths[row])
+                yield line, pairs.english.tokens[start:stop], source.path, number + 1
+        n_lines += len(lines)
+    if n_lines != pairs.rows.size:
+        raise InputError(
+            f"{path} has {n_lines:,} lines, the bitext has {pairs.rows.size:,} pairs: give a "
+            f"line of {what} for every pair that was read, an empty one where there are none"
+        )
+
+
+def _split(block: Block, source: Source) -> list[str]:
+    refuse_nul(block, source.path)
+    lines = block.text.decode().split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    return lines

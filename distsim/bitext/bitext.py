@@ -1,0 +1,225 @@
+"""A bitext on disk -> its sentence pairs: words, links, trees, tags, line numbers."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from distsim import storage
+from distsim.corpus.annotation import Node
+from distsim.corpus.vocabulary import Vocabulary
+from distsim.errors import ArtifactError
+
+MAX_TOKENS = 255  # of a sentence: a position is a byte
+
+
+class Side(NamedTuple):
+    """One language of a bitext.
+
+    tokens: uint32, word ids of all sentences end to end. starts: uint64[n + 1] into it.
+    vocabulary: ids from 1, in order of first appearance.
+    """
+
+    tokens: np.ndarray
+    starts: np.ndarray
+    vocabulary: Vocabulary
+
+    def ids(self, sentence: int) -> np.ndarray:
+        """Return the word ids of a sentence, uint32."""
+        return self.tokens[int(self.starts[sentence]) : int(self.starts[sentence + 1])]
+
+    def words(self, sentence: int) -> list[str]:
+        """Return the words of a sentence."""
+        return self.vocabulary.words(self.ids(sentence))
+
+
+class Trees(NamedTuple):
+    """The English constituents; a sentence whose tree is not known has none.
+
+    text: uint8, the bracketed lines end to end. starts: uint64[n + 1] into it.
+    labels: the distinct labels, without what follows - or = (NP-SBJ is NP).
+    span_labels: uint32[m], numbers of labels. span_bounds: uint8[m, 2], tokens start..stop,
+    half-open. span_starts: uint64[n + 1] into both. The constituents of a sentence stand from
+    the top down, left to right, those of one token (its tag) included, ROOT, TOP and a
+    nameless root left out.
+    """
+
+    text: np.ndarray
+    starts: np.ndarray
+    labels: list[str]
+    span_labels: np.ndarray
+    span_bounds: np.ndarray
+    span_starts: np.ndarray
+
+    def line(self, sentence: int) -> str:
+        """Return the bracketed tree of a sentence, empty where it has none."""
+        piece = self.text[int(self.starts[sentence]) : int(self.starts[sentence + 1])]
+        return bytes(piece).decode()
+
+    def nodes(self, sentence: int) -> list[Node]:
+        """Return the constituents of a sentence, from the top down."""
+        first, stop = int(self.span_starts[sentence]), int(self.span_starts[sentence + 1])
+        return [
+            Node(start, end, self.labels[label])
+            for (start, end), label in zip(
+                self.span_bounds[first:stop].tolist(),
+                self.span_labels[first:stop].tolist(),
+                strict=True,
+            )
+        ]
+
+
+class Tags(NamedTuple):
+    """The English part-of-speech tags.
+
+    numbers: uint32, one for each English token, 0 where its sentence has no tags.
+    vocabulary: the tags, ids from 1.
+    """
+
+    numbers: np.ndarray
+    vocabulary: Vocabulary
+
+
+class Bitext:
+    """Sentence pairs with word links, read-only, over mapped arrays.
+
+    Attributes:
+        english, other: the two sides.
+        lines: uint32[n], each pair's line in the files that were read, from 1.
+        links: uint8[m, 2], (English position, other position), from 0, in ascending order
+            within a pair. link_starts: uint64[n + 1] into it.
+        trees, tags: of the English side; None where none were given.
+    """
+
+    def __init__(self, artifact: storage.Artifact) -> None:
+        self.artifact = artifact
+        with storage.understood(artifact.path):
+            self.english = _side(artifact, "english")
+            self.other = _side(artifact, "other")
+            self.lines = artifact.array("lines", np.uint32)
+            self.links = artifact.array("links/pairs", np.uint8, 2)
+            self.link_starts = artifact.array("links/starts", np.uint64)
+            self.trees = _trees(artifact) if "trees/text" in artifact else None
+            self.tags = (
+                Tags(artifact.array("tags/numbers", np.uint32), _vocabulary(artifact, "tags"))
+                if "tags/numbers" in artifact
+                else None
+            )
+        self._check()
+
+    @classmethod
+    def open(cls, path: str | Path) -> "Bitext":
+        """Open a bitext.
+
+        Raises:
+            ArtifactError: there is none at `path`, or it is damaged or of another version.
+        """
+        return cls(storage.Artifact(path, storage.BITEXT))
+
+    def __len__(self) -> int:
+        return self.lines.size
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """What the bitext was made with, and what was counted."""
+        return self.artifact.parameters
+
+    @property
+    def checksum(self) -> str:
+        """The checksum of everything in the bitext."""
+        return self.artifact.checksum
+
+    def links_of(self, sentence: int) -> list[tuple[int, int]]:
+        """Return the links of a sentence pair as (English position, other position)."""
+        first, stop = int(self.link_starts[sentence]), int(self.link_starts[sentence + 1])
+        return [(i, j) for i, j in self.links[first:stop].tolist()]
+
+    def faults(self) -> Iterator[str]:
+        """Yield what contradicts itself, a few words each."""
+        n = len(self)
+        for name, side in (("English", self.english), ("other", self.other)):
+            lengths = np.diff(side.starts.astype(np.int64))
+            if lengths.size and not 1 <= lengths.min() <= lengths.max() <= MAX_TOKENS:
+                yield f"the {name} side has sentences of no token or over {MAX_TOKENS}"
+            if side.tokens.size and not (
+                side.tokens.min() > 0 and side.tokens.max() < len(side.vocabulary)
+            ):
+                yield f"the {name} side has words that its vocabulary lacks"
+            ids = side.vocabulary.find(side.vocabulary.word_hashes()[1:])
+            if not np.array_equal(ids, np.arange(1, len(side.vocabulary))):
+                yield f"the {name} vocabulary does not find its own words"
+        if np.any(np.diff(self.lines.astype(np.int64)) <= 0):
+            yield "the line numbers do not ascend"
+        pair = np.repeat(np.arange(n), np.diff(self.link_starts.astype(np.int64)))
+        for column, side in enumerate((self.english, self.other)):
+            lengths = np.diff(side.starts.astype(np.int64))
+            if np.any(self.links[:, column] >= lengths[pair]):
+                yield "links lead out of their sentences"
+        key = (pair << 16) | (self.links[:, 0].astype(np.int64) << 8) | self.links[:, 1]
+        if np.any(np.diff(key) <= 0):
+            yield "the links are not in order"
+        if self.trees is not None:
+            trees = self.trees
+            owner = np.repeat(np.arange(n), np.diff(trees.span_starts.astype(np.int64)))
+            lengths = np.diff(self.english.starts.astype(np.int64))
+            bounds = trees.span_bounds
+            if np.any(bounds[:, 0] >= bounds[:, 1]) or np.any(bounds[:, 1] > lengths[owner]):
+                yield "constituents lead out of their sentences"
+            if np.any(trees.span_labels >= len(trees.labels)):
+                yield "constituents have labels that are not named"
+        if self.tags is not None and np.any(self.tags.numbers >= len(self.tags.vocabulary)):
+            yield "there are tags that are not named"
+
+    def _check(self) -> None:
+        """Refuse arrays whose sizes contradict each other; `faults` looks at what is in them."""
+        n = self.lines.size
+        ends = [
+            (self.english.starts, self.english.tokens.size),
+            (self.other.starts, self.other.tokens.size),
+            (self.link_starts, len(self.links)),
+        ]
+        if self.trees is not None:
+            ends.append((self.trees.starts, self.trees.text.size))
+            ends.append((self.trees.span_starts, self.trees.span_labels.size))
+            ends.append((self.trees.span_starts, len(self.trees.span_bounds)))
+        sound = self.tags is None or self.tags.numbers.size == self.english.tokens.size
+        for starts, size in ends:
+            sound = sound and (
+                starts.size == n + 1
+                and int(starts[0]) == 0
+                and int(starts[-1]) == size
+                and bool(np.all(starts[:-1] <= starts[1:]))
+            )
+        if not sound:
+            raise ArtifactError(
+                f"{self.artifact.path}: its arrays contradict each other: restore it or make it "
+                "again"
+            )
+
+
+def _vocabulary(artifact: storage.Artifact, name: str) -> Vocabulary:
+    parts = zip(Vocabulary.PARTS, Vocabulary.DTYPES, strict=True)
+    return Vocabulary(
+        *(artifact.array(f"{name}/vocabulary/{part}", dtype) for part, dtype in parts)
+    )
+
+
+def _side(artifact: storage.Artifact, name: str) -> Side:
+    return Side(
+        artifact.array(f"{name}/tokens", np.uint32),
+        artifact.array(f"{name}/starts", np.uint64),
+        _vocabulary(artifact, name),
+    )
+
+
+def _trees(artifact: storage.Artifact) -> Trees:
+    return Trees(
+        artifact.array("trees/text", np.uint8),
+        artifact.array("trees/starts", np.uint64),
+        json.loads(artifact.array("trees/labels", np.uint8).tobytes()),
+        artifact.array("trees/span_labels", np.uint32),
+        artifact.array("trees/span_bounds", np.uint8, 2),
+        artifact.array("trees/span_starts", np.uint64),
+    )

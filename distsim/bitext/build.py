@@ -1,0 +1,119 @@
+"""Two files, and what is known of their pairs -> a bitext on disk."""
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from distsim import storage
+from distsim.bitext.annotation import tags_for, trees_for
+from distsim.bitext.bitext import Bitext
+from distsim.bitext.links import links_for
+from distsim.bitext.reading import BitextOptions, Pairs, ReadSide, find_pair, read_pairs
+from distsim.errors import ParameterError
+from distsim.parallel import Progress, no_progress
+
+
+class Given(NamedTuple):
+    """Files that say something of each pair that is read, a line a pair.
+
+    links: Pharaoh's, `English-other` from 0, or `other-English` where reversed_links.
+    trees: bracketed, of the English side. tags: of each English token.
+    """
+
+    links: str | Path | None = None
+    trees: str | Path | None = None
+    tags: str | Path | None = None
+    reversed_links: bool = False
+
+
+def build_bitext(
+    english: str | Path,
+    other: str | Path,
+    path: str | Path,
+    options: BitextOptions | None = None,
+    given: Given | None = None,
+    *,
+    jobs: int | None = None,
+    progress: Progress = no_progress,
+) -> Bitext:
+    """Make a bitext of two files in the folder `path`; one may be standard input (`-`).
+
+    Raises:
+        InputError: a file is missing, unreadable or not UTF-8; the files do not go together;
+            links, trees or tags are not those of the pairs.
+        ArtifactError: something that is no bitext stands at `path`, or it is being written.
+        ParameterError: the normaliser drops tokens, and there are links, trees or tags.
+    """
+    options = options or BitextOptions()
+    given = given or Given()
+    if options.normaliser.drops and (given.links or given.trees or given.tags):
+        raise ParameterError(
+            "links, trees and tags are of the tokens as read: a normaliser that drops tokens "
+            "cannot go with them; keep punctuation and digits"
+        )
+    find_pair(english, other)
+    with storage.create(path, storage.BITEXT) as writer:
+        pairs = read_pairs(english, other, options, jobs=jobs, progress=progress)
+        writer.parameters = {**options.manifest(), "counts": pairs.counts.manifest()}
+        _write_side(writer, "english", pairs.english)
+        _write_side(writer, "other", pairs.other)
+        writer.add("lines", pairs.lines)
+        if given.trees is not None:
+            _write_trees(writer, given.trees, pairs, options)
+        if given.tags is not None:
+            _write_tags(writer, given.tags, pairs)
+        _write_links(writer, given, pairs)
+    return Bitext.open(path)
+
+
+def _write_side(writer: storage.ArtifactWriter, name: str, side: ReadSide) -> None:
+    writer.add(f"{name}/tokens", side.tokens)
+    writer.add(f"{name}/starts", _starts(side.lengths))
+    for part, values in side.vocabulary.arrays().items():
+        writer.add(f"{name}/vocabulary/{part}", values)
+
+
+def _write_links(writer: storage.ArtifactWriter, given: Given, pairs: Pairs) -> None:
+    if given.links is None:
+        raise ParameterError("no links: give a file of them")
+    links = links_for(given.links, pairs, given.reversed_links)
+    writer.add("links/pairs", links.pairs.astype(np.uint8))
+    writer.add("links/starts", links.starts.astype(np.uint64))
+    writer.parameters["links"] = {
+        "from": "file",
+        "links": len(links.pairs),
+        "possible": int(np.count_nonzero(links.possible)),
+    }
+
+
+def _write_trees(
+    writer: storage.ArtifactWriter, path: str | Path, pairs: Pairs, options: BitextOptions
+) -> None:
+    trees = trees_for(path, pairs, options.normaliser)
+    writer.add("trees/text", np.frombuffer(trees.text, np.uint8))
+    writer.add("trees/starts", _starts(trees.lengths))
+    labels = json.dumps(trees.labels, ensure_ascii=False).encode()
+    writer.add("trees/labels", np.frombuffer(labels, np.uint8))
+    writer.add("trees/span_labels", trees.span_labels)
+    writer.add("trees/span_bounds", trees.span_bounds)
+    writer.add("trees/span_starts", _starts(trees.span_lengths))
+    writer.parameters["trees"] = {
+        "trees": len(trees.lengths) - trees.missing - trees.unlike,
+        "missing": trees.missing,
+        "unlike": trees.unlike,
+    }
+
+
+def _write_tags(writer: storage.ArtifactWriter, path: str | Path, pairs: Pairs) -> None:
+    tags = tags_for(path, pairs)
+    writer.add("tags/numbers", tags.numbers)
+    for part, values in tags.vocabulary.arrays().items():
+        writer.add(f"tags/vocabulary/{part}", values)
+    writer.parameters["tags"] = {"missing": tags.missing, "unlike": tags.unlike}
+
+
+def _starts(lengths: Any) -> np.ndarray:
+    """Return where each of things of these lengths begins, and where the last ends, uint64."""
+    return np.concatenate([[0], np.cumsum(np.asarray(lengths, np.int64))]).astype(np.uint64)

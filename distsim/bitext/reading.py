@@ -1,0 +1,256 @@
+"""Two files with a sentence a line -> the pairs that are kept, as word ids; the rest, counted."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+
+from distsim.bitext.bitext import MAX_TOKENS
+from distsim.corpus.blocks import Block, read_blocks
+from distsim.corpus.escapes import undo_moses_escapes
+from distsim.corpus.normaliser import Normaliser
+from distsim.corpus.sources import STANDARD_INPUT, Source, find_sources
+from distsim.corpus.tokeniser import TEXT_FORMATS, TextFormat, cut
+from distsim.corpus.vocabulary import DROPPED, VocabularyBuilder, WordNumbering
+from distsim.errors import InputError, ParameterError
+from distsim.kernels.compiled import frozen
+from distsim.kernels.text import hash_lines
+from distsim.parallel import Progress, no_progress, ordered_map
+
+PairDedup = Literal["off", "exact"]
+PAIR_DEDUPS: tuple[str, ...] = get_args(PairDedup)
+
+
+@dataclass(frozen=True)
+class BitextOptions:
+    """How two files become a bitext; kept in its manifest.
+
+    Arguments:
+        text_format: `lines` (tokenised) or `text` (running text); in either a line of one
+            file is the translation of the same line of the other.
+        normaliser: what happens to every token.
+        dedup: `exact` drops a pair whose two lines stood together before.
+        unescape: undo the entities of Moses' tokenizer (`&apos;`) before anything else.
+    """
+
+    text_format: TextFormat = "lines"
+    normaliser: Normaliser = field(default_factory=Normaliser)
+    dedup: PairDedup = "off"
+    unescape: bool = False
+
+    def __post_init__(self) -> None:
+        if self.text_format not in TEXT_FORMATS:
+            raise ParameterError(f"format {self.text_format!r}: choose lines or text")
+        if self.dedup not in PAIR_DEDUPS:
+            raise ParameterError(f"dedup {self.dedup!r}: choose one of {', '.join(PAIR_DEDUPS)}")
+
+    def manifest(self) -> dict[str, Any]:
+        """Return what a manifest keeps."""
+        return {
+            "format": self.text_format,
+            "normaliser": self.normaliser.manifest(),
+            "dedup": self.dedup,
+            "unescape": self.unescape,
+        }
+
+
+@dataclass(frozen=True)
+class PairCounts:
+    """Where the pairs of two files went; each left-out pair has one reason, the first that holds.
+
+    empty_english, empty_other: that side has no token. long: a side has more than 255.
+    repeated: stood there before (dedup `exact`).
+    """
+
+    pairs: int
+    kept: int
+    empty_english: int
+    empty_other: int
+    long: int
+    repeated: int
+
+    def manifest(self) -> dict[str, int]:
+        """Return what a manifest keeps."""
+        return asdict(self)
+
+
+class ReadSide(NamedTuple):
+    """One side of the pairs that are kept: tokens uint32, lengths int64[n], its words in order."""
+
+    tokens: np.ndarray
+    lengths: np.ndarray
+    vocabulary: VocabularyBuilder
+
+
+class Pairs(NamedTuple):
+    """The pairs that are kept.
+
+    rows: int64[pairs read], which kept pair each one became, -1 where it was left out.
+    lengths_read: int64[pairs read, 2], tokens of both sides.
+    """
+
+    english: ReadSide
+    other: ReadSide
+    rows: np.ndarray
+    lengths_read: np.ndarray
+    counts: PairCounts
+
+    @property
+    def lines(self) -> np.ndarray:
+        """The line of every kept pair, from 1, uint32."""
+        return (np.flatnonzero(self.rows >= 0) + 1).astype(np.uint32)
+
+
+def read_pairs(
+    english: str | Path,
+    other: str | Path,
+    options: BitextOptions | None = None,
+    *,
+    jobs: int | None = None,
+    progress: Progress = no_progress,
+) -> Pairs:
+    """Read two files, plain or packed, of which one may be standard input (`-`).
+
+    Raises:
+        InputError: a file cannot be read, is not UTF-8 or holds a NUL; their numbers of lines
+            differ; both are one file or one text; no pair is left.
+    """
+    options = options or BitextOptions()
+    sources = find_pair(english, other)
+    left, right = (
+        _read_side(source, f"reading {name}", options, jobs, progress)
+        for source, name in zip(sources, ("english", "other"), strict=True)
+    )
+    names = [source.path for source in sources]
+    if left.lengths.size != right.lengths.size:
+        raise InputError(
+            f"{names[0]} has {left.lengths.size:,} lines, {names[1]} has {right.lengths.size:,}: "
+            "give two files in which each line translates the same line of the other"
+        )
+    hashes = [
+        hash_lines(
+            frozen(side.tokens), frozen(np.cumsum(side.lengths)),
+            frozen(side.vocabulary.hashes()), np.uint32(DROPPED),
+        )
+        for side in (left, right)
+    ]  # fmt: skip
+    if left.tokens.size and np.array_equal(hashes[0], hashes[1]):
+        raise InputError(
+            f"{names[0]} and {names[1]} hold the same text: give a text and its translation"
+        )
+    rows, counts = _sort_out(left.lengths, right.lengths, hashes, options.dedup)
+    if not counts.kept:
+        raise InputError(
+            f"{names[0]} and {names[1]}: no pair is left of {counts.pairs:,} "
+            f"({describe_left_out(counts) or 'the files are empty'}): give files with text"
+        )
+    lengths_read = np.column_stack([left.lengths, right.lengths])
+    return Pairs(_kept(left, rows >= 0), _kept(right, rows >= 0), rows, lengths_read, counts)
+
+
+def describe_left_out(counts: PairCounts) -> str:
+    """Return how many pairs were left out for which reason, empty if none was.
+
+    >>> describe_left_out(PairCounts(9, 5, 1, 0, 2, 1))
+    '1 without English, 2 with over 255 tokens, 1 repeated'
+    """
+    reasons = (
+        (counts.empty_english, "without English"),
+        (counts.empty_other, "without the other side"),
+        (counts.long, f"with over {MAX_TOKENS} tokens"),
+        (counts.repeated, "repeated"),
+    )
+    return ", ".join(f"{n:,} {reason}" for n, reason in reasons if n)
+
+
+def find_pair(english: str | Path, other: str | Path) -> list[Source]:
+    """Return the two files, checked to be two.
+
+    Raises:
+        InputError: one is missing or a folder, or both are one.
+    """
+    for path in (english, other):
+        if str(path) != STANDARD_INPUT and Path(path).is_dir():
+            raise InputError(f"{path}: is a folder, wanted a file with a sentence a line: name it")
+    sources = find_sources([english, other])
+    if STANDARD_INPUT not in (str(english), str(other)) and Path(english).samefile(other):
+        raise InputError(f"{other}: is both sides of the bitext: give a text and its translation")
+    return sources
+
+
+def refuse_nul(block: Block, path: str) -> None:
+    """Raise an InputError where a text holds a NUL; file and line are named."""
+    place = block.text.find(b"\0")
+    if place >= 0:
+        line = block.first_line + block.text.count(b"\n", 0, place)
+        raise InputError(f"{path}, line {line}: holds a NUL character: remove it")
+
+
+def _read_side(
+    source: Source, stage: str, options: BitextOptions, jobs: int | None, progress: Progress
+) -> ReadSide:
+    vocabulary = VocabularyBuilder()
+    numbering = WordNumbering(options.normaliser, vocabulary)
+    tokens: list[np.ndarray] = []
+    lengths: list[np.ndarray] = []
+    n_tokens = 0
+
+    def cut_block(block: Block) -> tuple[bytes, Any]:
+        refuse_nul(block, source.path)
+        text = undo_moses_escapes(block.text) if options.unescape else block.text
+        return text, cut(text, options.text_format)
+
+    for text, pieces in ordered_map(cut_block, read_blocks([source]), jobs):
+        words = numbering.number(text, pieces)
+        stays = words != DROPPED
+        stops = np.concatenate([[0], np.cumsum(stays)])[pieces.line_stops]
+        tokens.append(words[stays])
+        n_lines = text.count(b"\n") + (not text.endswith(b"\n"))
+        lengths.append(np.diff(stops, prepend=0)[:n_lines])
+        n_tokens += tokens[-1].size
+        progress(stage, n_tokens, None)
+    return ReadSide(_joined(tokens, np.uint32), _joined(lengths, np.int64), vocabulary)
+
+
+def _joined(pieces: Sequence[np.ndarray], dtype: type) -> np.ndarray:
+    return np.concatenate([np.empty(0, dtype), *pieces])
+
+
+def _sort_out(
+    english: np.ndarray, other: np.ndarray, hashes: list[np.ndarray], dedup: PairDedup
+) -> tuple[np.ndarray, PairCounts]:
+    """Return (row of each pair among those kept, -1 for the rest; why the rest was left out)."""
+    left = np.ones(english.size, bool)
+    reasons = []
+    for reason in (english == 0, other == 0, (english > MAX_TOKENS) | (other > MAX_TOKENS)):
+        reasons.append(int(np.count_nonzero(left & reason)))
+        left &= ~reason
+    repeated = 0
+    if dedup == "exact":
+        here = np.flatnonzero(left)
+        both = np.column_stack([side[here] for side in hashes])
+        _, first = np.unique(both, axis=0, return_index=True)
+        repeated = here.size - first.size
+        left[:] = False
+        left[here[first]] = True
+    rows = np.where(left, np.cumsum(left) - 1, -1)
+    kept = int(np.count_nonzero(left))
+    return rows, PairCounts(english.size, kept, *reasons, repeated)
+
+
+def _kept(side: ReadSide, kept: np.ndarray) -> ReadSide:
+    """Return a side without the sentences left out, words numbered anew as if they never were."""
+    if kept.all():
+        return side
+    tokens = side.tokens[np.repeat(kept, side.lengths)]
+    first_seen = np.full(len(side.vocabulary), tokens.size)
+    first_seen[tokens[::-1]] = np.arange(tokens.size)[::-1]  # of repeated ones the last stays
+    words = np.argsort(first_seen, kind="stable")[: np.count_nonzero(first_seen < tokens.size)]
+    number = np.zeros(len(side.vocabulary), np.uint32)
+    number[words] = np.arange(1, words.size + 1)
+    texts = side.vocabulary.texts(1)
+    vocabulary = VocabularyBuilder()
+    vocabulary.add([texts[word - 1] for word in words.tolist()])
+    return ReadSide(number[tokens], side.lengths[kept], vocabulary)

@@ -1,0 +1,38 @@
+"""Tokens as tools write them -> plain text: Moses' entities, the Penn Treebank's brackets."""
+
+import re
+
+# Moses' tokenizer (escape-special-chars), with the forms of its older versions.
+_ENTITIES = {
+    "&apos;": "'", "&quot;": '"', "&lt;": "<", "&gt;": ">", "&#91;": "[", "&#93;": "]",
+    "&#124;": "|", "&bar;": "|", "&bra;": "[", "&ket;": "]", "&amp;": "&",
+}  # fmt: skip
+_ENTITY = re.compile("|".join(map(re.escape, _ENTITIES)))
+_ENTITY_BYTES = re.compile(_ENTITY.pattern.encode())
+_CHARACTER = {name.encode(): character.encode() for name, character in _ENTITIES.items()}
+_PENN = {
+    "-lrb-": "(", "-rrb-": ")", "-lsb-": "[", "-rsb-": "]", "-lcb-": "{", "-rcb-": "}",
+    "``": '"', "''": '"',
+}  # fmt: skip
+
+
+def unescape(token: str) -> str:
+    """Return a token as plain text has it.
+
+    >>> unescape("&apos;s"), unescape("-LRB-"), unescape("&amp;lt;"), unescape("a-b")
+    ("'s", '(', '&lt;', 'a-b')
+    """
+    if "&" in token:
+        token = _ENTITY.sub(lambda found: _ENTITIES[found[0]], token)
+    return _PENN.get(token.lower(), token)
+
+
+def undo_moses_escapes(text: bytes) -> bytes:
+    """Return a text with the characters that Moses' tokenizer wrote as entities.
+
+    >>> undo_moses_escapes(b"l &apos; R&amp;D &#124;")
+    b"l ' R&D |"
+    """
+    if b"&" not in text:
+        return text
+    return _ENTITY_BYTES.sub(lambda found: _CHARACTER[found[0]], text)
