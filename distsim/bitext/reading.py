@@ -223,10 +223,15 @@ def _sort_out(
 ) -> tuple[np.ndarray, PairCounts]:
     """Return (row of each pair among those kept, -1 for the rest; why the rest was left out)."""
     left = np.ones(english.size, bool)
-    reasons = []
-    for reason in (english == 0, other == 0, (english > MAX_TOKENS) | (other > MAX_TOKENS)):
-        reasons.append(int(np.count_nonzero(left & reason)))
-        left &= ~reason
+
+    def leave_out(reason: np.ndarray) -> int:
+        n = int(np.count_nonzero(left & reason))
+        left[reason] = False
+        return n
+
+    empty_english = leave_out(english == 0)
+    empty_other = leave_out(other == 0)
+    long = leave_out((english > MAX_TOKENS) | (other > MAX_TOKENS))
     repeated = 0
     if dedup == "exact":
         here = np.flatnonzero(left)
@@ -237,7 +242,7 @@ def _sort_out(
         left[here[first]] = True
     rows = np.where(left, np.cumsum(left) - 1, -1)
     kept = int(np.count_nonzero(left))
-    return rows, PairCounts(english.size, kept, *reasons, repeated)
+    return rows, PairCounts(english.size, kept, empty_english, empty_other, long, repeated)
 
 
 def _kept(side: ReadSide, kept: np.ndarray) -> ReadSide:
