@@ -140,7 +140,7 @@ class Bitext:
         """Yield what contradicts itself, a few words each."""
         n = len(self)
         for name, side in (("English", self.english), ("other", self.other)):
-            lengths = np.diff(side.starts.astype(np.int64))
+            lengths = _lengths(side.starts)
             if lengths.size and not 1 <= lengths.min() <= lengths.max() <= MAX_TOKENS:
                 yield f"the {name} side has sentences of no token or over {MAX_TOKENS}"
             if side.tokens.size and not (
@@ -152,9 +152,9 @@ class Bitext:
                 yield f"the {name} vocabulary does not find its own words"
         if np.any(np.diff(self.lines.astype(np.int64)) <= 0):
             yield "the line numbers do not ascend"
-        pair = np.repeat(np.arange(n), np.diff(self.link_starts.astype(np.int64)))
+        pair = np.repeat(np.arange(n), _lengths(self.link_starts))
         for column, side in enumerate((self.english, self.other)):
-            lengths = np.diff(side.starts.astype(np.int64))
+            lengths = _lengths(side.starts)
             if np.any(self.links[:, column] >= lengths[pair]):
                 yield "links lead out of their sentences"
         key = (pair << 16) | (self.links[:, 0].astype(np.int64) << 8) | self.links[:, 1]
@@ -162,8 +162,8 @@ class Bitext:
             yield "the links are not in order"
         if self.trees is not None:
             trees = self.trees
-            owner = np.repeat(np.arange(n), np.diff(trees.span_starts.astype(np.int64)))
-            lengths = np.diff(self.english.starts.astype(np.int64))
+            owner = np.repeat(np.arange(n), _lengths(trees.span_starts))
+            lengths = _lengths(self.english.starts)
             bounds = trees.span_bounds
             if np.any(bounds[:, 0] >= bounds[:, 1]) or np.any(bounds[:, 1] > lengths[owner]):
                 yield "constituents lead out of their sentences"
@@ -197,6 +197,10 @@ class Bitext:
                 f"{self.artifact.path}: its arrays contradict each other: restore it or make it "
                 "again"
             )
+
+
+def _lengths(starts: np.ndarray) -> np.ndarray:
+    return np.diff(starts.astype(np.int64))
 
 
 def _vocabulary(artifact: storage.Artifact, name: str) -> Vocabulary:
