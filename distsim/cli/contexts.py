@@ -39,7 +39,7 @@ def contexts(
     """
     from distsim.contexts.weights import Weighting
 
-    weighting = Weighting(weights.value) if weights else Weighting()
+    weighting = Weighting(str(weights)) if weights else Weighting()
     if model is Model.SYNTAX:
         from distsim.cli.syntax import syntax_model
         from distsim.contexts.syntax.named import named_contexts as syntax_contexts

@@ -6,18 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from distsim.kernels.schemes import SCHEMES
+
 if TYPE_CHECKING:
     from distsim.contexts.weights import Weighting
 
-
-class Weights(StrEnum):
-    """How counts become weights."""
-
-    RAW = "raw"
-    LOG = "log"
-    PPMI = "ppmi"
-    LLR = "llr"
-    LOG_LLR = "log-llr"
+    Weights = str
+else:  # typer wants an Enum
+    Weights = StrEnum("Weights", {name: name for name in SCHEMES})
 
 
 class Model(StrEnum):
@@ -94,7 +90,7 @@ def changed_weighting(
 ) -> "Weighting":
     """Return the weighting with what was given on the command line in place of its own."""
     settings = {
-        "scheme": None if weights is None else weights.value,
+        "scheme": None if weights is None else str(weights),
         "alpha": alpha,
         "shift": shift,
         "subsample": subsample,

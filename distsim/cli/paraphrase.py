@@ -127,7 +127,7 @@ def paraphrase(
         "entailment": entailment and entailment.value, "substrings": substrings,
         "collapsed": collapsed, "one_sided": one_sided, "neighbours": neighbours,
     }  # fmt: skip
-    options = _options(preset.value, changes, weights and weights.value)
+    options = _options(preset.value, changes, weights)
     paraphraser = _opened(index, table, options)
     if text is not None and known is not None and output is not None:
         _batch(paraphraser, text, known, output, phrase_length, jobs)
@@ -167,7 +167,7 @@ def _options(preset: str, changes: dict[str, Any], weights: str | None) -> "Para
     if given.get("length_difference") == -1:
         given["length_difference"] = None
     if weights is not None:
-        given["weighting"] = Weighting(weights)  # type: ignore[arg-type]
+        given["weighting"] = Weighting(str(weights))
     return replace(PRESETS[preset], **given)
 
 

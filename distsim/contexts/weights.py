@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 
@@ -10,19 +10,13 @@ from distsim.contexts.features import ContextCounts, FeatureSpace
 from distsim.errors import ParameterError
 from distsim.kernels import contexts as kernel
 from distsim.kernels.compiled import frozen
+from distsim.kernels.schemes import SCHEMES, Scheme
 
-Scheme = Literal["raw", "log", "ppmi", "llr", "log-llr"]
-SCHEMES: tuple[str, ...] = get_args(Scheme)
+__all__ = ["SCHEMES", "Weigher", "Weighting"]
+
 _KEPT_STEPS = 4096.0
 LARGEST_SHIFT = 100.0  # far beyond any logarithm of a ratio of counts
 LARGEST_DISCOUNT = 1e6
-_CODES = {
-    "raw": kernel.RAW,
-    "log": kernel.LOG,
-    "ppmi": kernel.PPMI,
-    "llr": kernel.LLR,
-    "log-llr": kernel.LOG_LLR,
-}
 
 
 @dataclass(frozen=True)
@@ -50,15 +44,19 @@ class Weighting:
             or twice are mostly luck (Pantel and Lin 2002, 3; ppmi). 0 takes nothing off.
     """
 
-    scheme: Scheme = "raw"
+    scheme: str = "raw"
     alpha: float = 0.75
     shift: float = 1.0
     subsample: float | None = None
     discount: float = 0.0
 
     def __post_init__(self) -> None:
-        if self.scheme not in SCHEMES:
+        if not isinstance(self.scheme, str) or self.scheme not in SCHEMES:
             raise ParameterError(f"weights {self.scheme!r}: choose one of {', '.join(SCHEMES)}")
+        for name in ("alpha", "shift", "discount"):
+            _require_number(name, getattr(self, name))
+        if self.subsample is not None:
+            _require_number("subsample", self.subsample)
         if not 0.0 < self.alpha <= 1.0:
             raise ParameterError(f"alpha {self.alpha}: choose more than 0, at most 1")
         if not abs(self.shift) <= LARGEST_SHIFT:
@@ -76,22 +74,23 @@ class Weighting:
             )
 
     @property
+    def needs(self) -> Scheme:
+        """What the scheme needs; see kernels.schemes."""
+        return SCHEMES[self.scheme]
+
+    @property
     def uses_marginals(self) -> bool:
         """Whether a weight depends on the corpus beyond the phrase's own counts."""
-        return self.scheme in ("ppmi", "llr", "log-llr")
+        return self.needs.marginals
 
     def manifest(self) -> dict[str, Any]:
         """Return what a manifest keeps: the scheme and the settings that matter to it."""
-        if self.scheme != "ppmi":
-            return {"scheme": self.scheme}
-        settings: dict[str, Any] = {
-            "scheme": self.scheme, "alpha": self.alpha, "shift": self.shift
-        }  # fmt: skip
-        if self.subsample is not None:
-            settings["subsample"] = self.subsample
-        if self.discount:
-            settings["discount"] = self.discount
-        return settings
+        settings = {name: getattr(self, name) for name in self.needs.settings}
+        if self.subsample is None:
+            settings.pop("subsample", None)
+        if not self.discount:
+            settings.pop("discount", None)
+        return {"scheme": self.scheme} | settings
 
     @classmethod
     def from_manifest(cls, values: dict[str, Any]) -> "Weighting":
@@ -113,18 +112,20 @@ class Weigher:
         weighting: Weighting,
         log_p: np.ndarray | None = None,
     ) -> None:
-        self._code = scheme_code(weighting)
-        self._shift = weighting.shift
-        self._discount = weighting.discount
+        needs = weighting.needs
+        self._code = needs.code
+        self._shift = float(weighting.shift)
+        self._discount = float(weighting.discount)
         self._families = frozen(space.families)
-        self._marginals = frozen(space.marginals)
-        self._totals = frozen(space.totals)
-        kept = np.empty(0)
-        if weighting.scheme == "ppmi":
+        nothing = np.empty(0)
+        self._marginals = frozen(space.marginals if needs.marginals else nothing)
+        self._totals = frozen(space.totals if needs.marginals else nothing)
+        kept = nothing
+        if needs.probabilities:
             kept = kept_shares(space.marginals, space.totals[space.families], weighting.subsample)
             if log_p is None:
                 log_p = feature_log_probabilities(space, weighting.alpha, kept)
-        self._log_p = frozen(np.empty(0) if log_p is None else log_p)
+        self._log_p = frozen(nothing if log_p is None else log_p)
         self._kept = frozen(kept)
 
     def weigh(self, contexts: ContextCounts) -> np.ndarray:
@@ -134,11 +135,6 @@ class Weigher:
             self._families, self._marginals, self._log_p, self._kept, self._totals, self._code,
             self._shift, self._discount,
         )  # fmt: skip
-
-
-def scheme_code(weighting: Weighting) -> int:
-    """Return the number by which kernels know a scheme."""
-    return _CODES[weighting.scheme]
 
 
 def kept_shares(marginals: np.ndarray, totals: np.ndarray, subsample: float | None) -> np.ndarray:
@@ -178,3 +174,8 @@ def feature_log_probabilities(
         total = math.fsum(p * n for p, n in zip(powers, repeats.tolist(), strict=True))
         log_p[mine] = np.array([math.log(p / total) for p in powers])[inverse]
     return log_p
+
+
+def _require_number(name: str, value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise ParameterError(f"{name} {value!r}: is {type(value).__name__}, wanted a number")

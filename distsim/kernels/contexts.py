@@ -9,8 +9,7 @@ import math
 import numpy as np
 
 from distsim.kernels.compiled import compiled
-
-RAW, LOG, PPMI, LLR, LOG_LLR = 0, 1, 2, 3, 4
+from distsim.kernels.schemes import LLR, LOG, LOG_LLR, PPMI, RAW
 
 
 @compiled
@@ -129,44 +128,63 @@ def log_likelihood_ratio(both, row, column, total):
 
 
 @compiled
+def weight(scheme, count, row, column, total, log_p, shift, discount):
+    """Return the weight of a feature of a phrase; the formulas are Weighting's.
+
+    scheme: a code of kernels.schemes. count: phrase and feature together; row: all features of
+    the phrase in the feature's family; column: the feature in the corpus; total: its family
+    there; log_p: ln P(f). What the scheme does not need is 0.
+    """
+    if scheme == RAW:
+        return count
+    if scheme == LOG:
+        return math.log(1.0 + count)
+    if scheme == PPMI:
+        association = max(0.0, math.log(count / row) - log_p - shift)
+        return association * (count / (count + discount))
+    if scheme == LLR:
+        return log_likelihood_ratio(count, row, column, total)
+    if scheme == LOG_LLR:
+        return math.log(1.0 + log_likelihood_ratio(count, row, column, total))
+    raise ValueError("no weighting scheme has this code")
+
+
+@compiled
 def weigh(
     row_starts, features, counts, families, marginals, log_p, kept, totals, scheme, shift, discount
 ):
     """Return the weight of every feature of every row, float64.
 
-    families: uint8, marginals: float64 by feature; log_p and kept (the share of its counts with
-    which it counts, a multiple of 2^-12): float64 by feature, for PPMI; totals: float64 by
-    family; scheme: RAW, LOG, PPMI, LLR or LOG_LLR; shift and discount: of PPMI.
+    families: uint8 by feature. scheme: a code of kernels.schemes; shift and discount: of PPMI.
+    Empty where the scheme does not need them: marginals, float64 by feature; totals, float64 by
+    family; log_p and kept (the share of its counts with which it counts, a multiple of 2^-12),
+    float64 by feature.
     """
     weights = np.empty(features.size, np.float64)
+    if totals.size == 0:
+        for f in range(features.size):
+            weights[f] = weight(scheme, np.float64(counts[f]), 0.0, 0.0, 0.0, 0.0, shift, discount)
+        return weights
     row_totals = np.zeros(totals.size, np.float64)
     for p in range(row_starts.size - 1):
         begin = row_starts[p]
         stop = row_starts[p + 1]
-        if scheme >= PPMI:
-            row_totals[:] = 0.0
-            for f in range(begin, stop):
-                share = kept[features[f]] if scheme == PPMI else 1.0
-                row_totals[families[features[f]]] += counts[f] * share
+        row_totals[:] = 0.0
         for f in range(begin, stop):
-            count = np.float64(counts[f])
+            share = kept[features[f]] if kept.size else 1.0
+            row_totals[families[features[f]]] += counts[f] * share
+        for f in range(begin, stop):
             feature = features[f]
-            if scheme == RAW:
-                weights[f] = count
-            elif scheme == LOG:
-                weights[f] = math.log(1.0 + count)
-            elif scheme == PPMI:
-                row = row_totals[families[feature]]
-                counted = count * kept[feature]
-                weight = max(0.0, math.log(counted / row) - log_p[feature] - shift)
-                weights[f] = weight * (counted / (counted + discount))
-            else:
-                family = families[feature]
-                weights[f] = log_likelihood_ratio(
-                    count, row_totals[family], marginals[feature], totals[family]
-                )
-                if scheme == LOG_LLR:
-                    weights[f] = math.log(1.0 + weights[f])
+            family = families[feature]
+            count = np.float64(counts[f])
+            chance = 0.0
+            if kept.size:
+                count *= kept[feature]
+                chance = log_p[feature]
+            weights[f] = weight(
+                scheme, count, row_totals[family], marginals[feature], totals[family], chance,
+                shift, discount,
+            )  # fmt: skip
     return weights
 
 

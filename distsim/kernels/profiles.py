@@ -9,8 +9,9 @@ import math
 import numpy as np
 
 from distsim.kernels.compiled import compiled
-from distsim.kernels.contexts import LLR, LOG, LOG_LLR, RAW, log_likelihood_ratio
+from distsim.kernels.contexts import log_likelihood_ratio, weight
 from distsim.kernels.prefetch import prefetch
+from distsim.kernels.schemes import LLR, LOG_LLR, PPMI
 from distsim.kernels.suffixes import DAMAGED
 
 AHEAD = 16  # so many windows are on their way from memory while one is copied
@@ -144,7 +145,7 @@ def _weigh(n, scale, words, total, scheme, shift, logs, seen, collocates, weight
 
     See distsim.contexts.weights. A scale of 0 stands for 1, and asks for G2 by weigh_roughly.
     """
-    if scheme >= LLR:
+    if scheme == LLR or scheme == LOG_LLR:
         if scale == 0.0:
             weigh_roughly(n, words, logs, seen, collocates, weights)
         else:
@@ -162,12 +163,14 @@ def _weigh(n, scale, words, total, scheme, shift, logs, seen, collocates, weight
         word = collocates[t]
         count = np.int64(seen[word])
         seen[word] = 0
-        if scheme == RAW:
-            weights[t] = count * times
-        elif scheme == LOG:
-            weights[t] = math.log(1.0 + count * times)
+        log_share = words[word, LOG_SHARE]
+        if scheme == PPMI:
+            weights[t] = max(0.0, _ln(count, logs) - ln_n - log_share - shift)
         else:
-            weights[t] = max(0.0, _ln(count, logs) - ln_n - words[word, LOG_SHARE] - shift)
+            column = words[word, SHARE] * total
+            weights[t] = weight(
+                scheme, count * times, n * times, column, total, log_share, shift, 0.0
+            )
 
 
 @compiled

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from distsim.contexts.features import FeatureSpace
-from distsim.contexts.weights import Weighting, feature_log_probabilities, scheme_code
+from distsim.contexts.weights import Weighting, feature_log_probabilities
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.kernels.compiled import frozen
 from distsim.kernels.profiles import profile_cosine, profile_cosines, weigh_profile
@@ -61,7 +61,7 @@ class Profiler:
             words[:, 1] = np.log(share)
             words[:, 2] = np.log1p(-share)
             words[:, 3] = 1.0 / (share * self._total)
-        if weighting.scheme == "ppmi":
+        if weighting.needs.probabilities:
             space = FeatureSpace(
                 ("w",), np.zeros(counts.size, np.uint8), np.empty(0, np.uint64),
                 counts, np.array([counts.sum()]), "",
@@ -69,7 +69,7 @@ class Profiler:
             words[:, 1] = feature_log_probabilities(space, weighting.alpha)
         self._words = frozen(words)
         self._logs = frozen(np.log(np.maximum(1, np.arange(_KNOWN_LOGARITHMS))))
-        self._scheme = scheme_code(weighting)
+        self._scheme = weighting.needs.code
         self._shift = weighting.shift
         self._of_thread = threading.local()
 

@@ -103,13 +103,13 @@ class RowSpace:
         return ContextCounts(rows.starts, np.arange(rows.hashes.size, dtype=np.uint32), rows.counts)
 
     def space(self, rows: FeatureRows) -> tuple[FeatureSpace, np.ndarray | None]:
-        """Return the feature space of the rows, and ln P of each feature where ppmi wants it."""
+        """Return the feature space of the rows, and ln P of each feature where wanted."""
         log_p = None
         if self._marginals is None:
             marginals, totals = np.empty(0), np.zeros(len(self._names))
         else:
             marginals, totals = self._marginals.of(rows.hashes), self._marginals.totals
-            if self._weighting.scheme == "ppmi":
+            if self._weighting.needs.probabilities:
                 kept = kept_shares(marginals, totals[rows.families], self._weighting.subsample)
                 log_p = log_probabilities(
                     frozen(rows.families), frozen(marginals * kept),

@@ -1,0 +1,36 @@
+"""The weighting schemes: the name of each, the number that kernels know it by, what it needs.
+
+A new scheme is an entry here and its line in kernels.contexts.weight (CONTRIBUTING.md).
+"""
+
+from typing import NamedTuple
+
+RAW, LOG, PPMI, LLR, LOG_LLR = range(5)
+
+
+class Scheme(NamedTuple):
+    """How counts become weights, as far as it is no formula.
+
+    code: a number of its own. marginals: a weight depends on how often features occur in the
+    corpus. probabilities: on ln P(f) too, and on the share of its counts with which a feature
+    counts. settings: the options of Weighting that matter to it, in the order of manifests.
+    """
+
+    code: int
+    marginals: bool = False
+    probabilities: bool = False
+    settings: tuple[str, ...] = ()
+
+
+SCHEMES = {
+    "raw": Scheme(RAW),
+    "log": Scheme(LOG),
+    "ppmi": Scheme(
+        PPMI,
+        marginals=True,
+        probabilities=True,
+        settings=("alpha", "shift", "subsample", "discount"),
+    ),
+    "llr": Scheme(LLR, marginals=True),
+    "log-llr": Scheme(LOG_LLR, marginals=True),
+}

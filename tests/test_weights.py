@@ -1,0 +1,101 @@
+"""Weighting schemes: a table of them that kernels and options agree with."""
+
+import json
+
+import numpy as np
+import pytest
+
+from distsim import ParameterError, Weighting
+from distsim.contexts.features import ContextCounts, FeatureSpace
+from distsim.contexts.weights import Weigher
+from distsim.kernels import contexts, profiles
+from distsim.kernels.compiled import frozen
+from distsim.kernels.schemes import SCHEMES
+
+UNKNOWN = 1 + max(scheme.code for scheme in SCHEMES.values())
+
+
+def test_every_scheme_has_a_code_of_its_own():
+    assert len({scheme.code for scheme in SCHEMES.values()}) == len(SCHEMES)
+
+
+def space(families, marginals, totals):
+    names = tuple(f"f{n}" for n in range(len(totals)))
+    return FeatureSpace(
+        names, np.array(families, np.uint8), np.empty(0, np.uint64), np.array(marginals, float),
+        np.array(totals, float), "",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SCHEMES)
+def test_a_phrase_s_weights_are_those_of_its_features_one_by_one(name):
+    """Two families: 8 and 2 of 10 occurrences, 6 of 6; the phrase has 3 and 1, and 2 of them."""
+    weighting = Weighting(name, alpha=1.0, shift=0.5, discount=1.0)
+    given = ContextCounts(np.array([0, 3]), np.array([0, 1, 2], np.uint32),
+                          np.array([3, 1, 2], np.uint32))  # fmt: skip
+    found = Weigher(space([0, 0, 1], [8, 2, 6], [10, 6]), weighting).weigh(given)
+    cells = [(3.0, 4.0, 8.0, 10.0), (1.0, 4.0, 2.0, 10.0), (2.0, 2.0, 6.0, 6.0)]
+    expected = [
+        contexts.weight(weighting.needs.code, *cell, np.log(cell[2] / cell[3]), 0.5, 1.0)
+        for cell in cells
+    ]
+    assert found.tolist() == pytest.approx(expected)
+
+
+def test_what_a_scheme_does_not_need_is_not_looked_at():
+    """Syntactic rows come without marginals where weights are of their own counts alone."""
+    bare = FeatureSpace(("f",), np.zeros(2, np.uint8), np.empty(0, np.uint64), np.empty(0),
+                        np.zeros(1), "")  # fmt: skip
+    given = ContextCounts(np.array([0, 2]), np.array([0, 1], np.uint32), np.array([3, 1]))
+    assert Weigher(bare, Weighting("raw")).weigh(given).tolist() == [3.0, 1.0]
+    assert Weigher(bare, Weighting("log")).weigh(given).tolist() == pytest.approx(
+        [np.log(4), np.log(2)]
+    )
+
+
+def test_kernels_refuse_a_code_that_no_scheme_has():
+    none = frozen(np.empty(0))
+    with pytest.raises(ValueError, match="no weighting scheme has this code"):
+        contexts.weigh(
+            frozen(np.array([0, 1])), frozen(np.zeros(1, np.uint32)),
+            frozen(np.ones(1, np.uint32)), frozen(np.zeros(1, np.uint8)), none, none, none, none,
+            UNKNOWN, 0.0, 0.0,
+        )  # fmt: skip
+    words = frozen(np.full((2, 4), 0.5))
+    logs = frozen(np.log(np.maximum(1, np.arange(16))))
+    with pytest.raises(ValueError, match="no weighting scheme has this code"):
+        profiles.weigh_profile(
+            frozen(np.ones((1, 2), np.uint32)), 1.0, words, 8.0, UNKNOWN, 0.0, logs,
+            np.zeros(2, np.uint32), np.empty(3, np.uint32),
+        )  # fmt: skip
+
+
+def test_manifests_keep_the_settings_that_matter():
+    assert Weighting("llr", alpha=0.5).manifest() == {"scheme": "llr"}
+    assert json.dumps(Weighting("ppmi").manifest()) == (
+        '{"scheme": "ppmi", "alpha": 0.75, "shift": 1.0}'
+    )
+    full = Weighting("ppmi", 0.5, 0.0, 0.001, 2.0)
+    assert list(full.manifest()) == ["scheme", "alpha", "shift", "subsample", "discount"]
+    assert Weighting.from_manifest(full.manifest() | {"marginals": "x"}) == full
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"scheme": "tfidf"}, "weights 'tfidf': choose one of raw, log, ppmi, llr, log-llr"),
+        ({"scheme": 3}, "weights 3: choose one of"),
+        ({"scheme": ["ppmi"]}, r"weights \['ppmi'\]: choose one of"),
+        ({"scheme": None}, "weights None: choose one of"),
+        ({"alpha": "0.5"}, "alpha '0.5': is str, wanted a number"),
+        ({"shift": None}, "shift None: is NoneType, wanted a number"),
+        ({"shift": float("nan")}, "shift nan: choose"),
+        ({"alpha": float("nan")}, "alpha nan: choose"),
+        ({"discount": True}, "discount True: is bool, wanted a number"),
+        ({"subsample": b"1"}, "subsample b'1': is bytes, wanted a number"),
+        ({"subsample": 0.0}, "subsample 0.0: choose"),
+    ],
+)
+def test_other_values_are_refused_with_what_was_given(given, said):
+    with pytest.raises(ParameterError, match=said):
+        Weighting(**{"scheme": "ppmi"} | given)
