@@ -33,7 +33,7 @@ SHARED = Path(__file__).parents[1] / "../shared/data"
 
 def scored(lines, table, folder, exact=None, identical="one"):
     """Return (similarity or NaN, coverage) per line of a grammar."""
-    from distsim.grammar.rules import Rule
+    from distsim.grammar.formats.rules import Rule
     from distsim.grammar.score_file import TrainingOptions, score_file
     from distsim.grammar.scoring import RuleScorer, ScoreOptions
 
@@ -59,7 +59,7 @@ def from_phrase_table(gold, table, folder, exact):
 
     p(e2|e1) = sum over f of p(e2|f) p(f|e1), as the table has them (scores 2 and 0).
     """
-    from distsim.grammar.phrase_table import read_entries
+    from distsim.grammar.formats.phrase_table import read_entries
 
     wanted = {phrase for pair in gold for phrase in pair[:2]}
     of_phrase = defaultdict(dict)
@@ -110,7 +110,7 @@ def main():
     given = parser.parse_args()
     from distsim import CorpusIndex, ExactCosine, SignatureTable
     from distsim.grammar.pivot import PivotOptions, gap_of, pivot_file
-    from distsim.grammar.rules import Rule
+    from distsim.grammar.formats.rules import Rule
 
     table = SignatureTable.open(given.table)
     exact = ExactCosine(CorpusIndex.open(given.exact), table) if given.exact else None

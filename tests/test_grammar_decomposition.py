@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from distsim.errors import ParameterError
 from distsim.grammar.block import parse_block
+from distsim.grammar.formats.phrase_table import PHRASE_TABLE
+from distsim.grammar.formats.rules import RULES
 from distsim.grammar.decomposition import decompose, decompose_block
 from distsim.grammar.lines import LineBlock
 from tests.naive_grammar import naive_decompose
@@ -100,7 +102,7 @@ def test_a_block_of_rules_is_the_rules_one_by_one(n):
         rules.append((" ".join(source), " ".join(target), links))
         joined = " ".join(f"{i}-{j}" for i, j in links)
         lines.append(f"[X] ||| {rules[-1][0]} ||| {rules[-1][1]} ||| 0.5 ||| {joined}\n")
-    block = parse_block(LineBlock("".join(lines).encode(), 1), "rules")
+    block = parse_block(LineBlock("".join(lines).encode(), 1), RULES)
     stops, spans = decompose_block(block)
     begin = 0
     for number, rule in enumerate(rules):
@@ -133,7 +135,7 @@ HOSTILE = [
 @pytest.mark.parametrize(("line", "fault"), HOSTILE)
 def test_hostile_lines_are_told_and_disturb_no_other(line, fault):
     good = b"[X] ||| [,,1] good ||| fine [NP/NN,1] ||| 1 ||| 1-0 0-1\n"
-    block = parse_block(LineBlock(good + line + good[:-1] + b"\r\n" + line[:-1], 1), "rules")
+    block = parse_block(LineBlock(good + line + good[:-1] + b"\r\n" + line[:-1], 1), RULES)
     assert len(block) == (4 if line[:-1] else 3)
     assert block.status.astype(bool).tolist() == [False, True, False, True][: len(block)]
     assert re.search(re.escape(fault), block.fault(1)) and block.fault(0) == ""
@@ -154,7 +156,7 @@ def test_hostile_lines_are_told_and_disturb_no_other(line, fault):
     ],
 )
 def test_gaps_are_known_by_their_last_comma(line, gaps):
-    block = parse_block(LineBlock(line, 1), "rules")
+    block = parse_block(LineBlock(line, 1), RULES)
     assert block.fault(0) == ""
     assert block.gaps.tolist() == gaps
 
@@ -167,7 +169,7 @@ def test_older_phrase_tables_have_their_links_in_two_columns():
         b"a ||| b ||| (0) ||| (1) ||| 0.5\n"
         b"a |||  ||| 1\n"
     )
-    block = parse_block(LineBlock(text, 1), "phrase-table")
+    block = parse_block(LineBlock(text, 1), PHRASE_TABLE)
     assert [set(block.links_of(k)) for k in range(3)] == [
         {(1, 0), (2, 1)}, {(0, 0), (1, 0)}, {(0, 0), (0, 1)},
     ]  # fmt: skip

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from distsim.grammar.alignment import RuleAligner
 from distsim.grammar.block import parse_block
+from distsim.grammar.formats.rules import RULES
 from distsim.grammar.fields import split_fields
 from distsim.grammar.lines import LineBlock, split_lines
 from distsim.grammar.pivot import gap_of
@@ -27,7 +28,7 @@ def test_links_are_those_of_the_slow_twin(data):
                 side.insert(data.draw(st.integers(0, len(side))), f"[X,{gap}]")
         rules.append(sides)
     text = "".join(f"[X] ||| {' '.join(s)} ||| {' '.join(t)} ||| 1\n" for s, t in rules)
-    block = parse_block(LineBlock(text.encode(), 1), "rules")
+    block = parse_block(LineBlock(text.encode(), 1), RULES)
     alignment = RuleAligner("all").align(block)
     begin = 0
     for (source, target), stop, made in zip(
@@ -48,7 +49,7 @@ PIECES = st.sampled_from(
 @given(st.lists(PIECES, max_size=60))
 def test_any_bytes_are_parsed_as_the_slow_reader_does(pieces):
     text = b" ".join(pieces).replace(b"\n ", b"\n")
-    block = parse_block(LineBlock(text, 1), "rules")
+    block = parse_block(LineBlock(text, 1), RULES)
     lines = split_lines(text)
     assert [block.line(k) for k in range(len(block))] == lines
     for number, line in enumerate(lines):
@@ -64,7 +65,7 @@ def test_any_bytes_are_parsed_as_the_slow_reader_does(pieces):
             assert found == sides
             gaps = [sorted(gap_of(s)[1] for s in side if gap_of(s)) for side in sides]
             assert gaps[0] == gaps[1] and len(set(gaps[0])) == len(gaps[0])
-            at = int(block.insert_at[number] - block.line_starts[number])
+            at = int(block.features[number, 1] - block.line_starts[number])
             before = line[:at].rstrip(b" \t")
             assert before.endswith(fields[3].strip(b" \t") or b"|||")
 

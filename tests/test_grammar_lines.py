@@ -16,7 +16,7 @@ from distsim.grammar.lines import (
     read_lines,
     split_lines,
 )
-from distsim.grammar.phrase_table import LineFaultError, PhraseTableEntry, read_entries
+from distsim.grammar.formats.phrase_table import LineFaultError, PhraseTableEntry, read_entries
 
 GRAMMARS = Path(__file__).parents[1] / ".." / "shared" / "data" / "grammars"
 needs_grammars = pytest.mark.skipif(not GRAMMARS.exists(), reason="needs ../shared/data/grammars")

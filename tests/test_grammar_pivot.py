@@ -16,7 +16,7 @@ from distsim.errors import InputError, ParameterError
 from distsim.grammar.external_sort import sorted_records
 from distsim.grammar.pivot import PivotOptions, gap_of, pivot_file
 from distsim.grammar.rerank import PPDB_COST, Ranking, ppdb_cost, rerank_file
-from distsim.grammar.rules import Features, Rule
+from distsim.grammar.formats.rules import Features, Rule
 
 GRAMMARS = Path(__file__).parents[1] / ".." / "shared" / "data" / "grammars"
 needs_grammars = pytest.mark.skipif(not GRAMMARS.exists(), reason="needs ../shared/data/grammars")

@@ -17,6 +17,7 @@ from distsim.cli.main import app
 from distsim.errors import InputError, ParameterError
 from distsim.grammar.alignment import RuleAligner, TrainingSample
 from distsim.grammar.block import parse_block
+from distsim.grammar.formats.rules import RULES
 from distsim.grammar.lines import LineBlock
 from distsim.grammar.score_file import (
     OutputOptions,
@@ -113,7 +114,7 @@ def test_blocks_score_as_the_definition_says(table, drawn):
         f"[X] ||| {s} ||| {t} ||| ||| " + " ".join(f"{i}-{j}" for i, j in links) + "\n"
         for s, t, links in drawn
     )
-    block = parse_block(LineBlock(lines.encode(), 1), "rules")
+    block = parse_block(LineBlock(lines.encode(), 1), RULES)
     scores = RuleScorer([("s", table)], aligner=RuleAligner("none")).score_block(block).tables[0]
     for number, (source, target, links) in enumerate(drawn):
         values, pairs = [], naive_decompose(source, target, links)
@@ -270,7 +271,7 @@ def test_rules_of_one_and_forty_tokens(tmp_path, scorer):
 
 def links_of(aligner, *sides):
     lines = "".join(f"[X] ||| {s} ||| {t} ||| 1\n" for s, t in sides)
-    block = parse_block(LineBlock(lines.encode(), 1), "rules")
+    block = parse_block(LineBlock(lines.encode(), 1), RULES)
     alignment = aligner.align(block)
     found, begin = [], 0
     for stop in alignment.link_stops.tolist():
@@ -309,7 +310,7 @@ def test_which_rules_are_aligned():
         b"[X] ||| a ||| a ||| 1 ||| 0-0\n"
         b"[X] ||| [A,1] ||| [A,1] a ||| 1 ||| \n"
     )
-    block = parse_block(LineBlock(text, 1), "rules")
+    block = parse_block(LineBlock(text, 1), RULES)
     for mode, made in (("missing", [1, 0, 0]), ("all", [1, 1, 0]), ("none", [0, 0, 0])):
         alignment = RuleAligner(mode).align(block)
         assert alignment.made.tolist() == [bool(m) for m in made]
@@ -326,7 +327,7 @@ def test_a_sample_is_the_same_however_it_is_cut():
         sample = TrainingSample(50)
         for first in range(0, 300, size):
             text = b"".join(lines[first : first + size])
-            block = parse_block(LineBlock(text, 1), "rules")
+            block = parse_block(LineBlock(text, 1), RULES)
             sample.add(block, np.ones(len(block), bool))
         samples.append(sample.pairs())
     assert samples[0] == samples[1] == samples[2] and len(samples[0][0]) == 50
@@ -349,7 +350,7 @@ def test_learnt_links(tmp_path, table):
 
 
 def test_distinct_words_are_numbered_by_appearance():
-    block = parse_block(LineBlock(b"[X] ||| a [X,1] b ||| b [X,1] a c ||| 1", 1), "rules")
+    block = parse_block(LineBlock(b"[X] ||| a [X,1] b ||| b [X,1] a c ||| 1", 1), RULES)
     words = distinct_words(block)
     assert words.texts == [b"a", b"b", b"c"]
     assert words.numbers.tolist() == [0, -1, 1, 1, -1, 0, 2]

@@ -15,7 +15,7 @@ import numpy as np
 from language_model import NOWHERE, LanguageModel, log_probability
 from search import CACHE, search
 
-from distsim.grammar.phrase_table import read_entries
+from distsim.grammar.formats.phrase_table import read_entries
 
 # The features that stand before the table's scores.
 LM, WORDS, PHRASES, JUMP, COPIED, UNKNOWN = range(6)

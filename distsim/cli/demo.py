@@ -98,7 +98,7 @@ def _score_paraphrase_rules(folder: Path, table: "SignatureTable") -> None:
     """Pivot the translation rules in the package, score them, print the best and worst."""
     from distsim.grammar.lines import read_lines
     from distsim.grammar.pivot import PivotOptions, pivot_file
-    from distsim.grammar.rules import Rule
+    from distsim.grammar.formats.rules import Rule
     from distsim.grammar.score_file import TrainingOptions, score_file
     from distsim.grammar.scoring import RuleScorer, ScoreOptions
 

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from distsim.cli.console import progress_bar, say
-from distsim.cli.grammar_options import FormatOption, OnError, OnErrorOption, format_value
+from distsim.cli.grammar_options import FormatOption, OnError, OnErrorOption
 from distsim.cli.options import MemoryOption
 
 
@@ -48,15 +48,19 @@ def rerank(
     on_error: OnErrorOption = OnError.STOP,
 ) -> None:
     """Write a grammar's rules best first within each left-hand side and source."""
-    from distsim.grammar.rerank import PPDB_COST, Ranking, rerank_file
+    from distsim.grammar.rerank import PPDB_COST, Ranking, rerank_grammar
 
     if ppdb == bool(weight):
         raise typer.BadParameter("give --weight FEATURE=NUMBER, once or more, or --ppdb-cost")
     weights = PPDB_COST if ppdb else dict(map(_weight, weight or ()))
-    ranking = Ranking(weights, ppdb or ascending, top, missing, worst, write)
-    file_format = format_value(grammar_format)
+    ranking = Ranking(
+        weights, ascending=ppdb or ascending, top=top, missing=missing, worst=worst, write=write
+    )
     with progress_bar() as bar:
-        report = rerank_file(grammar, output, ranking, on_error.value, file_format, memory, bar)
+        report = rerank_grammar(
+            grammar, output, ranking, on_error=on_error.value, grammar_format=grammar_format,
+            run_bytes=memory, progress=bar,
+        )  # fmt: skip
     if not report.was_grouped:
         say("rules of one source did not stand together: the output is sorted by source")
     for line in report.lines():

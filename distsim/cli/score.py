@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from distsim.cli.console import JobsOption, number, progress_bar, put, say
-from distsim.cli.grammar_options import FormatOption, OnError, OnErrorOption, format_value
+from distsim.cli.grammar_options import FormatOption, OnError, OnErrorOption
 from distsim.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -116,26 +116,27 @@ def score(
     jobs: JobsOption = None,
 ) -> None:
     """Write a grammar with the similarity of its rules' sides as further features."""
-    from distsim.grammar.score_file import (
-        OutputOptions,
-        TrainingOptions,
-        explain_file,
-        score_file,
-    )
+    from distsim.grammar.score_file import explain_grammar, score_grammar
+    from distsim.grammar.training import TrainingOptions
+    from distsim.grammar.written_scores import OutputOptions
 
     scorer = _scorer(ngram, syntax, exact, index, align.value, names.value, identical.value,
                      min_strength, compose)  # fmt: skip
     training = TrainingOptions(_aligner(aligner, align), align_sample)  # type: ignore[arg-type]
-    file_format = format_value(grammar_format)
     if explain:
-        for pair in explain_file(grammar, scorer, training, on_error.value, file_format):
+        explained = explain_grammar(
+            grammar, scorer, training=training, on_error=on_error.value,
+            grammar_format=grammar_format,
+        )  # fmt: skip
+        for pair in explained:
             put(pair.line, pair.name, pair.source, pair.target, number(pair.similarity), pair.why)
         return
     options = OutputOptions(style.value, coverage, missing)
     with progress_bar() as bar:
-        report = score_file(
-            grammar, output, scorer, options, training, on_error.value, file_format, jobs, bar
-        )
+        report = score_grammar(
+            grammar, output, scorer, options=options, training=training, on_error=on_error.value,
+            grammar_format=grammar_format, jobs=jobs, progress=bar,
+        )  # fmt: skip
     for line in report.lines():
         say(line)
 

@@ -10,7 +10,7 @@ from distsim.errors import ParameterError
 from distsim.grammar.block import RuleBlock
 from distsim.grammar.tokens import BlockWords, distinct_words, unescape
 from distsim.grammar.word_aligner import Tokens, WordAligner
-from distsim.kernels import rules as kernel
+from distsim.kernels import evidence as kernel
 from distsim.kernels.compiled import frozen
 
 Align = Literal["missing", "all", "none"]
@@ -50,7 +50,7 @@ class RuleAligner:
 
     def __init__(self, align: Align = "missing", learnt: WordAligner | None = None) -> None:
         if align not in ALIGN:
-            raise ParameterError(f"--align {align!r}: choose one of {', '.join(ALIGN)}")
+            raise ParameterError(f"align {align!r}: choose one of {', '.join(ALIGN)}")
         self.mode = align
         self.learnt = learnt
         self._lock = threading.Lock()
@@ -131,7 +131,7 @@ class TrainingSample:
 
     def __init__(self, size: int) -> None:
         if size < 1:
-            raise ParameterError(f"--align-sample {size}: choose 1 or more")
+            raise ParameterError(f"sample {size}: choose 1 or more")
         self._size = size
         self._hashes = np.empty(0, np.uint64)
         self._pairs: list[tuple[Tokens, Tokens]] = []

@@ -1,16 +1,14 @@
 """Lines of a grammar -> their symbols, gaps and links as arrays, a whole block at a time."""
 
 from dataclasses import dataclass
-from typing import Literal, get_args
 
 import numpy as np
 
+from distsim.grammar.fields import tokens
+from distsim.grammar.formats.layout import GrammarFormat
 from distsim.grammar.lines import LineBlock, is_utf8, split_lines
 from distsim.kernels import rules as kernel
 from distsim.kernels.compiled import frozen
-
-GrammarFormat = Literal["rules", "phrase-table"]
-GRAMMAR_FORMATS: tuple[str, ...] = get_args(GrammarFormat)
 
 TERMINAL = kernel.TERMINAL
 
@@ -22,7 +20,8 @@ class RuleBlock:
     text: the lines' bytes. first_line: number of the first, from 1.
     line_starts: int64[n + 1], where each line begins.
     status: uint8[n], 0 where the line is a rule; details: int64[n, 2], see fault.
-    insert_at: int64[n], the byte behind a line's last feature.
+    labels: int64[n, 2], where each left-hand side starts and stops.
+    features: int64[n, 2], where each line's field of features starts and its last one stops.
     feature_kinds: uint8[n], kernel.NAMED | kernel.BARE: what features the line has.
     token_stops: int64[n, 2], symbols up to the end of each source and each target side.
     starts, stops: int64[s], the bytes of each symbol. gaps: int64[s], its index or TERMINAL.
@@ -35,7 +34,8 @@ class RuleBlock:
     line_starts: np.ndarray
     status: np.ndarray
     details: np.ndarray
-    insert_at: np.ndarray
+    labels: np.ndarray
+    features: np.ndarray
     feature_kinds: np.ndarray
     token_stops: np.ndarray
     starts: np.ndarray
@@ -50,6 +50,11 @@ class RuleBlock:
     def line(self, number: int) -> bytes:
         """Return the bytes of a line, from 0 in the block."""
         return self.text[self.line_starts[number] : self.line_starts[number + 1]]
+
+    def feature_text(self, number: int) -> bytes:
+        """Return the features of a line, as written."""
+        start, stop = self.features[number].tolist()
+        return self.text[start:stop]
 
     def symbol(self, number: int) -> bytes:
         """Return the bytes of a symbol."""
@@ -66,6 +71,11 @@ class RuleBlock:
         begin = int(self.link_stops[number - 1]) if number else 0
         return [(i, j) for i, j in self.links[begin : self.link_stops[number]].tolist()]
 
+    def faults(self) -> list[tuple[int, str]]:
+        """Return (line number in the file, what is wrong) of the lines that are no rules."""
+        bad = np.flatnonzero(self.status).tolist()
+        return [(self.first_line + number, self.fault(number)) for number in bad]
+
     def fault(self, number: int) -> str:
         """Return what is wrong with a line, in a few words; nothing if it is a rule."""
         status = int(self.status[number])
@@ -73,9 +83,9 @@ class RuleBlock:
         if status == kernel.LINK_OUTSIDE:
             return f"alignment link {first}-{second} points outside the rule"
         if status == kernel.BAD_LINK:
-            token = self.text[first:].split(maxsplit=1)[0].decode(errors="replace")
+            token = tokens(self.line(number)[first - self.line_starts[number] :])[0].decode()
             return f"alignment link {token!r}: wanted two numbers, as 0-1"
-        if status == kernel.BAD_LHS:
+        if status == kernel.BAD_LABEL:
             return "the left-hand side is no label in square brackets, as [NP]"
         return {
             kernel.FINE: "",
@@ -98,20 +108,6 @@ def parse_block(block: LineBlock, grammar_format: GrammarFormat) -> RuleBlock:
         lines[-1] = lines[-1] if is_utf8(lines[-1]) else b" " * len(lines[-1])
         text = b"".join(lines)
     data = frozen(np.frombuffer(text, np.uint8))
-    arrays = kernel.parse_rules(data, grammar_format == "phrase-table")
+    arrays = kernel.parse_rules(data, frozen(np.array(grammar_format.layout, np.int64)))
     arrays[1][bad] = kernel.NOT_UTF8
     return RuleBlock(block.text, block.first_line, *arrays)
-
-
-def guess_format(text: bytes) -> GrammarFormat:
-    """Tell by the first lines of a file whether they are rules or a phrase table's.
-
-    Most lines of a rule file begin with a label in brackets and have four fields.
-    """
-    lines = split_lines(text)[:1000]
-    labelled = 0
-    for line in lines:
-        label, separator, rest = line.partition(b" ||| ")
-        is_label = label[:1] == b"[" and label[-1:] == b"]" and len(label.split()) == 1
-        labelled += bool(separator and is_label and len(label) > 2 and rest.count(b"|||") >= 1)
-    return "rules" if 2 * labelled >= len(lines) else "phrase-table"

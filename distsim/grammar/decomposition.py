@@ -7,9 +7,11 @@ import numpy as np
 
 from distsim.errors import ParameterError
 from distsim.grammar.block import RuleBlock, parse_block
+from distsim.grammar.formats.rules import RULES
 from distsim.grammar.lines import LineBlock
-from distsim.kernels import rules as kernel
+from distsim.kernels import phrase_pairs as kernel
 from distsim.kernels.compiled import frozen
+from distsim.kernels.rules import FINE
 
 LONGEST_SPAN = 4
 
@@ -47,8 +49,8 @@ def decompose(
     """
     joined = " ".join(f"{i}-{j}" for i, j in links)
     line = f"[X] ||| {source} ||| {target} ||| ||| {joined}"
-    block = parse_block(LineBlock(line.encode(), 1), "rules")
-    if block.status[0] != kernel.FINE:
+    block = parse_block(LineBlock(line.encode(), 1), RULES)
+    if block.status[0] != FINE:
         raise ParameterError(f"{source!r}, {target!r}: {block.fault(0)}: mend the rule")
     _, spans = decompose_block(block, longest=longest)
     middle = int(block.token_stops[0, 0])

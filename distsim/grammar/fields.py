@@ -1,15 +1,22 @@
 """A line -> its fields between the separators `|||`, and back, byte for byte.
 
 A separator is the token `|||`: between blanks, or at the line's end. So `a ||| b |||` has an
-empty last field, and `a |||  ||| b` and `a ||| ||| b` an empty middle one.
+empty last field, and `a |||  ||| b` and `a ||| ||| b` an empty middle one. Blanks are the space
+and the tab; a line ends at a newline with perhaps one carriage return before it; every other
+byte is part of a token. `kernels/rules.py` reads lines by the same rules.
 """
 
 import re
 
 SEPARATOR = b"|||"
-BLANKS = b" \t\r\n"
+BLANKS = b" \t"
 
-_SEPARATORS = re.compile(rb"(?<![^ \t])\|\|\|(?![^ \t\r\n])")
+_SEPARATORS = re.compile(rb"(?<![^ \t])\|\|\|(?=[ \t]|\r?\n?\Z)")
+_TOKENS = re.compile(rb"[^ \t]+")
+
+
+class LineFaultError(ValueError):
+    """What is wrong with a line, in a few words; file and line are added by FaultyLines."""
 
 
 def split_fields(line: bytes) -> list[bytes]:
@@ -19,6 +26,25 @@ def split_fields(line: bytes) -> list[bytes]:
     [b'a ', b' b c ', b'\\n']
     """
     return _SEPARATORS.split(line)
+
+
+def tokens(field: bytes) -> list[bytes]:
+    """Return the tokens of a field: what blanks (space, tab) part, and nothing else does.
+
+    >>> tokens(b" a\\tb\\x0cc  d\\r\\n")
+    [b'a', b'b\\x0cc', b'd']
+    """
+    return _TOKENS.findall(without_line_end(field))
+
+
+def without_line_end(line: bytes) -> bytes:
+    """Return a line without its newline and one carriage return before it."""
+    return line.removesuffix(b"\n").removesuffix(b"\r")
+
+
+def with_line_end(line: bytes) -> bytes:
+    """Return a line with a newline at its end, where it has none."""
+    return line if line.endswith(b"\n") else line + b"\n"
 
 
 def join_fields(fields: list[bytes]) -> bytes:
@@ -32,7 +58,7 @@ def append_to_field(field: bytes, text: bytes) -> bytes:
     >>> append_to_field(b" 0 1 ", b"0.5")
     b' 0 1 0.5 '
     """
-    body = field.rstrip(BLANKS)
+    body = without_line_end(field).rstrip(BLANKS)
     return body + b" " + text + field[len(body) :]
 
 
@@ -42,8 +68,8 @@ def replace_field(field: bytes, text: bytes) -> bytes:
     >>> replace_field(b" 0 1 ", b"2")
     b' 2 '
     """
-    body = field.strip(BLANKS)
+    body = without_line_end(field).strip(BLANKS)
     if not body:
-        return b" " + text + (field if field.strip(b" \t") else b" ")
+        return b" " + text + (field if field.strip(BLANKS) else b" ")
     start = field.index(body)
     return field[:start] + text + field[start + len(body) :]

@@ -13,10 +13,11 @@ from typing import Literal, NamedTuple, get_args
 
 from distsim.errors import ParameterError
 from distsim.grammar.block import RuleBlock, parse_block
+from distsim.grammar.formats.rules import RULES
 from distsim.grammar.external_sort import RUN_BYTES, sorted_records
 from distsim.grammar.lines import FaultyLines, OnError, open_output, read_line_blocks
-from distsim.grammar.phrase_table import LineFaultError
-from distsim.grammar.rules import Features, Rule, Symbols
+from distsim.grammar.fields import LineFaultError
+from distsim.grammar.formats.rules import Features, Rule, Symbols
 from distsim.parallel import Progress, no_progress
 
 Scale = Literal["probability", "negative-log", "log"]
@@ -153,7 +154,7 @@ def _read(
 ) -> Iterator[_Translation]:
     faulty = report.faulty
     for lines in read_line_blocks(grammar):
-        block = parse_block(lines, "rules")
+        block = parse_block(lines, RULES)
         gaps = block.gaps.tolist()
         for number in range(len(block)):
             fault = block.fault(number)

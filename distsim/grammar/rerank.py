@@ -1,16 +1,20 @@
 """A grammar -> the same rules, best first within each source side, or only the best of them."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from distsim.errors import ParameterError
-from distsim.grammar.block import GrammarFormat, RuleBlock, guess_format, parse_block
+from distsim.grammar.block import RuleBlock, parse_block
 from distsim.grammar.external_sort import RUN_BYTES, sorted_records
-from distsim.grammar.fields import append_to_field, join_fields, split_fields
+from distsim.grammar.fields import LineFaultError, with_line_end
+from distsim.grammar.formats import find_format
+from distsim.grammar.formats.layout import GrammarFormat
+from distsim.grammar.formats.rules import Features
 from distsim.grammar.lines import (
     FaultyLines,
     OnError,
@@ -18,10 +22,8 @@ from distsim.grammar.lines import (
     read_line_blocks,
     rereadable,
 )
-from distsim.grammar.phrase_table import LineFaultError, PhraseTableEntry
-from distsim.grammar.rules import Features
-from distsim.kernels import rules as kernel
 from distsim.kernels.compiled import frozen
+from distsim.kernels.phrase_pairs import hash_symbols
 from distsim.parallel import Progress, no_progress
 
 # Thesis equation 6.1: what the releases of PPDB are sorted by; lower is better.
@@ -50,6 +52,7 @@ class Ranking:
     """
 
     weights: Mapping[str, float]
+    _: KW_ONLY
     ascending: bool = False
     top: int = 0
     missing: float | None = None
@@ -58,9 +61,9 @@ class Ranking:
 
     def __post_init__(self) -> None:
         if not self.weights:
-            raise ParameterError("nothing to rank by: give --weight FEATURE=NUMBER, or --ppdb-cost")
+            raise ParameterError("nothing to rank by: give the weight of at least one feature")
         if self.top < 0:
-            raise ParameterError(f"--top {self.top}: choose 0 (all) or more")
+            raise ParameterError(f"top {self.top}: choose 0 (all) or more")
 
     def value(self, features: Features) -> float:
         """Return the weighted sum of a rule's features.
@@ -105,12 +108,13 @@ class RerankReport:
         return told
 
 
-def rerank_file(
+def rerank_grammar(
     grammar: str | Path,
     output: str | Path,
     ranking: Ranking,
+    *,
     on_error: OnError = "stop",
-    grammar_format: GrammarFormat | None = None,
+    grammar_format: str | None = None,
     run_bytes: int = RUN_BYTES,
     progress: Progress = no_progress,
 ) -> RerankReport:
@@ -120,9 +124,18 @@ def rerank_file(
     together in the input, it is sorted on disk first, by label and source; the report says
     so in `was_grouped`. A faulty line that is kept stands after the group it was met in.
 
+    Arguments:
+        grammar: plain or packed; `-` for standard input.
+        output: gz where the name ends so; `-` for standard output. Written whole or not at all.
+        on_error: faulty lines `stop` the work, or are kept as they are, or dropped.
+        grammar_format: a name in distsim.grammar.formats.FORMATS; told by the first lines
+            where None.
+        run_bytes: what a sort holds in memory.
+
     Raises:
         InputError: the grammar cannot be read, or a line is faulty (or lacks a feature that
             `ranking` needs) and on_error is `stop`.
+        ParameterError: there is no such format.
     """
     report = RerankReport(FaultyLines(grammar, on_error))
     with rereadable(grammar) as path:
@@ -131,25 +144,36 @@ def rerank_file(
             report.faulty.require_lines(0)
             with open_output(output):
                 return report
-        known = grammar_format or guess_format(first.text)
+        known = find_format(grammar_format, first.text)
         report.was_grouped = _is_grouped(path, known)
         lines = _keyed_lines(path, known)
         if not report.was_grouped:
             lines = _sorted(lines, run_bytes)
         with open_output(output) as out:
-            for line in _ranked(lines, ranking, known == "phrase-table", report):
+            for line in _ranked(lines, ranking, report):
                 out.write(line)
                 progress("ranking", report.read, None)
     return report
+
+
+class _Line(NamedTuple):
+    """A line with its group's key, its number, where its features stand, what is wrong with it."""
+
+    key: bytes
+    number: int
+    features: tuple[int, int]
+    fault: str
+    text: bytes
 
 
 def _keys(block: RuleBlock) -> tuple[np.ndarray, np.ndarray]:
     """Return the bytes of each line that name its group: from its start to its source's end."""
     begins = np.concatenate([[0], block.token_stops[:-1, 1]])
     has_source = block.token_stops[:, 0] > begins
-    ends = block.line_starts[:-1].copy()
+    starts = block.line_starts[:-1]
+    ends = np.where(block.status == 0, np.maximum(block.labels[:, 1], starts), starts)
     ends[has_source] = block.stops[block.token_stops[has_source, 0] - 1]
-    return block.line_starts[:-1], ends
+    return starts, ends
 
 
 def _is_grouped(path: str | Path, grammar_format: GrammarFormat) -> bool:
@@ -160,86 +184,83 @@ def _is_grouped(path: str | Path, grammar_format: GrammarFormat) -> bool:
         block = parse_block(lines, grammar_format)
         starts, stops = _keys(block)
         data = frozen(np.frombuffer(block.text, np.uint8))
-        hashes = kernel.hash_symbols(data, frozen(starts), frozen(stops))[block.status == 0]
+        hashes = hash_symbols(data, frozen(starts), frozen(stops))[block.status == 0]
         joined = np.concatenate([last, hashes])
-        new = np.flatnonzero(joined[1:] != joined[:-1]) + 1
-        runs.append(joined[new] if last.size else joined[np.concatenate([[0], new])]
-                    if joined.size else joined)  # fmt: skip
+        new = np.ones(joined.size, bool)
+        new[1:] = joined[1:] != joined[:-1]
+        new[: last.size] = False
+        runs.append(joined[new])
         last = joined[-1:]
     hashes = np.concatenate(runs)
     return np.unique(hashes).size == hashes.size
 
 
-_Keyed = tuple[bytes, int, bytes, str]  # key, line number, line, what is wrong with it
-
-
-def _keyed_lines(path: str | Path, grammar_format: GrammarFormat) -> Iterator[_Keyed]:
+def _keyed_lines(path: str | Path, grammar_format: GrammarFormat) -> Iterator[_Line]:
     for lines in read_line_blocks(path):
         block = parse_block(lines, grammar_format)
-        starts, stops = _keys(block)
         status = block.status.tolist()
-        for number, (start, stop) in enumerate(zip(starts.tolist(), stops.tolist(), strict=True)):
-            fault = block.fault(number) if status[number] else ""
-            yield block.text[start:stop], block.first_line + number, block.line(number), fault
+        bounds = zip(*(array.tolist() for array in _keys(block)), block.features.tolist(),
+                     strict=True)  # fmt: skip
+        for number, (start, stop, features) in enumerate(bounds):
+            yield _Line(
+                block.text[start:stop],
+                block.first_line + number,
+                (features[0] - start, features[1] - start),
+                block.fault(number) if status[number] else "",
+                block.line(number),
+            )
 
 
-def _sorted(lines: Iterator[_Keyed], run_bytes: int) -> Iterator[_Keyed]:
-    """Yield lines by group, those of one group in their order; the rest as it was."""
+def _sorted(lines: Iterator[_Line], run_bytes: int) -> Iterator[_Line]:
+    """Yield lines by group, those of one group in their order."""
     records = (
-        b"\0".join(
-            [key.replace(b"\t", b" "), b"%020d" % number, line.rstrip(b"\n"), fault.encode()]
+        b"%b\t%020d\t%d\t%d\t%b\t%b" % (
+            key.replace(b"\t", b" "), number, *features, fault.encode(), text.removesuffix(b"\n")
         )
-        for key, number, line, fault in lines
-    )
+        for key, number, features, fault, text in lines
+    )  # fmt: skip
     for record in sorted_records(records, run_bytes):
-        key, number, rest = record.split(b"\0", 2)
-        line, _, fault = rest.rpartition(b"\0")
-        yield key, int(number), line + b"\n", fault.decode()
+        key, number, start, stop, fault, text = record.split(b"\t", 5)
+        yield _Line(key, int(number), (int(start), int(stop)), fault.decode(), text + b"\n")
 
 
-def _ranked(
-    lines: Iterator[_Keyed], ranking: Ranking, is_phrase_table: bool, report: RerankReport
-) -> Iterator[bytes]:
+def _ranked(lines: Iterator[_Line], ranking: Ranking, report: RerankReport) -> Iterator[bytes]:
     group: list[tuple[float, bytes]] = []
     after: list[bytes] = []
     of_group: bytes | None = None
-    end: list[_Keyed | None] = [None]
-    for item in chain(lines, end):
-        if item is None or (not item[3] and item[0] != of_group):
+    end: list[_Line | None] = [None]
+    for line in chain(lines, end):
+        if line is None or (not line.fault and line.key != of_group):
             yield from _best(group, ranking, report)
             yield from after
             group, after = [], []
-            if item is None:
+            if line is None:
                 return
-            of_group = item[0]
+            of_group = line.key
             report.groups += 1
-        _, number, line, fault = item
+        fault = line.fault
         if not fault:
             try:
-                value, line = _valued(line, ranking, is_phrase_table)
+                group.append(_valued(line, ranking))
+                report.read += 1
             except LineFaultError as error:
                 fault = str(error)
-        if fault:
-            if report.faulty.keeps(number, fault):
-                after.append(line)
-            continue
-        report.read += 1
-        group.append((value, line))
+        if fault and report.faulty.keeps(line.number, fault):
+            after.append(with_line_end(line.text))
 
 
-def _valued(line: bytes, ranking: Ranking, is_phrase_table: bool) -> tuple[float, bytes]:
+def _valued(line: _Line, ranking: Ranking) -> tuple[float, bytes]:
     """Return a line's value, and the line with the value in it where that is asked."""
-    fields = split_fields(line)
-    where = PhraseTableEntry.parse(line).scores_field if is_phrase_table else 3
-    features = Features.parse(fields[where])
+    start, stop = line.features
+    features = Features.parse(line.text[start:stop])
     value = ranking.value(features)
+    text = line.text
     if ranking.write is not None:
-        text = b"%.5f" % (round(value, 5) + 0.0)
+        added = b"%.5f" % (round(value, 5) + 0.0)
         if features.named or not features.bare:
-            text = ranking.write.encode() + b"=" + text
-        fields[where] = append_to_field(fields[where], text)
-        line = join_fields(fields)
-    return value, line
+            added = ranking.write.encode() + b"=" + added
+        text = text[:stop] + b" " + added + text[stop:]
+    return value, with_line_end(text)
 
 
 def _best(
@@ -252,4 +273,4 @@ def _best(
     for value, line in ordered:
         if ranking.worst is None or sign * value <= sign * ranking.worst:
             report.written += 1
-            yield line if line.endswith(b"\n") else line + b"\n"
+            yield line

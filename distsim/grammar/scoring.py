@@ -12,12 +12,14 @@ from distsim.corpus.vocabulary import HashNumbering
 from distsim.errors import ParameterError
 from distsim.grammar.alignment import Alignment, RuleAligner
 from distsim.grammar.block import RuleBlock, parse_block
+from distsim.grammar.formats.rules import RULES
 from distsim.grammar.decomposition import LONGEST_SPAN, decompose_block
 from distsim.grammar.lines import LineBlock
 from distsim.grammar.tokens import BlockWords, TokenForms, distinct_words
 from distsim.indexes import hamming
-from distsim.kernels import rules as kernel
 from distsim.kernels.compiled import frozen
+from distsim.kernels.phrase_pairs import hash_spans
+from distsim.kernels.rules import FINE
 from distsim.kernels.text import render_phrases
 from distsim.signatures.table import SignatureTable
 
@@ -60,9 +62,9 @@ class ScoreOptions:
 
     def __post_init__(self) -> None:
         if self.identical not in get_args(Identical):
-            raise ParameterError(f"--identical {self.identical!r}: choose one or skip")
+            raise ParameterError(f"identical {self.identical!r}: choose one or skip")
         if self.min_strength < 0:
-            raise ParameterError(f"--min-strength {self.min_strength}: choose 0 or more")
+            raise ParameterError(f"min_strength {self.min_strength}: choose 0 or more")
         if self.longest < 1:
             raise ParameterError(f"longest phrase {self.longest}: choose 1 or more")
 
@@ -127,7 +129,7 @@ class TableScorer:
         firsts, lengths = spans[:, 0::2].T.reshape(-1), spans[:, 1::2].T.reshape(-1)
         text, offsets = frozen(forms.text), frozen(forms.offsets)
         numbers = frozen(words.numbers)
-        hashes, whole = kernel.hash_spans(frozen(firsts), frozen(lengths), numbers, text, offsets)
+        hashes, whole = hash_spans(frozen(firsts), frozen(lengths), numbers, text, offsets)
         outcomes = np.full(n, NOT_IN_TABLE, np.uint8)
         whole_pair = whole[:n] & whole[n:]
         outcomes[~whole_pair] = DROPPED
@@ -243,7 +245,7 @@ class RuleScorer:
         aligner: RuleAligner | None = None,
     ) -> None:
         if not tables:
-            raise ParameterError("no table to score with: name one with --ngram or --syntax")
+            raise ParameterError("no table to score with: give one")
         self.options = options or ScoreOptions()
         self.names = [name for name, _ in tables]
         counters: Sequence[ExactCosine | StoredCosine | None] = exact or [None] * len(tables)
@@ -275,8 +277,8 @@ class RuleScorer:
         """
         joined = " ".join(f"{i}-{j}" for i, j in links or ())
         line = f"[X] ||| {source} ||| {target} ||| ||| {joined}"
-        block = parse_block(LineBlock(line.encode(), 1), "rules")
-        if block.status[0] != kernel.FINE:
+        block = parse_block(LineBlock(line.encode(), 1), RULES)
+        if block.status[0] != FINE:
             raise ParameterError(f"{source!r}, {target!r}: {block.fault(0)}: mend the rule")
         return [
             RuleScore(

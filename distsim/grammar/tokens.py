@@ -11,8 +11,8 @@ from distsim.corpus.escapes import unescape
 from distsim.corpus.query import split_phrase
 from distsim.corpus.vocabulary import HashNumbering
 from distsim.grammar.block import TERMINAL, RuleBlock
-from distsim.kernels import rules as kernel
 from distsim.kernels.compiled import frozen
+from distsim.kernels.phrase_pairs import hash_symbols
 from distsim.signatures.table import SignatureTable
 
 UNESCAPED, SPLIT, VANISHED = 1, 2, 4  # what happened to a token on its way, as bits
@@ -36,7 +36,7 @@ def distinct_words(block: RuleBlock) -> BlockWords:
     data = frozen(np.frombuffer(block.text, np.uint8))
     starts, stops = block.starts[terminals], block.stops[terminals]
     found, first_seen = HashNumbering().number(
-        kernel.hash_symbols(data, frozen(starts), frozen(stops))
+        hash_symbols(data, frozen(starts), frozen(stops))
     )
     numbers[terminals] = found
     text = block.text

@@ -21,7 +21,8 @@ from distsim.grammar.lines import (
     open_output,
     read_lines,
 )
-from distsim.grammar.phrase_table import LineFaultError, PhraseTableEntry
+from distsim.grammar.fields import LineFaultError
+from distsim.grammar.formats.phrase_table import PhraseTableEntry
 from distsim.parallel import Progress, no_progress
 from distsim.paraphrase.records import ParaphraseFile, read_paraphrases
 from distsim.paraphrase.unknown import lookup_form

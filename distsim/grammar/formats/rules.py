@@ -1,9 +1,14 @@
-"""One line of a rule file <-> its label, sides, features and links, byte for byte."""
+"""Rules of Joshua, Thrax, PPDB and cdec, byte for byte.
+
+    [NP] ||| the [JJ,1] ||| a [JJ,1] ||| p(e|f)=0.5 ||| 0-0 1-1
+
+A label, two sides with gaps, features by name or bare, perhaps word links and further fields.
+"""
 
 from dataclasses import dataclass
 
-from distsim.grammar.fields import BLANKS, join_fields, split_fields
-from distsim.grammar.phrase_table import LineFaultError
+from distsim.grammar.fields import BLANKS, LineFaultError, join_fields, split_fields, tokens
+from distsim.grammar.formats.layout import GrammarFormat, Layout
 
 Symbols = tuple[bytes, ...]
 
@@ -24,9 +29,9 @@ class Features:
         """
         named: dict[bytes, bytes] = {}
         if b"=" not in text:
-            return cls(named, text.split())
+            return cls(named, tokens(text))
         bare = []
-        for token in text.split():
+        for token in tokens(text):
             name, separator, value = token.rpartition(b"=")
             if separator and name:
                 named[name] = value
@@ -104,14 +109,28 @@ class Rule:
     @property
     def source(self) -> Symbols:
         """The source side's symbols."""
-        return tuple(self.fields[1].split())
+        return tuple(tokens(self.fields[1]))
 
     @property
     def target(self) -> Symbols:
         """The target side's symbols."""
-        return tuple(self.fields[2].split())
+        return tuple(tokens(self.fields[2]))
 
     @property
     def features(self) -> Features:
         """The features."""
         return Features.parse(self.fields[3])
+
+
+def _looks_so(line: bytes) -> bool:
+    """Tell whether a line begins with a label in brackets and has at least three fields."""
+    label, separator, rest = line.partition(b" ||| ")
+    is_label = label[:1] == b"[" and label[-1:] == b"]" and len(tokens(label)) == 1
+    return bool(separator and is_label and len(label) > 2 and rest.count(b"|||") >= 1)
+
+
+RULES = GrammarFormat(
+    name="rules",
+    layout=Layout(label=0, source=1, target=2, features=3, links=4),
+    looks_so=_looks_so,
+)

@@ -12,18 +12,24 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from distsim.grammar.fields import BLANKS, append_to_field, join_fields, replace_field, split_fields
+from distsim.grammar.fields import (
+    BLANKS,
+    LineFaultError,
+    append_to_field,
+    join_fields,
+    replace_field,
+    split_fields,
+    tokens,
+    without_line_end,
+)
+from distsim.grammar.formats.layout import GrammarFormat, Layout
 from distsim.grammar.lines import FaultyLines, is_utf8, read_lines
 
 Link = tuple[int, int]
 
-_LINK = re.compile(rb"(\d+)-(\d+)\Z")
+_LINK = re.compile(rb"([0-9]+)-([0-9]+)\Z")
 _PARTNERS = re.compile(rb"\(([\d, ]*)\)")
-_OLD_COLUMN = re.compile(rb"\s*(\([\d, ]*\)\s*)+\Z")
-
-
-class LineFaultError(ValueError):
-    """What is wrong with a line, in a few words; file and line are added by FaultyLines."""
+_OLD_COLUMN = re.compile(rb"[ \t]*(\([0-9, ]*\)[ \t]*)+\Z")
 
 
 @dataclass(frozen=True)
@@ -83,7 +89,7 @@ class PhraseTableEntry:
     @property
     def scores(self) -> list[bytes]:
         """The scores as they are written."""
-        return self.fields[self.scores_field].split()
+        return tokens(self.fields[self.scores_field])
 
     def numbers(self) -> list[float]:
         """Return the scores as numbers.
@@ -101,7 +107,7 @@ class PhraseTableEntry:
     @property
     def counts(self) -> list[bytes]:
         """The counts (target, source, both), empty where there are none."""
-        return [] if self.is_old or len(self.fields) < 5 else self.fields[4].split()
+        return [] if self.is_old or len(self.fields) < 5 else tokens(self.fields[4])
 
     def links(self) -> list[Link] | None:
         """Return the word alignment as (source, target) positions from 0; None without one.
@@ -111,18 +117,18 @@ class PhraseTableEntry:
         """
         if self.is_old:
             links = _old_links(self.fields[2], self.fields[3])
-        elif len(self.fields) < 4 or not self.fields[3].strip():
+        elif len(self.fields) < 4 or not tokens(self.fields[3]):
             return None
         else:
             links = []
-            for token in self.fields[3].split():
+            for token in tokens(self.fields[3]):
                 match = _LINK.match(token)
                 if match is None:
                     raise LineFaultError(
                         f"alignment link {token.decode()!r}: wanted two numbers, as 0-1"
                     )
                 links.append((int(match[1]), int(match[2])))
-        n_source, n_target = len(self.source.split()), len(self.target.split())
+        n_source, n_target = len(tokens(self.source)), len(tokens(self.target))
         for i, j in links:
             if i >= n_source or j >= n_target:
                 raise LineFaultError(
@@ -149,10 +155,10 @@ class PhraseTableEntry:
         fields[0] = replace_field(fields[0], source)
         if self.is_old:
             for number, phrase in ((2, source), (3, self.target)):
-                empty = b" ".join([b"( )"] * len(phrase.split()))
+                empty = b" ".join([b"( )"] * len(tokens(phrase)))
                 fields[number] = replace_field(fields[number], empty)
         elif len(fields) > 3:
-            fields[3] = b" " + fields[3][len(fields[3].rstrip(BLANKS)) :]
+            fields[3] = b" " + fields[3][len(without_line_end(fields[3]).rstrip(BLANKS)) :]
         return replace(self, fields=tuple(fields))
 
 
@@ -194,3 +200,13 @@ def _old_links(source_column: bytes, target_column: bytes) -> list[Link]:
         for i in partners.replace(b",", b" ").split()
     }
     return sorted(found)
+
+
+PHRASE_TABLE = GrammarFormat(
+    name="phrase-table",
+    layout=Layout(label=-1, source=0, target=1, features=2, links=3, partners=2, gaps=False),
+    looks_so=lambda line: b"|||" in line,
+    named_features=False,
+    columns={"p(f|e)": 0, "Lex(f|e)": 1, "p(e|f)": 2, "Lex(e|f)": 3},  # as Moses trains them
+    scale="probability",
+)

@@ -1,0 +1,36 @@
+"""The grammar formats, a file each; the order is that in which a file's first lines are tried."""
+
+from distsim.errors import ParameterError
+from distsim.grammar.formats.layout import GrammarFormat
+from distsim.grammar.formats.phrase_table import PHRASE_TABLE
+from distsim.grammar.formats.rules import RULES
+from distsim.grammar.lines import split_lines
+
+FORMATS: dict[str, GrammarFormat] = {known.name: known for known in (RULES, PHRASE_TABLE)}
+_LINES_LOOKED_AT = 1000
+
+
+def guess_format(text: bytes) -> GrammarFormat:
+    """Return the format of a file by its first lines; the last one known where none fits.
+
+    >>> guess_format(b"[X] ||| a ||| b ||| 0.5\\n").name, guess_format(b"a ||| b ||| 0.5\\n").name
+    ('rules', 'phrase-table')
+    """
+    lines = split_lines(text)[:_LINES_LOOKED_AT]
+    for known in FORMATS.values():
+        if 2 * sum(map(known.looks_so, lines)) >= len(lines):
+            break
+    return known
+
+
+def find_format(name: str | None, first_lines: bytes) -> GrammarFormat:
+    """Return the format of a name; the one that the first lines look like where None.
+
+    Raises:
+        ParameterError: there is no such format.
+    """
+    if name is None:
+        return guess_format(first_lines)
+    if name not in FORMATS:
+        raise ParameterError(f"grammar_format {name!r}: choose one of {', '.join(FORMATS)}")
+    return FORMATS[name]

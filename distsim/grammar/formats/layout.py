@@ -1,0 +1,52 @@
+"""What a grammar format is: how it is known, where its parts stand, how features are written."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+
+class Layout(NamedTuple):
+    """In which field of a line, from 0, the parts of a rule stand; -1 where it has none.
+
+    The order is that of the constants in `kernels/rules.py`.
+
+    Arguments:
+        label: the left-hand side, in square brackets.
+        links: word links as `0-0 1-2`.
+        partners: the first of two fields that hold links instead, where both are columns of
+            brackets: one bracket a token, with the positions of its partners on the other side.
+            The features then stand behind them.
+        gaps: sides may have gaps, `[NP,1]`, and may be empty.
+    """
+
+    label: int
+    source: int
+    target: int
+    features: int
+    links: int = -1
+    partners: int = -1
+    gaps: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class GrammarFormat:
+    """One way to write a grammar whose fields are parted by `|||`.
+
+    Arguments:
+        name: what `--format` calls it.
+        layout: where the parts of a rule stand.
+        looks_so: tells whether a line looks like one of this format. A file is of the first
+            format that at least half of its first lines look like.
+        named_features: features may be written as `name=value`; else only as bare values.
+        label: the left-hand side of rules that have none of their own.
+        columns: the positions of bare features whose meaning the format fixes, by name.
+        scale: how those are written (see distsim.grammar.pivot).
+    """
+
+    name: str
+    layout: Layout
+    looks_so: Callable[[bytes], bool]
+    named_features: bool = True
+    label: bytes = b"[X]"
+    columns: Mapping[str, int] = field(default_factory=dict)
+    scale: str = "negative-log"

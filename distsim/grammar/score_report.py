@@ -1,0 +1,137 @@
+"""Scored blocks -> what became of a grammar's rules, as counts and as lines of text."""
+
+from dataclasses import astuple, dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from distsim.grammar.block import RuleBlock
+from distsim.grammar.lines import FaultyLines
+from distsim.grammar.scoring import COMPOSED, IDENTICAL, SCORED, SKIPPED, BlockScores, TableScores
+
+
+@dataclass
+class TableCounts:
+    """What one table did: rules scored and unknown; phrase pairs, of them identical, found in
+    the table, composed; words of the rules unescaped, split, dropped.
+    """
+
+    scored: int = 0
+    unknown: int = 0
+    pairs: int = 0
+    identical: int = 0
+    found: int = 0
+    composed: int = 0
+    unescaped: int = 0
+    split: int = 0
+    dropped: int = 0
+
+    @classmethod
+    def of_block(cls, table: TableScores, has_pairs: np.ndarray) -> "TableCounts":
+        """Count a block; has_pairs: bool per rule."""
+        of = np.bincount(table.outcomes, minlength=COMPOSED + 1).tolist()
+        return cls(
+            int(np.count_nonzero(table.scored)),
+            int(np.count_nonzero(has_pairs & (table.scored == 0))),
+            table.outcomes.size,
+            of[IDENTICAL] + of[SKIPPED],
+            of[SCORED],
+            of[COMPOSED],
+            *table.changes,
+        )
+
+    def __add__(self, other: "TableCounts") -> "TableCounts":
+        return TableCounts(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
+
+    def lines(self, name: str, without_pairs: int) -> list[str]:
+        """Return the lines of the report that tell of a table."""
+        made = f", {self.composed:,} composed of words" if self.composed else ""
+        return [
+            f"{name}: {self.scored:,} rules scored; unscored: {without_pairs:,} without a phrase "
+            f"pair, {self.unknown:,} without a phrase pair that has a similarity",
+            f"{name}: {self.pairs:,} phrase pairs, {self.identical:,} identical, "
+            f"{self.found:,} found in the table{made}; of the words {self.unescaped:,} unescaped, "
+            f"{self.split:,} looked up as their parts, {self.dropped:,} dropped by the normaliser",
+        ]
+
+
+class ScoredBlock(NamedTuple):
+    """A block of lines as they go out, packed, with what was counted on the way."""
+
+    packed: bytes
+    faults: list[tuple[int, str]]
+    n_rules: int
+    lacking: int
+    aligned: int
+    without_pairs: int
+    tables: list[TableCounts]
+
+    @classmethod
+    def of(cls, block: RuleBlock, scores: BlockScores, packed: bytes) -> "ScoredBlock":
+        """Count what became of a block."""
+        has_pairs = np.diff(scores.pair_stops, prepend=0) > 0
+        fine = block.status == 0
+        return cls(
+            packed,
+            block.faults(),
+            int(np.count_nonzero(fine)),
+            int(np.count_nonzero(scores.alignment.lacking)),
+            int(np.count_nonzero(scores.alignment.made)),
+            int(np.count_nonzero(fine & ~has_pairs)),
+            [TableCounts.of_block(table, has_pairs) for table in scores.tables],
+        )
+
+
+@dataclass
+class ScoreReport:
+    """What became of the rules of a grammar, and what the scores depend on.
+
+    Arguments:
+        faulty: the lines that are no rules.
+        names: the features written; `tables` has the counts of each.
+        signatures: per table, a line with everything on which its scores depend.
+        read: rules. lacking: of them without links between words; aligned: linked here.
+        without_pairs: without a pair of contiguous phrases.
+        trained_on: rules that the aligner learnt from; None where it did not learn.
+    """
+
+    faulty: FaultyLines
+    names: list[str]
+    signatures: list[str]
+    read: int = 0
+    lacking: int = 0
+    aligned: int = 0
+    without_pairs: int = 0
+    tables: list[TableCounts] = field(default_factory=list)
+    trained_on: int | None = None
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.tables = self.tables or [TableCounts() for _ in self.names]
+
+    def count(self, block: ScoredBlock) -> None:
+        """Add the counts of a block."""
+        self.read += block.n_rules
+        self.lacking += block.lacking
+        self.aligned += block.aligned
+        self.without_pairs += block.without_pairs
+        self.tables = [a + b for a, b in zip(self.tables, block.tables, strict=True)]
+
+    def lines(self) -> list[str]:
+        """Return the report, a few lines of text; the last ones say what scores depend on."""
+        told = [f"{self.read:,} rules read"]
+        faulty = self.faulty
+        if faulty.kept or faulty.dropped:
+            told[0] += f", {faulty.kept:,} faulty lines kept unscored, {faulty.dropped:,} dropped"
+            told += [f"  {message}" for message in faulty.shown]
+        told.append(
+            f"{self.lacking:,} rules without links between words, {self.aligned:,} aligned here"
+            + ("" if self.trained_on is None else f", learnt from {self.trained_on:,} rules")
+        )
+        for name, table in zip(self.names, self.tables, strict=True):
+            told += table.lines(name, self.without_pairs)
+        rate = self.read / max(self.seconds, 1e-9)
+        cpu_rate = self.read / max(self.cpu_seconds, 1e-9)
+        told.append(f"{rate:,.0f} rules a second, {cpu_rate:,.0f} a CPU second")
+        return told + self.signatures

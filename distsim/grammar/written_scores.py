@@ -1,0 +1,91 @@
+"""The scores of a block's rules -> its lines with the scores behind their features."""
+
+import math
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+
+from distsim.errors import ParameterError
+from distsim.grammar.block import RuleBlock
+from distsim.grammar.formats.layout import GrammarFormat
+from distsim.grammar.scoring import BlockScores
+from distsim.kernels import rules as kernel
+
+FeatureStyle = Literal["auto", "named", "bare"]
+FEATURE_STYLES: tuple[str, ...] = get_args(FeatureStyle)
+NOT_AVAILABLE = "NA"
+DECIMALS = 5
+
+
+@dataclass(frozen=True)
+class OutputOptions:
+    """How scores are written.
+
+    Arguments:
+        style: `named` writes `sim_ngram=0.12345`, `bare` the value alone; `auto` writes
+            bare values where the first lines of the grammar have no named feature.
+        coverage: write the share of phrase pairs that have a similarity, too.
+        missing: what stands for a score that is not there, among bare values; named
+            features are left out.
+    """
+
+    style: FeatureStyle = "auto"
+    coverage: bool = True
+    missing: str = NOT_AVAILABLE
+
+    def __post_init__(self) -> None:
+        if self.style not in FEATURE_STYLES:
+            raise ParameterError(f"style {self.style!r}: choose {', '.join(FEATURE_STYLES)}")
+        if not self.missing or len(self.missing.split()) != 1 or "|||" in self.missing:
+            raise ParameterError(f"missing {self.missing!r}: give one word, as 0 or NA")
+
+    def names_features(self, first: RuleBlock, grammar_format: GrammarFormat) -> bool:
+        """Tell whether a grammar gets `name=value`, by the first block of it."""
+        if self.style != "auto":
+            return self.style == "named"
+        kinds = first.feature_kinds
+        has_names = bool(np.any(kinds & kernel.NAMED)) or not np.any(kinds)
+        return grammar_format.named_features and has_names
+
+
+def lines_with_scores(
+    block: RuleBlock,
+    scores: BlockScores,
+    names: list[str],
+    options: OutputOptions,
+    named: bool,
+    drops: bool,
+) -> bytes:
+    """Return the lines of a block with the scores behind their features.
+
+    named: as `name=value`. drops: leave out faulty lines instead of keeping them as they are.
+    """
+    columns: list[list[bytes]] = []
+    for name, table in zip(names, scores.tables, strict=True):
+        with np.errstate(invalid="ignore"):
+            values = [(name, table.means)]
+            if options.coverage:
+                values.append((f"{name}_coverage", table.scored / table.pairs))
+        for feature, numbers in values:
+            label = f" {feature}=".encode() if named else b" "
+            absent = b"" if named else b" " + options.missing.encode()
+            rounded = np.round(numbers, DECIMALS) + 0.0  # no -0.00000
+            form = label.replace(b"%", b"%%") + b"%%.%df" % DECIMALS
+            columns.append(
+                [absent if math.isnan(value) else form % value for value in rounded.tolist()]
+            )
+    text = block.text
+    bounds = block.line_starts.tolist()
+    ends = block.features[:, 1].tolist()
+    pieces: list[bytes] = []
+    status = block.status.tolist()
+    for number, (end, *added) in enumerate(zip(ends, *columns, strict=True)):
+        if status[number]:
+            if not drops:
+                pieces.append(text[bounds[number] : bounds[number + 1]])
+            continue
+        pieces.append(text[bounds[number] : end])
+        pieces += added
+        pieces.append(text[end : bounds[number + 1]])
+    return b"".join(pieces)
