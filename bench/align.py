@@ -32,10 +32,10 @@ def main():
     given = parser.parse_args()
     import numpy as np
 
+    from distsim.corpus.lines import read_line_blocks
     from distsim.grammar.alignment import RuleAligner, TrainingSample
     from distsim.grammar.block import parse_block
     from distsim.grammar.formats.phrase_table import PHRASE_TABLE
-    from distsim.grammar.lines import read_line_blocks
     from distsim.grammar.word_aligner import WordAligner
 
     blocks = [parse_block(lines, PHRASE_TABLE) for lines in read_line_blocks(given.table)]

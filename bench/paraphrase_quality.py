@@ -34,12 +34,13 @@ SHARED = Path(__file__).parents[1] / "../shared/data"
 def scored(lines, table, folder, exact=None, identical="one"):
     """Return (similarity or NaN, coverage) per line of a grammar."""
     from distsim.grammar.formats.rules import Rule
-    from distsim.grammar.score_file import TrainingOptions, score_file
+    from distsim.grammar.score_file import score_grammar
     from distsim.grammar.scoring import RuleScorer, ScoreOptions
+    from distsim.grammar.training import TrainingOptions
 
     (folder / "in").write_text("".join(lines))
     scorer = RuleScorer([("sim", table)], ScoreOptions(identical), [exact])
-    score_file(folder / "in", folder / "out", scorer, training=TrainingOptions("learnt"))
+    score_grammar(folder / "in", folder / "out", scorer, training=TrainingOptions("learnt"))
     found = []
     for line in (folder / "out").read_bytes().splitlines():
         value = Rule.parse(line).features.get("sim")
@@ -109,8 +110,8 @@ def main():
     parser.add_argument("--exact", metavar="INDEX")
     given = parser.parse_args()
     from distsim import CorpusIndex, ExactCosine, SignatureTable
-    from distsim.grammar.pivot import PivotOptions, gap_of, pivot_file
     from distsim.grammar.formats.rules import Rule
+    from distsim.grammar.pivot import PivotOptions, gap_of, pivot_file
 
     table = SignatureTable.open(given.table)
     exact = ExactCosine(CorpusIndex.open(given.exact), table) if given.exact else None
@@ -142,7 +143,7 @@ def main():
 
         grammar = folder / "pivoted"
         if given.grammar:
-            from distsim.grammar.lines import read_lines
+            from distsim.corpus.lines import read_lines
 
             grammar.write_bytes(b"".join(line for _, line in read_lines(given.grammar)))
         else:

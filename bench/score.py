@@ -41,10 +41,10 @@ def pivoted(folder, grammar):
 
 def with_links(path, table):
     """Return (line with links between words, line as it is, has gaps) for every rule."""
+    from distsim.corpus.lines import read_line_blocks
     from distsim.grammar.alignment import RuleAligner, TrainingSample
     from distsim.grammar.block import parse_block
     from distsim.grammar.formats.rules import RULES
-    from distsim.grammar.lines import read_line_blocks
     from distsim.grammar.word_aligner import WordAligner
 
     sample = TrainingSample(20_000)
@@ -153,7 +153,7 @@ def main():
     parser.add_argument("--grammar")
     given = parser.parse_args()
     from distsim import SignatureTable
-    from distsim.grammar.score_file import score_file
+    from distsim.grammar.score_file import score_grammar
     from distsim.grammar.scoring import RuleScorer
 
     table = SignatureTable.open(given.table)
@@ -173,11 +173,11 @@ def main():
                 split = split_only(path)
                 if gappy or linked:  # compile before the clock runs
                     write_copies(lines[:50], exchange, 50, folder / "warm.gz")
-                    score_file(folder / "warm.gz", out, RuleScorer([("sim_ngram", table)]))
+                    score_grammar(folder / "warm.gz", out, RuleScorer([("sim_ngram", table)]))
                 before_threads = thread_ticks()
                 with Watch() as watch:
                     before = os.times()
-                    report = score_file(
+                    report = score_grammar(
                         path, out, RuleScorer([("sim_ngram", table)]), jobs=given.jobs
                     )
                     after = os.times()
@@ -186,11 +186,11 @@ def main():
                 print(
                     "gappy" if gappy else "no gaps", "given" if linked else "made",
                     f"{n / cpu:,.0f}", f"{split / cpu:.2f}", f"{watch.busiest(before_threads):.2f}",
-                    f"{report.scored[0] / n:.2f}", f"{watch.peak >> 10:,}",
+                    f"{report.tables[0].scored / n:.2f}", f"{watch.peak >> 10:,}",
                     "kept" if ordered else "LOST", sep="\t", flush=True,
                 )  # fmt: skip
         once = hashlib.sha256(out.read_bytes()).hexdigest()
-        score_file(path, out, RuleScorer([("sim_ngram", table)]), jobs=1)
+        score_grammar(path, out, RuleScorer([("sim_ngram", table)]), jobs=1)
         same = hashlib.sha256(out.read_bytes()).hexdigest() == once
         print(f"one job and {given.jobs} jobs: {'the same bytes' if same else 'DIFFERENT BYTES'}")
 

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from distsim.corpus.lines import LineBlock
 from distsim.errors import ParameterError
 from distsim.grammar.block import parse_block
+from distsim.grammar.decomposition import decompose, decompose_block
 from distsim.grammar.formats.phrase_table import PHRASE_TABLE
 from distsim.grammar.formats.rules import RULES
-from distsim.grammar.decomposition import decompose, decompose_block
-from distsim.grammar.lines import LineBlock
 from tests.naive_grammar import naive_decompose
 
 
@@ -142,7 +142,7 @@ def test_hostile_lines_are_told_and_disturb_no_other(line, fault):
     assert block.sides(2) == (range(4, 6), range(6, 8))
     assert block.links_of(2) == [(1, 0), (0, 1)]
     assert block.gaps.tolist() == [1, -1, -1, 1] * 2
-    assert block.text[: block.insert_at[0]].endswith(b" ||| 1")
+    assert block.text[: block.features[0, 1]].endswith(b" ||| 1")
 
 
 @pytest.mark.parametrize(
@@ -175,5 +175,5 @@ def test_older_phrase_tables_have_their_links_in_two_columns():
     ]  # fmt: skip
     assert block.fault(3) == "alignment link 1-0 points outside the rule"
     assert block.fault(4) == "an empty phrase"
-    before = [text[:at].split(b"\n")[-1] for at in block.insert_at[:3].tolist()]
+    before = [text[:at].split(b"\n")[-1] for at in block.features[:3, 1].tolist()]
     assert [line.split()[-1] for line in before] == [b"2.718", b"(0)", b"1"]

@@ -4,11 +4,11 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from distsim.corpus.lines import LineBlock, split_lines
 from distsim.grammar.alignment import RuleAligner
 from distsim.grammar.block import parse_block
-from distsim.grammar.formats.rules import RULES
 from distsim.grammar.fields import split_fields
-from distsim.grammar.lines import LineBlock, split_lines
+from distsim.grammar.formats.rules import RULES
 from distsim.grammar.pivot import gap_of
 from distsim.kernels.compiled import frozen
 from distsim.kernels.tables import find_texts

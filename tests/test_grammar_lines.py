@@ -7,16 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from distsim.corpus.lines import read_line_blocks, read_lines, split_lines
 from distsim.errors import InputError, ParameterError
+from distsim.grammar.faulty_lines import FaultyLines
 from distsim.grammar.fields import append_to_field, join_fields, replace_field, split_fields
-from distsim.grammar.lines import (
-    FaultyLines,
-    open_output,
-    read_line_blocks,
-    read_lines,
-    split_lines,
-)
 from distsim.grammar.formats.phrase_table import LineFaultError, PhraseTableEntry, read_entries
+from distsim.storage.files import open_output
 
 GRAMMARS = Path(__file__).parents[1] / ".." / "shared" / "data" / "grammars"
 needs_grammars = pytest.mark.skipif(not GRAMMARS.exists(), reason="needs ../shared/data/grammars")

@@ -14,9 +14,9 @@ from typer.testing import CliRunner
 from distsim.cli.main import app
 from distsim.errors import InputError, ParameterError
 from distsim.grammar.external_sort import sorted_records
-from distsim.grammar.pivot import PivotOptions, gap_of, pivot_file
-from distsim.grammar.rerank import PPDB_COST, Ranking, ppdb_cost, rerank_file
 from distsim.grammar.formats.rules import Features, Rule
+from distsim.grammar.pivot import PivotOptions, gap_of, pivot_file
+from distsim.grammar.rerank import PPDB_COST, Ranking, ppdb_cost, rerank_grammar
 
 GRAMMARS = Path(__file__).parents[1] / ".." / "shared" / "data" / "grammars"
 needs_grammars = pytest.mark.skipif(not GRAMMARS.exists(), reason="needs ../shared/data/grammars")
@@ -178,7 +178,7 @@ RANKED = (
 
 def ranked(text, tmp_path, ranking, on_error="stop", **rest):
     (tmp_path / "in").write_bytes(text)
-    report = rerank_file(tmp_path / "in", tmp_path / "out", ranking, on_error, **rest)
+    report = rerank_grammar(tmp_path / "in", tmp_path / "out", ranking, on_error=on_error, **rest)
     return (tmp_path / "out").read_bytes(), report
 
 

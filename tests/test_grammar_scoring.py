@@ -14,20 +14,17 @@ from typer.testing import CliRunner
 
 from distsim import CorpusIndex, ExactCosine, IndexOptions, Normaliser, SignatureTable, similarity
 from distsim.cli.main import app
+from distsim.corpus.lines import LineBlock
 from distsim.errors import InputError, ParameterError
 from distsim.grammar.alignment import RuleAligner, TrainingSample
 from distsim.grammar.block import parse_block
 from distsim.grammar.formats.rules import RULES
-from distsim.grammar.lines import LineBlock
-from distsim.grammar.score_file import (
-    OutputOptions,
-    TrainingOptions,
-    explain_file,
-    score_file,
-)
+from distsim.grammar.score_file import explain_grammar, score_grammar
 from distsim.grammar.scoring import RuleScorer, ScoreOptions
 from distsim.grammar.tokens import TokenForms, distinct_words, unescape
+from distsim.grammar.training import TrainingOptions
 from distsim.grammar.word_aligner import can_learn
+from distsim.grammar.written_scores import OutputOptions
 from tests.naive_grammar import naive_decompose
 
 GRAMMARS = Path(__file__).parents[1] / ".." / "shared" / "data" / "grammars"
@@ -166,9 +163,9 @@ GRAMMAR = (
 
 def scored(grammar, tmp_path, scorer, name="out", on_error="stop", grammar_format=None, **options):
     (tmp_path / "in").write_bytes(grammar)
-    report = score_file(
-        tmp_path / "in", tmp_path / name, scorer, OutputOptions(**options),
-        TrainingOptions("evidence"), on_error, grammar_format,
+    report = score_grammar(
+        tmp_path / "in", tmp_path / name, scorer, options=OutputOptions(**options),
+        training=TrainingOptions("evidence"), on_error=on_error, grammar_format=grammar_format,
     )  # fmt: skip
     return (tmp_path / name).read_bytes(), report
 
@@ -216,8 +213,8 @@ def test_phrase_tables_of_both_layouts(tmp_path, table):
 
 @pytest.mark.parametrize("block_bytes", [40, 1000])
 def test_results_do_not_depend_on_blocks_or_jobs(tmp_path, scorer, monkeypatch, block_bytes):
+    from distsim.corpus.lines import read_line_blocks
     from distsim.grammar import score_file as module
-    from distsim.grammar.lines import read_line_blocks
 
     grammar = (GRAMMAR + b"\n") * 30
     whole, _ = scored(grammar, tmp_path, scorer)
@@ -265,8 +262,10 @@ def test_rules_of_one_and_forty_tokens(tmp_path, scorer):
     links = " ".join(f"{i}-{i}" for i in range(40))
     grammar = f"[X] ||| {words} ||| {words} ||| 1 ||| {links}\n[X] ||| a ||| a ||| 1\n".encode()
     _, report = scored(grammar, tmp_path, scorer)
-    assert report.pairs == [40 + 39 + 38 + 37 + 1]  # spans of 1 to 4, and the whole short one
-    assert report.scored == [2]
+    assert (
+        report.tables[0].pairs == 40 + 39 + 38 + 37 + 1
+    )  # spans of 1 to 4, and the whole short one
+    assert report.tables[0].scored == 2
 
 
 def links_of(aligner, *sides):
@@ -331,7 +330,7 @@ def test_a_sample_is_the_same_however_it_is_cut():
             sample.add(block, np.ones(len(block), bool))
         samples.append(sample.pairs())
     assert samples[0] == samples[1] == samples[2] and len(samples[0][0]) == 50
-    with pytest.raises(ParameterError, match="--align-sample 0"):
+    with pytest.raises(ParameterError, match="sample 0"):
         TrainingSample(0)
 
 
@@ -343,9 +342,9 @@ def test_learnt_links(tmp_path, table):
     )
     scorer = RuleScorer([("s", table)])
     (tmp_path / "g").write_text(grammar)
-    pairs = list(explain_file(tmp_path / "g", scorer, TrainingOptions("learnt")))
+    pairs = list(explain_grammar(tmp_path / "g", scorer, training=TrainingOptions("learnt")))
     assert sum(p.source == "big" and p.target == "grand" for p in pairs) == 30
-    report = score_file(tmp_path / "g", tmp_path / "o", scorer)
+    report = score_grammar(tmp_path / "g", tmp_path / "o", scorer)
     assert report.trained_on == 30 and "learnt from 30 rules" in "\n".join(report.lines())
 
 
@@ -361,8 +360,12 @@ def test_distinct_words_are_numbered_by_appearance():
     "name", ["joshua.thrax.hi-en.grammar.filtered.gz", "joshua.bn-en.hiero.grammar.gz"]
 )
 def test_scoring_a_shipped_grammar_adds_and_changes_nothing_else(name, tmp_path, scorer):
-    score_file(
-        GRAMMARS / name, tmp_path / "o", scorer, OutputOptions("named"), TrainingOptions("evidence")
+    score_grammar(
+        GRAMMARS / name,
+        tmp_path / "o",
+        scorer,
+        options=OutputOptions("named"),
+        training=TrainingOptions("evidence"),
     )
     before = gzip.decompress((GRAMMARS / name).read_bytes())
     import re
@@ -394,5 +397,5 @@ def test_standard_input_is_read_twice_where_links_are_learnt(monkeypatch, tmp_pa
         buffer = io.BufferedReader(io.BytesIO(gzip.compress(b"[X] ||| a b ||| c d ||| 1\n" * 9)))
 
     monkeypatch.setattr(sys, "stdin", Stream)
-    report = score_file("-", tmp_path / "o", scorer)
+    report = score_grammar("-", tmp_path / "o", scorer)
     assert report.read == report.trained_on == 9

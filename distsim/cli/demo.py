@@ -96,11 +96,12 @@ def demo(
 
 def _score_paraphrase_rules(folder: Path, table: "SignatureTable") -> None:
     """Pivot the translation rules in the package, score them, print the best and worst."""
-    from distsim.grammar.lines import read_lines
-    from distsim.grammar.pivot import PivotOptions, pivot_file
+    from distsim.corpus.lines import read_lines
     from distsim.grammar.formats.rules import Rule
-    from distsim.grammar.score_file import TrainingOptions, score_file
+    from distsim.grammar.pivot import PivotOptions, pivot_file
+    from distsim.grammar.score_file import score_grammar
     from distsim.grammar.scoring import RuleScorer, ScoreOptions
+    from distsim.grammar.training import TrainingOptions
 
     pivoted, scored = folder / "paraphrases.gz", folder / "scored.gz"
     _step("pivot", "distsim pivot RULES --e-given-f 'p(e|f)' --f-given-e 'p(f|e)' -o PARAPHRASES")
@@ -112,8 +113,8 @@ def _score_paraphrase_rules(folder: Path, table: "SignatureTable") -> None:
         "score", "distsim score PARAPHRASES --ngram novels.index --identical skip --min-strength 20"
     )
     scorer = RuleScorer([("sim_ngram", table)], ScoreOptions(identical="skip", min_strength=20))
-    report = score_file(pivoted, scored, scorer, training=TrainingOptions("evidence"))
-    print(f"{report.scored[0]:,} of {report.read:,} rules scored")
+    report = score_grammar(pivoted, scored, scorer, training=TrainingOptions("evidence"))
+    print(f"{report.tables[0].scored:,} of {report.read:,} rules scored")
     ranked: dict[float, tuple[str, ...]] = {}  # one rule for each similarity
     for _, line in read_lines(scored):
         rule = Rule.parse(line)

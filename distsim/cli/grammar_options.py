@@ -3,7 +3,6 @@
 from enum import StrEnum
 from typing import Annotated
 
-import click
 import typer
 
 from distsim.grammar.formats import FORMATS
@@ -17,6 +16,12 @@ class OnError(StrEnum):
     DROP = "drop"
 
 
+def _format_name(text: str) -> str:
+    if text not in FORMATS:
+        raise typer.BadParameter(f"{text!r}: choose one of {', '.join(FORMATS)}")
+    return text
+
+
 OnErrorOption = Annotated[
     OnError, typer.Option(help="Faulty lines: stop, or keep them as they are, or drop them.")
 ]
@@ -24,7 +29,8 @@ FormatOption = Annotated[
     str | None,
     typer.Option(
         "--format",
-        click_type=click.Choice(list(FORMATS)),
+        metavar=f"[{'|'.join(FORMATS)}]",
+        parser=_format_name,
         help="Told by the first lines where not given.",
     ),
 ]

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from distsim.corpus.lines import LineBlock, is_utf8, split_lines
 from distsim.grammar.fields import tokens
 from distsim.grammar.formats.layout import GrammarFormat
-from distsim.grammar.lines import LineBlock, is_utf8, split_lines
 from distsim.kernels import rules as kernel
 from distsim.kernels.compiled import frozen
 

@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from distsim.corpus.lines import LineBlock
 from distsim.errors import ParameterError
 from distsim.grammar.block import RuleBlock, parse_block
 from distsim.grammar.formats.rules import RULES
-from distsim.grammar.lines import LineBlock
 from distsim.kernels import phrase_pairs as kernel
 from distsim.kernels.compiled import frozen
 from distsim.kernels.rules import FINE

@@ -11,14 +11,15 @@ from itertools import groupby
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
+from distsim.corpus.lines import read_line_blocks
 from distsim.errors import ParameterError
 from distsim.grammar.block import RuleBlock, parse_block
-from distsim.grammar.formats.rules import RULES
 from distsim.grammar.external_sort import RUN_BYTES, sorted_records
-from distsim.grammar.lines import FaultyLines, OnError, open_output, read_line_blocks
+from distsim.grammar.faulty_lines import FaultyLines, OnError
 from distsim.grammar.fields import LineFaultError
-from distsim.grammar.formats.rules import Features, Rule, Symbols
+from distsim.grammar.formats.rules import RULES, Features, Rule, Symbols
 from distsim.parallel import Progress, no_progress
+from distsim.storage.files import open_output
 
 Scale = Literal["probability", "negative-log", "log"]
 SCALES: tuple[str, ...] = get_args(Scale)

@@ -8,23 +8,19 @@ from typing import NamedTuple
 
 import numpy as np
 
+from distsim.corpus.lines import read_line_blocks, spooled
 from distsim.errors import ParameterError
 from distsim.grammar.block import RuleBlock, parse_block
 from distsim.grammar.external_sort import RUN_BYTES, sorted_records
+from distsim.grammar.faulty_lines import FaultyLines, OnError
 from distsim.grammar.fields import LineFaultError, with_line_end
 from distsim.grammar.formats import find_format
 from distsim.grammar.formats.layout import GrammarFormat
 from distsim.grammar.formats.rules import Features
-from distsim.grammar.lines import (
-    FaultyLines,
-    OnError,
-    open_output,
-    read_line_blocks,
-    rereadable,
-)
 from distsim.kernels.compiled import frozen
 from distsim.kernels.phrase_pairs import hash_symbols
 from distsim.parallel import Progress, no_progress
+from distsim.storage.files import open_output
 
 # Thesis equation 6.1: what the releases of PPDB are sorted by; lower is better.
 PPDB_COST = {
@@ -138,7 +134,7 @@ def rerank_grammar(
         ParameterError: there is no such format.
     """
     report = RerankReport(FaultyLines(grammar, on_error))
-    with rereadable(grammar) as path:
+    with spooled(grammar) as path:
         first = next(iter(read_line_blocks(path)), None)
         if first is None:
             report.faulty.require_lines(0)

@@ -8,24 +8,19 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
+from distsim.corpus.lines import LineBlock, read_line_blocks, spooled
 from distsim.grammar.alignment import RuleAligner
 from distsim.grammar.block import RuleBlock, parse_block
 from distsim.grammar.decomposition import span_text
+from distsim.grammar.faulty_lines import FaultyLines, OnError
 from distsim.grammar.formats import find_format
-from distsim.grammar.lines import (
-    FaultyLines,
-    LineBlock,
-    OnError,
-    open_output,
-    read_line_blocks,
-    rereadable,
-)
 from distsim.grammar.score_report import ScoredBlock, ScoreReport
 from distsim.grammar.scoring import OUTCOMES, BlockScores, RuleScorer
 from distsim.grammar.training import TrainingOptions, learns, trained
 from distsim.grammar.written_scores import OutputOptions, lines_with_scores
 from distsim.parallel import Progress, no_progress, ordered_map
 from distsim.signatures.recipe import short_fingerprint
+from distsim.storage.files import open_output
 
 
 def score_grammar(
@@ -63,7 +58,7 @@ def score_grammar(
     faulty = FaultyLines(grammar, on_error)
     if any(table.exact is not None for table in scorer.tables):
         jobs = 1  # an index keeps what it counted, for one thread
-    with rereadable(grammar, learns(scorer.aligner, training)) as path:
+    with spooled(grammar, learns(scorer.aligner, training)) as path:
         aligner, trained_on = trained(path, scorer.aligner, training, grammar_format, jobs)
         report = ScoreReport(faulty, scorer.names, signature_lines(scorer, aligner, training))
         report.trained_on = trained_on
@@ -122,7 +117,7 @@ def explain_grammar(
     faulty = FaultyLines(grammar, on_error)
     n_lines = 0
     known = None
-    with rereadable(grammar, learns(scorer.aligner, training)) as path:
+    with spooled(grammar, learns(scorer.aligner, training)) as path:
         aligner, _ = trained(path, scorer.aligner, training, grammar_format, None)
         scoring = RuleScorer.sharing(scorer, aligner)
         for lines in read_line_blocks(path):

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from distsim.grammar.block import RuleBlock
-from distsim.grammar.lines import FaultyLines
+from distsim.grammar.faulty_lines import FaultyLines
 from distsim.grammar.scoring import COMPOSED, IDENTICAL, SCORED, SKIPPED, BlockScores, TableScores
 
 

@@ -8,13 +8,13 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 
 from distsim.comparison import ExactCosine, StoredCosine, estimated_cosine
+from distsim.corpus.lines import LineBlock
 from distsim.corpus.vocabulary import HashNumbering
 from distsim.errors import ParameterError
 from distsim.grammar.alignment import Alignment, RuleAligner
 from distsim.grammar.block import RuleBlock, parse_block
-from distsim.grammar.formats.rules import RULES
 from distsim.grammar.decomposition import LONGEST_SPAN, decompose_block
-from distsim.grammar.lines import LineBlock
+from distsim.grammar.formats.rules import RULES
 from distsim.grammar.tokens import BlockWords, TokenForms, distinct_words
 from distsim.indexes import hamming
 from distsim.kernels.compiled import frozen

@@ -35,9 +35,7 @@ def distinct_words(block: RuleBlock) -> BlockWords:
     terminals = np.flatnonzero(block.gaps == TERMINAL)
     data = frozen(np.frombuffer(block.text, np.uint8))
     starts, stops = block.starts[terminals], block.stops[terminals]
-    found, first_seen = HashNumbering().number(
-        hash_symbols(data, frozen(starts), frozen(stops))
-    )
+    found, first_seen = HashNumbering().number(hash_symbols(data, frozen(starts), frozen(stops)))
     numbers[terminals] = found
     text = block.text
     spans = zip(starts[first_seen].tolist(), stops[first_seen].tolist(), strict=True)

@@ -7,11 +7,11 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from distsim.corpus.lines import LineBlock, read_line_blocks
 from distsim.errors import ParameterError
 from distsim.grammar.alignment import RuleAligner, TrainingSample
 from distsim.grammar.block import RuleBlock, parse_block
 from distsim.grammar.formats import find_format
-from distsim.grammar.lines import LineBlock, read_line_blocks
 from distsim.grammar.word_aligner import WordAligner
 from distsim.parallel import ordered_map
 

@@ -11,21 +11,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
+from distsim.corpus.lines import read_lines
 from distsim.corpus.normaliser import Normaliser
 from distsim.errors import InputError, ParameterError
-from distsim.grammar.lines import (
-    STANDARD_OUTPUT,
-    FaultyLines,
-    LineWriter,
-    OnError,
-    open_output,
-    read_lines,
-)
+from distsim.grammar.faulty_lines import FaultyLines, OnError
 from distsim.grammar.fields import LineFaultError
 from distsim.grammar.formats.phrase_table import PhraseTableEntry
 from distsim.parallel import Progress, no_progress
 from distsim.paraphrase.records import ParaphraseFile, read_paraphrases
 from distsim.paraphrase.unknown import lookup_form
+from distsim.storage.files import STANDARD_OUTPUT, LineWriter, open_output
 
 Aggregation = Literal["none", "best", "add", "average", "update"]
 AGGREGATIONS: tuple[str, ...] = get_args(Aggregation)

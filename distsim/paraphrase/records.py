@@ -6,9 +6,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from distsim.corpus.lines import file_label, is_utf8, read_lines
 from distsim.corpus.normaliser import Normaliser
 from distsim.errors import InputError
-from distsim.grammar.lines import file_label, is_utf8, read_lines
 from distsim.paraphrase.paraphraser import Answer
 
 FORMAT = "distsim paraphrases"

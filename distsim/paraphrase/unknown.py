@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from distsim.corpus.lines import file_label, is_utf8, read_lines
 from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.tokeniser import TextFormat, tokens_of
 from distsim.errors import InputError, ParameterError
-from distsim.grammar.lines import file_label, is_utf8, read_lines
 from distsim.grammar.formats.phrase_table import read_entries
 from distsim.paraphrase.options import LONGEST_PHRASE
 

@@ -1,10 +1,10 @@
 """The grammar formats, a file each; the order is that in which a file's first lines are tried."""
 
+from distsim.corpus.lines import split_lines
 from distsim.errors import ParameterError
 from distsim.grammar.formats.layout import GrammarFormat
 from distsim.grammar.formats.phrase_table import PHRASE_TABLE
 from distsim.grammar.formats.rules import RULES
-from distsim.grammar.lines import split_lines
 
 FORMATS: dict[str, GrammarFormat] = {known.name: known for known in (RULES, PHRASE_TABLE)}
 _LINES_LOOKED_AT = 1000

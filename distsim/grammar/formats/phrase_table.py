@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from distsim.corpus.lines import is_utf8, read_lines
+from distsim.grammar.faulty_lines import FaultyLines
 from distsim.grammar.fields import (
     BLANKS,
     LineFaultError,
@@ -23,7 +25,6 @@ from distsim.grammar.fields import (
     without_line_end,
 )
 from distsim.grammar.formats.layout import GrammarFormat, Layout
-from distsim.grammar.lines import FaultyLines, is_utf8, read_lines
 
 Link = tuple[int, int]
 

@@ -4,36 +4,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, get_args
 
-from distsim.corpus.lines import (
-    BLOCK_BYTES,
-    LineBlock,
-    file_label,
-    is_utf8,
-    read_line_blocks,
-    read_lines,
-    split_lines,
-)
-from distsim.corpus.lines import spooled as rereadable
+from distsim.corpus.lines import file_label
 from distsim.errors import InputError, ParameterError
-from distsim.storage import GZ_LEVEL, STANDARD_OUTPUT, LineWriter, open_output
-
-__all__ = [
-    "BLOCK_BYTES",
-    "GZ_LEVEL",
-    "ON_ERROR",
-    "STANDARD_OUTPUT",
-    "FaultyLines",
-    "LineBlock",
-    "LineWriter",
-    "OnError",
-    "file_label",
-    "is_utf8",
-    "open_output",
-    "read_line_blocks",
-    "read_lines",
-    "rereadable",
-    "split_lines",
-]
 
 OnError = Literal["stop", "keep", "drop"]
 ON_ERROR: tuple[str, ...] = get_args(OnError)
@@ -57,9 +29,7 @@ class FaultyLines:
 
     def __post_init__(self) -> None:
         if self.on_error not in ON_ERROR:
-            raise ParameterError(
-                f"--on-error {self.on_error!r}: choose one of {', '.join(ON_ERROR)}"
-            )
+            raise ParameterError(f"on_error {self.on_error!r}: choose one of {', '.join(ON_ERROR)}")
 
     def keeps(self, line: int, fault: str) -> bool:
         """Count a faulty line; tell whether it stays in the output.
