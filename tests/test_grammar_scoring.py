@@ -399,3 +399,24 @@ def test_standard_input_is_read_twice_where_links_are_learnt(monkeypatch, tmp_pa
     monkeypatch.setattr(sys, "stdin", Stream)
     report = score_grammar("-", tmp_path / "o", scorer)
     assert report.read == report.trained_on == 9
+
+
+def test_a_format_of_a_strangers_is_scored_and_ranked(tmp_path, scorer, monkeypatch):
+    # CONTRIBUTING.md's errand: a value and a line in the registry, nothing else.
+    from distsim.grammar.formats import FORMATS
+    from distsim.grammar.formats.layout import GrammarFormat, Layout
+    from distsim.grammar.rerank import Ranking, rerank_grammar
+
+    counted = GrammarFormat(
+        name="counted",
+        layout=Layout(label=-1, source=1, target=2, features=3, gaps=False),
+        looks_so=lambda line: line.split(b" ||| ")[0].isdigit(),
+    )
+    monkeypatch.setattr("distsim.grammar.formats.FORMATS", {"counted": counted, **FORMATS})
+    lines = b"7 ||| city ||| zebra ||| c=1\n7 ||| city ||| city ||| c=2 |||\n"
+    text, _ = scored(lines, tmp_path, scorer, coverage=False)
+    assert text == lines.replace(b"c=2", b"c=2 sim_ngram=1.00000")
+    rerank_grammar(tmp_path / "in", tmp_path / "best", Ranking({"c": 1}), grammar_format="counted")
+    assert (tmp_path / "best").read_bytes().startswith(b"7 ||| city ||| city")
+    with pytest.raises(ParameterError, match="grammar_format 'x': choose one of counted, rules"):
+        scored(lines, tmp_path, scorer, grammar_format="x")
