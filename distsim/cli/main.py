@@ -29,6 +29,7 @@ from distsim.cli import (
     score,
     sign,
     similarity,
+    substitute,
     verify,
 )
 from distsim.cli.console import say
@@ -65,6 +66,7 @@ _command("merge", merge.merge)
 _command("similarity", similarity.similarity)
 _command("neighbours", neighbours.neighbours)
 _command("paraphrase", paraphrase.paraphrase)
+_command("substitute", substitute.substitute)
 _command("augment", augment.augment)
 _command("evaluate", evaluate.evaluate)
 _command("score", score.score)
