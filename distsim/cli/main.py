@@ -16,6 +16,7 @@ from distsim.cli import (
     count,
     demo,
     evaluate,
+    extract,
     index,
     info,
     kwic,
@@ -69,6 +70,7 @@ _command("paraphrase", paraphrase.paraphrase)
 _command("substitute", substitute.substitute)
 _command("augment", augment.augment)
 _command("evaluate", evaluate.evaluate)
+_command("extract", extract.extract)
 _command("score", score.score)
 _command("rerank", rerank.rerank)
 _command("pivot", pivot.pivot)
