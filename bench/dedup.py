@@ -47,7 +47,7 @@ def build(corpus: list[str], folder: Path, mode: str, text_format: str, results)
         corpus, folder / mode, IndexOptions(text_format, dedup=mode), memory_bytes=16 << 30
     )
     used = os.times()
-    near = index.near_cost
+    near = index.report.near_cost
     results.put(
         {
             "seconds": used.user + used.system,

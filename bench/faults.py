@@ -279,7 +279,7 @@ def queries(path: Path, scratch: Path) -> dict[str, Callable[[], object]]:
         "count": lambda: CorpusIndex.open(path).count(words),
         "gapped": lambda: CorpusIndex.open(path).gapped(["the _ of", "a _ the _ of"]),
         "kwic": lambda: [
-            CorpusIndex.open(path).concordance("of the", None, 5, order)
+            CorpusIndex.open(path).concordance("of the", width=5, order=order)
             for order in ("corpus", "left", "right")
         ],
         "ngrams": lambda: sum(count for _, count in CorpusIndex.open(path).ngrams(1, 3)),

@@ -70,7 +70,7 @@ def choose_targets(index: CorpusIndex, n: int, seed: int) -> dict[tuple[str, ...
     """Return words and phrases of 1 to 3 tokens, evenly over lengths and bands, with counts."""
     rng = random.Random(seed)
     pools: dict[tuple[int, int], list[tuple[tuple[str, ...], int]]] = {}
-    for phrase, count in index.ngrams(1, 3, DRAWN_BANDS[0][0]):
+    for phrase, count in index.ngrams(1, 3, min_count=DRAWN_BANDS[0][0]):
         words = tuple(phrase.split(" "))
         if not all(word.isalpha() for word in words):
             continue

@@ -28,7 +28,7 @@ def draw(index: CorpusIndex, n: int, most: int, seed: int = 3) -> list[str]:
     rng = random.Random(seed)
     cells: dict[tuple[int, int], list[str]] = {}
     seen: dict[tuple[int, int], int] = {}
-    for phrase, count in index.ngrams(1, 4, BANDS[0]):
+    for phrase, count in index.ngrams(1, 4, min_count=BANDS[0]):
         if count > most or not all(word[0].isalpha() for word in phrase.split(" ")):
             continue
         band = sum(count >= low for low in BANDS)

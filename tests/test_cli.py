@@ -32,9 +32,9 @@ def index(run, corpus, tmp_path):
 def test_build_reports_on_standard_error(run, corpus, tmp_path):
     out, err = run("index", "build", corpus, corpus, "-o", tmp_path / "i", "--dedup", "exact")
     assert out == ""
-    assert "18 tokens, 9 words, 3 sentences, 1 documents, 1 shard" in err
+    assert "18 tokens, 9 words, 3 sentences, 1 document, 1 shard" in err
     assert "3 of 6 lines dropped (50.0%), 18 tokens (50.0%)" in err
-    _, err = run("index", "add", tmp_path / "i", corpus)
+    _, err = run("index", "add", tmp_path / "i", corpus, "--again")
     assert "6 of 9 lines dropped" in err
 
 
@@ -64,7 +64,10 @@ def test_kwic(run, index):
     ]  # fmt: skip
     out, _ = run("kwic", index, "cat _ dog", "--gapped", "--json")
     assert json.loads(out)["node"] == "cat and a dog"
-    assert run("kwic", index, "zebra")[0] == ""
+    assert run("kwic", index, "zebra") == ("", "zebra: does not occur\n")
+    out, err = run("kwic", index, "zebra", "sat", "cat", "--limit", 1, "--json")
+    assert [json.loads(line)["phrase"] for line in out.splitlines()] == ["sat", "cat"]
+    assert err == "zebra: does not occur\n"
 
 
 def test_ngrams(run, index):
@@ -158,7 +161,7 @@ def test_signing_again_replaces(run, index):
     )
     out, _ = run("info", index)
     assert "signatures.fingerprint.weights.shift\t0.0" in out
-    _, err = run("index", "add", index, next(index.parent.glob("*.txt")))
+    _, err = run("index", "add", index, next(index.parent.glob("*.txt")), "--again")
     assert "the signatures inside do not know the new text yet" in err
     assert "signatures.up_to_date\tfalse" in run("info", index)[0]
     _, err = run("similarity", index, "cat", "dog", "--exact", status=1)

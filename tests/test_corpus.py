@@ -3,18 +3,24 @@
 import bz2
 import gzip
 import lzma
+import os
+import threading
 import unicodedata
+from pathlib import Path
 
 import pytest
 import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from distsim.corpus import lines
 from distsim.corpus.blocks import read_blocks
+from distsim.corpus.lines import read_line_blocks
 from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.query import split_phrase
-from distsim.corpus.sources import find_sources
+from distsim.corpus.sources import find_sources, open_source, set_unpack_limit, spooled
 from distsim.corpus.tokeniser import tokens_of
+from distsim.corpus.unpacking import DEFAULT_UNPACK_LIMIT
 from distsim.errors import InputError, ParameterError
 
 TEXT = "the cat sat\nöl und 中文\n\nend without newline".encode()
@@ -154,3 +160,87 @@ def test_split_phrase_leaves_known_pieces_whole():
     assert split_phrase("DON'T king's 's", Normaliser(), known) == ["don't", "king", "'s", "'s"]
     with pytest.raises(ParameterError, match="the phrase is empty: give at least one word"):
         split_phrase(" \u2003", Normaliser(), known)
+
+
+@pytest.mark.parametrize("first", PACKED)
+@pytest.mark.parametrize("second", [k for k in PACKED if k != "plain"])
+def test_archives_of_several_packings_are_read_to_the_last_byte(tmp_path, first, second):
+    file = tmp_path / "corpus"
+    if first == "plain":
+        first = second
+    file.write_bytes(PACKED[first](TEXT) + PACKED[second](b"\nmore\n"))
+    assert read(file) == TEXT + b"\nmore\n"
+    file.write_bytes(PACKED[first](TEXT) + PACKED[second](b"\nmore\n") + bytes(1000))
+    assert read(file) == TEXT + b"\nmore\n"
+    for behind in (b"x", b"\0\0x", b"no archive"):
+        file.write_bytes(PACKED[first](TEXT) + behind)
+        with pytest.raises(InputError, match=r"corpus: the archive is damaged \(what follows its"):
+            read(file)
+
+
+def test_a_zstd_frame_that_is_to_be_skipped(tmp_path):
+    skipped = b"\x5a\x2a\x4d\x18" + (7).to_bytes(4, "little") + b"skipped"
+    packed = PACKED["zst"](TEXT)
+    (tmp_path / "corpus").write_bytes(skipped + packed + skipped + packed)
+    assert read(tmp_path / "corpus") == TEXT * 2
+
+
+@pytest.mark.parametrize("kind", PACKED)
+def test_a_byte_order_mark_is_no_text(tmp_path, kind):
+    file = tmp_path / "corpus"
+    for text in (b"\xef\xbb\xbfone\n", b"\xef\xbb\xbf", b"\xef\xbb", b"\xef\xbb\xbf\xef\xbb\xbfx"):
+        file.write_bytes(PACKED[kind](text))
+        read_back = b"".join(block.text for block in read_line_blocks(file))
+        assert read_back == text.removeprefix(b"\xef\xbb\xbf")
+
+
+@pytest.mark.parametrize("kind", PACKED)
+def test_a_pipe_that_gives_byte_after_byte(tmp_path, kind):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+
+    def write():
+        with open(pipe, "wb", buffering=0) as file:
+            for byte in PACKED[kind](b"\xef\xbb\xbf" + TEXT):
+                file.write(bytes([byte]))
+
+    threading.Thread(target=write, daemon=True).start()
+    assert read(pipe) == TEXT
+
+
+def test_what_unpacks_to_much_more_than_any_text_is_refused(tmp_path):
+    zeros = bytes(1 << 20)
+    pack = zstandard.ZstdCompressor().compressobj()
+    file = tmp_path / "bomb"
+    file.write_bytes(b"".join(pack.compress(zeros) for _ in range(110)) + pack.flush())
+    wanted = r"bomb: unpacks to more than 1,000 times its size and more than 100 MB.*--unpack-limit"
+    with pytest.raises(InputError, match=wanted), open_source(find_sources([file])[0]) as stream:
+        while stream.read(1 << 20):
+            pass
+    set_unpack_limit(1 << 30)
+    try:
+        with open_source(find_sources([file])[0]) as stream:
+            assert sum(map(len, iter(lambda: stream.read(1 << 20), b""))) == 110 << 20
+    finally:
+        set_unpack_limit(DEFAULT_UNPACK_LIMIT)
+
+
+@pytest.mark.parametrize("reader", [read, lambda file: list(read_line_blocks(file))])
+def test_a_line_that_is_none(tmp_path, monkeypatch, reader):
+    monkeypatch.setattr(lines, "LINE_BYTES", 3 << 20)
+    (tmp_path / "t").write_bytes(b"a\nb\n" + b"c" * (4 << 20) + b"\n")
+    with pytest.raises(InputError, match=r"t, line 3: is longer than 3 MB: is it text\? break it"):
+        reader(tmp_path / "t")
+
+
+@pytest.mark.parametrize("kind", PACKED)
+def test_spooled_text_can_be_read_twice(tmp_path, kind):
+    (tmp_path / "t").write_bytes(b"x\n")
+    with spooled(tmp_path / "t") as path:
+        assert path == tmp_path / "t"
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    threading.Thread(target=lambda: pipe.write_bytes(PACKED[kind](TEXT)), daemon=True).start()
+    with spooled(pipe) as path:
+        assert read(path) == read(path) == TEXT
+    assert not Path(path).exists()

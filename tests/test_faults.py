@@ -395,9 +395,9 @@ def test_an_ignored_signal_stays_ignored(
     """As nohup starts a program."""
     add_to_index = build.add_to_index
 
-    def hang_up(*arguments: object) -> None:
+    def hang_up(*arguments: object, **options: object) -> object:
         os.kill(os.getpid(), signal.SIGHUP)
-        add_to_index(*arguments)
+        return add_to_index(*arguments, **options)
 
     monkeypatch.setattr("distsim.indexes.corpus_index.add_to_index", hang_up)
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)

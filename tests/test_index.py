@@ -1,6 +1,7 @@
 """The corpus index: every answer against a plain count, on one shard and on many."""
 
 import itertools
+import pickle
 import random
 from collections import Counter
 
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 
 from distsim import CorpusIndex, IndexOptions, Normaliser, ParameterError
-from distsim.errors import InputError
+from distsim.errors import ArtifactError, InputError
 from distsim.indexes.suffix_array import MAX_TOKENS
 from distsim.verification import find_faults
 from tests import naive
@@ -84,7 +85,7 @@ def test_concordance_orders_and_samples(index):
     sample = index.concordance("a0", sample=5)
     assert len(sample) == 5 and set(sample) <= set(everything)
     assert index.concordance("a0", limit=0) == []
-    with pytest.raises(ParameterError, match="order 'up'"):
+    with pytest.raises(ParameterError, match="order: is 'up'"):
         index.concordance("a0", order="up")
 
 
@@ -101,7 +102,9 @@ def test_gapped(index, sentences):
                 spans = naive.gapped_spans(sentence, parts, gap)
                 expected |= {(begin + a, begin + b) for a, b in spans}
                 begin += len(sentence) + 1
-            assert sorted(expected) == [tuple(s) for s in index.gapped(pattern, gap).tolist()]
+            assert sorted(expected) == [
+                tuple(s) for s in index.gapped(pattern, longest_gap=gap).tolist()
+            ]
     line = index.concordance("a0 _ a0", gapped=True, limit=1)[0]
     assert line.node.startswith("a0 ") and line.node.endswith(" a0")
     for bad in ("a0", "_ a0", "a0 _", "a0 _ _ a0"):
@@ -113,7 +116,7 @@ def test_ngrams(index, sentences):
     for low, high, least in ((1, 5, 1), (2, 3, 2), (1, 1, 1), (6, 6, 1)):
         expected = naive.count_ngrams(sentences, high)
         expected = {" ".join(p): c for p, c in expected.items() if len(p) >= low and c >= least}
-        listed = list(index.ngrams(low, high, least))
+        listed = list(index.ngrams(low, high, min_count=least))
         assert dict(listed) == expected
         assert len(listed) == len(expected)
     order = [index.vocabulary.find(np.array([h]))[0] for h in index.vocabulary.word_hashes()[1:]]
@@ -126,7 +129,7 @@ def answers(index: CorpusIndex) -> dict:
     phrases = ["a0", "a0 bé1", "c2", "bé1 a0 c2", "dé3"]
     return {
         "counts": index.count(phrases).tolist(),
-        "ngrams": list(index.ngrams(1, 5, 1)),
+        "ngrams": list(index.ngrams(1, 5)),
         "positions": [p.tolist() for p in index.positions(phrases)],
         "contexts": [
             Counter(map(tuple, rows.tolist())) for rows in index.neighbourhoods(phrases, 3, 3)
@@ -203,7 +206,8 @@ def test_dedup_drops_lines_whose_words_were_seen(tmp_path):
     counts = index.parameters["counts"]
     assert (counts["lines"], counts["dropped_lines"], counts["dropped_tokens"]) == (5, 2, 3)
     assert index.count(["one two", "three", "three one"]).tolist() == [1, 2, 1]
-    again = index.add([tmp_path / "a.txt", write_lines(tmp_path / "b.txt", [["new", "words"]])])
+    more = [tmp_path / "a.txt", write_lines(tmp_path / "b.txt", [["new", "words"]])]
+    again = index.add(more, again=True)
     assert again.parameters["counts"]["dropped_lines"] == 7
     assert again.count("three one") == 1
 
@@ -263,10 +267,64 @@ def bytes_of(folder) -> dict[str, bytes]:
 
 def test_options_out_of_range_are_refused():
     with pytest.raises(
-        ParameterError, match=f"--shard-tokens 600,000,000: choose 2 to {MAX_TOKENS:,}"
+        ParameterError, match=f"shard_tokens: is 600000000, choose 2 to {MAX_TOKENS:,}"
     ):
         IndexOptions(shard_tokens=600_000_000)
     with pytest.raises(ParameterError, match="choose lines or text"):
         IndexOptions(text_format="pdf")
     with pytest.raises(ParameterError, match="choose one of off, exact, near"):
         IndexOptions(dedup="some")
+
+
+def test_one_path_or_many_of_any_type(tmp_path, monkeypatch):
+    file = write_lines(tmp_path / "a.txt", [["a", "b"]])
+    for corpus in (str(file), file, [str(file)], (file,), iter([file]), {file: 1}):
+        index = CorpusIndex.build(corpus, str(tmp_path / "index"))
+        assert index.count("a b") == 1
+    for corpus, wanted in (
+        (7, r"corpus: is 7 \(int\), wanted a path or paths"),
+        ([file, None], r"corpus\[1\]: is None, wanted a path"),
+        (b"a.txt", r"corpus: is b'a.txt' \(bytes\), wanted a path"),
+        ([], "corpus: is empty"),
+        ("", "corpus: is an empty text, wanted a path"),
+        ("a\0b", "cannot hold a NUL"),
+    ):
+        with pytest.raises(ParameterError, match=wanted):
+            CorpusIndex.build(corpus, tmp_path / "other")
+        with pytest.raises(ParameterError, match=wanted):
+            index.add(corpus)
+    with pytest.raises(ParameterError, match=r"path: is 3 \(int\)"):
+        CorpusIndex.open(3)
+
+
+@pytest.mark.parametrize("bad", [None, float("nan"), b"a0", 7, ["a0"]])
+def test_what_is_no_phrase_is_refused_by_its_place(index, bad):
+    for ask in (
+        index.count, index.positions, index.words, index.concordance,
+        lambda phrases: index.neighbourhoods(phrases, 1, 1),
+    ):  # fmt: skip
+        with pytest.raises(ParameterError, match=r"phrase\[1\]: is .*, wanted a text \(str\)"):
+            ask(["a0", bad])
+        if not isinstance(bad, list):
+            with pytest.raises(ParameterError, match="phrase: is "):
+                ask(bad)
+    for options in ({"width": 2.5}, {"limit": "3"}, {"sample": True}, {"width": -1}):
+        with pytest.raises(ParameterError, match=f"^{next(iter(options))}: is "):
+            index.concordance("a0", **options)
+
+
+def test_an_index_as_a_python_object(index, sentences):
+    words = list(dict.fromkeys(word for sentence in sentences for word in sentence))
+    assert list(index) == words and len(index) == len(words)
+    assert " ".join(sentences[0][:2]) in index and "neverseen" not in index
+    assert repr(index) == f"<CorpusIndex of {index.n_tokens:,} tokens at {str(index.path)!r}>"
+    again = pickle.loads(pickle.dumps(index))
+    assert again.count("a0") == index.count("a0")
+    with CorpusIndex.open(index.path) as opened:
+        assert opened.count("a0") == index.count("a0")
+    with pytest.raises(ParameterError, match="the index was closed: open it again"):
+        opened.count("a0")
+    kept = pickle.dumps(index)
+    index.add([write_lines(index.path.parent / "more.txt", [["x"]])])
+    with pytest.raises(ArtifactError, match="was changed since it was opened: open it again"):
+        pickle.loads(kept)

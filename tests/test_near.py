@@ -197,4 +197,4 @@ def test_no_line_is_long_enough(tmp_path):
     index = CorpusIndex.build([written(tmp_path / "c", [["a", "b"], ["c"]])], tmp_path / "i", NEAR)
     index = index.add([written(tmp_path / "d", [["a", "b"], WORDS[:9]])])
     assert index.parameters["counts"]["dropped_lines"] == 1
-    assert (index.near_cost.lines, index.near_cost.seconds > 0) == (1, True)
+    assert (index.report.near_cost.lines, index.report.near_cost.seconds > 0) == (1, True)

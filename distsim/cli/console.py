@@ -86,6 +86,15 @@ def put_json(**values: Any) -> None:
     sys.stdout.write(text + "\n")
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number of things in words.
+
+    >>> counted(1, "token"), counted(2000, "token")
+    ('1 token', '2,000 tokens')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def number(value: float | None) -> str:
     """Return a similarity or weight as it is printed, NA for None."""
     return NOT_AVAILABLE if value is None else f"{value:.6f}"

@@ -1,11 +1,12 @@
 """`distsim index build/add/info/verify`: corpus -> index."""
 
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from distsim.cli.console import JobsOption, progress_bar, say
+from distsim.cli.console import JobsOption, counted, progress_bar, say
 from distsim.cli.info import info
 from distsim.cli.options import (
     DropDigitsOption,
@@ -13,11 +14,14 @@ from distsim.cli.options import (
     FoldNumbersOption,
     KeepCaseOption,
     MemoryOption,
+    UnpackLimitOption,
 )
 
 if TYPE_CHECKING:
     from distsim.indexes.corpus_index import CorpusIndex
 from distsim.cli.verify import verify
+
+_SHOWN_REPEATED = 5
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 app.command("info")(info)
@@ -63,6 +67,7 @@ def build(
         int, typer.Option(help="Close a shard at so many tokens; fewer take less memory.")
     ] = 128_000_000,
     memory: MemoryOption = "4G",  # type: ignore[assignment]
+    unpack_limit: UnpackLimitOption = None,
     jobs: JobsOption = None,
 ) -> None:
     """Index a corpus; --memory bounds what --dedup near holds."""
@@ -78,7 +83,9 @@ def build(
     )
     options = IndexOptions(text_format.value, normaliser, dedup.value, shard_tokens)
     with progress_bar() as bar:
-        index = CorpusIndex.build(corpus, output, options, jobs, bar, memory)
+        index = CorpusIndex.build(
+            corpus, output, options, jobs=jobs, progress=bar, memory_bytes=memory
+        )
     _report(index)
 
 
@@ -86,14 +93,32 @@ def build(
 def add(
     index: Annotated[str, typer.Argument(metavar="INDEX")],
     corpus: Corpus,
+    again: Annotated[
+        bool, typer.Option("--again", help="Also files whose text the index has already.")
+    ] = False,
     memory: MemoryOption = "4G",  # type: ignore[assignment]
+    unpack_limit: UnpackLimitOption = None,
     jobs: JobsOption = None,
 ) -> None:
-    """Append text to an index, read as the index was built."""
+    """Append text to an index, read as the index was built.
+
+    Files whose text the index has already are passed over.
+    """
     from distsim.indexes.corpus_index import CorpusIndex, signatures_inside
 
     with progress_bar() as bar:
-        extended = CorpusIndex.open(index).add(corpus, jobs, bar, memory)
+        extended = CorpusIndex.open(index).add(
+            corpus, again=again, jobs=jobs, progress=bar, memory_bytes=memory
+        )
+    repeated = extended.report.repeated
+    for one in repeated[:_SHOWN_REPEATED]:
+        known_as = "" if Path(one.label).name == one.known_as else f", as {one.known_as}"
+        say(f"{one.label}: its text is in the index already{known_as}")
+    if len(repeated) > _SHOWN_REPEATED:
+        say(f"and that of {len(repeated) - _SHOWN_REPEATED:,} more files")
+    if not extended.report.added:
+        say("nothing new: the index stays as it is (--again adds the text once more)")
+        return
     _report(extended)
     if signatures_inside(index).exists():
         say(f"the signatures inside do not know the new text yet: run distsim sign {index}")
@@ -103,9 +128,15 @@ def _report(index: "CorpusIndex") -> None:
     parameters = index.parameters
     counts = parameters["counts"]
     say(
-        f"{counts['tokens']:,} tokens, {parameters['words']:,} words, "
-        f"{counts['sentences']:,} sentences, {counts['documents']:,} documents, "
-        f"{parameters['shards']} shard{'s' if parameters['shards'] > 1 else ''}"
+        ", ".join(
+            (
+                counted(counts["tokens"], "token"),
+                counted(parameters["words"], "word"),
+                counted(counts["sentences"], "sentence"),
+                counted(counts["documents"], "document"),
+                counted(parameters["shards"], "shard"),
+            )
+        )
     )
     if parameters["dedup"] != "off":
         seen = counts["tokens"] + counts["dropped_tokens"]
@@ -114,8 +145,8 @@ def _report(index: "CorpusIndex") -> None:
             f"lines dropped ({counts['dropped_lines'] / max(1, counts['lines']):.1%}), "
             f"{counts['dropped_tokens']:,} tokens ({counts['dropped_tokens'] / max(1, seen):.1%})"
         )
-    if index.near_cost is not None:
-        cost = index.near_cost
+    if index.report.near_cost is not None:
+        cost = index.report.near_cost
         say(
             f"of these {counts['near_lines']:,} lines, {counts['near_tokens']:,} tokens nearly "
             f"repeat another; finding them took {cost.seconds:.1f} s of CPU and "

@@ -1,11 +1,11 @@
-"""`distsim kwic INDEX PHRASE`: a phrase's occurrences in their sentences."""
+"""`distsim kwic INDEX PHRASE...`: phrases' occurrences in their sentences."""
 
 from enum import StrEnum
 from typing import Annotated
 
 import typer
 
-from distsim.cli.console import JsonOption, put, put_json
+from distsim.cli.console import InputOption, JsonOption, asked_phrases, put, put_json, say
 
 
 class Order(StrEnum):
@@ -18,8 +18,9 @@ class Order(StrEnum):
 
 def kwic(
     index: Annotated[str, typer.Argument(metavar="INDEX")],
-    phrase: Annotated[str, typer.Argument(metavar="PHRASE")],
-    limit: Annotated[int, typer.Option(min=0, help="Lines at most; 0: all.")] = 20,
+    phrases: Annotated[list[str] | None, typer.Argument(metavar="PHRASE...")] = None,
+    file: InputOption = None,
+    limit: Annotated[int, typer.Option(min=0, help="Lines a phrase at most; 0: all.")] = 20,
     width: Annotated[int, typer.Option(min=0, help="Tokens on either side.")] = 10,
     sort: Annotated[
         Order, typer.Option(help="By place, or by the words on the left or right.")
@@ -32,17 +33,23 @@ def kwic(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Show a phrase in its contexts.
+    """Show phrases in their contexts, one after another.
 
     Prints file:line<TAB>left<TAB>node<TAB>right of the normalised text.
     """
     from distsim.indexes.corpus_index import CorpusIndex
 
-    lines = CorpusIndex.open(index).concordance(
-        phrase, limit or None, width, sort.value, sample, gapped
-    )
-    for line in lines:
-        if as_json:
-            put_json(**line._asdict())
-        else:
-            put(f"{line.source}:{line.line}", line.left, line.node, line.right)
+    asked = [one.phrase for one in asked_phrases(phrases, file) if not one.empty]
+    opened = CorpusIndex.open(index)
+    for phrase in asked:
+        lines = opened.concordance(
+            phrase, limit=limit or None, width=width, order=sort.value, sample=sample,
+            gapped=gapped,
+        )  # fmt: skip
+        if not lines:
+            say(f"{phrase}: does not occur")
+        for line in lines:
+            if as_json:
+                put_json(phrase=phrase, **line._asdict())
+            else:
+                put(f"{line.source}:{line.line}", line.left, line.node, line.right)

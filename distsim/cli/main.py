@@ -16,7 +16,6 @@ from distsim.cli import (
     count,
     demo,
     evaluate,
-    extract,
     index,
     info,
     kwic,
@@ -30,10 +29,10 @@ from distsim.cli import (
     score,
     sign,
     similarity,
-    substitute,
     verify,
 )
 from distsim.cli.console import say
+from distsim.cli.options import UnpackLimitOption
 from distsim.errors import DistsimError
 from distsim.parallel import Interrupted, interrupt
 
@@ -67,10 +66,8 @@ _command("merge", merge.merge)
 _command("similarity", similarity.similarity)
 _command("neighbours", neighbours.neighbours)
 _command("paraphrase", paraphrase.paraphrase)
-_command("substitute", substitute.substitute)
 _command("augment", augment.augment)
 _command("evaluate", evaluate.evaluate)
-_command("extract", extract.extract)
 _command("score", score.score)
 _command("rerank", rerank.rerank)
 _command("pivot", pivot.pivot)
@@ -90,6 +87,7 @@ def _options(
         bool,
         typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version."),
     ] = False,
+    unpack_limit: UnpackLimitOption = None,
 ) -> None:
     pass
 

@@ -80,11 +80,6 @@ def memory_bytes(text: str) -> int:
     return size
 
 
-def split_names(text: str) -> tuple[str, ...]:
-    """Return the names in `a,b,c`."""
-    return tuple(name.strip() for name in text.split(",") if name.strip())
-
-
 def changed_weighting(
     weighting: "Weighting",
     weights: Weights | None,
@@ -110,6 +105,25 @@ def changed_weighting(
 MemoryOption = Annotated[
     int,
     typer.Option("--memory", metavar="SIZE", parser=memory_bytes, help="Such as 800M or 4G."),
+]
+
+
+def _set_unpack_limit(n_bytes: int | None) -> None:
+    if n_bytes is not None:
+        from distsim.corpus.sources import set_unpack_limit
+
+        set_unpack_limit(n_bytes)
+
+
+UnpackLimitOption = Annotated[
+    int | None,
+    typer.Option(
+        "--unpack-limit",
+        metavar="SIZE",
+        parser=memory_bytes,
+        callback=_set_unpack_limit,
+        help="Let packed files unpack to so much and over 1,000 times their size; 100M.",
+    ),
 ]
 ModelOption = Annotated[
     Model, typer.Option(help="ngram: words beside a phrase; syntax: all that annotation tells.")

@@ -1,13 +1,14 @@
 """Sources -> blocks of whole lines, valid UTF-8, each with its file and first line number."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
+from distsim.corpus.lines import WholeLines
 from distsim.corpus.sources import Source, open_source
 from distsim.errors import InputError
 
 BLOCK_BYTES = 1 << 20
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True)
@@ -23,33 +24,26 @@ class Block:
     first_line: int
 
 
-def read_blocks(sources: Sequence[Source], block_bytes: int = BLOCK_BYTES) -> Iterator[Block]:
+def read_blocks(
+    sources: Sequence[Source],
+    block_bytes: int = BLOCK_BYTES,
+    watch: Callable[[int, bytes], object] = lambda number, text: None,
+) -> Iterator[Block]:
     """Yield the sources' text in blocks of about `block_bytes`, a longer line in one piece.
 
+    Arguments:
+        watch: called with each piece of a source as it is read, and the source's number.
+
     Raises:
-        InputError: a file cannot be read, or is not UTF-8 (file, line and byte are named).
+        InputError: a file cannot be read, has a line longer than LINE_BYTES, or is not UTF-8
+            (file, line and byte are named).
     """
     for number, source in enumerate(sources):
+        lines = WholeLines(source.label, block_bytes, block_bytes)
         with open_source(source) as stream:
-            line = 1
-            rest = b""
-            at_start = True
-            while chunk := stream.read(block_bytes):
-                if at_start:
-                    chunk = chunk.removeprefix(_BYTE_ORDER_MARK)
-                    at_start = False
-                cut = chunk.rfind(b"\n") + 1
-                if not cut:
-                    rest += chunk
-                    continue
-                text = rest + chunk[:cut]
-                rest = chunk[cut:]
-                _check_utf8(text, source, line)
-                yield Block(text, number, line)
-                line += text.count(b"\n")
-            if rest:
-                _check_utf8(rest, source, line)
-                yield Block(rest, number, line)
+            for text, first_line in lines.read(stream, partial(watch, number)):
+                _check_utf8(text, source, first_line)
+                yield Block(text, number, first_line)
 
 
 def _check_utf8(text: bytes, source: Source, first_line: int) -> None:
@@ -59,6 +53,6 @@ def _check_utf8(text: bytes, source: Source, first_line: int) -> None:
         line = first_line + text.count(b"\n", 0, error.start)
         column = error.start - (text.rfind(b"\n", 0, error.start) + 1) + 1
         raise InputError(
-            f"{source.path}, line {line}, byte {column}: not UTF-8 "
+            f"{source.label}, line {line}, byte {column}: not UTF-8 "
             f"(found 0x{text[error.start]:02x}): convert the file to UTF-8"
         ) from None

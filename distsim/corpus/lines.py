@@ -1,20 +1,24 @@
-"""One text file -> its lines as bytes: any packing in, nothing re-encoded.
+"""Text files -> blocks of whole lines, as bytes: any packing in, nothing re-encoded.
 
 A line is what ends at a newline; the newline, a carriage return before it and a missing one at
 the end all stay.
 """
 
-import stat
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
-from distsim.corpus.sources import STANDARD_INPUT, Source, find_sources, open_source
+from distsim.corpus.sources import (
+    STANDARD_INPUT,
+    Source,
+    file_label,
+    find_sources,
+    open_source,
+)
 from distsim.errors import InputError
 
 BLOCK_BYTES = 1 << 22
+LINE_BYTES = 64 << 20
 _PIECE_BYTES = 1 << 16  # so much at most of a damaged archive is not looked at
 
 
@@ -25,11 +29,6 @@ class LineBlock(NamedTuple):
     first_line: int
 
 
-def file_label(path: str | Path) -> str:
-    """Return what messages call a file."""
-    return "standard input" if str(path) == STANDARD_INPUT else str(path)
-
-
 def read_line_blocks(path: str | Path, block_bytes: int = BLOCK_BYTES) -> Iterator[LineBlock]:
     """Yield a file's bytes in blocks of whole lines, about `block_bytes` each.
 
@@ -37,35 +36,59 @@ def read_line_blocks(path: str | Path, block_bytes: int = BLOCK_BYTES) -> Iterat
         path: plain or packed (told by the first bytes); `-` for standard input.
 
     Raises:
-        InputError: the file cannot be opened, or is packed and damaged; the message names
-            the last line that could be read, within 64 kB.
+        InputError: the file cannot be opened, is packed and damaged, or has a line longer
+            than LINE_BYTES; the message names the last line that could be read, within 64 kB.
     """
-    line = 1
-    held: list[bytes] = []
-    n_held = 0
+    lines = WholeLines(file_label(path), block_bytes, _PIECE_BYTES)
     try:
         with open_source(_only_file(path)) as stream:
-            while piece := stream.read(min(block_bytes, _PIECE_BYTES)):
-                held.append(piece)
-                n_held += len(piece)
-                if n_held < block_bytes:
-                    continue
-                text = b"".join(held)
-                cut = text.rfind(b"\n") + 1
-                held, n_held = [text[cut:]], len(text) - cut
-                if cut:
-                    yield LineBlock(text[:cut], line)
-                    line += text.count(b"\n", 0, cut)
-                else:
-                    n_held = 0  # a long line: wait for another block of it
-            text = b"".join(held)
-            if text:
-                yield LineBlock(text, line)
+            yield from lines.read(stream)
     except InputError as error:
-        line += sum(piece.count(b"\n") for piece in held)
-        if line == 1:
+        if lines.n_lines == 0:
             raise
-        raise InputError(f"{error} (line {line - 1} is the last that could be read)") from None
+        raise InputError(f"{error} (line {lines.n_lines} is the last that could be read)") from None
+
+
+class WholeLines:
+    """Cuts streams of bytes into blocks of whole lines; `n_lines` were read so far."""
+
+    def __init__(self, label: str, block_bytes: int, piece_bytes: int) -> None:
+        self._label = label
+        self._block_bytes = block_bytes
+        self._piece_bytes = min(block_bytes, piece_bytes)
+        self.n_lines = 0
+
+    def read(
+        self, stream: BinaryIO, watch: Callable[[bytes], object] = lambda piece: None
+    ) -> Iterator[LineBlock]:
+        """Yield a stream's lines in blocks of about `block_bytes`, a longer line in one piece.
+
+        Raises:
+            InputError: a line is longer than LINE_BYTES.
+        """
+        held: list[bytes] = []
+        n_held = cut = 0  # bytes; those up to the last newline
+        first_line = 1
+        while piece := stream.read(self._piece_bytes):
+            watch(piece)
+            at = piece.rfind(b"\n") + 1
+            if at:
+                cut = n_held + at
+                self.n_lines += piece.count(b"\n")
+            held.append(piece)
+            n_held += len(piece)
+            if n_held - cut > LINE_BYTES:
+                raise InputError(
+                    f"{self._label}, line {self.n_lines + 1}: is longer than "
+                    f"{LINE_BYTES >> 20} MB: is it text? break it into lines"
+                )
+            if cut and n_held >= self._block_bytes:
+                text = b"".join(held)
+                yield LineBlock(text[:cut], first_line)
+                first_line = self.n_lines + 1
+                held, n_held, cut = [text[cut:]], n_held - cut, 0
+        if n_held:
+            yield LineBlock(b"".join(held), first_line)
 
 
 def read_lines(path: str | Path) -> Iterator[tuple[int, bytes]]:
@@ -90,38 +113,6 @@ def is_utf8(line: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
-
-
-@contextmanager
-def spooled(path: str | Path, again: bool = True) -> Iterator[str | Path]:
-    """Give a path whose text can be read twice, if it is to be.
-
-    A regular file is its own; standard input, a pipe and whatever else can be read but once
-    is copied, unpacked, into a temporary file that goes at the end.
-
-    Raises:
-        InputError: as read_line_blocks.
-    """
-    if not again or _is_regular(path):
-        yield path
-        return
-    with tempfile.TemporaryDirectory(prefix="distsim-") as folder:
-        copy = Path(folder) / "spooled"
-        with open(copy, "wb") as file:
-            for block in read_line_blocks(path):
-                file.write(block.text)
-        yield copy
-
-
-def _is_regular(path: str | Path) -> bool:
-    """Tell whether a path can be opened again and again; one that is not there is left to fail."""
-    if str(path) == STANDARD_INPUT:
-        return False
-    try:
-        mode = Path(path).stat().st_mode
-    except OSError:
-        return True
-    return stat.S_ISREG(mode) or stat.S_ISDIR(mode)
 
 
 def _only_file(path: str | Path) -> Source:

@@ -1,31 +1,49 @@
-"""Paths -> named byte streams: files and folders, plain or compressed, and standard input.
+"""Paths -> named byte streams: files and folders, plain or packed, and standard input."""
 
-What a file is packed with is told by its first bytes, never by its name.
-"""
-
-import bz2
-import gzip
 import io
-import lzma
+import stat
 import sys
-import zlib
+import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from distsim.corpus.unpacking import (
+    DEFAULT_UNPACK_LIMIT,
+    LARGEST_RATIO,
+    DamagedArchiveError,
+    UnpackLimitError,
+    unpacked,
+)
 from distsim.errors import InputError
 
 STANDARD_INPUT = "-"
+_SPOOL_BYTES = 1 << 20
+_unpack_limit = DEFAULT_UNPACK_LIMIT
 
 
 @dataclass(frozen=True)
 class Source:
-    """One file to read: `name` is what concordances show, `path` where it is."""
+    """One file to read: `name` is what concordances show, `path` where it is.
+
+    given: what messages call it, where that is not its path: it was copied from there.
+    """
 
     name: str
     path: str
+    given: str = ""
+
+    @property
+    def label(self) -> str:
+        """What messages call it."""
+        return self.given or file_label(self.path)
+
+
+def file_label(path: str | Path) -> str:
+    """Return what messages call a file."""
+    return "standard input" if str(path) == STANDARD_INPUT else str(path)
 
 
 def find_sources(paths: Sequence[str | Path]) -> list[Source]:
@@ -64,92 +82,92 @@ def find_sources(paths: Sequence[str | Path]) -> list[Source]:
 
 @contextmanager
 def open_source(source: Source) -> Iterator[BinaryIO]:
-    """Open a source for reading its bytes, unpacked.
+    """Open a source for reading its text: unpacked, without a byte order mark.
 
     Raises:
-        InputError: the file cannot be opened, or is packed and damaged or cut short
-            (found while reading, inside the `with` block).
+        InputError: the file cannot be opened, or is packed and damaged, cut short or
+            suspiciously large (found while reading, inside the `with` block).
     """
-    label = "standard input" if source.path == STANDARD_INPUT else source.path
+    label = source.label
     try:
-        if source.path == STANDARD_INPUT:
-            raw = cast(io.BufferedReader, sys.stdin.buffer)
-        else:
+        if source.path != STANDARD_INPUT:
             raw = open(source.path, "rb")  # noqa: SIM115 (closed below)
+        elif sys.stdin is None:
+            raise InputError(f"{label}: is closed: give it something to read, or name a file")
+        else:
+            raw = cast(io.BufferedReader, sys.stdin.buffer)
     except OSError as error:
         raise InputError(f"{label}: cannot be opened: {error.strerror}") from None
     with raw:
         try:
-            yield _unpacked(raw)
+            yield unpacked(raw, _unpack_limit)
         except EOFError:
             raise InputError(
                 f"{label}: the archive is cut short: fetch or pack the file again"
             ) from None
-        except (gzip.BadGzipFile, lzma.LZMAError, zlib.error, _ZstdError) as error:
+        except DamagedArchiveError as error:
             raise InputError(
                 f"{label}: the archive is damaged ({error}): fetch or pack the file again"
             ) from None
+        except UnpackLimitError:
+            raise InputError(
+                f"{label}: unpacks to more than {LARGEST_RATIO:,} times its size and more than "
+                f"{_unpack_limit / 2**20:,.0f} MB: if that is meant, raise the limit with "
+                "distsim --unpack-limit SIZE"
+            ) from None
         except OSError as error:
-            if error.errno is None:  # bz2 reports damage so
-                raise InputError(
-                    f"{label}: the archive is damaged ({error}): fetch or pack the file again"
-                ) from None
-            raise InputError(f"{label}: cannot be read: {error.strerror}") from None
+            raise InputError(f"{label}: cannot be read: {error.strerror or error}") from None
 
 
-class _ZstdError(Exception):
-    """A zstd frame is damaged."""
+def set_unpack_limit(n_bytes: int) -> None:
+    """Let archives unpack to so many bytes, in this process, however small they are packed.
+
+    One that unpacks to more is refused if it is more than a thousand times its size.
+    """
+    global _unpack_limit  # noqa: PLW0603 (a setting of the process)
+    _unpack_limit = n_bytes
 
 
-class _ZstdReader(io.RawIOBase):
-    """Unpacks any number of zstd frames and notices when the last one is not complete."""
+@contextmanager
+def spooled(path: str | Path, again: bool = True) -> Iterator[str | Path]:
+    """Give a path whose text can be read twice, if it is to be.
 
-    def __init__(self, raw: BinaryIO) -> None:
-        import zstandard
+    A regular file is its own; standard input, a pipe and whatever else can be read but once
+    is copied, unpacked, into a temporary file that goes at the end.
 
-        self._raw = raw
-        self._new_frame = zstandard.ZstdDecompressor
-        self._frame = self._new_frame().decompressobj()
-        self._error = zstandard.ZstdError
-        self._begun = False
-        self._packed = b""
-        self._unpacked = b""
+    Raises:
+        InputError: as open_source.
+    """
+    if not again or _is_regular(path):
+        yield path
+        return
+    with spooled_sources([Source("", str(path))]) as sources:
+        yield sources[0].path
 
-    def readable(self) -> bool:
+
+@contextmanager
+def spooled_sources(sources: Sequence[Source]) -> Iterator[list[Source]]:
+    """Give sources that can be read twice, as spooled does; their names and labels stay."""
+    with ExitStack() as stack:
+        found = []
+        for source in sources:
+            if not _is_regular(source.path):
+                folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="distsim-"))
+                copy = Path(folder) / "spooled"
+                with open_source(source) as stream, open(copy, "wb") as file:
+                    while piece := stream.read(_SPOOL_BYTES):
+                        file.write(piece)
+                source = replace(source, path=str(copy), given=source.label)
+            found.append(source)
+        yield found
+
+
+def _is_regular(path: str | Path) -> bool:
+    """Tell whether a path can be opened again and again; one that is not there is left to fail."""
+    if str(path) == STANDARD_INPUT:
+        return False
+    try:
+        mode = Path(path).stat().st_mode
+    except OSError:
         return True
-
-    def readinto(self, buffer) -> int:  # type: ignore[no-untyped-def]
-        while not self._unpacked:
-            packed = self._packed or self._raw.read(1 << 17)
-            self._packed = b""
-            if not packed:
-                if self._begun:
-                    raise EOFError
-                return 0
-            if not self._begun:
-                self._frame = self._new_frame().decompressobj()
-                self._begun = True
-            try:
-                self._unpacked = self._frame.decompress(packed)
-            except self._error as error:
-                raise _ZstdError(str(error)) from None
-            if self._frame.eof:
-                self._packed = self._frame.unused_data
-                self._begun = False
-        size = min(len(buffer), len(self._unpacked))
-        buffer[:size] = self._unpacked[:size]
-        self._unpacked = self._unpacked[size:]
-        return size
-
-
-def _unpacked(raw: io.BufferedReader) -> BinaryIO:
-    magic = raw.peek(6)[:6]
-    if magic.startswith(b"\x1f\x8b"):
-        return cast(BinaryIO, gzip.GzipFile(fileobj=raw))
-    if magic.startswith(b"BZh"):
-        return cast(BinaryIO, bz2.BZ2File(raw))
-    if magic.startswith(b"\xfd7zXZ\x00"):
-        return cast(BinaryIO, lzma.LZMAFile(raw))
-    if magic.startswith(b"\x28\xb5\x2f\xfd"):
-        return cast(BinaryIO, io.BufferedReader(_ZstdReader(raw), 1 << 20))
-    return raw
+    return stat.S_ISREG(mode) or stat.S_ISDIR(mode)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, get_args
 
-from distsim.corpus.lines import file_label
+from distsim.corpus.sources import file_label
 from distsim.errors import InputError, ParameterError
 
 OnError = Literal["stop", "keep", "drop"]

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from distsim.corpus.lines import read_line_blocks, spooled
+from distsim.corpus.lines import read_line_blocks
+from distsim.corpus.sources import spooled
 from distsim.errors import ParameterError
 from distsim.grammar.block import RuleBlock, parse_block
 from distsim.grammar.external_sort import RUN_BYTES, sorted_records

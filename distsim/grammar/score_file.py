@@ -8,7 +8,8 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from distsim.corpus.lines import LineBlock, read_line_blocks, spooled
+from distsim.corpus.lines import LineBlock, read_line_blocks
+from distsim.corpus.sources import spooled
 from distsim.grammar.alignment import RuleAligner
 from distsim.grammar.block import RuleBlock, parse_block
 from distsim.grammar.decomposition import span_text

@@ -2,17 +2,26 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
 
 from distsim import storage
 from distsim.corpus.blocks import Block, read_blocks
+from distsim.corpus.known_texts import (
+    Grown,
+    KnownTexts,
+    Repeated,
+    RunningDigest,
+    TextDigest,
+    digests_from_manifest,
+    digests_to_manifest,
+)
 from distsim.corpus.near_duplicates import NearDuplicates
 from distsim.corpus.normaliser import Normaliser
-from distsim.corpus.sources import Source, find_sources
+from distsim.corpus.sources import Source, find_sources, spooled_sources
 from distsim.corpus.tokeniser import TEXT_FORMATS, Cut, TextFormat, cut
 from distsim.corpus.vocabulary import (
     DROPPED,
@@ -21,6 +30,7 @@ from distsim.corpus.vocabulary import (
     VocabularyBuilder,
     WordNumbering,
 )
+from distsim.doors import AnyPath, Paths, one_or_many_paths, one_path, whole_number
 from distsim.errors import InputError, ParameterError
 from distsim.indexes.suffix_array import MAX_TOKENS, build_suffix_array
 from distsim.kernels.compiled import frozen
@@ -54,13 +64,10 @@ class IndexOptions:
 
     def __post_init__(self) -> None:
         if self.text_format not in TEXT_FORMATS:
-            raise ParameterError(f"format {self.text_format!r}: choose lines or text")
+            raise ParameterError(f"text_format: is {self.text_format!r}, choose lines or text")
         if self.dedup not in DEDUPS:
-            raise ParameterError(f"dedup {self.dedup!r}: choose one of {', '.join(DEDUPS)}")
-        if not 2 <= self.shard_tokens <= MAX_TOKENS:
-            raise ParameterError(
-                f"--shard-tokens {self.shard_tokens:,}: choose 2 to {MAX_TOKENS:,}"
-            )
+            raise ParameterError(f"dedup: is {self.dedup!r}, choose one of {', '.join(DEDUPS)}")
+        whole_number(self.shard_tokens, "shard_tokens", 2, MAX_TOKENS)
 
     def manifest(self) -> dict[str, Any]:
         """Return what a manifest keeps."""
@@ -98,51 +105,121 @@ class NearCost:
     n_bytes: int
 
 
+@dataclass(frozen=True)
+class BuildReport:
+    """What building an index or adding to it came to.
+
+    near_cost: of finding near-duplicates, if they were to be dropped. added: files that were
+    read. repeated: files that were passed over, because their text is in the index already.
+    """
+
+    near_cost: NearCost | None = None
+    added: int = 0
+    repeated: tuple[Repeated, ...] = ()
+
+
 def build_index(
-    corpus: Sequence[str | Path],
-    path: str | Path,
+    corpus: Paths,
+    path: AnyPath,
     options: IndexOptions | None = None,
+    *,
     jobs: int | None = None,
     progress: Progress = no_progress,
     memory_bytes: int = DEFAULT_MEMORY,
-) -> NearCost | None:
-    """Index files, folders or standard input (`-`) into the folder `path`.
+) -> BuildReport:
+    """Index files, folders or standard input (`-`), one or many, into the folder `path`.
 
     Arguments:
         memory_bytes: for the lines held to find near-duplicates.
-
-    Returns what finding near-duplicates took, if they were to be dropped.
 
     Raises:
         InputError: a source is missing, unreadable or not UTF-8, or there is no token in all.
         ArtifactError: something that is no index stands at `path`, or it is being written.
         ParameterError: near-duplicates cannot be found in the memory given.
     """
+    path = one_path(path)
     options = options or IndexOptions()
-    sources = find_sources(corpus)
+    sources = find_sources(one_or_many_paths(corpus, "corpus"))
     with storage.create(path, storage.INDEX) as writer:
         builder = _IndexBuilder(writer, options, progress, memory_bytes)
         builder.read(sources, jobs)
-        return builder.finish()
+        return BuildReport(builder.finish(), len(sources))
 
 
 def add_to_index(
-    path: str | Path,
-    corpus: Sequence[str | Path],
+    path: AnyPath,
+    corpus: Paths,
+    *,
+    again: bool = False,
     jobs: int | None = None,
     progress: Progress = no_progress,
     memory_bytes: int = DEFAULT_MEMORY,
-) -> NearCost | None:
+) -> BuildReport:
     """Append text to an index, as one or more new shards, with the options it was built with.
 
-    Arguments, what is returned and raised: as of build_index.
+    A file whose text the index has already, under whatever name, is passed over; where no
+    other is left, nothing changes. Of what was built or added before digests were kept, and
+    within one call, nothing is passed over.
+
+    Arguments:
+        again: add what the index has already, too.
+        Others, and what is raised: as of build_index.
+
+    Raises:
+        InputError: also where a file begins with all of the text that the index has under
+            its name: it has grown, and would be counted twice.
     """
-    sources = find_sources(corpus)
-    with storage.change(path, storage.INDEX) as writer:
-        options = IndexOptions.from_manifest(writer.parameters)
+    path = one_path(path)
+    sources = find_sources(one_or_many_paths(corpus, "corpus"))
+    with storage.change(path, storage.INDEX) as writer, ExitStack() as stack:
+        with storage.understood(path):
+            options = IndexOptions.from_manifest(writer.parameters)
+            names = read_names(writer.read("sources"))
+            digests = digests_from_manifest(writer.parameters.get("texts"), len(names))
+        known = KnownTexts(names, digests)
+        repeated: list[Repeated] = []
+        if known and not again:
+            sources = stack.enter_context(spooled_sources(sources))
+            sources, repeated = _parted(known, sources)
+            if not sources:
+                writer.keep_as_it_is()
+                return BuildReport(None, 0, tuple(repeated))
         builder = _IndexBuilder(writer, options, progress, memory_bytes)
         builder.read(sources, jobs)
-        return builder.finish()
+        return BuildReport(builder.finish(), len(sources), tuple(repeated))
+
+
+def _parted(known: KnownTexts, sources: list[Source]) -> tuple[list[Source], list[Repeated]]:
+    """Part sources into those to be read and those that are known."""
+    new, repeated = [], []
+    for source in sources:
+        found = known.find(source)
+        if isinstance(found, Grown):
+            raise InputError(
+                f"{found.label}: has grown: its first {found.n_bytes:,} bytes are in the index "
+                f"already: add only what is new (tail -c +{found.n_bytes + 1} of the unpacked "
+                "text), or ask for the whole again (--again, again=True)"
+            )
+        if found is None:
+            new.append(source)
+        else:
+            repeated.append(found)
+    return new, repeated
+
+
+def read_names(values: np.ndarray) -> list[str]:
+    """Return the names of an index's sources, kept as the JSON of a list.
+
+    Raises:
+        ValueError: it is something else.
+    """
+    try:
+        names = json.loads(values.tobytes())
+    except RecursionError:
+        raise ValueError("the sources' names are nested") from None
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise ValueError("the sources' names are no list of names")
+    return names
 
 
 def corpus_fingerprint(
@@ -194,6 +271,7 @@ class _IndexBuilder:
         self._progress = progress
         known = None
         self._sources: list[str] = []
+        self._digests: list[TextDigest | None] = []
         near = options.dedup == "near"
         self._counts = dict.fromkeys(COUNTS + NEAR_COUNTS if near else COUNTS, 0)
         self._n_shards = 0
@@ -201,7 +279,10 @@ class _IndexBuilder:
         held = None
         if writer.entries:  # an index to be added to
             known = Vocabulary(*(writer.read(f"vocabulary/{part}") for part in Vocabulary.PARTS))
-            self._sources = json.loads(writer.read("sources").tobytes())
+            self._sources = read_names(writer.read("sources"))
+            self._digests = digests_from_manifest(
+                writer.parameters.get("texts"), len(self._sources)
+            )
             self._counts = dict(writer.parameters["counts"])
             self._n_shards = writer.parameters["shards"]
             if options.dedup != "off":
@@ -225,11 +306,14 @@ class _IndexBuilder:
             return block, cut(block.text, self._options.text_format)
 
         before = self._tokens_read()
-        for block, tokens in ordered_map(cut_block, read_blocks(sources), jobs):
+        digests = [RunningDigest() for _ in sources]
+        blocks = read_blocks(sources, watch=lambda number, text: digests[number].add(text))
+        for block, tokens in ordered_map(cut_block, blocks, jobs):
             self._add(block, tokens, first_source + block.source)
             self._progress("reading", self._counts["tokens"], None)
+        self._digests += [one.digest() for one in digests]
         if self._tokens_read() == before:
-            names = ", ".join(source.path for source in sources[:3])
+            names = ", ".join(source.label for source in sources[:3])
             raise InputError(
                 f"{names}{', …' if len(sources) > 3 else ''}: no token in the corpus: "
                 "nothing to index; name files with text"
@@ -260,6 +344,7 @@ class _IndexBuilder:
                 self._counts["tokens"],
                 self._counts["sentences"],
             ),
+            "texts": digests_to_manifest(self._digests),
         }
         if self._near is None:
             return None

@@ -1,23 +1,32 @@
 """The one door to an index that knows words: counts, positions, concordances, n-grams."""
 
-import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeVar, overload
+from typing import Any, Literal, NamedTuple, TypeVar, overload
 
 import numpy as np
 
 from distsim import storage
 from distsim.corpus.query import split_phrase
 from distsim.corpus.vocabulary import Vocabulary, hash_texts
+from distsim.doors import (
+    AnyPath,
+    Paths,
+    Texts,
+    one_or_many_texts,
+    one_path,
+    one_text,
+    whole_number,
+)
 from distsim.errors import ParameterError
 from distsim.indexes import phrase_walk
 from distsim.indexes.build import (
     DEFAULT_MEMORY,
+    BuildReport,
     IndexOptions,
-    NearCost,
     add_to_index,
     build_index,
+    read_names,
 )
 from distsim.indexes.shard import LONGEST_GAP, Shard, damaged
 from distsim.kernels.compiled import frozen
@@ -28,6 +37,7 @@ GAP = "_"
 Order = Literal["corpus", "left", "right"]
 ORDERS: tuple[str, ...] = ("corpus", "left", "right")
 _CACHED_WORDS = 1 << 20
+_LONGEST, _WIDEST = 255, 1 << 20
 T = TypeVar("T")
 
 
@@ -44,15 +54,17 @@ class ConcordanceLine(NamedTuple):
 class CorpusIndex:
     """A corpus that answers what occurs in it, where, and beside what.
 
-    Methods that take a phrase take a sequence of phrases too and then return a sequence of
-    answers. Phrases pass through the index's normaliser; in an index of running text a piece
-    that is no word of the index is cut as the text was (`don't` is found as `don 't`).
+    Methods that take a phrase take any number of phrases too and then return as many answers;
+    `phrase in index` tells whether one occurs, and iterating gives the words. Phrases pass
+    through the index's normaliser; in an index of running text a piece that is no word of the
+    index is cut as the text was (`don't` is found as `don 't`).
 
     n_tokens: tokens in the corpus, sentence boundaries not counted. corpus: the fingerprint
-    of the words and their counts.
+    of the words and their counts. An index is pickled by its path and opened again from there.
     """
 
     def __init__(self, artifact: storage.Artifact) -> None:
+        self._artifact = artifact
         self.path = artifact.path
         self.checksum = artifact.checksum
         self.parameters = artifact.parameters
@@ -61,71 +73,127 @@ class CorpusIndex:
             n_shards = max(1, artifact.parameters["shards"])
             self.n_tokens = int(artifact.parameters["counts"]["tokens"])
             self.corpus = str(artifact.parameters["corpus"])
-        self.vocabulary = Vocabulary(
+        self._closed = False
+        self._vocabulary = Vocabulary(
             *(
                 artifact.array(f"vocabulary/{part}", dtype)
                 for part, dtype in zip(Vocabulary.PARTS, Vocabulary.DTYPES, strict=True)
             )
         )
-        self.shards: list[Shard] = []
+        self._shards: list[Shard] = []
         position = 0
         for number in range(n_shards):
             shard = Shard.open(artifact, number, position)
-            if shard.word_starts.size - 1 > self.n_words:
+            if shard.word_starts.size - 1 > len(self._vocabulary):
                 raise damaged(self.path)
-            self.shards.append(shard)
+            self._shards.append(shard)
             position += shard.tokens.size
         try:
-            self._sources: list[str] = json.loads(artifact.array("sources").tobytes())
-        except (ValueError, RecursionError):
+            self._sources = read_names(artifact.array("sources"))
+        except ValueError:
             raise damaged(self.path) from None
-        if not isinstance(self._sources, list) or not all(
-            isinstance(name, str) for name in self._sources
-        ):
-            raise damaged(self.path)
-        self.near_cost: NearCost | None = None  # of building it, in this process
+        self.report = BuildReport()  # of building it or adding to it, in this process
         self._ids_of_piece: dict[str, tuple[int, ...]] = {}
 
     @classmethod
-    def open(cls, path: str | Path) -> "CorpusIndex":
+    def open(cls, path: AnyPath) -> "CorpusIndex":
         """Open an index; its arrays are mapped, not read.
 
         Raises:
             ArtifactError: there is no index of a readable version at `path`.
         """
-        return cls(storage.Artifact(path, storage.INDEX))
+        return cls(storage.Artifact(one_path(path), storage.INDEX))
 
     @classmethod
     def build(
         cls,
-        corpus: Sequence[str | Path],
-        path: str | Path,
+        corpus: Paths,
+        path: AnyPath,
         options: IndexOptions | None = None,
+        *,
         jobs: int | None = None,
         progress: Progress = no_progress,
         memory_bytes: int = DEFAULT_MEMORY,
     ) -> "CorpusIndex":
-        """Index files, folders or standard input (`-`) into the folder `path` and open it.
+        """Index files, folders or standard input (`-`), one or many, into the folder `path`.
 
-        Arguments and what is raised: as of distsim.indexes.build.build_index.
+        Arguments and what is raised: as of distsim.indexes.build.build_index. Returns the index,
+        opened; its `report` says what building came to.
         """
-        near_cost = build_index(corpus, path, options, jobs, progress, memory_bytes)
+        report = build_index(
+            corpus, path, options, jobs=jobs, progress=progress, memory_bytes=memory_bytes
+        )
         index = cls.open(path)
-        index.near_cost = near_cost
+        index.report = report
         return index
 
     def add(
         self,
-        corpus: Sequence[str | Path],
+        corpus: Paths,
+        *,
+        again: bool = False,
         jobs: int | None = None,
         progress: Progress = no_progress,
         memory_bytes: int = DEFAULT_MEMORY,
     ) -> "CorpusIndex":
-        """Append text to the index on disk and return it opened anew; this one stays as it is."""
-        near_cost = add_to_index(self.path, corpus, jobs, progress, memory_bytes)
+        """Append text to the index on disk and return it opened anew; this one stays as it is.
+
+        Files whose text the index has already are passed over, unless `again`; the new one's
+        `report` names them. Arguments and what is raised: as of
+        distsim.indexes.build.add_to_index.
+        """
+        report = add_to_index(
+            self.path, corpus, again=again, jobs=jobs, progress=progress, memory_bytes=memory_bytes
+        )
         index = self.open(self.path)
-        index.near_cost = near_cost
+        index.report = report
         return index
+
+    def close(self) -> None:
+        """Let go of the index's arrays; nothing can be asked of it any more."""
+        self._closed = True
+        self._shards = []
+
+    def __enter__(self) -> "CorpusIndex":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return CorpusIndex, (self._artifact,)
+
+    def __repr__(self) -> str:
+        return f"<CorpusIndex of {self.n_tokens:,} tokens at {str(self.path)!r}>"
+
+    def __contains__(self, phrase: object) -> bool:
+        """Tell whether a phrase occurs."""
+        return self.count(one_text(phrase, "phrase")) > 0
+
+    def __len__(self) -> int:
+        """Return the number of distinct words that occur."""
+        return int(np.count_nonzero(self.word_counts()[1:]))
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the distinct words that occur, in order of their first appearance."""
+        for number in np.flatnonzero(self.word_counts()[1:]).tolist():
+            yield self.vocabulary.word(number + 1)
+
+    @property
+    def shards(self) -> list[Shard]:
+        """The shards, in order of the text.
+
+        Raises:
+            ParameterError: the index was closed.
+        """
+        if self._closed:
+            raise ParameterError(f"{self.path}: the index was closed: open it again")
+        return self._shards
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The words and their ids."""
+        return self._vocabulary
 
     @property
     def n_words(self) -> int:
@@ -144,12 +212,12 @@ class CorpusIndex:
     @overload
     def words(self, phrase: str) -> list[str]: ...
     @overload
-    def words(self, phrase: Sequence[str]) -> list[list[str]]: ...
-    def words(self, phrase: str | Sequence[str]) -> list[str] | list[list[str]]:
+    def words(self, phrase: Iterable[str]) -> list[list[str]]: ...
+    def words(self, phrase: Texts) -> list[str] | list[list[str]]:
         """Return the words by which a phrase is looked up.
 
         Raises:
-            ParameterError: the phrase is empty.
+            ParameterError: the phrase is empty, or no text.
         """
         return _each(
             phrase, lambda one: split_phrase(one, self.options.normaliser, self._known_pieces())
@@ -158,22 +226,21 @@ class CorpusIndex:
     @overload
     def count(self, phrase: str) -> int: ...
     @overload
-    def count(self, phrase: Sequence[str]) -> np.ndarray: ...
-    def count(self, phrase: str | Sequence[str]) -> int | np.ndarray:
+    def count(self, phrase: Iterable[str]) -> np.ndarray: ...
+    def count(self, phrase: Texts) -> int | np.ndarray:
         """Return how often a phrase occurs within sentences, overlaps included; int64 for many.
 
         Raises:
-            ParameterError: a phrase is empty.
+            ParameterError: a phrase is empty, or no text.
         """
-        if isinstance(phrase, str):
-            return int(self._counts([phrase])[0])
-        return self._counts(phrase)
+        counts = self._counts(one_or_many_texts(phrase, "phrase"))
+        return int(counts[0]) if isinstance(phrase, str) else counts
 
     @overload
     def positions(self, phrase: str) -> np.ndarray: ...
     @overload
-    def positions(self, phrase: Sequence[str]) -> list[np.ndarray]: ...
-    def positions(self, phrase: str | Sequence[str]) -> np.ndarray | list[np.ndarray]:
+    def positions(self, phrase: Iterable[str]) -> list[np.ndarray]: ...
+    def positions(self, phrase: Texts) -> np.ndarray | list[np.ndarray]:
         """Return where a phrase stands in the corpus, int64, ascending.
 
         A position counts the tokens and sentence boundaries before the phrase.
@@ -181,11 +248,11 @@ class CorpusIndex:
         return _each(phrase, self._positions)
 
     @overload
-    def gapped(self, pattern: str, longest_gap: int = ...) -> np.ndarray: ...
+    def gapped(self, pattern: str, *, longest_gap: int = ...) -> np.ndarray: ...
     @overload
-    def gapped(self, pattern: Sequence[str], longest_gap: int = ...) -> list[np.ndarray]: ...
+    def gapped(self, pattern: Iterable[str], *, longest_gap: int = ...) -> list[np.ndarray]: ...
     def gapped(
-        self, pattern: str | Sequence[str], longest_gap: int = LONGEST_GAP
+        self, pattern: Texts, *, longest_gap: int = LONGEST_GAP
     ) -> np.ndarray | list[np.ndarray]:
         """Return the spans that match phrases with gaps, int64[m, 2], begin ascending.
 
@@ -195,21 +262,23 @@ class CorpusIndex:
         Raises:
             ParameterError: the pattern has no gap, or no word on one side of it.
         """
-        return _each(pattern, lambda one: self._gapped(one, longest_gap))
+        whole_number(longest_gap, "longest_gap", 1)
+        return _each(pattern, lambda one: self._gapped(one, longest_gap), "pattern")
 
     @overload
     def concordance(
-        self, phrase: str, limit: int | None = ..., width: int = ..., order: Order = ...,
+        self, phrase: str, *, limit: int | None = ..., width: int = ..., order: Order = ...,
         sample: int | None = ..., gapped: bool = ...,
     ) -> list[ConcordanceLine]: ...  # fmt: skip
     @overload
     def concordance(
-        self, phrase: Sequence[str], limit: int | None = ..., width: int = ...,
+        self, phrase: Iterable[str], *, limit: int | None = ..., width: int = ...,
         order: Order = ..., sample: int | None = ..., gapped: bool = ...,
     ) -> list[list[ConcordanceLine]]: ...  # fmt: skip
     def concordance(
         self,
-        phrase: str | Sequence[str],
+        phrase: Texts,
+        *,
         limit: int | None = None,
         width: int = 10,
         order: Order = "corpus",
@@ -226,11 +295,12 @@ class CorpusIndex:
             gapped: the phrase is a pattern as in `gapped`.
         """
         if order not in ORDERS:
-            raise ParameterError(f"order {order!r}: choose one of {', '.join(ORDERS)}")
-        if width < 0 or (limit is not None and limit < 0) or (sample is not None and sample < 1):
-            raise ParameterError(
-                f"limit {limit}, width {width}, sample {sample}: counts cannot be negative"
-            )
+            raise ParameterError(f"order: is {order!r}, choose one of {', '.join(ORDERS)}")
+        whole_number(width, "width", 0, _WIDEST)
+        if limit is not None:
+            whole_number(limit, "limit", 0)
+        if sample is not None:
+            whole_number(sample, "sample", 1)
         return _each(
             phrase, lambda one: self._concordance(one, limit, width, order, sample, gapped)
         )
@@ -239,29 +309,33 @@ class CorpusIndex:
     def neighbourhoods(self, phrase: str, before: int, after: int) -> np.ndarray: ...
     @overload
     def neighbourhoods(
-        self, phrase: Sequence[str], before: int, after: int
+        self, phrase: Iterable[str], before: int, after: int
     ) -> list[np.ndarray]: ...
     def neighbourhoods(
-        self, phrase: str | Sequence[str], before: int, after: int
+        self, phrase: Texts, before: int, after: int
     ) -> np.ndarray | list[np.ndarray]:
         """Return the words around each occurrence, uint32 ids [n, before + after].
 
         The `before` words before the phrase, nearest last, then the `after` words behind
         it; 0 from the sentence's edge outwards. In no particular order of rows.
         """
+        whole_number(before, "before", 0, _WIDEST)
+        whole_number(after, "after", 0, _WIDEST)
         return _each(phrase, lambda one: self._neighbourhoods(one, before, after))
 
     def ngrams(
-        self, shortest: int = 1, longest: int = 5, min_count: int = 1
+        self, shortest: int = 1, longest: int = 5, *, min_count: int = 1
     ) -> Iterator[tuple[str, int]]:
         """Yield every phrase of shortest..longest words that occurs min_count times, and its count.
 
         In index order: by the ids of the words, a phrase before its continuations.
         """
-        if not 1 <= shortest <= longest <= 255:
-            raise ParameterError(f"lengths {shortest}-{longest}: choose 1 <= shortest <= longest")
-        if min_count < 1:
-            raise ParameterError(f"minimum count {min_count}: choose 1 or more")
+        whole_number(shortest, "shortest", 1, _LONGEST)
+        whole_number(longest, "longest", shortest, _LONGEST)
+        whole_number(min_count, "min_count", 1)
+        return self._ngrams(shortest, longest, min_count)
+
+    def _ngrams(self, shortest: int, longest: int, min_count: int) -> Iterator[tuple[str, int]]:
         for chunk in phrase_walk.walk(self.shards, self.n_words, longest):
             runs = [
                 (length, *chunk.runs(length, min_count)) for length in range(shortest, longest + 1)
@@ -355,8 +429,6 @@ class CorpusIndex:
         )
 
     def _gapped(self, pattern: str, longest_gap: int) -> np.ndarray:
-        if longest_gap < 1:
-            raise ParameterError(f"longest gap {longest_gap}: choose 1 or more")
         words: list[list[str]] = [[]]
         for word in pattern.split():
             if word == GAP:
@@ -448,16 +520,15 @@ class CorpusIndex:
 
 
 @overload
-def _each(given: str, answer: Callable[[str], T]) -> T: ...
+def _each(given: str, answer: Callable[[str], T], argument: str = ...) -> T: ...
 @overload
-def _each(given: Sequence[str], answer: Callable[[str], T]) -> list[T]: ...
-def _each(given: str | Sequence[str], answer: Callable[[str], T]) -> T | list[T]:
-    """Return the answer for one text, or a list of answers for a sequence of texts."""
-    if isinstance(given, str):
-        return answer(given)
-    return [answer(one) for one in given]
+def _each(given: Iterable[str], answer: Callable[[str], T], argument: str = ...) -> list[T]: ...
+def _each(given: Texts, answer: Callable[[str], T], argument: str = "phrase") -> T | list[T]:
+    """Return the answer for one text, or a list of answers for many."""
+    answers = [answer(one) for one in one_or_many_texts(given, argument)]
+    return answers[0] if isinstance(given, str) else answers
 
 
-def signatures_inside(path: str | Path) -> Path:
+def signatures_inside(path: AnyPath) -> Path:
     """Return where an index keeps the signature table that was signed into it."""
     return Path(path) / "signatures"

@@ -11,12 +11,14 @@ import numpy as np
 
 from distsim.errors import ArtifactError
 from distsim.storage.checksums import checksum_of_file
-from distsim.storage.manifest import MANIFEST, Kind, read_manifest, require_kind
+from distsim.storage.manifest import KINDS, MANIFEST, Kind, read_manifest, require_kind
 from distsim.storage.maps import SMALL_BYTES, memory_maps, read_only
 
 
 class Artifact:
     """An artifact opened for reading: its manifest and its arrays, memory-mapped.
+
+    It is pickled by its path, and must be the same when it is opened again from there.
 
     Raises:
         ArtifactError: the folder is missing, unfinished, of another kind, of a version that
@@ -36,6 +38,9 @@ class Artifact:
                 self.manifest = read_manifest(self.path)
                 if self.manifest["checksum"] == before:  # else a writer was faster than we
                     raise
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _reopened, (str(self.path.absolute()), self.kind.name, self.checksum)
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -109,6 +114,14 @@ class Artifact:
             f"{file}: {size:,} bytes, wanted {entry['size']:,}: the file is cut short or changed; "
             f"restore it or build the {self.kind.name} again"
         )
+
+
+def _reopened(path: str, kind: str, checksum: str) -> Artifact:
+    """Open again, perhaps in another process, what was opened with this checksum."""
+    artifact = Artifact(path, KINDS[kind])
+    if artifact.checksum != checksum:
+        raise ArtifactError(f"{path}: was changed since it was opened: open it again")
+    return artifact
 
 
 @contextmanager

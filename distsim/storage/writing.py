@@ -88,6 +88,7 @@ class ArtifactWriter:
     entries: dict[str, dict[str, Any]] = field(default_factory=dict)
     _streams: dict[str, ArrayStream] = field(default_factory=dict)
     _unchecked: set[str] = field(default_factory=set)  # entries that an earlier writer made
+    _kept: bool = False
 
     def add(self, name: str, values: np.ndarray) -> None:
         """Write a whole array, one- or two-dimensional."""
@@ -124,9 +125,16 @@ class ArtifactWriter:
             self._unchecked.discard(name)
         return read_only(file, entry["dtype"], tuple(entry["shape"]), entry["size"])
 
+    def keep_as_it_is(self) -> None:
+        """Say that there is nothing to be changed: the artifact that stands there stays."""
+        self._kept = True
+
     def finish(self) -> None:
         """Put the manifest in place: from here on the folder is the new artifact."""
         check_interrupted()
+        if self._kept:
+            self.abandon()
+            return
         for name in list(self._streams):
             self.close(name)
         manifest = {

@@ -1,0 +1,228 @@
+"""Bytes as they stand in a file -> the text's: unpacked, each stream to its last byte.
+
+What a file is packed with is told by its first bytes, never by its name. One rule for all
+packings: streams follow one another to the end of the file, of one packing or several; zero
+bytes may fill up what is behind them; anything else is an error. Reading is bounded: a piece
+that comes out never takes much more memory than is asked for.
+"""
+
+import bz2
+import io
+import lzma
+import os
+import zlib
+from collections.abc import Callable
+from functools import partial
+from typing import Any, BinaryIO, NamedTuple, cast
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+LARGEST_RATIO = 1000
+DEFAULT_UNPACK_LIMIT = 100 << 20
+
+_MAGIC_BYTES = 6
+_READ_BYTES = 1 << 17
+_PIECE_BYTES = 1 << 20
+# A zstd block of 4 bytes may stand for 128 kB, and its decompressor knows no bound.
+_ZSTD_READ_BYTES = 1 << 12
+
+
+class DamagedArchiveError(Exception):
+    """A packed file is damaged; the message says how."""
+
+
+class UnpackLimitError(Exception):
+    """A packed file unpacks to much more than any text would."""
+
+
+class _Packing(NamedTuple):
+    """A way of packing: `new` begins a stream, which is fed so many bytes at once."""
+
+    new: Callable[[], Any]
+    read_bytes: int = _READ_BYTES
+    is_bounded: bool = True
+
+
+class _Stream:
+    """Unpacks one stream; `rest` is what it was given and did not take."""
+
+    def __init__(self, packing: _Packing) -> None:
+        self._stream = packing.new()
+        self._bounds = (_PIECE_BYTES,) if packing.is_bounded else ()
+        self.read_bytes = packing.read_bytes
+        self.rest = b""
+
+    @property
+    def is_hungry(self) -> bool:
+        return bool(getattr(self._stream, "needs_input", True))
+
+    @property
+    def eof(self) -> bool:
+        return bool(self._stream.eof)
+
+    def unpack(self, packed: bytes) -> bytes:
+        data: bytes = self._stream.decompress(packed, *self._bounds)
+        self.rest = (
+            self._stream.unused_data if self.eof else getattr(self._stream, "unconsumed_tail", b"")
+        )
+        return data
+
+
+def _new_zstd() -> Any:
+    import zstandard
+
+    return zstandard.ZstdDecompressor().decompressobj()
+
+
+_GZ = _Packing(partial(zlib.decompressobj, 31))
+_BZ2 = _Packing(bz2.BZ2Decompressor)
+_XZ = _Packing(partial(lzma.LZMADecompressor, lzma.FORMAT_XZ))
+_ZSTD = _Packing(_new_zstd, _ZSTD_READ_BYTES, is_bounded=False)
+
+
+def _packing(magic: bytes) -> _Packing | None:
+    """Return what bytes are packed with that begin so, None if they are not."""
+    if magic.startswith(b"\x1f\x8b"):
+        return _GZ
+    if magic.startswith(b"BZh"):
+        return _BZ2
+    if magic.startswith(b"\xfd7zXZ\x00"):
+        return _XZ
+    if magic.startswith(b"\x28\xb5\x2f\xfd"):
+        return _ZSTD
+    if magic[1:4] == b"\x2a\x4d\x18" and magic[0] & 0xF0 == 0x50:
+        return _ZSTD  # a frame that is to be skipped
+    return None
+
+
+class _Unpacker(io.RawIOBase):
+    """The text of a packed file."""
+
+    def __init__(self, raw: BinaryIO, unpack_limit: int) -> None:
+        self._raw = raw
+        self._limit = unpack_limit
+        self._packed_bytes = 0
+        self._file_bytes = _size_of(raw)
+        self._unpacked_bytes = 0
+        self._stream: _Stream | None = None
+        self._waiting = b""  # packed
+        self._ready = memoryview(b"")  # unpacked
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._ready:
+            if self._stream is None and not self._begin():
+                return 0
+            self._unpack()
+        size = min(len(buffer), len(self._ready))
+        buffer[:size] = self._ready[:size]
+        self._ready = self._ready[size:]
+        return size
+
+    def _read(self, size: int) -> bytes:
+        data = self._raw.read(size)
+        self._packed_bytes += len(data)
+        return data
+
+    def _begin(self) -> bool:
+        """Begin the next stream; tell whether there is one."""
+        while True:
+            self._waiting += self._read(max(0, _MAGIC_BYTES - len(self._waiting)))
+            if not self._waiting:
+                return False
+            filled = self._waiting.lstrip(b"\0")
+            if len(filled) == len(self._waiting) or not self._unpacked_any:
+                break
+            self._waiting = filled or self._read(_READ_BYTES)
+        kind = _packing(self._waiting)
+        if kind is None:
+            raise DamagedArchiveError("what follows its last stream is no archive")
+        self._stream = _Stream(kind)
+        return True
+
+    @property
+    def _unpacked_any(self) -> bool:
+        return self._packed_bytes > len(self._waiting)
+
+    def _unpack(self) -> None:
+        stream = cast(_Stream, self._stream)
+        packed = b""
+        if self._waiting:
+            packed = self._waiting[: stream.read_bytes]
+            self._waiting = self._waiting[stream.read_bytes :]
+        elif stream.is_hungry:
+            packed = self._read(stream.read_bytes)
+            if not packed:
+                raise EOFError
+        try:
+            data = stream.unpack(packed)
+        except (zlib.error, lzma.LZMAError, OSError, ValueError) as error:
+            raise DamagedArchiveError(str(error)) from None
+        except Exception as error:
+            if type(error).__name__ != "ZstdError":
+                raise
+            raise DamagedArchiveError(str(error)) from None
+        self._waiting = stream.rest + self._waiting
+        if stream.eof:
+            self._stream = None
+        self._ready = memoryview(data)
+        self._unpacked_bytes += len(data)
+        size = max(self._packed_bytes, self._file_bytes)
+        if self._unpacked_bytes > max(self._limit, LARGEST_RATIO * size):
+            raise UnpackLimitError
+
+
+class _Rejoined(io.RawIOBase):
+    """Bytes that were read already, and those that follow."""
+
+    def __init__(self, head: bytes, rest: BinaryIO) -> None:
+        self._head = head
+        self._rest = rest
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._head[: len(buffer)]
+        if data:
+            self._head = self._head[len(data) :]
+        else:
+            data = self._rest.read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def unpacked(raw: io.BufferedReader, unpack_limit: int) -> BinaryIO:
+    """Return the text of a file, plain or packed, without a byte order mark.
+
+    Raises (also while it is read):
+        EOFError: it is packed and cut short. DamagedArchiveError: it is damaged.
+        UnpackLimitError: it unpacks to more than `unpack_limit` bytes and LARGEST_RATIO times
+            its size.
+    """
+    magic, raw = _peeked(raw, _MAGIC_BYTES)
+    text = raw
+    if _packing(magic) is not None:
+        text = io.BufferedReader(_Unpacker(raw, unpack_limit), _PIECE_BYTES)
+    head, text = _peeked(text, len(BYTE_ORDER_MARK))
+    if head == BYTE_ORDER_MARK:
+        text.read(len(head))
+    return text
+
+
+def _peeked(stream: io.BufferedReader, size: int) -> tuple[bytes, io.BufferedReader]:
+    """Return the first bytes of a stream, fewer only where it ends, and the stream with them."""
+    head = stream.peek(size)[:size]
+    if len(head) < size:  # a pipe gives what it has
+        head = stream.read(size)
+        stream = io.BufferedReader(_Rejoined(head, stream), _READ_BYTES)
+    return head, stream
+
+
+def _size_of(raw: BinaryIO) -> int:
+    """Return the bytes of the file behind a stream, 0 where there is none."""
+    try:
+        return os.fstat(raw.fileno()).st_size
+    except (OSError, ValueError):
+        return 0

@@ -1,0 +1,140 @@
+"""Arguments as people give them -> what is meant: one or many texts or paths, whole numbers."""
+
+import operator
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from distsim.errors import ParameterError
+
+_SHOWN_CHARACTERS = 40
+
+AnyPath = str | os.PathLike[str]
+Paths = AnyPath | Iterable[AnyPath]
+Texts = str | Iterable[str]
+
+
+def one_path(given: Any, argument: str = "path") -> Path:
+    """Return the one path that is meant.
+
+    Raises:
+        ParameterError: it is no path; the message names the argument, what was given and wanted.
+
+    >>> one_path("some.index").name
+    'some.index'
+    """
+    return Path(_path(given, argument))
+
+
+def one_or_many_paths(given: Any, argument: str = "paths") -> list[str | Path]:
+    """Return paths, given as one or as any number of them.
+
+    Raises:
+        ParameterError: as one_path; of many, the message names the one at fault.
+
+    >>> one_or_many_paths("a.txt"), one_or_many_paths(["a.txt", "b.txt"])
+    (['a.txt'], ['a.txt', 'b.txt'])
+    """
+    if _is_one(given) or isinstance(given, os.PathLike):
+        return [_path(given, argument)]
+    found = [
+        _path(one, f"{argument}[{number}]")
+        for number, one in enumerate(_many(given, argument, "a path or paths (str or Path)"))
+    ]
+    if not found:
+        raise ParameterError(f"{argument}: is empty, wanted a path or paths: give at least one")
+    return found
+
+
+def one_text(given: Any, argument: str = "text") -> str:
+    """Return the one text that is meant.
+
+    Raises:
+        ParameterError: it is no text; the message names the argument, what was given and wanted.
+
+    >>> one_text(7, "phrase")
+    Traceback (most recent call last):
+    distsim.errors.ParameterError: phrase: is 7 (int), wanted a text (str)
+    """
+    if not isinstance(given, str):
+        raise ParameterError(f"{argument}: is {shown(given)}, wanted a text (str)")
+    return given
+
+
+def one_or_many_texts(given: Any, argument: str = "texts") -> list[str]:
+    """Return texts, given as one or as any number of them; `isinstance(given, str)` tells which.
+
+    Raises:
+        ParameterError: as one_text; of many, the message names the one at fault.
+
+    >>> one_or_many_texts("a b"), one_or_many_texts(("a", "b"))
+    (['a b'], ['a', 'b'])
+    """
+    if _is_one(given):
+        return [one_text(given, argument)]
+    many = _many(given, argument, "a text or texts (str)")
+    if set(map(type, many)) - {str}:
+        many = [one_text(one, f"{argument}[{number}]") for number, one in enumerate(many)]
+    return many
+
+
+def whole_number(given: Any, argument: str, least: int, most: int | None = None) -> int:
+    """Return a whole number within its range, of Python's or numpy's type.
+
+    Raises:
+        ParameterError: it is none, or lies outside; the message names the argument.
+
+    >>> whole_number(2.5, "k", 1)
+    Traceback (most recent call last):
+    distsim.errors.ParameterError: k: is 2.5 (float), wanted a whole number (int)
+    """
+    try:
+        number = operator.index(given)
+        sound = not isinstance(given, bool)
+    except TypeError:
+        sound = False
+    if not sound:
+        raise ParameterError(f"{argument}: is {shown(given)}, wanted a whole number (int)")
+    if number < least or (most is not None and number > most):
+        wanted = f"{least:,} or more" if most is None else f"{least:,} to {most:,}"
+        raise ParameterError(f"{argument}: is {number}, choose {wanted}")
+    return number
+
+
+def shown(given: Any) -> str:
+    """Return a value and its type as a message names them.
+
+    >>> shown(b"bytes"), shown(None)
+    ("b'bytes' (bytes)", 'None')
+    """
+    if given is None:
+        return "None"
+    text = repr(given)
+    if len(text) > _SHOWN_CHARACTERS:
+        text = text[: _SHOWN_CHARACTERS - 1] + "…"
+    return f"{text} ({type(given).__name__})"
+
+
+def _is_one(given: Any) -> bool:
+    """Tell whether a value is one thing although it can be iterated over."""
+    return isinstance(given, str | bytes | bytearray | memoryview)
+
+
+def _path(given: Any, argument: str) -> str | Path:
+    if isinstance(given, os.PathLike):
+        given = os.fspath(given) if not isinstance(given, Path) else given
+    if not isinstance(given, str | Path):
+        raise ParameterError(f"{argument}: is {shown(given)}, wanted a path (str or Path)")
+    if "\0" in str(given):
+        raise ParameterError(f"{argument}: is {shown(given)}: a path cannot hold a NUL")
+    if given == "":
+        raise ParameterError(f"{argument}: is an empty text, wanted a path")
+    return given
+
+
+def _many(given: Any, argument: str, wanted: str) -> list[Any]:
+    try:
+        return list(given)
+    except TypeError:
+        raise ParameterError(f"{argument}: is {shown(given)}, wanted {wanted}") from None

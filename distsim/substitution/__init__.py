@@ -1,1 +1,0 @@
-"""A word or phrase in its sentence -> what may stand there instead."""

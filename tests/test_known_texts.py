@@ -1,0 +1,134 @@
+"""Text that an index has already: known again by its bytes, whatever its name or packing."""
+
+import gzip
+import json
+import os
+import threading
+
+import numpy as np
+import pytest
+
+from distsim import CorpusIndex, IndexOptions, storage
+from distsim.errors import ArtifactError, InputError
+from distsim.verification import find_faults
+
+
+def bytes_of(folder):
+    return {f.name: (f.read_bytes(), f.stat().st_mtime_ns) for f in folder.rglob("*")}
+
+
+@pytest.fixture
+def texts(tmp_path):
+    for name, text in (("a.txt", "one two\n"), ("b.txt", "three four five\n")):
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+@pytest.fixture
+def index(texts):
+    return CorpusIndex.build(texts / "a.txt", texts / "index")
+
+
+@pytest.mark.parametrize("how", ["same", "renamed", "packed", "marked", "folder", "pipe"])
+def test_adding_what_is_there_changes_nothing(how, texts, index):
+    again = texts / "a.txt"
+    data = again.read_bytes()
+    if how == "renamed":
+        again = again.rename(texts / "other.txt")
+    elif how == "packed":
+        again = texts / "a.gz"
+        again.write_bytes(gzip.compress(data))
+    elif how == "marked":
+        again.write_bytes(b"\xef\xbb\xbf" + data)
+    elif how == "folder":
+        (texts / "folder").mkdir()
+        again = again.rename(texts / "folder" / "a.txt").parent
+    elif how == "pipe":
+        again = texts / "pipe"
+        os.mkfifo(again)
+        threading.Thread(target=lambda: again.write_bytes(data), daemon=True).start()
+    before = bytes_of(index.path)
+    grown = index.add(again)
+    assert grown.report.added == 0
+    assert [one.known_as for one in grown.report.repeated] == ["a.txt"]
+    assert bytes_of(index.path) == before
+    assert grown.count("one two") == 1
+
+
+def test_new_files_are_added_beside_known_ones(texts, index):
+    grown = index.add([texts / "a.txt", texts / "b.txt"])
+    assert (grown.report.added, grown.count(["one", "three"]).tolist()) == (1, [1, 1])
+    assert grown.add([texts / "a.txt", texts / "b.txt"]).report.added == 0
+    twice = grown.add(texts / "b.txt", again=True)
+    assert twice.count("three") == 2
+    assert find_faults(index.path) == []
+
+
+def test_two_files_of_one_text_in_one_call_are_both_read(texts):
+    (texts / "copy.txt").write_bytes((texts / "a.txt").read_bytes())
+    both = [texts / "a.txt", texts / "copy.txt"]
+    built = CorpusIndex.build(both, texts / "built")
+    assert built.count("one") == 2
+    grown = CorpusIndex.build(texts / "b.txt", texts / "grown").add(both)
+    assert grown.count("one") == 2
+    assert grown.add(both).report.added == 0
+
+
+def test_a_file_that_grew_is_not_counted_twice(texts, index):
+    with open(texts / "a.txt", "a") as file:
+        file.write("six\n")
+    before = bytes_of(index.path)
+    with pytest.raises(InputError, match=r"a\.txt: has grown: its first 8 bytes .*tail -c \+9"):
+        index.add(texts / "a.txt")
+    assert bytes_of(index.path) == before
+    assert index.add(texts / "a.txt", again=True).count("one") == 2
+    # Under another name it is another text, as far as anyone can tell.
+    (texts / "c.txt").write_text("one two\nseven\n")
+    assert index.add(texts / "c.txt").report.added == 1
+
+
+def test_an_index_of_before_stays_readable_and_can_grow(texts, index):
+    with storage.change(index.path, storage.INDEX) as writer:
+        del writer.parameters["texts"]
+    old = CorpusIndex.open(index.path)
+    assert old.count("one") == 1
+    grown = old.add(texts / "a.txt")  # nothing is known of what was there
+    assert grown.count("one") == 2
+    assert grown.parameters["texts"][0] is None
+    assert grown.add(texts / "a.txt").report.added == 0
+
+
+@pytest.mark.parametrize("kept", [[], ["x"], [[1, 2]], [["ab", 1.0]], "x", [None, None], 7])
+def test_digests_that_cannot_be(kept, texts, index):
+    with storage.change(index.path, storage.INDEX) as writer:
+        writer.parameters["texts"] = kept
+    with pytest.raises(ArtifactError, match="holds parameters that cannot be"):
+        CorpusIndex.open(index.path).add(texts / "b.txt")
+
+
+def test_the_program_says_so(texts, index, run, monkeypatch):
+    monkeypatch.chdir(texts)
+    _, err = run("index", "add", "index", "a.txt")
+    assert err == (
+        "a.txt: its text is in the index already\n"
+        "nothing new: the index stays as it is (--again adds the text once more)\n"
+    )
+    _, err = run("index", "add", "index", "a.txt", "b.txt")
+    assert "a.txt: its text is in the index already\n5 tokens, 5 words, 2 sent" in err
+    _, err = run("index", "add", "index", "a.txt", "--again")
+    assert err.startswith("7 tokens")
+
+
+def test_digests_do_not_depend_on_the_number_of_jobs(texts):
+    lines = "".join(f"w{i % 7} w{i}\n" for i in range(300_000))
+    (texts / "long.txt").write_text(lines)
+    found = []
+    for jobs in (1, 3):
+        index = CorpusIndex.build(
+            [texts / "a.txt", texts / "long.txt"], texts / f"i{jobs}", IndexOptions(), jobs=jobs
+        )
+        found.append((index.path / "manifest.json").read_bytes())
+    assert found[0] == found[1]
+    n_bytes = [one[1] for one in json.loads(found[0])["parameters"]["texts"]]
+    assert n_bytes == [8, len(lines)]
+    assert np.all(CorpusIndex.open(texts / "i1").count(["one", "w3"]) == [1, 42_857 + 1])
