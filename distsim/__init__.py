@@ -44,6 +44,9 @@ if TYPE_CHECKING:
     from distsim.signatures.sign import Selection
     from distsim.signatures.syntax import SyntaxRecipe, sign_annotated
     from distsim.signatures.table import SignatureTable
+    from distsim.substitution.inflections import Inflections
+    from distsim.substitution.mix import Mix
+    from distsim.substitution.substituter import Substitute, Substituter
 
 _HOME = {
     "PRESETS": "signatures.recipe",
@@ -54,9 +57,11 @@ _HOME = {
     "ExactCosine": "comparison",
     "IncompatibleError": "errors",
     "IndexOptions": "indexes.build",
+    "Inflections": "substitution.inflections",
     "InputError": "errors",
     "Learning": "signatures.learn",
     "LearntCosine": "comparison",
+    "Mix": "substitution.mix",
     "NamedContext": "contexts.ngram",
     "Neighbour": "nearest",
     "NeighbourSearch": "nearest",
@@ -71,6 +76,8 @@ _HOME = {
     "SignatureTable": "signatures.table",
     "SpanLabels": "contexts.syntax.ccg",
     "StoredCosine": "comparison",
+    "Substitute": "substitution.substituter",
+    "Substituter": "substitution.substituter",
     "SyntaxModel": "contexts.syntax.model",
     "SyntaxRecipe": "signatures.syntax",
     "Weighting": "contexts.weights",
@@ -95,9 +102,11 @@ __all__ = [
     "ExactCosine",
     "IncompatibleError",
     "IndexOptions",
+    "Inflections",
     "InputError",
     "Learning",
     "LearntCosine",
+    "Mix",
     "NamedContext",
     "Neighbour",
     "NeighbourSearch",
@@ -112,6 +121,8 @@ __all__ = [
     "SignatureTable",
     "SpanLabels",
     "StoredCosine",
+    "Substitute",
+    "Substituter",
     "SyntaxModel",
     "SyntaxRecipe",
     "Weighting",

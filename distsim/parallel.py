@@ -1,11 +1,16 @@
-"""Items -> results, in order, computed by a few threads while the caller consumes them."""
+"""Items -> results, in order, computed by a few workers while the caller consumes them.
+
+The workers are joblib's: threads, or whatever `joblib.parallel_config` names.
+"""
 
 import os
+import sys
 import threading
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TypeVar
+from concurrent.futures import BrokenExecutor, Future
+from typing import Literal, TypeVar
+
+from distsim.errors import DistsimError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -65,29 +70,60 @@ def interruptible(function: Callable[[], Result]) -> Result:
     return outcome.result()
 
 
+# Where a function may be computed. here: in threads of this process, since it shares memory with
+# its caller; anywhere: it is pure and pickles, so threads will do and other workers may be
+# configured; processes: likewise, but threads would stand in each other's way.
+Workers = Literal["here", "anywhere", "processes"]
+_WORKERS: dict[Workers, dict[str, str]] = {
+    "here": {"require": "sharedmem"},
+    "anywhere": {"prefer": "threads"},
+    "processes": {"prefer": "processes"},
+}
+
+
 def ordered_map(
-    function: Callable[[Item], Result], items: Iterable[Item], jobs: int | None = None
+    function: Callable[[Item], Result],
+    items: Iterable[Item],
+    jobs: int | None = None,
+    workers: Workers = "here",
 ) -> Iterator[Result]:
     """Yield function(item) for every item, in order, at most 2 * jobs of them ahead.
 
-    jobs: threads, all cores where None; kernels and decompression run side by side.
+    Items are taken in the caller's thread. An error of the function or of the items comes out
+    where it belongs, after all results before it.
+
+    jobs: workers; where None as many as `joblib.parallel_config` says, or else all cores.
+    Kernels and decompression run side by side in threads.
+
+    Raises:
+        DistsimError: a worker process was ended from outside.
     """
-    jobs = jobs or available_cores()
+    jobs = jobs or _configured_jobs() or available_cores()
+    if jobs > 1:
+        import joblib
+
+        jobs = joblib.effective_n_jobs(jobs)  # one inside a worker
     if jobs == 1:
-        for item in items:
-            check_interrupted()
-            yield function(item)
+        yield from map(function, _checked(items))
         return
-    with ThreadPoolExecutor(jobs) as pool:
-        ahead: deque[Future[Result]] = deque()
-        try:
-            for item in items:
-                check_interrupted()
-                ahead.append(pool.submit(function, item))
-                if len(ahead) >= 2 * jobs:
-                    yield ahead.popleft().result()
-            while ahead:
-                yield ahead.popleft().result()
-        finally:
-            for future in ahead:
-                future.cancel()
+    from distsim.workers import Ahead
+
+    try:
+        yield from Ahead(jobs, **_WORKERS[workers]).map(function, _checked(items))
+    except BrokenExecutor:
+        raise DistsimError(
+            "a worker process was ended, probably for want of memory: choose fewer jobs"
+        ) from None
+
+
+def _configured_jobs() -> int | None:
+    """Return what `joblib.parallel_config` says, None where it says nothing."""
+    joblib = sys.modules.get("joblib")  # what is not imported is not configured
+    jobs = 1 if joblib is None else joblib.effective_n_jobs(None)
+    return None if jobs == 1 else jobs
+
+
+def _checked(items: Iterable[Item]) -> Iterator[Item]:
+    for item in items:
+        check_interrupted()
+        yield item

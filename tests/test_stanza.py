@@ -7,9 +7,10 @@ import json
 import pytest
 
 from distsim import ParameterError, SignatureTable
-from distsim.corpus import stanza_text
+from distsim.corpus import annotating
 from distsim.corpus.annotated import read_annotated
-from distsim.corpus.stanza_text import Annotator, annotate, conllu_text
+from distsim.corpus.annotating import annotate
+from distsim.corpus.stanza_text import StanzaAnnotator, conllu_text
 from distsim.errors import InputError
 from tests.conftest import SHARED
 
@@ -60,16 +61,16 @@ def test_without_models(run, corpus, tmp_path, with_stanza):
     _, err = run("annotate", corpus, "-o", tmp_path / "o", status=1)
     assert "no models: fetch some with stanza.download" in err
     with pytest.raises(ParameterError, match="no models of stanza there: fetch models with"):
-        Annotator(str(tmp_path))
+        StanzaAnnotator(str(tmp_path))
     with pytest.raises(ParameterError, match="choose of tokenize"):
-        Annotator(fake_models(tmp_path / "a"), ("parse",))
+        StanzaAnnotator(fake_models(tmp_path / "a"), ("parse",))
     with pytest.raises(ParameterError, match="has no model for 'ner': fetch one, or choose"):
-        Annotator(fake_models(tmp_path / "b"), ("ner",))
+        StanzaAnnotator(fake_models(tmp_path / "b"), ("ner",))
     with pytest.raises(ParameterError, match="models of en, de, wanted those of one language"):
-        Annotator(fake_models(tmp_path / "c", languages=("en", "de")))
+        StanzaAnnotator(fake_models(tmp_path / "c", languages=("en", "de")))
     (tmp_path / "c" / "resources.json").write_text("{")
     with pytest.raises(ParameterError, match="is damaged: fetch"):
-        Annotator(str(tmp_path / "c"))
+        StanzaAnnotator(str(tmp_path / "c"))
 
 
 RAW = """# text = John's in
@@ -123,9 +124,9 @@ def fake(monkeypatch, with_stanza, tmp_path):
 
         return Document()
 
-    monkeypatch.setattr(stanza_text, "_load", lambda annotator: pipeline)
-    monkeypatch.setattr(stanza_text, "PIECE_CHARACTERS", 40)
-    state["annotator"] = Annotator(fake_models(tmp_path / "models"))
+    monkeypatch.setattr(StanzaAnnotator, "pipeline", lambda annotator: pipeline)
+    monkeypatch.setattr(annotating, "PIECE_CHARACTERS", 40)
+    state["annotator"] = StanzaAnnotator(fake_models(tmp_path / "models"))
     return state
 
 
@@ -156,7 +157,7 @@ def test_a_stopped_run_goes_on(fake, corpus, tmp_path, name):
 
 
 def test_tokenised_lines(fake, corpus, tmp_path):
-    lines = Annotator(fake["annotator"].models, pretokenised=True)
+    lines = StanzaAnnotator(fake["annotator"].models, pretokenised=True)
     annotate([corpus], tmp_path / "out", lines, 1)
     assert next(read_annotated([tmp_path / "out"])).words[-1] == "york."
 

@@ -7,10 +7,10 @@ import typer
 
 from distsim.cli.console import progress_bar, say
 from distsim.cli.index import Corpus, TextFormat
-from distsim.cli.options import ModelsOption, ProcessorsOption
+from distsim.cli.options import ModelsOption, ProcessorsOption, split_names
 
 if TYPE_CHECKING:
-    from distsim.corpus.stanza_text import Report
+    from distsim.corpus.annotating import Report
     from distsim.parallel import Progress
 
 
@@ -63,8 +63,8 @@ def run_stanza(
     progress: "Progress",
 ) -> "Report":
     """Annotate text as the options say."""
-    from distsim.cli.syntax import split_names
-    from distsim.corpus.stanza_text import Annotator, annotate
+    from distsim.corpus.annotating import annotate
+    from distsim.corpus.stanza_text import StanzaAnnotator
     from distsim.errors import ParameterError
 
     if models is None:
@@ -72,4 +72,4 @@ def run_stanza(
             "no models: fetch some with stanza.download('en', model_dir=DIR) and give --models DIR"
         )
     names = split_names(processors) if processors is not None else None
-    return annotate(corpus, output, Annotator(models, names, pretokenised), jobs, progress)
+    return annotate(corpus, output, StanzaAnnotator(models, names, pretokenised), jobs, progress)

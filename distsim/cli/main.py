@@ -16,6 +16,7 @@ from distsim.cli import (
     count,
     demo,
     evaluate,
+    extract,
     index,
     info,
     kwic,
@@ -29,6 +30,7 @@ from distsim.cli import (
     score,
     sign,
     similarity,
+    substitute,
     verify,
 )
 from distsim.cli.console import say
@@ -66,8 +68,10 @@ _command("merge", merge.merge)
 _command("similarity", similarity.similarity)
 _command("neighbours", neighbours.neighbours)
 _command("paraphrase", paraphrase.paraphrase)
+_command("substitute", substitute.substitute)
 _command("augment", augment.augment)
 _command("evaluate", evaluate.evaluate)
+_command("extract", extract.extract)
 _command("score", score.score)
 _command("rerank", rerank.rerank)
 _command("pivot", pivot.pivot)

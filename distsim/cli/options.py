@@ -80,6 +80,11 @@ def memory_bytes(text: str) -> int:
     return size
 
 
+def split_names(text: str) -> tuple[str, ...]:
+    """Return the names in `a,b,c`."""
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
 def changed_weighting(
     weighting: "Weighting",
     weights: Weights | None,

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from distsim.cli.options import GAUSSIAN, SPECTRAL
+from distsim.cli.annotate import annotated_beside
+from distsim.cli.options import GAUSSIAN, SPECTRAL, split_names
 from distsim.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -28,11 +29,6 @@ def syntax_model(features: str | None, kinds: str | None, window: int | None) ->
     if window is not None:
         chosen["window"] = window
     return SyntaxModel(**chosen)
-
-
-def split_names(text: str) -> tuple[str, ...]:
-    """Return the names in `a,b,c`."""
-    return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
 def sign_syntax(
@@ -75,8 +71,6 @@ def sign_syntax(
             raise ParameterError("--processors chooses what stanza does: name its --models DIR too")
         sentences = read_annotated(sources, trees)
     else:
-        from distsim.cli.annotate import annotated_beside
-
         if trees:
             raise ParameterError("--trees goes with annotated files: leave it or --models out")
         sentences = read_annotated(

@@ -1,0 +1,129 @@
+"""`distsim extract BITEXT... -o RULES`: translation rules from linked sentence pairs."""
+
+from dataclasses import replace
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+from distsim.cli.console import JobsOption, progress_bar, say
+from distsim.cli.options import MemoryOption
+
+
+class Preset(StrEnum):
+    """Limits that go together."""
+
+    PHRASES = "phrases"
+    HIERO = "hiero"
+    SAMT = "samt"
+    PPDB = "ppdb"
+
+
+class Labels(StrEnum):
+    """How spans of the English trees are labelled."""
+
+    NONE = "none"
+    THESIS = "thesis"
+    THRAX = "thrax"
+    SLASHES = "slashes"
+    EVERY = "every"
+
+
+class Unlabelled(StrEnum):
+    """What becomes of rules with an X where there are trees."""
+
+    KEEP = "keep"
+    DROP_GAPPY = "drop-gappy"
+    DROP = "drop"
+
+
+class Chains(StrEnum):
+    """Which of several constituents over the same words names them."""
+
+    TOP = "top"
+    BOTTOM = "bottom"
+    ALL = "all"
+
+
+class Names(StrEnum):
+    """What the two lexical weights are called."""
+
+    PLAIN = "plain"
+    PPDB = "ppdb"
+
+
+def extract(
+    bitexts: Annotated[list[str], typer.Argument(metavar="BITEXT...", help="Made by align.")],
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="RULES", help="Packed if it ends in .gz.")
+    ] = "-",
+    preset: Annotated[
+        Preset, typer.Option(help="Which rules; every limit can be changed.")
+    ] = Preset.HIERO,
+    longest: Annotated[int | None, typer.Option(help="Tokens of a side without gaps.")] = None,
+    most_symbols: Annotated[
+        int | None, typer.Option(help="Symbols of a side, in rules with gaps.")
+    ] = None,
+    most_gaps: Annotated[int | None, typer.Option(help="0, 1 or 2.")] = None,
+    loose: Annotated[
+        bool | None, typer.Option("--loose/--tight", help="Edges run on over unlinked words.")
+    ] = None,
+    min_linked: Annotated[
+        int | None, typer.Option(help="Linked words that must stand outside the gaps.")
+    ] = None,
+    may_touch: Annotated[
+        bool | None,
+        typer.Option("--may-touch/--apart", help="Gaps may be neighbours on the foreign side."),
+    ] = None,
+    labels: Annotated[
+        Labels | None, typer.Option(help="From trees; thesis tries slashes before X+Y.")
+    ] = None,
+    every_label: Annotated[
+        bool, typer.Option("--every-label", help="--labels every: a rule for each label.")
+    ] = False,
+    unlabelled: Annotated[
+        Unlabelled | None, typer.Option(help="Rules with an X, where there are trees.")
+    ] = None,
+    chains: Annotated[
+        Chains | None, typer.Option(help="Of constituents over the same words.")
+    ] = None,
+    whole: Annotated[
+        bool | None, typer.Option("--whole/--no-whole", help="Whole sentence pairs as rules.")
+    ] = None,
+    min_count: Annotated[
+        int | None, typer.Option(help="Leave out rarer rules, but those of one word.")
+    ] = None,
+    features: Annotated[
+        str | None, typer.Option(metavar="NAME;...", help="Write these alone, parted by ;.")
+    ] = None,
+    names: Annotated[
+        Names, typer.Option(help="ppdb: Lex(e|f) and Lex(f|e) swapped, as PPDB has them.")
+    ] = Names.PLAIN,
+    memory: MemoryOption = "1G",  # type: ignore[assignment]
+    jobs: JobsOption = None,
+) -> None:
+    """Extract translation rules with all features; English is the target side."""
+    from distsim.extraction import PRESETS, FeatureChoice, extract_rules
+
+    given: dict[str, Any] = {
+        "longest": longest,
+        "most_symbols": most_symbols,
+        "most_gaps": most_gaps,
+        "loose": loose,
+        "min_linked": min_linked,
+        "may_touch": may_touch,
+        "labels": Labels.EVERY if every_label else labels,
+        "unlabelled": unlabelled,
+        "chains": chains,
+        "whole": whole,
+        "min_count": min_count,
+    }
+    changed = {name: value for name, value in given.items() if value is not None}
+    options = replace(PRESETS[preset.value], **changed)
+    choice = FeatureChoice(tuple(features.split(";")) if features else None, names.value)
+    with progress_bar("sentences") as bar:
+        report = extract_rules(
+            bitexts, output, options, features=choice, memory=memory, jobs=jobs, progress=bar
+        )
+    for line in report.lines():
+        say(line)

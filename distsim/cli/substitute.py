@@ -1,0 +1,162 @@
+"""`distsim substitute INDEX 'the bright [boy] read'`: what may stand there instead."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from distsim.cli.console import NOT_AVAILABLE, JobsOption, JsonOption, number, put, put_json, say
+from distsim.errors import ParameterError
+
+if TYPE_CHECKING:
+    from distsim.substitution.batch import Task
+    from distsim.substitution.grammar import ParaphraseGrammar
+    from distsim.substitution.mix import Mix
+    from distsim.substitution.substituter import Substitute
+
+_SHOWN_WORDS = 5
+
+
+def substitute(
+    index: Annotated[str, typer.Argument(metavar="INDEX", help="An index that was signed.")],
+    sentence: Annotated[
+        str | None,
+        typer.Argument(metavar="SENTENCE", help="With the target in brackets: the [boy] read."),
+    ] = None,
+    file: Annotated[
+        str | None,
+        typer.Option(
+            "--input",
+            "-i",
+            metavar="FILE",
+            help="Lines left<TAB>target<TAB>right[<TAB>candidate;candidate...]; - for stdin.",
+        ),
+    ] = None,
+    k: Annotated[
+        int | None,
+        typer.Option("-k", min=1, help="How many.  [default: 10, or all candidates named]"),
+    ] = None,
+    candidates: Annotated[
+        str | None,
+        typer.Option(metavar="A;B;...", help="With a SENTENCE: rank these and no others."),
+    ] = None,
+    grammar: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Paraphrase rules whose targets are candidates too."),
+    ] = None,
+    neighbours: Annotated[
+        int, typer.Option(min=1, help="So many of the nearest phrases are candidates.")
+    ] = 200,
+    table: Annotated[
+        str | None,
+        typer.Option(metavar="TABLE", help="Signatures; default: those inside the index."),
+    ] = None,
+    inflections: Annotated[
+        str, typer.Option(metavar="NAME", help="english, none, or a file of rules.")
+    ] = "english",
+    weights: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME=X,...", help="Of likeness, fit, fluency, frequency; others stay."
+        ),
+    ] = None,
+    why: Annotated[
+        bool, typer.Option("--why", help="Also print the evidence, and the words that spoke.")
+    ] = False,
+    as_json: JsonOption = False,
+    jobs: JobsOption = None,
+) -> None:
+    """Find what may stand in a word's or phrase's place in its sentence.
+
+    Prints line<TAB>rank<TAB>substitute<TAB>score; lines from 1. Candidates of which the corpus
+    knows no word come last, with NA. --why adds likeness, fit, fluency, count, where it was
+    found, and context words with their part of the fit.
+    """
+    from distsim.indexes.corpus_index import CorpusIndex
+    from distsim.parallel import ordered_map
+    from distsim.signatures.table import SignatureTable
+    from distsim.substitution.batch import Task, read_tasks
+    from distsim.substitution.inflections import Inflections
+    from distsim.substitution.occurrence import split_marked
+    from distsim.substitution.substituter import Substituter
+
+    if (sentence is None) == (file is None):
+        raise typer.BadParameter("give a sentence, or a file of lines with --input")
+    if file is not None and candidates is not None:
+        raise typer.BadParameter("--candidates goes with a sentence: a file has its own column")
+    mix = _mix(weights)
+    if sentence is not None:
+        named = None if candidates is None else tuple(_split(candidates))
+        tasks = [Task(1, *split_marked(sentence), named)]
+    else:
+        tasks = list(read_tasks(str(file)))
+    opened = CorpusIndex.open(index)
+    rules = None if grammar is None else _rules(grammar, opened.words, tasks)
+    substituter = Substituter(
+        opened,
+        SignatureTable.open(table or index),
+        mix=mix,
+        inflections=Inflections.open(inflections),
+        neighbours=neighbours,
+        grammar=rules,
+    )
+
+    def answer(task: "Task") -> "list[Substitute]":
+        most = 10 if k is None and task.candidates is None else k
+        return substituter.substitutes(
+            task.left, task.target, task.right, k=most, candidates=task.candidates
+        )
+
+    for task, found in zip(tasks, ordered_map(answer, tasks, jobs), strict=True):
+        if not found:
+            say(f"line {task.line}: nothing may stand for {task.target!r}: no candidates")
+        for rank, one in enumerate(found, 1):
+            _put(task.line, rank, one, why, as_json)
+
+
+def _put(line: int, rank: int, one: "Substitute", why: bool, as_json: bool) -> None:
+    if as_json:
+        values = one._asdict()
+        values["because"] = [word._asdict() for word in one.because[:_SHOWN_WORDS]]
+        if not why:
+            values = {"substitute": one.substitute, "score": one.score}
+        put_json(line=line, rank=rank, **values)
+        return
+    reasons: list[object] = []
+    if why:
+        words = "; ".join(
+            f"{w.word}@{w.place:+d} {w.share:.3f}" for w in one.because[:_SHOWN_WORDS]
+        )
+        cosines = (f"{value:.6f}" for value in (one.likeness, one.fit, one.fluency))
+        reasons = [*cosines, one.occurrences, one.origin, words or NOT_AVAILABLE]
+    put(line, rank, one.substitute, number(one.score), *reasons)
+
+
+def _split(candidates: str) -> list[str]:
+    return [one.strip() for one in candidates.split(";") if one.strip()]
+
+
+def _mix(weights: str | None) -> "Mix":
+    from dataclasses import fields, replace
+
+    from distsim.substitution.mix import Mix
+
+    changes: dict[str, float] = {}
+    names = [field.name for field in fields(Mix)]
+    for part in weights.split(",") if weights else ():
+        name, _, value = part.partition("=")
+        try:
+            changes[name.strip()] = float(value)
+        except ValueError:
+            changes["?"] = 0.0
+        if not changes.keys() <= set(names):
+            raise ParameterError(
+                f"--weights {part.strip()!r}: write NAME=NUMBER with one of {', '.join(names)}"
+            )
+    return replace(Mix(), **changes)
+
+
+def _rules(grammar: str, words, tasks: "list[Task]") -> "ParaphraseGrammar":  # type: ignore[no-untyped-def]
+    from distsim.substitution.grammar import ParaphraseGrammar
+
+    sources = {tuple(words(task.target)) for task in tasks if task.candidates is None}
+    return ParaphraseGrammar.read(grammar, sources)

@@ -1,0 +1,211 @@
+"""Plain text -> one annotated file, by a tool such as stanza, in pieces and by several processes.
+
+The text is cut into pieces of whole lines, each annotated in one large call and written as a
+gzip member of its own; one process a core, one thread each. What is done stands in OUT.part
+beside a note of how far it goes, so that the same command goes on where another stopped.
+"""
+
+import gzip
+import hashlib
+import json
+import multiprocessing
+import os
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from distsim.corpus.blocks import read_blocks
+from distsim.corpus.sources import STANDARD_INPUT, Source, find_sources
+from distsim.errors import InputError
+from distsim.parallel import Progress, no_progress, ordered_map
+
+PIECE_CHARACTERS = 60_000  # larger pieces: a little faster, more memory
+_LEVEL = 6
+
+
+class Report(NamedTuple):
+    """What was annotated; treeless: sentences whose tree did not fit their tokens."""
+
+    words: int
+    sentences: int
+    treeless: int
+
+
+class Annotated(NamedTuple):
+    """A piece of the text as CoNLL-U."""
+
+    text: str
+    report: Report
+
+
+class Annotator(Protocol):
+    """How text is annotated; it pickles, and two that are equal annotate alike."""
+
+    def settings(self) -> dict[str, Any]:
+        """Return what the result depends on, beside the text."""
+
+    def load(self) -> Callable[[list[str]], Annotated]:
+        """Load the models and return what annotates a piece: lines that are not blank."""
+
+
+def annotate(
+    paths: Sequence[str | Path],
+    output: str | Path,
+    annotator: Annotator,
+    jobs: int | None = None,
+    progress: Progress = no_progress,
+) -> Report:
+    """Annotate text files, or folders of them, into one CoNLL-U file.
+
+    Arguments:
+        output: packed where its name ends in .gz. An unfinished run of the same text and
+            settings is taken up where it stopped; a finished one is kept as it is.
+        jobs: processes, all cores where None; the result does not depend on it.
+
+    Raises:
+        InputError: a file cannot be read, or there is no text.
+    """
+    sources = find_sources(paths)
+    if any(source.path == STANDARD_INPUT for source in sources):
+        raise InputError("standard input (-) cannot be taken up again: name a file")
+    out = _Output(Path(output), _checksum([source.path for source in sources], annotator))
+    if out.finished is not None:
+        return out.finished
+    pieces = _pieces(sources)
+    with out:
+        total = out.report
+        for _ in range(out.pieces):
+            next(pieces, None)
+        work = partial(_annotated, annotator)
+        for piece in ordered_map(work, pieces, jobs, "processes"):
+            total = Report(*map(sum, zip(total, piece.report, strict=True)))
+            out.append(piece.text, total)
+            progress("annotating", total.words, None)
+        _loaded.clear()
+        if not total.sentences:
+            raise InputError(f"{', '.join(s.path for s in sources)}: no text: give some")
+        out.finish()
+    return total
+
+
+def _pieces(sources: Sequence[Source]) -> Iterator[list[str]]:
+    """Yield lines that are not blank, so many that they make a piece."""
+    lines: list[str] = []
+    size = 0
+    for block in read_blocks(sources):
+        for line in block.text.decode().split("\n"):
+            if line.strip():
+                lines.append(line.strip())
+                size += len(line)
+            if size >= PIECE_CHARACTERS:
+                yield lines
+                lines, size = [], 0
+    if lines:
+        yield lines
+
+
+def _checksum(paths: Sequence[str], annotator: Annotator) -> str:
+    """Return a checksum of the text's bytes and of all settings."""
+    digest = hashlib.blake2b(digest_size=16)
+    settings = annotator.settings() | {"piece": PIECE_CHARACTERS}
+    digest.update(json.dumps(settings, sort_keys=True).encode())
+    for path in paths:
+        with open(path, "rb") as file:
+            digest.update(hashlib.file_digest(file, "blake2b").digest())
+    return digest.hexdigest()
+
+
+class _Output:
+    """The file that is written, and how far it goes."""
+
+    def __init__(self, path: Path, checksum: str) -> None:
+        self._path = path
+        self._part = path.with_name(path.name + ".part")
+        self._note = path.with_name(path.name + ".progress")
+        self._checksum = checksum
+        self._header = f"# distsim annotate = {checksum}"
+        self.pieces = 0
+        self.report = Report(0, 0, 0)
+        self.finished = self._read_finished()
+        self._size = 0
+        self._read_note()
+
+    def _read_finished(self) -> Report | None:
+        try:
+            with open(self._path, "rb") as file:
+                packed = file.read(2) == b"\x1f\x8b"
+            opened: Callable[..., Any] = gzip.open if packed else open
+            with opened(self._path, "rt", encoding="utf-8") as text:
+                first = text.readline().rstrip("\n")
+        except (OSError, ValueError, EOFError):
+            return None
+        start, _, numbers = first.partition(", ")
+        if start != self._header:
+            return None
+        return Report(*(int(number.split()[0]) for number in numbers.split(", ")))
+
+    def _read_note(self) -> None:
+        try:
+            note = json.loads(self._note.read_text())
+            size = self._part.stat().st_size
+        except (OSError, ValueError):
+            return
+        if note.get("checksum") == self._checksum and note["size"] <= size:
+            self.pieces = note["pieces"]
+            self._size = note["size"]
+            self.report = Report(*note["report"])
+
+    def __enter__(self) -> "_Output":
+        self._file = open(self._part, "r+b" if self.pieces else "wb")
+        self._file.truncate(self._size)
+        self._file.seek(self._size)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._file.close()
+
+    def _packed(self, text: str) -> bytes:
+        data = text.encode()
+        return gzip.compress(data, _LEVEL, mtime=0) if self._path.suffix == ".gz" else data
+
+    def append(self, text: str, report: Report) -> None:
+        """Write a piece and note that it stands there."""
+        self._file.write(self._packed(text))
+        self._file.flush()
+        self.pieces += 1
+        note = {
+            "checksum": self._checksum, "pieces": self.pieces, "size": self._file.tell(),
+            "report": report,
+        }  # fmt: skip
+        changed = self._note.with_name(self._note.name + ".new")
+        changed.write_text(json.dumps(note))
+        os.replace(changed, self._note)
+        self.report = report
+
+    def finish(self) -> None:
+        """Put the file in place, under a first line that says what it was made from."""
+        words, sentences, treeless = self.report
+        header = f"{self._header}, {words} words, {sentences} sentences, {treeless} without tree\n"
+        self._file.close()
+        whole = self._part.with_name(self._part.name + ".whole")
+        with open(whole, "wb") as file, open(self._part, "rb") as part:
+            file.write(self._packed(header))
+            while data := part.read(1 << 22):
+                file.write(data)
+        os.replace(whole, self._path)
+        self._part.unlink()
+        self._note.unlink()
+
+
+_loaded: dict[Annotator, Callable[[list[str]], Annotated]] = {}  # one pipeline a process
+
+
+def _annotated(annotator: Annotator, lines: list[str]) -> Annotated:
+    """Return a piece annotated; runs in a worker."""
+    if annotator not in _loaded:
+        if multiprocessing.parent_process() is not None:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends us
+        _loaded[annotator] = annotator.load()
+    return _loaded[annotator](lines)

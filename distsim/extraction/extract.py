@@ -1,0 +1,155 @@
+"""Bitexts -> a file of translation rules with all features."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from distsim.bitext.bitext import Bitext
+from distsim.extraction.features import FeatureChoice, WordWeights, features_of
+from distsim.extraction.instances import extract_instances
+from distsim.extraction.linked_text import LinkedText
+from distsim.extraction.margins import RuleChunk, count_all
+from distsim.extraction.options import ExtractOptions
+from distsim.extraction.scratch import scratch_folder
+from distsim.kernels.compiled import frozen
+from distsim.kernels.rule_text import C, rule_lines
+from distsim.parallel import Progress, no_progress, ordered_map
+from distsim.storage import open_output
+
+MEMORY = 1 << 30
+_CHUNK_RULES = 1 << 15
+
+
+@dataclass
+class ExtractReport:
+    """What was read, counted and written."""
+
+    pairs: int = 0
+    bitexts: int = 0
+    instances: int = 0
+    rules: int = 0
+    rare: int = 0
+    labels: int = 0
+
+    def lines(self) -> list[str]:
+        """Return the report, a few lines of text."""
+        told = [
+            f"{self.pairs:,} sentence pairs, {self.bitexts} bitexts, {self.instances:,} instances",
+            f"{self.rules:,} rules with {self.labels:,} labels written",
+        ]
+        if self.rare:
+            told[-1] += f", {self.rare:,} rare ones left out"
+        return told
+
+
+def extract_rules(
+    bitexts: Sequence[str | Path | Bitext],
+    output: str | Path,
+    options: ExtractOptions | None = None,
+    *,
+    features: FeatureChoice | None = None,
+    memory: int = MEMORY,
+    jobs: int | None = None,
+    progress: Progress = no_progress,
+) -> ExtractReport:
+    """Write the translation rules of bitexts, one a line, as Joshua, Thrax and `score` read them.
+
+    `[label] ||| foreign ||| English ||| name=value ... ||| 0-0 1-2`. Rules stand in the order
+    of (hash of the foreign side, label, hash of the English side), the same for any number of
+    jobs and any memory.
+
+    Arguments:
+        bitexts: artifacts of kind bitext; their foreign languages become one.
+        output: packed where it ends in .gz; `-` for standard output.
+        memory: bytes that counting may take.
+
+    Raises:
+        ArtifactError: a bitext cannot be read.
+        InputError: there is no sentence pair, or the output's folder does not exist.
+    """
+    options = options or ExtractOptions()
+    features = features or FeatureChoice()
+    text = LinkedText.join(
+        [one if isinstance(one, Bitext) else Bitext.open(one) for one in bitexts],
+        None if options.labels == "every" else options.chains,
+    )
+    return write_rules(text, output, options, features, memory, jobs, progress)
+
+
+def write_rules(
+    text: LinkedText,
+    output: str | Path,
+    options: ExtractOptions,
+    features: FeatureChoice,
+    memory: int = MEMORY,
+    jobs: int | None = None,
+    progress: Progress = no_progress,
+) -> ExtractReport:
+    """Write the rules of a linked text; see extract_rules."""
+    report = ExtractReport(len(text), text.bounds.size - 1)
+    with scratch_folder(output) as folder:
+        runs = extract_instances(text, options, folder, memory, jobs, progress)
+        report.instances = runs.instances
+        counted = count_all(text, runs, folder, memory, jobs, progress)
+        report.labels = counted.codes.size
+        weights = WordWeights.of(text)
+        writer = _LineMaker(text, weights, options, features)
+        with open_output(output) as out:
+
+            def lines(rules: RuleChunk) -> tuple[int, int, bytes]:
+                kept = frequent(rules, options.min_count)
+                return len(kept), len(rules), out.pack(writer.lines(kept))
+
+            chunks = counted.chunks(_CHUNK_RULES)
+            done = 0
+            for n_kept, n_read, packed in ordered_map(lines, chunks, jobs):
+                out.write_packed(packed)
+                report.rules += n_kept
+                report.rare += n_read - n_kept
+                done += n_read
+                progress("writing", done, counted.size)
+    return report
+
+
+def frequent(rules: RuleChunk, min_count: int) -> RuleChunk:
+    """Return the rules that occur often enough; those of one word without gaps stay."""
+    if min_count <= 1:
+        return rules
+    one_word = (rules.gaps == 0) & (rules.places >> np.uint64(16) & np.uint64(255) == 1)
+    return rules.where((rules.counts[:, C] >= min_count) | one_word)
+
+
+class _LineMaker:
+    """Turns rules into lines."""
+
+    def __init__(
+        self,
+        text: LinkedText,
+        weights: WordWeights,
+        options: ExtractOptions,
+        choice: FeatureChoice,
+    ) -> None:
+        self._text, self._weights, self._options, self._choice = text, weights, options, choice
+        self._columns = frozen(choice.columns(text.bounds.size - 1))
+        self._names = choice.texts()
+        labels = [label.encode() for label in text.labels]
+        self._labels = frozen(np.frombuffer(b"".join(labels), np.uint8))
+        offsets = np.concatenate([[0], np.cumsum([len(label) for label in labels])])
+        self._label_offsets = frozen(offsets.astype(np.int64))
+        self._longest_label = max(len(label) for label in labels)
+
+    def lines(self, rules: RuleChunk) -> bytes:
+        """Return the lines of rules."""
+        text = self._text
+        values = features_of(rules, text, self._weights, self._options, self._choice)
+        foreign, english = text.foreign, text.english
+        return rule_lines(
+            frozen(rules.labels), frozen(rules.places), frozen(rules.gaps), frozen(values),
+            self._columns, *self._names, foreign.tokens, foreign.starts, english.tokens,
+            english.starts, text.links, text.link_starts, foreign.words.text,
+            foreign.words.offsets, english.words.text, english.words.offsets, text.nodes,
+            text.node_starts, int(self._options.settings(text.has_trees)[6]), self._labels,
+            self._label_offsets, self._longest_label,
+        ).tobytes()  # fmt: skip

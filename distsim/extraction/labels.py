@@ -1,0 +1,58 @@
+"""Labels of trees as written -> base labels that every reader of rules understands, numbered."""
+
+import re
+from collections.abc import Iterable
+
+from distsim.errors import InputError
+
+X = "X"
+MOST = 1023  # ten bits
+_NAMES = {
+    ",": "COMMA",
+    "[": "LSB",
+    "]": "RSB",
+    "|": "BAR",
+    "/": "SLASH",
+    "\\": "BACKSLASH",
+    "+": "PLUS",
+    "=": "EQUALS",
+}
+_ODD = re.compile(r"[,\[\]|/\\+=]|[\s\x00-\x20\x7f]")
+
+
+def written_label(label: str) -> str:
+    r"""Return a tree's label as it is written in rules.
+
+    The comma is COMMA, as in Joshua; what parts a rule's symbols, fields or the parts of a
+    label gets a name too; blanks and control characters are underlines.
+
+    >>> written_label(","), written_label("NP"), written_label("a|/ b")
+    ('COMMA', 'NP', 'aBARSLASH_b')
+    """
+    return _ODD.sub(lambda found: _NAMES.get(found[0], "_"), label)
+
+
+def number_labels(labels: Iterable[str]) -> list[str]:
+    """Return the distinct written labels in byte order, X first: the number of each is its place.
+
+    Raises:
+        InputError: there are more than 1,023 of them.
+    """
+    distinct = sorted({written_label(label) for label in labels} - {X}, key=str.encode)
+    if len(distinct) > MOST:
+        raise InputError(
+            f"the trees have {len(distinct):,} different labels, wanted {MOST:,} at most: leave "
+            "out functions and indices"
+        )
+    return [X, *distinct]
+
+
+def label_text(code: int, names: list[str]) -> str:
+    r"""Return the label of a code of `kernels.extraction.span_label`.
+
+    >>> names = ["X", "NP", "VP"]
+    >>> label_text(0, names), label_text(2 | 1 << 10 | 1 << 30, names), label_text(1 | 2 << 10, names)
+    ('X', 'VP/NP', 'NP+VP')
+    """  # noqa: E501
+    parts = [code & 1023] + [part for shift in (10, 20) if (part := code >> shift & 1023)]
+    return {0: "+", 1: "/", 2: "\\"}[code >> 30].join(names[part] for part in parts)

@@ -1,0 +1,221 @@
+"""Bitexts -> their sentences, links and trees end to end, in one numbering of words and labels."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from distsim.bitext.bitext import Bitext, Side, Trees
+from distsim.corpus.vocabulary import Vocabulary, VocabularyBuilder
+from distsim.errors import InputError, ParameterError
+from distsim.extraction.labels import X, number_labels, written_label
+from distsim.extraction.options import Chains
+from distsim.kernels.compiled import frozen
+
+MOST_BITEXTS = 64
+
+
+class Words(NamedTuple):
+    """The distinct words of a side by id, and what is known of each.
+
+    text uint8, offsets int64: as they are written in rules; hashes uint64: of their texts;
+    lengths int64: their characters.
+    """
+
+    text: np.ndarray
+    offsets: np.ndarray
+    hashes: np.ndarray
+    lengths: np.ndarray
+
+    @classmethod
+    def of(cls, texts: Sequence[bytes], hashes: np.ndarray) -> "Words":
+        """Gather what is known of words; word 0 is empty."""
+        written = [written_word(text) for text in texts]
+        return cls(
+            frozen(np.frombuffer(b"".join(written), np.uint8)),
+            frozen(_starts([len(text) for text in written])),
+            frozen(hashes),
+            frozen(np.array([len(text.decode(errors="replace")) for text in texts], np.int64)),
+        )
+
+
+class LinkedSide(NamedTuple):
+    """One side: tokens uint32, starts int64[n + 1], the words behind the ids."""
+
+    tokens: np.ndarray
+    starts: np.ndarray
+    words: Words
+
+
+@dataclass(frozen=True)
+class LinkedText:
+    """Sentence pairs with links, of one or more bitexts.
+
+    Attributes:
+        foreign, english: the sides.
+        links: uint8[m, 2] of (foreign, English) positions, sorted within a sentence;
+            link_starts: int64[n + 1].
+        nodes: uint16[k, 3] of (start, stop, base label); node_starts: int64[n + 1].
+        labels: the base labels; 0 is X.
+        bounds: int64[b + 1], the first sentence of each bitext.
+        has_trees: whether any sentence has a tree.
+    """
+
+    foreign: LinkedSide
+    english: LinkedSide
+    links: np.ndarray
+    link_starts: np.ndarray
+    nodes: np.ndarray
+    node_starts: np.ndarray
+    labels: list[str]
+    bounds: np.ndarray
+    has_trees: bool
+
+    def __len__(self) -> int:
+        return self.link_starts.size - 1
+
+    @classmethod
+    def join(cls, bitexts: Sequence[Bitext], chains: Chains | None = "top") -> "LinkedText":
+        """Put bitexts end to end; their foreign languages become one.
+
+        chains: which constituents over the same words count; `all` joins their labels; each
+            counts by itself where None.
+
+        Raises:
+            ParameterError: there is none, or there are more than 64.
+            InputError: they hold no sentence pair.
+        """
+        if not 1 <= len(bitexts) <= MOST_BITEXTS:
+            raise ParameterError(f"{len(bitexts)} bitexts: give 1 to {MOST_BITEXTS}")
+        bounds = np.zeros(len(bitexts) + 1, np.int64)
+        np.cumsum([len(bitext) for bitext in bitexts], out=bounds[1:])
+        if bounds[-1] == 0:
+            raise InputError(
+                f"{bitexts[0].artifact.path}: holds no sentence pair: make it from other text"
+            )
+        links = np.concatenate([bitext.links for bitext in bitexts])
+        counts = np.concatenate([np.diff(b.link_starts.astype(np.int64)) for b in bitexts])
+        labels, nodes, n_nodes = _joined_trees([(b.trees, len(b)) for b in bitexts], chains)
+        return cls(
+            _joined_sides([bitext.other for bitext in bitexts]),
+            _joined_sides([bitext.english for bitext in bitexts]),
+            frozen(_turned(links, counts)),
+            frozen(_starts(counts)),
+            frozen(nodes),
+            frozen(_starts(n_nodes)),
+            labels,
+            frozen(bounds),
+            any(bitext.trees is not None for bitext in bitexts),
+        )
+
+
+def written_word(text: bytes) -> bytes:
+    """Return a word as it is written in a rule: what would be read as something else is escaped.
+
+    As Moses does: `[X,1]` as a word is `&#91;X,1&#93;`, `|||` is `&#124;&#124;&#124;`.
+
+    >>> written_word(b"[X,1]"), written_word(b"[x"), written_word(b"|||")
+    (b'&#91;X,1&#93;', b'[x', b'&#124;&#124;&#124;')
+    """
+    if text[:1] == b"[" and text[-1:] == b"]":
+        text = text.replace(b"[", b"&#91;").replace(b"]", b"&#93;")
+    if b"|||" in text:
+        text = text.replace(b"|", b"&#124;")
+    return text
+
+
+def _starts(lengths: Sequence[int] | np.ndarray) -> np.ndarray:
+    starts = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=starts[1:])
+    return starts
+
+
+def _texts(vocabulary: Vocabulary) -> list[bytes]:
+    text, offsets = vocabulary.text.tobytes(), vocabulary.offsets.tolist()
+    return [text[a:b] for a, b in pairwise(offsets[1:])]
+
+
+def _joined_sides(sides: Sequence[Side]) -> LinkedSide:
+    starts = _starts(np.concatenate([np.diff(side.starts.astype(np.int64)) for side in sides]))
+    if len(sides) == 1:
+        vocabulary = sides[0].vocabulary
+        words = Words.of([b"", *_texts(vocabulary)], vocabulary.word_hashes())
+        return LinkedSide(frozen(sides[0].tokens), frozen(starts), words)
+    builder = VocabularyBuilder()
+    tokens = []
+    for side in sides:
+        number = np.concatenate([[0], builder.add(_texts(side.vocabulary))]).astype(np.uint32)
+        tokens.append(number[side.tokens])
+    words = Words.of([b"", *builder.texts(1)], builder.hashes().copy())
+    return LinkedSide(frozen(np.concatenate(tokens)), frozen(starts), words)
+
+
+def _turned(links: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Return (English, other) links as (other, English), sorted within each sentence."""
+    key = np.repeat(np.arange(counts.size, dtype=np.uint64), counts) << np.uint64(16)
+    key |= links[:, 1].astype(np.uint64) << np.uint64(8)
+    key |= links[:, 0].astype(np.uint64)
+    key.sort()
+    turned = np.empty(links.shape, np.uint8)
+    turned[:, 0] = (key >> np.uint64(8)) & np.uint64(255)
+    turned[:, 1] = key & np.uint64(255)
+    return turned
+
+
+def _joined_trees(
+    trees: Sequence[tuple[Trees | None, int]], chains: Chains | None
+) -> tuple[list[str], np.ndarray, np.ndarray]:
+    """Return (base labels, nodes, nodes of each sentence)."""
+    read = [_chained(one, chains) if one is not None else None for one, _ in trees]
+    labels = number_labels(label for one in read if one is not None for label in one[0])
+    numbers = {label: number for number, label in enumerate(labels)}
+    nodes = [np.empty((0, 3), np.uint16)]
+    counts = []
+    for found, (_, n_sentences) in zip(read, trees, strict=True):
+        if found is None:
+            counts.append(np.zeros(n_sentences, np.int64))
+            continue
+        names, bounds, label, owner = found
+        number = np.array([numbers[written_label(name)] for name in names], np.uint16)[label]
+        nodes.append(np.column_stack([bounds.astype(np.uint16), number]))
+        counts.append(np.bincount(owner, minlength=n_sentences))
+    return labels, np.concatenate(nodes), np.concatenate(counts)
+
+
+def _chained(
+    trees: Trees, chains: Chains | None
+) -> tuple[list[str], np.ndarray, np.ndarray, np.ndarray]:
+    """Return (names, bounds, label of each node, its sentence), one node a span unless None.
+
+    A constituent labelled X is none.
+
+    Nodes over the same words follow each other, the larger constituent first.
+    """
+    n_sentences = trees.span_starts.size - 1
+    lengths: np.ndarray = np.diff(trees.span_starts.astype(np.int64))
+    owner = np.repeat(np.arange(n_sentences), lengths)
+    known_as_x = np.array([written_label(name) == X for name in trees.labels], bool)
+    labelled = np.flatnonzero(~known_as_x[trees.span_labels])
+    owner, bounds = owner[labelled], trees.span_bounds[labelled]
+    label = trees.span_labels[labelled].astype(np.int64)
+    if label.size == 0 or chains is None:
+        return list(trees.labels), bounds, label, owner
+    again = np.zeros(label.size, bool)
+    again[1:] = (owner[1:] == owner[:-1]) & np.all(bounds[1:] == bounds[:-1], axis=1)
+    first = np.flatnonzero(~again)
+    last = np.append(first[1:], label.size) - 1
+    if chains != "all":
+        chosen = first if chains == "top" else last
+        return list(trees.labels), bounds[chosen], label[chosen], owner[chosen]
+    names = list(trees.labels)
+    known: dict[str, int] = {}
+    joined = label[first]
+    for k in np.flatnonzero(last > first).tolist():
+        name = ":".join(trees.labels[i] for i in label[first[k] : last[k] + 1].tolist())
+        if name not in known:
+            known[name] = len(names)
+            names.append(name)
+        joined[k] = known[name]
+    return names, bounds[first], joined, owner[first]

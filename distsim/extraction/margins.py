@@ -1,0 +1,203 @@
+"""Runs of rows -> rules with their counts and all margins, in the order of their hashes."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+import numpy as np
+
+from distsim.extraction.instances import PART_BITS, Runs
+from distsim.extraction.linked_text import LinkedText
+from distsim.extraction.scratch import Column
+from distsim.kernels.compiled import frozen
+from distsim.kernels.extraction import COLUMNS
+from distsim.kernels.rule_counts import (
+    count_rules,
+    foreign_margins,
+    number_keys,
+    sort_rows,
+    sum_by_number,
+)
+from distsim.kernels.rule_text import C_E, C_F, C_FE, C_L, C_LE, C_LF, C
+from distsim.parallel import Progress, available_cores, check_interrupted, no_progress, ordered_map
+
+_BYTES_A_ROW = 24 * COLUMNS  # rows, sorted rows, columns of rules
+_BYTES_A_RULE = 96  # of a part of the English margins
+_HALF = np.uint64(32)
+
+
+@dataclass(frozen=True)
+class RuleChunk:
+    """Rules in order: by the hash of the foreign side, the label, the hash of the English side.
+
+    labels: uint32 codes; places, gaps: uint64; counts: int64[n, 7], columns as in
+    kernels.rule_text; by_bitext: uint32[n, b]; foreign, english: uint32, numbers of the sides by
+    first appearance, gaps as each orders them; swaps: bool, one has the gaps the other way round.
+    """
+
+    labels: np.ndarray
+    places: np.ndarray
+    gaps: np.ndarray
+    counts: np.ndarray
+    by_bitext: np.ndarray
+    foreign: np.ndarray
+    english: np.ndarray
+    swaps: np.ndarray
+
+    def __len__(self) -> int:
+        return self.labels.size
+
+    def where(self, kept: np.ndarray) -> "RuleChunk":
+        """Return the rules that are kept."""
+        return RuleChunk(*(getattr(self, one.name)[kept] for one in fields(self)))
+
+
+@dataclass
+class CountedRules:
+    """All rules, on disk, read once from the first on.
+
+    codes: uint32, sorted, the labels of rules; label_counts: int64, c(label).
+    """
+
+    size: int
+    codes: np.ndarray
+    label_counts: np.ndarray
+    _columns: dict[str, Column]
+    _parts: list[Column]
+    _n_english: list[int]
+    _part_bits: int
+
+    def chunks(self, most: int) -> Iterator[RuleChunk]:
+        """Yield the rules, `most` at a time."""
+        columns = self._columns
+        for column in [*columns.values(), *self._parts]:
+            column.rewind()
+        firsts = np.concatenate([[0], np.cumsum(self._n_english)])
+        numbers = np.full(int(firsts[-1]), -1, np.int64)
+        n_numbered = n_foreign = 0
+        for begin in range(0, self.size, most):
+            n = min(most, self.size - begin)
+            read = {name: column.read(n) for name, column in columns.items()}
+            english = np.empty((n, 3), np.uint32)
+            part = read["part"]
+            for number, column in enumerate(self._parts):
+                of_part = np.flatnonzero(part == number)
+                english[of_part] = column.read(of_part.size)
+            rank = english[:, 0] + firsts[part]
+            fresh, first = np.unique(rank, return_index=True)
+            first = np.sort(first[numbers[fresh] < 0])
+            numbers[rank[first]] = np.arange(n_numbered, n_numbered + first.size)
+            n_numbered += first.size
+            foreign = n_foreign - 1 + np.cumsum(read["flags"] & 1, dtype=np.int64)
+            n_foreign = int(foreign[-1]) + 1
+            counts = np.empty((n, 7), np.int64)
+            counts[:, C], counts[:, C_FE] = read["count"], read["c_fe"]
+            counts[:, C_F], counts[:, C_LF] = read["c_f"], read["c_lf"]
+            counts[:, C_E], counts[:, C_LE] = english[:, 1], english[:, 2]
+            counts[:, C_L] = self.label_counts[np.searchsorted(self.codes, read["label"])]
+            yield RuleChunk(
+                read["label"], read["place"], read["gaps"].astype(np.uint64) << _HALF, counts,
+                read["by_bitext"].reshape(n, -1), foreign.astype(np.uint32),
+                numbers[rank].astype(np.uint32), (read["flags"] & 2).astype(bool),
+            )  # fmt: skip
+
+
+def count_all(
+    text: LinkedText,
+    runs: Runs,
+    folder: Path,
+    memory: int,
+    jobs: int | None = None,
+    progress: Progress = no_progress,
+) -> CountedRules:
+    """Add up all instances and count every margin, before anything is pruned."""
+    n_rows = sum(int(counts.sum()) for counts in runs.counts)
+    part_bits = max(0, (max(1, n_rows * _BYTES_A_RULE // memory) - 1).bit_length())
+    n_bitexts = text.bounds.size - 1
+    columns = {
+        name: Column(folder / name, dtype, width)
+        for name, dtype, width in (
+            ("label", np.uint32, 1), ("place", np.uint64, 1), ("gaps", np.uint32, 1),
+            ("count", np.uint32, 1), ("c_f", np.uint32, 1), ("c_lf", np.uint32, 1),
+            ("c_fe", np.uint32, 1), ("flags", np.uint8, 1), ("part", np.uint16, 1),
+            ("by_bitext", np.uint32, n_bitexts),
+        )
+    }  # fmt: skip
+    keys = [Column(folder / f"keys{k}", np.uint64, 2) for k in range(1 << part_bits)]
+    totals: dict[int, int] = {}
+    size = 0
+    ahead = 2 * (jobs or available_cores()) + 1
+    groups = runs.groups(max(1, memory // ahead // _BYTES_A_ROW))
+    taken = ((first, runs.take(first, stop)) for first, stop in groups)
+    counted = ordered_map(lambda one: _counted(one[1], one[0], text), taken, jobs)
+    for (_, stop), rules in zip(groups, counted, strict=True):
+        check_interrupted()
+        f, e, label, count, place, gaps, by_bitext, c_f, c_lf, c_fe = rules
+        part = (e >> np.uint64(64 - part_bits)) if part_bits else np.zeros(e.size, np.uint64)
+        new = np.ones(f.size, bool)
+        new[1:] = f[1:] != f[:-1]
+        for name, values in (
+            ("label", label), ("place", place), ("gaps", gaps >> _HALF), ("count", count),
+            ("c_f", c_f), ("c_lf", c_lf), ("c_fe", c_fe), ("by_bitext", by_bitext),
+            ("flags", new + 2 * (e & np.uint64(1)).astype(np.uint8)), ("part", part),
+        ):  # fmt: skip
+            columns[name].append(values)
+        packed = np.column_stack([e >> np.uint64(1), (label.astype(np.uint64) << _HALF)])
+        packed[:, 1] |= count.astype(np.uint64)
+        for number, column in enumerate(keys):
+            column.append(packed[part == number] if part_bits else packed)
+        codes, where = np.unique(label, return_inverse=True)
+        for code, total in zip(
+            codes.tolist(), np.bincount(where, count, codes.size).tolist(), strict=True
+        ):
+            totals[code] = totals.get(code, 0) + int(total)
+        size += f.size
+        progress("counting", stop, 1 << PART_BITS)
+    for path in runs.files:
+        path.unlink()
+    codes = np.array(sorted(totals), np.uint32)
+    parts, n_english = [], []
+    for number, column in enumerate(keys):
+        check_interrupted()
+        english, n = _english_margins(column, codes.size > 1, folder / f"english{number}")
+        parts.append(english)
+        n_english.append(n)
+        progress("counting English sides", number, len(keys))
+    label_counts = np.array([totals[code] for code in codes.tolist()], np.int64)
+    return CountedRules(size, codes, label_counts, columns, parts, n_english, part_bits)
+
+
+def _counted(rows: np.ndarray, first_part: int, text: LinkedText) -> tuple[np.ndarray, ...]:
+    """Return the columns of count_rules and foreign_margins of the rows of some parts."""
+    out = np.empty_like(rows)
+    lowest = np.uint64(first_part << (64 - PART_BITS))
+    if len(rows):
+        spread = int(rows[:, 0].max() - lowest)
+        shift = max(0, spread.bit_length() - len(rows).bit_length())
+        sort_rows(rows, lowest, np.uint64(shift), out)
+    f, e, label, count, place, gaps, by_bitext = count_rules(
+        frozen(out), text.bounds, text.links, text.link_starts
+    )
+    return f, e, label, count, place, gaps, by_bitext, *foreign_margins(f, e, label, count)
+
+
+def _english_margins(column: Column, has_labels: bool, path: Path) -> tuple[Column, int]:
+    """Return (number, c(e), c(label, e) of each rule of a part, English sides in it)."""
+    column.rewind()
+    read = column.read(column.size)
+    keys = frozen(read[:, 0])
+    labels = frozen((read[:, 1] >> _HALF).astype(np.uint32))
+    counts = frozen((read[:, 1] & np.uint64(0xFFFFFFFF)).astype(np.int64))
+    column.close()
+    slots = np.zeros(1 << (2 * max(1, keys.size) - 1).bit_length(), np.int64)
+    numbers, n_distinct = number_keys(keys, labels, False, slots)
+    out = np.empty((keys.size, 3), np.uint32)
+    out[:, 0] = numbers
+    out[:, 1] = out[:, 2] = sum_by_number(numbers, n_distinct, counts)
+    if has_labels:
+        slots[:] = 0
+        pairs, n_pairs = number_keys(keys, labels, True, slots)
+        out[:, 2] = sum_by_number(pairs, n_pairs, counts)
+    english = Column(path, np.uint32, 3)
+    english.append(out)
+    return english, n_distinct

@@ -1,0 +1,118 @@
+"""What is extracted: presets and the limits that they set."""
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+
+from distsim.errors import ParameterError
+from distsim.kernels import extraction as kernels
+
+Labels = Literal["none", "thesis", "thrax", "slashes", "every"]
+Unlabelled = Literal["keep", "drop-gappy", "drop"]
+Chains = Literal["top", "bottom", "all"]
+Names = Literal["plain", "ppdb"]
+
+_LABELS: dict[str, int] = {
+    "none": kernels.X_ONLY,
+    "thesis": kernels.THESIS,
+    "thrax": kernels.THRAX,
+    "slashes": kernels.NO_SUMS,
+    "every": kernels.EVERY,
+}
+_UNLABELLED: dict[str, int] = {
+    "keep": kernels.NONE_NEEDED,
+    "drop-gappy": kernels.IN_GAPPY,
+    "drop": kernels.IN_ALL,
+}
+_LONGEST_GAPPY = 15  # a gap's place is four bits
+
+
+@dataclass(frozen=True)
+class ExtractOptions:
+    """Which rules are extracted from linked sentence pairs; the defaults are those of Hiero.
+
+    Arguments:
+        longest: tokens of an initial pair, on either side; at most 15 where there are gaps.
+        most_symbols: symbols of either side of a rule with gaps.
+        most_gaps: 0, 1 or 2.
+        loose: the edges of an initial pair may run on over unlinked words; many more rules.
+        min_linked: linked words that must stand outside the gaps.
+        may_touch: two gaps may be neighbours on the source side.
+        labels: `none` (all are X); `thesis`, the first of constituent, X/Y, X\\Y, X+Y, X+Y+Z
+            (thesis 3.2.2); `thrax`, with X+Y before the slashes; `slashes`, without sums;
+            `every`, a rule for each label that the span has (Callison-Burch 2008), no gaps.
+        unlabelled: what becomes of rules with X as label or gap where there are trees:
+            `keep`, `drop-gappy` (only those with gaps) or `drop`.
+        chains: of constituents over the same words the `top` one, the `bottom` one, or `all`,
+            joined by a colon.
+        whole: each sentence pair, however long, is a rule too.
+        min_count: rarer rules are left out once everything is counted; those of one word
+            without gaps stay.
+    """
+
+    longest: int = 10
+    most_symbols: int = 5
+    most_gaps: int = 2
+    loose: bool = False
+    min_linked: int = 1
+    may_touch: bool = False
+    labels: Labels = "none"
+    unlabelled: Unlabelled = "keep"
+    chains: Chains = "top"
+    whole: bool = True
+    min_count: int = 1
+
+    def __post_init__(self) -> None:
+        if self.most_gaps not in (0, 1, 2):
+            raise ParameterError(f"most_gaps {self.most_gaps}: choose 0, 1 or 2")
+        top = _LONGEST_GAPPY if self.most_gaps else kernels.CHART - 1
+        if not 1 <= self.longest <= top:
+            raise ParameterError(f"longest {self.longest}: choose 1 to {top}")
+        if not 1 <= self.most_symbols <= top:
+            raise ParameterError(f"most_symbols {self.most_symbols}: choose 1 to {top}")
+        if self.min_linked < 0:
+            raise ParameterError(f"min_linked {self.min_linked}: choose 0 or more")
+        if self.min_count < 1:
+            raise ParameterError(f"min_count {self.min_count}: choose 1 or more")
+        for name, value, known in (
+            ("labels", self.labels, tuple(_LABELS)),
+            ("unlabelled", self.unlabelled, tuple(_UNLABELLED)),
+            ("chains", self.chains, get_args(Chains)),
+        ):
+            if value not in known:
+                raise ParameterError(f"{name} {value!r}: choose one of {', '.join(known)}")
+        if self.labels == "every" and self.most_gaps:
+            raise ParameterError("labels 'every' is for rules without gaps: set most_gaps to 0")
+
+    def settings(self, has_trees: bool) -> np.ndarray:
+        """Return what the kernels read, int64; without trees every label is X, and none is needed.
+
+        >>> ExtractOptions(labels="thesis", unlabelled="drop").settings(False).tolist()
+        [10, 5, 2, 0, 1, 0, 0, 0, 1]
+        """
+        return np.array(
+            [
+                self.longest,
+                self.most_symbols,
+                self.most_gaps,
+                self.loose,
+                self.min_linked,
+                self.may_touch,
+                _LABELS[self.labels] if has_trees else kernels.X_ONLY,
+                _UNLABELLED[self.unlabelled] if has_trees else kernels.NONE_NEEDED,
+                self.whole,
+            ],
+            np.int64,
+        )
+
+
+PRESETS: dict[str, ExtractOptions] = {
+    "phrases": ExtractOptions(longest=7, most_gaps=0, most_symbols=7),
+    "hiero": ExtractOptions(),
+    "samt": ExtractOptions(
+        longest=12, min_linked=0, may_touch=True, labels="thesis", unlabelled="drop-gappy",
+        chains="bottom",
+    ),
+    "ppdb": ExtractOptions(may_touch=True, labels="slashes", unlabelled="drop"),
+}  # fmt: skip

@@ -1,0 +1,72 @@
+"""Arrays -> a folder of raw files beside the output, gone when the work ends."""
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from distsim.errors import InputError
+from distsim.storage import STANDARD_OUTPUT
+from distsim.storage.locks import locked
+
+
+@contextmanager
+def scratch_folder(output: str | Path) -> Iterator[Path]:
+    """Give an empty folder beside the output; one that a killed run left is cleared first.
+
+    Raises:
+        InputError: the output's folder does not exist.
+        ArtifactError: another process is writing the same output.
+    """
+    if str(output) == STANDARD_OUTPUT:
+        with tempfile.TemporaryDirectory(prefix="distsim-") as name:
+            yield Path(name)
+        return
+    path = Path(output).resolve()
+    if not path.parent.is_dir():
+        raise InputError(f"{path.parent}: no such folder: create it first")
+    folder = path.with_name(f".{path.name}.scratch")
+    with locked(folder, path, make=True):
+        for child in folder.iterdir():
+            child.unlink()
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+class Column:
+    """An array in a file that is appended to, then read from the front, piece by piece."""
+
+    def __init__(self, path: Path, dtype: Any, width: int = 1) -> None:
+        self._path = path
+        self._dtype = np.dtype(dtype)
+        self._width = width
+        self._file = open(path, "w+b")  # noqa: SIM115 (closed by close)
+        self.size = 0
+
+    def append(self, values: np.ndarray) -> None:
+        """Append values, converted to the column's dtype."""
+        values = np.ascontiguousarray(values, self._dtype)
+        self._file.write(values.reshape(-1).view(np.uint8).data)
+        self.size += len(values)
+
+    def rewind(self) -> None:
+        """Begin to read."""
+        self._file.flush()
+        self._file.seek(0)
+
+    def read(self, n: int) -> np.ndarray:
+        """Return the next n values."""
+        size = n * self._width * self._dtype.itemsize
+        values = np.frombuffer(self._file.read(size), self._dtype)
+        return values if self._width == 1 else values.reshape(n, self._width)
+
+    def close(self) -> None:
+        """Remove the file."""
+        self._file.close()
+        self._path.unlink(missing_ok=True)

@@ -1,0 +1,421 @@
+"""Rules with counts and places -> their features; features and places -> lines of text."""
+
+import numpy as np
+
+from distsim.kernels.compiled import compiled
+from distsim.kernels.extraction import (
+    CHART,
+    X_ONLY,
+    clear_chart,
+    fill_chart,
+    span_label,
+    unpack_place,
+)  # fmt: skip
+from distsim.kernels.rule_counts import write_links
+
+# features, in byte order of their names
+(
+    ABSTRACT, ADJACENT, BITEXTS, CHAR_COUNT_DIFF, CHAR_LOG_CR, CONTAINS_X, GLUE_RULE, IDENTITY,
+    LEX_EF, LEX_FE, LEXICAL, LOG_COUNT, MONOTONIC, PHRASE_PENALTY, RARITY_PENALTY,
+    SOURCE_TERMINALS_BUT_NO_TARGET, SOURCE_WORDS, TARGET_TERMINALS_BUT_NO_SOURCE, TARGET_WORDS,
+    UNALIGNED_SOURCE, UNALIGNED_TARGET, WORD_COUNT_DIFF, WORD_LEN_DIFF, WORD_LOG_CR,
+    P_LHS_E, P_LHS_F, P_E_LHS, P_E_F, P_E_F_LHS, P_F_LHS, P_F_E, P_F_E_LHS,
+) = range(32)  # fmt: skip
+N_FEATURES = 32
+
+# columns of counts, int64
+C, C_FE, C_F, C_E, C_LF, C_LE, C_L = range(7)
+
+_FLOOR = 1e-6
+_FORWARD, _BACKWARD = 1, 2
+
+
+@compiled
+def _log_ratio(target, source):
+    if target > 0 and source > 0:
+        return np.log(target / source)
+    return 0.0
+
+
+@compiled
+def gap_labels(chart, nodes, node_offsets, n_english, sentence, spans, how, labels):
+    """Write the labels of a rule's gaps into labels[0] and labels[1]."""
+    labels[0] = 0
+    labels[1] = 0
+    if spans[1, 1] == 0 or how == X_ONLY:
+        return
+    fill_chart(chart, nodes, node_offsets[sentence], node_offsets[sentence + 1])
+    for gap in range(2):
+        if spans[1 + gap, 1] > 0:
+            start = spans[1 + gap, 2]
+            labels[gap] = span_label(chart, n_english, start, start + spans[1 + gap, 3], how)
+    clear_chart(chart, nodes, node_offsets[sentence], node_offsets[sentence + 1])
+
+
+@compiled
+def rule_features(
+    label, place, gaps, counts, by_bitext, f_words, f_offsets, e_words, e_offsets, links,
+    link_offsets, link_pairs, pair_weights, f_null, e_null, f_lengths, e_lengths, f_hashes,
+    e_hashes, nodes, node_offsets, how, x_in_gaps,
+):  # fmt: skip
+    """Return the features of rules, float64[n, N_FEATURES]; probabilities as -ln.
+
+    Arguments:
+        label, place, gaps, by_bitext: of each rule, as count_rules returns them.
+        counts: int64[n, 7], columns C to C_L.
+        link_pairs: uint32, for each link the row of its words in pair_weights: float64[p, 2],
+            w(English|foreign), w(foreign|English). f_null, e_null: w(word|NULL) of each word.
+        f_lengths, e_lengths: characters of each word; f_hashes, e_hashes: of their texts.
+        x_in_gaps: an X as a gap counts for ContainsX, not only one as label.
+    """
+    n = label.size
+    out = np.zeros((n, N_FEATURES))
+    spans = np.zeros((3, 4), np.int64)
+    chart = np.zeros((CHART, CHART), np.uint16)
+    labels = np.zeros(2, np.uint32)
+    e_sum = np.zeros(CHART)
+    e_links = np.zeros(CHART, np.int64)
+    f_word = np.empty(CHART, np.uint64)
+    e_word = np.empty(CHART, np.uint64)
+    for r in range(n):
+        sentence = unpack_place(place[r], gaps[r], spans)
+        f_begin = f_offsets[sentence]
+        e_begin = e_offsets[sentence]
+        n_english = e_offsets[sentence + 1] - e_begin
+        gap_labels(chart, nodes, node_offsets, n_english, sentence, spans, how, labels)
+        n_gaps = (spans[1, 1] > 0) + (spans[2, 1] > 0)
+        swaps = n_gaps == 2 and spans[2, 2] < spans[1, 2]
+        f_start = spans[0, 0]
+        f_stop = f_start + spans[0, 1]
+        e_start = spans[0, 2]
+        e_stop = e_start + spans[0, 3]
+        for j in range(e_start, e_stop):
+            e_sum[j] = 0.0
+            e_links[j] = 0
+        k = link_offsets[sentence]
+        last = link_offsets[sentence + 1]
+        while k < last and links[k, 0] < f_start:
+            k += 1
+        n_f = 0  # words
+        f_symbols = 0
+        f_characters = 0
+        lex_fe = 0.0
+        i = f_start
+        while i < f_stop:
+            gap = 0
+            if spans[1, 1] > 0 and i == spans[1, 0]:
+                gap = 1
+            elif spans[2, 1] > 0 and i == spans[2, 0]:
+                gap = 2
+            if gap > 0:
+                i += spans[gap, 1]
+                while k < last and links[k, 0] < i:
+                    k += 1
+                f_word[f_symbols] = np.uint64(labels[gap - 1])
+                f_symbols += 1
+                continue
+            word = f_words[f_begin + i]
+            total = 0.0
+            n_linked = 0
+            while k < last and links[k, 0] == i:
+                pair = link_pairs[k]
+                total += pair_weights[pair, 1]
+                e_sum[links[k, 1]] += pair_weights[pair, 0]
+                e_links[links[k, 1]] += 1
+                n_linked += 1
+                k += 1
+            if n_linked > 0:
+                weight = total / n_linked
+            else:
+                weight = f_null[word]
+                out[r, UNALIGNED_SOURCE] += 1.0
+            lex_fe -= np.log(max(weight, _FLOOR))
+            f_characters += f_lengths[word]
+            f_word[f_symbols] = f_hashes[word]
+            n_f += 1
+            f_symbols += 1
+            i += 1
+        n_e = 0
+        e_symbols = 0
+        e_characters = 0
+        lex_ef = 0.0
+        j = e_start
+        while j < e_stop:
+            gap = 0
+            if spans[1, 1] > 0 and j == spans[1, 2]:
+                gap = 1
+            elif spans[2, 1] > 0 and j == spans[2, 2]:
+                gap = 2
+            if gap > 0:
+                j += spans[gap, 3]
+                e_word[e_symbols] = np.uint64(labels[gap - 1])
+                e_symbols += 1
+                continue
+            word = e_words[e_begin + j]
+            if e_links[j] > 0:
+                weight = e_sum[j] / e_links[j]
+            else:
+                weight = e_null[word]
+                out[r, UNALIGNED_TARGET] += 1.0
+            lex_ef -= np.log(max(weight, _FLOOR))
+            e_characters += e_lengths[word]
+            e_word[e_symbols] = e_hashes[word]
+            n_e += 1
+            e_symbols += 1
+            j += 1
+        same = not swaps and n_f == n_e and f_symbols == e_symbols
+        if same:
+            for symbol in range(f_symbols):
+                if f_word[symbol] != e_word[symbol]:
+                    same = False
+                    break
+            f_gap = spans[1, 0] - f_start if n_gaps > 0 else 0
+            if n_gaps > 0 and f_gap != spans[1, 2] - e_start:
+                same = False
+            if n_gaps > 1 and (
+                spans[2, 0] - spans[1, 0] - spans[1, 1] != spans[2, 2] - spans[1, 2] - spans[1, 3]
+            ):
+                same = False
+        for bitext in range(by_bitext.shape[1]):
+            if by_bitext[r, bitext] > 0:
+                out[r, BITEXTS] += 1.0
+        out[r, ABSTRACT] = n_f == 0 and n_e == 0
+        out[r, ADJACENT] = n_gaps == 2 and spans[1, 0] + spans[1, 1] == spans[2, 0]
+        f_characters += f_symbols - 1
+        e_characters += e_symbols - 1
+        out[r, CHAR_COUNT_DIFF] = e_characters - f_characters
+        out[r, CHAR_LOG_CR] = _log_ratio(e_characters, f_characters)
+        out[r, CONTAINS_X] = label[r] == 0 or (
+            x_in_gaps and ((n_gaps > 0 and labels[0] == 0) or (n_gaps > 1 and labels[1] == 0))
+        )
+        out[r, IDENTITY] = same
+        out[r, LEX_EF] = lex_ef
+        out[r, LEX_FE] = lex_fe
+        out[r, LEXICAL] = n_gaps == 0
+        out[r, LOG_COUNT] = np.log(counts[r, C])
+        out[r, MONOTONIC] = not swaps
+        out[r, PHRASE_PENALTY] = 1.0
+        out[r, RARITY_PENALTY] = np.exp(1.0 - counts[r, C])
+        out[r, SOURCE_TERMINALS_BUT_NO_TARGET] = n_f > 0 and n_e == 0
+        out[r, SOURCE_WORDS] = n_f
+        out[r, TARGET_TERMINALS_BUT_NO_SOURCE] = n_e > 0 and n_f == 0
+        out[r, TARGET_WORDS] = n_e
+        out[r, WORD_COUNT_DIFF] = n_e - n_f
+        e_mean = (e_characters - e_symbols + 1) / n_e if n_e > 0 else 0.0
+        f_mean = (f_characters - f_symbols + 1) / n_f if n_f > 0 else 0.0
+        out[r, WORD_LEN_DIFF] = e_mean - f_mean
+        out[r, WORD_LOG_CR] = _log_ratio(n_e, n_f)
+        out[r, P_LHS_E] = np.log(counts[r, C_E] / counts[r, C_LE])
+        out[r, P_LHS_F] = np.log(counts[r, C_F] / counts[r, C_LF])
+        out[r, P_E_LHS] = np.log(counts[r, C_L] / counts[r, C_LE])
+        out[r, P_E_F] = np.log(counts[r, C_F] / counts[r, C_FE])
+        out[r, P_E_F_LHS] = np.log(counts[r, C_LF] / counts[r, C])
+        out[r, P_F_LHS] = np.log(counts[r, C_L] / counts[r, C_LF])
+        out[r, P_F_E] = np.log(counts[r, C_E] / counts[r, C_FE])
+        out[r, P_F_E_LHS] = np.log(counts[r, C_LE] / counts[r, C])
+    return out
+
+
+@compiled
+def put_bytes(text, n, source, start, stop):
+    """Copy source[start:stop] into text from n on; return the end."""
+    for k in range(start, stop):
+        text[n] = source[k]
+        n += 1
+    return n
+
+
+@compiled
+def put_integer(text, n, value):
+    """Write a number of at least 0; return the end."""
+    size = 1
+    rest = value // 10
+    while rest > 0:
+        size += 1
+        rest //= 10
+    for k in range(n + size - 1, n - 1, -1):
+        text[k] = 48 + value % 10
+        value //= 10
+    return n + size
+
+
+@compiled
+def put_value(text, n, value):
+    """Write a feature: whole numbers as such, others with five decimals; return the end."""
+    if value < 0:
+        text[n] = 45
+        n += 1
+        value = -value
+    whole = np.int64(value)
+    if whole == value:
+        return put_integer(text, n, whole)
+    scaled = np.int64(np.rint(value * 100000.0))
+    n = put_integer(text, n, scaled // 100000)
+    text[n] = 46
+    rest = scaled % 100000
+    for k in range(n + 5, n, -1):
+        text[k] = 48 + rest % 10
+        rest //= 10
+    return n + 6
+
+
+@compiled
+def put_label(text, n, label, names, name_offsets):
+    """Write a label, its parts joined by / \\ or +; return the end."""
+    kind = np.int64(label) >> 30
+    for part in range(3):
+        number = (np.int64(label) >> (10 * part)) & 1023
+        if part > 0:
+            if number == 0:
+                break
+            text[n] = 47 if kind == _FORWARD else 92 if kind == _BACKWARD else 43
+            n += 1
+        n = put_bytes(text, n, names, name_offsets[number], name_offsets[number + 1])
+    return n
+
+
+@compiled
+def _put_bar(text, n):
+    text[n] = 32
+    text[n + 1] = 124
+    text[n + 2] = 124
+    text[n + 3] = 124
+    text[n + 4] = 32
+    return n + 5
+
+
+@compiled
+def _put_side(
+    text, n, words, begin, spans, side, labels, word_text, word_offsets, names, name_offsets
+):
+    """Write a side of a rule; return the end."""
+    i = spans[0, side]
+    stop = i + spans[0, side + 1]
+    begun = n
+    while i < stop:
+        if n > begun:
+            text[n] = 32
+            n += 1
+        gap = 0
+        if spans[1, 1] > 0 and i == spans[1, side]:
+            gap = 1
+        elif spans[2, 1] > 0 and i == spans[2, side]:
+            gap = 2
+        if gap == 0:
+            word = words[begin + i]
+            n = put_bytes(text, n, word_text, word_offsets[word], word_offsets[word + 1])
+            i += 1
+            continue
+        text[n] = 91
+        n = put_label(text, n + 1, labels[gap - 1], names, name_offsets)
+        text[n] = 44
+        text[n + 1] = 48 + gap
+        text[n + 2] = 93
+        n += 3
+        i += spans[gap, side + 1]
+    return n
+
+
+@compiled
+def rule_lines(
+    label, place, gaps, features, chosen, feature_names, feature_offsets,
+    f_words, f_offsets, e_words, e_offsets, links, link_offsets, f_text, f_text_offsets,
+    e_text, e_text_offsets, nodes, node_offsets, how, names, name_offsets, longest_name,
+):  # fmt: skip
+    """Return the lines of rules, uint8: label, sides, features and links between ` ||| `.
+
+    chosen: the columns of features to write; feature_names: `name=` of each column. names:
+    base labels, 0 is X. *_text, *_text_offsets: the words as they are to be written.
+    """
+    n_rules = label.size
+    spans = np.zeros((3, 4), np.int64)
+    room = 0
+    features_room = 0
+    for column in chosen:
+        features_room += feature_offsets[column + 1] - feature_offsets[column] + 28
+    for r in range(n_rules):
+        sentence = unpack_place(place[r], gaps[r], spans)
+        f_first = f_offsets[sentence] + spans[0, 0]
+        for k in range(f_first, f_first + spans[0, 1]):
+            room += f_text_offsets[f_words[k] + 1] - f_text_offsets[f_words[k]] + 1
+        e_first = e_offsets[sentence] + spans[0, 2]
+        for k in range(e_first, e_first + spans[0, 3]):
+            room += e_text_offsets[e_words[k] + 1] - e_text_offsets[e_words[k]] + 1
+        room += 5 * (3 * longest_name + 8) + 24 + features_room
+        room += 8 * (link_offsets[sentence + 1] - link_offsets[sentence])
+    text = np.empty(room, np.uint8)
+    chart = np.zeros((CHART, CHART), np.uint16)
+    labels = np.zeros(2, np.uint32)
+    n = 0
+    for r in range(n_rules):
+        sentence = unpack_place(place[r], gaps[r], spans)
+        n_english = e_offsets[sentence + 1] - e_offsets[sentence]
+        gap_labels(chart, nodes, node_offsets, n_english, sentence, spans, how, labels)
+        text[n] = 91
+        n = put_label(text, n + 1, label[r], names, name_offsets)
+        text[n] = 93
+        n = _put_bar(text, n + 1)
+        for side in (0, 2):
+            n = _put_side(
+                text, n, f_words if side == 0 else e_words,
+                f_offsets[sentence] if side == 0 else e_offsets[sentence], spans, side, labels,
+                f_text if side == 0 else e_text,
+                f_text_offsets if side == 0 else e_text_offsets, names, name_offsets,
+            )  # fmt: skip
+            n = _put_bar(text, n)
+        for number in range(chosen.size):
+            column = chosen[number]
+            if number > 0:
+                text[n] = 32
+                n += 1
+            n = put_bytes(
+                text, n, feature_names, feature_offsets[column], feature_offsets[column + 1]
+            )
+            n = put_value(text, n, features[r, column])
+        n = _put_bar(text, n)
+        n = write_links(links, link_offsets, sentence, spans, text, n)
+        text[n] = 10
+        n += 1
+    return text[:n].copy()
+
+
+@compiled
+def place_symbols(place, gaps, side, words, offsets, e_offsets, nodes, node_offsets, how, codes):
+    """Return the symbols of one side of rules: (uint32 symbols end to end, int64 lengths).
+
+    A word is its id; a gap 2^31 + the row of its label in codes (uint32, sorted). side: 0 the
+    foreign one, 2 the English one.
+    """
+    spans = np.zeros((3, 4), np.int64)
+    chart = np.zeros((CHART, CHART), np.uint16)
+    labels = np.zeros(2, np.uint32)
+    n = 0
+    for r in range(place.size):
+        unpack_place(place[r], gaps[r], spans)
+        n += spans[0, side + 1]
+    symbols = np.empty(n, np.uint32)
+    lengths = np.empty(place.size, np.int64)
+    n = 0
+    for r in range(place.size):
+        sentence = unpack_place(place[r], gaps[r], spans)
+        n_english = e_offsets[sentence + 1] - e_offsets[sentence]
+        gap_labels(chart, nodes, node_offsets, n_english, sentence, spans, how, labels)
+        begun = n
+        i = spans[0, side]
+        stop = i + spans[0, side + 1]
+        while i < stop:
+            gap = 0
+            if spans[1, 1] > 0 and i == spans[1, side]:
+                gap = 1
+            elif spans[2, 1] > 0 and i == spans[2, side]:
+                gap = 2
+            if gap == 0:
+                symbols[n] = words[offsets[sentence] + i]
+                i += 1
+            else:
+                number = np.searchsorted(codes, labels[gap - 1])
+                symbols[n] = np.uint32(1 << 31) | np.uint32(number)
+                i += spans[gap, side + 1]
+            n += 1
+        lengths[r] = n - begun
+    return symbols[:n].copy(), lengths

@@ -1,0 +1,55 @@
+"""Lines `left<TAB>target<TAB>right[<TAB>candidate;candidate...]` -> tasks, each with its line."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from distsim.corpus.lines import file_label, read_lines
+from distsim.errors import InputError
+from distsim.substitution.substituter import MOST_CANDIDATES
+
+SEPARATOR = ";"
+
+
+@dataclass(frozen=True)
+class Task:
+    """A target in its sentence, as written. candidates: None where none are named."""
+
+    line: int
+    left: str
+    target: str
+    right: str
+    candidates: tuple[str, ...] | None = None
+
+
+def read_tasks(path: str | Path) -> Iterator[Task]:
+    """Yield the tasks of a file, plain or packed, `-` for standard input; lines from 1.
+
+    Raises:
+        InputError: a line has too few or too many columns, an empty target, too many candidates or
+            is not valid UTF-8; the message names file and line.
+    """
+    for number, raw in read_lines(path):
+        where = f"{file_label(path)}, line {number}"
+        try:
+            text = raw.decode().rstrip("\r\n")
+        except UnicodeDecodeError:
+            raise InputError(f"{where}: is not valid UTF-8: convert the file to UTF-8") from None
+        columns = text.split("\t")
+        if not 3 <= len(columns) <= 4:
+            raise InputError(
+                f"{where}: {len(columns)} columns parted by tabs, wanted left, target, right and "
+                "perhaps candidates: add the tabs, also around an empty left or right"
+            )
+        left, target, right = columns[:3]
+        if not target.strip():
+            raise InputError(f"{where}: the target is empty: write it between the first two tabs")
+        candidates = None
+        if len(columns) == 4:
+            named = (one.strip() for one in columns[3].split(SEPARATOR))
+            candidates = tuple(one for one in named if one)
+            if len(candidates) > MOST_CANDIDATES:
+                raise InputError(
+                    f"{where}: {len(candidates):,} candidates: give {MOST_CANDIDATES:,} at most"
+                )
+        yield Task(number, left, target, right, candidates)

@@ -1,0 +1,49 @@
+"""The words around a slot -> the slot's own signature, and how well candidates fit it.
+
+The signature of one occurrence: the sum of the learnt vectors of what stands around it, with the
+table's window, sides, distances and subsampling; in form balAdd's context (Melamud, Levy and
+Dagan 2015).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from distsim.substitution.occurrence import Occurrence
+from distsim.substitution.space import LearntSpace
+
+
+@dataclass(frozen=True)
+class Slot:
+    """An occurrence's own signature.
+
+    vector: float64[n_dimensions], of length 1, or zeros where no word around has a vector.
+    parts: float64[m, n_dimensions], what each context word adds to it; places: int64[m], where
+    the word stands: 1, 2 ... to the right, -1, -2 ... to the left.
+    """
+
+    vector: np.ndarray
+    parts: np.ndarray
+    places: np.ndarray
+
+    @classmethod
+    def of(cls, space: LearntSpace, occurrence: Occurrence) -> "Slot":
+        """Return the signature of an occurrence."""
+        parts, places = space.contexts(occurrence.left, occurrence.right)
+        vector, scale = space.centred(parts.sum(axis=0))
+        return cls(vector, parts * scale, places)
+
+    def fit(self, rows: np.ndarray) -> np.ndarray:
+        """Return the cosine of the slot with each unit row, float64[n]; 0 for zero rows."""
+        fits: np.ndarray = rows @ self.vector
+        return fits
+
+    def because(self, row: np.ndarray) -> list[tuple[int, float]]:
+        """Return (place, part of the cosine) of the context words that speak for a candidate.
+
+        The strongest first. What the centre takes off is no word's, so the parts add up to
+        more than the fit.
+        """
+        shares = self.parts @ row
+        order = np.argsort(-shares, kind="stable")
+        return [(int(self.places[i]), float(shares[i])) for i in order if shares[i] > 0.0]

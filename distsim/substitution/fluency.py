@@ -1,0 +1,83 @@
+"""A slot and what could fill it -> log probabilities, the index being the n-gram model.
+
+Nothing is stored for it: counts are sizes of suffix intervals, carried along from word to word.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from distsim.indexes.shard import damaged
+from distsim.kernels import fluency as kernel
+from distsim.kernels.compiled import frozen
+from distsim.substitution.inflections import Forms
+from distsim.substitution.lexicon import Lexicon
+from distsim.substitution.occurrence import Occurrence
+
+Words = tuple[str, ...]
+
+
+class Fluency:
+    """Scores what could fill a slot; may be shared by threads.
+
+    Arguments:
+        order: the longest n-grams; higher tells more, and costs time.
+        trust: a history seen so often weighs as much as the shorter one; higher smooths more.
+    """
+
+    def __init__(self, lexicon: Lexicon, forms: Forms, order: int = 5, trust: float = 16.0) -> None:
+        self._lexicon = lexicon
+        self._index = lexicon.index
+        self._forms = forms
+        self._order = order
+        self._trust = trust
+
+    def scores(
+        self, occurrence: Occurrence, candidates: Sequence[Words]
+    ) -> tuple[np.ndarray, list[Words]]:
+        """Return how probable each candidate is in the slot, with the words behind it.
+
+        Returns (natural logarithms, float64[n]: the probabilities of a candidate's forms are
+        added up, since people name a substitute in another form than the sentence needs; the
+        likeliest form of each).
+        """
+        fillers, owners = [], []
+        for number, words in enumerate(candidates):
+            for form in self._forms.of_phrase(words):
+                fillers.append(form)
+                owners.append(number)
+        logs = self.log_probabilities(occurrence, fillers)
+        total = np.full(len(candidates), -np.inf)
+        best: list[tuple[float, Words]] = [(-np.inf, ())] * len(candidates)
+        for owner, form, log in zip(owners, fillers, logs.tolist(), strict=True):
+            total[owner] = np.logaddexp(total[owner], log)
+            if log > best[owner][0]:
+                best[owner] = log, form
+        return total, [form for _, form in best]
+
+    def log_probabilities(self, occurrence: Occurrence, fillers: Sequence[Words]) -> np.ndarray:
+        """Return ln p(filler and the words behind it | the words before it), float64[n].
+
+        The n-grams reach back `order` - 1 words, and as many words behind the slot are scored; a
+        sentence's end is a word of its own. A word that the index does not know has the count
+        1/2.
+        """
+        reach = self._order - 1
+        left = occurrence.left[:reach][::-1]
+        right = occurrence.right[:reach]
+        ids = self._lexicon.ids([word for words in fillers for word in words])
+        stops = np.cumsum([len(words) for words in fillers], dtype=np.int64)
+        counts = np.zeros((ids.size + len(fillers) * (1 + right.size), self._order))
+        for shard in self._index.shards:
+            state = kernel.count_windows(
+                shard.tokens, shard.suffixes, shard.word_starts, frozen(left), frozen(ids),
+                frozen(stops), frozen(right), counts,
+            )  # fmt: skip
+            if state == kernel.DAMAGED:
+                raise damaged(self._index.path)
+        scores = np.empty((len(fillers), 2))
+        kernel.score_windows(
+            frozen(counts), left.size, frozen(stops), right.size,
+            float(self._index.n_tokens), self._trust, scores,
+        )  # fmt: skip
+        return scores.sum(axis=1)

@@ -1,0 +1,60 @@
+"""A paraphrase grammar -> the phrases that its rules without gaps put for some targets."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from distsim.corpus.lines import file_label, read_line_blocks, split_lines
+from distsim.errors import InputError
+from distsim.grammar.fields import split_fields, tokens
+from distsim.grammar.formats import guess_format
+from distsim.grammar.formats.layout import GrammarFormat
+
+Words = tuple[str, ...]
+
+
+class ParaphraseGrammar:
+    """Rules by source; only those of the targets that were asked for are kept.
+
+    >>> ParaphraseGrammar({("boy",): [("lad",)]}).of(("boy",))
+    [('lad',)]
+    """
+
+    def __init__(self, rules: dict[Words, list[Words]]) -> None:
+        self._rules = rules
+
+    @classmethod
+    def read(cls, path: str | Path, sources: Iterable[Words]) -> "ParaphraseGrammar":
+        """Return the rules of a grammar, in any of the formats that `score` reads.
+
+        Arguments:
+            path: plain or packed; `-` for standard input.
+            sources: the phrases whose rules are kept, in lower case as grammars have them.
+
+        Raises:
+            InputError: a line is no rule; the message names it.
+        """
+        wanted = {" ".join(words).encode(): words for words in sources}
+        rules: dict[Words, dict[Words, None]] = {}
+        known: GrammarFormat | None = None
+        for block in read_line_blocks(path):
+            known = known or guess_format(block.text)
+            for number, line in enumerate(split_lines(block.text), block.first_line):
+                fields = split_fields(line)
+                layout = known.layout
+                if len(fields) <= max(layout.source, layout.target):
+                    raise InputError(
+                        f"{file_label(path)}, line {number}: {len(fields)} fields parted by |||, "
+                        "too few for a rule: mend the line"
+                    )
+                source = wanted.get(b" ".join(tokens(fields[layout.source])))
+                sides = tokens(fields[layout.target])
+                if source is None or any(symbol.startswith(b"[") for symbol in sides):
+                    continue
+                target = tuple(word.decode(errors="replace") for word in sides)
+                if target and target != source:
+                    rules.setdefault(source, {})[target] = None
+        return cls({source: list(targets) for source, targets in rules.items()})
+
+    def of(self, target: Words) -> list[Words]:
+        """Return what the rules put for a target, in the order of the file."""
+        return self._rules.get(target, [])

@@ -1,0 +1,36 @@
+"""An index's words -> their ids and counts, looked up once each."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+
+from distsim.corpus.vocabulary import hash_texts
+from distsim.indexes.corpus_index import CorpusIndex
+
+_CACHED_WORDS = 1 << 17
+
+
+class Lexicon:
+    """Ids and counts of the words of an index; may be shared by threads."""
+
+    def __init__(self, index: CorpusIndex) -> None:
+        self.index = index
+        self._counts = index.word_counts().astype(np.int64)
+        self._id = lru_cache(_CACHED_WORDS)(self._looked_up)
+
+    def words(self, text: str) -> tuple[str, ...]:
+        """Return the words of a text in the index's normal form, none of an empty one."""
+        return tuple(self.index.words(text)) if text.strip() else ()
+
+    def ids(self, words: Sequence[str]) -> np.ndarray:
+        """Return the id of every word, -1 where the index does not know it; int64."""
+        return np.array([self._id(word) for word in words], np.int64)
+
+    def counts(self, words: Sequence[str]) -> np.ndarray:
+        """Return how often every word occurs, int64."""
+        ids = self.ids(words)
+        return np.where(ids > 0, self._counts[ids], 0)
+
+    def _looked_up(self, word: str) -> int:
+        return int(self.index.vocabulary.find(hash_texts([word.encode(errors="replace")]))[0])

@@ -1,0 +1,70 @@
+"""Two phrases -> how alike they are out of context, by real-valued vectors or by bits."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+
+from distsim.comparison import similarities
+from distsim.signatures.table import SignatureTable
+from distsim.substitution.inflections import Forms
+from distsim.substitution.lexicon import Lexicon
+from distsim.substitution.space import LearntSpace
+
+Words = tuple[str, ...]
+_CACHED_WORDS = 1 << 15
+_FORM_POWER = 0.25
+
+
+class WordVectors:
+    """Unit vectors of phrases, in which a word stands for all its forms.
+
+    A base word's vector is the sum of its forms' vectors, each times the fourth root of its
+    count; that of another form is the mean of its own and its base's.
+    """
+
+    def __init__(self, space: LearntSpace, forms: Forms, lexicon: Lexicon) -> None:
+        self._space = space
+        self._forms = forms
+        self._lexicon = lexicon
+        self.of = lru_cache(_CACHED_WORDS)(self._made)
+
+    def _made(self, words: Words) -> np.ndarray | None:
+        """Return a phrase's unit vector, float64; None where no word of it has one."""
+        if len(words) != 1:
+            return self._space.phrase(words)
+        word = words[0]
+        base = self._forms.base(word)
+        total = self._all_forms(base)
+        if base != word:
+            own = self._space.phrase(words)
+            total = total if own is None else unit(total) + own
+        return unit(total) if total.any() else None
+
+    def _all_forms(self, base: str) -> np.ndarray:
+        forms = self._forms.of_word(base)
+        weights = self._lexicon.counts(forms) ** _FORM_POWER
+        return weights @ self._space.phrases([(form,) for form in forms])
+
+    def rows(self, phrases: Sequence[Words]) -> np.ndarray:
+        """Return the vectors of phrases, float64[n, n_dimensions], zeros where there is none."""
+        rows = np.zeros((len(phrases), self._space.n_dimensions))
+        for row, words in zip(rows, phrases, strict=True):
+            vector = self.of(words)
+            if vector is not None:
+                row[:] = vector
+        return rows
+
+
+def likeness_by_bits(
+    table: SignatureTable, target: Words, candidates: Sequence[Words]
+) -> np.ndarray:
+    """Return the estimated cosine of the target and each candidate, 0 where there is none."""
+    pairs = [(" ".join(target), " ".join(words)) for words in candidates]
+    return np.array([value or 0.0 for value in similarities(table, pairs)], np.float64)
+
+
+def unit(vector: np.ndarray) -> np.ndarray:
+    """Return a vector scaled to length 1, a zero one as it is."""
+    length = float(np.sqrt(vector @ vector))
+    return vector / length if length > 0.0 else vector

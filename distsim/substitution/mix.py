@@ -1,0 +1,56 @@
+"""Likeness, fit, fluency and frequency of candidates -> one score each.
+
+A linear mix, its weights learnt to rank people's substitutes first (bench/substitution.py).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from distsim.errors import ParameterError
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What is known of candidates, each float64[n].
+
+    likeness: cosine with the target, 0 where unknown. fit: cosine with the slot's own
+    signature. fluency: ln p in the slot, less that of the target. frequency: ln(count + 1/2) of
+    all forms, less the target's. scored: bool[n], False where nothing is known of a candidate.
+    """
+
+    likeness: np.ndarray
+    fit: np.ndarray
+    fluency: np.ndarray
+    frequency: np.ndarray
+    scored: np.ndarray
+
+
+@dataclass(frozen=True)
+class Mix:
+    """How much each kind of evidence weighs; 0 leaves it out.
+
+    Arguments:
+        likeness, fit: for a cosine of 1.
+        fluency, frequency: for a probability or a count e times as high.
+    """
+
+    likeness: float = 1.0
+    fit: float = 1.8
+    fluency: float = 0.05
+    frequency: float = 0.03
+
+    def __post_init__(self) -> None:
+        weights = (self.likeness, self.fit, self.fluency, self.frequency)
+        if not all(np.isfinite(weights)):
+            raise ParameterError(f"weights {weights}: choose finite numbers")
+
+    def scores(self, evidence: Evidence) -> np.ndarray:
+        """Return the score of each candidate, float64[n], NaN where nothing is known of it."""
+        total = (
+            self.likeness * evidence.likeness
+            + self.fit * evidence.fit
+            + self.fluency * evidence.fluency
+            + self.frequency * evidence.frequency
+        )
+        return np.where(evidence.scored, total, np.nan)

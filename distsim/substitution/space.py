@@ -1,0 +1,118 @@
+"""A learnt table -> real-valued vectors of phrases and of context features.
+
+All that substitution knows of how tables keep what they learnt stands here.
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+
+from distsim.contexts.ngram import feature_space
+from distsim.contexts.weights import kept_shares
+from distsim.errors import IncompatibleError
+from distsim.indexes.corpus_index import CorpusIndex
+from distsim.kernels.projection import NOWHERE
+from distsim.signatures.recipe import Recipe
+from distsim.signatures.sign import projection_inside
+from distsim.signatures.spectral import SpectralProjection
+from distsim.signatures.table import SignatureTable
+
+_CACHED_PHRASES = 1 << 15
+
+
+class LearntSpace:
+    """The space in which a learnt table's vectors lie; may be shared by threads.
+
+    n_dimensions: of the vectors. window: tokens on either side that are context.
+
+    Raises:
+        IncompatibleError: the projection is not the one that the table was signed by.
+    """
+
+    def __init__(
+        self, index: CorpusIndex, table: SignatureTable, projection: SpectralProjection
+    ) -> None:
+        if table.fingerprint["projection"] != projection.manifest():
+            raise IncompatibleError(
+                f"{table.path} was not signed by the projection {projection.path}: name the "
+                "projection that it was signed by"
+            )
+        if table.parts is None:
+            raise IncompatibleError(
+                f"{table.path} keeps no vectors of words: sign it again without --no-parts"
+            )
+        recipe = Recipe.from_fingerprint(table.fingerprint)
+        space = feature_space(index, recipe.window, recipe.sides)
+        self.window = recipe.window
+        self.n_dimensions = projection.n_bits
+        self._sides = recipe.sides
+        self._n_words = index.n_words
+        self._parts = table.parts
+        self._centre = projection.centre.astype(np.float64)
+        self._vectors = projection.vectors.reshape(-1, projection.n_bits)
+        self._offsets = projection.offsets(space.hashes)
+        self._kept = kept_shares(
+            space.marginals, space.totals[space.families], recipe.weighting.subsample
+        )
+        self.phrase = lru_cache(_CACHED_PHRASES)(self._phrase)
+
+    def _phrase(self, words: tuple[str, ...]) -> np.ndarray | None:
+        """Return a phrase's unit vector, made of its words', float64; None if none has one."""
+        return self._parts.compose(list(words))
+
+    def phrases(self, phrases: Sequence[tuple[str, ...]]) -> np.ndarray:
+        """Return the unit vectors of phrases, float64[n, n_dimensions], zeros where unknown."""
+        rows = np.zeros((len(phrases), self.n_dimensions))
+        for row, words in zip(rows, phrases, strict=True):
+            vector = self.phrase(words)
+            if vector is not None:
+                row[:] = vector
+        return rows
+
+    def contexts(self, left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return what the words around a slot add to its vector.
+
+        Arguments:
+            left, right: int64 word ids, nearest first; 0 or less is passed over.
+
+        Returns:
+            (vectors float64[m, n_dimensions], places int64[m]: 1, 2 ... to the right, -1, -2
+            ... to the left), a row for each word within the window that has a vector.
+        """
+        features, weights, places = [], [], []
+        for side, words in ((0, left), (1, right)):
+            for distance, word in enumerate(words[: self.window].tolist(), 1):
+                family = side if self._sides else 2 * (distance - 1) + side
+                if 0 < word < self._n_words:
+                    features.append(family * self._n_words + word)
+                    weights.append(self.window + 1 - distance if self._sides else 1)
+                    places.append(distance if side else -distance)
+        chosen = np.array(features, np.int64)
+        offsets = self._offsets[chosen]
+        known = offsets != NOWHERE
+        rows = self._vectors[offsets[known].astype(np.int64) // self.n_dimensions]
+        share = np.array(weights, np.float64)[known] * self._kept[chosen[known]]
+        return rows.astype(np.float64) * share[:, None], np.array(places, np.int64)[known]
+
+    def centred(self, total: np.ndarray) -> tuple[np.ndarray, float]:
+        """Return (the unit vector of a sum of contexts as a phrase's is made, 1 / |its scale|).
+
+        As `Composer`: unit(unit(sum) - centre); the second value is what a context's own vector
+        is to be multiplied by to be its part of the first. Zeros and 0 for a zero sum.
+        """
+        length = float(np.sqrt(total @ total))
+        if length == 0.0:
+            return np.zeros(self.n_dimensions), 0.0
+        moved = total / length - self._centre
+        scale = float(np.sqrt(moved @ moved))
+        return (moved / scale, 1.0 / (scale * length)) if scale > 0.0 else (total * 0.0, 0.0)
+
+
+def open_space(index: CorpusIndex, table: SignatureTable | None) -> LearntSpace | None:
+    """Return the space of a learnt table signed from an index; None where it has none."""
+    if table is None or table.fingerprint["projection"]["kind"] != "spectral":
+        return None
+    if table.fingerprint["model"]["name"] != "ngram" or table.parts is None:
+        return None
+    return LearntSpace(index, table, SpectralProjection.open(projection_inside(index.path)))

@@ -1,0 +1,217 @@
+"""A target in its sentence -> its substitutes, best first, each with what speaks for it."""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from distsim.errors import IncompatibleError, ParameterError
+from distsim.indexes.corpus_index import CorpusIndex
+from distsim.signatures.table import SignatureTable
+from distsim.substitution.candidates import NEIGHBOURS, NeighbourCandidates, as_bases
+from distsim.substitution.fit import Slot
+from distsim.substitution.fluency import Fluency
+from distsim.substitution.grammar import ParaphraseGrammar
+from distsim.substitution.inflections import Forms, Inflections
+from distsim.substitution.lexicon import Lexicon
+from distsim.substitution.likeness import WordVectors, likeness_by_bits
+from distsim.substitution.mix import Evidence, Mix
+from distsim.substitution.occurrence import Occurrence
+from distsim.substitution.space import LearntSpace, open_space
+
+Words = tuple[str, ...]
+MOST_CANDIDATES = 10_000
+
+
+class ContextWord(NamedTuple):
+    """A word around the slot that speaks for a substitute.
+
+    place: 1, 2 ... to the right of the slot, -1, -2 ... to the left. share: its part of `fit`.
+    """
+
+    word: str
+    place: int
+    share: float
+
+
+class Substitute(NamedTuple):
+    """What may stand in a target's place.
+
+    substitute: as it was given, or the words found. score: the mix of the others, None where
+    the corpus knows nothing of it. likeness: cosine with the target. fit: cosine with the
+    slot's own signature. fluency: ln p in the slot, all forms together, less the target's.
+    occurrences: in the corpus, of all forms. because: the context words that speak for
+    it, strongest first. origin: `given`, `neighbours`, `grammar`.
+    """
+
+    substitute: str
+    score: float | None
+    likeness: float
+    fit: float
+    fluency: float
+    occurrences: int
+    because: tuple[ContextWord, ...]
+    origin: str
+
+
+class Substituter:
+    """Ranks what may stand in a word's or phrase's place; may be shared by threads.
+
+    Arguments:
+        index: counts n-grams. table: signatures made from it; a learnt one also tells how a
+            candidate fits the words around.
+        mix: how much each kind of evidence weighs.
+        inflections: the rules of the language; English where None.
+        neighbours: so many of the table's nearest phrases are candidates where none are given.
+        grammar: paraphrase rules whose targets are candidates too.
+
+    Raises:
+        IncompatibleError: the table was not signed from this corpus.
+    """
+
+    def __init__(
+        self,
+        index: CorpusIndex,
+        table: SignatureTable,
+        *,
+        mix: Mix | None = None,
+        inflections: Inflections | None = None,
+        neighbours: int = NEIGHBOURS,
+        grammar: ParaphraseGrammar | None = None,
+    ) -> None:
+        if table.parameters["corpus"] != index.parameters["corpus"]:
+            raise IncompatibleError(
+                f"{table.path} was not signed from the present text of {index.path}: sign the "
+                f"index again (distsim sign {index.path}) or name the one it was signed from"
+            )
+        if neighbours < 1:
+            raise ParameterError(f"neighbours {neighbours}: choose 1 or more")
+        self._table = table
+        self._mix = mix or Mix()
+        self._lexicon = Lexicon(index)
+        self._space: LearntSpace | None = open_space(index, table)
+        self._forms = Forms(inflections or Inflections.open(), self._lexicon, self._space)
+        self._vectors = None
+        if self._space is not None:
+            self._vectors = WordVectors(self._space, self._forms, self._lexicon)
+        self._fluency = Fluency(self._lexicon, self._forms)
+        self._search = NeighbourCandidates(table, self._forms, neighbours)
+        self._grammar = grammar
+
+    def substitutes(
+        self,
+        left: str,
+        target: str,
+        right: str,
+        k: int | None = 10,
+        candidates: Sequence[str] | None = None,
+    ) -> list[Substitute]:
+        """Return what may stand in the target's place, best first.
+
+        Arguments:
+            left, right: the text on either side of the target, possibly empty.
+            target: the target as it stands there, or its base form.
+            k: so many at most; all where None.
+            candidates: rank these and no others, as they are given, repetitions too; those of
+                which the corpus knows no word come last, in their order, with the score None.
+
+        Raises:
+            ParameterError: the target is empty, k is below 1 or there are too many candidates.
+        """
+        if k is not None and k < 1:
+            raise ParameterError(f"k {k}: choose 1 or more")
+        occurrence = Occurrence.of(self._lexicon, left, target, right)
+        if candidates is None:
+            phrases, origins = self._found(occurrence.target)
+        else:
+            if len(candidates) > MOST_CANDIDATES:
+                raise ParameterError(
+                    f"{len(candidates):,} candidates: give {MOST_CANDIDATES:,} at most"
+                )
+            phrases = [self._lexicon.words(one) for one in candidates]
+            origins = ["given"] * len(phrases)
+        evidence, counts, rows, shown = self._evidence(occurrence, phrases)
+        slot = self._slot(occurrence)
+        scores = self._mix.scores(evidence)
+        if candidates is None:
+            names = self._in_form(occurrence.target, phrases, shown)
+        else:
+            names = list(candidates)
+        order = np.argsort(np.where(np.isnan(scores), np.inf, -scores), kind="stable")
+        result = []
+        for i in order[:k].tolist():
+            because: tuple[ContextWord, ...] = ()
+            if slot is not None and rows is not None:
+                because = tuple(
+                    ContextWord(occurrence.word_at(place), place, share)
+                    for place, share in slot.because(rows[i])
+                )
+            result.append(
+                Substitute(
+                    names[i],
+                    None if math.isnan(scores[i]) else float(scores[i]),
+                    float(evidence.likeness[i]),
+                    float(evidence.fit[i]),
+                    float(evidence.fluency[i]),
+                    int(counts[i]),
+                    because,
+                    origins[i],
+                )
+            )
+        return result
+
+    def evidence(self, left: str, target: str, right: str, candidates: Sequence[str]) -> Evidence:
+        """Return what is known of given candidates, in their order, before it is mixed."""
+        occurrence = Occurrence.of(self._lexicon, left, target, right)
+        return self._evidence(occurrence, [self._lexicon.words(one) for one in candidates])[0]
+
+    def _evidence(
+        self, occurrence: Occurrence, phrases: list[Words]
+    ) -> tuple[Evidence, np.ndarray, np.ndarray | None, list[Words]]:
+        """Return (evidence, counts int64[n], vectors or None, the likeliest form of each)."""
+        target = occurrence.target
+        everything = [*phrases, target]
+        fluency, shown = self._fluency.scores(occurrence, everything)
+        counts = np.array([self._count(words) for words in everything], np.int64)
+        frequency = np.log(counts + 0.5)
+        rows, fit = None, np.zeros(len(phrases))
+        if self._vectors is None:
+            likeness = likeness_by_bits(self._table, target, phrases)
+        else:
+            rows = self._vectors.rows(everything)
+            likeness = rows[:-1] @ rows[-1]
+            slot = self._slot(occurrence)
+            fit = slot.fit(rows[:-1]) if slot is not None else fit
+        scored = np.array([bool(np.any(self._lexicon.counts(words))) for words in phrases], bool)
+        evidence = Evidence(
+            likeness, fit, fluency[:-1] - fluency[-1], frequency[:-1] - frequency[-1], scored
+        )
+        return evidence, counts[:-1], rows, shown[:-1]
+
+    def _slot(self, occurrence: Occurrence) -> Slot | None:
+        return None if self._space is None else Slot.of(self._space, occurrence)
+
+    def _found(self, target: Words) -> tuple[list[Words], list[str]]:
+        """Return candidates for a target and where each was found."""
+        sources = {"neighbours": self._search.of(target)}
+        if self._grammar is not None:
+            sources["grammar"] = self._grammar.of(target)
+        origin: dict[Words, list[str]] = {}
+        for name, found in sources.items():
+            for words in as_bases(target, found, self._forms):
+                origin.setdefault(words, []).append(name)
+        return list(origin), [",".join(names) for names in origin.values()]
+
+    def _in_form(self, target: Words, phrases: list[Words], likeliest: list[Words]) -> list[str]:
+        """Return how found candidates are shown: as the likeliest form where the target is one."""
+        is_base = len(target) > 1 or self._forms.base(target[0]) == target[0]
+        return [" ".join(words) for words in (phrases if is_base else likeliest)]
+
+    def _count(self, words: Words) -> int:
+        """Return the occurrences of a word in all its forms, or of a phrase as it stands."""
+        if not words:
+            return 0
+        if len(words) == 1:
+            return int(self._lexicon.counts(self._forms.of_word(words[0])).sum())
+        return int(self._lexicon.index.count(" ".join(words)))
