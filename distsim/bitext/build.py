@@ -7,18 +7,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distsim import storage
+from distsim.bitext.aligner import AlignerOptions, Sentences, learn_links
 from distsim.bitext.annotation import tags_for, trees_for
 from distsim.bitext.bitext import Bitext
 from distsim.bitext.links import links_for
 from distsim.bitext.reading import BitextOptions, Pairs, ReadSide, find_pair, read_pairs
 from distsim.errors import ParameterError
+from distsim.kernels.compiled import frozen
 from distsim.parallel import Progress, no_progress
 
 
 class Given(NamedTuple):
     """Files that say something of each pair that is read, a line a pair.
 
-    links: Pharaoh's, `English-other` from 0, or `other-English` where reversed_links.
+    links: Pharaoh's, `English-other` from 0, or `other-English` where reversed_links; without
+    them links are learnt.
     trees: bracketed, of the English side. tags: of each English token.
     """
 
@@ -34,11 +37,14 @@ def build_bitext(
     path: str | Path,
     options: BitextOptions | None = None,
     given: Given | None = None,
+    aligner: AlignerOptions | None = None,
     *,
     jobs: int | None = None,
     progress: Progress = no_progress,
 ) -> Bitext:
     """Make a bitext of two files in the folder `path`; one may be standard input (`-`).
+
+    aligner: how links are learnt where none are given; they are learnt of lower-case words.
 
     Raises:
         InputError: a file is missing, unreadable or not UTF-8; the files do not go together;
@@ -64,7 +70,10 @@ def build_bitext(
             _write_trees(writer, given.trees, pairs, options)
         if given.tags is not None:
             _write_tags(writer, given.tags, pairs)
-        _write_links(writer, given, pairs)
+        if given.links is not None:
+            _write_given_links(writer, given.links, pairs, given.reversed_links)
+        else:
+            _write_learnt_links(writer, aligner or AlignerOptions(), pairs, jobs, progress)
     return Bitext.open(path)
 
 
@@ -75,10 +84,10 @@ def _write_side(writer: storage.ArtifactWriter, name: str, side: ReadSide) -> No
         writer.add(f"{name}/vocabulary/{part}", values)
 
 
-def _write_links(writer: storage.ArtifactWriter, given: Given, pairs: Pairs) -> None:
-    if given.links is None:
-        raise ParameterError("no links: give a file of them")
-    links = links_for(given.links, pairs, given.reversed_links)
+def _write_given_links(
+    writer: storage.ArtifactWriter, path: str | Path, pairs: Pairs, reversed_links: bool
+) -> None:
+    links = links_for(path, pairs, reversed_links)
     writer.add("links/pairs", links.pairs.astype(np.uint8))
     writer.add("links/starts", links.starts.astype(np.uint64))
     writer.parameters["links"] = {
@@ -86,6 +95,30 @@ def _write_links(writer: storage.ArtifactWriter, given: Given, pairs: Pairs) -> 
         "links": len(links.pairs),
         "possible": int(np.count_nonzero(links.possible)),
     }
+
+
+def _write_learnt_links(
+    writer: storage.ArtifactWriter, aligner: AlignerOptions, pairs: Pairs, jobs: int | None,
+    progress: Progress,
+) -> None:  # fmt: skip
+    english, other = _in_lower_case(pairs.english), _in_lower_case(pairs.other)
+    links = learn_links(english, other, aligner, jobs=jobs, progress=progress)
+    writer.add("links/pairs", links.pairs)
+    writer.add("links/starts", links.starts)
+    writer.parameters["links"] = {
+        "from": "aligner",
+        "links": len(links.pairs),
+        **aligner.manifest(),
+    }
+
+
+def _in_lower_case(side: ReadSide) -> Sentences:
+    """Return a side as the aligner takes it: words that differ in case are one."""
+    numbers: dict[str, int] = {}
+    words = [numbers.setdefault(t.decode().lower(), len(numbers)) for t in side.vocabulary.texts(1)]
+    renumbered = np.array([0, *words], np.uint32)
+    starts = np.concatenate([[0], np.cumsum(side.lengths)])
+    return Sentences(frozen(renumbered[side.tokens]), frozen(starts), len(numbers))
 
 
 def _write_trees(

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from distsim.cli import (
+    align,
     annotate,
     augment,
     contexts,
@@ -62,6 +63,7 @@ _command("kwic", kwic.kwic)
 _command("ngrams", ngrams.ngrams)
 _command("contexts", contexts.contexts)
 _command("annotate", annotate.annotate)
+_command("align", align.align)
 _command("learn", learn.learn)
 _command("sign", sign.sign)
 _command("merge", merge.merge)

@@ -1,0 +1,269 @@
+"""Two sides of a bitext -> word links, learnt from their pairs alone.
+
+A hidden Markov model of jumps with fertilities, by Gibbs sampling (Östling and Tiedemann 2016):
+IBM model 1, then jumps, then fertilities; several independent samplers in either direction, the
+probabilities of their last sweeps averaged, the two directions symmetrised.
+"""
+
+import threading
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from itertools import pairwise, product
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+
+from distsim.errors import ParameterError
+from distsim.kernels import alignment as kernel
+from distsim.kernels.compiled import frozen
+from distsim.parallel import Progress, check_interrupted, no_progress, ordered_map
+
+Symmetrisation = Literal["grow-diag-final-and", "intersection"]
+SYMMETRISATIONS: tuple[str, ...] = get_args(Symmetrisation)
+
+# Priors of the paper, section 3: of a pair of words, a jump, a number of links; of no link.
+LEXICAL_PRIOR, JUMP_PRIOR, FERTILITY_PRIOR, NONE_PROBABILITY = 0.001, 0.5, 0.5, 0.2
+LAST_SWEEPS = 8  # whose probabilities are averaged
+MOST_CELLS = 1 << 26  # pairs of positions aligned together: 270 MB each array of them
+_JUMP_LIMITS = (*range(1, 12), 15, 21, 31, 51, 101)  # farther jumps share their chances
+
+
+@dataclass(frozen=True)
+class AlignerOptions:
+    """How links are learnt; kept in the manifest of a bitext.
+
+    Arguments:
+        symmetrisation: `intersection` has fewer links, and surer ones.
+        samplers: for each direction; more take longer and vary less.
+        iterations: factor of the number of sweeps, which is 5000 / sqrt(pairs) of the last
+            model and a quarter of it of the first two.
+        seed: of the random numbers; with the same seed the same links.
+    """
+
+    symmetrisation: Symmetrisation = "grow-diag-final-and"
+    samplers: int = 3
+    iterations: float = 1.0
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        if self.symmetrisation not in SYMMETRISATIONS:
+            raise ParameterError(
+                f"symmetrisation {self.symmetrisation!r}: choose one of "
+                f"{', '.join(SYMMETRISATIONS)}"
+            )
+        if not 1 <= self.samplers <= 100:
+            raise ParameterError(f"samplers {self.samplers}: choose 1 to 100")
+        if not 0.01 <= self.iterations <= 100:
+            raise ParameterError(f"iterations {self.iterations}: choose 0.01 to 100")
+
+    def manifest(self) -> dict[str, Any]:
+        """Return what a manifest keeps."""
+        return asdict(self)
+
+    def sweeps(self, n_pairs: int) -> tuple[int, int, int]:
+        """Return how many sweeps each of the three models gets.
+
+        >>> AlignerOptions().sweeps(10_000), AlignerOptions(iterations=0.1).sweeps(10_000)
+        ((12, 12, 50), (1, 1, 5))
+        """
+        last = self.iterations * 5000 / max(1, n_pairs) ** 0.5
+        return max(1, round(last / 4)), max(1, round(last / 4)), max(2, round(last))
+
+
+class Sentences(NamedTuple):
+    """One side: tokens uint32 below n_words, end to end; starts int64[n + 1] into it."""
+
+    tokens: np.ndarray
+    starts: np.ndarray
+    n_words: int
+
+    def part(self, first: int, stop: int) -> "Sentences":
+        """Return some of the sentences."""
+        begin, end = self.starts[first], self.starts[stop]
+        return Sentences(
+            frozen(self.tokens[begin:end]), frozen(self.starts[first : stop + 1] - begin),
+            self.n_words,
+        )  # fmt: skip
+
+
+class LearntLinks(NamedTuple):
+    """pairs: uint8[m, 2], (English position, other position), ascending; starts: uint64[n + 1]."""
+
+    pairs: np.ndarray
+    starts: np.ndarray
+
+
+def learn_links(
+    english: Sentences,
+    other: Sentences,
+    options: AlignerOptions | None = None,
+    *,
+    jobs: int | None = None,
+    progress: Progress = no_progress,
+) -> LearntLinks:
+    """Return links of sentence pairs, the same ones for any number of threads.
+
+    Sentences have 1 to 255 tokens. Text too large for the memory at one time (more than
+    MOST_CELLS pairs of positions) is cut into blocks of pairs that are aligned one by one.
+
+    >>> side = Sentences(np.array([1, 2, 1, 2], np.uint32), np.array([0, 2, 3, 4]), 3)
+    >>> learn_links(side, side).pairs.tolist()
+    [[0, 0], [1, 1], [0, 0], [0, 0]]
+    """
+    options = options or AlignerOptions()
+    pairs, lengths = [], [np.zeros(1, np.uint64)]
+    for first, stop in _blocks(english.starts, other.starts):
+        links = _learn_block(
+            english.part(first, stop), other.part(first, stop), options, jobs, progress
+        )
+        pairs.append(links.pairs)
+        lengths.append(np.diff(links.starts))
+    return LearntLinks(np.concatenate(pairs), np.cumsum(np.concatenate(lengths), dtype=np.uint64))
+
+
+def _blocks(english_starts: np.ndarray, other_starts: np.ndarray) -> Iterator[tuple[int, int]]:
+    """Yield (first, stop) of blocks of pairs, of about the same number of cells each."""
+    n_pairs = english_starts.size - 1
+    cells = np.cumsum(np.diff(english_starts) * np.diff(other_starts))
+    n_blocks = -(-int(cells[-1]) // MOST_CELLS)
+    limits = np.arange(1, n_blocks) * (int(cells[-1]) // n_blocks)
+    bounds = [0, *np.searchsorted(cells, limits).tolist(), n_pairs]
+    for first, stop in pairwise(bounds):
+        if stop > first:
+            yield first, stop
+
+
+class _Direction(NamedTuple):
+    """What all samplers of one direction share: who generates whom, and their co-occurrences."""
+
+    source: Sentences
+    target: Sentences
+    cells: np.ndarray
+    n_co_occurrences: int
+    partners: np.ndarray
+    ring: np.ndarray
+
+    @property
+    def n_cells(self) -> int:
+        return self.cells.size - kernel.AHEAD
+
+
+def _learn_block(
+    english: Sentences, other: Sentences, options: AlignerOptions, jobs: int | None,
+    progress: Progress,
+) -> LearntLinks:  # fmt: skip
+    sweeps = options.sweeps(english.starts.size - 1)
+    n_last = min(LAST_SWEEPS, sweeps[-1])
+    counter = _Counter(progress, 2 * options.samplers * sum(sweeps))
+    directions = [_direction(english, other), _direction(other, english)]
+
+    def sample(chain: tuple[int, int]) -> np.ndarray:
+        return _sample(directions[chain[0]], options, chain, sweeps, n_last, counter)
+
+    chains = list(product(range(2), range(options.samplers)))
+    marginals = [np.zeros(direction.n_cells, np.float32) for direction in directions]
+    for (number, _), found in zip(chains, ordered_map(sample, chains, jobs), strict=True):
+        marginals[number] += found
+    links = [
+        kernel.best_links(
+            direction.source.starts, direction.target.starts, frozen(summed),
+            options.samplers * n_last,
+        )
+        for direction, summed in zip(directions, marginals, strict=True)
+    ]  # fmt: skip
+    grow = options.symmetrisation == "grow-diag-final-and"
+    return LearntLinks(
+        *kernel.symmetrise(english.starts, other.starts, frozen(links[0]), frozen(links[1]), grow)
+    )
+
+
+def _direction(source: Sentences, target: Sentences) -> _Direction:
+    cells, n_co_occurrences, partners = kernel.number_cells(
+        source.tokens, source.starts, target.tokens, target.starts,
+        source.n_words, target.n_words,
+    )  # fmt: skip
+    ring = kernel.same_words(source.tokens, source.starts)
+    return _Direction(source, target, frozen(cells), n_co_occurrences, partners, frozen(ring))
+
+
+class _Counter:
+    """Reports the sweeps that are done, from several threads."""
+
+    def __init__(self, progress: Progress, total: int) -> None:
+        self._progress = progress
+        self._total = total
+        self._done = 0
+        self._lock = threading.Lock()
+
+    def add(self) -> None:
+        with self._lock:
+            self._done += 1
+            self._progress("aligning", self._done, self._total)
+
+
+def _sample(
+    shared: _Direction, options: AlignerOptions, chain: tuple[int, int],
+    sweeps: tuple[int, int, int], n_last: int, counter: _Counter,
+) -> np.ndarray:  # fmt: skip
+    """Run one sampler; return its marginals, float32 a cell, summed over the last sweeps."""
+    source, target = shared.source, shared.target
+    state = np.array([_random_state(options.seed, *chain)], np.uint64)
+    links = kernel.draw_links(source.starts, target.starts, state)
+    pair_counts = np.zeros(shared.n_co_occurrences, np.float32)
+    source_counts = np.zeros(source.n_words, np.float32)
+    none_counts = np.zeros(target.n_words, np.float32)
+    jump_counts = np.zeros(kernel.N_JUMPS, np.int64)
+    fertility_counts = np.zeros((source.n_words, kernel.FERTILITIES), np.float32)
+    text = (source.tokens, source.starts, target.tokens, target.starts, shared.cells)
+    counts = (pair_counts, source_counts, none_counts, fertility_counts, jump_counts)
+    kernel.count_links(*text, links, *counts)
+    alpha = np.float32(LEXICAL_PRIOR)
+    source_prior = frozen(alpha * shared.partners.astype(np.float32))
+    n_target_words = np.count_nonzero(np.bincount(target.tokens))
+    fertility_prior = frozen(np.full(kernel.FERTILITIES, FERTILITY_PRIOR, np.float32))
+    none_odds = np.float32(NONE_PROBABILITY / (1 - NONE_PROBABILITY))
+    unwanted = np.empty(0, np.float32)
+    marginals = unwanted
+    for stage, n_sweeps in enumerate(sweeps):
+        if stage == kernel.FERTILITY:  # the earlier models leave these counts alone
+            for stale in counts:
+                stale[:] = 0
+            kernel.count_links(*text, links, *counts)
+        for number in range(n_sweeps):
+            check_interrupted()
+            jumps = jump_probabilities(jump_counts)
+            jump_counts[:] = 0
+            if stage == kernel.FERTILITY and number == n_sweeps - n_last:
+                marginals = np.zeros(shared.n_cells, np.float32)
+            kernel.sweep(
+                stage, source.tokens, source.starts, shared.ring, target.tokens, target.starts,
+                shared.cells, links, pair_counts, source_counts, source_prior, none_counts,
+                alpha * np.float32(n_target_words), fertility_counts, fertility_prior,
+                frozen(jumps), frozen(jumps[::-1]), jump_counts, alpha, none_odds, marginals, state,
+            )  # fmt: skip
+            counter.add()
+    return marginals
+
+
+def jump_probabilities(counts: np.ndarray) -> np.ndarray:
+    """Return the probability of every jump, float32[N_JUMPS], from int64 counts of them.
+
+    Jumps of more than eleven positions are counted in buckets, which grow with the distance,
+    and share their bucket's probability evenly; the prior is JUMP_PRIOR a bucket.
+    """
+    distances = np.arange(kernel.N_JUMPS) - kernel.JUMP_ZERO
+    sizes = np.searchsorted(_JUMP_LIMITS, np.abs(distances), side="right")
+    buckets = sizes * np.sign(distances) + len(_JUMP_LIMITS)
+    n_buckets = 2 * len(_JUMP_LIMITS) + 1
+    mass = np.bincount(buckets, counts, n_buckets) + JUMP_PRIOR
+    mass /= mass.sum()
+    return (mass / np.bincount(buckets, minlength=n_buckets))[buckets].astype(np.float32)
+
+
+def _random_state(seed: int, direction: int, sampler: int) -> int:
+    """Return where the random numbers of a sampler begin: splitmix64 of what names it."""
+    mask = (1 << 64) - 1
+    x = (seed * 1_000_003 + 2 * sampler + direction + 1) * 0x9E3779B97F4A7C15 & mask
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 & mask
+    x = (x ^ x >> 27) * 0x94D049BB133111EB & mask
+    return (x ^ x >> 31) or 1

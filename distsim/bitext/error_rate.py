@@ -1,0 +1,59 @@
+"""Links and links made by hand -> alignment error rate, precision, recall."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from distsim.bitext.links import Links
+from distsim.errors import ParameterError
+
+
+class LinkAgreement(NamedTuple):
+    """How links agree with sure and possible ones made by hand (Och and Ney 2003).
+
+    error_rate: 1 - (|A and S| + |A and P|) / (|A| + |S|), for links A, sure ones S and possible
+    ones P, which hold the sure ones. precision: |A and P| / |A|. recall: |A and S| / |S|.
+    sure_precision: |A and S| / |A|. links: |A|. Not a number where nothing is divided by.
+    """
+
+    error_rate: float
+    precision: float
+    recall: float
+    sure_precision: float
+    links: int
+
+
+def compare_links(links: Links, gold: Links) -> LinkAgreement:
+    """Return how links agree with those made by hand, of the same pairs of sentences.
+
+    Raises:
+        ParameterError: they are of different numbers of pairs.
+
+    >>> from distsim.bitext.links import parse_pharaoh
+    >>> gold = parse_pharaoh(b"0-0 1-1 1-2-P")
+    >>> compare_links(parse_pharaoh(b"0-0 1-2 2-2"), gold)
+    LinkAgreement(error_rate=0.4, precision=0.6666666666666666, recall=0.5, sure_precision=0.3333333333333333, links=3)
+    """  # noqa: E501
+    if links.starts.size != gold.starts.size:
+        raise ParameterError(
+            f"links of {links.starts.size - 1:,} pairs, gold ones of {gold.starts.size - 1:,}: "
+            "give both for the same pairs"
+        )
+    made, by_hand = _keys(links), _keys(gold)
+    sure = by_hand[~gold.possible]
+    in_possible = np.isin(made, by_hand).sum()
+    in_sure = np.isin(made, sure).sum()
+    with np.errstate(invalid="ignore"):
+        return LinkAgreement(
+            float(1 - np.divide(in_sure + in_possible, made.size + sure.size)),
+            float(np.divide(in_possible, made.size)),
+            float(np.divide(in_sure, sure.size)),
+            float(np.divide(in_sure, made.size)),
+            made.size,
+        )
+
+
+def _keys(links: Links) -> np.ndarray:
+    """Return one number for each link, the same for the same link of the same pair."""
+    owners = np.repeat(np.arange(links.starts.size - 1), np.diff(links.starts))
+    return (owners << 40) | (links.pairs[:, 0] << 20) | links.pairs[:, 1]

@@ -1,0 +1,434 @@
+"""Compiled loops over sentence pairs: co-occurring words, Gibbs sweeps, symmetrised links.
+
+A side is its tokens end to end, uint32, with where each sentence starts, int64[n + 1]. The words
+of `source` generate those of `target`: every target token is linked to one source position of its
+pair, or to none (NONE), uint8.
+
+A cell is a pair (target position, source position) of one sentence pair; cells stand pair by pair,
+target position by target position. Two words that meet in a cell are a co-occurrence. These are
+numbered target word by target word, so that the counts of a rare word lie side by side.
+"""
+
+import numpy as np
+
+from distsim.kernels.compiled import compiled
+from distsim.kernels.prefetch import prefetch
+
+U = np.uint64  # unsigned indices spare a check for negative ones at every read
+
+NONE = 255
+IBM1, HMM, FERTILITY = 0, 1, 2
+FERTILITIES = 16  # a word has 0 to 13 links, or more, which count as 14; nothing has 15
+JUMP_ZERO = 256  # where a jump by 0 stands in a table of jumps
+N_JUMPS = 513
+AHEAD = 256  # cells past the last one: what is read ahead must exist
+
+
+@compiled
+def number_cells(source, source_starts, target, target_starts, n_source_words, n_target_words):
+    """Number the co-occurrences.
+
+    Returns (the co-occurrence of every cell, uint32, with AHEAD zeros at the end; how many
+    there are; with how many target words each source word co-occurs, uint32).
+    """
+    n = source_starts.size - 1
+    cell_starts = np.empty(n + 1, np.int64)
+    cell_starts[0] = 0
+    for s in range(n):
+        cell_starts[s + 1] = cell_starts[s] + (source_starts[s + 1] - source_starts[s]) * (
+            target_starts[s + 1] - target_starts[s]
+        )
+    places = np.zeros(n_target_words + 1, np.int64)
+    for t in range(target.size):
+        places[target[t] + 1] += 1
+    for w in range(n_target_words):
+        places[w + 1] += places[w]
+    tokens = np.empty(target.size, np.int64)  # word by word
+    sentences = np.empty(target.size, np.int64)
+    for s in range(n):
+        for t in range(target_starts[s], target_starts[s + 1]):
+            place = places[target[t]]
+            tokens[place] = t
+            sentences[place] = s
+            places[target[t]] += 1
+    cells = np.zeros(cell_starts[n] + AHEAD, np.uint32)
+    partners = np.zeros(n_source_words, np.uint32)
+    seen_with = np.full(n_source_words, -1, np.int64)
+    number = np.empty(n_source_words, np.uint32)
+    size = 0
+    for k in range(tokens.size):
+        word = np.int64(target[tokens[k]])
+        s = sentences[k]
+        first = source_starts[s]
+        length = source_starts[s + 1] - first
+        cell = cell_starts[s] + (tokens[k] - target_starts[s]) * length
+        for i in range(length):
+            other = source[first + i]
+            if seen_with[other] != word:
+                seen_with[other] = word
+                number[other] = size
+                size += 1
+                partners[other] += 1
+            cells[cell + i] = number[other]
+    return cells, size, partners
+
+
+@compiled
+def same_words(source, source_starts):
+    """Return uint8 a token: the next position of the same word in its sentence, in a ring."""
+    ring = np.empty(source.size, np.uint8)
+    for s in range(source_starts.size - 1):
+        first = source_starts[s]
+        stop = source_starts[s + 1]
+        for i in range(first, stop):
+            ring[i] = i - first
+            for k in range(1, stop - first):
+                other = i + k
+                if other >= stop:
+                    other -= stop - first
+                if source[other] == source[i]:
+                    ring[i] = other - first
+                    break
+    return ring
+
+
+@compiled
+def _next_random(x):
+    """Return the state that follows x of the generator xorshift64* (Vigna 2016)."""
+    x ^= x >> U(12)
+    x ^= x << U(25)
+    x ^= x >> U(27)
+    return x
+
+
+@compiled
+def _fraction(x):
+    """Return what a state of the generator says, in [0, 1): its upper 24 bits, float32."""
+    return np.float32((x * U(2685821657736338717)) >> U(40)) * np.float32(2.0**-24)
+
+
+@compiled
+def draw_links(source_starts, target_starts, state):
+    """Return first links, uint8: each target token's drawn evenly from the source positions.
+
+    state: uint64[1], of the random numbers, not 0; changed.
+    """
+    links = np.empty(target_starts[-1], np.uint8)
+    random = state[0]
+    for s in range(source_starts.size - 1):
+        length = np.float32(source_starts[s + 1] - source_starts[s])
+        for t in range(target_starts[s], target_starts[s + 1]):
+            random = _next_random(random)
+            links[t] = np.uint8(_fraction(random) * length)
+    state[0] = random
+    return links
+
+
+@compiled
+def count_links(
+    source, source_starts, target, target_starts, cells, links,
+    pair_counts, source_counts, none_counts, fertility_counts, jump_counts,
+):  # fmt: skip
+    """Count links into arrays of zeros, those that `sweep` keeps up to date.
+
+    pair_counts: of each co-occurrence; source_counts: of each source word; none_counts: of each
+    target word without a link; fertility_counts: [source word, number of links]; all float32.
+    jump_counts: int64[N_JUMPS], how often a link follows another at a distance, from the
+    position before the first and to the one past the last.
+    """
+    cell = 0
+    for s in range(source_starts.size - 1):
+        first = source_starts[s]
+        length = source_starts[s + 1] - first
+        fertility = np.zeros(length, np.int64)
+        before = -1
+        for t in range(target_starts[s], target_starts[s + 1]):
+            link = np.int64(links[t])
+            if link == NONE:
+                none_counts[target[t]] += 1
+            else:
+                pair_counts[cells[cell + link]] += 1
+                source_counts[source[first + link]] += 1
+                fertility[link] += 1
+                jump_counts[JUMP_ZERO + link - before] += 1
+                before = link
+            cell += length
+        jump_counts[JUMP_ZERO + length - before] += 1
+        for i in range(length):
+            fertility_counts[source[first + i], min(FERTILITIES - 2, fertility[i])] += 1
+
+
+@compiled
+def sweep(
+    stage, source, source_starts, ring, target, target_starts, cells, links,
+    pair_counts, source_counts, source_prior, none_counts, none_prior, fertility_counts,
+    fertility_prior, jumps, jumps_back, jump_counts, alpha, none_odds, marginals, state,
+):  # fmt: skip
+    """Draw every target token's link anew, in order, given all other links.
+
+    The chance of position i is p(target word | source word) * p(jump to i) * p(jump from i) *
+    p(one more link) / p(as many as now), the later factors from the stage on that has them; of
+    no link `none_odds` * p(target word | none) * p(jump past it), or of an even jump for IBM1.
+    Words and numbers of links are collapsed: counts without this token, and their priors. Jumps
+    are as given: their probabilities stand still while all are drawn.
+
+    Arguments:
+        ring: of same_words(source). links and the counts of count_links: changed;
+            jump_counts are added up from here, from zeros.
+        source_prior: float32 a source word, the sum of its target words' alpha. none_prior: the
+            same of no link. fertility_prior: float32[FERTILITIES].
+        jumps, jumps_back: float32[N_JUMPS], a jump's probability and the same from the end.
+        alpha: of one target word. none_odds: of no link against one.
+        marginals: float32 a cell or empty; to each its link's probability is added.
+        state: uint64[1], of the random numbers; changed.
+    """
+    one = np.float32(1)
+    zero = U(0)
+    most = U(FERTILITIES - 2)
+    weight = np.empty(256, np.float32)  # of a source position, whatever the target word
+    share = np.empty(256, np.float32)  # running sums of what each position weighs
+    fertility = np.empty(256, np.uint64)
+    later = np.empty(256, np.int64)
+    n_none = np.float32(0)
+    for w in range(none_counts.size):
+        n_none += none_counts[w]
+    keep = marginals.size > 0
+    cell = U(0)
+    random = state[0]
+    for s in range(U(source_starts.size - 1)):
+        first = U(source_starts[s])
+        length = U(source_starts[s + U(1)]) - first
+        begin = U(target_starts[s])
+        n_target = U(target_starts[s + U(1)]) - begin
+        if stage == FERTILITY:
+            for i in range(length):
+                fertility[i] = zero
+            for j in range(n_target):
+                if links[begin + j] != NONE:
+                    fertility[U(links[begin + j])] += U(1)
+            for i in range(length):
+                word = source[first + i]
+                now = min(most, fertility[i])
+                more = fertility_counts[word, now + U(1)] + fertility_prior[now + U(1)]
+                here = fertility_counts[word, now] - one + fertility_prior[now]
+                weight[i] = more / (here * (source_counts[word] + source_prior[word]))
+        else:
+            for i in range(length):
+                word = source[first + i]
+                weight[i] = one / (source_counts[word] + source_prior[word])
+        if stage != IBM1:
+            after = np.int64(length)
+            for k in range(n_target):
+                j = n_target - U(1) - k
+                later[j] = after
+                if links[begin + j] != NONE:
+                    after = np.int64(links[begin + j])
+        before = np.int64(-1)
+        for j in range(n_target):
+            old = U(links[begin + j])
+            word_here = target[begin + j]
+            if old == NONE:
+                none_counts[word_here] -= one
+                n_none -= one
+            else:
+                pair_counts[cells[cell + old]] -= one
+                word = source[first + old]
+                source_counts[word] -= one
+                part = one / (source_counts[word] + source_prior[word])
+                k = old
+                if stage == FERTILITY:
+                    fertility_counts[word, min(most, fertility[k])] -= one
+                    fertility[k] -= U(1)
+                    fertility_counts[word, min(most, fertility[k])] += one
+                    while True:
+                        now = min(most, fertility[k])
+                        more = fertility_counts[word, now + U(1)] + fertility_prior[now + U(1)]
+                        here = fertility_counts[word, now] - one + fertility_prior[now]
+                        weight[k] = part * more / here
+                        k = U(ring[first + k])
+                        if k == old:
+                            break
+                else:
+                    while True:
+                        weight[k] = part
+                        k = U(ring[first + k])
+                        if k == old:
+                            break
+            none = none_odds * (none_counts[word_here] + alpha) / (n_none + none_prior)
+            running = np.float32(0)
+            if stage == IBM1:
+                for i in range(length):
+                    prefetch(pair_counts, cells[cell + length + i])
+                    running += (pair_counts[cells[cell + i]] + alpha) * weight[i]
+                    share[i] = running
+                none *= np.float32(length)
+            else:
+                ahead = U(JUMP_ZERO - before)
+                back = U(JUMP_ZERO - later[j])
+                for i in range(length):
+                    prefetch(pair_counts, cells[cell + length + i])
+                    running += (pair_counts[cells[cell + i]] + alpha) * (
+                        weight[i] * (jumps[ahead + i] * jumps_back[back + i])
+                    )
+                    share[i] = running
+                none *= jumps[U(JUMP_ZERO + later[j] - before)]
+            random = _next_random(random)
+            drawn = _fraction(random) * (running + none)
+            new = zero
+            for i in range(length):
+                new += U(share[i] <= drawn)
+            if keep:
+                part = one / (running + none)
+                past = np.float32(0)
+                for i in range(length):
+                    marginals[cell + i] += (share[i] - past) * part
+                    past = share[i]
+            if new == length:
+                links[begin + j] = NONE
+                none_counts[word_here] += one
+                n_none += one
+            else:
+                links[begin + j] = new
+                pair_counts[cells[cell + new]] += one
+                word = source[first + new]
+                source_counts[word] += one
+                part = one / (source_counts[word] + source_prior[word])
+                k = new
+                if stage == FERTILITY:
+                    fertility_counts[word, min(most, fertility[k])] -= one
+                    fertility[k] += U(1)
+                    fertility_counts[word, min(most, fertility[k])] += one
+                    while True:
+                        now = min(most, fertility[k])
+                        more = fertility_counts[word, now + U(1)] + fertility_prior[now + U(1)]
+                        here = fertility_counts[word, now] - one + fertility_prior[now]
+                        weight[k] = part * more / here
+                        k = U(ring[first + k])
+                        if k == new:
+                            break
+                else:
+                    while True:
+                        weight[k] = part
+                        k = U(ring[first + k])
+                        if k == new:
+                            break
+                jump_counts[U(JUMP_ZERO + np.int64(new) - before)] += 1
+                before = np.int64(new)
+            cell += length
+        jump_counts[U(JUMP_ZERO + np.int64(length) - before)] += 1
+    state[0] = random
+
+
+@compiled
+def best_links(source_starts, target_starts, marginals, n_sweeps):
+    """Return the most probable link of each target token, uint8; of equal ones the first.
+
+    marginals: float32 a cell, summed over n_sweeps; what is missing to 1 is that of no link.
+    """
+    links = np.empty(target_starts[-1], np.uint8)
+    cell = 0
+    for s in range(source_starts.size - 1):
+        length = source_starts[s + 1] - source_starts[s]
+        for t in range(target_starts[s], target_starts[s + 1]):
+            best = 0
+            rest = np.float32(n_sweeps)
+            for i in range(length):
+                rest -= marginals[cell + i]
+                if marginals[cell + i] > marginals[cell + best]:
+                    best = i
+            links[t] = best if marginals[cell + best] >= rest else NONE
+            cell += length
+    return links
+
+
+@compiled
+def _grow(both, either, rows, columns, n, m):
+    """Add links of `either` beside links there are, as long as one of its words has none."""
+    again = True
+    while again:
+        again = False
+        for i in range(n):
+            for j in range(m):
+                if not both[i, j]:
+                    continue
+                for step in range(8):
+                    # In the order of Moses: the four sides, then the four corners.
+                    if step < 4:
+                        a = i + (-1, 0, 1, 0)[step]
+                        b = j + (0, -1, 0, 1)[step]
+                    else:
+                        a = i + (-1, -1, 1, 1)[step - 4]
+                        b = j + (-1, 1, -1, 1)[step - 4]
+                    if a < 0 or b < 0 or a >= n or b >= m or both[a, b] or not either[a, b]:
+                        continue
+                    if rows[a] == 0 or columns[b] == 0:
+                        both[a, b] = True
+                        rows[a] += 1
+                        columns[b] += 1
+                        again = True
+
+
+@compiled
+def symmetrise(english_starts, other_starts, other_links, english_links, grow):
+    """Return links of both directions made one: (pairs uint8[m, 2], starts uint64[n + 1]).
+
+    Pairs are (English position, other position), in ascending order (Koehn et al. 2003; 2005).
+
+    other_links: uint8 per other token, its English position. english_links: per English token,
+    its other position. grow: grow-diag-final-and; else the intersection.
+    """
+    n = english_starts.size - 1
+    pairs = np.empty((english_links.size + other_links.size, 2), np.uint8)
+    starts = np.zeros(n + 1, np.uint64)
+    size = 0
+    both_space = np.zeros((256, 256), np.bool_)
+    either_space = np.zeros((256, 256), np.bool_)
+    rows = np.empty(256, np.int64)
+    columns = np.empty(256, np.int64)
+    for s in range(n):
+        first = english_starts[s]
+        begin = other_starts[s]
+        height = english_starts[s + 1] - first
+        width = other_starts[s + 1] - begin
+        both = both_space[:height, :width]
+        either = either_space[:height, :width]
+        for i in range(height):
+            rows[i] = 0
+            for j in range(width):
+                both[i, j] = False
+                either[i, j] = False
+        for j in range(width):
+            columns[j] = 0
+            if other_links[begin + j] != NONE:
+                either[other_links[begin + j], j] = True
+        for i in range(height):
+            j = np.int64(english_links[first + i])
+            if j == NONE:
+                continue
+            if either[i, j]:
+                both[i, j] = True
+                rows[i] += 1
+                columns[j] += 1
+            either[i, j] = True
+        if grow:
+            _grow(both, either, rows, columns, height, width)
+            for i in range(height):  # final-and: first what English says, then the other side
+                j = np.int64(english_links[first + i])
+                if j != NONE and rows[i] == 0 and columns[j] == 0:
+                    both[i, j] = True
+                    rows[i] += 1
+                    columns[j] += 1
+            for j in range(width):
+                i = np.int64(other_links[begin + j])
+                if i != NONE and rows[i] == 0 and columns[j] == 0:
+                    both[i, j] = True
+                    rows[i] += 1
+                    columns[j] += 1
+        for i in range(height):
+            for j in range(width):
+                if both[i, j]:
+                    pairs[size, 0] = i
+                    pairs[size, 1] = j
+                    size += 1
+        starts[s + 1] = size
+    return pairs[:size].copy(), starts
