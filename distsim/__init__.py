@@ -9,6 +9,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from distsim.bitext.aligner import AlignerOptions
+    from distsim.bitext.bitext import Bitext
+    from distsim.bitext.build import build_bitext
+    from distsim.bitext.reading import BitextOptions
     from distsim.comparison import (
         ExactCosine,
         LearntCosine,
@@ -50,7 +54,10 @@ if TYPE_CHECKING:
 
 _HOME = {
     "PRESETS": "signatures.recipe",
+    "AlignerOptions": "bitext.aligner",
     "ArtifactError": "errors",
+    "Bitext": "bitext.bitext",
+    "BitextOptions": "bitext.reading",
     "ConcordanceLine": "indexes.corpus_index",
     "CorpusIndex": "indexes.corpus_index",
     "DistsimError": "errors",
@@ -82,6 +89,7 @@ _HOME = {
     "SyntaxRecipe": "signatures.syntax",
     "Weighting": "contexts.weights",
     "augment_phrase_table": "paraphrase.augment",
+    "build_bitext": "bitext.build",
     "named_contexts": "contexts.ngram",
     "merge_tables": "signatures.merge",
     "decompose": "grammar.decomposition",
@@ -95,7 +103,10 @@ _HOME = {
 
 __all__ = [
     "PRESETS",
+    "AlignerOptions",
     "ArtifactError",
+    "Bitext",
+    "BitextOptions",
     "ConcordanceLine",
     "CorpusIndex",
     "DistsimError",
@@ -127,6 +138,7 @@ __all__ = [
     "SyntaxRecipe",
     "Weighting",
     "augment_phrase_table",
+    "build_bitext",
     "decompose",
     "merge_tables",
     "named_contexts",
