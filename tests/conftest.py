@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from distsim import CorpusIndex, IndexOptions, Recipe
+from distsim import CorpusIndex, IndexOptions
 from distsim.cli.main import main
 
 PROJECT = Path(__file__).parent.parent
@@ -46,7 +46,7 @@ def alice_index(alice, tmp_path_factory) -> CorpusIndex:
     folder = tmp_path_factory.mktemp("alice")
     (folder / "alice.txt").write_text(alice, encoding="utf-8")
     index = CorpusIndex.build([folder / "alice.txt"], folder / "index", IndexOptions("text"))
-    SignatureTable.build(index, recipe=Recipe(), selection=Selection(min_count=2))
+    SignatureTable.build(index, selection=Selection(min_count=2))
     return index
 
 
@@ -62,6 +62,19 @@ def small_index(sentences, tmp_path) -> CorpusIndex:
 
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+@pytest.fixture
+def obeyed_signals():
+    """Signals as a shell gives them, where pytest was itself started with some ignored (nohup)."""
+    usual = {signal.SIGINT: signal.default_int_handler}
+    before = {number: signal.getsignal(number) for number in _SIGNALS}
+    for number, handler in before.items():
+        if handler == signal.SIG_IGN:
+            signal.signal(number, usual.get(number, signal.SIG_DFL))
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 def run_program(*arguments: object) -> int:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from io import StringIO
 import pytest
 
 from distsim.cli.console import put, put_json, visible
-from tests.conftest import PROJECT
+from tests.conftest import PROJECT, run_program
 
 TEXT = "the cat sat on the mat\nthe dog sat on the log\na cat and a dog sat\n"
 
@@ -175,7 +176,7 @@ def test_errors_of_input_are_one_sentence(run, tmp_path, index):
         (("neighbours", index, "a", "--candidates", "nowhere"), "nowhere: no such file"),
         (("count", index, "--input", tmp_path), "is a folder, wanted a file"),
         (("similarity", index, "a", "b", "--exact", "--index", tmp_path / "no"), "no such folder"),
-        (("sign", index, "--bits", "100"), "--bits 100: choose a multiple of 64"),
+        (("sign", index, "--bits", "100"), "100 bits: choose a multiple of 64"),
     ):
         out, err = run(*arguments, status=1)
         assert out == "" and message in err
@@ -213,7 +214,78 @@ def test_a_closed_pipe_ends_quietly(index, tmp_path):
     process.stdout.readline()
     process.stdout.close()
     assert process.stderr.read() == b""
-    process.wait()
+    assert process.wait() == 128 + signal.SIGPIPE
+
+
+@pytest.mark.parametrize(
+    ("closed", "command", "status", "out", "err"),
+    [
+        (">&-", "count INDEX the", 1, "", "standard input or output is closed: open it"),
+        (">&-", "index build CORPUS -o OUT", 0, "", "18 tokens"),
+        ("2>&-", "count INDEX the", 0, "the\t4\n", ""),
+        ("2>&-", "count nowhere the", 1, "", ""),
+        ("<&-", "count INDEX -i -", 1, "", "standard input: cannot be read"),
+        ("<&- >&- 2>&-", "index build CORPUS -o OUT", 0, "", ""),
+        (">/dev/full", "count INDEX the", 1, "", "free some space"),
+    ],
+)
+def test_closed_streams(index, corpus, tmp_path, closed, command, status, out, err):
+    for name, path in (("INDEX", index), ("CORPUS", corpus), ("OUT", tmp_path / "out")):
+        command = command.replace(name, str(path))
+    result = subprocess.run(
+        ["bash", "-c", f"{sys.executable} -m distsim.cli.main {command} {closed}"],
+        capture_output=True, text=True, cwd=PROJECT, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    assert result.returncode == status
+    assert result.stdout == out
+    assert err in result.stderr and len(result.stderr.splitlines()) == bool(err)
+    if "OUT" in command:
+        run_program("verify", tmp_path / "out")
+
+
+def test_numbers_beyond_all_measure(run, index):
+    huge = "9" * 30
+    for arguments, option in (
+        (("kwic", index, "a", "--limit", huge), "--limit"),
+        (("kwic", index, "a", "--width", str(2**31)), "--width"),
+        (("ngrams", index, "--min-count", huge), "--min-count"),
+        (("sign", index, "--seed", str(2**63)), "--seed"),
+        (("sign", index, "--alpha", "nan"), "--alpha"),
+        (("sign", index, "--shift", "inf"), "--shift"),
+        (("sign", index, "--memory", "9" * 30), "--memory"),
+        (("kwic", index, "a", "--limit", "9" * 5000), "--limit"),
+    ):
+        out, err = run(*arguments, status=2)
+        assert out == "" and option in err.splitlines()[-1]
+    assert "choose" in run("ngrams", index, "-n", f"1-{huge}", status=1)[1]
+
+
+def test_help_is_in_groups_with_whole_sentences(run):
+    out, _ = run("--help")
+    headings = [line[:-1] for line in out.splitlines() if line.endswith(":") and line[0] != " "]
+    assert headings == ["Options", "Corpus", "Signatures", "Paraphrases", "Grammars", "Artifacts"]
+    listed = out[out.index("Corpus:") :]
+    sentences = re.split(r"^  (?=\w)", listed, flags=re.M)[1:]
+    names = [sentence.split()[0] for sentence in sentences]
+    assert names[0] == "index" and sorted(names) == sorted(program_commands())
+    for sentence in sentences:
+        assert re.search(r"[.]\s*(\n\n\w+:\s*)?$", sentence), sentence
+        assert "..." not in sentence
+
+
+def program_commands():
+    import typer
+
+    from distsim.cli.main import app
+
+    return typer.main.get_command(app).commands
+
+
+def test_completion(monkeypatch, run):
+    for name, value in (("_DISTSIM_COMPLETE", "complete_bash"), ("COMP_CWORD", "1")):
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("COMP_WORDS", "distsim ne")
+    assert run()[0] == "neighbours\n"
 
 
 class Terminal(StringIO):
@@ -249,6 +321,7 @@ def test_a_hostile_phrase_and_file_name(run, tmp_path):
     assert err.count("\n") == 1 and "a\\tb\\nc\x1b[2J" in err
 
 
+@pytest.mark.usefixtures("obeyed_signals")
 @pytest.mark.skipif(os.name != "posix", reason="signals")
 def test_ctrl_c_in_the_middle_of_a_build(tmp_path):
     process = program("index", "build", "-", "-o", tmp_path / "i", start_new_session=True)

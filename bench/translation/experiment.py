@@ -41,7 +41,6 @@ from distsim import (
     IndexOptions,
     ParaphraseOptions,
     Paraphraser,
-    Recipe,
     SignatureTable,
     augment_phrase_table,
 )
@@ -142,7 +141,7 @@ def english_index(data: Path, folder: Path, more: list[str]) -> CorpusIndex:
             path = Path(place) / "help.txt"
             path.write_text("\n".join(english_lines(data)) + "\n")
             index = CorpusIndex.build([path, *more], folder, IndexOptions("text", dedup="exact"))
-        SignatureTable.build(index, recipe=Recipe())
+        SignatureTable.build(index)
     return CorpusIndex.open(folder)
 
 

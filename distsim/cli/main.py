@@ -1,10 +1,11 @@
 """The program `distsim`: its subcommands, and how every error becomes one sentence."""
 
-import os
 import signal
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from typing import Annotated, Any
 
 import typer
@@ -34,49 +35,73 @@ from distsim.cli import (
     substitute,
     verify,
 )
-from distsim.cli.console import in_flags, say
+from distsim.cli.console import say, visible
 from distsim.cli.options import UnpackLimitOption
+from distsim.cli.streams import close_output, open_streams
+from distsim.cli.usage import Grouped, bounded
 from distsim.errors import DistsimError
 from distsim.parallel import Interrupted, interrupt
 
 app = typer.Typer(
     name="distsim",
+    cls=Grouped,
     help="Distributional similarity for phrases, from plain text alone.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.add_typer(index.app, name="index", help="Build and extend the index of a corpus.")
+app.add_typer(
+    index.app,
+    name="index",
+    help="Build the index of a corpus, and add text to it.",
+    rich_help_panel="Corpus",
+)
 
 
-def _command(name: str, function: Callable[..., Any]) -> None:
-    app.command(name)(function)
+def _command(group: str, name: str, function: Callable[..., Any], sentence: str) -> None:
+    """Add a subcommand; the sentence stands beside its name in `distsim --help`."""
+    app.command(name, short_help=sentence, rich_help_panel=group)(function)
 
 
-_command("demo", demo.demo)
-_command("info", info.info)
-_command("verify", verify.verify)
-_command("count", count.count)
-_command("kwic", kwic.kwic)
-_command("ngrams", ngrams.ngrams)
-_command("contexts", contexts.contexts)
-_command("annotate", annotate.annotate)
-_command("align", align.align)
-_command("learn", learn.learn)
-_command("sign", sign.sign)
-_command("merge", merge.merge)
-_command("similarity", similarity.similarity)
-_command("neighbours", neighbours.neighbours)
-_command("paraphrase", paraphrase.paraphrase)
-_command("substitute", substitute.substitute)
-_command("augment", augment.augment)
-_command("evaluate", evaluate.evaluate)
-_command("extract", extract.extract)
-_command("score", score.score)
-_command("rerank", rerank.rerank)
-_command("pivot", pivot.pivot)
+_corpus = partial(_command, "Corpus")
+_signatures = partial(_command, "Signatures")
+_paraphrases = partial(_command, "Paraphrases")
+_grammars = partial(_command, "Grammars")
+_artifacts = partial(_command, "Artifacts")
+
+_corpus("demo", demo.demo, "Run the whole flow on twelve novels.")
+_corpus("count", count.count, "Count phrases in an index, gapped ones too.")
+_corpus("kwic", kwic.kwic, "Show a phrase's occurrences in their sentences.")
+_corpus("ngrams", ngrams.ngrams, "List all phrases of an index with their counts.")
+_corpus("contexts", contexts.contexts, "List a phrase's contexts with counts and weights.")
+_corpus(
+    "annotate",
+    annotate.annotate,
+    "Annotate plain text: parts of speech, names, dependencies, trees.",
+)
+
+_signatures("learn", learn.learn, "Learn a projection from an index, for sign --projection.")
+_signatures("sign", sign.sign, "Sign every frequent phrase of a source into a table.")
+_signatures("merge", merge.merge, "Merge tables of parts of a corpus into the table of the whole.")
+_signatures("similarity", similarity.similarity, "Tell how alike two phrases are.")
+_signatures("neighbours", neighbours.neighbours, "Find the phrases most alike.")
+_signatures("evaluate", evaluate.evaluate, "Measure how well similarities agree with people's.")
+
+_paraphrases("paraphrase", paraphrase.paraphrase, "Find what else could be said, and why.")
+_paraphrases(
+    "substitute", substitute.substitute, "Find what fits in a phrase's place in its sentence."
+)
+_paraphrases("augment", augment.augment, "Add rules for unknown phrases to a phrase table.")
+
+_grammars("align", align.align, "Link the words of two texts that say the same.")
+_grammars("extract", extract.extract, "Extract translation rules from bitexts, with all features.")
+_grammars("pivot", pivot.pivot, "Make paraphrase rules of rules that share a foreign side.")
+_grammars("score", score.score, "Add the similarity of its rules' sides to a grammar.")
+_grammars("rerank", rerank.rerank, "Put a grammar's rules in order, the best first, and cut them.")
+
+_artifacts("info", info.info, "Describe an index, a table or any other artifact.")
+_artifacts("verify", verify.verify, "Check an artifact for damage.")
 
 
 def _print_version(wanted: bool) -> None:
@@ -100,6 +125,7 @@ def _options(
 
 _INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _ONE_TAP_SECONDS = 2.0
+_BROKEN_PIPE = 128 + signal.SIGPIPE
 
 
 def _obey_interrupts() -> None:
@@ -122,22 +148,28 @@ def _obey_interrupts() -> None:
 
 
 def main() -> None:
-    """Run the program and exit: 0; 1 the input is at fault; 2 usage; 130 Ctrl-C, 143 SIGTERM."""
-    for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(encoding="utf-8", errors="replace", newline="\n")  # type: ignore[union-attr]
+    """Run the program and exit.
+
+    0; 1 the input is at fault; 2 usage; 130 Ctrl-C, 141 nobody reads the output, 143 SIGTERM.
+    """
+    open_streams()
     try:
         _obey_interrupts()
-        status = app(standalone_mode=False) or 0
+        program = bounded(typer.main.get_command(app))
+        status = program(prog_name="distsim", standalone_mode=False) or 0
         sys.stdout.flush()
     except typer.Exit as error:
         status = error.exit_code
     except DistsimError as error:
-        status = _fail(in_flags(str(error)))
+        status = _fail(str(error))
     except (Interrupted, KeyboardInterrupt, typer.Abort) as error:
         say("distsim: interrupted; nothing half-written is left behind")
         status = 128 + (error.args[0] if isinstance(error, Interrupted) else signal.SIGINT)
     except BrokenPipeError:
-        status = 128 + signal.SIGPIPE
+        status = _BROKEN_PIPE
+    except SystemExit as error:  # what the argument parser makes of a broken pipe, or completion
+        broken = isinstance(error.__context__, BrokenPipeError)
+        status = _BROKEN_PIPE if broken else int(error.code or 0)
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         status = _fail(f"{where}{error.strerror or error}{_remedy(error)}")
@@ -147,16 +179,16 @@ def main() -> None:
         show = getattr(error, "show", None)  # a usage error of the argument parser
         if show is None:
             raise
-        show()
+        if hasattr(error, "message"):
+            error.message = visible(error.message, sys.stderr)
+        with suppress(OSError):
+            show()
         status = getattr(error, "exit_code", 2)
     if status == 0:
         _mention_cache()
     for number in _INTERRUPTS:  # what could be stopped is done
         signal.signal(number, signal.SIG_IGN)
-    try:
-        sys.stdout.flush()
-    except OSError:  # the pipe is closed or the disk is full: do not try again at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    close_output()
     sys.exit(status)
 
 
@@ -188,6 +220,7 @@ def _remedy(error: OSError) -> str:
         errno.EMFILE: ": raise the limit of open files (ulimit -n)",
         errno.ENFILE: ": close other programs' files or raise the system's limit",
         errno.ENOMEM: ": free some memory, or use a larger machine",
+        errno.EBADF: ": standard input or output is closed: open it, or name a file",
         errno.EIO: ": the disk or the connection to it is at fault: check it",
     }.get(error.errno or 0, "")
 

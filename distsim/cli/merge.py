@@ -21,13 +21,12 @@ def merge(
 ) -> None:
     """Merge tables of parts of a corpus into the table of the whole."""
     from distsim.signatures.merge import merge_tables
+    from distsim.signatures.recipe import short_fingerprint
 
     with progress_bar() as bar:
-        table = merge_tables(
-            tables, output, min_count=min_count, keep_sums=keep_sums, jobs=jobs, progress=bar
-        )
+        table = merge_tables(tables, output, min_count, keep_sums, jobs, bar)
     say(
         f"{len(table):,} phrases of {len(tables)} tables that occur "
         f"{table.parameters['min_count']} times in all, {table.n_bits} bits, "
-        f"fingerprint {table.fingerprint.short}"
+        f"fingerprint {short_fingerprint(table.fingerprint)}"
     )

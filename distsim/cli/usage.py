@@ -1,0 +1,61 @@
+"""The program's own help and arguments: commands in groups, numbers that fit."""
+
+from math import isfinite
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+# Of a seed, and of any other whole number. What counts or limits things needs no more.
+_LARGEST_SEED, _LARGEST = 2**63 - 1, 2**31 - 1
+
+
+class Grouped(TyperGroup):
+    """Lists the commands under the headings (`rich_help_panel`) that they were given."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the list for --help, each command with its whole sentence."""
+        groups: dict[str, list[tuple[str, str]]] = {}
+        commands: list[Any] = [self.get_command(ctx, name) for name in self.list_commands(ctx)]
+        for command in sorted(commands, key=lambda one: not hasattr(one, "commands")):
+            if not command.hidden:
+                heading = getattr(command, "rich_help_panel", None) or "Commands"
+                sentence = command.get_short_help_str(limit=500)
+                groups.setdefault(str(heading), []).append((command.name, sentence))
+        width = max(len(name) for rows in groups.values() for name, _ in rows)
+        for heading, rows in groups.items():
+            with formatter.section(heading):
+                formatter.write_dl([(name.ljust(width), sentence) for name, sentence in rows])
+
+
+def bounded(command: Any) -> Any:
+    """Return a command whose numbers are checked: whole ones in range, others finite."""
+    subcommands = getattr(command, "commands", {}).values()
+    for subcommand in subcommands:
+        bounded(subcommand)
+    if subcommands:
+        return command
+    work = command.callback
+    options = {param.name: param for param in command.params}
+
+    def checked(**values: Any) -> Any:
+        for name, value in values.items():
+            for number in value if isinstance(value, list | tuple) else (value,):
+                wrong = _wrong(number, options.get(name))
+                if wrong:
+                    raise typer.BadParameter(wrong, param_hint=" / ".join(options[name].opts))
+        return work(**values)
+
+    command.callback = checked
+    return command
+
+
+def _wrong(number: object, option: Any) -> str | None:
+    if isinstance(number, float) and not isfinite(number):
+        return f"{number} is not a finite number."
+    if isinstance(number, int) and option is not None:
+        large = option.name == "seed" or option.metavar == "SIZE"
+        largest = _LARGEST_SEED if large else _LARGEST
+        if abs(number) > largest:
+            return f"{str(number)[:30]} is not in the range {-largest} to {largest}."
+    return None

@@ -1,1 +1,0 @@
-"""Where phrases with counted contexts come from: a file for each kind of source."""

@@ -1,1 +1,0 @@
-"""Feature hashes -> projection vectors: a file for each kind of projection."""
