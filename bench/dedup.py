@@ -97,7 +97,7 @@ def main() -> None:
         process.join()
         print(f"built {mode}", file=sys.stderr)
     indexes = {mode: CorpusIndex.open(asked.output / mode) for mode in MODES}
-    tables = {mode: SignatureTable.build(index) for mode, index in indexes.items()}
+    tables = {mode: SignatureTable.build(index, recipe=Recipe()) for mode, index in indexes.items()}
 
     print("| | " + " | ".join(MODES) + " |")
     print("|---|" + "---:|" * len(MODES))

@@ -267,9 +267,9 @@ def queries(path: Path, scratch: Path) -> dict[str, Callable[[], object]]:
         Weighting,
         similarities,
     )
-    from distsim.contexts.ngram import named_contexts
+    from distsim.contexts.ngram import NgramModel, named_contexts
     from distsim.signatures.merge import merge_tables
-    from distsim.signatures.sign import sign_index
+    from distsim.signatures.sign import sign
     from distsim.verification import find_faults
 
     words = ("the", "of the", "alice", "in a", "said the", "one of the", "xyzzy", "it was a very")
@@ -287,8 +287,9 @@ def queries(path: Path, scratch: Path) -> dict[str, Callable[[], object]]:
             named_contexts(CorpusIndex.open(path), "the", 2, Weighting(scheme))
             for scheme in ("raw", "ppmi", "llr")
         ],
-        "sign": lambda: sign_index(
-            CorpusIndex.open(path), scratch / "t", Recipe(2, Weighting("llr")),
+        "sign": lambda: sign(
+            CorpusIndex.open(path), scratch / "t",
+            Recipe(model=NgramModel(2), weighting=Weighting("llr")),
             Selection(3, max_phrases=500),
         ),
         "similarity": lambda: similarities(SignatureTable.open(path), pairs),

@@ -255,7 +255,7 @@ def lsh_error(index: str, scratch: str) -> None:
         weighting = Weighting(scheme)
 
         def sign(n_bits: int, seed: int, weighting: Weighting = weighting) -> SignatureTable:
-            recipe = Recipe(window=1, weighting=weighting, n_bits=n_bits, seed=seed)
+            recipe = Recipe(weighting=weighting, n_bits=n_bits, seed=seed)
             return SignatureTable.build(opened, Path(scratch) / "t", recipe, selection)
 
         # Near pairs are chosen by another seed's bits, so that the choice favours no error.

@@ -27,8 +27,7 @@ from distsim.evaluation.agreement import spearman
 from distsim.evaluation.gold import GoldSet, Pair, read_gold
 from distsim.evaluation.report import signature_line
 from distsim.signatures.recipe import PRESETS
-from distsim.signatures.sign import learn_from_index
-from distsim.signatures.spectral import SpectralProjection
+from distsim.signatures.sign import learn
 
 Measure = Callable[[Sequence[Pair]], list[float | None]]
 
@@ -97,11 +96,11 @@ def main() -> None:
     measures.append(("thesis, 256 bits", thesis_time.seconds, "32", bits_of(thesis)))
     recipe = PRESETS["learnt"]
     with Timed() as learn_time:
-        path = learn_from_index(index, asked.work / "projection", recipe)
+        path = learn(index, asked.work / "projection", recipe)
     with Timed() as sign_time:
-        table = SignatureTable.build(index, asked.work / "table", recipe, projection_path=path)
+        table = SignatureTable.build(index, asked.work / "table", recipe, projection=path)
     seconds = learn_time.seconds + sign_time.seconds
-    real = LearntCosine(index, table, SpectralProjection.open(path))
+    real = LearntCosine(index, table)
     exact = ExactCosine(index, table)
     measures += [
         ("default, 256 bits", seconds, "32",

@@ -101,10 +101,9 @@ def replicate(path, tokens):
 
 
 def sign_once(corpus, table, memory, weights):
-    from distsim.contexts.weights import Weighting
+    from distsim import AnnotatedText, Recipe, SignatureTable, SyntaxModel, Weighting
+    from distsim.contexts.sources.annotated import Sentences
     from distsim.corpus.annotated import read_annotated
-    from distsim.signatures.syntax import SyntaxRecipe, sign_annotated
-    from distsim.signatures.table import SignatureTable
 
     with tempfile.TemporaryDirectory(dir=Path(table).parent) as folder:  # compile first
         sentences = []
@@ -112,16 +111,16 @@ def sign_once(corpus, table, memory, weights):
             sentences.append(sentence)
             if len(sentences) == 50:
                 break
-        recipe = SyntaxRecipe(weighting=Weighting(weights))
-        sign_annotated(sentences, Path(folder) / "t", recipe, memory_bytes=1 << 22, jobs=1)
+        recipe = Recipe(model=SyntaxModel(), weighting=Weighting(weights))
+        few = Sentences(sentences)
+        SignatureTable.build(few, Path(folder) / "t", recipe, memory_bytes=1 << 22, jobs=1)
     peaks = {"RssAnon": 0, "RssFile": 0}
     threading.Thread(target=watch, args=(peaks,), daemon=True).start()
     begun = time.process_time()
-    path = sign_annotated(
-        read_annotated([corpus]), table, recipe, memory_bytes=memory << 20, jobs=1
+    opened = SignatureTable.build(
+        AnnotatedText(corpus), table, recipe, memory_bytes=memory << 20, jobs=1
     )
     cpu = time.process_time() - begun
-    opened = SignatureTable.open(path)
     print(
         json.dumps(
             {
@@ -147,12 +146,20 @@ def watch(peaks):
 
 
 def compare_models(annotated):
-    from distsim import CorpusIndex, ExactCosine, IndexOptions, Recipe, Selection, SignatureTable
+    from distsim import (
+        CorpusIndex,
+        ExactCosine,
+        IndexOptions,
+        NgramModel,
+        Recipe,
+        Selection,
+        SignatureTable,
+    )
     from distsim.comparison import StoredCosine
+    from distsim.contexts.sources.annotated import Sentences
     from distsim.contexts.syntax.model import FAMILIES, SyntaxModel
     from distsim.contexts.weights import Weighting
     from distsim.corpus.annotated import read_annotated
-    from distsim.signatures.syntax import SyntaxRecipe, sign_annotated
 
     sentences = list(read_annotated([GUM / "gum-free.conllu.gz"], [GUM / "gum-free.ptb.gz"])) + (
         list(read_annotated(annotated)) if annotated else []
@@ -178,9 +185,8 @@ def compare_models(annotated):
         ]  # fmt: skip
         for scheme in ("raw", "ppmi"):
             for window in (1, 3):
-                table = SignatureTable.build(
-                    index, folder / "t", Recipe(window, Weighting(scheme)), selection
-                )
+                recipe = Recipe(model=NgramModel(window), weighting=Weighting(scheme))
+                table = SignatureTable.build(index, folder / "t", recipe, selection)
                 if not known:
                     known = {
                         name: [p for p in pairs if (table.find(p[:2]) >= 0).all()]
@@ -193,11 +199,10 @@ def compare_models(annotated):
                 if window == 1:
                     neighbours += near(f"n-gram {scheme}", table)
             for label, families, kinds in sets:
-                recipe = SyntaxRecipe(SyntaxModel(families, kinds), Weighting(scheme))
-                path = sign_annotated(
-                    iter(sentences), folder / "t", recipe, selection, keep_features=True
+                recipe = Recipe(model=SyntaxModel(families, kinds), weighting=Weighting(scheme))
+                table = SignatureTable.build(
+                    Sentences(sentences), folder / "t", recipe, selection, keep_features=True
                 )
-                table = SignatureTable.open(path)
                 report(f"syntax, {label}", scheme, table, StoredCosine(table), known)
                 if label == "all families":
                     neighbours += near(f"syntax {scheme}", table)

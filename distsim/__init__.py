@@ -20,7 +20,10 @@ if TYPE_CHECKING:
         similarities,
         similarity,
     )
-    from distsim.contexts.ngram import NamedContext, named_contexts
+    from distsim.contexts.ngram import NamedContext, NgramModel, named_contexts
+    from distsim.contexts.selection import Selection
+    from distsim.contexts.sources.annotated import AnnotatedText
+    from distsim.contexts.sources.counts import CountFiles
     from distsim.contexts.syntax.ccg import SpanLabels
     from distsim.contexts.syntax.model import SyntaxModel
     from distsim.contexts.weights import Weighting
@@ -41,18 +44,25 @@ if TYPE_CHECKING:
     from distsim.paraphrase.augment import augment_phrase_table
     from distsim.paraphrase.options import ParaphraseOptions
     from distsim.paraphrase.paraphraser import Paraphrase, Paraphraser
-    from distsim.signatures.counts import sign_counts
-    from distsim.signatures.learn import Learning
+    from distsim.signatures.composition import Composition
+    from distsim.signatures.fingerprint import Fingerprint
     from distsim.signatures.merge import merge_tables
+    from distsim.signatures.projections.learn import Learning
     from distsim.signatures.recipe import PRESETS, Recipe
-    from distsim.signatures.sign import Selection
-    from distsim.signatures.syntax import SyntaxRecipe, sign_annotated
-    from distsim.signatures.table import SignatureTable
+    from distsim.signatures.sign import learn
+    from distsim.signatures.table import SignatureTable, sign
     from distsim.substitution.inflections import Inflections
     from distsim.substitution.mix import Mix
     from distsim.substitution.substituter import Substitute, Substituter
 
 _HOME = {
+    "learn": "signatures.sign",
+    "sign": "signatures.table",
+    "Composition": "signatures.composition",
+    "Fingerprint": "signatures.fingerprint",
+    "NgramModel": "contexts.ngram",
+    "CountFiles": "contexts.sources.counts",
+    "AnnotatedText": "contexts.sources.annotated",
     "PRESETS": "signatures.recipe",
     "AlignerOptions": "bitext.aligner",
     "ArtifactError": "errors",
@@ -66,7 +76,7 @@ _HOME = {
     "IndexOptions": "indexes.build",
     "Inflections": "substitution.inflections",
     "InputError": "errors",
-    "Learning": "signatures.learn",
+    "Learning": "signatures.projections.learn",
     "LearntCosine": "comparison",
     "Mix": "substitution.mix",
     "NamedContext": "contexts.ngram",
@@ -79,14 +89,13 @@ _HOME = {
     "ParameterError": "errors",
     "Recipe": "signatures.recipe",
     "RuleScorer": "grammar.scoring",
-    "Selection": "signatures.sign",
+    "Selection": "contexts.selection",
     "SignatureTable": "signatures.table",
     "SpanLabels": "contexts.syntax.ccg",
     "StoredCosine": "comparison",
     "Substitute": "substitution.substituter",
     "Substituter": "substitution.substituter",
     "SyntaxModel": "contexts.syntax.model",
-    "SyntaxRecipe": "signatures.syntax",
     "Weighting": "contexts.weights",
     "augment_phrase_table": "paraphrase.augment",
     "build_bitext": "bitext.build",
@@ -95,8 +104,6 @@ _HOME = {
     "decompose": "grammar.decomposition",
     "neighbours": "nearest",
     "read_annotated": "corpus.annotated",
-    "sign_annotated": "signatures.syntax",
-    "sign_counts": "signatures.counts",
     "similarities": "comparison",
     "similarity": "comparison",
 }
@@ -104,13 +111,17 @@ _HOME = {
 __all__ = [
     "PRESETS",
     "AlignerOptions",
+    "AnnotatedText",
     "ArtifactError",
     "Bitext",
     "BitextOptions",
+    "Composition",
     "ConcordanceLine",
     "CorpusIndex",
+    "CountFiles",
     "DistsimError",
     "ExactCosine",
+    "Fingerprint",
     "IncompatibleError",
     "IndexOptions",
     "Inflections",
@@ -121,6 +132,7 @@ __all__ = [
     "NamedContext",
     "Neighbour",
     "NeighbourSearch",
+    "NgramModel",
     "Normaliser",
     "ParameterError",
     "Paraphrase",
@@ -135,17 +147,16 @@ __all__ = [
     "Substitute",
     "Substituter",
     "SyntaxModel",
-    "SyntaxRecipe",
     "Weighting",
     "augment_phrase_table",
     "build_bitext",
     "decompose",
+    "learn",
     "merge_tables",
     "named_contexts",
     "neighbours",
     "read_annotated",
-    "sign_annotated",
-    "sign_counts",
+    "sign",
     "similarities",
     "similarity",
 ]

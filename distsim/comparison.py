@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from distsim.contexts.ngram import feature_space, phrase_contexts
+from distsim.contexts.ngram import NgramModel, feature_space, phrase_contexts
+from distsim.contexts.sources.source import PhraseBatch
 from distsim.contexts.weights import Weigher
 from distsim.corpus.query import split_phrase
 from distsim.corpus.vocabulary import hash_texts
@@ -18,9 +19,9 @@ from distsim.kernels.compiled import frozen
 from distsim.kernels.contexts import cosine
 from distsim.signatures.composition import Composer
 from distsim.signatures.feature_store import FeatureStore
-from distsim.signatures.recipe import Recipe, require_same
-from distsim.signatures.signer import PhraseBatch, Signer
-from distsim.signatures.spectral import SpectralProjection
+from distsim.signatures.projections.spectral import SpectralProjection
+from distsim.signatures.recipe import Recipe
+from distsim.signatures.signer import Signer
 from distsim.signatures.table import SignatureTable
 
 _CACHED_VECTORS = 1 << 12
@@ -84,7 +85,7 @@ def estimates(
     """
     second = table if other is None else other
     if other is not None:
-        require_same(table.fingerprint, str(table.path), other.fingerprint, str(other.path))
+        table.fingerprint.require_same(other.fingerprint, str(table.path), str(other.path))
     bits_a, known_a, composed_a = _bits_of(table, [a for a, _ in pairs], compose)
     bits_b, known_b, composed_b = _bits_of(second, [b for _, b in pairs], compose)
     known = known_a & known_b
@@ -127,9 +128,9 @@ class ExactCosine:
     def __init__(self, index: CorpusIndex, table: SignatureTable) -> None:
         _require_corpus(index, table)
         self.index = index
-        self._recipe = Recipe.from_fingerprint(table.fingerprint)
-        space = feature_space(index, self._recipe.window, self._recipe.sides)
-        self._weigher = Weigher(space, self._recipe.weighting)
+        self._model = _ngram_model(table)
+        space = feature_space(index, self._model.window, self._model.sides)
+        self._weigher = Weigher(space, table.fingerprint.weighting())
         self._vector = lru_cache(_CACHED_VECTORS)(self._counted_vector)
 
     def similarity(self, a: str, b: str) -> float | None:
@@ -154,7 +155,7 @@ class ExactCosine:
     def _counted_vector(self, phrase: str) -> tuple[np.ndarray, np.ndarray]:
         if not phrase:  # every word of it vanished
             return frozen(np.empty(0, np.uint32)), frozen(np.empty(0))
-        contexts = phrase_contexts(self.index, phrase, self._recipe.window, self._recipe.sides)
+        contexts = phrase_contexts(self.index, phrase, self._model.window, self._model.sides)
         return frozen(contexts.features), frozen(self._weigher.weigh(contexts))
 
 
@@ -206,31 +207,37 @@ class LearntCosine:
     rare for the table, which are then composed of their words and what contexts they have.
 
     Arguments:
-        index: where contexts are counted. table: a table signed from it by `projection`.
+        index: where contexts are counted. table: a table signed from it.
+        projection: by which it was signed; the one that belongs to it where None.
 
     Raises:
         IncompatibleError: the table was not signed from this corpus or by this projection.
     """
 
     def __init__(
-        self, index: CorpusIndex, table: SignatureTable, projection: SpectralProjection
+        self,
+        index: CorpusIndex,
+        table: SignatureTable,
+        projection: SpectralProjection | None = None,
     ) -> None:
         _require_corpus(index, table)
-        if table.fingerprint["projection"] != projection.manifest():
+        projection = projection or table.projection
+        if table.fingerprint.projection != projection.manifest():
             raise IncompatibleError(
                 f"{table.path} was not signed by the projection {projection.path}: name the "
                 "projection that it was signed by"
             )
         self._index = index
-        self._recipe = recipe = Recipe.from_fingerprint(table.fingerprint)
+        self._model = _ngram_model(table)
+        recipe = Recipe.from_fingerprint(table.fingerprint)
         if recipe.composition is not None and table.parts is None:
             raise IncompatibleError(
                 f"{table.path} keeps no vectors of words to compose phrases of: sign it again "
                 "without --no-parts"
             )
         composer = Composer(projection.centre, recipe.composition, table.parts)
-        space = feature_space(index, recipe.window, recipe.sides)
-        self._signer = Signer(space, recipe.weighting, projection, composer)
+        self._space = feature_space(index, self._model.window, self._model.sides)
+        self._signer = Signer(recipe.weighting, projection, composer, self._space)
         self._table = table
         self._vector = lru_cache(_CACHED_VECTORS)(self._made_vector)
 
@@ -255,7 +262,7 @@ class LearntCosine:
     def _made_vector(self, phrase: str) -> np.ndarray | None:
         if not phrase:
             return None
-        contexts = phrase_contexts(self._index, phrase, self._recipe.window, self._recipe.sides)
+        contexts = phrase_contexts(self._index, phrase, self._model.window, self._model.sides)
         text = np.frombuffer(phrase.encode(), np.uint8)
         batch = PhraseBatch(
             hashes=hash_texts([phrase.encode()]),
@@ -263,9 +270,19 @@ class LearntCosine:
             text_lengths=np.array([text.size]),
             strengths=np.array([self._index.count(phrase)], np.uint64),
             contexts=contexts,
+            space=self._space,
         )
         vector = self._signer.vectors(batch)[0].copy()
         return vector if vector.any() else None
+
+
+def _ngram_model(table: SignatureTable) -> NgramModel:
+    if table.fingerprint.is_syntactic:
+        raise IncompatibleError(
+            f"{table.path}: no index holds the contexts of a syntactic table: sign it again and "
+            "keep its features"
+        )
+    return NgramModel.from_manifest(table.fingerprint.model)
 
 
 def _require_corpus(index: CorpusIndex, table: SignatureTable) -> None:

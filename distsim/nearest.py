@@ -60,7 +60,7 @@ class NeighbourSearch:
     ) -> None:
         self._table = table
         if distinct is None:
-            distinct = candidates is None and "composition" in table.fingerprint
+            distinct = candidates is None and table.fingerprint.composition is not None
         self._repeats = Repeats(table) if distinct else None
         if min_strength is None:
             n_words = self._repeats.n_words if self._repeats else 0

@@ -11,8 +11,7 @@ from distsim.errors import ArtifactError
 from distsim.indexes.corpus_index import CorpusIndex, signatures_inside
 from distsim.kernels.compiled import frozen
 from distsim.kernels.suffixes import count_disorder
-from distsim.signatures.sign import projection_inside
-from distsim.signatures.spectral import SpectralProjection
+from distsim.signatures.projections.spectral import SpectralProjection
 from distsim.signatures.sums import KeptSums
 from distsim.signatures.table import SignatureTable
 
@@ -43,10 +42,11 @@ def find_faults(path: str | Path) -> list[str]:
             faults += _index_faults(CorpusIndex(artifact))
             if signatures_inside(path).exists():
                 faults += find_faults(signatures_inside(path))
-            if projection_inside(path).exists():
-                faults += find_faults(projection_inside(path))
         elif artifact.kind is storage.SIGNATURES:
-            faults += _table_faults(SignatureTable(artifact))
+            table = SignatureTable(artifact)
+            faults += _table_faults(table)
+            if table.fingerprint.is_learnt:
+                faults += find_faults(table.projection.path)
         elif artifact.kind is storage.BITEXT:
             faults += Bitext(artifact).faults()
         elif artifact.kind is storage.PROJECTION:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from distsim import CorpusIndex, IndexOptions
+from distsim import CorpusIndex, IndexOptions, Recipe
 from distsim.cli.main import main
 
 PROJECT = Path(__file__).parent.parent
@@ -46,7 +46,7 @@ def alice_index(alice, tmp_path_factory) -> CorpusIndex:
     folder = tmp_path_factory.mktemp("alice")
     (folder / "alice.txt").write_text(alice, encoding="utf-8")
     index = CorpusIndex.build([folder / "alice.txt"], folder / "index", IndexOptions("text"))
-    SignatureTable.build(index, selection=Selection(min_count=2))
+    SignatureTable.build(index, recipe=Recipe(), selection=Selection(min_count=2))
     return index
 
 

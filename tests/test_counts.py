@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 from distsim import (
     CorpusIndex,
+    CountFiles,
     IndexOptions,
     InputError,
+    NgramModel,
     Normaliser,
     ParameterError,
     Recipe,
@@ -26,7 +28,6 @@ from distsim.contexts.phrase_store import PhraseStore
 from distsim.contexts.weights import SCHEMES
 from distsim.corpus.sources import find_sources
 from distsim.corpus.vocabulary import hash_texts
-from distsim.signatures.counts import sign_counts
 from tests.naive_counts import ngrams_of, phrases_of
 
 SMALLEST = 1 << 18
@@ -52,6 +53,14 @@ def read(path, longest, folder, memory=SMALLEST, normaliser=EXACT):
     counts = NgramCounts(longest, normaliser, folder, memory)
     counts.read(find_sources([path]))
     return counts
+
+
+def sign_counts(files, path, recipe=None, selection=None, **options):
+    """Sign count files; return what was read."""
+    named = ("normaliser", "text_format")
+    source = CountFiles(files, **{n: options.pop(n) for n in named if n in options})
+    SignatureTable.build(source, path, recipe or Recipe(), selection, **options)
+    return source.report
 
 
 def as_dict(counts, min_count=1):
@@ -233,8 +242,8 @@ def test_what_is_missing_is_named(tmp_path):
     (tmp_path / "empty").write_text("")
     with pytest.raises(InputError, match=r"empty: no n-gram in the counts: name files"):
         sign_counts([tmp_path / "empty"], tmp_path / "t")
-    with pytest.raises(ParameterError, match=r"window 2 with count files.*--window 1"):
-        sign_counts([tmp_path / "counts"], tmp_path / "t", Recipe(window=2))
+    with pytest.raises(ParameterError, match=r"`window` 2 with count files.*: use 1"):
+        sign_counts([tmp_path / "counts"], tmp_path / "t", Recipe(model=NgramModel(2)))
 
 
 def test_two_phrases_with_one_hash_are_refused(tmp_path):
@@ -274,6 +283,6 @@ def test_an_index_option_does_not_matter(tmp_path, sentences):
         [tmp_path / "corpus"], tmp_path / "index", IndexOptions(normaliser=EXACT)
     )
     written(tmp_path / "counts", ((tuple(p.split()), n) for p, n in index.ngrams(1, 5)))
-    SignatureTable.build(index, tmp_path / "a")
+    SignatureTable.build(index, tmp_path / "a", Recipe())
     sign_counts([tmp_path / "counts"], tmp_path / "b", normaliser=EXACT)
     assert same_folders(tmp_path / "a", tmp_path / "b")

@@ -73,8 +73,8 @@ def test_near_duplicates_are_reported(folder):
     ("arguments", "wanted"),
     [
         (("INDEX", "INDEX"), "give one index, or count files with --from-counts"),
-        (("INDEX", "--keep-case"), "were settled when the index was built"),
-        (("INDEX", "--format", "text"), "were settled when the index was built"),
+        (("INDEX", "--keep-case"), "with an index: they were settled when it was built"),
+        (("INDEX", "--format", "text"), "with an index: they were settled when it was built"),
         (("INDEX", "--from-counts"), "--from-counts needs the table's folder: give -o TABLE"),
         (("INDEX", "--memory", "much"), "'much': give a size such as 800M or 4G"),
     ],

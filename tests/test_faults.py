@@ -16,7 +16,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from distsim import ArtifactError, CorpusIndex, IndexOptions, SignatureTable, storage
+from distsim import ArtifactError, CorpusIndex, IndexOptions, Recipe, SignatureTable, storage
 from distsim.cli import main as program
 from distsim.cli import start
 from distsim.contexts.weights import Weighting
@@ -56,7 +56,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def index(corpus: Path, tmp_path: Path) -> Path:
     options = IndexOptions("text", shard_tokens=800)
     opened = CorpusIndex.build([corpus / "a.txt", corpus / "b.txt"], tmp_path / "x.index", options)
-    SignatureTable.build(opened)
+    SignatureTable.build(opened, recipe=Recipe())
     return tmp_path / "x.index"
 
 
@@ -293,8 +293,8 @@ def test_full_disk(index: Path, corpus: Path, monkeypatch: pytest.MonkeyPatch) -
         (f"index build --format text {corpus}/a.txt -o y.index", ".y.index.unfinished/shard-0"),
         (f"index build --format text {corpus}/a.txt -o x.index", "x.index/shard-0-tokens.part"),
         (f"index add x.index {corpus}/c.txt", "x.index/shard-"),
-        ("sign x.index --preset thesis", "x.index/signatures/"),
-        ("sign x.index", "x.index/.projection.unfinished/"),
+        ("sign x.index --preset thesis --bits 128", "x.index/signatures/"),
+        ("sign x.index", "x.index/signatures/.projection.unfinished/"),
     ):
         status, said = run_program(monkeypatch, folder, command)
         assert status == 1
@@ -338,7 +338,7 @@ def test_no_permission_is_found_at_the_door(
     with pytest.raises(ArtifactError, match=wanted):
         CorpusIndex.build([corpus / "a.txt"], index.parent / "y.index")
     with pytest.raises(ArtifactError, match=f"signatures: {wanted}"):
-        SignatureTable.build(CorpusIndex.open(index))
+        SignatureTable.build(CorpusIndex.open(index), recipe=Recipe())
 
 
 def test_second_writer(index: Path, corpus: Path) -> None:

@@ -12,7 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from distsim import CorpusIndex, ExactCosine, IndexOptions, Normaliser, SignatureTable, similarity
+from distsim import (
+    CorpusIndex,
+    ExactCosine,
+    IndexOptions,
+    Normaliser,
+    Recipe,
+    SignatureTable,
+    similarity,
+)
 from distsim.cli.main import app
 from distsim.corpus.lines import LineBlock
 from distsim.errors import InputError, ParameterError
@@ -49,7 +57,7 @@ def index(tmp_path_factory):
 def table(index):
     from distsim import Selection
 
-    return SignatureTable.build(index, selection=Selection(min_count=2))
+    return SignatureTable.build(index, recipe=Recipe(), selection=Selection(min_count=2))
 
 
 @pytest.fixture(scope="module")
@@ -148,7 +156,7 @@ def test_a_token_that_vanishes_leaves_its_pair_unscored(tmp_path):
     (tmp_path / "t").write_text("the city , the town , the city . the town .\n" * 6)
     options = IndexOptions("lines", Normaliser(drop_punctuation=True))
     built = CorpusIndex.build([tmp_path / "t"], tmp_path / "i", options)
-    scorer = RuleScorer([("s", SignatureTable.build(built))])
+    scorer = RuleScorer([("s", SignatureTable.build(built, recipe=Recipe()))])
     assert scorer.score("the city ,", "the town ,", [(0, 0), (1, 1), (2, 2)])[0][1:] == (6, 3)
     assert scorer.score(",", ",", [(0, 0)])[0] == (None, 1, 0)
 

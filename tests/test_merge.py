@@ -11,6 +11,7 @@ from distsim import (
     CorpusIndex,
     IncompatibleError,
     IndexOptions,
+    NgramModel,
     ParameterError,
     Recipe,
     Selection,
@@ -18,13 +19,12 @@ from distsim import (
     Weighting,
     storage,
 )
-from distsim.signatures import merge as merging
-from distsim.signatures.counts import sign_counts
+from distsim.signatures import sums as merging
 from distsim.signatures.merge import merge_tables
 from distsim.signatures.sums import KeptSums
 from distsim.verification import find_faults
 from tests.conftest import random_sentences, write_lines
-from tests.test_counts import same_folders
+from tests.test_counts import same_folders, sign_counts
 
 SMALL = 1 << 18
 
@@ -38,7 +38,9 @@ def index_of(folder: Path, name: str, sentences, **options) -> CorpusIndex:
 
 def signed(index, name, selection=None, recipe=None, keep_sums=True) -> Path:
     path = index.path.parent / name
-    SignatureTable.build(index, path, recipe, selection, keep_sums=keep_sums, memory_bytes=SMALL)
+    SignatureTable.build(
+        index, path, recipe or Recipe(), selection, keep_sums=keep_sums, memory_bytes=SMALL
+    )
     return path
 
 
@@ -47,7 +49,7 @@ def signed(index, name, selection=None, recipe=None, keep_sums=True) -> Path:
 def test_parts_merged_are_the_whole(tmp_path, n_parts, window, min_count):
     """Byte for byte; the last part alone has words that the others lack."""
     sentences = [*random_sentences(n_parts, 200, 14), ["zebra"], ["zebra", "crossing"]]
-    recipe, selection = Recipe(window), Selection(min_count)
+    recipe, selection = Recipe(model=NgramModel(window)), Selection(min_count)
     whole = index_of(tmp_path, "whole", sentences)
     plain = signed(whole, "plain", selection, recipe, keep_sums=False)
     kept = signed(whole, "kept", selection, recipe)
@@ -92,7 +94,7 @@ def test_step_by_step_and_from_counts(tmp_path, alice):
                     text_format="text", memory_bytes=SMALL)  # fmt: skip
     table = merge_tables([tmp_path / "2", tmp_path / "0"], tmp_path / "02", keep_sums=True)
     assert table.parameters["min_count"] == 9
-    merge_tables([tmp_path / "02", tmp_path / "1"], tmp_path / "021", 2, keep_sums=True)
+    merge_tables([tmp_path / "02", tmp_path / "1"], tmp_path / "021", min_count=2, keep_sums=True)
     assert same_folders(tmp_path / "021", signed(whole, "kept", Selection(2)))
 
 
@@ -109,7 +111,7 @@ def test_a_phrase_rare_in_both_halves_is_found_in_the_whole(tmp_path):
 
 def test_every_phrase_is_kept_with_its_sum(tmp_path, small_index):
     """The terms times the pool's vectors are the sums, for phrases of every count."""
-    from distsim.signatures.gaussian import gaussian_pool
+    from distsim.signatures.projections.gaussian import gaussian_pool
 
     path = signed(small_index, "table", Selection(2))
     sums = KeptSums(storage.Artifact(path, storage.SIGNATURES))
@@ -137,9 +139,9 @@ def test_every_phrase_is_kept_with_its_sum(tmp_path, small_index):
 
 @pytest.mark.parametrize("scheme", ["log", "ppmi", "llr", "log-llr"])
 def test_weights_that_do_not_add_are_refused(small_index, tmp_path, scheme):
-    with pytest.raises(ParameterError, match=rf"--weights {scheme}: .* cannot be merged: use"):
+    with pytest.raises(ParameterError, match=rf"`weights` {scheme}: .* cannot be merged: use"):
         signed(small_index, "t", recipe=Recipe(weighting=Weighting(scheme)))
-    with pytest.raises(ParameterError, match=r"--max-phrases: .*: use --min-count"):
+    with pytest.raises(ParameterError, match=r"`max_phrases`: .*: use `min_count`"):
         signed(small_index, "t", Selection(max_phrases=5))
     assert not (small_index.path.parent / "t").exists()
 
@@ -148,7 +150,7 @@ def test_what_cannot_be_merged_is_refused(tmp_path, small_index):
     a = signed(small_index, "a")
     plain = signed(small_index, "plain", keep_sums=False)
     with pytest.raises(
-        ArtifactError, match=r"plain: the table was signed without its sums.*--keep-sums"
+        ArtifactError, match=r"plain: the table was signed without its sums.*`keep_sums`"
     ):
         merge_tables([a, plain], tmp_path / "m")
     other = signed(small_index, "other", recipe=Recipe(n_bits=128))
@@ -157,13 +159,13 @@ def test_what_cannot_be_merged_is_refused(tmp_path, small_index):
     ):
         merge_tables([a, other], tmp_path / "m")
     short = signed(small_index, "short", Selection(max_length=2))
-    with pytest.raises(IncompatibleError, match=r"/a and .*/short .*--max-length is 4 and 2; sign"):
+    with pytest.raises(IncompatibleError, match=r"/a and .*/short .*`max_length` is 4 and 2; sign"):
         merge_tables([a, short], tmp_path / "m")
     rare = signed(small_index, "rare", Selection(2))
-    with pytest.raises(IncompatibleError, match=r"/a and .*/rare .* 5 and 2: .*--min-count"):
+    with pytest.raises(IncompatibleError, match=r"/a and .*/rare .* 5 and 2: .*`min_count`"):
         merge_tables([a, rare], tmp_path / "m")
     running = signed(index_of(tmp_path, "running", [["x", "y"]] * 9, text_format="text"), "text")
-    with pytest.raises(IncompatibleError, match=r"--format is lines and text"):
+    with pytest.raises(IncompatibleError, match=r"`text_format` is lines and text"):
         merge_tables([a, running], tmp_path / "m")
     with pytest.raises(ParameterError, match="at least two tables"):
         merge_tables([a], tmp_path / "m")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from distsim import ArtifactError, CorpusIndex, IndexOptions, ParameterError, SignatureTable
+from distsim import ArtifactError, CorpusIndex, IndexOptions, ParameterError, Recipe, SignatureTable
 from distsim.corpus import near_duplicates
 from distsim.corpus.near_duplicates import NearDuplicates, _alike
 from distsim.corpus.vocabulary import DROPPED, hash_texts
@@ -147,8 +147,8 @@ def test_the_index_is_that_of_the_lines_that_stay(tmp_path):
     assert near.parameters["corpus"] == plain.parameters["corpus"]
     assert near.parameters["words"] == plain.parameters["words"]
     assert dict(near.ngrams()) == dict(plain.ngrams())
-    SignatureTable.build(near, tmp_path / "a")
-    SignatureTable.build(plain, tmp_path / "b")
+    SignatureTable.build(near, tmp_path / "a", Recipe())
+    SignatureTable.build(plain, tmp_path / "b", Recipe())
     assert same_folders(tmp_path / "a", tmp_path / "b")
     assert find_faults(tmp_path / "near") == []
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from distsim import CorpusIndex, IndexOptions, ParameterError, SignatureTable
+from distsim import CorpusIndex, IndexOptions, ParameterError, Recipe, SignatureTable
 from distsim.contexts.weights import Weighting
 from distsim.kernels.profiles import gather_windows, weigh_by_likelihood, weigh_roughly
 from distsim.kernels.suffixes import DAMAGED
@@ -204,7 +204,7 @@ def test_shards_change_nothing(tmp_path):
     many = build(tmp_path, sentences, 100, "many")
     assert len(many.shards) > 5
     for phrase in ["w0", "w5", "w30", "w1 w0", "w0 w0"]:
-        tables = [SignatureTable.build(index) for index in (one, many)]
+        tables = [SignatureTable.build(index, recipe=Recipe()) for index in (one, many)]
         assert Paraphraser(one, options, tables[0]).answer(phrase) == Paraphraser(
             many, options, tables[1]
         ).answer(phrase)
@@ -304,7 +304,7 @@ def test_other_ways_to_candidates_say_where_they_are_from(tmp_path):
     found = Paraphraser(index, options).paraphrases("old")
     assert found[0].phrase == "new" and found[0].origin == ("sides",)
     assert found[0].evidence == 0 and found[0].contexts[0] == "_ r4 q4"
-    table = SignatureTable.build(index, selection=None)
+    table = SignatureTable.build(index, recipe=Recipe(), selection=None)
     near = Paraphraser(
         index, replace(options, neighbours=5, neighbour_strength=1), table
     ).paraphrases("old")

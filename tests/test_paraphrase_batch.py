@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from distsim import CorpusIndex, IndexOptions, InputError, Normaliser, SignatureTable
+from distsim import CorpusIndex, IndexOptions, InputError, Normaliser, Recipe, SignatureTable
 from distsim.paraphrase.batch import paraphrase_phrases
 from distsim.paraphrase.options import ParaphraseOptions
 from distsim.paraphrase.paraphraser import Paraphraser
@@ -22,7 +22,7 @@ def index(tmp_path_factory) -> CorpusIndex:
     corpus = folder / "corpus.txt"
     corpus.write_text("".join(" ".join(rng.choices(words, k=7)) + "\n" for _ in range(150)))
     index = CorpusIndex.build([corpus], folder / "index", IndexOptions("lines"))
-    SignatureTable.build(index)
+    SignatureTable.build(index, recipe=Recipe())
     return index
 
 

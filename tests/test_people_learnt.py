@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,12 +12,14 @@ from scipy import sparse
 
 from distsim import (
     CorpusIndex,
+    CountFiles,
     ExactCosine,
     IncompatibleError,
     IndexOptions,
     Learning,
     LearntCosine,
     NeighbourSearch,
+    NgramModel,
     ParameterError,
     Recipe,
     Selection,
@@ -33,16 +36,16 @@ from distsim.kernels.composition import centre_rows, compose_rows
 from distsim.kernels.projection import NOWHERE, project
 from distsim.kernels.sparse import multiply
 from distsim.signatures.composition import Composition
+from distsim.signatures.projections.singular import find_rotation, right_singular
+from distsim.signatures.projections.spectral import SpectralProjection
 from distsim.signatures.recipe import PRESETS
-from distsim.signatures.sign import learn_from_index, projection_inside
-from distsim.signatures.singular import find_rotation, right_singular
-from distsim.signatures.spectral import SpectralProjection
+from distsim.signatures.sign import learn
 from distsim.verification import find_faults
 from tests import naive_people as naive
 from tests.conftest import write_lines
 
-RECIPE = Recipe(window=3, weighting=Weighting("ppmi", shift=0.0), n_bits=64, sides=True,
-                learnt=True, composition=Composition())  # fmt: skip
+RECIPE = Recipe(model=NgramModel(3, sides=True), weighting=Weighting("ppmi", shift=0.0), n_bits=64,
+                projection="spectral", composition=Composition())  # fmt: skip
 MANY = Selection(min_count=3, max_length=3)
 
 
@@ -76,9 +79,9 @@ def test_side_totals_are_sums_over_the_corpus(small_index, sentences):
 
 def test_the_window_is_checked_by_kind():
     with pytest.raises(ParameterError, match="window 4: choose 1 to 3 tokens a side .* positions"):
-        Recipe(window=4)
+        NgramModel(4)
     with pytest.raises(ParameterError, match="window 11: choose 1 to 10 .* sides"):
-        Recipe(window=11, sides=True)
+        NgramModel(11, sides=True)
     with pytest.raises(ParameterError, match="composed in a learnt space only: choose"):
         Recipe(composition=Composition())
 
@@ -180,18 +183,17 @@ def test_reopened_tables_know_their_recipe(learnt):
 
 def test_the_thesis_preset_knows_nothing_of_all_this(alice_index):
     recipe = PRESETS["thesis"]
-    assert recipe == Recipe(1, Weighting("raw"), 256, 1)
+    assert recipe == Recipe(model=NgramModel(1), weighting=Weighting("raw"), n_bits=256, seed=1)
     table = SignatureTable.open(alice_index.path)
-    assert set(table.fingerprint) == {"model", "weights", "normaliser", "projection"}
-    assert table.fingerprint["model"] == {"name": "ngram", "window": 1, "families": ["l1", "r1"]}
+    assert set(table.fingerprint.manifest()) == {"model", "weights", "normaliser", "projection"}
+    assert table.fingerprint.model == {"name": "ngram", "window": 1, "families": ["l1", "r1"]}
     assert table.parts is None
     assert estimates(table, [("alice the rabbit", "alice")]) == [(None, False)]
 
 
 def test_bits_estimate_the_cosines_of_real_vectors(learnt):
     index, table = learnt
-    projection = SpectralProjection.open(projection_inside(index.path))
-    real = LearntCosine(index, table, projection)
+    real = LearntCosine(index, table)
     draw = np.random.default_rng(1)
     texts = list(table.texts())
     pairs = [(texts[a], texts[b]) for a, b in draw.integers(0, len(texts), (200, 2))]
@@ -292,24 +294,23 @@ def test_rules_are_scored_by_composed_phrases_if_asked(learnt, tmp_path, capsys)
 
 
 def test_a_table_without_parts_composes_nothing(learnt, tmp_path):
-    index, _ = learnt
-    path = projection_inside(index.path)
-    table = SignatureTable.build(index, tmp_path / "t", RECIPE, MANY, projection_path=path,
-                                 keep_parts=False)  # fmt: skip
+    index, signed = learnt
+    table = SignatureTable.build(index, tmp_path / "t", RECIPE, MANY, keep_parts=False)
+    assert table.fingerprint == signed.fingerprint
     assert estimates(table, [("alice queen", "alice")]) == [(None, False)]
     with pytest.raises(IncompatibleError, match="keeps no vectors of words .* without --no-parts"):
-        LearntCosine(index, table, SpectralProjection.open(path))
+        LearntCosine(index, table)
 
 
 def test_a_projection_is_the_same_bytes_again_and_refuses_other_contexts(learnt, tmp_path):
     index, table = learnt
-    again = learn_from_index(index, tmp_path / "again", RECIPE)
+    again = learn(index, tmp_path / "again", RECIPE)
     projection = SpectralProjection.open(again)
-    assert projection.manifest() == table.fingerprint["projection"]
-    other = Recipe(window=2, weighting=RECIPE.weighting, sides=True, learnt=True)
+    assert projection.manifest() == table.fingerprint.projection
+    other = replace(RECIPE, model=NgramModel(2, sides=True))
     with pytest.raises(IncompatibleError, match="was learnt with model .* learn a projection"):
-        SignatureTable.build(index, tmp_path / "t", other, MANY, projection_path=again)
-    different = learn_from_index(index, tmp_path / "other", RECIPE, Learning(exponent=0.0))
+        SignatureTable.build(index, tmp_path / "t", other, MANY, projection=again)
+    different = learn(index, tmp_path / "other", replace(RECIPE, learning=Learning(exponent=0.0)))
     with pytest.raises(IncompatibleError, match="was not signed by the projection"):
         LearntCosine(index, table, SpectralProjection.open(different))
 
@@ -318,7 +319,7 @@ def test_too_little_text_and_wrong_settings_are_refused(tmp_path):
     (tmp_path / "c.txt").write_text("a\n")
     index = CorpusIndex.build([tmp_path / "c.txt"], tmp_path / "index")
     with pytest.raises(ParameterError, match="too few to learn a projection: take more text"):
-        learn_from_index(index, tmp_path / "p", RECIPE)
+        learn(index, tmp_path / "p", RECIPE)
     with pytest.raises(ParameterError, match="exponent 2: choose counts"):
         Learning(exponent=2)
     with pytest.raises(ParameterError, match="rotation 'x': choose one of random, itq"):
@@ -328,13 +329,11 @@ def test_too_little_text_and_wrong_settings_are_refused(tmp_path):
 
 
 def test_learnt_tables_keep_no_sums_and_come_from_no_count_files(learnt, tmp_path):
-    from distsim.signatures.counts import sign_counts
-
     index, _ = learnt
-    with pytest.raises(ParameterError, match="--keep-sums with a learnt projection.*--preset"):
+    with pytest.raises(ParameterError, match="`keep_sums` with a learnt projection.*the preset"):
         SignatureTable.build(index, tmp_path / "t", RECIPE, MANY, keep_sums=True)
-    with pytest.raises(ParameterError, match="with count files.*use --preset thesis"):
-        sign_counts([tmp_path], tmp_path / "t", RECIPE)
+    with pytest.raises(ParameterError, match="count files tell .*use the preset thesis"):
+        SignatureTable.build(CountFiles(tmp_path), tmp_path / "t", RECIPE)
 
 
 def test_reranking_orders_by_exact_cosine(alice_index):

@@ -9,6 +9,7 @@ from distsim import (
     IncompatibleError,
     IndexOptions,
     NeighbourSearch,
+    NgramModel,
     ParameterError,
     Recipe,
     Selection,
@@ -21,7 +22,7 @@ from distsim import (
 from distsim.contexts.ngram import named_contexts
 from distsim.contexts.weights import SCHEMES
 from distsim.errors import ArtifactError
-from distsim.signatures.gaussian import POOL_SIZE, gaussian_pool
+from distsim.signatures.projections.gaussian import POOL_SIZE, gaussian_pool
 from distsim.verification import find_faults
 from tests import naive
 from tests.conftest import random_sentences, write_lines
@@ -42,7 +43,9 @@ def test_signatures_are_those_of_a_plain_computation(
 ):
     weighting = Weighting(scheme, shift=0.2, subsample=subsample, discount=discount)
     table = SignatureTable.build(
-        small_index, recipe=Recipe(window, weighting, 64, seed=7), selection=Selection(2)
+        small_index,
+        recipe=Recipe(model=NgramModel(window), weighting=weighting, n_bits=64, seed=7),
+        selection=Selection(2),
     )
     pool = gaussian_pool(7, 64)
     counted = naive.count_ngrams(sentences, 4)
@@ -93,7 +96,7 @@ def test_estimates_come_near_exact_cosines(alice_index):
 
 def test_exact_cosines_are_those_of_a_plain_computation(small_index, sentences):
     for scheme in SCHEMES:
-        recipe = Recipe(2, Weighting(scheme), 64)
+        recipe = Recipe(model=NgramModel(2), weighting=Weighting(scheme), n_bits=64)
         table = SignatureTable.build(small_index, recipe=recipe, selection=Selection(1))
         exact = ExactCosine(small_index, table)
         for a, b in [("a0", "bé1"), ("a0 a0", "c2"), ("a0", "a0"), ("dé3", "fé5 a0")]:
@@ -170,13 +173,13 @@ def test_neither_shards_nor_jobs_nor_order_change_a_bit(tmp_path, scheme):
     sentences = random_sentences(9, 300)
     corpus = write_lines(tmp_path / "c.txt", sentences)
     turned = write_lines(tmp_path / "d.txt", sentences[::-1])
-    recipe = Recipe(2, Weighting(scheme), 128)
+    recipe = Recipe(model=NgramModel(2), weighting=Weighting(scheme), n_bits=128)
     tables = []
     for name, file, shard, jobs in (
         ("one", corpus, 10**6, 1), ("many", corpus, 200, 3), ("turned", turned, 500, 2),
     ):  # fmt: skip
         index = CorpusIndex.build([file], tmp_path / name, IndexOptions(shard_tokens=shard))
-        SignatureTable.build(index, tmp_path / f"{name}.table", recipe, Selection(2), jobs)
+        SignatureTable.build(index, tmp_path / f"{name}.table", recipe, Selection(2), jobs=jobs)
         tables.append(bytes_of(tmp_path / f"{name}.table"))
     assert tables[0] == tables[1] == tables[2]
 
@@ -185,14 +188,14 @@ def test_max_phrases_keeps_the_most_frequent(small_index, sentences):
     counted = naive.count_ngrams(sentences, 4)
     ranked = sorted((-n, " ".join(p)) for p, n in counted.items())
     for keep in (1, 7, 40):
-        table = SignatureTable.build(small_index, selection=Selection(1, 4, keep))
+        table = SignatureTable.build(small_index, recipe=Recipe(), selection=Selection(1, 4, keep))
         assert sorted(table.texts()) == sorted(text for _, text in ranked[:keep])
 
 
 def test_phrases_without_context_have_no_signature(tmp_path):
     corpus = write_lines(tmp_path / "c.txt", [["alone"], ["alone"], ["a", "b"], ["a", "b"]])
     index = CorpusIndex.build([corpus], tmp_path / "index")
-    table = SignatureTable.build(index, selection=Selection(1))
+    table = SignatureTable.build(index, recipe=Recipe(), selection=Selection(1))
     assert sorted(table.texts()) == ["a", "b"]
     assert table.parameters["phrases_without_context"] == 2
     assert similarity(table, "alone", "a") is None
@@ -200,7 +203,9 @@ def test_phrases_without_context_have_no_signature(tmp_path):
 
 
 def test_an_empty_table_answers(small_index, tmp_path):
-    table = SignatureTable.build(small_index, tmp_path / "t", selection=Selection(min_count=9999))
+    table = SignatureTable.build(
+        small_index, tmp_path / "t", recipe=Recipe(), selection=Selection(min_count=9999)
+    )
     assert len(table) == 0
     assert similarity(table, "a0", "bé1") is None
     assert neighbours(table, "a0") is None
@@ -208,9 +213,11 @@ def test_an_empty_table_answers(small_index, tmp_path):
 
 
 def test_tables_with_different_fingerprints_are_not_compared(small_index, tmp_path):
-    one = SignatureTable.build(small_index, tmp_path / "one", Recipe(window=1), Selection(1))
-    two = SignatureTable.build(small_index, tmp_path / "two", Recipe(window=2), Selection(1))
-    same = SignatureTable.build(small_index, tmp_path / "same", Recipe(window=1), Selection(3))
+    one = SignatureTable.build(small_index, tmp_path / "one", Recipe(), Selection(1))
+    two = SignatureTable.build(
+        small_index, tmp_path / "two", Recipe(model=NgramModel(2)), Selection(1)
+    )
+    same = SignatureTable.build(small_index, tmp_path / "same", Recipe(), Selection(3))
     assert similarity(one, "a0", "a0", other=same) == 1.0
     with pytest.raises(IncompatibleError) as caught:
         similarity(one, "a0", "a0", other=two)
@@ -220,7 +227,9 @@ def test_tables_with_different_fingerprints_are_not_compared(small_index, tmp_pa
 
 
 def test_exact_refuses_another_corpus(small_index, tmp_path):
-    table = SignatureTable.build(small_index, tmp_path / "t", selection=Selection(1))
+    table = SignatureTable.build(
+        small_index, tmp_path / "t", recipe=Recipe(), selection=Selection(1)
+    )
     write_lines(tmp_path / "more.txt", [["new"]])
     grown = small_index.add([tmp_path / "more.txt"])
     with pytest.raises(IncompatibleError, match="was not signed from the present text"):
@@ -229,21 +238,24 @@ def test_exact_refuses_another_corpus(small_index, tmp_path):
 
 def test_settings_out_of_range_are_refused():
     for settings, message in (
-        ({"window": 4}, "window 4: choose 1 to 3"),
-        ({"n_bits": 100}, "100 bits: choose a multiple of 64"),
-        ({"n_bits": 2048}, "2048 bits"),
-        ({"seed": -1}, "seed -1"),
+        ({"n_bits": 100}, "`n_bits` 100: choose a multiple of 64"),
+        ({"n_bits": 2048}, "`n_bits` 2048"),
+        ({"n_bits": "256"}, "`n_bits` '256': give int"),
+        ({"seed": -1}, "`seed` -1"),
+        ({"model": 3}, "`model` 3: give NgramModel or SyntaxModel"),
+        ({"weighting": "ppmi"}, "`weighting` 'ppmi': give Weighting"),
+        ({"projection": "svd"}, "`projection` 'svd': choose one of gaussian, spectral"),
     ):
         with pytest.raises(ParameterError, match=message):
             Recipe(**settings)
     with pytest.raises(ParameterError, match="choose one of raw, log, ppmi, llr"):
         Weighting("tfidf")
-    with pytest.raises(ParameterError, match="longest phrase 9: choose 1 to 8"):
+    with pytest.raises(ParameterError, match="`max_length` 9: choose 1 to 8"):
         Selection(max_length=9)
-    with pytest.raises(ParameterError, match="minimum count 0"):
+    with pytest.raises(ParameterError, match="`min_count` 0"):
         Selection(min_count=0)
 
 
 def test_an_index_that_was_not_signed(small_index):
-    with pytest.raises(ArtifactError, match="not signed yet: run distsim sign"):
+    with pytest.raises(ArtifactError, match="not signed yet: sign it .distsim sign"):
         SignatureTable.open(small_index.path)

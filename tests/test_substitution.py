@@ -10,6 +10,7 @@ from distsim import (
     Inflections,
     InputError,
     Mix,
+    NgramModel,
     ParameterError,
     Recipe,
     Selection,
@@ -31,8 +32,8 @@ from distsim.substitution.space import open_space
 from tests import naive_substitution as naive
 from tests.conftest import random_sentences, write_lines
 
-RECIPE = Recipe(window=3, weighting=Weighting("ppmi", shift=0.0), n_bits=64, sides=True,
-                learnt=True, composition=Composition())  # fmt: skip
+RECIPE = Recipe(model=NgramModel(3, sides=True), weighting=Weighting("ppmi", shift=0.0), n_bits=64,
+                projection="spectral", composition=Composition())  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -179,10 +180,7 @@ def test_the_slots_signature_is_a_sum_over_the_words_around(learnt):
 
 
 def _projection(index):
-    from distsim.signatures.sign import projection_inside
-    from distsim.signatures.spectral import SpectralProjection
-
-    return SpectralProjection.open(projection_inside(index.path))
+    return SignatureTable.open(index.path).projection
 
 
 @pytest.mark.parametrize("which", ["learnt", "bits"])

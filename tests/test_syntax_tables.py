@@ -3,21 +3,23 @@
 import math
 import random
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from distsim import IncompatibleError, ParameterError, SignatureTable, similarity
 from distsim.comparison import StoredCosine
+from distsim.contexts.selection import Selection
+from distsim.contexts.sources.annotated import Sentences
 from distsim.contexts.syntax.model import SyntaxModel
 from distsim.contexts.weights import Weighting
 from distsim.corpus.annotation import AnnotatedSentence
 from distsim.corpus.vocabulary import hash_texts
 from distsim.kernels.projection import NOWHERE
-from distsim.signatures.gaussian import gaussian_pool
-from distsim.signatures.sign import Selection
-from distsim.signatures.spectral import SpectralProjection
-from distsim.signatures.syntax import SyntaxRecipe, sign_annotated
+from distsim.signatures.projections.gaussian import gaussian_pool
+from distsim.signatures.projections.spectral import SpectralProjection
+from distsim.signatures.recipe import Recipe
 from distsim.storage import Artifact
 from distsim.verification import find_faults
 from tests import naive, naive_syntax
@@ -43,9 +45,11 @@ def sign(
 ):
     selection = Selection(**{"min_count": 2, "max_length": 3, **selection})
     weighting = Weighting(scheme, alpha=0.75, shift=0.0, subsample=subsample)
-    recipe = SyntaxRecipe(weighting=weighting, n_bits=128)
-    sign_annotated(iter(sentences), path, recipe, selection, memory, keep, jobs)
-    return SignatureTable.open(path)
+    recipe = Recipe(model=SyntaxModel(), weighting=weighting, n_bits=128)
+    return SignatureTable.build(
+        Sentences(sentences), path, recipe, selection,
+        memory_bytes=memory, keep_features=keep, jobs=jobs,
+    )  # fmt: skip
 
 
 def family(name: str) -> str:
@@ -145,11 +149,11 @@ def test_most_frequent_phrases(sentences, tmp_path):
 
 def test_the_fingerprint_names_the_model(sentences, tmp_path):
     table = sign(sentences, tmp_path / "a", "ppmi")
-    model = table.fingerprint["model"]
+    model = table.fingerprint.model
     assert model["name"] == "syntax"
     assert SyntaxModel.from_manifest(model) == SyntaxModel()
     other = sign(sentences, tmp_path / "b", "ppmi", min_count=3)
-    assert table.fingerprint["weights"] != other.fingerprint["weights"]  # other marginals
+    assert table.fingerprint.weights != other.fingerprint.weights  # other marginals
     assert similarity(table, "a", "a") == 1.0
 
 
@@ -223,7 +227,7 @@ def test_cli_from_annotation_to_neighbours(run, corpus, tmp_path):
         (["--model", "syntax", "-o", "t", "--features", "verbs"], 1, "choose of ngram"),
         (["--model", "syntax", "-o", "t", "--memory", "lots"], 2, "800M or 4G"),
         (["--model", "syntax", "-o", "t", "--memory", "1K"], 1, "give at least"),
-        (["--model", "syntax", "-o", "t", "--processors", "pos"], 1, "name its --models DIR"),
+        (["--model", "syntax", "-o", "t", "--processors", "pos"], 2, "name its --models DIR"),
         (["--model", "syntax", "-o", "t", "--max-length", "9"], 1, "choose 1 to 8"),
         (["--keep-features"], 2, "goes with --model syntax or --from-counts"),
         (["--trees", "x"], 2, "--model syntax"),
@@ -282,24 +286,29 @@ def test_a_grammar_with_both_features(run, corpus, tmp_path):
 
 def test_no_features_kept(sentences, tmp_path):
     table = sign(sentences, tmp_path / "a")
-    with pytest.raises(ParameterError, match="sign it again with --keep-features"):
+    with pytest.raises(ParameterError, match="sign it again with `keep_features`"):
         StoredCosine(table)
 
 
 def test_a_learnt_projection_of_syntactic_features(sentences, tmp_path, monkeypatch):
-    recipe = SyntaxRecipe(weighting=Weighting("ppmi", shift=0.0), n_bits=64, learnt=True)
+    recipe = Recipe(
+        model=SyntaxModel(), weighting=Weighting("ppmi", shift=0.0), n_bits=64,
+        projection="spectral",
+    )  # fmt: skip
     selection = Selection(min_count=2, max_length=2)
 
     def signed(name, projection=None, memory=1 << 20, jobs=1, recipe=recipe):
-        sign_annotated(iter(sentences), tmp_path / name, recipe, selection, memory, jobs=jobs,
-                       projection_path=projection)  # fmt: skip
-        return SignatureTable.open(tmp_path / name)
+        return SignatureTable.build(
+            Sentences(sentences), tmp_path / name, recipe, selection,
+            memory_bytes=memory, jobs=jobs, projection=projection,
+        )  # fmt: skip
 
     first = signed("a")
-    learnt = tmp_path / "a.projection"
+    learnt = first.projection.path
+    assert learnt.parent == first.path
     words = {text for text in first.texts() if " " not in text}
     assert Artifact(learnt).parameters["rows"] == len(words)
-    assert first.fingerprint["projection"]["kind"] == "spectral"
+    assert first.fingerprint.projection["kind"] == "spectral"
     monkeypatch.setattr("distsim.contexts.syntax.counting.BATCH_PHRASES", 7)
     second = signed("b", memory=1 << 18, jobs=3)
     again = signed("c", projection=learnt)
@@ -319,7 +328,7 @@ def test_a_learnt_projection_of_syntactic_features(sentences, tmp_path, monkeypa
         vector = total / np.linalg.norm(total) - projection.centre
         bits = np.unpackbits(first.bits[first.find([phrase])[0]].view(np.uint8), bitorder="little")
         assert np.mean(bits.astype(bool) == (vector > 0)) > 0.98  # weights are rounded
-    other = SyntaxRecipe(weighting=Weighting("ppmi", shift=0.5), n_bits=64, learnt=True)
+    other = replace(recipe, weighting=Weighting("ppmi", shift=0.5))
     with pytest.raises(IncompatibleError, match="was learnt with weights .* wanted"):
         signed("d", projection=learnt, recipe=other)
     assert not (tmp_path / "d").exists()

@@ -23,7 +23,7 @@ def space(families, marginals, totals):
     names = tuple(f"f{n}" for n in range(len(totals)))
     return FeatureSpace(
         names, np.array(families, np.uint8), np.empty(0, np.uint64), np.array(marginals, float),
-        np.array(totals, float), "",
+        np.array(totals, float),
     )  # fmt: skip
 
 
@@ -45,7 +45,7 @@ def test_a_phrase_s_weights_are_those_of_its_features_one_by_one(name):
 def test_what_a_scheme_does_not_need_is_not_looked_at():
     """Syntactic rows come without marginals where weights are of their own counts alone."""
     bare = FeatureSpace(("f",), np.zeros(2, np.uint8), np.empty(0, np.uint64), np.empty(0),
-                        np.zeros(1), "")  # fmt: skip
+                        np.zeros(1))  # fmt: skip
     given = ContextCounts(np.array([0, 2]), np.array([0, 1], np.uint32), np.array([3, 1]))
     assert Weigher(bare, Weighting("raw")).weigh(given).tolist() == [3.0, 1.0]
     assert Weigher(bare, Weighting("log")).weigh(given).tolist() == pytest.approx(

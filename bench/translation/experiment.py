@@ -41,6 +41,7 @@ from distsim import (
     IndexOptions,
     ParaphraseOptions,
     Paraphraser,
+    Recipe,
     SignatureTable,
     augment_phrase_table,
 )
@@ -141,7 +142,7 @@ def english_index(data: Path, folder: Path, more: list[str]) -> CorpusIndex:
             path = Path(place) / "help.txt"
             path.write_text("\n".join(english_lines(data)) + "\n")
             index = CorpusIndex.build([path, *more], folder, IndexOptions("text", dedup="exact"))
-        SignatureTable.build(index)
+        SignatureTable.build(index, recipe=Recipe())
     return CorpusIndex.open(folder)
 
 

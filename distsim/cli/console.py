@@ -1,6 +1,7 @@
 """What all subcommands share: phrases in, lines out, talk and progress on standard error."""
 
 import json
+import re
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -14,6 +15,9 @@ from distsim.errors import InputError, ParameterError
 
 NOT_AVAILABLE = "NA"
 _REDRAW_SECONDS = 0.1
+
+_ARGUMENT = re.compile(r"`([a-z][a-z_]*)`")
+_FLAGS = {"n_bits": "bits", "path": "output", "text_format": "format", "memory_bytes": "memory"}
 
 InputOption = Annotated[
     str | None,
@@ -70,6 +74,17 @@ def say(message: str) -> None:
     """Print a line on standard error; where nobody can read it any more, work goes on."""
     with suppress(OSError):
         print(visible(message, sys.stderr), file=sys.stderr)
+
+
+def in_flags(message: str) -> str:
+    """Return a library's message with its arguments (`max_phrases`) as options of the command line.
+
+    >>> in_flags("`n_bits` 100: choose a multiple of 64")
+    '--bits 100: choose a multiple of 64'
+    """
+    return _ARGUMENT.sub(
+        lambda found: "--" + _FLAGS.get(found[1], found[1]).replace("_", "-"), message
+    )
 
 
 def put(*columns: object) -> None:

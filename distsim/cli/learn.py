@@ -1,21 +1,14 @@
 """`distsim learn INDEX -o PROJECTION`: a projection for `sign --projection PROJECTION`."""
 
+from dataclasses import replace
 from enum import StrEnum
 from typing import Annotated
 
 import typer
 
 from distsim.cli.console import JobsOption, progress_bar, say
-from distsim.cli.options import (
-    AlphaOption,
-    DiscountOption,
-    ShiftOption,
-    SidesOption,
-    SubsampleOption,
-    WeightsOption,
-    WindowOption,
-    changed_weighting,
-)
+from distsim.cli.groups import grouped
+from distsim.cli.options import SidesOption, WeightingOptions, WindowOption
 
 
 class Rotation(StrEnum):
@@ -25,18 +18,15 @@ class Rotation(StrEnum):
     RANDOM = "random"
 
 
+@grouped
 def learn(
     source: Annotated[str, typer.Argument(metavar="INDEX", help="An index.")],
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="PROJECTION", help="Its folder.")
     ],
+    weighed: WeightingOptions,
     window: WindowOption = None,
     sides: SidesOption = None,
-    weights: WeightsOption = None,
-    alpha: AlphaOption = None,
-    shift: ShiftOption = None,
-    subsample: SubsampleOption = None,
-    discount: DiscountOption = None,
     bits: Annotated[int, typer.Option(help="64 to 1024, in steps of 64.")] = 256,
     seed: Annotated[int, typer.Option(help="Of the range finder and the rotation.")] = 1,
     rows: Annotated[int | None, typer.Option(help="Most frequent words to learn from.")] = None,
@@ -47,33 +37,33 @@ def learn(
     jobs: JobsOption = None,
 ) -> None:
     """Learn a projection from an index's frequent words and the features around them."""
-    from dataclasses import replace
-
+    from distsim.contexts.ngram import NgramModel
     from distsim.indexes.corpus_index import CorpusIndex
-    from distsim.signatures.learn import Learning
-    from distsim.signatures.recipe import PRESETS
-    from distsim.signatures.sign import learn_from_index
+    from distsim.signatures.projections.learn import Learning
+    from distsim.signatures.recipe import DEFAULT
+    from distsim.signatures.sign import learn as learn_projection
     from distsim.storage import Artifact
 
-    recipe = PRESETS["learnt"]
+    usual, model = Learning(), DEFAULT.model
+    assert isinstance(model, NgramModel)
     recipe = replace(
-        recipe,
-        window=recipe.window if window is None else window,
-        sides=recipe.sides if sides is None else sides,
-        weighting=changed_weighting(recipe.weighting, weights, alpha, shift, subsample, discount),
+        DEFAULT,
+        model=NgramModel(
+            model.window if window is None else window, model.sides if sides is None else sides
+        ),
+        weighting=weighed.changed(DEFAULT.weighting),
         n_bits=bits,
         seed=seed,
-    )
-    usual = Learning()
-    learning = Learning(
-        rows=rows or usual.rows,
-        features=features or usual.features,
-        rank=rank,
-        exponent=usual.exponent if exponent is None else exponent,
-        rotation=rotation.value if rotation is not None else usual.rotation,
+        learning=Learning(
+            rows=usual.rows if rows is None else rows,
+            features=usual.features if features is None else features,
+            rank=rank,
+            exponent=usual.exponent if exponent is None else exponent,
+            rotation=usual.rotation if rotation is None else rotation.value,
+        ),
     )
     with progress_bar() as bar:
-        path = learn_from_index(CorpusIndex.open(source), output, recipe, learning, jobs, bar)
+        path = learn_projection(CorpusIndex.open(source), output, recipe, jobs=jobs, progress=bar)
     made = Artifact(path).parameters
     say(
         f"{made['rank']} directions for {made['bits']} bits, learnt from {made['rows']:,} words "

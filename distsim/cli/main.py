@@ -35,7 +35,7 @@ from distsim.cli import (
     substitute,
     verify,
 )
-from distsim.cli.console import say, visible
+from distsim.cli.console import in_flags, say, visible
 from distsim.cli.options import UnpackLimitOption
 from distsim.cli.streams import close_output, open_streams
 from distsim.cli.usage import Grouped, bounded
@@ -161,7 +161,7 @@ def main() -> None:
     except typer.Exit as error:
         status = error.exit_code
     except DistsimError as error:
-        status = _fail(str(error))
+        status = _fail(in_flags(str(error)))
     except (Interrupted, KeyboardInterrupt, typer.Abort) as error:
         say("distsim: interrupted; nothing half-written is left behind")
         status = 128 + (error.args[0] if isinstance(error, Interrupted) else signal.SIGINT)

@@ -21,12 +21,13 @@ def merge(
 ) -> None:
     """Merge tables of parts of a corpus into the table of the whole."""
     from distsim.signatures.merge import merge_tables
-    from distsim.signatures.recipe import short_fingerprint
 
     with progress_bar() as bar:
-        table = merge_tables(tables, output, min_count, keep_sums, jobs, bar)
+        table = merge_tables(
+            tables, output, min_count=min_count, keep_sums=keep_sums, jobs=jobs, progress=bar
+        )
     say(
         f"{len(table):,} phrases of {len(tables)} tables that occur "
         f"{table.parameters['min_count']} times in all, {table.n_bits} bits, "
-        f"fingerprint {short_fingerprint(table.fingerprint)}"
+        f"fingerprint {table.fingerprint.short}"
     )

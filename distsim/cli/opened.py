@@ -26,7 +26,7 @@ def exact_cosine(
     from distsim.indexes.corpus_index import CorpusIndex
     from distsim.signatures.feature_store import has_features
 
-    counts_in_index = table.fingerprint["model"]["name"] == "ngram"
+    counts_in_index = not table.fingerprint.is_syntactic
     if has_features(table.artifact) and (index_path is None or not counts_in_index):
         return StoredCosine(table)
     if not counts_in_index:
@@ -56,10 +56,9 @@ def learnt_cosine(
     from distsim import storage
     from distsim.comparison import LearntCosine
     from distsim.indexes.corpus_index import CorpusIndex
-    from distsim.signatures.sign import projection_inside
-    from distsim.signatures.spectral import SpectralProjection
+    from distsim.signatures.projections.spectral import SpectralProjection
 
-    if table.fingerprint["projection"]["kind"] != "spectral":
+    if not table.fingerprint.is_learnt:
         raise ParameterError(
             f"{table_path}: was not signed by a learnt projection and has no real vectors: "
             "sign it with --projection spectral, or leave out vectors"
@@ -70,5 +69,5 @@ def learnt_cosine(
                 f"{table_path}: a table holds no contexts: name its index with --index INDEX"
             )
         index_path = table_path
-    projection = SpectralProjection.open(projection_path or projection_inside(index_path))
+    projection = SpectralProjection.open(projection_path) if projection_path else None
     return LearntCosine(CorpusIndex.open(index_path), table, projection)

@@ -1,11 +1,12 @@
 """Options that more than one subcommand has: weights, the normaliser's, memory."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from distsim.cli.groups import OptionGroup
 from distsim.kernels.schemes import SCHEMES
 
 if TYPE_CHECKING:
@@ -85,26 +86,29 @@ def split_names(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
-def changed_weighting(
-    weighting: "Weighting",
-    weights: Weights | None,
-    alpha: float | None,
-    shift: float | None,
-    subsample: float | None,
-    discount: float | None,
-) -> "Weighting":
-    """Return the weighting with what was given on the command line in place of its own."""
-    settings = {
-        "scheme": None if weights is None else str(weights),
-        "alpha": alpha,
-        "shift": shift,
-        "subsample": subsample,
-        "discount": discount,
-    }
-    given: dict[str, Any] = {name: value for name, value in settings.items() if value is not None}
-    if subsample == 0.0:
-        given["subsample"] = None
-    return replace(weighting, **given)
+@dataclass
+class WeightingOptions(OptionGroup):
+    """How counts become weights."""
+
+    weights: WeightsOption = None
+    alpha: AlphaOption = None
+    shift: ShiftOption = None
+    subsample: SubsampleOption = None
+    discount: DiscountOption = None
+
+    def changed(self, weighting: "Weighting") -> "Weighting":
+        """Return the weighting with what was given in place of its own."""
+        settings = {
+            "scheme": None if self.weights is None else str(self.weights),
+            "alpha": self.alpha,
+            "shift": self.shift,
+            "subsample": self.subsample,
+            "discount": self.discount,
+        }
+        given: dict[str, Any] = {name: v for name, v in settings.items() if v is not None}
+        if self.subsample == 0.0:
+            given["subsample"] = None
+        return replace(weighting, **given)
 
 
 MemoryOption = Annotated[

@@ -1,17 +1,18 @@
 """`distsim sign SOURCE`: every frequent phrase's contexts -> a table of bit signatures."""
 
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from distsim.cli.console import JobsOption, progress_bar, say
+from distsim.cli.groups import OptionGroup, grouped
 from distsim.cli.index import TextFormat
 from distsim.cli.options import (
     GAUSSIAN,
     SPECTRAL,
-    AlphaOption,
-    DiscountOption,
     DropDigitsOption,
     DropPunctuationOption,
     FeaturesOption,
@@ -24,16 +25,17 @@ from distsim.cli.options import (
     ModelOption,
     ModelsOption,
     ProcessorsOption,
-    ShiftOption,
     SidesOption,
-    SubsampleOption,
     TreesOption,
-    WeightsOption,
+    WeightingOptions,
     WindowOption,
-    changed_weighting,
 )
 
 if TYPE_CHECKING:
+    from distsim.contexts.sources.counts import CountFiles
+    from distsim.contexts.sources.source import PhraseSource
+    from distsim.indexes.corpus_index import CorpusIndex
+    from distsim.signatures.recipe import Recipe
     from distsim.signatures.table import SignatureTable
 
 
@@ -44,18 +46,10 @@ class Preset(StrEnum):
     THESIS = "thesis"
 
 
-def sign(
-    sources: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="SOURCE...",
-            help="An index; count files with --from-counts; annotated ones with --model syntax.",
-        ),
-    ],
-    output: Annotated[
-        str | None,
-        typer.Option("--output", "-o", metavar="TABLE", help="Its folder; default: in the index."),
-    ] = None,
+@dataclass
+class RecipeOptions(OptionGroup):
+    """How contexts become bits."""
+
     preset: Annotated[
         Preset | None,
         typer.Option(
@@ -64,58 +58,111 @@ def sign(
             "--weights, --window, --projection gaussian, --from-counts or --keep-sums is given "
             "without it."
         ),
-    ] = None,
-    window: WindowOption = None,
-    sides: SidesOption = None,
-    weights: WeightsOption = None,
-    alpha: AlphaOption = None,
-    shift: ShiftOption = None,
-    subsample: SubsampleOption = None,
-    discount: DiscountOption = None,
+    ] = None
+    window: WindowOption = None
+    sides: SidesOption = None
     projection: Annotated[
         str | None,
         typer.Option(
             metavar="gaussian|spectral|FILE",
-            help="How weights become bits; spectral learns it first, FILE was learnt before.",
+            help="How weights become bits; spectral learns it first, FILE was learnt before, "
+            "alone or with a table.",
         ),
-    ] = None,
+    ] = None
     compose: Annotated[
         bool | None,
         typer.Option("--compose/--no-compose", help="Mix a phrase's vector with its words'."),
-    ] = None,
-    parts: Annotated[
-        bool, typer.Option("--parts/--no-parts", help="Keep the words' vectors in the table.")
-    ] = True,
-    bits: Annotated[int | None, typer.Option(help="64 to 1024, in steps of 64.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Of the random projection.")] = None,
-    min_count: Annotated[int, typer.Option(help="Leave out rarer phrases.")] = 5,
-    max_length: Annotated[int, typer.Option(help="Longest phrases, in tokens.")] = 4,
+    ] = None
+    bits: Annotated[int | None, typer.Option(help="64 to 1024, in steps of 64.")] = None
+    seed: Annotated[int | None, typer.Option(help="Of the random projection.")] = None
+
+    @property
+    def projection_file(self) -> str | None:
+        """The projection that was learnt before, where one was named."""
+        return None if self.projection in (None, GAUSSIAN, SPECTRAL) else self.projection
+
+    def changes(self) -> dict[str, Any]:
+        """Return what of a recipe was given: bits, seed and kind of projection."""
+        given = {"n_bits": self.bits, "seed": self.seed, "projection": self.projection}
+        if self.projection_file is not None:
+            given["projection"] = SPECTRAL
+        return {name: value for name, value in given.items() if value is not None}
+
+
+@dataclass
+class PhraseOptions(OptionGroup):
+    """Which phrases are signed."""
+
+    min_count: Annotated[int, typer.Option(help="Leave out rarer phrases.")] = 5
+    max_length: Annotated[int, typer.Option(help="Longest phrases, in tokens.")] = 4
     max_phrases: Annotated[
         int | None, typer.Option(help="Keep only the most frequent so many.")
+    ] = None
+
+
+@dataclass
+class KeepingOptions(OptionGroup):
+    """What a table keeps beside its bits."""
+
+    parts: Annotated[
+        bool, typer.Option("--parts/--no-parts", help="Keep the words' vectors in the table.")
+    ] = True
+    keep_sums: KeepSumsOption = False
+    keep_features: Annotated[
+        bool,
+        typer.Option("--keep-features", help="syntax, --from-counts: keep them, for --exact."),
+    ] = False
+
+
+@dataclass
+class CountOptions(OptionGroup):
+    """What goes with count files."""
+
+    text_format: Annotated[
+        TextFormat | None,
+        typer.Option("--format", help="--from-counts: how phrases are asked for."),
+    ] = None
+    keep_case: KeepCaseOption = False
+    fold_numbers: FoldNumbersOption = False
+    drop_punctuation: DropPunctuationOption = False
+    drop_digits: DropDigitsOption = False
+
+
+@dataclass
+class SyntaxOptions(OptionGroup):
+    """What goes with annotated text."""
+
+    trees: TreesOption = None
+    features: FeaturesOption = None
+    kinds: KindsOption = None
+    models: ModelsOption = None
+    processors: ProcessorsOption = None
+
+
+@grouped
+def sign(
+    sources: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SOURCE...",
+            help="An index; count files with --from-counts; annotated ones with --model syntax.",
+        ),
+    ],
+    made: RecipeOptions,
+    weighed: WeightingOptions,
+    phrases: PhraseOptions,
+    keeping: KeepingOptions,
+    counts: CountOptions,
+    syntax: SyntaxOptions,
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", metavar="TABLE", help="Its folder; default: in the index."),
     ] = None,
-    keep_sums: KeepSumsOption = False,
     from_counts: Annotated[
         bool,
         typer.Option("--from-counts", help="Sources are files of lines `w1 .. wn<TAB>count`."),
     ] = False,
-    text_format: Annotated[
-        TextFormat | None,
-        typer.Option("--format", help="--from-counts: how phrases are asked for."),
-    ] = None,
-    keep_case: KeepCaseOption = False,
-    fold_numbers: FoldNumbersOption = False,
-    drop_punctuation: DropPunctuationOption = False,
-    drop_digits: DropDigitsOption = False,
     model: ModelOption = Model.NGRAM,
-    trees: TreesOption = None,
-    features: FeaturesOption = None,
-    kinds: KindsOption = None,
-    keep_features: Annotated[
-        bool,
-        typer.Option("--keep-features", help="syntax, --from-counts: keep them, for --exact."),
-    ] = False,
-    models: ModelsOption = None,
-    processors: ProcessorsOption = None,
     memory: MemoryOption = "4G",  # type: ignore[assignment]
     jobs: JobsOption = None,
 ) -> None:
@@ -127,113 +174,166 @@ def sign(
     of the thesis's toolkit, with --trees FILE for trees), or plain text that stanza annotates
     (--models DIR).
     """
-    from distsim.contexts.weights import Weighting
-    from distsim.corpus.normaliser import Normaliser
-    from distsim.indexes.corpus_index import CorpusIndex
-    from distsim.signatures.composition import Composition
-    from distsim.signatures.counts import sign_counts
-    from distsim.signatures.recipe import PRESETS, Recipe
-    from distsim.signatures.sign import Selection
+    from distsim.contexts.selection import Selection
     from distsim.signatures.table import SignatureTable
 
-    normaliser = Normaliser(not keep_case, fold_numbers, drop_punctuation, drop_digits)
-    selection = Selection(min_count, max_length, max_phrases)
-    if model is Model.SYNTAX:
-        from distsim.cli.syntax import sign_syntax
-
-        if from_counts or keep_sums or text_format or normaliser != Normaliser():
-            raise typer.BadParameter(
-                "--from-counts, --keep-sums, --format, --keep-case, --fold-numbers and --drop-... "
-                "do not go with --model syntax: leave them out"
-            )
-        if preset or sides is not None or compose is not None:
-            raise typer.BadParameter(
-                "--preset, --sides and --compose are for n-gram tables: leave them out with "
-                "--model syntax"
-            )
-        if output is None:
-            raise typer.BadParameter("--model syntax needs the table's folder: give -o TABLE")
-        weighting = changed_weighting(Weighting(), weights, alpha, shift, subsample, discount)
-        with progress_bar() as bar:
-            table = sign_syntax(
-                sources, output, trees or [], (features, kinds, window), weighting, bits, seed,
-                selection, models, processors, memory, keep_features, jobs, bar, projection,
-            )  # fmt: skip
-        _report(table, min_count, max_length)
-        return
-    if trees or features or kinds or models or processors:
-        raise typer.BadParameter(
-            "--trees, --features, --kinds, --models and --processors go with --model syntax: give "
-            "it too, or leave them out"
-        )
-    if keep_features and not from_counts:
-        raise typer.BadParameter(
-            "--keep-features goes with --model syntax or --from-counts: an index holds the "
-            "contexts of its own table"
-        )
-    if not from_counts:
-        if len(sources) > 1:
-            raise typer.BadParameter("give one index, or count files with --from-counts")
-        if text_format is not None or normaliser != Normaliser():
-            raise typer.BadParameter(
-                "--format, --keep-case, --fold-numbers and --drop-... were settled when the index "
-                "was built: leave them out, or name count files with --from-counts"
-            )
-    elif output is None:
-        raise typer.BadParameter("--from-counts needs the table's folder: give -o TABLE")
-    if preset is None:
-        plain = from_counts or keep_sums or (projection is None and (weights or window))
-        preset = Preset.THESIS if plain or projection == GAUSSIAN else Preset.LEARNT
-    recipe = PRESETS[preset.value]
-    learnt = recipe.learnt if projection is None else projection != GAUSSIAN
-    composition = recipe.composition if learnt else None
-    if compose is not None:
-        composition = Composition() if compose else None
-    recipe = Recipe(
-        window=recipe.window if window is None else window,
-        weighting=changed_weighting(recipe.weighting, weights, alpha, shift, subsample, discount),
-        n_bits=recipe.n_bits if bits is None else bits,
-        seed=recipe.seed if seed is None else seed,
-        sides=recipe.sides if sides is None else sides,
-        learnt=learnt,
-        composition=composition,
-    )
-    file = projection if projection not in (None, GAUSSIAN, SPECTRAL) else None
+    selection = Selection(phrases.min_count, phrases.max_length, phrases.max_phrases)
+    source: PhraseSource | CorpusIndex
+    count_files: CountFiles | None = None
     with progress_bar() as bar:
-        if from_counts and output is not None:
-            report = sign_counts(
-                sources, output, recipe, selection, normaliser,
-                text_format.value if text_format else "lines", memory, keep_sums, jobs, bar,
-                keep_features,
-            )  # fmt: skip
-            table = SignatureTable.open(output)
+        if model is Model.SYNTAX:
+            if from_counts:
+                raise typer.BadParameter("give --from-counts or --model syntax, not both")
+            _refuse("with --model syntax", keeping.keep_sums and ["--keep-sums"], counts.given())
+            recipe = _syntax_recipe(made, weighed, syntax)
+            source = _annotated_text(sources, output, syntax, jobs, bar)
+        elif from_counts:
+            _refuse("without --model syntax", syntax.given())
+            recipe = _recipe(made, weighed, plain=True)
+            source = count_files = _count_files(sources, output, counts)
         else:
-            index = CorpusIndex.open(sources[0])
-            table = SignatureTable.build(
-                index, output, recipe, selection, jobs, bar, keep_sums, memory, file, parts
+            _refuse("without --model syntax", syntax.given())
+            _refuse("with an index: they were settled when it was built", counts.given())
+            if keeping.keep_features:
+                raise typer.BadParameter(
+                    "--keep-features goes with --model syntax or --from-counts: an index holds the "
+                    "contexts of its own table"
+                )
+            recipe = _recipe(made, weighed, plain=keeping.keep_sums)
+            source = _index(sources)
+        table = SignatureTable.build(
+            source, output, recipe, selection,
+            projection=made.projection_file, keep_parts=keeping.parts,
+            keep_sums=keeping.keep_sums, keep_features=keeping.keep_features,
+            memory_bytes=memory, jobs=jobs, progress=bar,
+        )  # fmt: skip
+    if count_files is not None:
+        _report_counts(count_files, phrases.max_length)
+    _report(table, phrases)
+
+
+def _refuse(where: str, *flags: Any) -> None:
+    """Refuse options that do not go with what is signed."""
+    given = [flag for some in flags for flag in some or ()]
+    if given:
+        raise typer.BadParameter(f"{', '.join(given)} {where}: leave out")
+
+
+def _recipe(made: RecipeOptions, weighed: WeightingOptions, plain: bool) -> "Recipe":
+    """Return the recipe of an n-gram table; plain: from plain counts where no preset is named."""
+    from distsim.contexts.ngram import NgramModel
+    from distsim.signatures.composition import Composition
+    from distsim.signatures.recipe import PRESETS
+
+    preset = made.preset
+    if preset is None:
+        plain = plain or bool(made.projection is None and (weighed.weights or made.window))
+        preset = Preset.THESIS if plain or made.projection == GAUSSIAN else Preset.LEARNT
+    usual = PRESETS[preset.value]
+    assert isinstance(usual.model, NgramModel)
+    changes = made.changes()
+    learnt = changes.get("projection", usual.projection) == SPECTRAL
+    composition = usual.composition if learnt else None
+    if made.compose is not None:
+        composition = Composition() if made.compose else None
+    return replace(
+        usual,
+        model=NgramModel(
+            usual.model.window if made.window is None else made.window,
+            usual.model.sides if made.sides is None else made.sides,
+        ),
+        weighting=weighed.changed(usual.weighting),
+        composition=composition,
+        **changes,
+    )
+
+
+def _syntax_recipe(
+    made: RecipeOptions, weighed: WeightingOptions, syntax: SyntaxOptions
+) -> "Recipe":
+    from distsim.cli.syntax import syntax_model
+    from distsim.signatures.recipe import SYNTAX
+
+    for flag, value in (
+        ("--preset", made.preset), ("--sides", made.sides), ("--compose", made.compose)
+    ):  # fmt: skip
+        if value is not None:
+            raise typer.BadParameter(f"{flag} is for n-gram tables: leave it out")
+    return replace(
+        SYNTAX,
+        model=syntax_model(syntax.features, syntax.kinds, made.window),
+        weighting=weighed.changed(SYNTAX.weighting),
+        **made.changes(),
+    )
+
+
+def _index(sources: list[str]) -> "CorpusIndex":
+    from distsim.indexes.corpus_index import CorpusIndex
+
+    if len(sources) > 1:
+        raise typer.BadParameter("give one index, or count files with --from-counts")
+    return CorpusIndex.open(sources[0])
+
+
+def _count_files(sources: list[str], output: str | None, counts: CountOptions) -> "CountFiles":
+    from distsim.contexts.sources.counts import CountFiles
+    from distsim.corpus.normaliser import Normaliser
+
+    if output is None:
+        raise typer.BadParameter("--from-counts needs the table's folder: give -o TABLE")
+    normaliser = Normaliser(
+        not counts.keep_case, counts.fold_numbers, counts.drop_punctuation, counts.drop_digits
+    )
+    running_text = counts.text_format is TextFormat.TEXT
+    return CountFiles(
+        sources, normaliser=normaliser, text_format="text" if running_text else "lines"
+    )
+
+
+def _annotated_text(
+    sources: list[str], output: str | None, syntax: SyntaxOptions, jobs: int | None, bar: Any
+) -> "PhraseSource":
+    from distsim.contexts.sources.annotated import AnnotatedText
+
+    if output is None:
+        raise typer.BadParameter("--model syntax needs the table's folder: give -o TABLE")
+    if syntax.models is None:
+        if syntax.processors is not None:
+            raise typer.BadParameter(
+                "--processors chooses what stanza does: name its --models DIR too"
             )
-    if from_counts:
-        say(
-            f"{report.lines:,} lines; nothing taken from {report.special:,} with <unk>, <s> or "
-            f"</s>, {report.vanished:,} with dropped words, {report.too_long:,} longer than "
-            f"{max_length + 1} words"
-        )
-        if report.without_line:
-            say(
-                f"{report.without_line:,} phrases inside longer lines have no line of their own, "
-                "so no count, and are left out"
-            )
-    _report(table, min_count, max_length)
+        return AnnotatedText(sources, trees=syntax.trees or ())
+    from distsim.cli.annotate import annotated_beside
+
+    if syntax.trees:
+        raise typer.BadParameter("--trees goes with annotated files: leave it or --models out")
+    return AnnotatedText(
+        annotated_beside(sources, output, syntax.models, syntax.processors, jobs, bar)
+    )
 
 
-def _report(table: "SignatureTable", min_count: int, max_length: int) -> None:
-    from distsim.signatures.recipe import short_fingerprint
-
-    if not len(table):
-        say(f"no phrase occurs {min_count} times with a context: lower --min-count")
+def _report_counts(source: "CountFiles", max_length: int) -> None:
+    report = source.report
     say(
-        f"{len(table):,} phrases of 1 to {max_length} tokens, {table.n_bits} bits, "
-        f"fingerprint {short_fingerprint(table.fingerprint)}"
+        f"{report.lines:,} lines; nothing taken from {report.special:,} with <unk>, <s> or "
+        f"</s>, {report.vanished:,} with dropped words, {report.too_long:,} longer than "
+        f"{max_length + 1} words"
+    )
+    if report.without_line:
+        say(
+            f"{report.without_line:,} phrases inside longer lines have no line of their own, "
+            "so no count, and are left out"
+        )
+
+
+def _report(table: "SignatureTable", phrases: PhraseOptions) -> None:
+    if table.unchanged:
+        say(f"{Path(table.path)}: is this very table already: nothing was to be done")
+    if not len(table):
+        say(f"no phrase occurs {phrases.min_count} times with a context: lower --min-count")
+    say(
+        f"{len(table):,} phrases of 1 to {phrases.max_length} tokens, {table.n_bits} bits, "
+        f"fingerprint {table.fingerprint.short}"
     )
     if table.parts is not None:
         say(

@@ -59,7 +59,7 @@ class CountReport:
 
 
 class NgramCounts:
-    """Count files, read and summed.
+    """Count files, read and summed; `longest` is the most tokens of a phrase.
 
     Arguments:
         longest: the most tokens of a phrase; lines of one more give its contexts.
@@ -72,7 +72,7 @@ class NgramCounts:
         self, longest: int, normaliser: Normaliser, folder: Path, memory_bytes: int
     ) -> None:
         self.report = CountReport()
-        self._longest = longest
+        self.longest = longest
         self._store = PhraseStore(longest, folder, memory_bytes)
         self._vocabulary = VocabularyBuilder()
         self._numbering = WordNumbering(normaliser, self._vocabulary)
@@ -150,7 +150,6 @@ class NgramCounts:
             ),
             marginals=np.tile(marginals, 2),
             totals=np.full(2, float(self._n_pairs)),
-            marginals_checksum=self.corpus_fingerprint(),
         )
 
     @property
@@ -204,7 +203,7 @@ class NgramCounts:
         vanished = np.add.reduceat(words == DROPPED, starts) > 0
         special = self._special.view()[np.where(words == DROPPED, 0, words)]
         special = np.add.reduceat(special, starts) > 0
-        too_long = lengths > self._longest + 1
+        too_long = lengths > self.longest + 1
         kept = ~(vanished | special | too_long)
         self.report.lines += counts.size
         self.report.special += int(np.count_nonzero(special))
@@ -212,12 +211,12 @@ class NgramCounts:
         self.report.too_long += int(np.count_nonzero(too_long & ~vanished & ~special))
         starts, lengths, counts = starts[kept], lengths[kept], counts[kept]
         own, phrases, features, feature_counts, n_pairs = kernel.count_lines(
-            frozen(words), frozen(starts), frozen(lengths), frozen(counts), self._longest,
+            frozen(words), frozen(starts), frozen(lengths), frozen(counts), self.longest,
             frozen(self.text), frozen(self.offsets), self._word_counts.view(),
         )  # fmt: skip
         self._n_pairs += int(n_pairs)
         self._store.add_contexts(phrases, features, feature_counts)
-        short = lengths <= self._longest
+        short = lengths <= self.longest
         words = np.where(words == DROPPED, np.uint32(0), words)
         self._store.add_phrases(own[short], words, starts[short], lengths[short], counts[short])
 

@@ -14,7 +14,8 @@ class FeatureSpace:
     hashes: uint64, the stable name of each feature, a hash of its text (`l1:revise`).
     marginals: float64, how often the feature occurs in the corpus.
     totals: float64, the occurrences of all features of each family.
-    marginals_checksum: tells apart corpora whose marginals differ.
+    log_p: float64, ln P(f) by feature, where the space is a part of a larger one, so that it cannot
+        be made from its own marginals; else None.
     """
 
     family_names: tuple[str, ...]
@@ -22,7 +23,7 @@ class FeatureSpace:
     hashes: np.ndarray
     marginals: np.ndarray
     totals: np.ndarray
-    marginals_checksum: str
+    log_p: np.ndarray | None = None
 
 
 @dataclass(frozen=True)

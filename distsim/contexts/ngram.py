@@ -6,6 +6,7 @@ stands: window for the next one, 1 for the last.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple, overload
 
 import numpy as np
@@ -44,14 +45,42 @@ def family_names(window: int, sides: bool = False) -> tuple[str, ...]:
     return tuple(f"{side}{distance}" for distance in range(1, window + 1) for side in "lr")
 
 
-def model_manifest(window: int, sides: bool = False) -> dict[str, Any]:
-    """Return what a fingerprint keeps of the n-gram model."""
-    return {"name": "ngram", "window": window, "families": list(family_names(window, sides))}
+@dataclass(frozen=True)
+class NgramModel:
+    """Which words beside a phrase are its features.
 
+    Arguments:
+        window: tokens on either side, 1 to 3; 1 to 10 with `sides`.
+        sides: a family of features for either side and not for every place.
 
-def is_sides(manifest: dict[str, Any]) -> bool:
-    """Tell whether the model of a fingerprint has a family for either side, not each place."""
-    return bool(manifest["families"] == list(family_names(manifest["window"], sides=True)))
+    Raises:
+        ParameterError: the window is out of range or no whole number.
+
+    >>> NgramModel(2).manifest()
+    {'name': 'ngram', 'window': 2, 'families': ['l1', 'r1', 'l2', 'r2']}
+    """
+
+    window: int = 1
+    sides: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.window, int) or not isinstance(self.sides, bool):
+            raise ParameterError(
+                f"`window` {self.window!r}, `sides` {self.sides!r}: give a whole number and "
+                "True or False"
+            )
+        family_names(self.window, self.sides)
+
+    def manifest(self) -> dict[str, Any]:
+        """Return what a fingerprint keeps."""
+        families = list(family_names(self.window, self.sides))
+        return {"name": "ngram", "window": self.window, "families": families}
+
+    @classmethod
+    def from_manifest(cls, values: dict[str, Any]) -> "NgramModel":
+        """Return the model that a fingerprint describes."""
+        sides = values["families"] == list(family_names(values["window"], sides=True))
+        return cls(values["window"], sides)
 
 
 def feature_space(index: CorpusIndex, window: int, sides: bool = False) -> FeatureSpace:
@@ -76,7 +105,6 @@ def feature_space(index: CorpusIndex, window: int, sides: bool = False) -> Featu
         hashes=np.concatenate(hashes),
         marginals=np.tile(counts, len(names)),
         totals=np.repeat(slots, 2),
-        marginals_checksum=index.parameters["corpus"],
     )
 
 

@@ -99,19 +99,9 @@ class Weighting:
 
 
 class Weigher:
-    """Weighs the features of one feature space.
+    """Weighs the features of one feature space."""
 
-    Arguments:
-        log_p: ln P(f) by feature, where the space is a part of a larger one, so
-            that they cannot be made from its own marginals.
-    """
-
-    def __init__(
-        self,
-        space: FeatureSpace,
-        weighting: Weighting,
-        log_p: np.ndarray | None = None,
-    ) -> None:
+    def __init__(self, space: FeatureSpace, weighting: Weighting) -> None:
         needs = weighting.needs
         self._code = needs.code
         self._shift = float(weighting.shift)
@@ -120,7 +110,7 @@ class Weigher:
         nothing = np.empty(0)
         self._marginals = frozen(space.marginals if needs.marginals else nothing)
         self._totals = frozen(space.totals if needs.marginals else nothing)
-        kept = nothing
+        kept, log_p = nothing, space.log_p
         if needs.probabilities:
             kept = kept_shares(space.marginals, space.totals[space.families], weighting.subsample)
             if log_p is None:

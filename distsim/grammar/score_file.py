@@ -20,7 +20,6 @@ from distsim.grammar.scoring import OUTCOMES, BlockScores, RuleScorer
 from distsim.grammar.training import TrainingOptions, learns, trained
 from distsim.grammar.written_scores import OutputOptions, lines_with_scores
 from distsim.parallel import Progress, no_progress, ordered_map
-from distsim.signatures.recipe import short_fingerprint
 from distsim.storage.files import open_output
 
 
@@ -147,13 +146,13 @@ def signature_lines(
         fingerprint = one.table.fingerprint
         model = "/".join(
             str(value) if key == "name" else f"{key}{value}"
-            for key, value in fingerprint["model"].items()
+            for key, value in fingerprint.model.items()
             if isinstance(value, str | int)
         )
         settings = {
-            "table": short_fingerprint(fingerprint),
+            "table": fingerprint.short,
             "model": model,
-            "weights": next(iter(fingerprint["weights"].values())),
+            "weights": fingerprint.weights["scheme"],
             "bits": "exact" if one.exact else one.table.n_bits,
             "corpus": str(one.table.parameters["corpus"])[:12],
             "align": how,

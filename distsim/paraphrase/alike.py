@@ -22,7 +22,7 @@ class AlikePhrases:
         self._table = table
         self._rows = np.flatnonzero(table.strengths >= min_strength)
         bits = table.bits[self._rows]
-        self._repeats = Repeats(table) if "composition" in table.fingerprint else None
+        self._repeats = Repeats(table) if table.fingerprint.composition is not None else None
         self._columns = [np.ascontiguousarray(bits[:, word]) for word in range(bits.shape[1])]
 
     def nearest(self, phrase: str, k: int) -> list[str]:

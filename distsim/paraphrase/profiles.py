@@ -64,7 +64,7 @@ class Profiler:
         if weighting.needs.probabilities:
             space = FeatureSpace(
                 ("w",), np.zeros(counts.size, np.uint8), np.empty(0, np.uint64),
-                counts, np.array([counts.sum()]), "",
+                counts, np.array([counts.sum()]),
             )  # fmt: skip
             words[:, 1] = feature_log_probabilities(space, weighting.alpha)
         self._words = frozen(words)

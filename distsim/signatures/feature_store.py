@@ -45,14 +45,14 @@ class FeatureStore:
     """The features of phrases in a table, mapped.
 
     Raises:
-        ParameterError: the table was signed without --keep-features.
+        ParameterError: the table was signed without its features.
         ArtifactError: the parts differ in length.
     """
 
     def __init__(self, artifact: storage.Artifact) -> None:
         if not has_features(artifact):
             raise ParameterError(
-                f"{artifact.path}: the table holds no features: sign it again with --keep-features"
+                f"{artifact.path}: the table holds no features: sign it again with `keep_features`"
             )
         self._phrases, self._starts, self._hashes, self._weights = (
             artifact.array(name, dtype) for name, dtype in _PARTS.items()

@@ -1,385 +1,457 @@
-"""Index -> signature table: every frequent phrase's contexts, weighed, projected, cut to bits."""
+"""A source and a recipe -> a signature table: the only place where a table comes to be.
 
-import threading
+Phrases' counted contexts are weighed, projected, composed, cut to bits and written, in one
+creation: a learnt projection is learnt inside it and belongs to the table, whole or not there.
+"""
+
+import re
+import shutil
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from distsim import storage
-from distsim.contexts import ngram
-from distsim.contexts.features import FeatureSpace
-from distsim.contexts.phrase_store import DEFAULT_MEMORY, PhraseStore
+from distsim.contexts.phrase_store import DEFAULT_MEMORY
+from distsim.contexts.selection import Selection
+from distsim.contexts.sources.index import IndexSource
+from distsim.contexts.sources.source import CountedText, Part, PhraseBatch, PhraseSource, Work
+from distsim.contexts.syntax.model import SyntaxModel
 from distsim.contexts.weights import Weigher
-from distsim.corpus.vocabulary import hash_blob
-from distsim.errors import ParameterError
-from distsim.indexes import phrase_walk
+from distsim.errors import ArtifactError, DistsimError, ParameterError
 from distsim.indexes.corpus_index import CorpusIndex, signatures_inside
+from distsim.kernels.compiled import frozen
+from distsim.kernels.hashing import find_sorted
 from distsim.parallel import Progress, no_progress, ordered_map
-from distsim.signatures.composition import Composer, Composition, PartVectors
-from distsim.signatures.gaussian import GaussianProjection
-from distsim.signatures.learn import Learning, WordRows, learn_projection, most_frequent
-from distsim.signatures.recipe import Recipe, make_fingerprint, weights_manifest
-from distsim.signatures.rows import TableRows
-from distsim.signatures.signer import BATCH_PHRASES, PhraseBatch, Signer
-from distsim.signatures.spectral import SpectralProjection
-from distsim.signatures.stream import phrase_batches, write_table
-from distsim.signatures.sums import keeping_sums
+from distsim.signatures.composition import Composer, PartVectors
+from distsim.signatures.feature_store import FeatureWriter, has_features
+from distsim.signatures.fingerprint import Fingerprint, weights_manifest
+from distsim.signatures.layout import GatheredRows, Rows, StreamedRows
+from distsim.signatures.projections.gaussian import GaussianProjection
+from distsim.signatures.projections.learn import Learning, WordRows, learn_projection
+from distsim.signatures.projections.projection import Projection
+from distsim.signatures.projections.spectral import (
+    SpectralProjection,
+    folder_of,
+    projection_inside,
+)
+from distsim.signatures.recipe import DEFAULT, Recipe
+from distsim.signatures.signer import SignedBatch, Signer
+from distsim.signatures.sums import SumsStream
 
-LONGEST = 8
-_TEACHING_COUNT = 5
-_ALWAYS_TEACHING = 1000
 T = TypeVar("T")
+_OUR_FOLDERS = re.compile(r"\.?projection(\.[0-9a-f]{12})?(\.unfinished)?")
+
+
+class Signed(NamedTuple):
+    """A table's folder; `unchanged` where this very table stood there already."""
+
+    path: Path
+    unchanged: bool
 
 
 @dataclass(frozen=True)
-class Selection:
-    """Which phrases get a row in the table.
+class Keeping:
+    """What a table keeps beside its bits.
 
     Arguments:
-        min_count: phrases that occur less often are left out.
-        max_length: the longest phrases, in tokens.
-        max_phrases: keep only so many, the most frequent ones.
+        parts: the real vectors of the words of which phrases were composed, so that phrases which
+            are not in the table can be composed too.
+        sums: the sums of all phrases, however rare, so that the table can be merged.
+        features: all weighted features, 12 bytes each, for exact cosines without an index.
     """
 
-    min_count: int = 5
-    max_length: int = 4
-    max_phrases: int | None = None
-
-    def __post_init__(self) -> None:
-        if self.min_count < 1:
-            raise ParameterError(f"minimum count {self.min_count}: choose 1 or more")
-        if not 1 <= self.max_length <= LONGEST:
-            raise ParameterError(f"longest phrase {self.max_length}: choose 1 to {LONGEST} tokens")
-        if self.max_phrases is not None and self.max_phrases < 1:
-            raise ParameterError(f"--max-phrases {self.max_phrases}: choose 1 or more")
+    parts: bool = True
+    sums: bool = False
+    features: bool = False
 
 
-def require_additive(recipe: Recipe, max_phrases: int | None) -> None:
-    """Refuse to keep sums where those of two halves do not make those of the whole.
-
-    Raises:
-        ParameterError: the weights are not raw counts, or only the most frequent are kept.
-    """
-    if recipe.learnt:
-        raise ParameterError(
-            "--keep-sums with a learnt projection: another corpus has learnt another one, so such "
-            "tables cannot be merged: use --preset thesis"
-        )
-    scheme = recipe.weighting.scheme
-    if scheme != "raw":
-        raise ParameterError(
-            f"--keep-sums with --weights {scheme}: the {scheme} weights of a whole are not the sum "
-            "of its parts' weights, so such tables cannot be merged: use --weights raw, or sign "
-            "the whole corpus at once"
-        )
-    if max_phrases is not None:
-        raise ParameterError(
-            "--keep-sums with --max-phrases: the most frequent phrases of a part are not those of "
-            "the whole: use --min-count"
-        )
-
-
-def table_parameters(
-    fingerprint: dict[str, Any],
-    text_format: str,
-    corpus: str,
-    selection: Selection,
-    n_rows: int,
-    n_without_context: int,
-) -> dict[str, Any]:
-    """Return what the manifest of a table keeps."""
-    return {
-        "fingerprint": fingerprint,
-        "format": text_format,
-        "corpus": corpus,
-        "min_count": selection.min_count,
-        "max_length": selection.max_length,
-        "max_phrases": selection.max_phrases,
-        "phrases": n_rows,
-        "phrases_without_context": n_without_context,
-    }
-
-
-def sign_index(
-    index: CorpusIndex,
+def sign(
+    source: PhraseSource | CorpusIndex,
     path: str | Path | None = None,
     recipe: Recipe | None = None,
     selection: Selection | None = None,
+    *,
+    projection: str | Path | None = None,
+    keeping: Keeping | None = None,
+    memory_bytes: int = DEFAULT_MEMORY,
     jobs: int | None = None,
     progress: Progress = no_progress,
-    keep_sums: bool = False,
-    memory_bytes: int = DEFAULT_MEMORY,
-    projection_path: str | Path | None = None,
-    keep_parts: bool = True,
-) -> Path:
-    """Sign the phrases of an index into a table and return the table's folder.
+) -> Signed:
+    """Sign the phrases of a source into a table and return the table's folder.
+
+    Where the very table stands at `path` already, sound, nothing is written.
 
     Arguments:
-        path: the table's folder; kept inside the index where None.
-        projection_path: a learnt projection for a recipe that wants one; where None it is
-            learnt from the index first, and kept beside the index's own table.
-        keep_parts: keep the real vectors of the words of which phrases were composed, so
-            that phrases which are not in the table can be composed too.
-        keep_sums: keep the sums of all phrases, however rare, so that the table can be merged.
-        memory_bytes: for putting these in order; less takes longer.
+        source: an index, or another source of phrases (distsim.contexts.sources).
+        path: the table's folder; inside the index where None.
+        recipe: how contexts become bits; the learnt preset where None.
+        selection: which phrases; those of 1 to 4 tokens that occur 5 times where None.
+        projection: a learnt projection, or a table that has one, for a recipe that wants it; where
+            None one is learnt, unless the table at `path` or the index's own has the same.
+        keeping: what the table keeps beside its bits.
+        memory_bytes: for putting phrases in order; less takes longer.
 
     Raises:
         ArtifactError: something that is no table stands at `path`, or it is being written.
         IncompatibleError: the projection was learnt from other contexts or weights.
-        ParameterError: sums are to be kept and do not add up to those of a whole, or there is
-            too little text to learn a projection from.
+        InputError: what the source reads is at fault.
+        ParameterError: the source cannot give what the recipe wants, sums are to be kept and do not
+            add up to those of a whole, or there is too little text to learn a projection from.
     """
-    recipe = recipe or Recipe()
-    selection = selection or Selection()
-    if keep_sums:
-        require_additive(recipe, selection.max_phrases)
-    path = Path(path) if path is not None else signatures_inside(index.path)
-    if recipe.learnt and projection_path is None:
-        projection_path = learn_from_index(
-            index, projection_inside(index.path), recipe, jobs=jobs, progress=progress
+    home = source.path if isinstance(source, CorpusIndex) else None
+    if isinstance(source, CorpusIndex):
+        source = IndexSource(source)
+    if path is None and home is None:
+        raise ParameterError("`path`: give the folder of the table; only an index holds its own")
+    path = Path(path) if path is not None else signatures_inside(Path(str(home)))
+    recipe, selection, keeping = recipe or DEFAULT, selection or Selection(), keeping or Keeping()
+    if keeping.sums:
+        require_additive(recipe, selection)
+    if projection is not None and not recipe.is_learnt:
+        raise ParameterError(
+            f"`projection` {str(projection)!r} with a recipe of random vectors: choose the "
+            "projection spectral in the recipe, or leave it out"
         )
-    with storage.create(path, storage.SIGNATURES) as writer:
-        space = ngram.feature_space(index, recipe.window, recipe.sides)
-        model = ngram.model_manifest(recipe.window, recipe.sides)
-        projection: GaussianProjection | SpectralProjection
-        composer = parts = None
-        if projection_path is not None:
-            projection = SpectralProjection.open(projection_path)
-            weights = weights_manifest(recipe.weighting, space.marginals_checksum)
-            projection.require_model(model, weights)
-            if recipe.composition is not None:
-                parts = _part_vectors(index, space, recipe, projection, selection, jobs, progress)
-            composer = Composer(projection.centre, recipe.composition, parts)
-        else:
-            projection = GaussianProjection(recipe.n_bits, recipe.seed)
-        signer = Signer(space, recipe.weighting, projection, composer)
-        if keep_sums:
-            batches = _sorted_batches(
-                index, recipe, selection.max_length, writer.folder, memory_bytes, jobs,
-                progress,
-            )  # fmt: skip
-            frequent = keeping_sums(
-                batches, writer, projection.offsets(space.hashes), selection.min_count
-            )
-            n_rows, n_without_context = write_table(
-                writer, frequent, signer, projection.n_bits, None, jobs
-            )
-        else:
-            min_count = _lowest_count(index, selection)
-            rows = TableRows(projection.n_bits)
-            for signed in _from_batches(
-                index, recipe, min_count, selection.max_length, jobs, progress,
-                lambda batch, words: signer.sign(batch),
-            ):  # fmt: skip
-                rows.add(signed)
-            n_rows = rows.write(writer, selection.max_phrases)
-            n_without_context = rows.n_without_context
-        composition = None
-        if recipe.composition is not None and parts is not None:
-            composition = recipe.composition.manifest() | {"parts": parts.checksum()}
-            if keep_parts:
-                parts.write(writer)
-        fingerprint = make_fingerprint(
-            model,
-            recipe.weighting,
-            space.marginals_checksum,
-            index.options.normaliser.manifest(),
-            projection.manifest(),
-            composition,
-        )
-        writer.parameters = table_parameters(
-            fingerprint, index.options.text_format, index.parameters["corpus"], selection,
-            n_rows, n_without_context,
-        )  # fmt: skip
-        if keep_sums:
-            counts = index.parameters["counts"]
-            writer.parameters["sums"] = {
-                "tokens": counts["tokens"], "sentences": counts["sentences"],
-            }  # fmt: skip
-    return path
+    known = [path] if home is None else [path, signatures_inside(home), projection_inside(home)]
+    try:
+        with storage.create(path, storage.SIGNATURES) as writer, _projections(writer.folder):
+            work = Work(writer.folder, memory_bytes, jobs, progress)
+            with source.counted(recipe.model, recipe.weighting, selection, work) as text:
+                signing = _Signing(text, recipe, selection, keeping, work)
+                signing.choose_projection(writer.folder, projection, known)
+                if signing.made_before(path):
+                    raise _UnchangedError
+                signing.write(writer)
+    except _UnchangedError:
+        return Signed(path, unchanged=True)
+    _clear_projections(path)
+    return Signed(path, unchanged=False)
 
 
-def projection_inside(path: str | Path) -> Path:
-    """Return where an index keeps the projection that was learnt on the way to its table."""
-    return Path(path) / "projection"
-
-
-def learn_from_index(
-    index: CorpusIndex,
+def learn(
+    source: PhraseSource | CorpusIndex,
     path: str | Path,
-    recipe: Recipe,
-    learning: Learning | None = None,
+    recipe: Recipe | None = None,
+    *,
+    memory_bytes: int = DEFAULT_MEMORY,
     jobs: int | None = None,
     progress: Progress = no_progress,
 ) -> Path:
-    """Learn a projection for a recipe from the index's frequent words; return its folder.
+    """Learn a projection for a recipe from a source's frequent words; return its folder.
 
-    Words seen fewer than five times teach nothing but cost as much as the others: unless there
-    are too few others, they are neither rows nor features.
-
-    Raises: as distsim.signatures.learn.learn_projection.
+    Arguments and what is raised: as of `sign`.
     """
-    space = ngram.feature_space(index, recipe.window, recipe.sides)
-    counts = np.sort(index.word_counts()[1:])[::-1]
-    frequent = max(int((counts >= _TEACHING_COUNT).sum()), _ALWAYS_TEACHING)
-    learning = learning or Learning()
-    learning = replace(
-        learning,
-        rows=min(learning.rows, frequent),
-        features=min(learning.features, frequent * len(space.family_names)),
-    )
-    enough = int(counts[min(learning.rows, counts.size) - 1]) if counts.size else 1
-
-    features = most_frequent(space.hashes, space.marginals, learning.features)
-    column = np.full(space.hashes.size, -1, np.int32)
-    column[features] = np.arange(features.size, dtype=np.int32)
-    weigher = Weigher(space, recipe.weighting)
-
-    def rows_of(batch: PhraseBatch, words: np.ndarray) -> WordRows:
-        contexts = batch.contexts
-        weights = weigher.weigh(contexts)
-        columns = column[contexts.features]
-        return WordRows(batch.hashes, batch.strengths, contexts.starts, columns, weights)
-
-    return learn_projection(
-        path,
-        _from_batches(index, recipe, max(1, enough), 1, jobs, progress, rows_of, "learning"),
-        space.hashes[features],
-        ngram.model_manifest(recipe.window, recipe.sides),
-        weights_manifest(recipe.weighting, space.marginals_checksum),
-        recipe.n_bits,
-        recipe.seed,
-        learning,
-        jobs,
-    )
+    recipe, selection = recipe or DEFAULT, Selection()
+    if isinstance(source, CorpusIndex):
+        source = IndexSource(source)
+    with storage.create(path, storage.PROJECTION) as writer:
+        work = Work(writer.folder, memory_bytes, jobs, progress)
+        with source.counted(recipe.model, recipe.weighting, selection, work) as text:
+            _Signing(text, recipe, selection, Keeping(), work).learn(writer)
+    return Path(path)
 
 
-def _part_vectors(
-    index: CorpusIndex,
-    space: FeatureSpace,
-    recipe: Recipe,
-    projection: SpectralProjection,
-    selection: Selection,
-    jobs: int | None,
-    progress: Progress,
-) -> PartVectors:
-    """Return the vectors of the index's words, of which its phrases are then composed."""
-    signer = Signer(space, recipe.weighting, projection, Composer(projection.centre))
+def require_additive(recipe: Recipe, selection: Selection) -> None:
+    """Refuse to keep sums where those of two halves do not make those of the whole.
 
-    def vectors_of(
-        batch: PhraseBatch, words: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return batch.hashes, batch.strengths, signer.vectors(batch).astype(np.float16)
-
-    found = list(
-        _from_batches(index, recipe, selection.min_count, 1, jobs, progress, vectors_of, "words")
-    )
-    if not found:
-        found = [(np.empty(0, np.uint64), np.empty(0, np.uint64),
-                  np.empty((0, projection.n_bits), np.float16))]  # fmt: skip
-    hashes, strengths, vectors = (np.concatenate(column) for column in zip(*found, strict=True))
-    composition = recipe.composition or Composition()
-    return PartVectors.gather(hashes, strengths, vectors, index.n_tokens, composition)
-
-
-def _from_batches(
-    index: CorpusIndex,
-    recipe: Recipe,
-    min_count: int,
-    max_length: int,
-    jobs: int | None,
-    progress: Progress,
-    finish: Callable[[PhraseBatch, np.ndarray], T],
-    stage: str = "signing",
-) -> Iterator[T]:
-    """Yield finish(batch, words) for all phrases of an index, in index order.
-
-    words: uint32[n, length], the ids of the phrases' words; all phrases of a batch have one
-    length. Chunks are counted and finished in parallel.
+    Raises:
+        ParameterError: the projection is learnt, the weights are not raw counts, contexts are
+            syntactic, or only the most frequent phrases are kept.
     """
-    window = recipe.window
-    word_counts = index.word_counts()
-    of_thread = threading.local()
-
-    def count_chunk(first_words: tuple[int, int]) -> list[T]:
-        if not hasattr(of_thread, "counter"):
-            of_thread.counter = ngram.NgramCounter(index.n_words, window, recipe.sides)
-        chunk = phrase_walk.gather_chunk(
-            index.shards, first_words, index.n_words, max_length, window, window
+    if recipe.is_learnt:
+        raise ParameterError(
+            "`keep_sums` with a learnt projection: another corpus has learnt another one, so such "
+            "tables cannot be merged: use the preset thesis"
         )
-        finished = []
-        for length in range(1, max_length + 1):
-            all_lows, all_highs = chunk.runs(length, min_count)
-            for begin in range(0, all_lows.size, BATCH_PHRASES):
-                lows = all_lows[begin : begin + BATCH_PHRASES]
-                highs = all_highs[begin : begin + BATCH_PHRASES]
-                text, ends = index.render(
-                    chunk.rows, lows, np.full(lows.size, length), chunk.before
-                )
-                batch = PhraseBatch(
-                    hashes=hash_blob(text, ends),
-                    text=text,
-                    text_lengths=np.diff(ends),
-                    strengths=(highs - lows).astype(np.uint64),
-                    contexts=of_thread.counter.count_runs(chunk, lows, highs, length),
-                )
-                words = chunk.rows[lows, chunk.before : chunk.before + length]
-                finished.append(finish(batch, words))
-        return finished
-
-    done, total = 0, int(word_counts[1:].sum())
-    ranges = phrase_walk.chunk_words(word_counts)
-    for words, results in zip(ranges, ordered_map(count_chunk, ranges, jobs), strict=True):
-        yield from results
-        done += int(word_counts[words[0] : words[1]].sum())
-        progress(stage, done, total)
+    if isinstance(recipe.model, SyntaxModel):
+        raise ParameterError("`keep_sums` with the syntactic model: leave it out")
+    scheme = recipe.weighting.scheme
+    if scheme != "raw":
+        raise ParameterError(
+            f"`keep_sums` with `weights` {scheme}: the {scheme} weights of a whole are not the sum "
+            "of its parts' weights, so such tables cannot be merged: use raw, or sign the whole "
+            "corpus at once"
+        )
+    if selection.max_phrases is not None:
+        raise ParameterError(
+            "`keep_sums` with `max_phrases`: the most frequent phrases of a part are not those of "
+            "the whole: use `min_count`"
+        )
 
 
-def _sorted_batches(
-    index: CorpusIndex,
-    recipe: Recipe,
-    max_length: int,
-    folder: Path,
-    memory_bytes: int,
-    jobs: int | None,
-    progress: Progress,
-) -> Iterator[PhraseBatch]:
-    """Yield all phrases of an index, however rare, in ascending order of their hashes."""
-    store = PhraseStore(max_length, folder, memory_bytes)
-    try:
-        for batch, words in _from_batches(
-            index, recipe, 1, max_length, jobs, progress, lambda batch, words: (batch, words)
-        ):
-            n, length = words.shape
-            store.add_phrases(
-                batch.hashes, words.reshape(-1), np.arange(n) * length, np.full(n, length),
-                batch.strengths,
-            )  # fmt: skip
-            store.add_contexts(
-                np.repeat(batch.hashes, np.diff(batch.contexts.starts)),
-                batch.contexts.features,
-                batch.contexts.counts,
+class _UnchangedError(Exception):
+    """What is to be made is there; leaves a creation without a trace."""
+
+
+class _Signing:
+    """One text being signed."""
+
+    def __init__(
+        self,
+        text: CountedText,
+        recipe: Recipe,
+        selection: Selection,
+        keeping: Keeping,
+        work: Work,
+    ) -> None:
+        self._text = text
+        self._recipe = recipe
+        self._selection = selection
+        self._keeping = keeping
+        self._work = work
+        if keeping.features and not text.is_sorted:
+            raise ParameterError(
+                "`keep_features` with an index, which holds the contexts of its table: leave it out"
             )
-        for block in store.blocks():
-            yield from phrase_batches(block, index.vocabulary.text, index.vocabulary.offsets)
-    finally:
-        store.close()
+        self._weights = weights_manifest(recipe.weighting, text.marginals)
+        self._projection: Projection = GaussianProjection(recipe.n_bits, recipe.seed)
+        self._least = 1 if keeping.sums else text.lowest_count(selection)
+
+    def choose_projection(self, folder: Path, given: str | Path | None, known: list[Path]) -> None:
+        """Take the projection that the recipe wants into the table's folder, learning it if new."""
+        if not self._recipe.is_learnt:
+            return
+        if given is not None:
+            learnt = SpectralProjection.open(given)
+            learnt.require_model(self._text.model, self._weights)
+        else:
+            found = self._learnt_before(known)
+            if found is None:
+                part = folder / "projection"
+                with storage.create(part, storage.PROJECTION) as writer:
+                    self.learn(writer)
+                found = SpectralProjection.open(part)
+                part.rename(folder_of(folder, found.artifact.checksum))
+            learnt = found
+        inside = folder_of(folder, learnt.artifact.checksum)
+        if not inside.exists():
+            with storage.create(inside, storage.PROJECTION) as writer:
+                learnt.copy(writer)
+        self._projection = SpectralProjection.open(inside)
+        if self._projection.manifest() != learnt.manifest():
+            raise ArtifactError(f"{learnt.path}: is damaged: restore it or learn it again")
+
+    def _learnt_before(self, known: list[Path]) -> SpectralProjection | None:
+        """Return a sound projection that learning would give again, None where there is none."""
+        wanted = {
+            "model": self._text.model,
+            "weights": self._weights,
+            "bits": self._recipe.n_bits,
+            "seed": self._recipe.seed,
+            "learning": self._learning().manifest(),
+        }
+        for path in known:
+            with suppress(DistsimError):
+                found = SpectralProjection.open(path)
+                if found.answers(wanted) and not found.artifact.damaged():
+                    return found
+        return None
+
+    def _learning(self) -> Learning:
+        """Return how a projection is learnt, as far as the text can teach."""
+        learning = self._recipe.learning
+        lesson = self._text.lesson(learning.rows, learning.features)
+        return replace(learning, rows=lesson.rows, features=lesson.features)
+
+    def learn(self, writer: storage.ArtifactWriter) -> None:
+        """Learn a projection from the frequent words and the features around them."""
+        learning = self._learning()
+        least = self._text.lesson(learning.rows, learning.features).min_count
+        features = self._text.frequent_features(learning.features)
+        weighed = _Weighed(self._recipe, self._text, features)
+        learn_projection(
+            writer,
+            self._mapped("learning", self._text.parts(least, 1), weighed.rows),
+            features,
+            self._text.model,
+            self._weights,
+            self._recipe.n_bits,
+            self._recipe.seed,
+            learning,
+            jobs=self._work.jobs,
+            progress=self._work.progress,
+        )
+
+    def made_before(self, path: Path) -> bool:
+        """Tell whether the very table that is to be written stands at `path`, sound."""
+        with suppress(DistsimError, LookupError, TypeError):
+            artifact = storage.Artifact(path, storage.SIGNATURES)
+            present = dict(artifact.parameters)
+            for name in ("phrases", "phrases_without_context"):
+                present.pop(name)
+            fingerprint = dict(present.pop("fingerprint"))
+            composition = dict(fingerprint.pop("composition", {}))
+            parts = composition.pop("parts", None)
+            wanted_composition = self._recipe.composition
+            return (
+                present == self._parameters()
+                and fingerprint == self._fingerprint().manifest()
+                and composition == (wanted_composition.manifest() if wanted_composition else {})
+                and ("part_hashes" in artifact) == (parts is not None and self._keeping.parts)
+                and has_features(artifact) == self._keeping.features
+                and not artifact.damaged()
+            )
+        return False
+
+    def write(self, writer: storage.ArtifactWriter) -> None:
+        """Write the table."""
+        text, recipe, keeping = self._text, self._recipe, self._keeping
+        projection, composition = self._projection, recipe.composition
+        if recipe.weighting.uses_marginals:
+            text.gather_marginals(self._least)
+        parts = None
+        if composition is not None and projection.centre is not None:
+            parts = self._part_vectors(projection.centre)
+        composer = None
+        if projection.centre is not None:
+            composer = Composer(projection.centre, composition, parts)
+        signer = Signer(recipe.weighting, projection, composer, text.space)
+        rows = self._rows(writer)
+        sums = SumsStream(writer) if keeping.sums else None
+        features = FeatureWriter(writer) if keeping.features else None
+        all_parts = text.parts(self._least, self._selection.max_length, by_hash=keeping.sums)
+        if sums is not None:
+            all_parts = self._keeping_sums(all_parts, sums, signer)
+
+        def signed(
+            batch: PhraseBatch,
+        ) -> tuple[SignedBatch, tuple[np.ndarray, np.ndarray] | None]:
+            return signer.sign(batch), signer.named_weights(batch) if features else None
+
+        for batch, weights in self._mapped("signing", all_parts, signed):
+            rows.add(batch)
+            if features is not None and weights is not None:
+                features.add(batch.phrases.hashes, batch.phrases.contexts.starts, *weights)
+        n_rows = rows.finish()
+        made_of = None
+        if composition is not None and parts is not None:
+            made_of = composition.manifest() | {"parts": parts.checksum()}
+            if keeping.parts:
+                parts.write(writer)
+        writer.parameters = {
+            **self._parameters(),
+            "fingerprint": self._fingerprint(made_of).manifest(),
+            "phrases": n_rows,
+            "phrases_without_context": rows.n_without_context,
+        }
+
+    def _rows(self, writer: storage.ArtifactWriter) -> Rows:
+        n_bits, keep = self._projection.n_bits, self._selection.max_phrases
+        if keep is None and (self._text.is_sorted or self._keeping.sums):
+            return StreamedRows(writer, n_bits)
+        return GatheredRows(writer, n_bits, keep)
+
+    def _keeping_sums(
+        self, parts: Iterator[Part], sums: SumsStream, signer: Signer
+    ) -> Iterator[Part]:
+        """Write the terms of all phrases; yield those that are frequent enough."""
+        for part in parts:
+            for batch in self._text.count(part):
+                sums.add(batch, signer.offsets(batch))
+                yield Part(batch.where(batch.strengths >= self._selection.min_count), part.size)
+
+    def _part_vectors(self, centre: np.ndarray) -> PartVectors:
+        """Return the vectors of the text's words, of which its phrases are then composed."""
+        text, recipe = self._text, self._recipe
+        signer = Signer(recipe.weighting, self._projection, Composer(centre), text.space)
+
+        def vectors_of(batch: PhraseBatch) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+            return batch.hashes, batch.strengths, signer.vectors(batch).astype(np.float16)
+
+        found = list(self._mapped("words", text.parts(self._selection.min_count, 1), vectors_of))
+        if not found:
+            found = [(np.empty(0, np.uint64), np.empty(0, np.uint64),
+                      np.empty((0, self._projection.n_bits), np.float16))]  # fmt: skip
+        hashes, strengths, vectors = (np.concatenate(one) for one in zip(*found, strict=True))
+        assert recipe.composition is not None
+        return PartVectors.gather(hashes, strengths, vectors, text.n_tokens, recipe.composition)
+
+    def _fingerprint(self, composition: dict[str, Any] | None = None) -> Fingerprint:
+        return Fingerprint(
+            self._text.model,
+            self._weights,
+            self._text.normaliser.manifest(),
+            self._projection.manifest(),
+            composition,
+        )
+
+    def _parameters(self) -> dict[str, Any]:
+        """Return what the manifest of the table keeps, as far as it is known before."""
+        text, selection = self._text, self._selection
+        parameters = {
+            "format": text.text_format,
+            "corpus": text.corpus,
+            "min_count": selection.min_count,
+            "max_length": selection.max_length,
+            "max_phrases": selection.max_phrases,
+            **text.parameters,
+        }
+        if self._keeping.sums:
+            parameters["sums"] = {"tokens": text.n_tokens, "sentences": text.n_sentences}
+        return parameters
+
+    def _mapped(
+        self, stage: str, parts: Iterator[Part], function: Callable[[PhraseBatch], T]
+    ) -> Iterator[T]:
+        """Yield function(batch) for the batches of all parts, in order, in threads."""
+
+        def finish(part: Part) -> tuple[int, list[T]]:
+            return part.size, [function(batch) for batch in self._text.count(part)]
+
+        done, total = 0, None if self._keeping.sums else self._text.total()
+        for size, results in ordered_map(finish, parts, self._work.jobs):
+            yield from results
+            done += size
+            self._work.progress(stage, done, total)
 
 
-def _lowest_count(index: CorpusIndex, selection: Selection) -> int:
-    """Return the least count that any of the max_phrases most frequent phrases can have."""
-    if selection.max_phrases is None:
-        return selection.min_count
-    most = int(index.word_counts()[1:].max(initial=0))
-    histogram = np.zeros(most + 1, np.int64)
-    for chunk in phrase_walk.walk(index.shards, index.n_words, selection.max_length):
-        for length in range(1, selection.max_length + 1):
-            lows, highs = chunk.runs(length, selection.min_count)
-            counts = np.minimum(highs - lows, most)  # more only where the index is damaged
-            histogram += np.bincount(counts, minlength=most + 1)
-    at_least = np.cumsum(histogram[::-1])[::-1]
-    enough = np.flatnonzero(at_least >= selection.max_phrases)
-    return max(selection.min_count, int(enough[-1]) if enough.size else 0)
+class _Weighed:
+    """Words' contexts -> rows over the features that are to be learnt; shared by threads."""
+
+    def __init__(self, recipe: Recipe, text: CountedText, features: np.ndarray) -> None:
+        self._weighting = recipe.weighting
+        self._features = frozen(features)
+        self._space = text.space
+        if text.space is not None:
+            self._weigher = Weigher(text.space, recipe.weighting)
+            self._columns = find_sorted(self._features, frozen(text.space.hashes))
+
+    def rows(self, batch: PhraseBatch) -> WordRows:
+        """Return the rows of a batch of words."""
+        contexts, space = batch.contexts, batch.space
+        if space is self._space:
+            weigher, columns = self._weigher, self._columns
+        else:
+            weigher = Weigher(space, self._weighting)
+            columns = find_sorted(self._features, frozen(space.hashes))
+        return WordRows(
+            batch.hashes, batch.strengths, contexts.starts,
+            columns[contexts.features].astype(np.int32), weigher.weigh(contexts),
+        )  # fmt: skip
+
+
+@contextmanager
+def _projections(folder: Path) -> Iterator[None]:
+    """Leave in a table's folder only the projection that its manifest names."""
+    _clear_projections(folder)
+    try:
+        yield
+    except BaseException:
+        _clear_projections(folder)
+        raise
+
+
+def _clear_projections(folder: Path) -> None:
+    """Remove projections that a table's manifest does not name: leavings of older writers."""
+    kept = None
+    with suppress(DistsimError, LookupError, TypeError):
+        made = storage.Artifact(folder, storage.SIGNATURES).parameters["fingerprint"]
+        kept = folder_of(folder, made["projection"]["learnt"]).name
+    for inside in folder.iterdir():
+        ours = _OUR_FOLDERS.fullmatch(inside.name) and not inside.is_symlink()
+        if ours and inside.is_dir() and inside.name != kept:
+            shutil.rmtree(inside, ignore_errors=True)

@@ -5,46 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from distsim.contexts.features import ContextCounts, FeatureSpace
+from distsim.contexts.features import FeatureSpace
+from distsim.contexts.sources.source import BATCH_PHRASES, PhraseBatch
 from distsim.contexts.weights import Weigher, Weighting
 from distsim.kernels.compiled import frozen
 from distsim.kernels.projection import cut_bits, project
 from distsim.signatures.composition import Composer
-from distsim.signatures.gaussian import GaussianProjection
-from distsim.signatures.spectral import SpectralProjection
-
-BATCH_PHRASES = 1 << 13  # a batch's sums are held in memory, for every thread
-
-
-@dataclass(frozen=True)
-class PhraseBatch:
-    """Phrases with their counted contexts, from whatever source.
-
-    hashes: uint64[n], of each phrase's text. text: uint8, the phrases end to end;
-    text_lengths: int64[n], bytes of each. strengths: uint64[n], occurrences.
-    """
-
-    hashes: np.ndarray
-    text: np.ndarray
-    text_lengths: np.ndarray
-    strengths: np.ndarray
-    contexts: ContextCounts
-
-    def where(self, kept: np.ndarray) -> "PhraseBatch":
-        """Return the phrases for which kept, bool[n], is true."""
-        starts, sizes = self.contexts.starts, np.diff(self.contexts.starts)
-        entries = np.repeat(kept, sizes)
-        return PhraseBatch(
-            self.hashes[kept],
-            self.text[np.repeat(kept, self.text_lengths)],
-            self.text_lengths[kept],
-            self.strengths[kept],
-            ContextCounts(
-                np.concatenate([starts[:1], np.cumsum(sizes[kept])]),
-                self.contexts.features[entries],
-                self.contexts.counts[entries],
-            ),
-        )
+from distsim.signatures.projections.projection import Projection
 
 
 @dataclass(frozen=True)
@@ -60,60 +27,78 @@ class SignedBatch:
     some: np.ndarray
 
 
+class _Ready:
+    """What is made once of a feature space."""
+
+    def __init__(self, space: FeatureSpace, weighting: Weighting, projection: Projection) -> None:
+        self.weigher = Weigher(space, weighting)
+        self.offsets = frozen(projection.offsets(space.hashes))
+
+
 class Signer:
-    """Signs batches of phrases over one feature space; may be shared by threads.
+    """Signs batches of phrases; may be shared by threads.
 
     Arguments:
         composer: turns sums into vectors of the learnt space before their bits are cut.
-        weigher: weighs the features, where not by the weighting over the space itself.
+        space: the feature space of all batches, where they have one together.
     """
 
     def __init__(
         self,
-        space: FeatureSpace,
         weighting: Weighting,
-        projection: GaussianProjection | SpectralProjection,
+        projection: Projection,
         composer: Composer | None = None,
-        weigher: Weigher | None = None,
+        space: FeatureSpace | None = None,
     ) -> None:
+        self._weighting = weighting
+        self._projection = projection
         self._composer = composer
-        self._weigher = weigher or Weigher(space, weighting)
-        self._hashes = space.hashes
-        self._offsets = frozen(projection.offsets(space.hashes))
+        self._space = space
+        self._ready = None if space is None else _Ready(space, weighting, projection)
         self._vectors = frozen(projection.vectors)
-        self._largest = projection.largest
-        self._n_bits = projection.n_bits
         self._of_thread = threading.local()
 
     def sign(self, batch: PhraseBatch) -> SignedBatch:
         """Return the batch's bits."""
         sums = self.vectors(batch)
-        bits = np.empty((len(sums), self._n_bits // 64), np.uint64)
+        bits = np.empty((len(sums), self._projection.n_bits // 64), np.uint64)
         return SignedBatch(batch, bits, cut_bits(frozen(sums), bits))
 
-    def named_weights(self, contexts: ContextCounts) -> tuple[np.ndarray, np.ndarray]:
+    def named_weights(self, batch: PhraseBatch) -> tuple[np.ndarray, np.ndarray]:
         """Return the hash and the weight of every feature of every row, uint64 and float64."""
-        return self._hashes[contexts.features], self._weigher.weigh(contexts)
+        weights = self._of(batch.space).weigher.weigh(batch.contexts)
+        return batch.space.hashes[batch.contexts.features], weights
+
+    def offsets(self, batch: PhraseBatch) -> np.ndarray:
+        """Return where the vector of every feature of the batch's space begins, uint32."""
+        return self._of(batch.space).offsets
 
     def vectors(self, batch: PhraseBatch) -> np.ndarray:
-        """Return what the bits are cut from: the sums, composed where there is a composer."""
-        sums = self.sums(batch.contexts)
+        """Return what the bits are cut from: the sums, composed where there is a composer.
+
+        float64[n, n_bits]. The array is the thread's own and overwritten by its next batch.
+        """
+        sums = self._sums(batch)
         if self._composer is not None:
             self._composer.compose(sums, batch.text, batch.text_lengths, batch.strengths)
         return sums
 
-    def sums(self, contexts: ContextCounts) -> np.ndarray:
-        """Return the projected sum of every row, float64[n, n_bits].
-
-        The array is the thread's own and overwritten by its next batch.
-        """
+    def _sums(self, batch: PhraseBatch) -> np.ndarray:
+        """Return the projected sum of every row."""
+        contexts, ready = batch.contexts, self._of(batch.space)
         n = contexts.starts.size - 1
         sums = getattr(self._of_thread, "sums", None)
         if sums is None or len(sums) < n:
-            sums = self._of_thread.sums = np.empty((max(n, BATCH_PHRASES), self._n_bits))
-        weights = self._weigher.weigh(contexts)
+            shape = (max(n, BATCH_PHRASES), self._projection.n_bits)
+            sums = self._of_thread.sums = np.empty(shape)
         project(
-            frozen(contexts.starts), frozen(contexts.features), frozen(weights), self._offsets,
-            self._vectors, self._largest, sums[:n],
+            frozen(contexts.starts), frozen(contexts.features),
+            frozen(ready.weigher.weigh(contexts)), ready.offsets, self._vectors,
+            self._projection.largest, sums[:n],
         )  # fmt: skip
         return sums[:n]
+
+    def _of(self, space: FeatureSpace) -> _Ready:
+        if self._ready is not None and space is self._space:
+            return self._ready
+        return _Ready(space, self._weighting, self._projection)

@@ -7,23 +7,41 @@ Phrases of every count are kept, because a phrase that is rare in two halves may
 in the whole; so are those without any context, for their strength.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 
 from distsim import storage
-from distsim.contexts.features import ContextCounts
-from distsim.errors import ArtifactError
+from distsim.contexts.features import ContextCounts, FeatureSpace
+from distsim.contexts.selection import Selection
+from distsim.contexts.sources.source import Lesson, Model, Part, PhraseBatch, Work, narrowed
+from distsim.contexts.weights import Weighting
+from distsim.corpus.normaliser import Normaliser
+from distsim.corpus.tokeniser import TextFormat
+from distsim.errors import ArtifactError, ParameterError
+from distsim.indexes.build import WordsChecksum
 from distsim.kernels.compiled import frozen
 from distsim.kernels.tables import permute_texts
 from distsim.kernels.triples import sort_triples, sum_equal
-from distsim.signatures.gaussian import POOL_SIZE
-from distsim.signatures.rows import BLOCK_ROWS
-from distsim.signatures.signer import PhraseBatch
-from distsim.signatures.stream import PhraseStream, narrowed
+from distsim.signatures.fingerprint import Fingerprint
+from distsim.signatures.layout import PhraseColumns, PhraseStream
+from distsim.signatures.projections.gaussian import POOL_SIZE
 
 _MOST = np.uint64(0xFFFFFFFF)
+# What is held at a time, of all tables together.
+_ROWS = 1 << 16
+_TERMS = 1 << 19
+# The space whose feature number n has the n-th vector of the pool.
+_POOL_SPACE = FeatureSpace(
+    family_names=("pool",),
+    families=np.zeros(POOL_SIZE, np.uint8),
+    hashes=np.arange(POOL_SIZE, dtype=np.uint64),
+    marginals=np.empty(0),
+    totals=np.zeros(1),
+)
 
 
 class SumsStream:
@@ -62,22 +80,6 @@ class SumsStream:
         self._n_terms += terms.size
 
 
-def keeping_sums(
-    batches: Iterable[PhraseBatch],
-    writer: storage.ArtifactWriter,
-    offsets: np.ndarray,
-    min_count: int,
-) -> Iterator[PhraseBatch]:
-    """Write the terms of all phrases; yield those that occur min_count times.
-
-    batches: in ascending order of hashes. offsets: where each feature's vector begins.
-    """
-    sums = SumsStream(writer)
-    for batch in batches:
-        sums.add(batch, offsets)
-        yield batch.where(batch.strengths >= min_count)
-
-
 def add_terms(
     rows: np.ndarray, terms: np.ndarray, counts: np.ndarray, n_rows: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -105,24 +107,20 @@ class KeptSums:
         if "sums/hashes" not in artifact:
             raise ArtifactError(
                 f"{self.path}: the table was signed without its sums and cannot be merged: "
-                "sign it again with --keep-sums"
+                "sign it again with `keep_sums`"
             )
         self._artifact = artifact
-        self.hashes = artifact.array("sums/hashes", np.uint64)
-        self._strengths = artifact.array("sums/strengths", np.uint64)
-        self._text = artifact.array("sums/text", np.uint8)
-        self._blocks = artifact.array("sums/text_blocks", np.uint64)
-        self._ends = artifact.array("sums/text_ends", np.uint32)
+        try:
+            self._phrases = PhraseColumns(artifact, "sums/", np.uint64)
+        except ArtifactError:
+            raise self.damaged() from None
+        self.hashes = self._phrases.hashes
         self._starts = artifact.array("sums/starts", np.uint64)
         self._terms = artifact.array("sums/terms", np.uint32)
         self._counts = artifact.array("sums/counts", np.uint32)
-        n = self.hashes.size
-        if not (
-            n == self._strengths.size == self._ends.size == self._starts.size - 1
-            and self._blocks.size == -(-n // BLOCK_ROWS)
-            and self._terms.size == self._counts.size == self._starts[-1]
-        ):
-            raise self._damaged()
+        n = self._starts.size - 1
+        if n != len(self) or not self._terms.size == self._counts.size == self._starts[-1]:
+            raise self.damaged()
 
     def __len__(self) -> int:
         return self.hashes.size
@@ -140,38 +138,35 @@ class KeptSums:
     def read(self, first: int, stop: int) -> PhraseBatch:
         """Return the phrases of rows first..stop, with terms in place of features (copies)."""
         starts = self._starts[first : stop + 1].astype(np.int64)
-        bases = self._blocks[np.arange(first, stop) // BLOCK_ROWS].astype(np.int64)
-        ends = bases + self._ends[first:stop]
-        begin = 0
-        if first:
-            begin = int(self._ends[first - 1]) + int(self._blocks[(first - 1) // BLOCK_ROWS])
-        lengths = np.diff(ends, prepend=begin)
+        edges = self._phrases.bounds(first, stop)
+        lengths = np.diff(edges)
         sound = (
             bool(np.all(np.diff(starts) >= 0) and np.all(lengths > 0))
             and 0 <= starts[0] <= starts[-1] <= self._terms.size
-            and begin + int(lengths.sum()) <= self._text.size
+            and edges[-1] <= self._phrases.n_bytes
         )
         if not sound:
-            raise self._damaged()
+            raise self.damaged()
         terms = np.array(self._terms[starts[0] : starts[-1]])
         hashes = np.array(self.hashes[first:stop])
         if terms.max(initial=0) >= POOL_SIZE or np.any(hashes[1:] <= hashes[:-1]):
-            raise self._damaged()
+            raise self.damaged()
+        counts = np.array(self._counts[starts[0] : starts[-1]])
         return PhraseBatch(
             hashes,
-            np.array(self._text[begin : begin + int(lengths.sum())]),
+            self._phrases.blob(int(edges[0]), int(edges[-1])),
             lengths,
-            np.array(self._strengths[first:stop]),
-            ContextCounts(
-                starts - starts[0], terms, np.array(self._counts[starts[0] : starts[-1]])
-            ),
+            np.array(self._phrases.strengths[first:stop]),
+            ContextCounts(starts - starts[0], terms, counts),
+            _POOL_SPACE,
         )
 
     def release(self) -> None:
         """Let go of the memory of what was read."""
         self._artifact.release()
 
-    def _damaged(self) -> ArtifactError:
+    def damaged(self) -> ArtifactError:
+        """Return the error that says so."""
         return ArtifactError(f"{self.path}: the kept sums are damaged: sign the table again")
 
 
@@ -204,7 +199,7 @@ def merged_blocks(tables: list[KeptSums], rows: int, terms: int) -> Iterator[Phr
             first = at[number]
             hashes = table.hashes[first : stops[number]]
             if np.any(hashes[1:] <= hashes[:-1]):  # the search below would never get on
-                raise table._damaged()
+                raise table.damaged()
             n = int(np.searchsorted(hashes, bound, "right"))
             if n:
                 blocks.append(table.read(first, first + n))
@@ -234,4 +229,92 @@ def _added(blocks: list[PhraseBatch]) -> PhraseBatch:
         np.concatenate([block.contexts.counts for block in blocks]),
         hashes.size,
     )
-    return PhraseBatch(hashes, text, np.diff(ends), strengths, narrowed(*contexts))
+    return PhraseBatch(hashes, text, np.diff(ends), strengths, narrowed(*contexts), _POOL_SPACE)
+
+
+class SumsSource:
+    """The phrases of tables with kept sums, added up; a PhraseSource.
+
+    Arguments:
+        sums: of tables that were made alike. fingerprint, text_format: theirs.
+        n_tokens, n_sentences: of all their text.
+    """
+
+    def __init__(
+        self,
+        sums: list[KeptSums],
+        fingerprint: Fingerprint,
+        text_format: TextFormat,
+        n_tokens: int,
+        n_sentences: int,
+    ) -> None:
+        self.sums = sums
+        self.fingerprint = fingerprint
+        self.text_format: TextFormat = text_format
+        self.n_tokens = n_tokens
+        self.n_sentences = n_sentences
+
+    @contextmanager
+    def counted(
+        self, model: Model, weighting: Weighting, selection: Selection, work: Work
+    ) -> Iterator["AddedSums"]:
+        """See PhraseSource."""
+        yield AddedSums(self)
+
+
+class AddedSums:
+    """A CountedText; its parts are batches already, the pool's entries are their features."""
+
+    is_sorted = True
+    space = _POOL_SPACE
+    marginals = ""  # raw counts depend on none
+    parameters: ClassVar[dict[str, Any]] = {}
+
+    def __init__(self, source: SumsSource) -> None:
+        self.model = source.fingerprint.model
+        self.normaliser = Normaliser.from_manifest(source.fingerprint.normaliser)
+        self.text_format = source.text_format
+        self.n_tokens = source.n_tokens
+        self.n_sentences = source.n_sentences
+        self._sums = source.sums
+        self._words: WordsChecksum | None = None
+
+    @property
+    def corpus(self) -> str | None:
+        """The fingerprint of all the text, known when all parts were asked for."""
+        if self._words is None:
+            return None
+        return self._words.fingerprint(self.n_tokens, self.n_sentences)
+
+    def lowest_count(self, selection: Selection) -> int:
+        """Return the least count that a selected phrase can have."""
+        return selection.min_count
+
+    def gather_marginals(self, min_count: int) -> None:
+        """Nothing is to be done: sums have no marginals."""
+
+    def lesson(self, rows: int, features: int) -> Lesson:
+        """Refuse: sums are projected already."""
+        raise ParameterError("kept sums teach no projection: sign the whole text")
+
+    def frequent_features(self, most: int) -> np.ndarray:
+        """Refuse: sums are projected already."""
+        raise ParameterError("kept sums teach no projection: sign the whole text")
+
+    def total(self) -> int:
+        """Return the rows of all tables."""
+        return sum(map(len, self._sums))
+
+    def parts(self, min_count: int, max_length: int, by_hash: bool = False) -> Iterator[Part]:
+        """Yield the batches of all phrases, always in ascending order of their hashes."""
+        words = WordsChecksum()
+        n = len(self._sums)
+        for batch in merged_blocks(self._sums, _ROWS // n + 1, _TERMS // n + 1):
+            single = batch.token_counts() == 1
+            words.add(batch.hashes[single], batch.strengths[single])
+            yield Part(batch.where(batch.strengths >= min_count), batch.hashes.size)
+        self._words = words
+
+    def count(self, part: Part) -> list[PhraseBatch]:
+        """Return the batch that the part is."""
+        return [part.content]

@@ -1,61 +1,61 @@
 """The signature table: phrase -> bits and strength, memory-mapped and sorted by hash."""
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from distsim import storage
 from distsim.contexts.phrase_store import DEFAULT_MEMORY
+from distsim.contexts.selection import Selection
+from distsim.contexts.sources.source import PhraseSource
 from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.query import split_phrase
-from distsim.corpus.vocabulary import hash_blob
-from distsim.errors import ArtifactError, ParameterError
+from distsim.errors import ArtifactError, IncompatibleError, ParameterError
 from distsim.indexes.corpus_index import CorpusIndex, signatures_inside
 from distsim.kernels.compiled import frozen
 from distsim.kernels.projection import cut_bits
-from distsim.kernels.tables import find_texts
 from distsim.parallel import Progress, no_progress
+from distsim.signatures import sign as signing
 from distsim.signatures.composition import PartVectors
+from distsim.signatures.fingerprint import Fingerprint
+from distsim.signatures.layout import PhraseColumns
+from distsim.signatures.projections.spectral import SpectralProjection
 from distsim.signatures.recipe import Recipe
-from distsim.signatures.rows import BLOCK_ROWS
-from distsim.signatures.sign import Selection, sign_index
 
 
 class SignatureTable:
     """Phrases with their signatures; arrays are mapped, not read.
 
     hashes: uint64[n], sorted. bits: uint64[n, n_bits / 64]. strengths: uint32[n], the
-    occurrences behind each signature. parameters: what the table was made with. parts: the
-    words' real vectors, of which other phrases can be composed; None where not kept. longest: the
-    most tokens that a phrase has.
+    occurrences behind each signature. fingerprint: how it was made. parameters: that and which
+    phrases. parts: the words' real vectors, of which other phrases can be composed; None where
+    not kept. longest: the most tokens that a phrase has. unchanged: whether `build` found this
+    very table there already.
+
+    `len` gives the phrases, `in` tells whether one has a signature, iteration yields them all.
     """
 
     def __init__(self, artifact: storage.Artifact) -> None:
         self.artifact = artifact
         self.path = artifact.path
         self.parameters = artifact.parameters
+        self.unchanged = False
         with storage.understood(artifact.path):
-            self.fingerprint: dict[str, Any] = artifact.parameters["fingerprint"]
-            self.n_bits: int = self.fingerprint["projection"]["bits"]
-            self.normaliser = Normaliser.from_manifest(self.fingerprint["normaliser"])
+            self.fingerprint = Fingerprint.from_manifest(artifact.parameters["fingerprint"])
+            self.n_bits = self.fingerprint.n_bits
+            self.normaliser = Normaliser.from_manifest(self.fingerprint.normaliser)
             self._running_text = artifact.parameters["format"] == "text"
             self.longest = int(artifact.parameters["max_length"])
-        self.hashes = frozen(artifact.array("hashes", np.uint64))
+        self._phrases = PhraseColumns(artifact)
+        self.hashes = self._phrases.hashes
+        self.strengths = self._phrases.strengths
         self.bits = frozen(artifact.array("bits", np.uint64, ndim=2))
-        self.strengths = frozen(artifact.array("strengths", np.uint32))
-        self._text = frozen(artifact.array("text", np.uint8))
-        self._blocks = frozen(artifact.array("text_blocks", np.uint64))
-        self._ends = frozen(artifact.array("text_ends", np.uint32))
         self.parts = PartVectors.read(artifact)
-        n = self.hashes.size
-        if not (
-            len(self.bits) == self.strengths.size == self._ends.size == n
-            and self.bits.shape[1] * 64 == self.n_bits
-            and self._blocks.size == -(-n // BLOCK_ROWS)
-            and bool(np.all(self._blocks <= self._text.size))
-        ):
+        if len(self.bits) != len(self) or self.bits.shape[1] * 64 != self.n_bits:
             raise ArtifactError(
                 f"{self.path}: the table's arrays contradict each other: restore it or "
                 "sign it again"
@@ -74,7 +74,7 @@ class SignatureTable:
             inside = signatures_inside(path)
             if not inside.exists():
                 raise ArtifactError(
-                    f"{path}: the index was not signed yet: run distsim sign {path}"
+                    f"{path}: the index was not signed yet: sign it (distsim sign {path})"
                 )
             return cls(storage.Artifact(inside, storage.SIGNATURES))
         return cls(storage.Artifact(path, storage.SIGNATURES))
@@ -82,38 +82,71 @@ class SignatureTable:
     @classmethod
     def build(
         cls,
-        index: CorpusIndex,
+        source: PhraseSource | CorpusIndex,
         path: str | Path | None = None,
         recipe: Recipe | None = None,
         selection: Selection | None = None,
+        *,
+        projection: str | Path | None = None,
+        keep_parts: bool = True,
+        keep_sums: bool = False,
+        keep_features: bool = False,
+        memory_bytes: int = DEFAULT_MEMORY,
         jobs: int | None = None,
         progress: Progress = no_progress,
-        keep_sums: bool = False,
-        memory_bytes: int = DEFAULT_MEMORY,
-        projection_path: str | Path | None = None,
-        keep_parts: bool = True,
     ) -> "SignatureTable":
-        """Sign the phrases of an index into the folder `path`, or into the index, and open it.
+        """Sign the phrases of a source into a table and open it; `distsim.sign` is the same.
 
-        Raises: as distsim.signatures.sign.sign_index.
+        Where the very table stands at `path` already, sound, nothing is written and it is
+        `unchanged`.
+
+        Arguments:
+            source: an index, CountFiles, AnnotatedText, or another source of phrases.
+            path: the table's folder; inside the index where None.
+            recipe: how contexts become bits: PRESETS["learnt"] where None.
+            selection: which phrases; those of 1 to 4 tokens that occur 5 times where None.
+            projection: a learnt projection, or a table that has one, for a recipe that wants it;
+                learnt from the source where None.
+            keep_parts, keep_sums, keep_features: see distsim.signatures.sign.Keeping.
+            memory_bytes: for putting phrases in order; less takes longer.
+
+        Raises: as distsim.signatures.sign.sign.
         """
-        return cls.open(
-            sign_index(
-                index,
-                path,
-                recipe,
-                selection,
-                jobs,
-                progress,
-                keep_sums,
-                memory_bytes,
-                projection_path,
-                keep_parts,
+        signed = signing.sign(
+            source, path, recipe, selection, projection=projection,
+            keeping=signing.Keeping(keep_parts, keep_sums, keep_features),
+            memory_bytes=memory_bytes, jobs=jobs, progress=progress,
+        )  # fmt: skip
+        table = cls.open(signed.path)
+        table.unchanged = signed.unchanged
+        return table
+
+    @cached_property
+    def projection(self) -> SpectralProjection:
+        """The learnt projection that the table was signed by.
+
+        Raises:
+            IncompatibleError: it was signed by none.
+            ArtifactError: it is not there.
+        """
+        if not self.fingerprint.is_learnt:
+            raise IncompatibleError(
+                f"{self.path}: was not signed by a learnt projection and has no real vectors: "
+                "sign it with the projection spectral"
             )
-        )
+        return SpectralProjection.of_table(self.path, self.fingerprint.projection["learnt"])
 
     def __len__(self) -> int:
-        return self.hashes.size
+        return len(self._phrases)
+
+    def __contains__(self, phrase: object) -> bool:
+        return isinstance(phrase, str) and bool(phrase.strip()) and self.find(phrase) >= 0
+
+    def __iter__(self) -> Iterator[str]:
+        return self.texts()
+
+    def __repr__(self) -> str:
+        return f"<SignatureTable {self.path}: {len(self):,} phrases, {self.fingerprint.short}>"
 
     def normal_form(self, phrase: str) -> str:
         """Return the phrase as it stands in the table, if it does.
@@ -123,12 +156,18 @@ class SignatureTable:
         """
         return " ".join(split_phrase(phrase, self.normaliser, self.is_whole))
 
-    def find(self, phrases: Sequence[str]) -> np.ndarray:
-        """Return the row of every phrase, -1 where it has no signature; int64.
+    @overload
+    def find(self, phrases: str) -> int: ...
+    @overload
+    def find(self, phrases: Sequence[str]) -> NDArray[np.int64]: ...
+    def find(self, phrases: str | Sequence[str]) -> int | NDArray[np.int64]:
+        """Return the row of a phrase or of every phrase, -1 where it has no signature.
 
         Raises:
             ParameterError: a phrase is empty.
         """
+        if isinstance(phrases, str):
+            return int(self.find_normal([self.normal_form(phrases)])[0])
         return self.find_normal([self.normal_form(phrase) for phrase in phrases])
 
     def composed_bits(self, phrase: str) -> np.ndarray | None:
@@ -150,10 +189,7 @@ class SignatureTable:
 
     def text(self, row: int) -> str:
         """Return the phrase of a row."""
-        block = row // BLOCK_ROWS
-        base = int(self._blocks[block])
-        start = base + (int(self._ends[row - 1]) if row % BLOCK_ROWS else 0)
-        return bytes(self._text[start : base + int(self._ends[row])]).decode(errors="replace")
+        return self._phrases.text(row)
 
     def texts(self) -> Iterator[str]:
         """Yield all phrases in row order."""
@@ -161,11 +197,7 @@ class SignatureTable:
 
     def token_counts(self, rows: np.ndarray | None = None) -> np.ndarray:
         """Return the number of tokens of the phrases of all rows or of some, int64."""
-        spaces = np.concatenate([[0], np.cumsum(self._text == ord(" "))])
-        blocks = np.repeat(self._blocks.astype(np.int64), BLOCK_ROWS)[: len(self)]
-        ends = np.minimum(blocks + self._ends, self._text.size)
-        starts = np.concatenate([[0], ends[:-1]])
-        counts = spaces[ends] - spaces[starts] + 1
+        counts = self._phrases.token_counts()
         return counts if rows is None else counts[rows]
 
     def is_whole(self, piece: str) -> bool:
@@ -186,7 +218,7 @@ class SignatureTable:
 
         text: uint8, phrases in their normal form as UTF-8, end to end. Millions a second.
         """
-        return find_texts(
-            self.hashes, self._text, self._blocks, self._ends, BLOCK_ROWS,
-            frozen(hash_blob(text, offsets)), frozen(text), frozen(offsets),
-        )  # fmt: skip
+        return self._phrases.find(text, offsets)
+
+
+sign = SignatureTable.build

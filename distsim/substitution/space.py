@@ -8,14 +8,11 @@ from functools import lru_cache
 
 import numpy as np
 
-from distsim.contexts.ngram import feature_space
+from distsim.contexts.ngram import NgramModel, feature_space
 from distsim.contexts.weights import kept_shares
 from distsim.errors import IncompatibleError
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.kernels.projection import NOWHERE
-from distsim.signatures.recipe import Recipe
-from distsim.signatures.sign import projection_inside
-from distsim.signatures.spectral import SpectralProjection
 from distsim.signatures.table import SignatureTable
 
 _CACHED_PHRASES = 1 << 15
@@ -27,33 +24,27 @@ class LearntSpace:
     n_dimensions: of the vectors. window: tokens on either side that are context.
 
     Raises:
-        IncompatibleError: the projection is not the one that the table was signed by.
+        IncompatibleError: the table was signed by no learnt projection, or keeps no words' vectors.
     """
 
-    def __init__(
-        self, index: CorpusIndex, table: SignatureTable, projection: SpectralProjection
-    ) -> None:
-        if table.fingerprint["projection"] != projection.manifest():
-            raise IncompatibleError(
-                f"{table.path} was not signed by the projection {projection.path}: name the "
-                "projection that it was signed by"
-            )
+    def __init__(self, index: CorpusIndex, table: SignatureTable) -> None:
+        projection = table.projection
         if table.parts is None:
             raise IncompatibleError(
                 f"{table.path} keeps no vectors of words: sign it again without --no-parts"
             )
-        recipe = Recipe.from_fingerprint(table.fingerprint)
-        space = feature_space(index, recipe.window, recipe.sides)
-        self.window = recipe.window
+        model = NgramModel.from_manifest(table.fingerprint.model)
+        space = feature_space(index, model.window, model.sides)
+        self.window = model.window
         self.n_dimensions = projection.n_bits
-        self._sides = recipe.sides
+        self._sides = model.sides
         self._n_words = index.n_words
         self._parts = table.parts
         self._centre = projection.centre.astype(np.float64)
         self._vectors = projection.vectors.reshape(-1, projection.n_bits)
         self._offsets = projection.offsets(space.hashes)
         self._kept = kept_shares(
-            space.marginals, space.totals[space.families], recipe.weighting.subsample
+            space.marginals, space.totals[space.families], table.fingerprint.weighting().subsample
         )
         self.phrase = lru_cache(_CACHED_PHRASES)(self._phrase)
 
@@ -111,8 +102,8 @@ class LearntSpace:
 
 def open_space(index: CorpusIndex, table: SignatureTable | None) -> LearntSpace | None:
     """Return the space of a learnt table signed from an index; None where it has none."""
-    if table is None or table.fingerprint["projection"]["kind"] != "spectral":
+    if table is None or not table.fingerprint.is_learnt:
         return None
-    if table.fingerprint["model"]["name"] != "ngram" or table.parts is None:
+    if table.fingerprint.is_syntactic or table.parts is None:
         return None
-    return LearntSpace(index, table, SpectralProjection.open(projection_inside(index.path)))
+    return LearntSpace(index, table)

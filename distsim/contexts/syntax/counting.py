@@ -39,9 +39,11 @@ class Occurrences(NamedTuple):
         """How often each phrase occurs, int64[n]."""
         return np.diff(self.starts)
 
-    def words(self) -> "Occurrences":
-        """Return the phrases of one word."""
-        kept = self.occurrences[self.starts[:-1]] & kernel.LENGTH_MASK == 0
+    def up_to(self, length: int) -> "Occurrences":
+        """Return the phrases of at most so many tokens."""
+        kept = self.occurrences[self.starts[:-1]] & kernel.LENGTH_MASK < length
+        if kept.all():
+            return self
         sizes = np.diff(self.starts)
         return Occurrences(
             self.phrases[kept],

@@ -102,8 +102,8 @@ class RowSpace:
         """Return the rows with their features numbered."""
         return ContextCounts(rows.starts, np.arange(rows.hashes.size, dtype=np.uint32), rows.counts)
 
-    def space(self, rows: FeatureRows) -> tuple[FeatureSpace, np.ndarray | None]:
-        """Return the feature space of the rows, and ln P of each feature where wanted."""
+    def space(self, rows: FeatureRows) -> FeatureSpace:
+        """Return the feature space of the rows, with ln P of each feature where wanted."""
         log_p = None
         if self._marginals is None:
             marginals, totals = np.empty(0), np.zeros(len(self._names))
@@ -115,8 +115,7 @@ class RowSpace:
                     frozen(rows.families), frozen(marginals * kept),
                     frozen(self._marginals.log_totals), self._weighting.alpha,
                 )  # fmt: skip
-        space = FeatureSpace(self._names, rows.families, rows.hashes, marginals, totals, "")
-        return space, log_p
+        return FeatureSpace(self._names, rows.families, rows.hashes, marginals, totals, log_p)
 
 
 def _mapped(path: Path, dtype: type) -> np.ndarray:

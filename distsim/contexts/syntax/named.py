@@ -34,7 +34,7 @@ def named_contexts(
     weighting = weighting or Weighting()
     if weighting.uses_marginals:
         raise ParameterError(
-            f"--weights {weighting.scheme} needs the counts of all phrases: choose raw or log here"
+            f"`weights` {weighting.scheme} needs the counts of all phrases: choose raw or log here"
         )
     spellings = _spellings(phrase)
     if len(spellings[0]) > LONGEST:
@@ -53,7 +53,7 @@ def named_contexts(
     counts = np.array(list(named.values()), np.uint32)
     features = np.arange(counts.size, dtype=np.uint32)
     none = np.empty(0)
-    space = FeatureSpace(("",), np.zeros(counts.size, np.uint8), none, none, np.zeros(1), "")
+    space = FeatureSpace(("",), np.zeros(counts.size, np.uint8), none, none, np.zeros(1))
     row = ContextCounts(np.array([0, counts.size]), features, counts)
     weights = Weigher(space, weighting).weigh(row).tolist()
     rows = map(NamedContext, named, counts.tolist(), weights)

@@ -8,9 +8,11 @@ begin at the low 20 bits of its hash.
 
 import math
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
+from distsim.signatures.projections.projection import GAUSSIAN
 from distsim.storage import checksum_of_array
 
 POOL_SIZE = 1 << 20
@@ -40,6 +42,8 @@ class GaussianProjection:
         seed: another seed gives another, equally good and incomparable projection.
     """
 
+    centre = None
+
     def __init__(self, n_bits: int, seed: int) -> None:
         self.n_bits = n_bits
         self.seed = seed
@@ -50,10 +54,10 @@ class GaussianProjection:
         """Return where each feature's vector begins in `vectors`, uint32."""
         return (feature_hashes & np.uint64(POOL_SIZE - 1)).astype(np.uint32)
 
-    def manifest(self) -> dict[str, object]:
+    def manifest(self) -> dict[str, Any]:
         """Return what a fingerprint keeps."""
         return {
-            "kind": "gaussian",
+            "kind": GAUSSIAN,
             "bits": self.n_bits,
             "seed": self.seed,
             "pool": checksum_of_array(self.vectors),

@@ -12,7 +12,6 @@ quantisation (ITQ), which turns the frequent words' vectors towards the corners 
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -20,7 +19,13 @@ from scipy import sparse
 
 from distsim import storage
 from distsim.errors import ParameterError
-from distsim.signatures.singular import find_rotation, one_thread_each, right_singular, times
+from distsim.parallel import Progress, no_progress
+from distsim.signatures.projections.singular import (
+    find_rotation,
+    one_thread_each,
+    right_singular,
+    times,
+)
 
 Rotation = Literal["random", "itq"]
 ROTATIONS: tuple[str, ...] = ("random", "itq")
@@ -85,7 +90,7 @@ class WordRows:
 
 
 def learn_projection(
-    path: str | Path,
+    writer: storage.ArtifactWriter,
     rows: Iterable[WordRows],
     features: np.ndarray,
     model: dict[str, Any],
@@ -93,9 +98,11 @@ def learn_projection(
     n_bits: int,
     seed: int,
     learning: Learning,
+    *,
     jobs: int | None = None,
-) -> Path:
-    """Learn a projection from rows of weighted features into the folder `path`.
+    progress: Progress = no_progress,
+) -> None:
+    """Learn a projection from rows of weighted features and write it.
 
     Arguments:
         features: uint64, the hashes of the columns, ascending.
@@ -109,10 +116,12 @@ def learn_projection(
     if rank < 1 or matrix.nnz == 0:
         raise ParameterError(
             f"{matrix.shape[0]} frequent words and {matrix.shape[1]} features are too few to "
-            "learn a projection: take more text, or sign with --preset thesis"
+            "learn a projection: take more text, or sign with the preset thesis"
         )
     with one_thread_each():
-        directions, values, floor = right_singular(matrix, rank, learning.iterations, seed, jobs)
+        directions, values, floor = right_singular(
+            matrix, rank, learning.iterations, seed, jobs, progress
+        )
         rank = values.size
         floor = min(floor, _HIGHEST_FLOOR * float(values[0]))
         above_noise = np.sqrt(np.maximum(values**2 - floor**2, 0.0))
@@ -124,33 +133,22 @@ def learn_projection(
         vectors = directions.astype(np.float64) @ rotation
     vectors *= _LARGEST / np.abs(vectors).max()
     rounded = (np.round(vectors * _STEPS) / _STEPS).astype(np.float32)
-    with storage.create(path, storage.PROJECTION) as writer:
-        writer.add("hashes", features)
-        writer.add("vectors", rounded)
-        writer.add("centre", (centre @ rotation).astype(np.float32))
-        writer.add("singular_values", values)
-        writer.parameters = {
-            "model": model,
-            "weights": weights,
-            "bits": n_bits,
-            "seed": seed,
-            "learning": learning.manifest(),
-            "rank": rank,
-            "rows": matrix.shape[0],
-            "features": matrix.shape[1],
-            "cells": int(matrix.nnz),
-            "largest": float(np.abs(rounded).max()),
-        }
-    return Path(path)
-
-
-def most_frequent(hashes: np.ndarray, counts: np.ndarray, most: int) -> np.ndarray:
-    """Return the places of the `most` most frequent features, in order of their hashes."""
-    seen = np.flatnonzero(counts > 0)
-    order = np.lexsort((hashes[seen], -counts[seen]))
-    kept = seen[order[:most]]
-    kept = kept[np.argsort(hashes[kept], kind="stable")]
-    return kept[np.concatenate([[True], np.diff(hashes[kept]) > 0])] if kept.size else kept
+    writer.add("hashes", features)
+    writer.add("vectors", rounded)
+    writer.add("centre", (centre @ rotation).astype(np.float32))
+    writer.add("singular_values", values)
+    writer.parameters = {
+        "model": model,
+        "weights": weights,
+        "bits": n_bits,
+        "seed": seed,
+        "learning": learning.manifest(),
+        "rank": rank,
+        "rows": matrix.shape[0],
+        "features": matrix.shape[1],
+        "cells": int(matrix.nnz),
+        "largest": float(np.abs(rounded).max()),
+    }
 
 
 def _matrix(rows: Iterable[WordRows], n_features: int, most: int) -> sparse.csr_matrix:

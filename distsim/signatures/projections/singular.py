@@ -13,7 +13,7 @@ from scipy import sparse
 
 from distsim.kernels.compiled import frozen
 from distsim.kernels.sparse import multiply
-from distsim.parallel import ordered_map
+from distsim.parallel import Progress, no_progress, ordered_map
 
 _OVERSAMPLED = 30
 _ITQ_ROUNDS = 15
@@ -39,7 +39,12 @@ def times(matrix: sparse.csr_matrix, dense: np.ndarray, jobs: int | None) -> np.
 
 
 def right_singular(
-    matrix: sparse.csr_matrix, rank: int, iterations: int, seed: int, jobs: int | None
+    matrix: sparse.csr_matrix,
+    rank: int,
+    iterations: int,
+    seed: int,
+    jobs: int | None,
+    progress: Progress = no_progress,
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """Return the `rank` first right singular vectors, float32[columns, rank], and the values.
 
@@ -52,6 +57,7 @@ def right_singular(
     generator = np.random.Generator(np.random.PCG64(seed))
     basis = generator.standard_normal((matrix.shape[1], width), dtype=np.float32)
     for turn in range(iterations):
+        progress("decomposing", turn, iterations)
         ranged = _left_singular(times(matrix, basis, jobs), width, jobs)[0]
         basis = times(transposed, ranged, jobs)
         if turn < iterations - 1:

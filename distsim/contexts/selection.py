@@ -1,0 +1,38 @@
+"""Which phrases of a corpus are counted and signed."""
+
+from dataclasses import dataclass
+
+from distsim.errors import ParameterError
+
+LONGEST = 8
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which phrases get a row in the table.
+
+    Arguments:
+        min_count: phrases that occur less often are left out.
+        max_length: the longest phrases, in tokens, 1 to 8.
+        max_phrases: keep only so many, the most frequent ones; all of them where None.
+
+    >>> Selection(min_count=2)
+    Selection(min_count=2, max_length=4, max_phrases=None)
+    """
+
+    min_count: int = 5
+    max_length: int = 4
+    max_phrases: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("min_count", "max_length", "max_phrases"):
+            value = getattr(self, name)
+            wanted = isinstance(value, int) and not isinstance(value, bool)
+            if not wanted and not (value is None and name == "max_phrases"):
+                raise ParameterError(f"`{name}` {value!r}: give a whole number")
+        if self.min_count < 1:
+            raise ParameterError(f"`min_count` {self.min_count}: choose 1 or more")
+        if not 1 <= self.max_length <= LONGEST:
+            raise ParameterError(f"`max_length` {self.max_length}: choose 1 to {LONGEST} tokens")
+        if self.max_phrases is not None and self.max_phrases < 1:
+            raise ParameterError(f"`max_phrases` {self.max_phrases}: choose 1 or more")

@@ -1,0 +1,176 @@
+"""Annotated sentences -> phrases with their syntactic features, counted (thesis 5.2.2)."""
+
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+from distsim.contexts.selection import Selection
+from distsim.contexts.sources.source import Lesson, Model, Part, PhraseBatch, Work
+from distsim.contexts.syntax.counting import FeatureCounter, Occurrences, OccurrenceStore
+from distsim.contexts.syntax.encoded import EncodedCorpus
+from distsim.contexts.syntax.marginals import Marginals, RowSpace
+from distsim.contexts.syntax.model import SyntaxModel
+from distsim.contexts.weights import Weighting
+from distsim.corpus.annotated import read_annotated
+from distsim.corpus.annotation import NORMALISER, AnnotatedSentence
+from distsim.corpus.tokeniser import TextFormat
+from distsim.errors import ParameterError
+from distsim.parallel import ordered_map
+from distsim.storage import checksum_of_settings
+
+
+class AnnotatedText:
+    """The phrases of annotated text; temporary files take about 250 bytes a token.
+
+    Arguments:
+        files: CoNLL-U or the toolkit's lines, plain or packed, folders too. trees: files of
+            bracketed trees, one a line, one a sentence.
+    """
+
+    def __init__(
+        self,
+        files: str | Path | Sequence[str | Path],
+        *,
+        trees: str | Path | Sequence[str | Path] = (),
+    ) -> None:
+        self.files = [files] if isinstance(files, str | Path) else list(files)
+        self.trees = [trees] if isinstance(trees, str | Path) else list(trees)
+
+    def sentences(self) -> Iterable[AnnotatedSentence]:
+        """Return the sentences, to be read once."""
+        return read_annotated(self.files, self.trees)
+
+    @contextmanager
+    def counted(
+        self, model: Model, weighting: Weighting, selection: Selection, work: Work
+    ) -> Iterator["CountedSentences"]:
+        """See PhraseSource.
+
+        Raises:
+            InputError: an annotated file is at fault.
+            ParameterError: the model is not the syntactic one.
+        """
+        if not isinstance(model, SyntaxModel):
+            raise ParameterError(
+                "annotated text is signed with the syntactic model: give a recipe with a "
+                "SyntaxModel, or sign an index of the text"
+            )
+        with tempfile.TemporaryDirectory(prefix="sentences.", dir=work.folder) as folder:
+            half = work.memory_bytes // 2
+            store = OccurrenceStore(folder, half, selection.max_length)
+            try:
+                corpus = store.read(self.sentences(), work.progress)
+                place = Work(Path(folder), half, work.jobs, work.progress)
+                yield CountedSentences(corpus, store, model, weighting, selection, place)
+            finally:
+                store.close()
+
+
+class Sentences(AnnotatedText):
+    """The phrases of annotated sentences that are at hand, such as a list of them."""
+
+    def __init__(self, sentences: Iterable[AnnotatedSentence]) -> None:
+        super().__init__(())
+        self._sentences = sentences
+
+    def sentences(self) -> Iterable[AnnotatedSentence]:
+        """Return the sentences."""
+        return self._sentences
+
+
+class CountedSentences:
+    """A CountedText; its parts are occurrences, their features are counted as they are asked for.
+
+    Features have no numbering for the whole corpus: each batch has a space of its own.
+    """
+
+    is_sorted = True
+    text_format: TextFormat = "text"
+    normaliser = NORMALISER
+    space = None
+
+    def __init__(
+        self,
+        corpus: EncodedCorpus,
+        store: OccurrenceStore,
+        model: SyntaxModel,
+        weighting: Weighting,
+        selection: Selection,
+        work: Work,
+    ) -> None:
+        self.model = {**model.manifest(), "trees": bool(corpus.sentences.begin.size)}
+        self.corpus = corpus.checksum
+        self.n_tokens = corpus.n_tokens
+        self.n_sentences = corpus.n_sentences
+        self.parameters = {"tokens": corpus.n_tokens, "sentences": corpus.n_sentences}
+        self._store = store
+        self._syntax = model
+        self._weighting = weighting
+        self._work = work
+        self._counter = FeatureCounter(corpus, model)
+        self._least = store.lowest_count(selection.min_count, selection.max_phrases)
+        # Marginals count the phrases that are signed.
+        self.marginals = checksum_of_settings(
+            {"corpus": corpus.checksum, "least": self._least, "max_length": selection.max_length}
+        )
+        self._marginals: Marginals | None = None
+        self._rows = RowSpace(model, weighting, None)
+
+    def gather_marginals(self, min_count: int) -> None:
+        """Count all features of all phrases that are to be signed."""
+        if self._marginals is not None:
+            return
+        work, done = self._work, 0
+        marginals = Marginals(work.folder, work.memory_bytes, self._syntax, self._weighting)
+        batches = self._store.phrases(min_count)
+        for batch, rows in ordered_map(
+            lambda batch: (batch, self._counter.count(batch)), batches, work.jobs
+        ):
+            marginals.add(rows)
+            done += batch.occurrences.size
+            work.progress("counting", done, None)
+        marginals.finish()
+        self._marginals = marginals
+        self._rows = RowSpace(self._syntax, self._weighting, marginals)
+
+    def lowest_count(self, selection: Selection) -> int:
+        """Return the least count that a selected phrase can have."""
+        return self._least
+
+    def lesson(self, rows: int, features: int) -> Lesson:
+        """Return what is asked for: all words that are signed teach."""
+        return Lesson(rows, features, self._least)
+
+    def frequent_features(self, most: int) -> np.ndarray:
+        """Return the hashes of the `most` most frequent features, uint64, ascending."""
+        self.gather_marginals(self._least)
+        assert self._marginals is not None
+        return self._marginals.most_frequent(most)
+
+    def total(self) -> None:
+        """It is not known before how many occurrences are frequent enough."""
+
+    def parts(self, min_count: int, max_length: int, by_hash: bool = False) -> Iterator[Part]:
+        """Yield occurrences of phrases, always in ascending order of their hashes."""
+        for batch in self._store.phrases(min_count):
+            batch = batch.up_to(max_length)
+            yield Part(batch, batch.occurrences.size)
+
+    def count(self, part: Part) -> list[PhraseBatch]:
+        """Return the one batch of a part."""
+        batch: Occurrences = part.content
+        rows = self._counter.count(batch)
+        text, ends = self._counter.render(batch)
+        return [
+            PhraseBatch(
+                hashes=batch.phrases,
+                text=text,
+                text_lengths=np.diff(ends),
+                strengths=batch.strengths.astype(np.uint64),
+                contexts=self._rows.contexts(rows),
+                space=self._rows.space(rows),
+            )
+        ]

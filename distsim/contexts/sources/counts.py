@@ -1,0 +1,157 @@
+"""N-gram count files -> phrases with the words right beside them, as in an index of their text."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from distsim.contexts.counts import CountReport, NgramCounts
+from distsim.contexts.features import FeatureSpace
+from distsim.contexts.ngram import NgramModel
+from distsim.contexts.selection import Selection
+from distsim.contexts.sources.source import (
+    Lesson,
+    Model,
+    Part,
+    PhraseBatch,
+    Work,
+    batches_of,
+    most_frequent,
+)
+from distsim.contexts.weights import Weighting
+from distsim.corpus.normaliser import Normaliser
+from distsim.corpus.sources import find_sources
+from distsim.corpus.tokeniser import TextFormat
+from distsim.errors import ParameterError
+
+
+class CountFiles:
+    """The phrases of n-gram count files.
+
+    Arguments:
+        files: of lines `w1 .. wn<TAB>count`, in any order; folders, packed files and `-` too.
+        normaliser: every word passes it, and so will the phrases that are looked up.
+        text_format: how the counted text was cut into words, and so how phrases that are looked
+            up are cut.
+
+    report: what was read, and what of it gives nothing; filled by `counted`.
+    """
+
+    def __init__(
+        self,
+        files: str | Path | Sequence[str | Path],
+        *,
+        normaliser: Normaliser | None = None,
+        text_format: TextFormat = "lines",
+    ) -> None:
+        self.files = [files] if isinstance(files, str | Path) else list(files)
+        self.normaliser = normaliser or Normaliser()
+        self.text_format: TextFormat = text_format
+        self.report = CountReport()
+
+    @contextmanager
+    def counted(
+        self, model: Model, weighting: Weighting, selection: Selection, work: Work
+    ) -> Iterator["CountedFiles"]:
+        """See PhraseSource.
+
+        Raises:
+            InputError: a line is malformed (file and line are named), a file cannot be read, or,
+                later, a word whose corpus count the weights need has no line of its own.
+            ParameterError: the model is no n-gram model of window 1 by positions.
+        """
+        if not isinstance(model, NgramModel) or model.sides:
+            raise ParameterError(
+                "count files tell of the words right beside a phrase only: no annotation, no "
+                "features by sides: use the preset thesis, or sign an index"
+            )
+        if model.window != 1:
+            raise ParameterError(
+                f"`window` {model.window} with count files: they tell of the words right beside a "
+                "phrase only: use 1, or sign an index"
+            )
+        sources = find_sources(self.files)
+        counts = NgramCounts(selection.max_length, self.normaliser, work.folder, work.memory_bytes)
+        try:
+            counts.read(sources, work.jobs, work.progress)
+            yield CountedFiles(self, counts, model, weighting.uses_marginals)
+            self.report = counts.report
+        finally:
+            counts.close()
+
+
+class CountedFiles:
+    """A CountedText; its parts are batches already."""
+
+    is_sorted = True
+    parameters: ClassVar[dict[str, Any]] = {}
+
+    def __init__(
+        self, source: CountFiles, counts: NgramCounts, model: NgramModel, needs_margins: bool
+    ) -> None:
+        self.model = model.manifest()
+        self.normaliser = source.normaliser
+        self.text_format = source.text_format
+        self.n_tokens = counts.n_tokens
+        self.n_sentences = counts.n_sentences
+        self._counts = counts
+        self._needs_margins = needs_margins
+
+    @cached_property
+    def corpus(self) -> str:
+        """The fingerprint of the index whose counts these are."""
+        return self._counts.corpus_fingerprint()
+
+    @property
+    def marginals(self) -> str:
+        """Marginals are those of the corpus."""
+        return self.corpus
+
+    @cached_property
+    def space(self) -> FeatureSpace:
+        """Every word on either side."""
+        return self._counts.space()
+
+    def gather_marginals(self, min_count: int) -> None:
+        """Nothing is to be done: lines of one word are marginals."""
+
+    def lowest_count(self, selection: Selection) -> int:
+        """Return the least count that a selected phrase can have."""
+        if selection.max_phrases is None:
+            return selection.min_count
+        strengths = np.concatenate(
+            [np.empty(0, np.uint64)]
+            + [block[block >= selection.min_count] for block in self._counts.strengths()]
+        )
+        place = strengths.size - selection.max_phrases
+        if place <= 0:
+            return selection.min_count
+        return int(np.partition(strengths, place)[place])
+
+    def lesson(self, rows: int, features: int) -> Lesson:
+        """Return what is asked for: all words are there."""
+        return Lesson(rows, features, 1)
+
+    def frequent_features(self, most: int) -> np.ndarray:
+        """Return the hashes of the `most` most frequent features, uint64, ascending."""
+        return most_frequent(self.space.hashes, self.space.marginals, most)
+
+    def total(self) -> None:
+        """It is not known before how many phrases there are."""
+
+    def parts(self, min_count: int, max_length: int, by_hash: bool = False) -> Iterator[Part]:
+        """Yield the batches of all phrases, always in ascending order of their hashes."""
+        for block in self._counts.blocks(min_count):
+            if self._needs_margins:
+                self._counts.require_margins(block)
+            for batch in batches_of(block, self._counts.text, self._counts.offsets, self.space):
+                if max_length < self._counts.longest:
+                    batch = batch.where(batch.token_counts() <= max_length)
+                yield Part(batch, batch.hashes.size)
+
+    def count(self, part: Part) -> list[PhraseBatch]:
+        """Return the batch that the part is."""
+        return [part.content]

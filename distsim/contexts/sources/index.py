@@ -1,0 +1,195 @@
+"""Index -> phrases with the words beside them, counted."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from distsim.contexts.features import FeatureSpace
+from distsim.contexts.ngram import NgramCounter, NgramModel, feature_space
+from distsim.contexts.phrase_store import PhraseStore
+from distsim.contexts.selection import Selection
+from distsim.contexts.sources.source import (
+    BATCH_PHRASES,
+    Lesson,
+    Model,
+    Part,
+    PhraseBatch,
+    Work,
+    batches_of,
+    most_frequent,
+)
+from distsim.contexts.weights import Weighting
+from distsim.corpus.vocabulary import hash_blob
+from distsim.errors import ParameterError
+from distsim.indexes import phrase_walk
+from distsim.indexes.corpus_index import CorpusIndex
+from distsim.parallel import ordered_map
+
+_TEACHING_COUNT = 5
+_ALWAYS_TEACHING = 1000
+
+
+class IndexSource:
+    """The phrases of an index."""
+
+    def __init__(self, index: CorpusIndex) -> None:
+        self.index = index
+
+    @contextmanager
+    def counted(
+        self, model: Model, weighting: Weighting, selection: Selection, work: Work
+    ) -> Iterator["IndexText"]:
+        """See PhraseSource.
+
+        Raises:
+            ParameterError: the model is no n-gram model.
+        """
+        if not isinstance(model, NgramModel):
+            raise ParameterError(
+                "an index holds words and no annotation: sign annotated text with the syntactic "
+                "model, or the index with an n-gram model"
+            )
+        yield IndexText(self.index, model, work)
+
+
+class IndexText:
+    """A CountedText; its parts are ranges of first words, counted as they are asked for."""
+
+    is_sorted = False
+    parameters: ClassVar[dict[str, Any]] = {}
+
+    def __init__(self, index: CorpusIndex, model: NgramModel, work: Work) -> None:
+        self.model = model.manifest()
+        self.normaliser = index.options.normaliser
+        self.text_format = index.options.text_format
+        self.corpus = self.marginals = index.corpus
+        self.n_tokens = int(index.parameters["counts"]["tokens"])
+        self.n_sentences = int(index.parameters["counts"]["sentences"])
+        self._index = index
+        self._model = model
+        self._work = work
+        self._of_thread = threading.local()
+
+    @cached_property
+    def space(self) -> FeatureSpace:
+        """All words of the index in every family."""
+        return feature_space(self._index, self._model.window, self._model.sides)
+
+    def gather_marginals(self, min_count: int) -> None:
+        """Nothing is to be done: an index knows how often its words occur."""
+
+    def lowest_count(self, selection: Selection) -> int:
+        """Return the least count that a selected phrase can have."""
+        if selection.max_phrases is None:
+            return selection.min_count
+        index = self._index
+        most = int(index.word_counts()[1:].max(initial=0))
+        histogram = np.zeros(most + 1, np.int64)
+        for chunk in phrase_walk.walk(index.shards, index.n_words, selection.max_length):
+            for length in range(1, selection.max_length + 1):
+                lows, highs = chunk.runs(length, selection.min_count)
+                counts = np.minimum(highs - lows, most)  # more only where the index is damaged
+                histogram += np.bincount(counts, minlength=most + 1)
+        at_least = np.cumsum(histogram[::-1])[::-1]
+        enough = np.flatnonzero(at_least >= selection.max_phrases)
+        return max(selection.min_count, int(enough[-1]) if enough.size else 0)
+
+    def lesson(self, rows: int, features: int) -> Lesson:
+        """Return how much of what is asked for the index can teach.
+
+        Words seen fewer than five times teach nothing but cost as much as the others: unless
+        there are too few others, they are neither rows nor features.
+        """
+        counts = np.sort(self._index.word_counts()[1:])[::-1]
+        frequent = max(int((counts >= _TEACHING_COUNT).sum()), _ALWAYS_TEACHING)
+        rows = min(rows, frequent)
+        features = min(features, frequent * len(self._model.manifest()["families"]))
+        enough = int(counts[min(rows, counts.size) - 1]) if counts.size else 1
+        return Lesson(rows, features, max(1, enough))
+
+    def frequent_features(self, most: int) -> np.ndarray:
+        """Return the hashes of the `most` most frequent features, uint64, ascending."""
+        return most_frequent(self.space.hashes, self.space.marginals, most)
+
+    def total(self) -> int:
+        """Return the tokens of the index."""
+        return int(self._index.word_counts()[1:].sum())
+
+    def parts(self, min_count: int, max_length: int, by_hash: bool = False) -> Iterator[Part]:
+        """Yield the pieces of all phrases of 1 to max_length tokens."""
+        if by_hash:
+            yield from self._sorted_parts(max_length)
+            return
+        counts = self._index.word_counts()
+        for words in phrase_walk.chunk_words(counts):
+            content = (words, min_count, max_length)
+            yield Part(content, int(counts[words[0] : words[1]].sum()))
+
+    def count(self, part: Part) -> list[PhraseBatch]:
+        """Return the batches of a part."""
+        if isinstance(part.content, PhraseBatch):
+            return [part.content]
+        return [batch for batch, _ in self._count(*part.content)]
+
+    def _count(
+        self, first_words: tuple[int, int], min_count: int, max_length: int
+    ) -> Iterator[tuple[PhraseBatch, np.ndarray]]:
+        """Yield batches and the ids of their phrases' words, uint32[n, length]."""
+        index, window = self._index, self._model.window
+        if not hasattr(self._of_thread, "counter"):
+            self._of_thread.counter = NgramCounter(index.n_words, window, self._model.sides)
+        chunk = phrase_walk.gather_chunk(
+            index.shards, first_words, index.n_words, max_length, window, window
+        )
+        for length in range(1, max_length + 1):
+            all_lows, all_highs = chunk.runs(length, min_count)
+            for begin in range(0, all_lows.size, BATCH_PHRASES):
+                lows = all_lows[begin : begin + BATCH_PHRASES]
+                highs = all_highs[begin : begin + BATCH_PHRASES]
+                text, ends = index.render(
+                    chunk.rows, lows, np.full(lows.size, length), chunk.before
+                )
+                batch = PhraseBatch(
+                    hashes=hash_blob(text, ends),
+                    text=text,
+                    text_lengths=np.diff(ends),
+                    strengths=(highs - lows).astype(np.uint64),
+                    contexts=self._of_thread.counter.count_runs(chunk, lows, highs, length),
+                    space=self.space,
+                )
+                yield batch, chunk.rows[lows, chunk.before : chunk.before + length]
+
+    def _sorted_parts(self, max_length: int) -> Iterator[Part]:
+        """Yield all phrases, however rare, in ascending order of their hashes."""
+        work, done, total = self._work, 0, self.total()
+        store = PhraseStore(max_length, work.folder, work.memory_bytes)
+        parts = list(self.parts(1, max_length))
+
+        def count(part: Part) -> list[tuple[PhraseBatch, np.ndarray]]:
+            return list(self._count(*part.content))
+
+        try:
+            for part, counted in zip(parts, ordered_map(count, parts, work.jobs), strict=True):
+                for batch, words in counted:
+                    n, length = words.shape
+                    store.add_phrases(
+                        batch.hashes, words.reshape(-1), np.arange(n) * length, np.full(n, length),
+                        batch.strengths,
+                    )  # fmt: skip
+                    store.add_contexts(
+                        np.repeat(batch.hashes, np.diff(batch.contexts.starts)),
+                        batch.contexts.features,
+                        batch.contexts.counts,
+                    )
+                done += part.size
+                work.progress("counting", done, total)
+            vocabulary = self._index.vocabulary
+            for block in store.blocks():
+                for batch in batches_of(block, vocabulary.text, vocabulary.offsets, self.space):
+                    yield Part(batch, 0)
+        finally:
+            store.close()

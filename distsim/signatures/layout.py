@@ -1,0 +1,236 @@
+"""The columns of a table: written whole or as they come, opened, checked, decoded.
+
+Phrases stand in ascending order of their hashes. Their texts stand end to end; row r ends at
+text_blocks[r // 64] + text_ends[r], so that an offset takes four bytes.
+"""
+
+from typing import Protocol
+
+import numpy as np
+
+from distsim import storage
+from distsim.corpus.vocabulary import hash_blob
+from distsim.errors import ArtifactError
+from distsim.kernels.compiled import frozen
+from distsim.kernels.tables import find_texts, permute_texts
+from distsim.signatures.signer import SignedBatch
+
+BLOCK_ROWS = 64  # text offsets are kept relative to blocks of so many rows
+_STRONGEST = 0xFFFFFFFF
+
+
+class Rows(Protocol):
+    """Takes signed phrases and writes the rows of a table."""
+
+    n_without_context: int
+
+    def add(self, batch: SignedBatch) -> None:
+        """Add the phrases of a batch that have a signature; count the others."""
+        ...
+
+    def finish(self) -> int:
+        """Write what is left and return the number of rows."""
+        ...
+
+
+class GatheredRows:
+    """Rows in any order, held in memory; at most the `keep` strongest are written."""
+
+    def __init__(
+        self, writer: storage.ArtifactWriter, n_bits: int, keep: int | None = None
+    ) -> None:
+        self._writer = writer
+        self._keep = keep
+        self._hashes = [np.empty(0, np.uint64)]
+        self._bits = [np.empty((0, n_bits // 64), np.uint64)]
+        self._strengths = [np.empty(0, np.uint64)]
+        self._text = [np.empty(0, np.uint8)]
+        self._text_lengths = [np.empty(0, np.int64)]
+        self.n_without_context = 0
+
+    def add(self, batch: SignedBatch) -> None:
+        """Add the phrases of a batch that have a signature; count the others."""
+        some, phrases = batch.some, batch.phrases
+        self._hashes.append(phrases.hashes[some])
+        self._bits.append(batch.bits[some])
+        self._strengths.append(phrases.strengths[some])
+        self._text.append(phrases.text[np.repeat(some, phrases.text_lengths)])
+        self._text_lengths.append(phrases.text_lengths[some])
+        self.n_without_context += int(some.size - np.count_nonzero(some))
+
+    def finish(self) -> int:
+        """Write the rows in order of their hashes and return their number."""
+        hashes = np.concatenate(self._hashes)
+        strengths = np.concatenate(self._strengths)
+        text = np.concatenate(self._text)
+        starts = np.concatenate([[0], np.cumsum(np.concatenate(self._text_lengths))])
+        order = np.argsort(hashes, kind="stable")
+        if self._keep is not None and self._keep < order.size:
+            order = _strongest(order, strengths, text, starts, self._keep)
+        text, ends = permute_texts(frozen(text), frozen(starts), frozen(order))
+        phrases = PhraseStream(self._writer)
+        phrases.append(hashes[order], strengths[order], text, np.diff(ends))
+        phrases.close()
+        self._writer.add("bits", np.concatenate(self._bits)[order])
+        return order.size
+
+
+class StreamedRows:
+    """Rows that come in ascending order of their hashes, written as they come."""
+
+    def __init__(self, writer: storage.ArtifactWriter, n_bits: int) -> None:
+        self._phrases = PhraseStream(writer)
+        self._bits = writer.stream("bits", np.uint64, n_bits // 64)
+        self.n_without_context = 0
+
+    def add(self, batch: SignedBatch) -> None:
+        """Add the phrases of a batch that have a signature; count the others."""
+        some, phrases = batch.some, batch.phrases
+        text = phrases.text[np.repeat(some, phrases.text_lengths)]
+        self._phrases.append(
+            phrases.hashes[some], phrases.strengths[some], text, phrases.text_lengths[some]
+        )
+        self._bits.append(batch.bits[some])
+        self.n_without_context += int(some.size - np.count_nonzero(some))
+
+    def finish(self) -> int:
+        """Return the number of rows; the writer closes what is open."""
+        return len(self._phrases)
+
+
+class PhraseStream:
+    """Writes hashes, strengths and texts of phrases that come in ascending order of hash.
+
+    Arguments:
+        prefix: of the arrays' names. strength_dtype: of the strengths, which saturate.
+    """
+
+    def __init__(
+        self, writer: storage.ArtifactWriter, prefix: str = "", strength_dtype: type = np.uint32
+    ) -> None:
+        self._most = np.iinfo(strength_dtype).max
+        dtypes = (np.uint64, strength_dtype, np.uint8, np.uint64, np.uint32)
+        self._names = [f"{prefix}{name}" for name in PhraseColumns.NAMES]
+        self._writer = writer
+        streams = [writer.stream(*one) for one in zip(self._names, dtypes, strict=True)]
+        self._hashes, self._strengths, self._text, self._blocks, self._ends = streams
+        self._n_rows = 0
+        self._n_bytes = 0
+        self._base = 0  # of the block that is being filled
+
+    def __len__(self) -> int:
+        return self._n_rows
+
+    def append(
+        self, hashes: np.ndarray, strengths: np.ndarray, text: np.ndarray, lengths: np.ndarray
+    ) -> None:
+        """Append phrases; as in a PhraseBatch."""
+        if hashes.size == 0:
+            return
+        ends = self._n_bytes + np.cumsum(lengths)
+        rows = np.arange(self._n_rows, self._n_rows + hashes.size)
+        begins = ends - lengths
+        bases = begins[rows % BLOCK_ROWS == 0]
+        block = rows // BLOCK_ROWS - (self._n_rows - 1) // BLOCK_ROWS  # 0: begun before
+        self._hashes.append(hashes)
+        self._strengths.append(np.minimum(strengths, self._most))
+        self._text.append(text)
+        self._blocks.append(bases)
+        all_bases = np.concatenate([[self._base], bases])
+        self._ends.append(ends - all_bases[block])
+        self._base = int(all_bases[-1])
+        self._n_rows += hashes.size
+        self._n_bytes = int(ends[-1])
+
+    def close(self) -> None:
+        """Finish the arrays."""
+        for name in self._names:
+            self._writer.close(name)
+
+
+class PhraseColumns:
+    """Phrases in ascending order of their hashes, mapped: what a PhraseStream wrote.
+
+    hashes: uint64[n]. strengths: uint32[n], or uint64[n] of kept sums.
+
+    Raises:
+        ArtifactError: the arrays contradict each other.
+    """
+
+    NAMES = ("hashes", "strengths", "text", "text_blocks", "text_ends")
+
+    def __init__(
+        self, artifact: storage.Artifact, prefix: str = "", strength_dtype: type = np.uint32
+    ) -> None:
+        dtypes = (np.uint64, strength_dtype, np.uint8, np.uint64, np.uint32)
+        arrays = [
+            frozen(artifact.array(f"{prefix}{name}", dtype))
+            for name, dtype in zip(self.NAMES, dtypes, strict=True)
+        ]
+        self.hashes, self.strengths, self._text, self._blocks, self._ends = arrays
+        n = self.hashes.size
+        if not (
+            self.strengths.size == self._ends.size == n
+            and self._blocks.size == -(-n // BLOCK_ROWS)
+            and bool(np.all(self._blocks <= self._text.size))
+        ):
+            raise ArtifactError(
+                f"{artifact.path}: the table's arrays contradict each other: restore it or "
+                "sign it again"
+            )
+
+    def __len__(self) -> int:
+        return self.hashes.size
+
+    def text(self, row: int) -> str:
+        """Return the phrase of a row."""
+        base = int(self._blocks[row // BLOCK_ROWS])
+        start = base + (int(self._ends[row - 1]) if row % BLOCK_ROWS else 0)
+        return bytes(self._text[start : base + int(self._ends[row])]).decode(errors="replace")
+
+    def bounds(self, first: int, stop: int) -> np.ndarray:
+        """Return where the texts of rows first..stop begin, and the end; int64[stop - first + 1].
+
+        Not checked: in a damaged table they may lie outside the text or run backwards.
+        """
+        rows = np.arange(first - 1, stop)
+        inner = np.maximum(rows, 0)
+        ends = self._blocks[inner // BLOCK_ROWS].astype(np.int64) + self._ends[inner]
+        return np.where(rows < 0, 0, ends)
+
+    def blob(self, start: int, stop: int) -> np.ndarray:
+        """Return a copy of the bytes start..stop of the texts, uint8."""
+        return np.array(self._text[start:stop])
+
+    @property
+    def n_bytes(self) -> int:
+        """The length of all texts."""
+        return self._text.size
+
+    def token_counts(self) -> np.ndarray:
+        """Return the number of tokens of every row's phrase, int64[n]."""
+        spaces = np.concatenate([[0], np.cumsum(self._text == ord(" "))])
+        edges = np.minimum(self.bounds(0, len(self)), self._text.size)
+        return spaces[edges[1:]] - spaces[edges[:-1]] + 1
+
+    def find(self, text: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+        """Return the row of every text[offsets[i]:offsets[i + 1]], -1 where there is none.
+
+        text: uint8, phrases in their normal form as UTF-8, end to end. Millions a second.
+        """
+        return find_texts(
+            self.hashes, self._text, self._blocks, self._ends, BLOCK_ROWS,
+            frozen(hash_blob(text, offsets)), frozen(text), frozen(offsets),
+        )  # fmt: skip
+
+
+def _strongest(
+    order: np.ndarray, strengths: np.ndarray, text: np.ndarray, starts: np.ndarray, keep: int
+) -> np.ndarray:
+    """Return the `keep` strongest rows in the given order; at equal strength, first by text."""
+    threshold = np.partition(strengths, strengths.size - keep)[strengths.size - keep]
+    kept = strengths > threshold
+    level = np.flatnonzero(strengths == threshold).tolist()
+    level.sort(key=lambda row: text[starts[row] : starts[row + 1]].tobytes())
+    kept[level[: keep - int(np.count_nonzero(kept))]] = True
+    return order[kept[order]]

@@ -1,0 +1,1 @@
+"""Feature hashes -> projection vectors: a file for each kind of projection."""

@@ -1,0 +1,55 @@
+"""What a projection is: features' vectors, whose weighted sums are cut to bits."""
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from distsim.errors import ParameterError
+
+GAUSSIAN, SPECTRAL = "gaussian", "spectral"
+
+
+class Projection(Protocol):
+    """A projection at hand.
+
+    n_bits: entries of a vector. vectors: float32, multiples of 2^-12, vectors end to end or
+    overlapping. largest: an upper bound of their absolute values. centre: float32[n_bits], what
+    is taken off unit vectors before bits are cut; None where nothing is.
+    """
+
+    # Read-only here, so that attributes of any kind will do.
+    @property
+    def n_bits(self) -> int: ...  # noqa: D102
+    @property
+    def seed(self) -> int: ...  # noqa: D102
+    @property
+    def vectors(self) -> np.ndarray: ...  # noqa: D102
+    @property
+    def largest(self) -> float: ...  # noqa: D102
+    @property
+    def centre(self) -> np.ndarray | None: ...  # noqa: D102
+
+    def offsets(self, feature_hashes: np.ndarray) -> np.ndarray:
+        """Return where each feature's vector begins in `vectors`, NOWHERE if unknown; uint32."""
+        ...
+
+    def manifest(self) -> dict[str, Any]:
+        """Return what a fingerprint keeps: kind, bits, seed and a checksum."""
+        ...
+
+
+# name -> what it makes of weights.
+KINDS = {
+    GAUSSIAN: "random vectors from one pool, the same for any text",
+    SPECTRAL: "vectors learnt from the text, by the singular directions of words by features",
+}
+
+
+def require_kind(name: str) -> None:
+    """Refuse a projection that there is not.
+
+    Raises:
+        ParameterError: names those that there are.
+    """
+    if name not in KINDS:
+        raise ParameterError(f"`projection` {name!r}: choose one of {', '.join(KINDS)}")

@@ -1,0 +1,135 @@
+"""A learnt projection: feature hashes -> vectors of the space that a corpus spans best.
+
+Made by distsim.signatures.projections.learn. The similarity estimated from bits cut in
+this space is the cosine of two phrases' weighted contexts *after* they were projected on the
+strongest singular directions of the matrix of frequent phrases by frequent features: of what their
+contexts have in common up to interchangeable neighbours, not of the very neighbours they share, as
+with the Gaussian projection. Features unknown to it add nothing.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from distsim import storage
+from distsim.errors import ArtifactError, IncompatibleError
+from distsim.kernels.compiled import frozen
+from distsim.kernels.hashing import find_sorted
+from distsim.kernels.projection import NOWHERE
+from distsim.signatures.projections.projection import SPECTRAL
+
+
+def folder_of(table: Path, learnt: str) -> Path:
+    """Return where a table keeps the projection with the checksum `learnt`."""
+    return table / f"projection.{learnt[:12]}"
+
+
+def projection_inside(index: Path) -> Path:
+    """Return where format version 1 kept the projection of an index's own table."""
+    return index / "projection"
+
+
+class SpectralProjection:
+    """Projects features on learnt vectors.
+
+    centre: float32[n_bits], the mean of the unit vectors of the words it was learnt from.
+    parameters: what it was made with.
+    """
+
+    def __init__(self, artifact: storage.Artifact) -> None:
+        self.path = artifact.path
+        self.parameters = artifact.parameters
+        with storage.understood(artifact.path):
+            self.n_bits: int = artifact.parameters["bits"]
+            self.seed: int = artifact.parameters["seed"]
+            self.largest = float(artifact.parameters["largest"])
+        vectors = artifact.array("vectors", np.float32, ndim=2)
+        self._hashes = frozen(artifact.array("hashes", np.uint64))
+        self.centre = artifact.array("centre", np.float32)
+        if vectors.shape != (self._hashes.size, self.n_bits) or self.centre.size != self.n_bits:
+            raise ArtifactError(f"{self.path}: its arrays differ in length: learn it again")
+        self.vectors = vectors.reshape(-1)
+        self.artifact = artifact
+
+    @classmethod
+    def open(cls, path: str | Path) -> "SpectralProjection":
+        """Open a projection, or the one that belongs to a table; its vectors are mapped, not read.
+
+        Raises:
+            ArtifactError: there is no projection of a readable version at `path`.
+        """
+        artifact = storage.Artifact(path)
+        if artifact.kind is storage.SIGNATURES:
+            with storage.understood(path):
+                learnt = artifact.parameters["fingerprint"]["projection"].get("learnt")
+            if learnt is None:
+                raise ArtifactError(
+                    f"{path}: is a table that was not signed by a learnt projection: name one that "
+                    "was, or a projection"
+                )
+            return cls.of_table(path, learnt)
+        return cls(storage.Artifact(path, storage.PROJECTION))
+
+    @classmethod
+    def of_table(cls, table: str | Path, learnt: str) -> "SpectralProjection":
+        """Open the projection with the checksum `learnt` that belongs to a table.
+
+        Raises:
+            ArtifactError: it is not there.
+        """
+        table = Path(table)
+        for path in (folder_of(table, learnt), projection_inside(table.parent)):
+            if path.is_dir():
+                projection = cls(storage.Artifact(path, storage.PROJECTION))
+                if projection.artifact.checksum == learnt:
+                    return projection
+        raise ArtifactError(
+            f"{folder_of(table, learnt)}: the projection that the table was signed by is not "
+            "there: restore it or sign the table again"
+        )
+
+    def copy(self, writer: storage.ArtifactWriter) -> None:
+        """Fill a writer with this projection: the copy has the same bytes."""
+        for name in self.artifact.manifest["arrays"]:
+            writer.add(name, self.artifact.array(name))
+        writer.parameters = dict(self.parameters)
+
+    def offsets(self, feature_hashes: np.ndarray) -> np.ndarray:
+        """Return where each feature's vector begins in `vectors`, NOWHERE if unknown; uint32."""
+        rows = find_sorted(self._hashes, frozen(feature_hashes))
+        return np.where(rows < 0, int(NOWHERE), rows * self.n_bits).astype(np.uint32)
+
+    def manifest(self) -> dict[str, Any]:
+        """Return what a fingerprint keeps."""
+        return {
+            "kind": SPECTRAL,
+            "bits": self.n_bits,
+            "seed": self.seed,
+            "learnt": self.artifact.checksum,
+        }
+
+    def answers(self, wanted: dict[str, Any]) -> bool:
+        """Tell whether learning with these settings would give this projection again.
+
+        wanted: model, weights, bits, seed and learning, as a projection keeps them. The text is
+        among them only where weights know its marginals.
+        """
+        same = all(self.parameters.get(name) == value for name, value in wanted.items())
+        return same and "marginals" in wanted["weights"]
+
+    def require_model(self, model: dict[str, Any], weights: dict[str, Any]) -> None:
+        """Refuse contexts of another kind than it was learnt from.
+
+        Raises:
+            IncompatibleError: model or weights differ; both are named.
+        """
+        for name, mine, wanted in (
+            ("model", self.parameters["model"], model),
+            ("weights", self.parameters["weights"], weights),
+        ):
+            if mine != wanted:
+                raise IncompatibleError(
+                    f"{self.path}: was learnt with {name} {mine}, wanted {wanted}: "
+                    "learn a projection with the same settings (distsim learn)"
+                )
