@@ -209,31 +209,38 @@ class _Signing:
             )
         self._weights = weights_manifest(recipe.weighting, text.marginals)
         self._projection: Projection = GaussianProjection(recipe.n_bits, recipe.seed)
+        self._is_new = False  # the projection in the table's folder
         self._least = 1 if keeping.sums else text.lowest_count(selection)
 
     def choose_projection(self, folder: Path, given: str | Path | None, known: list[Path]) -> None:
         """Take the projection that the recipe wants into the table's folder, learning it if new."""
         if not self._recipe.is_learnt:
             return
-        if given is not None:
-            learnt = SpectralProjection.open(given)
-            learnt.require_model(self._text.model, self._weights)
-        else:
-            found = self._learnt_before(known)
-            if found is None:
-                part = folder / "projection"
-                with storage.create(part, storage.PROJECTION) as writer:
+        learnt = self._learnt_before(known) if given is None else self._given(given)
+        if learnt is None or learnt.path.parent != folder:
+            part = folder / "projection"
+            with storage.create(part, storage.PROJECTION) as writer:
+                if learnt is None:
                     self.learn(writer)
-                found = SpectralProjection.open(part)
-                part.rename(folder_of(folder, found.artifact.checksum))
-            learnt = found
-        inside = folder_of(folder, learnt.artifact.checksum)
-        if not inside.exists():
-            with storage.create(inside, storage.PROJECTION) as writer:
-                learnt.copy(writer)
-        self._projection = SpectralProjection.open(inside)
-        if self._projection.manifest() != learnt.manifest():
+                else:
+                    learnt.copy(writer)
+            inside = folder_of(folder, storage.Artifact(part).checksum)
+            if inside.exists() and not _is_damaged(inside):
+                shutil.rmtree(part)
+            else:
+                shutil.rmtree(inside, ignore_errors=True)
+                part.rename(inside)
+                self._is_new = True
+            learnt = SpectralProjection.open(inside)
+        self._projection = learnt
+
+    def _given(self, path: str | Path) -> SpectralProjection:
+        """Open the projection that was given, sound and learnt from contexts of this kind."""
+        learnt = SpectralProjection.open(path)
+        learnt.require_model(self._text.model, self._weights)
+        if learnt.artifact.damaged():
             raise ArtifactError(f"{learnt.path}: is damaged: restore it or learn it again")
+        return learnt
 
     def _learnt_before(self, known: list[Path]) -> SpectralProjection | None:
         """Return a sound projection that learning would give again, None where there is none."""
@@ -278,6 +285,8 @@ class _Signing:
 
     def made_before(self, path: Path) -> bool:
         """Tell whether the very table that is to be written stands at `path`, sound."""
+        if self._is_new:
+            return False
         with suppress(DistsimError, LookupError, TypeError):
             artifact = storage.Artifact(path, storage.SIGNATURES)
             present = dict(artifact.parameters)
@@ -432,6 +441,13 @@ class _Weighed:
             batch.hashes, batch.strengths, contexts.starts,
             columns[contexts.features].astype(np.int32), weigher.weigh(contexts),
         )  # fmt: skip
+
+
+def _is_damaged(projection: Path) -> bool:
+    try:
+        return bool(SpectralProjection.open(projection).artifact.damaged())
+    except DistsimError:
+        return True
 
 
 @contextmanager
