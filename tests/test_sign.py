@@ -26,6 +26,7 @@ from distsim import (
     Weighting,
     sign,
 )
+from distsim.signatures.projections.kinds import KINDS, Kind
 from distsim.verification import find_faults
 from tests.test_counts import same_folders
 from tests.test_faults import faults
@@ -78,7 +79,7 @@ def test_what_was_learnt_is_found_again(index, tmp_path, monkeypatch):
     def learning(*arguments, **options):
         raise AssertionError("learnt again")
 
-    monkeypatch.setattr("distsim.signatures.sign.learn_projection", learning)
+    monkeypatch.setitem(KINDS, "spectral", Kind(learn=learning))
     other = sign(index, tmp_path / "other", RECIPE, Selection(5, 1))
     assert other.projection.manifest() == SignatureTable.open(index.path).projection.manifest()
     by_table = sign(index, tmp_path / "by", RECIPE, SOME, projection=other.path)
@@ -129,7 +130,7 @@ def test_a_wrong_place_is_refused_before_anything_is_learnt(index, tmp_path, mon
     def learning(*arguments, **options):
         raise AssertionError("learnt")
 
-    monkeypatch.setattr("distsim.signatures.sign.learn_projection", learning)
+    monkeypatch.setitem(KINDS, "spectral", Kind(learn=learning))
     (tmp_path / "file").write_text("mine")
     for place in (tmp_path / "file", tmp_path / "no" / "t", index.path):
         with pytest.raises(DistsimError):

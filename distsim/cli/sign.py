@@ -79,7 +79,9 @@ class RecipeOptions(OptionGroup):
     @property
     def projection_file(self) -> str | None:
         """The projection that was learnt before, where one was named."""
-        return None if self.projection in (None, GAUSSIAN, SPECTRAL) else self.projection
+        from distsim.signatures.projections.kinds import KINDS
+
+        return None if self.projection is None or self.projection in KINDS else self.projection
 
     def changes(self) -> dict[str, Any]:
         """Return what of a recipe was given: bits, seed and kind of projection."""
@@ -232,7 +234,7 @@ def _recipe(made: RecipeOptions, weighed: WeightingOptions, plain: bool) -> "Rec
     usual = PRESETS[preset.value]
     assert isinstance(usual.model, NgramModel)
     changes = made.changes()
-    learnt = changes.get("projection", usual.projection) == SPECTRAL
+    learnt = replace(usual, composition=None, **changes).is_learnt
     composition = usual.composition if learnt else None
     if made.compose is not None:
         composition = Composition() if made.compose else None

@@ -9,8 +9,9 @@ from distsim.contexts.weights import Weighting
 from distsim.errors import ParameterError
 from distsim.signatures.composition import Composition
 from distsim.signatures.fingerprint import Fingerprint
+from distsim.signatures.projections.kinds import find_kind
 from distsim.signatures.projections.learn import Learning
-from distsim.signatures.projections.projection import GAUSSIAN, SPECTRAL, require_kind
+from distsim.signatures.projections.projection import GAUSSIAN, SPECTRAL
 
 FEWEST_BITS, MOST_BITS = 64, 1024
 
@@ -59,7 +60,7 @@ class Recipe:
                 raise ParameterError(
                     f"`{name}` {value!r}: give {names.replace('NoneType', 'None')}"
                 )
-        require_kind(self.projection)
+        find_kind(self.projection)
         if self.composition is not None and not self.is_learnt:
             raise ParameterError(
                 "phrases are composed in a learnt space only: choose the `projection` spectral, or "
@@ -75,7 +76,7 @@ class Recipe:
     @property
     def is_learnt(self) -> bool:
         """Whether the projection is learnt from the text."""
-        return self.projection == SPECTRAL
+        return find_kind(self.projection).learn is not None
 
     @classmethod
     def from_fingerprint(cls, fingerprint: Fingerprint) -> "Recipe":

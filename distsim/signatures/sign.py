@@ -30,8 +30,8 @@ from distsim.signatures.composition import Composer, PartVectors
 from distsim.signatures.feature_store import FeatureWriter, has_features
 from distsim.signatures.fingerprint import Fingerprint, weights_manifest
 from distsim.signatures.layout import GatheredRows, Rows, StreamedRows
-from distsim.signatures.projections.gaussian import GaussianProjection
-from distsim.signatures.projections.learn import Learning, WordRows, learn_projection
+from distsim.signatures.projections.kinds import find_kind
+from distsim.signatures.projections.learn import Learning, WordRows
 from distsim.signatures.projections.projection import Projection
 from distsim.signatures.projections.spectral import (
     SpectralProjection,
@@ -208,13 +208,14 @@ class _Signing:
                 "`keep_features` with an index, which holds the contexts of its table: leave it out"
             )
         self._weights = weights_manifest(recipe.weighting, text.marginals)
-        self._projection: Projection = GaussianProjection(recipe.n_bits, recipe.seed)
+        self._kind = find_kind(recipe.projection)
         self._is_new = False  # the projection in the table's folder
         self._least = 1 if keeping.sums else text.lowest_count(selection)
 
     def choose_projection(self, folder: Path, given: str | Path | None, known: list[Path]) -> None:
         """Take the projection that the recipe wants into the table's folder, learning it if new."""
-        if not self._recipe.is_learnt:
+        if self._kind.make is not None:
+            self._projection: Projection = self._kind.make(self._recipe.n_bits, self._recipe.seed)
             return
         learnt = self._learnt_before(known) if given is None else self._given(given)
         if learnt is None or learnt.path.parent != folder:
@@ -266,11 +267,15 @@ class _Signing:
 
     def learn(self, writer: storage.ArtifactWriter) -> None:
         """Learn a projection from the frequent words and the features around them."""
+        if self._kind.learn is None:
+            raise ParameterError(
+                f"`projection` {self._recipe.projection!r} is not learnt: choose another recipe"
+            )
         learning = self._learning()
         least = self._text.lesson(learning.rows, learning.features).min_count
         features = self._text.frequent_features(learning.features)
         weighed = _Weighed(self._recipe, self._text, features)
-        learn_projection(
+        self._kind.learn(
             writer,
             self._mapped("learning", self._text.parts(least, 1), weighed.rows),
             features,

@@ -4,8 +4,6 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from distsim.errors import ParameterError
-
 GAUSSIAN, SPECTRAL = "gaussian", "spectral"
 
 
@@ -36,20 +34,3 @@ class Projection(Protocol):
     def manifest(self) -> dict[str, Any]:
         """Return what a fingerprint keeps: kind, bits, seed and a checksum."""
         ...
-
-
-# name -> what it makes of weights.
-KINDS = {
-    GAUSSIAN: "random vectors from one pool, the same for any text",
-    SPECTRAL: "vectors learnt from the text, by the singular directions of words by features",
-}
-
-
-def require_kind(name: str) -> None:
-    """Refuse a projection that there is not.
-
-    Raises:
-        ParameterError: names those that there are.
-    """
-    if name not in KINDS:
-        raise ParameterError(f"`projection` {name!r}: choose one of {', '.join(KINDS)}")
