@@ -55,8 +55,13 @@ class Names(StrEnum):
 def extract(
     bitexts: Annotated[list[str], typer.Argument(metavar="BITEXT...", help="Made by align.")],
     output: Annotated[
-        str, typer.Option("--output", "-o", metavar="RULES", help="Packed if it ends in .gz.")
-    ] = "-",
+        str | None,
+        typer.Option("--output", "-o", metavar="RULES", help="Packed if it ends in .gz."),
+    ] = None,
+    numeric: Annotated[
+        str | None,
+        typer.Option(metavar="FOLDER", help="Write rules as numbers, for pivot, not as text."),
+    ] = None,
     preset: Annotated[
         Preset, typer.Option(help="Which rules; every limit can be changed.")
     ] = Preset.HIERO,
@@ -119,11 +124,14 @@ def extract(
         "min_count": min_count,
     }
     changed = {name: value for name, value in given.items() if value is not None}
+    if output is None and numeric is None:
+        output = "-"
     options = replace(PRESETS[preset.value], **changed)
     choice = FeatureChoice(tuple(features.split(";")) if features else None, names.value)
     with progress_bar("sentences") as bar:
         report = extract_rules(
-            bitexts, output, options, features=choice, memory=memory, jobs=jobs, progress=bar
-        )
+            bitexts, output, options, numeric=numeric, features=choice, memory=memory, jobs=jobs,
+            progress=bar,
+        )  # fmt: skip
     for line in report.lines():
         say(line)

@@ -1,16 +1,18 @@
 """Bitexts -> a file of translation rules with all features."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from distsim.bitext.bitext import Bitext
+from distsim.errors import ParameterError
 from distsim.extraction.features import FeatureChoice, WordWeights, features_of
 from distsim.extraction.instances import extract_instances
 from distsim.extraction.linked_text import LinkedText
 from distsim.extraction.margins import RuleChunk, count_all
+from distsim.extraction.numeric import write_numeric
 from distsim.extraction.options import ExtractOptions
 from distsim.extraction.scratch import scratch_folder
 from distsim.kernels.compiled import frozen
@@ -46,9 +48,10 @@ class ExtractReport:
 
 def extract_rules(
     bitexts: Sequence[str | Path | Bitext],
-    output: str | Path,
+    output: str | Path | None,
     options: ExtractOptions | None = None,
     *,
+    numeric: str | Path | None = None,
     features: FeatureChoice | None = None,
     memory: int = MEMORY,
     jobs: int | None = None,
@@ -62,54 +65,65 @@ def extract_rules(
 
     Arguments:
         bitexts: artifacts of kind bitext; their foreign languages become one.
-        output: packed where it ends in .gz; `-` for standard output.
+        output: packed where it ends in .gz; `-` for standard output; None for no text.
+        numeric: the folder of an artifact of kind rules, which `pivot` takes as it is.
         memory: bytes that counting may take.
 
     Raises:
-        ArtifactError: a bitext cannot be read.
+        ArtifactError: a bitext cannot be read, or something else stands at `numeric`.
         InputError: there is no sentence pair, or the output's folder does not exist.
     """
     options = options or ExtractOptions()
-    features = features or FeatureChoice()
     text = LinkedText.join(
         [one if isinstance(one, Bitext) else Bitext.open(one) for one in bitexts],
         None if options.labels == "every" else options.chains,
     )
-    return write_rules(text, output, options, features, memory, jobs, progress)
+    return write_rules(
+        text, output, options, features or FeatureChoice(), memory, jobs, progress, numeric
+    )
 
 
 def write_rules(
     text: LinkedText,
-    output: str | Path,
+    output: str | Path | None,
     options: ExtractOptions,
     features: FeatureChoice,
     memory: int = MEMORY,
     jobs: int | None = None,
     progress: Progress = no_progress,
+    numeric: str | Path | None = None,
 ) -> ExtractReport:
     """Write the rules of a linked text; see extract_rules."""
+    place = output if output is not None else numeric
+    if place is None:
+        raise ParameterError("nothing to write: give output or numeric")
     report = ExtractReport(len(text), text.bounds.size - 1)
-    with scratch_folder(output) as folder:
+    with scratch_folder(place) as folder:
         runs = extract_instances(text, options, folder, memory, jobs, progress)
         report.instances = runs.instances
         counted = count_all(text, runs, folder, memory, jobs, progress)
         report.labels = counted.codes.size
-        weights = WordWeights.of(text)
-        writer = _LineMaker(text, weights, options, features)
-        with open_output(output) as out:
 
-            def lines(rules: RuleChunk) -> tuple[int, int, bytes]:
-                kept = frequent(rules, options.min_count)
-                return len(kept), len(rules), out.pack(writer.lines(kept))
+        def chunks() -> Iterator[tuple[RuleChunk, int]]:
+            for rules in counted.chunks(_CHUNK_RULES):
+                yield frequent(rules, options.min_count), len(rules)
 
-            chunks = counted.chunks(_CHUNK_RULES)
-            done = 0
-            for n_kept, n_read, packed in ordered_map(lines, chunks, jobs):
-                out.write_packed(packed)
-                report.rules += n_kept
-                report.rare += n_read - n_kept
-                done += n_read
-                progress("writing", done, counted.size)
+        if numeric is not None:
+            written, read = write_numeric(numeric, text, options, counted, chunks(), jobs, progress)
+            report.rules, report.rare = written, read - written
+        if output is not None:
+            report.rules = report.rare = 0
+            maker = _LineMaker(text, WordWeights.of(text), options, features)
+            with open_output(output) as out:
+
+                def lines(one: tuple[RuleChunk, int]) -> tuple[int, int, bytes]:
+                    return len(one[0]), one[1], out.pack(maker.lines(one[0]))
+
+                for n_kept, n_read, packed in ordered_map(lines, chunks(), jobs):
+                    out.write_packed(packed)
+                    report.rules += n_kept
+                    report.rare += n_read - n_kept
+                    progress("writing", report.rules + report.rare, counted.size)
     return report
 
 

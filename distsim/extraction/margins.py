@@ -65,7 +65,11 @@ class CountedRules:
     _columns: dict[str, Column]
     _parts: list[Column]
     _n_english: list[int]
-    _part_bits: int
+
+    @property
+    def n_english(self) -> int:
+        """How many English sides there are."""
+        return sum(self._n_english)
 
     def chunks(self, most: int) -> Iterator[RuleChunk]:
         """Yield the rules, `most` at a time."""
@@ -164,7 +168,7 @@ def count_all(
         n_english.append(n)
         progress("counting English sides", number, len(keys))
     label_counts = np.array([totals[code] for code in codes.tolist()], np.int64)
-    return CountedRules(size, codes, label_counts, columns, parts, n_english, part_bits)
+    return CountedRules(size, codes, label_counts, columns, parts, n_english)
 
 
 def _counted(rows: np.ndarray, first_part: int, text: LinkedText) -> tuple[np.ndarray, ...]:

@@ -145,15 +145,14 @@ def _put_number(text, n, value):
 
 
 @compiled
-def write_links(links, link_offsets, sentence, spans, text, n):
-    """Write the links of a rule between words as `0-0 1-2` into text from n on; return the end.
+def links_of(links, link_offsets, sentence, spans, pairs, n):
+    """Write the links of a rule between words, by symbols, into pairs from n on; return the end.
 
     links: uint8[m, 2] of (foreign, English) words, sorted within a sentence; links within
     gaps are not the rule's.
     """
     first = spans[0, 0]
     stop = first + spans[0, 1]
-    begun = n
     for k in range(link_offsets[sentence], link_offsets[sentence + 1]):
         i = np.int64(links[k, 0])
         if i < first:
@@ -167,15 +166,56 @@ def write_links(links, link_offsets, sentence, spans, text, n):
                 if i < spans[gap, 0] + spans[gap, 1]:
                     inside = True
                 symbol += 1 - spans[gap, 1]
-        if inside:
-            continue
-        if n > begun:
+        if not inside:
+            pairs[n, 0] = symbol
+            pairs[n, 1] = e_symbol(np.int64(links[k, 1]), spans)
+            n += 1
+    return n
+
+
+@compiled
+def write_links(links, link_offsets, sentence, spans, pairs, text, n):
+    """Write the links of a rule as `0-0 1-2` into text from n on; return the end.
+
+    pairs: uint8[m, 2], room for the links of any sentence.
+    """
+    n_links = links_of(links, link_offsets, sentence, spans, pairs, 0)
+    for k in range(n_links):
+        if k > 0:
             text[n] = 32
             n += 1
-        n = _put_number(text, n, symbol)
+        n = _put_number(text, n, np.int64(pairs[k, 0]))
         text[n] = 45
-        n = _put_number(text, n + 1, e_symbol(np.int64(links[k, 1]), spans))
+        n = _put_number(text, n + 1, np.int64(pairs[k, 1]))
     return n
+
+
+@compiled
+def most_links(link_offsets):
+    """Return the most links of a sentence, 1 at least."""
+    longest = 1
+    for sentence in range(link_offsets.size - 1):
+        longest = max(longest, link_offsets[sentence + 1] - link_offsets[sentence])
+    return longest
+
+
+@compiled
+def rule_links(place, gaps, links, link_offsets):
+    """Return the links of rules between words: (uint8[m, 2] of symbols, int64 numbers of them)."""
+    spans = np.zeros((3, 4), np.int64)
+    room = 0
+    for r in range(place.size):
+        sentence = unpack_place(place[r], gaps[r], spans)
+        room += link_offsets[sentence + 1] - link_offsets[sentence]
+    pairs = np.empty((room, 2), np.uint8)
+    lengths = np.empty(place.size, np.int64)
+    n = 0
+    for r in range(place.size):
+        sentence = unpack_place(place[r], gaps[r], spans)
+        end = links_of(links, link_offsets, sentence, spans, pairs, n)
+        lengths[r] = end - n
+        n = end
+    return pairs[:n].copy(), lengths
 
 
 @compiled
@@ -210,9 +250,8 @@ def count_rules(rows, bounds, links, link_offsets):
     place = np.empty(n_rules, np.uint64)
     gaps = np.empty(n_rules, np.uint64)
     by_bitext = np.zeros((n_rules, bounds.size - 1), np.uint32)
-    longest = 1
-    for sentence in range(link_offsets.size - 1):
-        longest = max(longest, link_offsets[sentence + 1] - link_offsets[sentence])
+    longest = most_links(link_offsets)
+    pairs = np.empty((longest, 2), np.uint8)
     one = np.empty(8 * longest, np.uint8)
     two = np.empty(8 * longest, np.uint8)
     spans = np.zeros((3, 4), np.int64)
@@ -250,9 +289,9 @@ def count_rules(rows, bounds, links, link_offsets):
         better = times > best
         if times == best:
             sentence = unpack_place(rows[first, PLACE], rows[first, GAPS_COUNT], spans)
-            n_one = write_links(links, link_offsets, sentence, spans, one, 0)
+            n_one = write_links(links, link_offsets, sentence, spans, pairs, one, 0)
             sentence = unpack_place(place[rule], gaps[rule], spans)
-            n_two = write_links(links, link_offsets, sentence, spans, two, 0)
+            n_two = write_links(links, link_offsets, sentence, spans, pairs, two, 0)
             better = _text_before(one, n_one, two, n_two)
         if better:
             best = times

@@ -11,7 +11,7 @@ from distsim.kernels.extraction import (
     span_label,
     unpack_place,
 )  # fmt: skip
-from distsim.kernels.rule_counts import write_links
+from distsim.kernels.rule_counts import most_links, write_links
 
 # features, in byte order of their names
 (
@@ -344,6 +344,7 @@ def rule_lines(
         room += 5 * (3 * longest_name + 8) + 24 + features_room
         room += 8 * (link_offsets[sentence + 1] - link_offsets[sentence])
     text = np.empty(room, np.uint8)
+    pairs = np.empty((most_links(link_offsets), 2), np.uint8)
     chart = np.zeros((CHART, CHART), np.uint16)
     labels = np.zeros(2, np.uint32)
     n = 0
@@ -373,7 +374,7 @@ def rule_lines(
             )
             n = put_value(text, n, features[r, column])
         n = _put_bar(text, n)
-        n = write_links(links, link_offsets, sentence, spans, text, n)
+        n = write_links(links, link_offsets, sentence, spans, pairs, text, n)
         text[n] = 10
         n += 1
     return text[:n].copy()
@@ -419,3 +420,44 @@ def place_symbols(place, gaps, side, words, offsets, e_offsets, nodes, node_offs
             n += 1
         lengths[r] = n - begun
     return symbols[:n].copy(), lengths
+
+
+@compiled
+def side_texts(symbols, starts, words, word_offsets, labels, label_offsets):
+    """Return the texts of sides (uint8 end to end, int64 where each begins, and where one ends).
+
+    symbols: as place_symbols has them; gaps are numbered along the side. labels: the texts of
+    labels end to end.
+    """
+    gap_bit = np.uint32(1 << 31)
+    room = 0
+    for k in range(symbols.size):
+        if symbols[k] & gap_bit:
+            label = np.int64(symbols[k] ^ gap_bit)
+            room += label_offsets[label + 1] - label_offsets[label] + 8
+        else:
+            room += word_offsets[symbols[k] + 1] - word_offsets[symbols[k]] + 1
+    text = np.empty(room, np.uint8)
+    out = np.empty(starts.size, np.int64)
+    out[0] = 0
+    n = 0
+    for side in range(starts.size - 1):
+        gap = 0
+        for k in range(starts[side], starts[side + 1]):
+            if k > starts[side]:
+                text[n] = 32
+                n += 1
+            if symbols[k] & gap_bit:
+                label = np.int64(symbols[k] ^ gap_bit)
+                gap += 1
+                text[n] = 91
+                n = put_bytes(text, n + 1, labels, label_offsets[label], label_offsets[label + 1])
+                text[n] = 44
+                n = put_integer(text, n + 1, gap)
+                text[n] = 93
+                n += 1
+            else:
+                word = symbols[k]
+                n = put_bytes(text, n, words, word_offsets[word], word_offsets[word + 1])
+        out[side + 1] = n
+    return text[:n].copy(), out

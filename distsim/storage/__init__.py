@@ -16,17 +16,29 @@ from distsim.storage.files import (
     require_head,
     resumable_lines,
 )
-from distsim.storage.manifest import BITEXT, INDEX, KINDS, MANIFEST, PROJECTION, SIGNATURES, Kind
+from distsim.storage.manifest import (
+    BITEXT,
+    GRAMMAR,
+    INDEX,
+    KINDS,
+    MANIFEST,
+    PROJECTION,
+    RULES,
+    SIGNATURES,
+    Kind,
+)
 from distsim.storage.reading import Artifact, understood
 from distsim.storage.writing import ArrayStream, ArtifactWriter, change, create
 
 __all__ = [
     "BITEXT",
+    "GRAMMAR",
     "GZ_LEVEL",
     "INDEX",
     "KINDS",
     "MANIFEST",
     "PROJECTION",
+    "RULES",
     "SIGNATURES",
     "STANDARD_OUTPUT",
     "ArrayStream",

@@ -30,7 +30,9 @@ INDEX = Kind("index", version=1, oldest_readable=1)
 SIGNATURES = Kind("signatures", version=1, oldest_readable=1)
 PROJECTION = Kind("projection", version=1, oldest_readable=1)
 BITEXT = Kind("bitext", version=1, oldest_readable=1)
-KINDS = {kind.name: kind for kind in (INDEX, SIGNATURES, PROJECTION, BITEXT)}
+RULES = Kind("rules", version=1, oldest_readable=1)
+GRAMMAR = Kind("grammar", version=1, oldest_readable=1)
+KINDS = {kind.name: kind for kind in (INDEX, SIGNATURES, PROJECTION, BITEXT, RULES, GRAMMAR)}
 
 
 def read_manifest(path: Path) -> dict[str, Any]:

@@ -1,0 +1,221 @@
+"""Counted rules -> an artifact of numbers that pivots without text in between; and back."""
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from distsim import storage
+from distsim.extraction.features import FeatureChoice, WordWeights, features_of
+from distsim.extraction.labels import label_text
+from distsim.extraction.linked_text import LinkedSide, LinkedText
+from distsim.extraction.margins import CountedRules, RuleChunk
+from distsim.extraction.options import ExtractOptions
+from distsim.kernels.compiled import frozen
+from distsim.kernels.rule_counts import rule_links
+from distsim.kernels.rule_text import (
+    C_E,
+    C_F,
+    C_FE,
+    C_LE,
+    C_LF,
+    LEX_EF,
+    LEX_FE,
+    C,
+    place_symbols,
+    side_texts,
+)
+from distsim.parallel import Progress, ordered_map
+from distsim.storage import ArtifactWriter
+
+MARGINS = (C_FE, C_F, C_E, C_LF, C_LE)
+
+
+class RulesWriter:
+    """Writes rules, in the order of their foreign sides, into an artifact of kind `rules`."""
+
+    def __init__(
+        self,
+        writer: ArtifactWriter,
+        text: LinkedText,
+        weights: WordWeights,
+        options: ExtractOptions,
+        counted: CountedRules,
+    ) -> None:
+        self._text, self._weights, self._options, self._counted = text, weights, options, counted
+        self._how = int(options.settings(text.has_trees)[6])
+        self._writer = writer
+        n_bitexts = text.bounds.size - 1
+        self._streams = {
+            name: writer.stream(name, dtype, width)
+            for name, dtype, width in (
+                ("rules/label", np.uint32, None), ("rules/foreign", np.uint32, None),
+                ("rules/english", np.uint32, None), ("rules/swaps", np.uint8, None),
+                ("rules/count", np.uint32, None), ("rules/margins", np.uint32, len(MARGINS)),
+                ("rules/lex", np.float64, 2), ("rules/bitexts", np.uint32, n_bitexts),
+                ("links/pairs", np.uint8, 2), ("links/lengths", np.uint16, None),
+                ("foreign/symbols", np.uint32, None), ("foreign/lengths", np.uint8, None),
+                ("english/symbols", np.uint32, None), ("english/lengths", np.uint8, None),
+            )
+        }  # fmt: skip
+        self._n_foreign = 0
+        self._last_foreign = -1
+        self._english = np.full(counted.n_english, -1, np.int64)
+        self._n_english = 0
+        writer.parameters = {
+            "options": asdict(options),
+            "bitexts": n_bitexts,
+            "sentence_pairs": len(text),
+        }
+        writer.add("labels/codes", counted.codes)
+        writer.add("labels/counts", counted.label_counts)
+        names = [label_text(code, text.labels).encode() for code in counted.codes.tolist()]
+        writer.add("labels/text", np.frombuffer(b"".join(names), np.uint8))
+        writer.add("labels/lengths", np.array([len(name) for name in names], np.uint32))
+        for name, side in (("foreign", text.foreign), ("english", text.english)):
+            writer.add(f"{name}/words/text", side.words.text)
+            writer.add(f"{name}/words/offsets", side.words.offsets)
+
+    def columns(self, rules: RuleChunk) -> dict[str, np.ndarray]:
+        """Return what can be made of rules by themselves; may be called from any thread."""
+        text = self._text
+        values = features_of(rules, text, self._weights, self._options, FeatureChoice())
+        pairs, n_links = rule_links(
+            frozen(rules.places), frozen(rules.gaps), text.links, text.link_starts
+        )
+        return {
+            "rules/label": np.searchsorted(self._counted.codes, rules.labels),
+            "rules/swaps": rules.swaps,
+            "rules/count": rules.counts[:, C],
+            "rules/margins": rules.counts[:, MARGINS],
+            "rules/lex": values[:, [LEX_EF, LEX_FE]],
+            "rules/bitexts": rules.by_bitext,
+            "links/pairs": pairs,
+            "links/lengths": n_links,
+        }
+
+    def add(self, rules: RuleChunk, columns: dict[str, np.ndarray]) -> None:
+        """Append rules; in order."""
+        if not len(rules):
+            return
+        for name, values in columns.items():
+            self._streams[name].append(values)
+        new = np.diff(rules.foreign.astype(np.int64), prepend=self._last_foreign) != 0
+        self._streams["rules/foreign"].append(self._n_foreign - 1 + np.cumsum(new))
+        self._n_foreign += int(new.sum())
+        self._last_foreign = int(rules.foreign[-1])
+        self._add_sides("foreign", rules, np.flatnonzero(new), 0, self._text.foreign)
+        seen, first = np.unique(rules.english, return_index=True)
+        first = np.sort(first[self._english[seen] < 0])
+        numbers = np.arange(self._n_english, self._n_english + first.size)
+        self._english[rules.english[first]] = numbers
+        self._n_english += first.size
+        self._streams["rules/english"].append(self._english[rules.english])
+        self._add_sides("english", rules, first, 2, self._text.english)
+
+    def _add_sides(
+        self, name: str, rules: RuleChunk, which: np.ndarray, column: int, side: LinkedSide
+    ) -> None:
+        symbols, lengths = place_symbols(
+            frozen(rules.places[which]), frozen(rules.gaps[which]), column, side.tokens,
+            side.starts, self._text.english.starts, self._text.nodes, self._text.node_starts,
+            self._how, self._counted.codes,
+        )  # fmt: skip
+        self._streams[f"{name}/symbols"].append(symbols)
+        self._streams[f"{name}/lengths"].append(lengths)
+
+
+class NumericRules:
+    """The rules of an artifact of kind `rules`, mapped; n of them in the order of foreign sides.
+
+    Attributes:
+        label, foreign, english: uint32[n], which label and sides. swaps: uint8[n], whether the
+            English side has its two gaps the other way round. count: uint32[n].
+        margins: uint32[n, 5]: c(f, e), c(f), c(e), c(label, f), c(label, e).
+        lex: float64[n, 2], Lex(e|f) and Lex(f|e) as costs.
+        bitexts: uint32[n, b], the count in each bitext.
+        labels: the labels' texts; label_counts: int64, c(label).
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.artifact = storage.Artifact(path, storage.RULES)
+        array = self.artifact.array
+        self.label = array("rules/label", np.uint32)
+        self.foreign = array("rules/foreign", np.uint32)
+        self.english = array("rules/english", np.uint32)
+        self.swaps = array("rules/swaps", np.uint8)
+        self.count = array("rules/count", np.uint32)
+        self.margins = array("rules/margins", np.uint32, 2)
+        self.lex = array("rules/lex", np.float64, 2)
+        self.bitexts = array("rules/bitexts", np.uint32, 2)
+        self.links = array("links/pairs", np.uint8, 2)
+        self.link_starts = _starts(array("links/lengths", np.uint16))
+        self.label_counts = array("labels/counts", np.int64)
+        text = array("labels/text", np.uint8).tobytes()
+        stops = np.cumsum(array("labels/lengths", np.uint32)).tolist()
+        self.labels = [text[a:b] for a, b in zip([0, *stops], stops, strict=False)]
+
+    def __len__(self) -> int:
+        return self.label.size
+
+    def sides(self, name: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return the texts of all `foreign` or `english` sides: (uint8, int64 starts and end).
+
+        Gaps are numbered along each side.
+        """
+        array = self.artifact.array
+        lengths = [len(label) for label in self.labels]
+        return side_texts(
+            frozen(array(f"{name}/symbols", np.uint32)),
+            frozen(_starts(array(f"{name}/lengths", np.uint8))),
+            frozen(array(f"{name}/words/text", np.uint8)),
+            frozen(array(f"{name}/words/offsets", np.int64)),
+            frozen(np.frombuffer(b"".join(self.labels), np.uint8)),
+            frozen(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)),
+        )
+
+    def n_gaps(self) -> np.ndarray:
+        """Return how many gaps each English side has, int64."""
+        symbols = self.artifact.array("english/symbols", np.uint32)
+        gaps = np.concatenate([[0], np.cumsum(symbols >> np.uint32(31), dtype=np.int64)])
+        starts = _starts(self.artifact.array("english/lengths", np.uint8))
+        return gaps[starts[1:]] - gaps[starts[:-1]]
+
+    def n_symbols(self) -> np.ndarray:
+        """Return how many symbols each English side has, int64."""
+        return self.artifact.array("english/lengths", np.uint8).astype(np.int64)
+
+
+def _starts(lengths: np.ndarray) -> np.ndarray:
+    return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+
+
+def write_numeric(
+    path: str | Path,
+    text: LinkedText,
+    options: ExtractOptions,
+    counted: CountedRules,
+    chunks: Iterator[tuple[RuleChunk, int]],
+    jobs: int | None,
+    progress: Progress,
+) -> tuple[int, int]:
+    """Write rules that come in chunks (with how many there were before rare ones went).
+
+    Returns (rules written, rules read).
+    """
+    weights = WordWeights.of(text)
+    written = read = 0
+    with storage.create(path, storage.RULES) as writer:
+        rules_writer = RulesWriter(writer, text, weights, options, counted)
+
+        def columns(one: tuple[RuleChunk, int]) -> tuple[RuleChunk, dict[str, Any], int]:
+            return one[0], rules_writer.columns(one[0]) if len(one[0]) else {}, one[1]
+
+        for rules, values, n_read in ordered_map(columns, chunks, jobs):
+            rules_writer.add(rules, values)
+            written += len(rules)
+            read += n_read
+            progress("writing", read, counted.size)
+    return written, read

@@ -1,0 +1,53 @@
+"""Rules as numbers: the same rules as in text."""
+
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from distsim.extraction.extract import write_rules
+from distsim.extraction.features import FeatureChoice
+from distsim.extraction.numeric import NumericRules
+from distsim.extraction.options import PRESETS
+from tests.extraction_texts import drawn_pair, linked_text, read_rules
+from tests.naive_extraction import canonical
+
+
+@pytest.mark.parametrize("min_count", [1, 2])
+def test_numbers_say_what_the_text_says(tmp_path, monkeypatch, min_count):
+    from distsim.extraction import extract as extracting
+
+    monkeypatch.setattr(extracting, "_CHUNK_RULES", 50)
+    draw = random.Random(8)
+    bitexts = [[drawn_pair(draw) for _ in range(30)], [drawn_pair(draw) for _ in range(12)]]
+    options = replace(PRESETS["samt"], min_count=min_count)
+    text = linked_text(bitexts, options)
+    report = write_rules(
+        text, tmp_path / "text", options, FeatureChoice(), numeric=tmp_path / "numbers", jobs=2
+    )
+    rules = NumericRules(tmp_path / "numbers")
+    assert len(rules) == report.rules > 30
+    expected = read_rules(tmp_path / "text")
+    sides = {}
+    for name in ("foreign", "english"):
+        data, starts = rules.sides(name)
+        data = data.tobytes()
+        sides[name] = [data[a:b].decode() for a, b in zip(starts[:-1], starts[1:], strict=True)]
+        assert len(set(sides[name])) == len(sides[name])
+    for n, (label, f, e) in enumerate(expected):
+        values, links = expected[label, f, e]
+        assert f"[{rules.labels[rules.label[n]].decode()}]" == label
+        assert sides["foreign"][rules.foreign[n]] == f
+        assert sides["english"][rules.english[n]] == " ".join(canonical(e.split()))
+        assert bool(rules.swaps[n]) == (values["Monotonic"] == 0)
+        assert np.count_nonzero(rules.bitexts[n]) == values["Bitexts"]
+        assert rules.bitexts[n].sum() == rules.count[n]
+        assert rules.lex[n] == pytest.approx([values["Lex(e|f)"], values["Lex(f|e)"]], abs=6e-6)
+        c_fe, c_f, c_e, c_lf, c_le = rules.margins[n].tolist()
+        c_l = rules.label_counts[rules.label[n]]
+        found = [c_fe / c_f, c_fe / c_e, rules.count[n] / c_lf, rules.count[n] / c_le, c_le / c_l]
+        names = ["p(e|f)", "p(f|e)", "p(e|f,LHS)", "p(f|e,LHS)", "p(e|LHS)"]
+        assert np.exp([-values[name] for name in names]) == pytest.approx(found, abs=1e-5)
+        first, last = rules.link_starts[n : n + 2]
+        assert " ".join(f"{i}-{j}" for i, j in rules.links[first:last].tolist()) == links
