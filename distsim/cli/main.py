@@ -26,6 +26,7 @@ from distsim.cli import (
     merge,
     neighbours,
     ngrams,
+    pack,
     paraphrase,
     pivot,
     rerank,
@@ -99,6 +100,8 @@ _grammars("extract", extract.extract, "Extract translation rules from bitexts, w
 _grammars("pivot", pivot.pivot, "Make paraphrase rules of rules that share a foreign side.")
 _grammars("score", score.score, "Add the similarity of its rules' sides to a grammar.")
 _grammars("rerank", rerank.rerank, "Put a grammar's rules in order, the best first, and cut them.")
+_grammars("pack", pack.pack, "Cut a grammar into packs of several sizes, with an index.")
+_grammars("rules", pack.rules, "Show a packed grammar's rules for a source side.")
 
 _artifacts("info", info.info, "Describe an index, a table or any other artifact.")
 _artifacts("verify", verify.verify, "Check an artifact for damage.")

@@ -61,7 +61,7 @@ def _split_line(text, begin, fields):
 
 
 @compiled
-def _next_token(text, i, stop):
+def next_token(text, i, stop):
     """Return where the first token of text[i:stop] starts and stops; stop, stop without one."""
     while i < stop and _is_blank(text[i]):
         i += 1
@@ -110,8 +110,8 @@ def gap_index(text, start, stop, on_target):
 @compiled
 def _read_label(text, field, label):
     """Set label to where the only token of a field stands; tell whether it is in brackets."""
-    label[0], label[1] = _next_token(text, field[0], field[1])
-    again, _ = _next_token(text, label[1], field[1])
+    label[0], label[1] = next_token(text, field[0], field[1])
+    again, _ = next_token(text, label[1], field[1])
     return (
         again == field[1] and label[1] - label[0] >= 3
         and text[label[0]] == 91 and text[label[1] - 1] == 93
@@ -121,13 +121,13 @@ def _read_label(text, field, label):
 @compiled
 def _read_symbols(text, field, has_gaps, on_target, starts, stops, gaps, n):
     """Append the symbols of a side; return their new number."""
-    i, stop = _next_token(text, field[0], field[1])
+    i, stop = next_token(text, field[0], field[1])
     while i < stop:
         starts[n] = i
         stops[n] = stop
         gaps[n] = gap_index(text, i, stop, on_target) if has_gaps else TERMINAL
         n += 1
-        i, stop = _next_token(text, stop, field[1])
+        i, stop = next_token(text, stop, field[1])
     return n
 
 
@@ -136,7 +136,7 @@ def _read_features(text, field):
     """Return (the byte behind the last feature, which kinds there are)."""
     kinds = 0
     last = field[0]
-    i, stop = _next_token(text, field[0], field[1])
+    i, stop = next_token(text, field[0], field[1])
     while i < stop:
         last = stop
         kind = BARE
@@ -144,7 +144,7 @@ def _read_features(text, field):
             if text[k] == 61:
                 kind = NAMED
         kinds |= kind
-        i, stop = _next_token(text, stop, field[1])
+        i, stop = next_token(text, stop, field[1])
     return last, kinds
 
 
@@ -156,7 +156,7 @@ def _read_links(text, field, links, n):
     """
     first = n
     bad = -1
-    i, stop = _next_token(text, field[0], field[1])
+    i, stop = next_token(text, field[0], field[1])
     while i < stop:
         hyphen = i
         while hyphen < stop and text[hyphen] != 45:
@@ -169,7 +169,7 @@ def _read_links(text, field, links, n):
             n += 1
         elif bad < 0:
             bad = i
-        i, stop = _next_token(text, stop, field[1])
+        i, stop = next_token(text, stop, field[1])
     return n, bad if n > first else -1
 
 

@@ -1,0 +1,122 @@
+"""Fields of features -> the numbers in some columns of them."""
+
+import numpy as np
+
+from distsim.kernels.compiled import compiled
+from distsim.kernels.rules import next_token
+
+# What was found in a column of a line.
+FOUND, ABSENT, NO_NUMBER, NOT_AVAILABLE = range(4)
+_MOST_DIGITS = 18  # of a mantissa that int64 holds
+
+
+@compiled
+def read_number(text, start, stop):
+    """Return (the number text[start:stop], whether it is one).
+
+    A number is an optional sign, digits with perhaps a point among or beside them, and perhaps
+    an exponent; it is finite. Nothing else is one: no `nan`, no `inf`, no `1_0`. Correct to a
+    unit in the last place.
+    """
+    i = start
+    negative = False
+    if i < stop and (text[i] == 45 or text[i] == 43):
+        negative = text[i] == 45
+        i += 1
+    mantissa = 0
+    exponent = 0
+    n_digits = 0
+    n_kept = 0
+    seen_point = False
+    while i < stop:
+        byte = np.int64(text[i])
+        if byte == 46 and not seen_point:
+            seen_point = True
+        elif 48 <= byte <= 57:
+            n_digits += 1
+            if n_kept < _MOST_DIGITS:
+                mantissa = mantissa * 10 + byte - 48
+                n_kept += 1 if mantissa > 0 else 0
+                exponent -= 1 if seen_point else 0
+            elif not seen_point:
+                exponent += 1
+        else:
+            break
+        i += 1
+    if n_digits == 0:
+        return 0.0, False
+    if i < stop:
+        if text[i] != 101 and text[i] != 69:
+            return 0.0, False
+        i += 1
+        sign = 1
+        if i < stop and (text[i] == 45 or text[i] == 43):
+            sign = -1 if text[i] == 45 else 1
+            i += 1
+        if i == stop:
+            return 0.0, False
+        power = 0
+        while i < stop:
+            digit = np.int64(text[i]) - 48
+            if digit < 0 or digit > 9:
+                return 0.0, False
+            power = min(power * 10 + digit, 100_000)
+            i += 1
+        exponent += sign * power
+    value = np.float64(mantissa)
+    if mantissa > 0 and exponent < 0:
+        low = max(exponent, -300)
+        value /= 10.0**-low
+        if exponent < low:
+            value /= 10.0 ** min(low - exponent, 300)
+    elif mantissa > 0 and exponent > 0:
+        value *= 10.0 ** min(exponent, 300)
+        if exponent > 300:
+            value *= 10.0 ** min(exponent - 300, 300)
+    return (-value if negative else value), np.isfinite(value)
+
+
+@compiled
+def read_columns(text, fields, names, name_offsets, positions):
+    """Return the numbers in some columns of fields of features.
+
+    fields: int64[n, 2], where each stands in the text. A column has a name,
+    names[name_offsets[c]:name_offsets[c + 1]], or a position among the bare values, from 0, -1
+    for none; of features with one name the last counts, a name before a position.
+    Returns float64[n, c], NaN where there is none, and uint8[n, c], FOUND or why not.
+    """
+    n_columns = positions.size
+    values = np.full((fields.shape[0], n_columns), np.nan)
+    found = np.full((fields.shape[0], n_columns), ABSENT, np.uint8)
+    by_name = np.zeros(n_columns, np.bool_)
+    for line in range(fields.shape[0]):
+        bare = 0
+        by_name[:] = False
+        i, stop = next_token(text, fields[line, 0], fields[line, 1])
+        while i < stop:
+            equals = stop - 1
+            while equals > i and text[equals] != 61:
+                equals -= 1
+            named = equals > i
+            for column in range(n_columns):
+                length = name_offsets[column + 1] - name_offsets[column]
+                if named:
+                    same = length == equals - i
+                    for k in range(length if same else 0):
+                        same = same and names[name_offsets[column] + k] == text[i + k]
+                else:
+                    same = positions[column] == bare and not by_name[column]
+                if not same:
+                    continue
+                by_name[column] = named
+                start = equals + 1 if named else i
+                if stop - start == 2 and text[start] == 78 and text[start + 1] == 65:
+                    found[line, column] = NOT_AVAILABLE
+                    continue
+                value, is_number = read_number(text, start, stop)
+                found[line, column] = FOUND if is_number else NO_NUMBER
+                values[line, column] = value if is_number else np.nan
+            if not named:
+                bare += 1
+            i, stop = next_token(text, stop, fields[line, 1])
+    return values, found

@@ -1,0 +1,126 @@
+"""A grammar on disk, mapped -> the rules of a source side, the best first."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from distsim import storage
+from distsim.corpus.vocabulary import Vocabulary, hash_texts
+from distsim.errors import ParameterError
+from distsim.packs.columns import decode
+from distsim.packs.sizes import SIZES, TYPES
+
+
+class PackedRule(NamedTuple):
+    """A paraphrase rule: label without brackets; sides; features by name; links; its pack.
+
+    size: the smallest pack that holds it. kind: one of `TYPES`. cost: what packs are ordered by.
+    """
+
+    label: str
+    source: str
+    target: str
+    features: dict[str, float]
+    links: list[tuple[int, int]]
+    size: str
+    kind: str
+    cost: float
+
+
+class GrammarIndex:
+    """The rules of a packed grammar by their source side; only what is asked for is read.
+
+    Opening maps a few files and looks at none of the rules, as the packed grammars of thesis
+    6.4.2 do.
+    """
+
+    def __init__(self, artifact: storage.Artifact) -> None:
+        self.artifact = artifact
+        with storage.understood(artifact.path):
+            self._names: list[str] = artifact.parameters["features"]
+            array = artifact.array
+            self._hashes = array("sources/hashes", np.uint64)
+            self._starts = array("sources/starts", np.uint64)
+            self._target_starts = array("targets/starts", np.uint64)
+            self._targets = array("targets/symbols", np.uint32)
+            self._link_starts = array("links/starts", np.uint64)
+            self._links = array("links/pairs", np.uint8, 2)
+            self._label = array("rules/label", np.uint16)
+            self._kind = array("rules/kind", np.uint8)
+            self._size = array("rules/size", np.uint8)
+            self._cost = array("rules/cost", np.float64)
+            self._vocabulary = Vocabulary(
+                *(array(f"symbols/{part}", dtype)
+                  for part, dtype in zip(Vocabulary.PARTS, Vocabulary.DTYPES, strict=True))
+            )  # fmt: skip
+            self._labels: list[str] = artifact.parameters["labels"]
+            self._columns = [
+                (name, array(f"features/{number}"), array(f"features/{number}/table"))
+                for number, name in enumerate(self._names)
+            ]
+
+    @classmethod
+    def open(cls, path: str | Path) -> "GrammarIndex":
+        """Open the index of a packed grammar: its folder, or `index` inside it.
+
+        Raises:
+            ArtifactError: there is none, or it is damaged.
+        """
+        path = Path(path)
+        inside = path / "index"
+        return cls(storage.Artifact(inside if inside.is_dir() else path, storage.GRAMMAR))
+
+    def __len__(self) -> int:
+        return self._label.size
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """What the grammar was packed from and how."""
+        return self.artifact.parameters
+
+    def rules(
+        self, source: str, *, label: str | None = None, size: str = "XXXL", most: int | None = None
+    ) -> list[PackedRule]:
+        """Return the rules with a source side, the cheapest first; none where it is not known.
+
+        Arguments:
+            source: symbols parted by spaces, gaps as `[NP,1]`.
+            label: only rules with this left-hand side.
+            size: only rules of this pack; XXXL is all.
+            most: so many at most.
+
+        Raises:
+            ParameterError: there is no such size.
+        """
+        if size not in SIZES:
+            raise ParameterError(f"size {size!r}: choose one of {', '.join(SIZES)}")
+        key = hash_texts([" ".join(source.split()).encode()])[0]
+        place = int(np.searchsorted(self._hashes, key))
+        if place == self._hashes.size or self._hashes[place] != key:
+            return []
+        rules = np.arange(int(self._starts[place]), int(self._starts[place + 1]))
+        rules = rules[self._size[rules] <= SIZES.index(size)]
+        if label is not None:
+            rules = rules[[self._labels[number] == label for number in self._label[rules]]]
+        return list(self._made(" ".join(source.split()), rules[:most]))
+
+    def _made(self, source: str, rules: np.ndarray) -> Iterator[PackedRule]:
+        values = [
+            (name, decode(np.asarray(codes[rules]), table).tolist())
+            for name, codes, table in self._columns
+        ]
+        for row, rule in enumerate(rules.tolist()):
+            first, stop = int(self._target_starts[rule]), int(self._target_starts[rule + 1])
+            first_link, last_link = int(self._link_starts[rule]), int(self._link_starts[rule + 1])
+            yield PackedRule(
+                self._labels[self._label[rule]],
+                source,
+                " ".join(self._vocabulary.words(self._targets[first:stop])),
+                {name: column[row] for name, column in values if column[row] == column[row]},
+                [(i, j) for i, j in self._links[first_link:last_link].tolist()],
+                SIZES[self._size[rule]],
+                TYPES[self._kind[rule]],
+                float(self._cost[rule]),
+            )

@@ -1,0 +1,422 @@
+"""A paraphrase grammar -> a folder of packs: text by size and type, Parquet, an index.
+
+Thesis 6.2: rules are ordered by PPDB's cost (equation 6.1) or another sum of features; XXXL has
+all, each smaller size the better half of the next, for each type of rule.
+"""
+
+import json
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from distsim import storage
+from distsim.corpus.lines import read_line_blocks
+from distsim.corpus.vocabulary import HashNumbering, VocabularyBuilder
+from distsim.errors import InputError, ParameterError
+from distsim.grammar.block import RuleBlock, parse_block
+from distsim.grammar.faulty_lines import FaultyLines, OnError
+from distsim.grammar.formats import find_format
+from distsim.grammar.formats.rules import Features
+from distsim.grammar.rerank import PPDB_COST
+from distsim.kernels import features as feature_kernel
+from distsim.kernels.compiled import frozen
+from distsim.kernels.packs import gather_lines, gather_runs, source_hashes
+from distsim.kernels.phrase_pairs import hash_symbols
+from distsim.packs.columns import encode
+from distsim.packs.sizes import SIZES, TYPES, rule_sizes, rule_types
+from distsim.parallel import Progress, no_progress, ordered_map
+from distsim.storage import open_output
+from distsim.storage.locks import locked, sync_folder
+
+MANIFEST = "packs.json"
+_LINES_A_PIECE = 1 << 14
+_FIRST_RULES = 1000
+_MOST_LABELS = 1 << 16
+
+
+@dataclass(frozen=True)
+class PackOptions:
+    """How a grammar is packed.
+
+    Arguments:
+        weights: what rules are ordered by, feature to weight; PPDB's cost where None.
+        descending: the largest sum is best; else the smallest.
+        missing: stands for a feature that a rule lacks; a faulty line where None.
+        sizes: which sizes are written as text, some of SIZES.
+        parquet: write Parquet beside text; needs pyarrow.
+        index: write the index that GrammarIndex opens.
+        quantise: features of many values take a byte in the index, and are rounded.
+    """
+
+    weights: Mapping[str, float] | None = None
+    descending: bool = False
+    missing: float | None = None
+    sizes: tuple[str, ...] = SIZES
+    parquet: bool = False
+    index: bool = True
+    quantise: bool = False
+
+    def __post_init__(self) -> None:
+        for size in self.sizes:
+            if size not in SIZES:
+                raise ParameterError(f"sizes {size!r}: choose of {', '.join(SIZES)}")
+        if self.weights is not None and not self.weights:
+            raise ParameterError("nothing to order by: give the weight of at least one feature")
+
+
+@dataclass
+class PackReport:
+    """What was read and written: rules of each size and type, bytes of each file."""
+
+    faulty: FaultyLines
+    read: int = 0
+    rules: dict[str, dict[str, int]] = field(default_factory=dict)
+    files: dict[str, int] = field(default_factory=dict)
+
+    def lines(self) -> list[str]:
+        """Return the report, a few lines of text."""
+        told = [f"{self.read:,} rules"]
+        if self.faulty.kept or self.faulty.dropped:
+            told[0] += f", {self.faulty.kept + self.faulty.dropped:,} faulty lines left out"
+            told += [f"  {message}" for message in self.faulty.shown]
+        for size, counts in self.rules.items():
+            told.append(f"{size}: " + ", ".join(f"{n:,} {name}" for name, n in counts.items()))
+        return told
+
+
+def pack_grammar(
+    grammar: str | Path,
+    folder: str | Path,
+    options: PackOptions | None = None,
+    *,
+    on_error: OnError = "stop",
+    jobs: int | None = None,
+    progress: Progress = no_progress,
+) -> PackReport:
+    """Write a grammar as packs: `folder` with `packs.json`, text, Parquet and `index`.
+
+    Text stands in `<size>-<type>.gz`, the best rules first, each size with the smaller ones.
+    Written whole or not at all; packs that stand there already are replaced.
+
+    Arguments:
+        grammar: scored paraphrase rules; `-` for standard input.
+
+    Raises:
+        InputError: the grammar cannot be read, a line is faulty and on_error is `stop`, or
+            something else stands at `folder`.
+        ParameterError: Parquet is asked for and pyarrow is not installed.
+    """
+    options = options or PackOptions()
+    if options.parquet:
+        _require_pyarrow()
+    target = Path(folder)
+    if target.exists() and not (target / MANIFEST).exists() and (
+        not target.is_dir() or any(target.iterdir())
+    ):  # fmt: skip
+        raise InputError(f"{target}: is no folder of packs: name another one, or remove it")
+    if not target.resolve().parent.is_dir():
+        raise InputError(f"{target.resolve().parent}: no such folder: create it first")
+    report = PackReport(FaultyLines(grammar, on_error))
+    unfinished = target.resolve().with_name(f".{target.name}.unfinished")
+    with locked(unfinished, target, make=True):
+        for child in unfinished.iterdir():
+            shutil.rmtree(child) if child.is_dir() else child.unlink()
+        try:
+            _write(grammar, unfinished, options, report, jobs, progress)
+            _put_in_place(unfinished, target)
+        except BaseException:
+            shutil.rmtree(unfinished, ignore_errors=True)
+            raise
+    return report
+
+
+def _put_in_place(unfinished: Path, target: Path) -> None:
+    old = target.resolve().with_name(f".{target.name}.old")
+    shutil.rmtree(old, ignore_errors=True)
+    if target.exists():
+        os.rename(target, old)
+    os.rename(unfinished, target)
+    sync_folder(target.resolve().parent)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _write(
+    grammar: str | Path,
+    folder: Path,
+    options: PackOptions,
+    report: PackReport,
+    jobs: int | None,
+    progress: Progress,
+) -> None:
+    weights = dict(PPDB_COST if options.weights is None else options.weights)
+    rules = _ReadRules(folder / "spool", weights, options.missing, report.faulty)
+    rules.read(grammar, progress)
+    report.read = rules.size
+    report.faulty.require_lines(rules.size + report.faulty.kept + report.faulty.dropped)
+    costs, types = rules.column("cost", np.float64), rules.column("kind", np.uint8)
+    order = np.lexsort((np.arange(costs.size), -costs if options.descending else costs))
+    sizes = rule_sizes(types, order)
+    for number, size in enumerate(SIZES):
+        counts = np.bincount(types[sizes <= number], minlength=len(TYPES)).tolist()
+        report.rules[size] = dict(zip(TYPES, counts, strict=True))
+    for size in options.sizes:
+        for number, kind in enumerate(TYPES):
+            wanted = order[(types[order] == number) & (sizes[order] <= SIZES.index(size))]
+            name = f"{size.lower()}-{kind}"
+            if wanted.size:
+                rules.write_text(folder / f"{name}.gz", wanted, jobs)
+                if options.parquet:
+                    rules.write_parquet(folder / f"{name}.parquet", wanted, sizes)
+            progress("writing", SIZES.index(size) * len(TYPES) + number + 1, 30)
+    if options.index:
+        rules.write_index(folder / "index", order, sizes, options.quantise, report)
+    rules.close()
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            report.files[str(path.relative_to(folder))] = path.stat().st_size
+    manifest = {
+        "from": {"grammar": str(Path(grammar).name), "rules": report.read},
+        "order": {"weights": weights, "best": "largest" if options.descending else "smallest"},
+        "rules": report.rules,
+        "files": report.files,
+    }
+    with open_output(folder / MANIFEST) as out:
+        out.write(json.dumps(manifest, indent=1, ensure_ascii=False).encode() + b"\n")
+
+
+class _ReadRules:
+    """The rules of a grammar in raw files of a folder: their lines, and arrays by rule."""
+
+    def __init__(
+        self, folder: Path, weights: dict[str, float], missing: float | None, faulty: FaultyLines
+    ) -> None:
+        folder.mkdir()
+        self._folder = folder
+        self._weights, self._missing, self._faulty = weights, missing, faulty
+        self._files: dict[str, Any] = {}
+        self._numbering = HashNumbering(first=1)
+        self._symbols: list[bytes] = []
+        self._labels: dict[bytes, int] = {}
+        self._names: list[str] = []
+        self.size = 0
+        self._n_bytes = 0
+
+    def _append(self, name: str, values: np.ndarray) -> None:
+        if name not in self._files:
+            self._files[name] = open(self._folder / name, "w+b")  # noqa: SIM115
+        self._files[name].write(np.ascontiguousarray(values).view(np.uint8).data)
+
+    def column(self, name: str, dtype: Any) -> np.ndarray:
+        """Return what was gathered under a name."""
+        file = self._files.get(name)
+        if file is None:
+            return np.empty(0, dtype)
+        file.flush()
+        if os.fstat(file.fileno()).st_size == 0:
+            return np.empty(0, dtype)
+        return np.memmap(self._folder / name, dtype, "r")
+
+    def close(self) -> None:
+        """Remove the files."""
+        for file in self._files.values():
+            file.close()
+        shutil.rmtree(self._folder)
+
+    def read(self, grammar: str | Path, progress: Progress) -> None:
+        """Read all rules."""
+        known = None
+        for lines in read_line_blocks(grammar):
+            known = known or find_format(None, lines.text)
+            block = parse_block(lines, known)
+            if not self._names:
+                self._names = _feature_names(block, self._weights)
+            self._add(block)
+            progress("reading", self.size, None)
+
+    def _add(self, block: RuleBlock) -> None:
+        data = frozen(np.frombuffer(block.text, np.uint8))
+        texts = [name.encode() for name in self._names]
+        offsets = np.cumsum([0, *map(len, texts)])
+        positions = [int(name) if name.isdecimal() else -1 for name in self._names]
+        values, _ = feature_kernel.read_columns(
+            data, frozen(block.features), frozen(np.frombuffer(b"".join(texts), np.uint8)),
+            frozen(offsets), frozen(np.array(positions, np.int64)),
+        )  # fmt: skip
+        cost = np.zeros(len(block))
+        faults = {n: block.fault(n) for n in np.flatnonzero(block.status).tolist()}
+        for name, weight in self._weights.items():
+            column = values[:, self._names.index(name)]
+            absent = np.isnan(column)
+            if self._missing is None:
+                for n in np.flatnonzero(absent & (block.status == 0)).tolist():
+                    faults.setdefault(n, f"feature {name} is not there or no number")
+            cost += weight * np.where(absent, self._missing or 0.0, column)
+        for n in sorted(faults):
+            self._faulty.keeps(block.first_line + n, faults[n])
+        fine = np.ones(len(block), bool)
+        fine[list(faults)] = False
+        begins = np.concatenate([[0], block.token_stops[:-1, 1]])
+        middles, ends = block.token_stops.T
+        gaps = np.concatenate([[0], np.cumsum(block.gaps >= 0)])
+        n_gaps = gaps[middles] - gaps[begins]
+        kinds = rule_types(middles - begins - n_gaps, ends - middles - n_gaps, n_gaps)
+        symbols, new = self._numbering.number(
+            hash_symbols(data, frozen(block.starts), frozen(block.stops))
+        )
+        self._symbols += [block.symbol(number) for number in new.tolist()]
+        hashes = source_hashes(
+            data, frozen(block.starts), frozen(block.stops), frozen(block.token_stops)
+        )
+        owner = np.repeat(np.arange(len(block)), ends - begins)
+        is_target = (np.arange(symbols.size) >= middles[owner]) & fine[owner]
+        link_begins = np.concatenate([[0], block.link_stops[:-1]])
+        labels = np.array(
+            [self._label(block, n) if fine[n] else 0 for n in range(len(block))], np.uint32
+        )
+        self._append("cost", cost[fine])
+        self._append("kind", kinds[fine])
+        self._append("hash", hashes[fine])
+        self._append("label", labels[fine])
+        self._append("target_length", (ends - middles)[fine])
+        self._append("target", symbols[is_target])
+        self._append("link_length", (block.link_stops - link_begins)[fine])
+        linked = block.links[fine[np.repeat(np.arange(len(block)), block.link_stops - link_begins)]]
+        self._append("links", np.minimum(linked, 255).astype(np.uint8).reshape(-1))
+        starts = block.line_starts[:-1][fine] + self._n_bytes
+        self._append("line_start", starts)
+        self._append("line_stop", block.line_starts[1:][fine] + self._n_bytes)
+        text = block.text if block.text.endswith(b"\n") else block.text + b"\n"
+        if not block.text.endswith(b"\n") and fine[-1:].any():
+            self._files["line_stop"].seek(-8, os.SEEK_END)
+            self._append("line_stop", np.array([self._n_bytes + len(text)], np.int64))
+        self._append("lines", np.frombuffer(text, np.uint8))
+        self._n_bytes += len(text)
+        for number in range(len(self._names)):
+            self._append(f"feature{number}", values[fine, number])
+        self.size += int(fine.sum())
+
+    def _label(self, block: RuleBlock, number: int) -> int:
+        start, stop = block.labels[number].tolist()
+        text = block.text[start:stop][1:-1] or b"X"
+        return self._labels.setdefault(text, len(self._labels))
+
+    def write_text(self, path: Path, wanted: np.ndarray, jobs: int | None) -> None:
+        """Write the lines of some rules."""
+        lines = frozen(self.column("lines", np.uint8))
+        starts = frozen(self.column("line_start", np.int64))
+        stops = frozen(self.column("line_stop", np.int64))
+        pieces = [wanted[k : k + _LINES_A_PIECE] for k in range(0, wanted.size, _LINES_A_PIECE)]
+        with open_output(path) as out:
+
+            def packed(piece: np.ndarray) -> bytes:
+                return out.pack(gather_lines(lines, starts, stops, frozen(piece)).tobytes())
+
+            for one in ordered_map(packed, pieces, jobs):
+                out.write_packed(one)
+
+    def write_parquet(self, path: Path, wanted: np.ndarray, sizes: np.ndarray) -> None:
+        """Write some rules as a table: label, source, target, alignment, size, features."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        lines = frozen(self.column("lines", np.uint8))
+        starts = frozen(self.column("line_start", np.int64))
+        stops = frozen(self.column("line_stop", np.int64))
+        names = [name for name in self._names if name not in ("label", "source", "target")]
+        fields = [("label", pa.string()), ("source", pa.string()), ("target", pa.string()),
+                  ("alignment", pa.string()), ("size", pa.string())]  # fmt: skip
+        schema = pa.schema([*fields, *((name, pa.float64()) for name in names)])
+        with pq.ParquetWriter(path, schema, compression="zstd") as writer:
+            for k in range(0, wanted.size, _LINES_A_PIECE):
+                piece = wanted[k : k + _LINES_A_PIECE]
+                text = gather_lines(lines, starts, stops, frozen(piece)).tobytes()
+                rows = [line.split(" ||| ") for line in text.decode().split("\n")[:-1]]
+                columns: list[Any] = [
+                    [row[0].strip()[1:-1] for row in rows],
+                    [row[1].strip() for row in rows],
+                    [row[2].strip() for row in rows],
+                    [row[4].strip() if len(row) > 4 else "" for row in rows],
+                    [SIZES[size] for size in sizes[piece].tolist()],
+                ]
+                for name in names:
+                    values = self.column(f"feature{self._names.index(name)}", np.float64)[piece]
+                    columns.append(pa.array(values, from_pandas=True))
+                writer.write_table(pa.table(columns, schema=schema))
+
+    def write_index(
+        self, path: Path, order: np.ndarray, sizes: np.ndarray, quantise: bool, report: PackReport
+    ) -> None:
+        """Write the index: rules by the hash of their source, the best first within one."""
+        if len(self._labels) > _MOST_LABELS:
+            raise InputError(
+                f"the grammar has {len(self._labels):,} labels, an index takes {_MOST_LABELS:,}: "
+                "pack it without an index"
+            )
+        hashes = self.column("hash", np.uint64)
+        rank = np.empty(order.size, np.int64)
+        rank[order] = np.arange(order.size)
+        by_source = np.lexsort((rank, hashes))
+        distinct, starts = np.unique(np.asarray(hashes)[by_source], return_index=True)
+        with storage.create(path, storage.GRAMMAR) as writer:
+            writer.parameters = {
+                "features": self._names,
+                "labels": [text.decode() for text in self._labels],
+                "counts": report.rules,
+                "quantised": quantise,
+            }
+            writer.add("sources/hashes", distinct)
+            writer.add("sources/starts", np.append(starts, order.size).astype(np.uint64))
+            vocabulary = VocabularyBuilder()
+            vocabulary.add(self._symbols)
+            for name, values in vocabulary.arrays().items():
+                writer.add(f"symbols/{name}", values)
+            for name, column, dtype in (
+                ("targets/symbols", "target", np.uint32), ("links/pairs", "links", np.uint16),
+            ):  # fmt: skip
+                length = {"target": "target_length", "links": "link_length"}[column]
+                lengths = self.column(length, np.int64)
+                begins = np.concatenate([[0], np.cumsum(lengths)])
+                runs = gather_runs(
+                    frozen(self.column(column, dtype)), frozen(begins), frozen(by_source)
+                )
+                if column == "links":
+                    runs = runs.view(np.uint8).reshape(-1, 2)
+                writer.add(name, runs)
+                ends = np.concatenate([[0], np.cumsum(lengths[by_source])]).astype(np.uint64)
+                writer.add(name.split("/")[0] + "/starts", ends)
+            writer.add("rules/label", self.column("label", np.uint32)[by_source].astype(np.uint16))
+            writer.add("rules/kind", self.column("kind", np.uint8)[by_source])
+            writer.add("rules/size", sizes[by_source])
+            writer.add("rules/cost", self.column("cost", np.float64)[by_source])
+            for number in range(len(self._names)):
+                values = self.column(f"feature{number}", np.float64)[by_source]
+                coded = encode(np.asarray(values), quantise)
+                writer.add(f"features/{number}", coded.codes)
+                writer.add(f"features/{number}/table", coded.table)
+
+
+def _feature_names(block: RuleBlock, weights: Mapping[str, float]) -> list[str]:
+    """Return the features of the first rules, in the order met, and those that are weighed."""
+    names: dict[str, None] = {}
+    most_bare = 0
+    for number in np.flatnonzero(block.status == 0)[:_FIRST_RULES].tolist():
+        features = Features.parse(block.feature_text(number))
+        names.update(dict.fromkeys(name.decode() for name in features.named))
+        most_bare = max(most_bare, len(features.bare))
+    names.update(dict.fromkeys(str(position) for position in range(most_bare)))
+    names.update(dict.fromkeys(weights))
+    return list(names)
+
+
+def _require_pyarrow() -> None:
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError:
+        raise ParameterError(
+            "Parquet needs pyarrow: install it (pip install 'distsim[parquet]'), or leave it out"
+        ) from None

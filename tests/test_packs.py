@@ -1,0 +1,160 @@
+"""Packs: sizes and types, what the index gives back, what is refused."""
+
+import gzip
+import json
+import math
+import random
+
+import numpy as np
+import pytest
+
+from distsim.errors import ArtifactError, InputError, ParameterError
+from distsim.grammar.formats.rules import Features
+from distsim.grammar.rerank import ppdb_cost
+from distsim.packs import SIZES, TYPES, GrammarIndex, PackOptions, pack_grammar
+from distsim.packs.columns import decode, encode
+
+NAMES = ("RarityPenalty", "p(LHS|e)", "p(LHS|f)", "p(e|f)", "p(e|f,LHS)", "p(f|e)", "p(f|e,LHS)")
+
+
+def drawn_grammar(path, n=400, seed=1):
+    draw = random.Random(seed)
+    lines, seen = [], set()
+    while len(lines) < n:
+        gap = draw.random() < 0.3
+        source, target = (
+            " ".join([draw.choice("abcdefé") for _ in range(draw.randint(1, 2))] + ["[NP,1]"] * gap)
+            for _ in range(2)
+        )
+        label = draw.choice(("[NP]", "[VP/NP]"))
+        if (label, source, target) in seen:
+            continue
+        seen.add((label, source, target))
+        features = [f"{name}={draw.random() * 9:.5f}" for name in NAMES]
+        if draw.random() < 0.5:
+            features.append(f"sim_ngram={draw.random():.6f}")
+        else:
+            features.append("sim_ngram=NA")
+        lines.append(f"{label} ||| {source} ||| {target} ||| {' '.join(features)} ||| 0-0\n")
+    path.write_text("".join(lines), encoding="utf-8")
+    return lines
+
+
+def kind_of(line):
+    source, target = (side.split() for side in line.split(" ||| ")[1:3])
+    if source[-1] == "[NP,1]":
+        return "syntactic"
+    return {
+        (True, True): "lexical",
+        (True, False): "one-to-many",
+        (False, True): "many-to-one",
+    }.get((len(source) == 1, len(target) == 1), "phrasal")
+
+
+def cost_of(line):
+    return ppdb_cost(Features.parse(line.split(" ||| ")[3].encode()))
+
+
+def test_each_size_is_the_better_half_of_the_next(tmp_path):
+    lines = drawn_grammar(tmp_path / "grammar")
+    report = pack_grammar(tmp_path / "grammar", tmp_path / "packs", jobs=2)
+    for kind in TYPES:
+        ordered = sorted((line for line in lines if kind_of(line) == kind), key=cost_of)
+        assert ordered
+        for number, size in enumerate(SIZES):
+            n = math.ceil(len(ordered) / 2 ** (len(SIZES) - 1 - number))
+            text = gzip.decompress((tmp_path / "packs" / f"{size.lower()}-{kind}.gz").read_bytes())
+            assert text.decode().splitlines(keepends=True) == ordered[:n]
+            assert report.rules[size][kind] == n
+    manifest = json.loads((tmp_path / "packs" / "packs.json").read_text())
+    assert manifest["from"] == {"grammar": "grammar", "rules": 400}
+    assert manifest["files"]["xxxl-phrasal.gz"] > 0
+
+
+@pytest.mark.parametrize("quantise", [False, True])
+def test_the_index_gives_back_every_rule(tmp_path, quantise):
+    lines = drawn_grammar(tmp_path / "grammar")
+    pack_grammar(tmp_path / "grammar", tmp_path / "packs", PackOptions(quantise=quantise, sizes=()))
+    index = GrammarIndex.open(tmp_path / "packs")
+    assert len(index) == 400 and index.rules("nothing of this") == []
+    for source in {line.split(" ||| ")[1] for line in lines}:
+        ordered = sorted((x for x in lines if x.split(" ||| ")[1] == source), key=cost_of)
+        found = index.rules(f" {source} ")
+        assert [f"[{r.label}] ||| {r.source} ||| {r.target}" for r in found] == [
+            " ||| ".join(line.split(" ||| ")[:3]) for line in ordered
+        ]
+        for rule, line in zip(found, ordered, strict=True):
+            written = Features.parse(line.split(" ||| ")[3].encode()).named
+            wanted = {k.decode(): float(v) for k, v in written.items() if v != b"NA"}
+            assert rule.features == pytest.approx(wanted, abs=0.2 if quantise else 1e-12)
+            assert rule.links == [(0, 0)] and rule.kind == kind_of(line)
+            assert rule.cost == pytest.approx(cost_of(line))
+    source = lines[0].split(" ||| ")[1]
+    small = index.rules(source, size="L")
+    assert small == [r for r in index.rules(source) if r.size in ("S", "M", "L")]
+    assert (
+        index.rules(source, label="NP", most=1)
+        == [r for r in index.rules(source) if r.label == "NP"][:1]
+    )
+
+
+def test_columns_keep_their_values():
+    draw = np.random.default_rng(2)
+    for values in (
+        np.array([1.0, 0.0, np.nan, 1.0]),
+        np.arange(300) / 7.0,
+        np.round(draw.random(70_000) * 20000, 5),
+        draw.random(70_000),
+    ):
+        coded = encode(values)
+        np.testing.assert_array_equal(decode(coded.codes, coded.table), values)
+    values = np.append(draw.random(10_000), np.nan)
+    coded = encode(values, quantise=True)
+    assert coded.codes.dtype == np.uint8
+    assert np.nanmax(abs(decode(coded.codes, coded.table) - values)) < 0.01
+
+
+def test_parquet_has_the_same_rules(tmp_path):
+    pq = pytest.importorskip("pyarrow.parquet")
+    lines = drawn_grammar(tmp_path / "grammar", n=60)
+    pack_grammar(
+        tmp_path / "grammar", tmp_path / "packs", PackOptions(sizes=("XXXL",), parquet=True)
+    )
+    rows = []
+    for kind in TYPES:
+        rows += pq.read_table(tmp_path / "packs" / f"xxxl-{kind}.parquet").to_pylist()
+    found = {(f"[{row['label']}]", row["source"], row["target"]) for row in rows}
+    assert found == {tuple(line.split(" ||| ")[:3]) for line in lines}
+    assert all(row["p(e|f)"] is not None and row["alignment"] == "0-0" for row in rows)
+
+
+def test_packs_replace_packs_and_nothing_else(tmp_path, run):
+    drawn_grammar(tmp_path / "grammar", n=40)
+    run("pack", tmp_path / "grammar", "-o", tmp_path / "packs", "--sizes", "S")
+    run("pack", tmp_path / "grammar", "-o", tmp_path / "packs", "--sizes", "M")
+    assert not list((tmp_path / "packs").glob("s-*")) and list((tmp_path / "packs").glob("m-*"))
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "file").write_text("x")
+    _, err = run("pack", tmp_path / "grammar", "-o", tmp_path / "mine", status=1)
+    assert "is no folder of packs" in err
+    with pytest.raises(ArtifactError, match="no such folder"):
+        GrammarIndex.open(tmp_path / "none")
+    with pytest.raises(ParameterError, match="choose one of S, M"):
+        GrammarIndex.open(tmp_path / "packs").rules("a", size="XS")
+
+
+def test_a_rule_without_a_feature_that_is_weighed(tmp_path, run):
+    path = tmp_path / "grammar"
+    drawn_grammar(path, n=10)
+    with open(path, "a", encoding="utf-8") as file:
+        file.write("[NP] ||| x ||| y ||| p(e|f)=1 |||\n[NP] ||| x\n")
+    with pytest.raises(InputError, match="line 11: feature p"):
+        pack_grammar(path, tmp_path / "packs")
+    assert not (tmp_path / "packs").exists() and not list(tmp_path.glob(".*"))
+    _, err = run("pack", path, "-o", tmp_path / "packs", "--on-error", "drop")
+    assert "10 rules, 2 faulty lines left out" in err
+    run("pack", path, "-o", tmp_path / "packs", "--on-error", "drop", "--missing", "50")
+    out, _ = run("rules", tmp_path / "packs", "x")
+    assert out.split("\t")[1] == "y"
+    _, err = run("rules", tmp_path / "packs", "zz")
+    assert "no rule has this source side" in err
