@@ -2,8 +2,9 @@
 
 The peers of bench/people.py. Needs gensim (not a dependency of distsim). Skip-gram, 200
 dimensions, window 5, 3 epochs, words with 5 occurrences or more, one thread; all else is
-gensim's default. Writes FOLDER/NAME.npy (float32), NAME.words.txt and NAME.json (CPU
-seconds, bytes), so that the comparison can be repeated without training again.
+gensim's default. Writes FOLDER/NAME.npy (float32), NAME.contexts.npy (the output vectors, for
+bench/substitution.py), NAME.words.txt and NAME.json (CPU seconds, bytes), so that the
+comparison can be repeated without training again.
 
     python bench/people_peers.py INDEX FOLDER word2vec|fasttext
 """
@@ -54,6 +55,7 @@ def main(index: str, folder: str, name: str) -> None:
     out = Path(folder)
     out.mkdir(exist_ok=True)
     np.save(out / f"{name}.npy", vectors.vectors.astype(np.float32))
+    np.save(out / f"{name}.contexts.npy", trained.syn1neg.astype(np.float32))
     (out / f"{name}.words.txt").write_text("\n".join(vectors.index_to_key) + "\n", "utf-8")
     seconds = after.user + after.system - before.user - before.system
     facts = {"cpu_seconds": round(seconds, 1), "bytes_a_word": 4 * vectors.vector_size}
