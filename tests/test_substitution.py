@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from distsim import (
     CorpusIndex,
@@ -18,6 +20,7 @@ from distsim import (
     Substituter,
     Weighting,
 )
+from distsim.evaluation.precision import generalised_average_precision
 from distsim.kernels import fluency as kernel
 from distsim.kernels.compiled import frozen
 from distsim.signatures.composition import Composition
@@ -204,7 +207,7 @@ def test_named_candidates_are_ranked_as_given(learnt, alice_index, which):
 
 
 def test_the_score_is_the_mix_of_the_evidence(learnt):
-    substituter = Substituter(*learnt, mix=Mix(2.0, 3.0, 0.5, 0.25))
+    substituter = Substituter(*learnt, ranking=Mix(2.0, 3.0, 0.5, 0.25))
     named = ["queen", "hatter", "mock turtle"]
     evidence = substituter.evidence("said the", "king", "to the", named)
     by_hand = (
@@ -311,3 +314,21 @@ def test_faulty_options_are_named(learnt, run):
     _, err = run("substitute", index, "a [b]", "--weights", "luck=1", status=1)
     assert "'luck=1': write NAME=NUMBER with one of likeness, fit, fluency, frequency" in err
     run("substitute", index, status=2)
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from([0.0, 1.0, 2.0, 3.5]), st.sampled_from([0.0, 1.0, 2.0])),
+             min_size=1, max_size=6)
+)  # fmt: skip
+@settings(max_examples=40, deadline=None)
+def test_average_precision_is_the_mean_over_the_orders_of_ties(drawn):
+    scores, weights = [s for s, _ in drawn], [w for _, w in drawn]
+    if not any(weights):
+        with pytest.raises(ValueError, match="one above"):
+            generalised_average_precision(scores, weights)
+        return
+    found = generalised_average_precision(scores, weights)
+    assert found == pytest.approx(naive.mean_over_ties(scores, weights))
+    last = [min(scores) - 1.0, *scores]
+    with_missing = generalised_average_precision([float("nan"), *scores], [1.0, *weights])
+    assert with_missing == pytest.approx(generalised_average_precision(last, [1.0, *weights]))

@@ -10,7 +10,6 @@ from distsim.errors import ParameterError
 if TYPE_CHECKING:
     from distsim.substitution.batch import Task
     from distsim.substitution.grammar import ParaphraseGrammar
-    from distsim.substitution.mix import Mix
     from distsim.substitution.substituter import Substitute
 
 _SHOWN_WORDS = 5
@@ -44,7 +43,7 @@ def substitute(
         typer.Option(metavar="FILE", help="Paraphrase rules whose targets are candidates too."),
     ] = None,
     neighbours: Annotated[
-        int, typer.Option(min=1, help="So many of the nearest phrases are candidates.")
+        int, typer.Option(min=1, help="So many of the nearest words are candidates.")
     ] = 200,
     table: Annotated[
         str | None,
@@ -71,11 +70,14 @@ def substitute(
     knows no word come last, with NA. --why adds likeness, fit, fluency, count, where it was
     found, and context words with their part of the fit.
     """
+    from dataclasses import replace
+
     from distsim.indexes.corpus_index import CorpusIndex
     from distsim.parallel import ordered_map
     from distsim.signatures.table import SignatureTable
     from distsim.substitution.batch import Task, read_tasks
     from distsim.substitution.inflections import Inflections
+    from distsim.substitution.mix import FINDING, RANKING
     from distsim.substitution.occurrence import split_marked
     from distsim.substitution.substituter import Substituter
 
@@ -83,7 +85,7 @@ def substitute(
         raise typer.BadParameter("give a sentence, or a file of lines with --input")
     if file is not None and candidates is not None:
         raise typer.BadParameter("--candidates goes with a sentence: a file has its own column")
-    mix = _mix(weights)
+    changes = _weights(weights)
     if sentence is not None:
         named = None if candidates is None else tuple(_split(candidates))
         tasks = [Task(1, *split_marked(sentence), named)]
@@ -94,7 +96,8 @@ def substitute(
     substituter = Substituter(
         opened,
         SignatureTable.open(table or index),
-        mix=mix,
+        ranking=replace(RANKING, **changes),
+        finding=replace(FINDING, **changes),
         inflections=Inflections.open(inflections),
         neighbours=neighbours,
         grammar=rules,
@@ -135,24 +138,24 @@ def _split(candidates: str) -> list[str]:
     return [one.strip() for one in candidates.split(";") if one.strip()]
 
 
-def _mix(weights: str | None) -> "Mix":
-    from dataclasses import fields, replace
+def _weights(text: str | None) -> dict[str, float]:
+    from dataclasses import fields
 
     from distsim.substitution.mix import Mix
 
-    changes: dict[str, float] = {}
     names = [field.name for field in fields(Mix)]
-    for part in weights.split(",") if weights else ():
+    weights: dict[str, float] = {}
+    for part in text.split(",") if text else ():
         name, _, value = part.partition("=")
         try:
-            changes[name.strip()] = float(value)
+            weights[name.strip()] = float(value)
         except ValueError:
-            changes["?"] = 0.0
-        if not changes.keys() <= set(names):
+            name = ""
+        if name.strip() not in names:
             raise ParameterError(
                 f"--weights {part.strip()!r}: write NAME=NUMBER with one of {', '.join(names)}"
             )
-    return replace(Mix(), **changes)
+    return weights
 
 
 def _rules(grammar: str, words, tasks: "list[Task]") -> "ParaphraseGrammar":  # type: ignore[no-untyped-def]

@@ -1,35 +1,118 @@
-"""A target -> what might stand in its place: neighbours of its signature, rules of a grammar."""
+"""A target -> what might stand in its place: the words and phrases nearest to it."""
 
-from collections.abc import Iterable
+import threading
+from collections.abc import Iterable, Iterator
 
+import numpy as np
+
+from distsim.kernels.compiled import frozen
 from distsim.nearest import NeighbourSearch
 from distsim.signatures.table import SignatureTable
+from distsim.substitution.grammar import ParaphraseGrammar
 from distsim.substitution.inflections import Forms
+from distsim.substitution.lexicon import Lexicon
+from distsim.substitution.likeness import WordVectors
 
 Words = tuple[str, ...]
-NEIGHBOURS = 200
+MOST_FOUND = 200
+SEARCHED_WORDS = 30_000
 _LONGEST = 3
 
 
-class NeighbourCandidates:
+class WordCandidates:
+    """The words whose real-valued vectors are nearest to a target's, of the most frequent ones.
+
+    Holds their vectors: 1 kB a word.
+    """
+
+    def __init__(self, lexicon: Lexicon, vectors: WordVectors) -> None:
+        frequent = lexicon.most_frequent(SEARCHED_WORDS)
+        words = [word for word in frequent if any(map(str.isalpha, word))]
+        rows = vectors.space.words(words)
+        known = np.asarray(rows.any(axis=1))
+        self._words = [word for word, is_known in zip(words, known, strict=True) if is_known]
+        self._rows = frozen(rows[known])
+        self._vectors = vectors
+
+    def of(self, target: Words, most: int) -> list[Words]:
+        """Return the nearest words, nearest first; none where the target has no vector."""
+        vector = self._vectors.of(target)
+        if vector is None:
+            return []
+        near = self._rows @ vector.astype(np.float32)
+        order = np.argsort(-near, kind="stable")[:most]
+        return [(self._words[i],) for i in order.tolist()]
+
+
+class PhraseCandidates:
     """The phrases whose bits are nearest to the target's, and to its base form's."""
 
-    def __init__(self, table: SignatureTable, forms: Forms, most: int = NEIGHBOURS) -> None:
-        lengths = range(1, min(_LONGEST, table.longest) + 1)
-        self._search = NeighbourSearch(table, lengths=lengths)
+    def __init__(self, table: SignatureTable, forms: Forms) -> None:
+        self._search = NeighbourSearch(table, lengths=range(1, min(_LONGEST, table.longest) + 1))
         self._forms = forms
-        self._most = most
 
-    def of(self, target: Words) -> list[Words]:
+    def of(self, target: Words, most: int) -> list[Words]:
         """Return the nearest phrases, each once, nearest first."""
         focal = {" ".join(target): None}
         if len(target) == 1:
             focal[self._forms.base(target[0])] = None
         found: dict[Words, None] = {}
         for phrase in focal:
-            for near in self._search.nearest(phrase, self._most) or ():
+            for near in self._search.nearest(phrase, most) or ():
                 found[tuple(near.phrase.split(" "))] = None
         return list(found)
+
+
+class Finder:
+    """Finds candidates for targets, from whatever there is; may be shared by threads.
+
+    Arguments:
+        vectors: of words; None where the table is not learnt.
+        most: so many from each source.
+        grammar: paraphrase rules; none where None.
+    """
+
+    def __init__(
+        self,
+        table: SignatureTable,
+        lexicon: Lexicon,
+        forms: Forms,
+        vectors: WordVectors | None,
+        most: int,
+        grammar: ParaphraseGrammar | None,
+    ) -> None:
+        self._table = table
+        self._lexicon = lexicon
+        self._forms = forms
+        self._vectors = vectors
+        self._most = most
+        self._grammar = grammar
+        self._building = threading.Lock()
+        self._words: WordCandidates | None = None
+        self._phrases: PhraseCandidates | None = None
+
+    def of(self, target: Words) -> dict[Words, str]:
+        """Return candidates, single words as base words, each with where it was found.
+
+        Without the target, its forms and what holds one of them.
+        """
+        origins: dict[Words, list[str]] = {}
+        for name, found in self._sources(target):
+            for words in as_bases(target, found, self._forms):
+                origins.setdefault(words, []).append(name)
+        return {words: ",".join(names) for words, names in origins.items()}
+
+    def _sources(self, target: Words) -> Iterator[tuple[str, list[Words]]]:
+        if self._vectors is not None:
+            with self._building:
+                self._words = self._words or WordCandidates(self._lexicon, self._vectors)
+            yield "words", self._words.of(target, self._most)
+        if self._vectors is None or len(target) > 1:
+            with self._building:
+                self._phrases = self._phrases or PhraseCandidates(self._table, self._forms)
+            yield "phrases", self._phrases.of(target, self._most)
+        if self._grammar is not None:
+            yield "grammar", self._grammar.of(target)
 
 
 def as_bases(target: Words, candidates: Iterable[Words], forms: Forms) -> list[Words]:

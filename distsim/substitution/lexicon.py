@@ -32,5 +32,10 @@ class Lexicon:
         ids = self.ids(words)
         return np.where(ids > 0, self._counts[ids], 0)
 
+    def most_frequent(self, most: int) -> list[str]:
+        """Return the most frequent words, the most frequent first."""
+        order = np.argsort(-self._counts[1:], kind="stable")[:most] + 1
+        return self.index.vocabulary.words(order[self._counts[order] > 0])
+
     def _looked_up(self, word: str) -> int:
         return int(self.index.vocabulary.find(hash_texts([word.encode(errors="replace")]))[0])

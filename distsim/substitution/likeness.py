@@ -24,7 +24,7 @@ class WordVectors:
     """
 
     def __init__(self, space: LearntSpace, forms: Forms, lexicon: Lexicon) -> None:
-        self._space = space
+        self.space = space
         self._forms = forms
         self._lexicon = lexicon
         self.of = lru_cache(_CACHED_WORDS)(self._made)
@@ -32,23 +32,23 @@ class WordVectors:
     def _made(self, words: Words) -> np.ndarray | None:
         """Return a phrase's unit vector, float64; None where no word of it has one."""
         if len(words) != 1:
-            return self._space.phrase(words)
+            return self.space.phrase(words)
         word = words[0]
         base = self._forms.base(word)
         total = self._all_forms(base)
         if base != word:
-            own = self._space.phrase(words)
+            own = self.space.phrase(words)
             total = total if own is None else unit(total) + own
         return unit(total) if total.any() else None
 
     def _all_forms(self, base: str) -> np.ndarray:
         forms = self._forms.of_word(base)
         weights = self._lexicon.counts(forms) ** _FORM_POWER
-        return weights @ self._space.phrases([(form,) for form in forms])
+        return weights @ self.space.phrases([(form,) for form in forms])
 
     def rows(self, phrases: Sequence[Words]) -> np.ndarray:
         """Return the vectors of phrases, float64[n, n_dimensions], zeros where there is none."""
-        rows = np.zeros((len(phrases), self._space.n_dimensions))
+        rows = np.zeros((len(phrases), self.space.n_dimensions))
         for row, words in zip(rows, phrases, strict=True):
             vector = self.of(words)
             if vector is not None:

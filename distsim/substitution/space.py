@@ -10,8 +10,11 @@ import numpy as np
 
 from distsim.contexts.ngram import NgramModel, feature_space
 from distsim.contexts.weights import kept_shares
+from distsim.corpus.vocabulary import hash_texts
 from distsim.errors import IncompatibleError
 from distsim.indexes.corpus_index import CorpusIndex
+from distsim.kernels.compiled import frozen
+from distsim.kernels.hashing import find_sorted
 from distsim.kernels.projection import NOWHERE
 from distsim.signatures.table import SignatureTable
 
@@ -59,6 +62,14 @@ class LearntSpace:
             vector = self.phrase(words)
             if vector is not None:
                 row[:] = vector
+        return rows
+
+    def words(self, words: Sequence[str]) -> np.ndarray:
+        """Return the unit vectors of words, float32[n, n_dimensions], zeros where unknown."""
+        hashes = hash_texts([word.encode() for word in words])
+        found = find_sorted(frozen(self._parts.hashes), frozen(hashes))
+        rows = self._parts.vectors[np.maximum(found, 0)].astype(np.float32)
+        rows[found < 0] = 0.0
         return rows
 
     def contexts(self, left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -9,14 +9,14 @@ import numpy as np
 from distsim.errors import IncompatibleError, ParameterError
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.signatures.table import SignatureTable
-from distsim.substitution.candidates import NEIGHBOURS, NeighbourCandidates, as_bases
+from distsim.substitution.candidates import MOST_FOUND, Finder
 from distsim.substitution.fit import Slot
 from distsim.substitution.fluency import Fluency
 from distsim.substitution.grammar import ParaphraseGrammar
 from distsim.substitution.inflections import Forms, Inflections
 from distsim.substitution.lexicon import Lexicon
 from distsim.substitution.likeness import WordVectors, likeness_by_bits
-from distsim.substitution.mix import Evidence, Mix
+from distsim.substitution.mix import FINDING, RANKING, Evidence, Mix
 from distsim.substitution.occurrence import Occurrence
 from distsim.substitution.space import LearntSpace, open_space
 
@@ -42,7 +42,7 @@ class Substitute(NamedTuple):
     the corpus knows nothing of it. likeness: cosine with the target. fit: cosine with the
     slot's own signature. fluency: ln p in the slot, all forms together, less the target's.
     occurrences: in the corpus, of all forms. because: the context words that speak for
-    it, strongest first. origin: `given`, `neighbours`, `grammar`.
+    it, strongest first. origin: `given`, `words`, `phrases`, `grammar`.
     """
 
     substitute: str
@@ -61,9 +61,10 @@ class Substituter:
     Arguments:
         index: counts n-grams. table: signatures made from it; a learnt one also tells how a
             candidate fits the words around.
-        mix: how much each kind of evidence weighs.
+        ranking, finding: how much each kind of evidence weighs where candidates are named, and
+            where they are found.
         inflections: the rules of the language; English where None.
-        neighbours: so many of the table's nearest phrases are candidates where none are given.
+        neighbours: so many of the nearest words or phrases are candidates where none are given.
         grammar: paraphrase rules whose targets are candidates too.
 
     Raises:
@@ -75,9 +76,10 @@ class Substituter:
         index: CorpusIndex,
         table: SignatureTable,
         *,
-        mix: Mix | None = None,
+        ranking: Mix = RANKING,
+        finding: Mix = FINDING,
         inflections: Inflections | None = None,
-        neighbours: int = NEIGHBOURS,
+        neighbours: int = MOST_FOUND,
         grammar: ParaphraseGrammar | None = None,
     ) -> None:
         if table.parameters["corpus"] != index.parameters["corpus"]:
@@ -88,7 +90,7 @@ class Substituter:
         if neighbours < 1:
             raise ParameterError(f"neighbours {neighbours}: choose 1 or more")
         self._table = table
-        self._mix = mix or Mix()
+        self._ranking, self._finding = ranking, finding
         self._lexicon = Lexicon(index)
         self._space: LearntSpace | None = open_space(index, table)
         self._forms = Forms(inflections or Inflections.open(), self._lexicon, self._space)
@@ -96,8 +98,7 @@ class Substituter:
         if self._space is not None:
             self._vectors = WordVectors(self._space, self._forms, self._lexicon)
         self._fluency = Fluency(self._lexicon, self._forms)
-        self._search = NeighbourCandidates(table, self._forms, neighbours)
-        self._grammar = grammar
+        self._finder = Finder(table, self._lexicon, self._forms, self._vectors, neighbours, grammar)
 
     def substitutes(
         self,
@@ -123,7 +124,8 @@ class Substituter:
             raise ParameterError(f"k {k}: choose 1 or more")
         occurrence = Occurrence.of(self._lexicon, left, target, right)
         if candidates is None:
-            phrases, origins = self._found(occurrence.target)
+            found = self._finder.of(occurrence.target)
+            phrases, origins = list(found), list(found.values())
         else:
             if len(candidates) > MOST_CANDIDATES:
                 raise ParameterError(
@@ -133,7 +135,8 @@ class Substituter:
             origins = ["given"] * len(phrases)
         evidence, counts, rows, shown = self._evidence(occurrence, phrases)
         slot = self._slot(occurrence)
-        scores = self._mix.scores(evidence)
+        mix = self._finding if candidates is None else self._ranking
+        scores = mix.scores(evidence)
         if candidates is None:
             names = self._in_form(occurrence.target, phrases, shown)
         else:
@@ -191,17 +194,6 @@ class Substituter:
 
     def _slot(self, occurrence: Occurrence) -> Slot | None:
         return None if self._space is None else Slot.of(self._space, occurrence)
-
-    def _found(self, target: Words) -> tuple[list[Words], list[str]]:
-        """Return candidates for a target and where each was found."""
-        sources = {"neighbours": self._search.of(target)}
-        if self._grammar is not None:
-            sources["grammar"] = self._grammar.of(target)
-        origin: dict[Words, list[str]] = {}
-        for name, found in sources.items():
-            for words in as_bases(target, found, self._forms):
-                origin.setdefault(words, []).append(name)
-        return list(origin), [",".join(names) for names in origin.values()]
 
     def _in_form(self, target: Words, phrases: list[Words], likeliest: list[Words]) -> list[str]:
         """Return how found candidates are shown: as the likeliest form where the target is one."""
