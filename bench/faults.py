@@ -297,20 +297,14 @@ def queries(path: Path, scratch: Path) -> dict[str, Callable[[], object]]:
             CorpusIndex.open(path), SignatureTable.open(path)
         ).similarities(pairs),
         "neighbours": lambda: [
-            _on_one_thread(),
-            NeighbourSearch(SignatureTable.open(path), None, 6, [1, 2]).nearest("the"),
+            NeighbourSearch(
+                SignatureTable.open(path), min_strength=6, lengths=[1, 2]
+            ).nearest("the"),
             NeighbourSearch(SignatureTable.open(path), candidates=words).above("the", 0.1),
         ],
         "merge": lambda: merge_tables([path, path.parent / "y.table"], scratch / "m"),
         "index add": lambda: CorpusIndex.open(path).add([path.parent / "c.txt"]),
     }  # fmt: skip
-
-
-def _on_one_thread() -> None:
-    """Keep faiss from waiting for threads that did not survive a fork."""
-    import faiss
-
-    faiss.omp_set_num_threads(1)
 
 
 def change_bytes(folder: Path, draw: random.Random, mend: bool) -> str:
@@ -410,9 +404,8 @@ def flip_campaign(
         run_here(sound, "sign x.index --min-count 3 --keep-sums -o y.table")
         warm = scratch / "warm"
         shutil.copytree(sound, warm)
-        for name, query in queries(warm / "x.index", warm).items():
-            if name != "neighbours":  # faiss's threads do not survive a fork
-                query()
+        for query in queries(warm / "x.index", warm).values():
+            query()
     ends: Counter[str] = Counter()
     broken: list[str] = []
     for _ in range(times):

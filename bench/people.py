@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 
 from distsim import CorpusIndex, ExactCosine, LearntCosine, SignatureTable
-from distsim.comparison import estimates
+from distsim.comparison import EstimatedCosine
 from distsim.evaluation.agreement import spearman
 from distsim.evaluation.gold import GoldSet, Pair, read_gold
 from distsim.evaluation.report import signature_line
@@ -90,10 +90,9 @@ def main() -> None:
     with Timed() as thesis_time:
         thesis = SignatureTable.build(index, asked.work / "thesis", PRESETS["thesis"])
 
-    def bits_of(table: SignatureTable) -> Measure:
-        return lambda pairs: [one.similarity for one in estimates(table, pairs)]
-
-    measures.append(("thesis, 256 bits", thesis_time.seconds, "32", bits_of(thesis)))
+    measures.append(
+        ("thesis, 256 bits", thesis_time.seconds, "32", EstimatedCosine(thesis).similarities)
+    )
     recipe = PRESETS["learnt"]
     with Timed() as learn_time:
         path = learn(index, asked.work / "projection", recipe)
@@ -104,9 +103,9 @@ def main() -> None:
     exact = ExactCosine(index, table)
     measures += [
         ("default, 256 bits", seconds, "32",
-         bits_of(table)),
+         EstimatedCosine(table).similarities),
         ("default, real-valued", seconds, "512",
-         lambda pairs: [one.similarity for one in real.estimates(pairs)]),
+         real.similarities),
         ("default's weights, exact", 0.0, "-", exact.similarities),
     ]  # fmt: skip
     for name in ("word2vec", "fasttext"):

@@ -182,7 +182,9 @@ def main() -> None:
                         index, Path(folder) / preset, RECIPES[preset]
                     )
                 for name, one in wanted.items():
-                    found = ranks_of(Paraphraser(index, one.options, tables[one.table]), targets)
+                    found = ranks_of(
+                        Paraphraser(index, one.options, table=tables[one.table]), targets
+                    )
                     ranks[name] += found[0]
                     times[name] += found[1]
         bands = "\t".join(f"{low:,} on" for low, _ in BANDS)

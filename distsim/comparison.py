@@ -1,9 +1,14 @@
-"""Signatures -> similarities: estimated from bits, exact from contexts."""
+"""Signatures -> similarities: estimated from bits, exact from contexts, of real vectors.
+
+Each way is a `Similarity`: it says how alike two phrases are, and of many pairs also which it
+knows and for which it had to compose a phrase of its words. All of them travel by path: pickled
+and opened again in another process, they map the same files.
+"""
 
 import math
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -12,7 +17,8 @@ from distsim.contexts.sources.source import PhraseBatch
 from distsim.contexts.weights import Weigher
 from distsim.corpus.query import split_phrase
 from distsim.corpus.vocabulary import hash_texts
-from distsim.errors import IncompatibleError
+from distsim.doors import one_or_many_texts, one_text, shown
+from distsim.errors import IncompatibleError, ParameterError
 from distsim.indexes import hamming
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.kernels.compiled import frozen
@@ -26,12 +32,63 @@ from distsim.signatures.table import SignatureTable
 
 _CACHED_VECTORS = 1 << 12
 
+Pair = tuple[str, str]
+
 
 class Estimate(NamedTuple):
-    """An estimated similarity, None where there is none; whether a side was composed."""
+    """What a measure says of one pair: its similarity, None without one; whether composed.
+
+    composed: a phrase is not in the table; what stands for it was made of its words.
+    """
 
     similarity: float | None
-    composed: bool
+    composed: bool = False
+
+
+class Coverage(NamedTuple):
+    """Of so many pairs, how many have a similarity, and how many of those a composed one."""
+
+    pairs: int
+    covered: int
+    composed: int
+
+    @classmethod
+    def of(cls, estimates: Sequence[Estimate]) -> "Coverage":
+        """Count the estimates.
+
+        >>> Coverage.of([Estimate(0.5), Estimate(0.25, composed=True), Estimate(None)])
+        Coverage(pairs=3, covered=2, composed=1)
+        """
+        covered = [one for one in estimates if one.similarity is not None]
+        return cls(len(estimates), len(covered), sum(one.composed for one in covered))
+
+
+class Similarity(Protocol):
+    """A way to say how alike two phrases are.
+
+    A class of its own has a `name`, for reports, and `estimates`; the rest follows.
+    """
+
+    name: str
+
+    def estimates(self, pairs: Iterable[Pair]) -> list[Estimate]:
+        """Return what it says of every pair.
+
+        Raises:
+            ParameterError: a phrase is empty, or no text; the pair is named by its number.
+        """
+        ...
+
+    def similarity(self, a: str, b: str) -> float | None:
+        """Return the similarity of two phrases, -1 to 1, None where it has none.
+
+        Raises: as `estimates`.
+        """
+        return self.estimates([(one_text(a, "a"), one_text(b, "b"))])[0].similarity
+
+    def similarities(self, pairs: Iterable[Pair]) -> list[float | None]:
+        """Return the similarity of every pair."""
+        return [one.similarity for one in self.estimates(pairs)]
 
 
 def estimated_cosine(distance: int, n_bits: int) -> float:
@@ -57,45 +114,68 @@ def similarity(
         ParameterError: a phrase is empty.
         IncompatibleError: the tables were not made with the same settings.
     """
-    return similarities(table, [(a, b)], other)[0]
+    return EstimatedCosine(table, other, compose=False).similarity(a, b)
 
 
 def similarities(
-    table: SignatureTable,
-    pairs: Sequence[tuple[str, str]],
-    other: SignatureTable | None = None,
+    table: SignatureTable, pairs: Iterable[Pair], other: SignatureTable | None = None
 ) -> list[float | None]:
     """Return the estimated cosine of every pair; see `similarity`."""
-    return [one.similarity for one in estimates(table, pairs, other, compose=False)]
+    return EstimatedCosine(table, other, compose=False).similarities(pairs)
 
 
-def estimates(
-    table: SignatureTable,
-    pairs: Sequence[tuple[str, str]],
-    other: SignatureTable | None = None,
-    compose: bool = True,
-) -> list[Estimate]:
-    """Return the estimated cosine of every pair, and whether it was composed.
+class EstimatedCosine(Similarity):
+    """Cosines estimated from the bits of signatures.
 
     Arguments:
+        table: where phrases are looked up. other: the table for the second of a pair, where it
+            is not the same one.
         compose: make the bits of a phrase that is not in the table of its words, where the
-            table keeps their vectors; such a similarity is marked `composed`.
+            table keeps their vectors; such an estimate is marked `composed`.
 
-    Raises: as `similarity`.
+    Raises:
+        IncompatibleError: the tables were not made with the same settings.
     """
-    second = table if other is None else other
-    if other is not None:
-        table.fingerprint.require_same(other.fingerprint, str(table.path), str(other.path))
-    bits_a, known_a, composed_a = _bits_of(table, [a for a, _ in pairs], compose)
-    bits_b, known_b, composed_b = _bits_of(second, [b for _, b in pairs], compose)
-    known = known_a & known_b
-    distances = hamming.distances_to(bits_a[known], bits_b[known])
-    composed = composed_a | composed_b
-    result = [Estimate(None, False)] * len(pairs)
-    for number, distance in zip(np.flatnonzero(known).tolist(), distances.tolist(), strict=True):
-        cosine = estimated_cosine(distance, table.n_bits)
-        result[number] = Estimate(cosine, bool(composed[number]))
-    return result
+
+    name = "table"
+
+    def __init__(
+        self, table: SignatureTable, other: SignatureTable | None = None, *, compose: bool = True
+    ) -> None:
+        if other is not None:
+            table.fingerprint.require_same(other.fingerprint, str(table.path), str(other.path))
+        self._tables = (table, table if other is None else other)
+        self._compose = compose
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _estimated_cosine, (*self._tables, self._compose)
+
+    def __repr__(self) -> str:
+        return f"EstimatedCosine({self._tables[0]!r})"
+
+    def estimates(self, pairs: Iterable[Pair]) -> list[Estimate]:
+        """Return the estimated cosine of every pair, and whether it was composed."""
+        given = checked_pairs(pairs)
+        sides = [
+            _bits_of(table, [pair[side] for pair in given], self._compose)
+            for side, table in enumerate(self._tables)
+        ]
+        (bits_a, known_a, composed_a), (bits_b, known_b, composed_b) = sides
+        known = known_a & known_b
+        distances = hamming.distances_to(bits_a[known], bits_b[known])
+        composed = composed_a | composed_b
+        result = [Estimate(None)] * len(given)
+        n_bits = self._tables[0].n_bits
+        numbers = np.flatnonzero(known).tolist()
+        for number, distance in zip(numbers, distances.tolist(), strict=True):
+            result[number] = Estimate(estimated_cosine(distance, n_bits), bool(composed[number]))
+        return result
+
+
+def _estimated_cosine(
+    table: SignatureTable, other: SignatureTable, compose: bool
+) -> EstimatedCosine:
+    return EstimatedCosine(table, None if other is table else other, compose=compose)
 
 
 def _bits_of(
@@ -114,7 +194,7 @@ def _bits_of(
     return bits, known, composed
 
 
-class ExactCosine:
+class ExactCosine(Similarity):
     """Exact cosines of weighted context vectors, counted from the index on request.
 
     Arguments:
@@ -125,32 +205,34 @@ class ExactCosine:
         IncompatibleError: the table was not signed from this corpus.
     """
 
+    name = "exact"
+
     def __init__(self, index: CorpusIndex, table: SignatureTable) -> None:
         _require_corpus(index, table)
         self.index = index
+        self._table = table
         self._model = _ngram_model(table)
         space = feature_space(index, self._model.window, self._model.sides)
         self._weigher = Weigher(space, table.fingerprint.weighting())
         self._vector = lru_cache(_CACHED_VECTORS)(self._counted_vector)
 
-    def similarity(self, a: str, b: str) -> float | None:
-        """Return the exact cosine of two phrases, None where one has no context.
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ExactCosine, (self.index, self._table)
 
-        Raises:
-            ParameterError: a phrase is empty.
-        """
-        features_a, weights_a = self._vector(" ".join(self.index.words(a)))
-        features_b, weights_b = self._vector(" ".join(self.index.words(b)))
-        value = cosine(features_a, weights_a, features_b, weights_b)
-        return None if value < -1.5 else min(1.0, float(value))
+    def __repr__(self) -> str:
+        return f"ExactCosine({self.index!r}, {self._table!r})"
+
+    def estimates(self, pairs: Iterable[Pair]) -> list[Estimate]:
+        """Return the exact cosine of every pair, None where a phrase has no context."""
+        words = self.index.words
+        return [
+            _of_vectors(self._vector(" ".join(words(a))), self._vector(" ".join(words(b))))
+            for a, b in checked_pairs(pairs)
+        ]
 
     def counts(self, phrases: Sequence[str]) -> np.ndarray:
         """Return how often each phrase occurs in the index, int64."""
         return self.index.count(phrases)
-
-    def similarities(self, pairs: Iterable[tuple[str, str]]) -> list[float | None]:
-        """Return the exact cosine of every pair."""
-        return [self.similarity(a, b) for a, b in pairs]
 
     def _counted_vector(self, phrase: str) -> tuple[np.ndarray, np.ndarray]:
         if not phrase:  # every word of it vanished
@@ -159,28 +241,33 @@ class ExactCosine:
         return frozen(contexts.features), frozen(self._weigher.weigh(contexts))
 
 
-class StoredCosine:
-    """Exact cosines of the weighted features that a table keeps (`sign --keep-features`).
+class StoredCosine(Similarity):
+    """Exact cosines of the weighted features that a table keeps beside its bits.
 
     Raises:
         ParameterError: the table was signed without them.
     """
+
+    name = "exact"
 
     def __init__(self, table: SignatureTable) -> None:
         self._table = table
         self._store = FeatureStore(table.artifact)
         self._vector = lru_cache(_CACHED_VECTORS)(self._stored_vector)
 
-    def similarity(self, a: str, b: str) -> float | None:
-        """Return the exact cosine of two phrases, None where one is not in the table.
+    def __reduce__(self) -> tuple[Any, ...]:
+        return StoredCosine, (self._table,)
 
-        Raises:
-            ParameterError: a phrase is empty.
-        """
-        value = cosine(
-            *self._vector(self._table.normal_form(a)), *self._vector(self._table.normal_form(b))
-        )
-        return None if value < -1.5 else min(1.0, float(value))
+    def __repr__(self) -> str:
+        return f"StoredCosine({self._table!r})"
+
+    def estimates(self, pairs: Iterable[Pair]) -> list[Estimate]:
+        """Return the exact cosine of every pair, None where a phrase is not in the table."""
+        form = self._table.normal_form
+        return [
+            _of_vectors(self._vector(form(a)), self._vector(form(b)))
+            for a, b in checked_pairs(pairs)
+        ]
 
     def counts(self, phrases: Sequence[str]) -> np.ndarray:
         """Return the occurrences behind each phrase, 0 where it is not in the table; int64."""
@@ -189,10 +276,6 @@ class StoredCosine:
         counts[rows >= 0] = self._table.strengths[rows[rows >= 0]]
         return counts
 
-    def similarities(self, pairs: Iterable[tuple[str, str]]) -> list[float | None]:
-        """Return the exact cosine of every pair."""
-        return [self.similarity(a, b) for a, b in pairs]
-
     def _stored_vector(self, phrase: str) -> tuple[np.ndarray, np.ndarray]:
         row = int(self._table.find_normal([phrase])[0])
         if row < 0:
@@ -200,7 +283,7 @@ class StoredCosine:
         return self._store.features(int(self._table.hashes[row]))
 
 
-class LearntCosine:
+class LearntCosine(Similarity):
     """Cosines of real-valued vectors in a table's learnt space, made from the index on request.
 
     What the bits of a learnt table estimate, without the loss of cutting; also for phrases too
@@ -213,6 +296,8 @@ class LearntCosine:
     Raises:
         IncompatibleError: the table was not signed from this corpus or by this projection.
     """
+
+    name = "vectors"
 
     def __init__(
         self,
@@ -228,6 +313,7 @@ class LearntCosine:
                 "projection that it was signed by"
             )
         self._index = index
+        self._projection = projection
         self._model = _ngram_model(table)
         recipe = Recipe.from_fingerprint(table.fingerprint)
         if recipe.composition is not None and table.parts is None:
@@ -241,23 +327,25 @@ class LearntCosine:
         self._table = table
         self._vector = lru_cache(_CACHED_VECTORS)(self._made_vector)
 
-    def estimates(self, pairs: Sequence[tuple[str, str]]) -> list[Estimate]:
+    def __reduce__(self) -> tuple[Any, ...]:
+        return LearntCosine, (self._index, self._table, self._projection)
+
+    def __repr__(self) -> str:
+        return f"LearntCosine({self._index!r}, {self._table!r})"
+
+    def estimates(self, pairs: Iterable[Pair]) -> list[Estimate]:
         """Return the cosine of every pair; `composed` where a phrase is not in the table."""
-        rows = [self._table.find([phrase for phrase, _ in pairs]),
-                self._table.find([phrase for _, phrase in pairs])]  # fmt: skip
+        given = checked_pairs(pairs)
+        rows = [self._table.find([pair[side] for pair in given]) for side in range(2)]
         composed = ((rows[0] < 0) | (rows[1] < 0)).tolist()
         result = []
-        for (a, b), made in zip(pairs, composed, strict=True):
-            first, second = (self._vector(" ".join(self._index.words(x))) for x in (a, b))
+        for pair, made in zip(given, composed, strict=True):
+            first, second = (self._vector(" ".join(self._index.words(phrase))) for phrase in pair)
             if first is None or second is None:
-                result.append(Estimate(None, False))
+                result.append(Estimate(None))
             else:
                 result.append(Estimate(float(np.clip(first @ second, -1.0, 1.0)), made))
         return result
-
-    def similarities(self, pairs: Sequence[tuple[str, str]]) -> list[float | None]:
-        """Return the cosine of every pair."""
-        return [one.similarity for one in self.estimates(pairs)]
 
     def _made_vector(self, phrase: str) -> np.ndarray | None:
         if not phrase:
@@ -283,6 +371,29 @@ def _ngram_model(table: SignatureTable) -> NgramModel:
             "keep its features"
         )
     return NgramModel.from_manifest(table.fingerprint.model)
+
+
+def checked_pairs(pairs: Iterable[Pair]) -> list[Pair]:
+    """Return the pairs as a list.
+
+    Raises:
+        ParameterError: one is no pair, or one of its phrases no text; it is named by its number.
+    """
+    try:
+        given = list(pairs)
+    except TypeError:
+        raise ParameterError(f"pairs: is {shown(pairs)}, wanted pairs of texts") from None
+    for number, pair in enumerate(given):
+        if isinstance(pair, str | bytes) or not isinstance(pair, Sequence) or len(pair) != 2:
+            raise ParameterError(f"pairs[{number}]: is {shown(pair)}, wanted two texts (str)")
+        if type(pair[0]) is not str or type(pair[1]) is not str:
+            one_or_many_texts(pair, f"pairs[{number}]")
+    return given
+
+
+def _of_vectors(a: tuple[np.ndarray, np.ndarray], b: tuple[np.ndarray, np.ndarray]) -> Estimate:
+    value = cosine(*a, *b)
+    return Estimate(None if value < -1.5 else min(1.0, float(value)))
 
 
 def _require_corpus(index: CorpusIndex, table: SignatureTable) -> None:

@@ -1,24 +1,29 @@
 """A signature table and a phrase -> the phrases nearest to it."""
 
 import math
+import os
+import unicodedata
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
-from itertools import combinations
-from typing import NamedTuple, overload
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
-from distsim.comparison import ExactCosine, LearntCosine, StoredCosine, estimated_cosine
+from distsim.comparison import Similarity, estimated_cosine
+from distsim.doors import one_or_many_texts, one_text, shown, whole_number
 from distsim.errors import ParameterError
 from distsim.indexes import hamming
+from distsim.kernels.compiled import frozen
+from distsim.kernels.telling import choose_telling, order_neighbours
 from distsim.signatures.table import SignatureTable
+from distsim.signatures.telling import Cores, TellingWords
 
 RERANKED = 300
 _FIRST_ASKED = 1024
-_COMMON_SHARE = 1 / 1000
 _USUAL_STRENGTH, _WORDS_A_STRENGTH = 30, 50_000
-_CACHED_WORDS = 1 << 14
-_MOST_WORDS = 6
+_SPELT = 30  # of the nearest rows, those that may be spellings of the focal phrase
+_KEPT_PARTS = 4  # parts of a table that are kept for the next search
 
 
 class Neighbour(NamedTuple):
@@ -33,8 +38,18 @@ class Neighbour(NamedTuple):
     composed: bool = False
 
 
+class Found(NamedTuple):
+    """Neighbours, nearest first, and how many as near were left out as saying the same again."""
+
+    neighbours: list[Neighbour]
+    hidden: int
+
+
 class NeighbourSearch:
     """Searches a table, or a part of it chosen once, for the phrases nearest to others.
+
+    What it needs of the table is made once and kept with the table, also for later searches
+    with the same limits. May be shared by threads; pickled, it is made anew from the table's path.
 
     Arguments:
         candidates: only these phrases; those without a signature are passed over.
@@ -46,68 +61,105 @@ class NeighbourSearch:
             words (`the king ,` and `of king` by `king`): none whose telling words are all in
             the focal phrase, or hold all of its, and one for the same telling words, the
             longest that has half of their occurrences (`due to`, not `due` or `due to the`).
-            None: where the table composes phrases of their words, which crowd otherwise, and
-            no candidates are named.
+            Of those that share telling words with the focal phrase, none whose telling words
+            are all in one listed before, or hold all of its; a phrase that shares none is left
+            out for one with the very same telling words alone, and one that is spelt like the
+            focal phrase but for accents and case is listed. None: where the table composes
+            phrases of their words, which crowd otherwise, and no candidates are named.
+
+    Raises:
+        ParameterError: the limits leave no phrase; the one that left none is named.
     """
 
     def __init__(
         self,
         table: SignatureTable,
+        *,
         candidates: Iterable[str] | None = None,
         min_strength: int | None = None,
         lengths: Iterable[int] | None = None,
         distinct: bool | None = None,
     ) -> None:
+        if min_strength is not None:
+            min_strength = whole_number(min_strength, "min_strength", 0)
         self._table = table
-        if distinct is None:
-            distinct = candidates is None and table.fingerprint.composition is not None
-        self._repeats = Repeats(table) if distinct else None
-        if min_strength is None:
-            n_words = self._repeats.n_words if self._repeats else 0
-            min_strength = min(_USUAL_STRENGTH, n_words // _WORDS_A_STRENGTH)
-        self._rows: np.ndarray | None = None  # all
-        self._bits = table.bits
-        if candidates is not None:
-            found = table.find(list(candidates))
-            self._rows = np.unique(found[found >= 0])
-        if min_strength > 0:
-            self._keep(table.strengths >= min_strength)
-        if lengths is not None:
-            self._keep(np.isin(table.token_counts(), list(lengths)))
-        if self._rows is not None:
-            self._bits = table.bits[self._rows]
+        self._options: dict[str, Any] = {
+            "candidates": None
+            if candidates is None
+            else tuple(one_or_many_texts(candidates, "candidates")),
+            "min_strength": min_strength,
+            "lengths": None if lengths is None else _lengths(lengths),
+            "distinct": distinct,
+        }
+        self._part = _part_of(table, **self._options)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _search, (self._table, self._options)
+
+    def __repr__(self) -> str:
+        return f"<NeighbourSearch among {len(self._part.bits):,} phrases of {self._table!r}>"
 
     def nearest(self, phrase: str, k: int = 10) -> list[Neighbour] | None:
         """Return the k phrases nearest to `phrase`, itself left out; None without a signature.
 
         Ties are common: all rows as near as the k-th are found, then ordered by distance,
         strength (strongest first) and text.
-        """
-        if k < 1:
-            raise ParameterError(f"k {k}: choose 1 or more")
-        row, query = self._query(phrase)
-        if query is None:
-            return None
-        asked = k if self._repeats is None else max(k, _FIRST_ASKED)
-        while True:
-            found, distances = hamming.nearest(self._bits, query, asked + 1)
-            near = self._named(phrase, row, found, distances)
-            if len(near) >= k or found.size == len(self._bits):
-                return near[:k]
-            asked *= 8
 
-    def reranked(
+        Raises:
+            ParameterError: the phrase is empty or no text, or k is no whole number above 0.
+        """
+        found = self.found(phrase, k)
+        return None if found is None else found.neighbours
+
+    def above(self, phrase: str, threshold: float, k: int | None = None) -> list[Neighbour] | None:
+        """Return all phrases at least so similar, k at most, in the order of `nearest`.
+
+        None without a signature.
+        """
+        found = self.found(phrase, k, threshold)
+        return None if found is None else found.neighbours
+
+    def found(
         self,
         phrase: str,
-        k: int,
-        measure: ExactCosine | StoredCosine | LearntCosine,
-        among: int = RERANKED,
+        k: int | None = 10,
+        threshold: float | None = None,
+        among: int | None = None,
+    ) -> Found | None:
+        """Return neighbours as `nearest` and `above` do, and how many were left out.
+
+        Arguments:
+            k: so many at most; None: all, which needs a threshold.
+            threshold: only phrases at least so similar.
+            among: where distinct, look at no more than so many of the nearest rows, and those as
+                near; None: at as many as it takes to find k.
+        """
+        if k is not None or threshold is None:
+            k = whole_number(k, "k", 1)
+        radius = _radius(threshold, self._table.n_bits)
+        row, query = self._query(one_text(phrase, "phrase"))
+        if query is None:
+            return None
+        bits = self._part.bits
+        asked = len(bits) if k is None else k
+        if self._part.cores is not None:
+            asked = max(asked, _FIRST_ASKED) if among is None else among
+        while True:
+            at, distances = hamming.nearest(bits, query, asked + 1, radius)
+            found = self._named(phrase, row, at, distances, len(bits) if k is None else k)
+            if len(found.neighbours) == k or at.size <= asked or among is not None:
+                return found
+            asked = min(8 * asked, len(bits))
+
+    def reranked(
+        self, phrase: str, k: int, measure: Similarity, among: int = RERANKED
     ) -> list[Neighbour] | None:
         """Return the k most similar by another measure of the `among` nearest by bits.
 
         Ordered by that similarity, strength and text; those without one come last, with the
         similarity NaN. None without a signature.
         """
+        k, among = whole_number(k, "k", 1), whole_number(among, "among", 1)
         near = self.nearest(phrase, max(k, among))
         if near is None:
             return None
@@ -119,26 +171,6 @@ class NeighbourSearch:
         again.sort(key=lambda one: (_last(one.similarity), -one.strength, one.phrase))
         return again[:k]
 
-    def above(self, phrase: str, threshold: float) -> list[Neighbour] | None:
-        """Return all phrases at least so similar, in the order of `nearest`; None without one."""
-        if not -1.0 <= threshold <= 1.0:
-            raise ParameterError(f"threshold {threshold}: choose -1 to 1")
-        row, query = self._query(phrase)
-        if query is None:
-            return None
-        n_bits = self._table.n_bits
-        radius = max(
-            (d for d in range(n_bits + 1) if estimated_cosine(d, n_bits) >= threshold), default=-1
-        )
-        found, distances = hamming.within(self._bits, query, radius)
-        return self._named(phrase, row, found, distances)
-
-    def _keep(self, wanted: np.ndarray) -> None:
-        if self._rows is None:
-            self._rows = np.flatnonzero(wanted)
-        else:
-            self._rows = self._rows[wanted[self._rows]]
-
     def _query(self, phrase: str) -> tuple[int, np.ndarray | None]:
         """Return (row, bits) of a phrase, row -1 where the bits were composed of its words."""
         row = int(self._table.find([phrase])[0])
@@ -146,100 +178,172 @@ class NeighbourSearch:
             return row, self._table.composed_bits(phrase)
         return row, np.array(self._table.bits[row])
 
-    def _named(
-        self, phrase: str, row: int, found: np.ndarray, distances: np.ndarray
-    ) -> list[Neighbour]:
-        rows = found if self._rows is None else self._rows[found]
-        strengths = self._table.strengths[rows].tolist()
-        ordered = sorted(
-            (distance, -strength, self._table.text(other))
-            for other, distance, strength in zip(
-                rows.tolist(), distances.tolist(), strengths, strict=True
-            )
-            if other != row
+    def _named(self, phrase: str, row: int, at: np.ndarray, distances: np.ndarray, k: int) -> Found:
+        """Return the k first of the rows found, as they are listed."""
+        part, table = self._part, self._table
+        rows = at if part.rows is None else part.rows[at]
+        others = np.flatnonzero(rows != row)
+        at, rows, distances = at[others], rows[others], distances[others]
+        order = order_neighbours(
+            frozen(rows), frozen(distances), table.strengths, part.text, part.bounds
         )
-        near = [
-            Neighbour(text, estimated_cosine(distance, self._table.n_bits), -strength, row < 0)
-            for distance, strength, text in ordered
+        hidden = 0
+        if part.cores is not None:
+            cores = part.cores
+            normal = table.normal_form(phrase)
+            focal = part.telling.core(normal)
+            variants = np.zeros(order.size, np.uint8)
+            for place, other in enumerate(rows[order[:_SPELT]].tolist()):
+                variants[place] = _bare_letters(table.text(other)) == _bare_letters(normal)
+            chosen = choose_telling(
+                frozen(at[order]), frozen(distances[order]), frozen(variants), cores.strengths,
+                cores.tokens, cores.keys, cores.bare, cores.starts, cores.words, frozen(focal), k,
+            )  # fmt: skip
+            passed = order.size if chosen.size < k else int(chosen[-1]) + 1
+            hidden = passed - chosen.size
+            order = order[chosen]
+        order = order[:k]
+        columns = (rows[order], distances[order], table.strengths[rows[order]])
+        named = [
+            Neighbour(table.text(other), estimated_cosine(far, table.n_bits), strength, row < 0)
+            for other, far, strength in zip(*(column.tolist() for column in columns), strict=True)
         ]
-        if self._repeats is None:
-            return near
-        return self._repeats.without(self._table.normal_form(phrase), near)
+        return Found(named, hidden)
 
 
-class Repeats:
-    """Tells which neighbours say the same again.
+@dataclass(frozen=True)
+class _Part:
+    """The rows of a table that are searched: all where `rows` is None; where distinct, cores."""
 
-    A phrase's core are its words, without those that make up more than a thousandth of the text,
-    unless it has no others; punctuation alone is its own core.
-    """
+    rows: np.ndarray | None
+    bits: np.ndarray
+    text: np.ndarray
+    bounds: np.ndarray
+    telling: TellingWords
+    cores: Cores | None
 
-    def __init__(self, table: SignatureTable) -> None:
-        self._table = table
-        words = table.strengths[table.token_counts() == 1]
-        self.n_words = int(words.sum(dtype=np.int64))
-        self._common = self.n_words * _COMMON_SHARE
-        self._is_telling = lru_cache(_CACHED_WORDS)(self._looked_up)
 
-    def without(self, focal: str, near: list[Neighbour]) -> list[Neighbour]:
-        """Return one neighbour for each core, none with the focal phrase's or a nearer one's."""
-        groups: dict[frozenset[str], list[Neighbour]] = {}
-        for one in near:
-            groups.setdefault(self._core(one.phrase), []).append(one)
-        usual = [(_most_usual(members), core) for core, members in groups.items()]
-        usual.sort(key=lambda pair: (-pair[0].similarity, -pair[0].strength, pair[0].phrase))
-        kept: list[Neighbour] = []
-        wholes = {self._core(focal)}
-        parts = _subsets(self._core(focal))
-        for one, core in usual:
-            own_parts = _subsets(core)
-            if core not in parts and wholes.isdisjoint(own_parts):
-                kept.append(one)
-                wholes.add(core)
-                parts |= own_parts
-        return kept
+_LOCKS = {"making": Lock()}
+# A forked child gets a lock of its own: a thread that was left behind may hold the parent's.
+os.register_at_fork(after_in_child=lambda: _LOCKS.update(making=Lock()))
 
-    def _core(self, phrase: str) -> frozenset[str]:
-        tokens = phrase.split(" ")
-        return (
-            frozenset(t for t in tokens if self._is_telling(t))
-            or frozenset(t for t in tokens if _is_word(t))
-            or frozenset(tokens)
+
+def _part_of(
+    table: SignatureTable,
+    candidates: tuple[str, ...] | None,
+    min_strength: int | None,
+    lengths: tuple[int, ...] | None,
+    distinct: bool | None,
+) -> _Part:
+    """Return the part of a table that is searched, made once where no candidates are named."""
+    if distinct is None:
+        distinct = candidates is None and table.fingerprint.composition is not None
+    with _LOCKS["making"]:
+        telling = table.kept.get("telling")
+        if telling is None:
+            telling = table.kept["telling"] = TellingWords(table)
+        if min_strength is None:
+            n_words = telling.n_words if distinct else 0
+            min_strength = min(_USUAL_STRENGTH, n_words // _WORDS_A_STRENGTH)
+        if candidates is not None:
+            return _made_part(table, telling, candidates, min_strength, lengths, distinct)
+        parts = table.kept.setdefault("parts", {})
+        key = (min_strength, lengths, distinct)
+        if key not in parts:
+            while len(parts) >= _KEPT_PARTS:
+                del parts[next(iter(parts))]
+            parts[key] = _made_part(table, telling, None, *key)
+        part: _Part = parts[key]
+        return part
+
+
+def _made_part(
+    table: SignatureTable,
+    telling: TellingWords,
+    candidates: tuple[str, ...] | None,
+    min_strength: int,
+    lengths: tuple[int, ...] | None,
+    distinct: bool,
+) -> _Part:
+    if not len(table):
+        raise ParameterError(
+            f"{table.path}: holds no phrases: none occurs {table.parameters.get('min_count')} "
+            "times, the least count that it was signed with: sign again with a lower one"
         )
-
-    def _looked_up(self, token: str) -> bool:
-        if not _is_word(token):
-            return False
-        row = int(self._table.find_normal([token])[0])
-        return row < 0 or float(self._table.strengths[row]) <= self._common
-
-
-def _most_usual(members: list[Neighbour]) -> Neighbour:
-    """Return the longest with half of the strongest one's occurrences or more, then nearest.
-
-    Of those that neither begin nor end with punctuation, where there are any.
-    """
-    members = [one for one in members if _has_word_edges(one.phrase)] or members
-    enough = max(one.strength for one in members) / 2
-    usual = [one for one in members if one.strength >= enough]
-    return max(usual, key=lambda one: (one.phrase.count(" "), one.similarity, one.strength))
-
-
-def _subsets(core: frozenset[str]) -> set[frozenset[str]]:
-    """Return all sets of words of a core, of which phrases of a table have few."""
-    words = sorted(core)[:_MOST_WORDS]
-    return {
-        frozenset(chosen) for n in range(1, len(words) + 1) for chosen in combinations(words, n)
-    } | {core}
-
-
-def _has_word_edges(phrase: str) -> bool:
-    tokens = phrase.split(" ")
-    return _is_word(tokens[0]) and _is_word(tokens[-1])
+    rows: np.ndarray | None = None
+    if candidates is not None:
+        found = table.find(candidates)
+        rows = _left(
+            table, np.unique(found[found >= 0]),
+            f"none of {len(candidates):,} candidates has a signature: name others",
+        )  # fmt: skip
+    if min_strength > 0:
+        strong = table.strengths >= min_strength
+        rows = np.flatnonzero(strong) if rows is None else rows[strong[rows]]
+        rows = _left(
+            table, rows, f"no phrase has a strength of {min_strength:,}: lower the least strength"
+        )
+    if lengths is not None:
+        fit = np.isin(telling.tokens, lengths)
+        rows = np.flatnonzero(fit) if rows is None else rows[fit[rows]]
+        rows = _left(table, rows, f"no phrase left has {_ranges(lengths)} tokens: choose others")
+    every = np.arange(len(table)) if rows is None else rows
+    return _Part(
+        None if rows is None else frozen(rows),
+        table.bits if rows is None else frozen(table.bits[rows]),
+        *telling.texts,
+        telling,
+        telling.cores(every) if distinct else None,
+    )
 
 
-def _is_word(token: str) -> bool:
-    return any(c.isalnum() for c in token)
+def _left(table: SignatureTable, rows: np.ndarray, why: str) -> np.ndarray:
+    if not rows.size:
+        raise ParameterError(f"{table.path}: {why}")
+    return rows
+
+
+def _ranges(lengths: tuple[int, ...]) -> str:
+    consecutive = lengths[-1] - lengths[0] == len(lengths) - 1
+    if consecutive and len(lengths) > 1:
+        return f"{lengths[0]} to {lengths[-1]}"
+    return ", ".join(map(str, lengths))
+
+
+def _lengths(lengths: Iterable[int]) -> tuple[int, ...]:
+    try:
+        given = list(lengths)
+    except TypeError:
+        raise ParameterError(f"lengths: is {shown(lengths)}, wanted numbers of tokens") from None
+    found = {whole_number(one, f"lengths[{n}]", 1) for n, one in enumerate(given)}
+    if not found:
+        raise ParameterError("lengths: is empty, wanted numbers of tokens")
+    return tuple(sorted(found))
+
+
+def _radius(threshold: float | None, n_bits: int) -> int:
+    """Return the largest distance at which phrases are still so similar, -1 for none."""
+    if threshold is None:
+        return n_bits
+    if isinstance(threshold, bool) or not isinstance(threshold, int | float | np.floating):
+        raise ParameterError(f"threshold: is {shown(threshold)}, wanted a number from -1 to 1")
+    if not -1.0 <= threshold <= 1.0:
+        raise ParameterError(f"threshold {threshold}: choose -1 to 1")
+    near = (d for d in range(n_bits + 1) if estimated_cosine(d, n_bits) >= threshold)
+    return max(near, default=-1)
+
+
+def _bare_letters(text: str) -> str:
+    """Return a text without accents and case: spellings of one phrase are equal."""
+    if text.isascii():
+        return text.lower()
+    return "".join(
+        c for c in unicodedata.normalize("NFKD", text.casefold()) if c.isalnum() or c == " "
+    )
+
+
+def _search(table: SignatureTable, options: dict[str, Any]) -> NeighbourSearch:
+    return NeighbourSearch(table, **options)
 
 
 def _last(value: float) -> float:
@@ -248,16 +352,70 @@ def _last(value: float) -> float:
 
 
 @overload
-def neighbours(table: SignatureTable, phrase: str, k: int = ...) -> list[Neighbour] | None: ...
+def neighbours(
+    table: SignatureTable,
+    phrase: str,
+    k: int = ...,
+    *,
+    threshold: float | None = ...,
+    candidates: Iterable[str] | None = ...,
+    min_strength: int | None = ...,
+    lengths: Iterable[int] | None = ...,
+    distinct: bool | None = ...,
+    by: Similarity | None = ...,
+    among: int = ...,
+) -> list[Neighbour] | None: ...
 @overload
 def neighbours(
-    table: SignatureTable, phrase: Sequence[str], k: int = ...
+    table: SignatureTable,
+    phrase: Sequence[str],
+    k: int = ...,
+    *,
+    threshold: float | None = ...,
+    candidates: Iterable[str] | None = ...,
+    min_strength: int | None = ...,
+    lengths: Iterable[int] | None = ...,
+    distinct: bool | None = ...,
+    by: Similarity | None = ...,
+    among: int = ...,
 ) -> list[list[Neighbour] | None]: ...
 def neighbours(
-    table: SignatureTable, phrase: str | Sequence[str], k: int = 10
+    table: SignatureTable,
+    phrase: str | Sequence[str],
+    k: int = 10,
+    *,
+    threshold: float | None = None,
+    candidates: Iterable[str] | None = None,
+    min_strength: int | None = None,
+    lengths: Iterable[int] | None = None,
+    distinct: bool | None = None,
+    by: Similarity | None = None,
+    among: int = RERANKED,
 ) -> list[Neighbour] | list[list[Neighbour] | None] | None:
-    """Return the k phrases nearest to a phrase, or to each of several; see NeighbourSearch."""
-    search = NeighbourSearch(table)
+    """Return the k phrases nearest to a phrase, or to each of several.
+
+    Arguments:
+        threshold: only phrases at least so similar.
+        candidates, min_strength, lengths, distinct: as of NeighbourSearch.
+        by: order the `among` nearest by this measure, such as an ExactCosine; not beside a
+            threshold.
+
+    Raises:
+        ParameterError: an argument cannot be; a phrase is empty or no text, and is named by its
+            number.
+    """
+    if by is not None and threshold is not None:
+        raise ParameterError("threshold: is of the bits' estimates: leave it out beside by")
+    search = NeighbourSearch(
+        table, candidates=candidates, min_strength=min_strength, lengths=lengths, distinct=distinct
+    )
+
+    def one(text: str) -> list[Neighbour] | None:
+        if by is not None:
+            return search.reranked(text, k, by, among)
+        found = search.found(text, k, threshold)
+        return None if found is None else found.neighbours
+
     if isinstance(phrase, str):
-        return search.nearest(phrase, k)
-    return [search.nearest(one, k) for one in phrase]
+        return one(phrase)
+    return [one(text) for text in one_or_many_texts(phrase, "phrase")]

@@ -340,3 +340,8 @@ def signature(features: dict[str, float], pool, n_bits: int) -> list[bool] | Non
 
 def hamming(a: list[int], b: list[int]) -> int:
     return sum((x ^ y).bit_count() for x, y in zip(a, b, strict=True))
+
+
+def ranked_by_hamming(rows: list[list[int]], query: list[int]) -> list[tuple[int, int]]:
+    """(distance, row) of every row, nearest first, then by number."""
+    return sorted((hamming(row, query), number) for number, row in enumerate(rows))

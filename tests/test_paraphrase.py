@@ -205,8 +205,8 @@ def test_shards_change_nothing(tmp_path):
     assert len(many.shards) > 5
     for phrase in ["w0", "w5", "w30", "w1 w0", "w0 w0"]:
         tables = [SignatureTable.build(index, recipe=Recipe()) for index in (one, many)]
-        assert Paraphraser(one, options, tables[0]).answer(phrase) == Paraphraser(
-            many, options, tables[1]
+        assert Paraphraser(one, options, table=tables[0]).answer(phrase) == Paraphraser(
+            many, options, table=tables[1]
         ).answer(phrase)
 
 
@@ -306,7 +306,7 @@ def test_other_ways_to_candidates_say_where_they_are_from(tmp_path):
     assert found[0].evidence == 0 and found[0].contexts[0] == "_ r4 q4"
     table = SignatureTable.build(index, recipe=Recipe(), selection=None)
     near = Paraphraser(
-        index, replace(options, neighbours=5, neighbour_strength=1), table
+        index, replace(options, neighbours=5, neighbour_strength=1), table=table
     ).paraphrases("old")
     assert "neighbours" in near[0].origin
 

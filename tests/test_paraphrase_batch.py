@@ -60,8 +60,8 @@ def test_tokens_of_phrase_tables_are_looked_up_as_the_index_holds_them():
 
 
 def test_any_number_of_workers_writes_the_same(paraphraser, tmp_path):
-    one = paraphrase_phrases(paraphraser, PHRASES, tmp_path / "one", 1)
-    paraphrase_phrases(paraphraser, PHRASES, tmp_path / "four", 4)
+    one = paraphrase_phrases(paraphraser, PHRASES, tmp_path / "one", jobs=1)
+    paraphrase_phrases(paraphraser, PHRASES, tmp_path / "four", jobs=4)
     assert (tmp_path / "one").read_bytes() == (tmp_path / "four").read_bytes()
     assert (one.phrases, one.resumed, one.answered) == (6, 0, 5)
     found = read_paraphrases(tmp_path / "one")
@@ -77,14 +77,14 @@ def test_any_number_of_workers_writes_the_same(paraphraser, tmp_path):
 @pytest.mark.parametrize("cut", [0, 5, -1, -30, "half"])
 def test_a_killed_run_is_finished_to_the_same_bytes(paraphraser, tmp_path, cut):
     whole = tmp_path / "whole"
-    paraphrase_phrases(paraphraser, PHRASES, whole, 1)
+    paraphrase_phrases(paraphraser, PHRASES, whole, jobs=1)
     data = whole.read_bytes()
     part = data[: len(data) // 2] if cut == "half" else data[:cut]
     (tmp_path / "out.part").write_bytes(part)
-    paraphrase_phrases(paraphraser, PHRASES, tmp_path / "out", 2)
+    paraphrase_phrases(paraphraser, PHRASES, tmp_path / "out", jobs=2)
     assert (tmp_path / "out").read_bytes() == data
     assert not (tmp_path / "out.part").exists()
-    again = paraphrase_phrases(paraphraser, PHRASES, tmp_path / "out", 2)
+    again = paraphrase_phrases(paraphraser, PHRASES, tmp_path / "out", jobs=2)
     assert again.resumed == again.phrases == 6
 
 
@@ -95,7 +95,7 @@ def test_an_interrupted_run_keeps_what_is_finished(paraphraser, tmp_path):
 
     out = tmp_path / "out"
     with pytest.raises(KeyboardInterrupt):
-        paraphrase_phrases(paraphraser, PHRASES, out, 1, interrupt)
+        paraphrase_phrases(paraphraser, PHRASES, out, jobs=1, progress=interrupt)
     assert not out.exists()
     assert (tmp_path / "out.part").read_bytes().count(b"\n") == 4
     assert paraphrase_phrases(paraphraser, PHRASES, out).resumed == 3
@@ -103,7 +103,7 @@ def test_an_interrupted_run_keeps_what_is_finished(paraphraser, tmp_path):
 
 def test_other_settings_are_not_mixed(paraphraser, index, tmp_path):
     out = tmp_path / "out"
-    paraphrase_phrases(paraphraser, PHRASES, out, 1)
+    paraphrase_phrases(paraphraser, PHRASES, out, jobs=1)
     other = Paraphraser(index, ParaphraseOptions(k=4))
     with pytest.raises(InputError, match=r"out, line 1: was begun with other settings.*remove it"):
         paraphrase_phrases(other, PHRASES, out)

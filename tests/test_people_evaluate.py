@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from distsim.comparison import Estimate, Similarity
 from distsim.errors import InputError, ParameterError
 from distsim.evaluation import agreement
-from distsim.evaluation.evaluate import Measure, Measured, evaluate, random_pairs
+from distsim.evaluation.evaluate import evaluate, random_pairs
 from distsim.evaluation.gold import read_gold
 from tests import naive_people as naive
 from tests.conftest import SHARED
@@ -110,14 +111,25 @@ def test_an_interval_resamples_whole_groups():
     assert math.isnan(one.low)  # one group tells nothing of other groups
 
 
-def _measure(similarities):
-    return Measure("table", lambda pairs: [similarities.get(p, Measured(None)) for p in pairs])
+class Known(Similarity):
+    """A measure of its own: what it knows of pairs, nothing of others."""
+
+    name = "known"
+
+    def __init__(self, known):
+        self._known = known
+
+    def estimates(self, pairs):
+        return [self._known(pair) for pair in pairs]
 
 
 def test_coverage_and_composed_are_counted(tmp_path):
     gold = read_gold(_write(tmp_path, "a\tb\t3\na\tc\t1\na\td\t2\na\te\t5\n"))
-    known = {("a", "b"): Measured(0.9), ("a", "c"): Measured(0.1), ("a", "d"): Measured(0.5, True)}
-    (result,) = evaluate([gold], [_measure(known)], samples=10)
+    known = {("a", "b"): Estimate(0.9), ("a", "c"): Estimate(0.1), ("a", "d"): Estimate(0.5, True)}
+    measure = Known(lambda pair: known.get(pair, Estimate(None)))
+    (result,) = evaluate([gold], [measure], samples=10)
+    assert measure.similarity("a", "c") == 0.1
+    assert measure.similarities(gold.pairs) == [0.9, 0.1, 0.5, None]
     assert (result.value, result.pairs, result.covered, result.composed) == (1.0, 4, 3, 1)
 
 
@@ -125,13 +137,13 @@ def test_synonyms_against_random_pairs_and_antonyms(tmp_path):
     synonyms = read_gold(_write(tmp_path, "a b\nc d\ne f\n", "synonyms.txt"))
     antonyms = read_gold(_write(tmp_path, "a z\n", "antonyms.txt"))
     same = set(synonyms.pairs)
-    measure = Measure("m", lambda pairs: [Measured(float(pair in same)) for pair in pairs])
-    random, against = evaluate([synonyms], [measure], antonyms, samples=10)
+    measure = Known(lambda pair: Estimate(float(pair in same)))
+    random, against = evaluate([synonyms], [measure], antonyms=antonyms, samples=10)
     assert (random.statistic, random.value) == ("auc random", 1.0)
     assert (against.statistic, against.value, against.pairs) == ("auc antonyms", 1.0, 4)
     assert not set(random_pairs(synonyms.pairs, 3)) & same
     with pytest.raises(ParameterError, match="antonyms have scores beside them: name a list"):
-        evaluate([synonyms], [measure], read_gold(_write(tmp_path, "a b 1\n", "x.txt")))
+        evaluate([synonyms], [measure], antonyms=read_gold(_write(tmp_path, "a b 1\n", "x.txt")))
     with pytest.raises(ParameterError, match="bootstrap samples -1: choose 0 or more"):
         evaluate([synonyms], [measure], samples=-1)
 

@@ -140,7 +140,7 @@ def test_neighbours_are_those_of_a_full_sort(alice_index):
         above = NeighbourSearch(table).above(phrase, threshold - 1e-9)
         assert [n.phrase for n in above] == [r[2] for r in ranked if r[0] <= ranked[20][0]]
         chosen = {"the king", "the mock turtle", "notaword", phrase, "a"}
-        search = NeighbourSearch(table, chosen, min_strength=20, lengths=[2, 3])
+        search = NeighbourSearch(table, candidates=chosen, min_strength=20, lengths=[2, 3])
         left = [
             r[2] for r in ranked
             if r[2] in chosen and -r[1] >= 20 and len(r[2].split()) in (2, 3)
@@ -149,7 +149,8 @@ def test_neighbours_are_those_of_a_full_sort(alice_index):
         assert [n.phrase for n in search.above(phrase, -1)] == left
     assert neighbours(table, "elephant") is None
     assert neighbours(table, ["alice", "elephant"], 1)[1] is None
-    assert NeighbourSearch(table, ["notaword"]).nearest("alice") == []
+    with pytest.raises(ParameterError, match="none of 1 candidates has a signature: name others"):
+        NeighbourSearch(table, candidates=["notaword"])
 
 
 def test_table_text_and_lengths(alice_index):
@@ -208,7 +209,8 @@ def test_an_empty_table_answers(small_index, tmp_path):
     )
     assert len(table) == 0
     assert similarity(table, "a0", "bé1") is None
-    assert neighbours(table, "a0") is None
+    with pytest.raises(ParameterError, match="no phrases: none occurs 9999 times, the least count"):
+        neighbours(table, "a0")
     assert find_faults(table.path) == []
 
 

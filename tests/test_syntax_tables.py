@@ -1,6 +1,7 @@
 """Tables of the syntactic model: bits against the naive twin, identities, the command line."""
 
 import math
+import pickle
 import random
 from collections import Counter
 from dataclasses import replace
@@ -115,6 +116,8 @@ def test_bits_and_exact_cosine_against_the_naive_twin(sentences, tmp_path, schem
         expected = naive.cosine(weighted[a], weighted[b])
         assert exact.similarity(a, b) == pytest.approx(expected, abs=1e-6)
     assert exact.similarity("a", "elephant") is None
+    elsewhere = pickle.loads(pickle.dumps(exact))
+    assert elsewhere.similarity("a", "b") == exact.similarity("a", "b")
     assert find_faults(table.path) == []
 
 

@@ -173,7 +173,7 @@ def paraphrased(
         longest = max(one.longest for one in systems if one.options == name)
         phrases = wanted_phrases(bitext, min(given.sizes), given.draws, longest)
         path = given.index.with_name(f"{given.index.name}.{given.pair}.{name}-{longest}")
-        paraphraser = Paraphraser(index, OPTIONS[name], SignatureTable.open(given.index))
+        paraphraser = Paraphraser(index, OPTIONS[name], table=SignatureTable.open(given.index))
         paraphrase_phrases(paraphraser, phrases, path)
         found[name] = read_paraphrases(path).phrases
     return found

@@ -10,7 +10,8 @@ import typer
 from distsim.cli.console import number, put, put_json, say, visible
 
 if TYPE_CHECKING:
-    from distsim.evaluation.evaluate import Measure, Point, Result
+    from distsim.comparison import Similarity
+    from distsim.evaluation.evaluate import Point, Result
     from distsim.signatures.table import SignatureTable
 
 
@@ -91,7 +92,9 @@ def evaluate(
         from distsim.evaluation.picture import require_matplotlib
 
         require_matplotlib()
-    results = engine.evaluate(sets, measures, contrary, samples, seed, points)
+    results = engine.evaluate(
+        sets, measures, antonyms=contrary, samples=samples, seed=seed, points=points
+    )
     line = signature_line(opened, samples, seed)
     if output_format is Format.TEXT:
         _print_text(results)
@@ -114,18 +117,15 @@ def evaluate(
 
 def _measure(
     name: str, table: "SignatureTable", path: str, index: str | None, projection: str | None
-) -> "Measure":
+) -> "Similarity":
     from distsim.cli import opened
-    from distsim.comparison import estimates
-    from distsim.evaluation.evaluate import Measure, Measured
+    from distsim.comparison import EstimatedCosine
 
     if name == "table":
-        return Measure(name, lambda pairs: [Measured(*one) for one in estimates(table, pairs)])
+        return EstimatedCosine(table)
     if name == "vectors":
-        learnt = opened.learnt_cosine(table, path, index, projection)
-        return Measure(name, lambda pairs: [Measured(*one) for one in learnt.estimates(pairs)])
-    exact = opened.exact_cosine(table, path, index)
-    return Measure(name, lambda pairs: [Measured(value) for value in exact.similarities(pairs)])
+        return opened.learnt_cosine(table, path, index, projection)
+    return opened.exact_cosine(table, path, index)
 
 
 def _columns(text: str | None) -> tuple[int, int, int] | None:

@@ -95,7 +95,11 @@ def neighbours(
     if candidates is not None:
         among = [line for line in read_lines(candidates) if line.strip()]
     search = NeighbourSearch(
-        opened, among, min_strength, range(low, high + 1) if lengths else None, distinct
+        opened,
+        candidates=among,
+        min_strength=min_strength,
+        lengths=range(low, high + 1) if lengths else None,
+        distinct=distinct,
     )
     if rerank is not None and threshold is not None:
         raise typer.BadParameter("--rerank orders the k nearest: leave out --threshold")

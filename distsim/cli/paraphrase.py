@@ -187,7 +187,7 @@ def _opened(index: str, table: str | None, options: "ParaphraseOptions") -> "Par
             say(f"the signatures inside are older than the text: run distsim sign {index}")
     elif options.neighbours:
         say(f"no signatures in {index}: fewer candidates are found; distsim sign {index} adds them")
-    return Paraphraser(opened, options, signatures)
+    return Paraphraser(opened, options, table=signatures)
 
 
 def _batch(
@@ -203,7 +203,7 @@ def _batch(
     say(f"{len(phrases):,} unknown phrases of 1 to {longest} tokens in {text}")
     try:
         with progress_bar("phrases") as bar:
-            report = paraphrase_phrases(paraphraser, phrases, output, jobs, bar)
+            report = paraphrase_phrases(paraphraser, phrases, output, jobs=jobs, progress=bar)
     except (Interrupted, KeyboardInterrupt) as error:
         say(f"distsim: interrupted; {output}.part keeps what is done: run the same to continue")
         signum = error.args[0] if isinstance(error, Interrupted) else signal.SIGINT

@@ -45,9 +45,9 @@ def similarity(
     filled = [pair for pair in asked if pair[0].strip() and pair[1].strip()]
     if exact:
         cosines = exact_cosine(opened, table, index).similarities(filled)
-        values = iter([engine.Estimate(value, False) for value in cosines])
+        values = iter([engine.Estimate(value) for value in cosines])
     else:
-        values = iter(engine.estimates(opened, filled))
+        values = iter(engine.EstimatedCosine(opened).estimates(filled))
     n_composed = 0
     missing: Counter[str] = Counter()
     for first, second in asked:

@@ -1,10 +1,11 @@
 """Gold sets and ways to measure similarity -> one result for each pair of them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from distsim.comparison import Coverage, Estimate, Similarity
 from distsim.errors import ParameterError
 from distsim.evaluation.agreement import (
     area_interval,
@@ -17,20 +18,6 @@ from distsim.evaluation.gold import GoldSet, Pair
 
 SAMPLES = 1000
 _ROUNDS = 20
-
-
-class Measured(NamedTuple):
-    """What a measure says of one pair: None where it has nothing; whether it was composed."""
-
-    similarity: float | None
-    composed: bool = False
-
-
-class Measure(NamedTuple):
-    """A named way to measure similarity."""
-
-    name: str
-    measure: Callable[[Sequence[Pair]], list[Measured]]
 
 
 class Result(NamedTuple):
@@ -66,7 +53,8 @@ class Point(NamedTuple):
 
 def evaluate(
     gold: Sequence[GoldSet],
-    measures: Sequence[Measure],
+    measures: Sequence[Similarity],
+    *,
     antonyms: GoldSet | None = None,
     samples: int = SAMPLES,
     seed: int = 1,
@@ -79,6 +67,8 @@ def evaluate(
     random pairs of the list's own phrases, and against `antonyms` where given.
 
     Arguments:
+        measures: such as EstimatedCosine, ExactCosine or LearntCosine; anything that has a name
+            and estimates.
         samples: bootstrap samples for the intervals; 0: none.
         points: filled with every measured pair of the scored sets.
 
@@ -102,9 +92,9 @@ def evaluate(
 
 
 def _correlations(
-    gold: GoldSet, measure: Measure, samples: int, seed: int, points: list[Point] | None
+    gold: GoldSet, measure: Similarity, samples: int, seed: int, points: list[Point] | None
 ) -> list[Result]:
-    measured = measure.measure(gold.pairs)
+    measured = measure.estimates(gold.pairs)
     if points is not None:
         points += [
             Point(gold.name, measure.name, pair, score, said.similarity)
@@ -128,7 +118,7 @@ def _correlations(
 
 
 def _correlation(
-    gold: GoldSet, name: str, measured: list[Measured], samples: int, seed: int
+    gold: GoldSet, name: str, measured: list[Estimate], samples: int, seed: int
 ) -> Result:
     known = [n for n, said in enumerate(measured) if said.similarity is not None]
     similarities = _known(measured)
@@ -139,22 +129,21 @@ def _correlation(
         spearman(similarities, scores),
         *spearman_interval(similarities, scores, groups, samples, seed),
         pearson(similarities, scores),
-        len(measured), len(known), sum(measured[n].composed for n in known),
+        *Coverage.of(measured),
     )  # fmt: skip
 
 
 def _areas(
-    gold: GoldSet, measure: Measure, antonyms: GoldSet | None, samples: int, seed: int
+    gold: GoldSet, measure: Similarity, antonyms: GoldSet | None, samples: int, seed: int
 ) -> list[Result]:
-    synonyms = measure.measure(gold.pairs)
+    synonyms = measure.estimates(gold.pairs)
     against = [("auc random", random_pairs(gold.pairs, seed))]
     if antonyms is not None:
         against.append(("auc antonyms", list(antonyms.pairs)))
     results = []
     for statistic, pairs in against:
-        others = measure.measure(pairs)
+        others = measure.estimates(pairs)
         positive, negative = _known(synonyms), _known(others)
-        both = [said for said in [*synonyms, *others] if said.similarity is not None]
         results.append(
             Result(
                 gold.name,
@@ -163,9 +152,7 @@ def _areas(
                 area_under_curve(positive, negative),
                 *area_interval(positive, negative, samples, seed),
                 float("nan"),
-                len(synonyms) + len(others),
-                len(both),
-                sum(said.composed for said in both),
+                *Coverage.of([*synonyms, *others]),
             )
         )
     return results
@@ -189,5 +176,5 @@ def random_pairs(pairs: Sequence[Pair], seed: int) -> list[Pair]:
     return drawn[: len(pairs)]
 
 
-def _known(measured: list[Measured]) -> np.ndarray:
+def _known(measured: list[Estimate]) -> np.ndarray:
     return np.array([said.similarity for said in measured if said.similarity is not None])

@@ -1,7 +1,7 @@
 """Rules without word alignment -> links: gaps by index, like words, the rest learnt."""
 
 import threading
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -54,6 +54,9 @@ class RuleAligner:
         self.mode = align
         self.learnt = learnt
         self._lock = threading.Lock()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return RuleAligner, (self.mode, self.learnt)
 
     def wanted(self, block: RuleBlock) -> tuple[np.ndarray, np.ndarray]:
         """Return (rules that lack links, rules to be linked here), bool[n] each."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -119,6 +119,9 @@ class TableScorer:
         self._cosines = np.array(
             [estimated_cosine(d, table.n_bits) for d in range(table.n_bits + 1)]
         )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return TableScorer, (self.table, self._options, self.exact)
 
     def score(self, words: BlockWords, pair_stops: np.ndarray, spans: np.ndarray) -> TableScores:
         """Score the phrase pairs of a block and average them by rule."""

@@ -1,15 +1,15 @@
-"""Signature table -> the phrases of nearest bits, quickly, for many words of bits at once."""
+"""Signature table -> the phrases of nearest bits, as candidates."""
 
 import numpy as np
 
-from distsim.nearest import Neighbour, Repeats
+from distsim.nearest import NeighbourSearch
 from distsim.signatures.table import SignatureTable
 
 _CROWD = 4  # phrases of the same telling words that may stand around each other
 
 
 class AlikePhrases:
-    """Searches the strong rows of a table; as NeighbourSearch, a column of bits at a time.
+    """Searches the strong rows of a table.
 
     Where the table composes phrases of their words, one phrase for each set of telling words:
     else those that hold the focal phrase would be most of them.
@@ -20,36 +20,16 @@ class AlikePhrases:
 
     def __init__(self, table: SignatureTable, min_strength: int) -> None:
         self._table = table
-        self._rows = np.flatnonzero(table.strengths >= min_strength)
-        bits = table.bits[self._rows]
-        self._repeats = Repeats(table) if table.fingerprint.composition is not None else None
-        self._columns = [np.ascontiguousarray(bits[:, word]) for word in range(bits.shape[1])]
+        self._search = None
+        if np.any(table.strengths >= min_strength):
+            self._search = NeighbourSearch(table, min_strength=min_strength)
 
     def nearest(self, phrase: str, k: int) -> list[str]:
         """Return the k phrases nearest to one in its normal form, itself left out.
 
         In order of distance, strength and text; none without a signature.
         """
-        row = int(self._table.find_normal([phrase])[0])
-        if row < 0 or k < 1 or not self._rows.size:
+        if self._search is None or k < 1 or self._table.find_normal([phrase])[0] < 0:
             return []
-        distances = np.zeros(self._rows.size, np.uint16)
-        for column, query in zip(self._columns, self._table.bits[row], strict=True):
-            distances += np.bitwise_count(column ^ query)
-        asked = k if self._repeats is None else k * _CROWD
-        within = np.searchsorted(np.cumsum(np.bincount(distances)), asked + 1)
-        near = np.flatnonzero(distances <= within)
-        ordered = sorted(
-            (distance, -strength, self._table.text(other))
-            for distance, strength, other in zip(
-                distances[near].tolist(),
-                self._table.strengths[self._rows[near]].tolist(),
-                self._rows[near].tolist(),
-                strict=True,
-            )
-            if other != row
-        )
-        if self._repeats is None:
-            return [text for _, _, text in ordered[:k]]
-        found = [Neighbour(text, -distance, -strength) for distance, strength, text in ordered]
-        return [one.phrase for one in self._repeats.without(phrase, found)[:k]]
+        found = self._search.found(phrase, k, among=_CROWD * k)
+        return [] if found is None else [one.phrase for one in found.neighbours]

@@ -24,6 +24,7 @@ def paraphrase_phrases(
     paraphraser: Paraphraser,
     phrases: dict[str, int],
     path: str | Path,
+    *,
     jobs: int | None = None,
     progress: Progress = no_progress,
 ) -> BatchReport:

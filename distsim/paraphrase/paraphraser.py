@@ -1,6 +1,7 @@
 """Focal phrase -> paraphrases, best first, each with what speaks for it (Marton 2013, 3.2)."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -94,9 +95,11 @@ class Paraphraser:
         self,
         index: CorpusIndex,
         options: ParaphraseOptions | None = None,
+        *,
         table: SignatureTable | None = None,
     ) -> None:
         self.index = index
+        self._table = table
         self.options = options or ParaphraseOptions()
         if table is not None and table.normaliser != index.options.normaliser:
             raise IncompatibleError(
@@ -112,6 +115,12 @@ class Paraphraser:
         self._comparer = Comparer(
             self._profiler, Sampler(index, self.options.candidate_sample or self.options.sample)
         )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _paraphraser, (self.index, self.options, self._table)
+
+    def __repr__(self) -> str:
+        return f"<Paraphraser in {self.index!r}>"
 
     def paraphrases(self, phrase: str) -> list[Paraphrase]:
         """Return the k best paraphrases of a phrase, best first; see `answer`."""
@@ -320,3 +329,9 @@ def _within(contexts: Surroundings, walk: int | None) -> Surroundings:
         return contexts
     n = int(np.searchsorted(np.cumsum(contexts.costs), walk, "right"))
     return contexts.chosen(np.arange(n))
+
+
+def _paraphraser(
+    index: CorpusIndex, options: ParaphraseOptions, table: SignatureTable | None
+) -> Paraphraser:
+    return Paraphraser(index, options, table=table)

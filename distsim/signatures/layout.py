@@ -13,6 +13,7 @@ from distsim.corpus.vocabulary import hash_blob
 from distsim.errors import ArtifactError
 from distsim.kernels.compiled import frozen
 from distsim.kernels.tables import find_texts, permute_texts
+from distsim.kernels.telling import count_tokens
 from distsim.signatures.signer import SignedBatch
 
 BLOCK_ROWS = 64  # text offsets are kept relative to blocks of so many rows
@@ -207,11 +208,15 @@ class PhraseColumns:
         """The length of all texts."""
         return self._text.size
 
+    def text_bytes(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return all texts end to end, uint8, and their bounds, int64[n + 1], made ascending."""
+        edges = self.bounds(0, len(self)) if len(self) else np.zeros(1, np.int64)
+        edges = np.minimum(edges, self._text.size)
+        return self._text, frozen(np.maximum.accumulate(edges))
+
     def token_counts(self) -> np.ndarray:
         """Return the number of tokens of every row's phrase, int64[n]."""
-        spaces = np.concatenate([[0], np.cumsum(self._text == ord(" "))])
-        edges = np.minimum(self.bounds(0, len(self)), self._text.size)
-        return spaces[edges[1:]] - spaces[edges[:-1]] + 1
+        return count_tokens(*self.text_bytes())
 
     def find(self, text: np.ndarray, offsets: np.ndarray) -> np.ndarray:
         """Return the row of every text[offsets[i]:offsets[i + 1]], -1 where there is none.

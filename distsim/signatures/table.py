@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +34,7 @@ class SignatureTable:
     occurrences behind each signature. fingerprint: how it was made. parameters: that and which
     phrases. parts: the words' real vectors, of which other phrases can be composed; None where
     not kept. longest: the most tokens that a phrase has. unchanged: whether `build` found this
-    very table there already.
+    very table there already. kept: what searches made of it once, by name.
 
     `len` gives the phrases, `in` tells whether one has a signature, iteration yields them all.
     """
@@ -55,6 +55,7 @@ class SignatureTable:
         self.strengths = self._phrases.strengths
         self.bits = frozen(artifact.array("bits", np.uint64, ndim=2))
         self.parts = PartVectors.read(artifact)
+        self.kept: dict[str, Any] = {}
         if len(self.bits) != len(self) or self.bits.shape[1] * 64 != self.n_bits:
             raise ArtifactError(
                 f"{self.path}: the table's arrays contradict each other: restore it or "
@@ -136,6 +137,9 @@ class SignatureTable:
             )
         return SpectralProjection.of_table(self.path, self.fingerprint.projection["learnt"])
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return SignatureTable, (self.artifact,)
+
     def __len__(self) -> int:
         return len(self._phrases)
 
@@ -194,6 +198,13 @@ class SignatureTable:
     def texts(self) -> Iterator[str]:
         """Yield all phrases in row order."""
         return (self.text(row) for row in range(len(self)))
+
+    def text_bytes(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return (text uint8, bounds int64[n + 1]) of all phrases, end to end as UTF-8.
+
+        That of row r is text[bounds[r]:bounds[r + 1]].
+        """
+        return self._phrases.text_bytes()
 
     def token_counts(self, rows: np.ndarray | None = None) -> np.ndarray:
         """Return the number of tokens of the phrases of all rows or of some, int64."""

@@ -52,6 +52,9 @@ class SpectralProjection:
         self.vectors = vectors.reshape(-1)
         self.artifact = artifact
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return SpectralProjection, (self.artifact,)
+
     @classmethod
     def open(cls, path: str | Path) -> "SpectralProjection":
         """Open a projection, or the one that belongs to a table; its vectors are mapped, not read.

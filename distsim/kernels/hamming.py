@@ -1,0 +1,131 @@
+"""Signatures -> the nearest rows by Hamming distance, in one pass over the bits."""
+
+from typing import Any
+
+import numpy as np
+from numba import types
+from numba.extending import intrinsic
+
+from distsim.kernels.compiled import compiled
+
+BLOCK = 256  # rows whose distances are taken before they are looked at
+
+
+@intrinsic
+def count_ones(typing_context: Any, value: Any) -> Any:
+    """Return how many bits of a uint64 are set: one instruction where the processor has it."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.ctpop(arguments[0])
+
+    return types.uint64(types.uint64), generate
+
+
+@compiled
+def _distances(bits, query, first, stop, out):
+    """Fill out[i] with the distance of row first + i to the query."""
+    if query.size == 4:
+        a = query[0]
+        b = query[1]
+        c = query[2]
+        d = query[3]
+        for i in range(stop - first):
+            row = first + i
+            out[i] = np.uint16(
+                count_ones(bits[row, 0] ^ a)
+                + count_ones(bits[row, 1] ^ b)
+                + count_ones(bits[row, 2] ^ c)
+                + count_ones(bits[row, 3] ^ d)
+            )
+        return
+    for i in range(stop - first):
+        total = np.uint64(0)
+        for word in range(query.size):
+            total += count_ones(bits[first + i, word] ^ query[word])
+        out[i] = np.uint16(total)
+
+
+@compiled
+def _nearest_of(distances, n):
+    """Return the least of the first n distances."""
+    least = np.uint16(0xFFFF)
+    for i in range(n):
+        least = min(least, distances[i])
+    return least
+
+
+@compiled
+def _keep_within(rows, distances, size, limit):
+    """Move the kept rows at most `limit` away to the front; return their number."""
+    kept = 0
+    for j in range(size):
+        if distances[j] <= limit:
+            rows[kept] = rows[j]
+            distances[kept] = distances[j]
+            kept += 1
+    return kept
+
+
+@compiled
+def _take(block, n, first, k, limit, below, at_distance, rows, distances, size):
+    """Keep the rows of a block that are at most `limit` away; return (limit, below, size).
+
+    The limit is that of the k nearest so far; below: rows kept that are nearer than it.
+    at_distance: int64, rows kept by distance.
+    """
+    for i in range(n):
+        distance = np.int64(block[i])
+        if distance <= limit:
+            rows[size] = first + i
+            distances[size] = distance
+            size += 1
+            at_distance[distance] += 1
+            if distance < limit:
+                below += 1
+                while below >= k:
+                    limit -= 1
+                    below -= at_distance[limit]
+    return limit, below, size
+
+
+@compiled
+def nearest_rows(bits, query, k, radius):
+    """Return the rows at most `radius` away that are among the k nearest or as near as the k-th.
+
+    bits: uint64[n, n_words]; query: uint64[n_words]; k: 1 or more. Returns (rows int64,
+    distances int64), in order of distance, then row.
+    """
+    n = len(bits)
+    n_bits = 64 * query.size
+    at_distance = np.zeros(n_bits + 2, np.int64)
+    limit = np.int64(min(radius, n_bits))
+    below = np.int64(0)
+    rows = np.empty(4 * BLOCK, np.int64)
+    distances = np.empty(4 * BLOCK, np.uint16)
+    size = np.int64(0)
+    block = np.empty(BLOCK, np.uint16)
+    for first in range(0, n, BLOCK):
+        stop = min(n, first + BLOCK)
+        _distances(bits, query, first, stop, block)
+        if _nearest_of(block, stop - first) > limit:
+            continue
+        if size + BLOCK > rows.size:
+            size = _keep_within(rows, distances, size, limit)
+            if size > rows.size // 2:
+                rows = np.concatenate((rows, rows))
+                distances = np.concatenate((distances, distances))
+        limit, below, size = _take(
+            block, stop - first, first, k, limit, below, at_distance, rows, distances, size
+        )
+    starts = np.zeros(n_bits + 2, np.int64)
+    for distance in range(limit + 1):
+        starts[distance + 1] = starts[distance] + at_distance[distance]
+    found = np.empty(starts[limit + 1], np.int64)
+    found_distances = np.empty(found.size, np.int64)
+    for j in range(size):
+        distance = np.int64(distances[j])
+        if distance <= limit:
+            found[starts[distance]] = rows[j]
+            found_distances[starts[distance]] = distance
+            starts[distance] += 1
+    return found, found_distances

@@ -1,0 +1,256 @@
+"""Phrases of a table -> their telling words, as sparse rows; neighbours that say something new.
+
+Phrases stand as UTF-8 end to end, that of row r at text[bounds[r]:bounds[r + 1]], tokens parted
+by one space.
+"""
+
+import numpy as np
+
+from distsim.kernels.compiled import compiled
+from distsim.kernels.hashing import START, extend, finish, step
+
+SPACE = 32
+
+
+@compiled
+def count_tokens(text, bounds):
+    """Return the number of tokens of every phrase, int64."""
+    counts = np.ones(bounds.size - 1, np.int64)
+    for r in range(counts.size):
+        for i in range(bounds[r], bounds[r + 1]):
+            counts[r] += text[i] == SPACE
+    return counts
+
+
+@compiled
+def hash_tokens(text, bounds, rows, counts):
+    """Return (starts int64[n + 1], hashes uint64, begins int64, ends int64) of some rows' tokens.
+
+    counts: tokens of every row. The tokens of rows[i] are starts[i]:starts[i + 1]; each is
+    text[begins[t]:ends[t]].
+    """
+    starts = np.zeros(rows.size + 1, np.int64)
+    for i in range(rows.size):
+        starts[i + 1] = starts[i] + counts[rows[i]]
+    hashes = np.empty(starts[-1], np.uint64)
+    begins = np.empty(starts[-1], np.int64)
+    ends = np.empty(starts[-1], np.int64)
+    for i in range(rows.size):
+        token = starts[i]
+        begin = bounds[rows[i]]
+        stop = bounds[rows[i] + 1]
+        for at in range(begin, stop + 1):
+            if at == stop or text[at] == SPACE:
+                hashes[token] = finish(extend(START, text, begin, at))
+                begins[token] = begin
+                ends[token] = at
+                token += 1
+                begin = at + 1
+    return starts, hashes, begins, ends
+
+
+@compiled
+def gather_cores(starts, hashes, telling, is_word):
+    """Return the cores of phrases, (starts int64[n + 1], words uint64, keys uint64, bare uint8).
+
+    The core of a phrase are its telling tokens; where it has none, its words; else all of it.
+    words: hashes, ascending and each once in a core. keys: equal for equal cores. bare: whether
+    it neither begins nor ends with punctuation. telling, is_word: uint8 by token.
+    """
+    n = starts.size - 1
+    core_starts = np.zeros(n + 1, np.int64)
+    words = np.empty(hashes.size, np.uint64)
+    keys = np.empty(n, np.uint64)
+    bare = np.zeros(n, np.uint8)
+    size = 0
+    for i in range(n):
+        first = starts[i]
+        stop = starts[i + 1]
+        n_telling = 0
+        n_words = 0
+        for t in range(first, stop):
+            n_telling += telling[t]
+            n_words += is_word[t]
+        begin = size
+        for t in range(first, stop):
+            if n_telling > 0:
+                taken = telling[t]
+            else:
+                taken = is_word[t] if n_words > 0 else np.uint8(1)
+            if taken:
+                word = hashes[t]
+                at = size
+                while at > begin and words[at - 1] > word:
+                    at -= 1
+                if at > begin and words[at - 1] == word:
+                    continue
+                for j in range(size, at, -1):
+                    words[j] = words[j - 1]
+                words[at] = word
+                size += 1
+        core_starts[i + 1] = size
+        state = START
+        for j in range(begin, size):
+            state = step(state, words[j])
+        keys[i] = finish(state)
+        bare[i] = stop > first and is_word[first] and is_word[stop - 1]
+    return core_starts, words[:size].copy(), keys, bare
+
+
+@compiled
+def _is_before(a, b, rows, distances, strengths, text, bounds):
+    """Tell whether a stands before b: nearer, stronger, or first by its text."""
+    if distances[a] != distances[b]:
+        return distances[a] < distances[b]
+    if strengths[rows[a]] != strengths[rows[b]]:
+        return strengths[rows[a]] > strengths[rows[b]]
+    i = bounds[rows[a]]
+    j = bounds[rows[b]]
+    end_i = bounds[rows[a] + 1]
+    end_j = bounds[rows[b] + 1]
+    while i < end_i and j < end_j:
+        if text[i] != text[j]:
+            return text[i] < text[j]
+        i += 1
+        j += 1
+    return end_i - i < end_j - j
+
+
+@compiled
+def order_neighbours(rows, distances, strengths, text, bounds):
+    """Return the order of rows by distance, strength (strongest first) and text, int64.
+
+    strengths: by row of the table. Text is compared byte by byte, which in UTF-8 is the order
+    of code points.
+    """
+    order = np.arange(rows.size)
+    other = np.empty(rows.size, np.int64)
+    width = 1
+    while width < rows.size:
+        for begin in range(0, rows.size, 2 * width):
+            middle = min(begin + width, rows.size)
+            stop = min(begin + 2 * width, rows.size)
+            i = begin
+            j = middle
+            for at in range(begin, stop):
+                if i < middle and (
+                    j == stop
+                    or not _is_before(order[j], order[i], rows, distances, strengths, text, bounds)
+                ):
+                    other[at] = order[i]
+                    i += 1
+                else:
+                    other[at] = order[j]
+                    j += 1
+        order, other = other, order
+        width *= 2
+    return order
+
+
+@compiled
+def _is_within(some, all_):
+    """Tell whether all of `some` are in `all_`; both ascending."""
+    j = 0
+    for i in range(some.size):
+        while j < all_.size and all_[j] < some[i]:
+            j += 1
+        if j == all_.size or all_[j] != some[i]:
+            return False
+    return True
+
+
+@compiled
+def _share_a_word(a, b):
+    """Tell whether two cores have a word in common; both ascending."""
+    i = 0
+    j = 0
+    while i < a.size and j < b.size:
+        if a[i] == b[j]:
+            return True
+        if a[i] < b[j]:
+            i += 1
+        else:
+            j += 1
+    return False
+
+
+@compiled
+def _usual_of_each(at, distances, strengths, tokens, keys, bare):
+    """Return uint8 by neighbour: 1 for the one that stands for those of the same core.
+
+    The longest with half of the strongest one's occurrences or more, then the nearest, the
+    strongest, the first; of those that are bare, where there are any.
+    """
+    usual = np.zeros(at.size, np.uint8)
+    mine = np.empty(at.size, np.uint64)
+    for i in range(at.size):
+        mine[i] = keys[at[i]]
+    order = np.argsort(mine)
+    first = 0
+    while first < order.size:
+        stop = first
+        some_bare = False
+        while stop < order.size and mine[order[stop]] == mine[order[first]]:
+            some_bare |= bare[at[order[stop]]] != 0
+            stop += 1
+        strongest = np.int64(0)
+        for j in range(first, stop):
+            i = order[j]
+            if bare[at[i]] or not some_bare:
+                strongest = max(strongest, strengths[at[i]])
+        best = np.int64(-1)
+        for j in range(first, stop):
+            i = order[j]
+            if (some_bare and not bare[at[i]]) or 2 * strengths[at[i]] < strongest:
+                continue
+            if best < 0:
+                best = i
+            elif tokens[at[i]] != tokens[at[best]]:
+                if tokens[at[i]] > tokens[at[best]]:
+                    best = i
+            elif distances[i] != distances[best]:
+                if distances[i] < distances[best]:
+                    best = i
+            elif strengths[at[i]] != strengths[at[best]]:
+                if strengths[at[i]] > strengths[at[best]]:
+                    best = i
+            elif i < best:
+                best = i
+        usual[best] = 1
+        first = stop
+    return usual
+
+
+@compiled
+def choose_telling(
+    at, distances, variants, strengths, tokens, keys, bare, core_starts, core_words, focal, k
+):
+    """Return which neighbours are listed, int64, ascending places among those given: k at most.
+
+    at: int64, the places of neighbours among the rows that are searched, in their order;
+    distances, and variants (uint8, 1 for a spelling of the focal phrase, which is listed
+    anyway): beside them. By place: strengths int64, tokens int64, and what gather_cores
+    returns. focal: uint64 ascending, the focal phrase's core.
+    """
+    usual = _usual_of_each(at, distances, strengths, tokens, keys, bare)
+    chosen = np.empty(min(k, at.size), np.int64)
+    n = 0
+    for i in range(at.size):
+        if n == chosen.size:
+            break
+        if not (usual[i] or variants[i]):
+            continue
+        core = core_words[core_starts[at[i]] : core_starts[at[i] + 1]]
+        says_again = False
+        if not variants[i] and (_is_within(core, focal) or _is_within(focal, core)):
+            continue
+        if not variants[i] and _share_a_word(core, focal):
+            for j in range(n):
+                place = at[chosen[j]]
+                other = core_words[core_starts[place] : core_starts[place + 1]]
+                if _is_within(core, other) or _is_within(other, core):
+                    says_again = True
+        if not says_again:
+            chosen[n] = i
+            n += 1
+    return chosen[:n].copy()

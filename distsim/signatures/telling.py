@@ -1,0 +1,93 @@
+"""A table's phrases -> their telling words, by which neighbours are told to say the same again.
+
+A phrase's core are its words, without those that make up more than a thousandth of the text,
+unless it has no others; punctuation alone is its own core.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from distsim.corpus.vocabulary import hash_texts
+from distsim.kernels import telling as kernel
+from distsim.kernels.compiled import frozen
+from distsim.kernels.hashing import number_hashes
+from distsim.signatures.table import SignatureTable
+
+_COMMON_SHARE = 1 / 1000
+
+
+@dataclass(frozen=True)
+class Cores:
+    """The cores of some rows of a table, as sparse rows; see kernels.telling.gather_cores.
+
+    strengths, tokens: int64, of the same rows.
+    """
+
+    starts: np.ndarray
+    words: np.ndarray
+    keys: np.ndarray
+    bare: np.ndarray
+    strengths: np.ndarray
+    tokens: np.ndarray
+
+
+class TellingWords:
+    """Tells which words of a table's phrases tell something; made once a table.
+
+    texts: the phrases' bytes and bounds, see SignatureTable.text_bytes.
+    """
+
+    def __init__(self, table: SignatureTable) -> None:
+        self._table = table
+        self.texts = table.text_bytes()
+
+    @cached_property
+    def tokens(self) -> np.ndarray:
+        """The number of tokens of every row's phrase, int64."""
+        return frozen(kernel.count_tokens(*self.texts))
+
+    @cached_property
+    def n_words(self) -> int:
+        """Occurrences of words in the text behind the table."""
+        return int(self._table.strengths[self.tokens == 1].sum(dtype=np.int64))
+
+    def cores(self, rows: np.ndarray) -> Cores:
+        """Return the cores of some rows."""
+        text = self.texts[0]
+        starts, hashes, begins, ends = kernel.hash_tokens(*self.texts, frozen(rows), self.tokens)
+        slots = 1 << max(4, (2 * hashes.size).bit_length())
+        keys, values = np.zeros(slots, np.uint64), np.full(slots, 0xFFFFFFFF, np.uint32)
+        first_seen = np.empty(hashes.size, np.int64)
+        numbers, n = number_hashes(frozen(hashes), keys, values, 0, first_seen)
+        first = first_seen[:n]
+        tokens = [
+            text[begin:end].tobytes().decode(errors="replace")
+            for begin, end in zip(begins[first].tolist(), ends[first].tolist(), strict=True)
+        ]
+        is_word = np.array([_is_word(token) for token in tokens], np.uint8)
+        telling = self._are_telling(tokens) & is_word
+        found = kernel.gather_cores(
+            frozen(starts), frozen(hashes), frozen(telling[numbers]), frozen(is_word[numbers])
+        )
+        strengths = self._table.strengths[rows].astype(np.int64)
+        return Cores(*map(frozen, (*found, strengths, self.tokens[rows])))
+
+    def core(self, phrase: str) -> np.ndarray:
+        """Return the core of a phrase in its normal form: the hashes of its words, ascending."""
+        tokens = phrase.split(" ")
+        words = [token for token in tokens if _is_word(token)]
+        telling = self._are_telling(words)
+        core = [token for token, tells in zip(words, telling.tolist(), strict=True) if tells]
+        return np.unique(hash_texts([token.encode() for token in core or words or tokens]))
+
+    def _are_telling(self, tokens: list[str]) -> np.ndarray:
+        """Return whether each is rare enough in the text; uint8."""
+        rows = self._table.find_normal(tokens)
+        common = self._table.strengths[np.maximum(rows, 0)] > self.n_words * _COMMON_SHARE
+        return np.where(rows < 0, True, ~common).astype(np.uint8)
+
+
+def _is_word(token: str) -> bool:
+    return token.isalnum() or any(c.isalnum() for c in token)
