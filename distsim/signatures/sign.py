@@ -302,7 +302,7 @@ class _Signing:
             parts = composition.pop("parts", None)
             wanted_composition = self._recipe.composition
             return (
-                present == self._parameters()
+                present == self._chosen() | self._counted()
                 and fingerprint == self._fingerprint().manifest()
                 and composition == (wanted_composition.manifest() if wanted_composition else {})
                 and ("part_hashes" in artifact) == (parts is not None and self._keeping.parts)
@@ -347,10 +347,11 @@ class _Signing:
             if keeping.parts:
                 parts.write(writer)
         writer.parameters = {
-            **self._parameters(),
             "fingerprint": self._fingerprint(made_of).manifest(),
+            **self._chosen(),
             "phrases": n_rows,
             "phrases_without_context": rows.n_without_context,
+            **self._counted(),
         }
 
     def _rows(self, writer: storage.ArtifactWriter) -> Rows:
@@ -393,20 +394,23 @@ class _Signing:
             composition,
         )
 
-    def _parameters(self) -> dict[str, Any]:
-        """Return what the manifest of the table keeps, as far as it is known before."""
+    def _chosen(self) -> dict[str, Any]:
+        """Return what the manifest keeps of the text and of which phrases were signed."""
         text, selection = self._text, self._selection
-        parameters = {
+        return {
             "format": text.text_format,
             "corpus": text.corpus,
             "min_count": selection.min_count,
             "max_length": selection.max_length,
             "max_phrases": selection.max_phrases,
-            **text.parameters,
         }
+
+    def _counted(self) -> dict[str, Any]:
+        """Return what the manifest keeps of the text's size, for tables that need it."""
+        text, counted = self._text, dict(self._text.parameters)
         if self._keeping.sums:
-            parameters["sums"] = {"tokens": text.n_tokens, "sentences": text.n_sentences}
-        return parameters
+            counted["sums"] = {"tokens": text.n_tokens, "sentences": text.n_sentences}
+        return counted
 
     def _mapped(
         self, stage: str, parts: Iterator[Part], function: Callable[[PhraseBatch], T]
