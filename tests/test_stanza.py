@@ -7,10 +7,13 @@ import json
 import pytest
 
 from distsim import ParameterError, SignatureTable
-from distsim.corpus import annotating
+from distsim.corpus import annotated as annotated_files
+from distsim.corpus import annotating, spacy_text
 from distsim.corpus.annotated import read_annotated
 from distsim.corpus.annotating import annotate
+from distsim.corpus.line_files import write_line_files
 from distsim.corpus.stanza_text import StanzaAnnotator, conllu_text
+from distsim.corpus.trees import TreeReader
 from distsim.errors import InputError
 from tests.conftest import SHARED
 
@@ -50,16 +53,31 @@ def fake_models(folder, packages=("tokenize", "depparse"), languages=("en",)):
 
 
 def test_without_stanza(run, corpus, tmp_path, monkeypatch):
+    """All that is missing is said at once, before anything is read or written."""
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     for command in (["annotate", corpus], ["sign", corpus, "--model", "syntax"]):
         _, err = run(*command, "-o", tmp_path / "o", "--models", tmp_path, status=1)
         assert "stanza is not installed: pip install torch==2.13.0" in err
+        assert "no models of stanza there: fetch models with stanza.download" in err
+        _, err = run(*command, "-o", tmp_path / "o", "--with", "spacy", status=1)
+        assert "spaCy is not installed: pip install 'distsim[spacy]'; no models: fetch" in err
+        assert err.count("\n") == 1
     assert not (tmp_path / "o").exists()
+
+
+def test_plain_text_where_annotation_is_wanted(run, corpus, tmp_path, monkeypatch):
+    command = ("sign", corpus, "--model", "syntax", "-o", tmp_path / "o")
+    _, err = run(*command, status=1)
+    assert f"{corpus}, line 1: plain text, wanted CoNLL-U" in err
+    assert "stanza.download" in err and "spacy download" in err
+    monkeypatch.setattr(annotated_files, "find_spec", lambda name: None)
+    _, err = run(*command, status=1)
+    assert "pip install torch==2.13.0" in err and "'distsim[spacy]'" in err
 
 
 def test_without_models(run, corpus, tmp_path, with_stanza):
     _, err = run("annotate", corpus, "-o", tmp_path / "o", status=1)
-    assert "no models: fetch some with stanza.download" in err
+    assert "no models: fetch models with stanza.download" in err
     with pytest.raises(ParameterError, match="no models of stanza there: fetch models with"):
         StanzaAnnotator(str(tmp_path))
     with pytest.raises(ParameterError, match="choose of tokenize"):
@@ -71,6 +89,9 @@ def test_without_models(run, corpus, tmp_path, with_stanza):
     (tmp_path / "c" / "resources.json").write_text("{")
     with pytest.raises(ParameterError, match="is damaged: fetch"):
         StanzaAnnotator(str(tmp_path / "c"))
+    _, err = run("annotate", corpus, "-o", tmp_path / "o", "--models", tmp_path / "b",
+                 "--trees", tmp_path / "t", status=1)  # fmt: skip
+    assert "--trees needs a model of constituency" in err
 
 
 RAW = """# text = John's in
@@ -170,6 +191,35 @@ def test_no_text(fake, tmp_path):
         annotate(["-"], tmp_path / "out", fake["annotator"], 1)
 
 
+TREES = """# constituency = (ROOT (S (NP a) (VP b)))
+1\ta\ta\tX\tNN\t_\t0\troot\t_\t_
+2\tb\tb\tVERB\t_\t_\t1\tx\t_\t_
+
+1-2\tdel\t_\t_\t_\t_\t_\t_\t_\t_
+1\tde\tde\tX\tIN\t_\t0\troot\t_\t_
+2\tel\tel\tX\tDT\t_\t1\tx\t_\t_
+2.1\te\te\tX\tDT\t_\t1\tx\t_\t_
+
+"""
+
+
+def test_trees_and_tags_line_by_line(tmp_path):
+    annotated, trees, tags = tmp_path / "a.conllu", tmp_path / "trees", tmp_path / "tags.gz"
+    annotated.write_text(TREES)
+    assert write_line_files(annotated, trees, tags) == (2, 1)
+    assert trees.read_text() == "(ROOT (S (NP a) (VP b)))\n\n"
+    assert gzip.decompress(tags.read_bytes()) == b"NN VERB\nIN DT\n"
+    (tmp_path / "text").write_text("\na b\n \t\nde  el\n\n")
+    assert write_line_files(annotated, trees, tags, [tmp_path / "text"]) == (5, 1)
+    assert trees.read_text() == "\n(ROOT (S (NP a) (VP b)))\n\n\n\n"
+    assert gzip.decompress(tags.read_bytes()) == b"\nNN VERB\n\nIN DT\n\n"
+    for text, place in (("a b\nde el\nx\n", "line 3: 1 tokens, 0"), ("a b c\n", "line 1: 3")):
+        (tmp_path / "text").write_text(text)
+        with pytest.raises(InputError, match=f"text, {place}.* were annotated: annotate the text"):
+            write_line_files(annotated, trees, tags, [tmp_path / "text"])
+    assert len(list(tmp_path.iterdir())) == 4
+
+
 def test_the_real_pipeline(run, corpus, tmp_path):
     needs_stanza()
     out = tmp_path / "out.conllu.gz"
@@ -191,3 +241,90 @@ def test_the_real_pipeline(run, corpus, tmp_path):
                  "tokenize,pos", "-j", 1)  # fmt: skip
     first = next(read_annotated([out]))
     assert first.nodes == [] and set(first.heads) == {-2}
+
+
+def test_trees_of_the_real_pipeline(run, tmp_path):
+    """Exactly a line for every line: align takes them beside the text."""
+    needs_stanza()
+    text = ["The cat ( a dog ) sat .", "", "|||", "He said 'so' [x] {y} (z .", "   ", "ok"]
+    (tmp_path / "text").write_text("\n".join(text) + "\n")
+    run("annotate", tmp_path / "text", "-o", tmp_path / "out", "--models", MODELS, "-j", 1,
+        "--format", "lines", "--trees", tmp_path / "trees", "--tags", tmp_path / "tags",
+        "--processors", "tokenize,pos,constituency")  # fmt: skip
+    trees = (tmp_path / "trees").read_text().split("\n")[:-1]
+    tags = (tmp_path / "tags").read_text().split("\n")[:-1]
+    assert len(trees) == len(tags) == len(text)
+    for tree, line_tags, line in zip(trees, tags, text, strict=True):
+        n = len(line.split())
+        assert len(line_tags.split()) == n
+        assert (not tree and not n) or len(TreeReader().parse(tree).leaves) == n
+
+
+def tiny_spacy(folder):
+    """A real pipeline of rules, saved to disk."""
+    spacy = pytest.importorskip("spacy", reason="needs spaCy: pip install 'distsim[spacy]'")
+    pipeline = spacy.blank("en")
+    pipeline.add_pipe("sentencizer")
+    ruler = pipeline.add_pipe("attribute_ruler")
+    ruler.add([[{"LOWER": "lives"}]], {"TAG": "VBZ", "POS": "VERB", "LEMMA": "live", "DEP": "ROOT"})
+    ruler.add([[{"IS_PUNCT": True}]], {"TAG": ".", "POS": "PUNCT", "DEP": "punct"})
+    ruler.add([[{"IS_TITLE": True}]], {"TAG": "NNP", "POS": "PROPN"})
+    names = pipeline.add_pipe("entity_ruler")
+    names.add_patterns([{"label": "PERSON", "pattern": "John Smith"}])
+    pipeline.to_disk(folder)
+    return folder
+
+
+def test_spacy(run, tmp_path):
+    models = tiny_spacy(tmp_path / "models")
+    (tmp_path / "text").write_text("John Smith  lives here. He lives\tthere.\n\nJohn lives.\n" * 2)
+    out = tmp_path / "out.conllu.gz"
+    _, err = run("annotate", tmp_path / "text", "-o", out, "--with", "spacy", "--models", models,
+                 "-j", 1, "--tags", tmp_path / "tags")  # fmt: skip
+    assert "24 words, 6 sentences" in err
+    first, second, *_ = read_annotated([out])
+    assert first.words == ["john", "smith", "lives", "here", "."]
+    assert first.lemmas[2] == "live" and first.pos == ["NNP", "NNP", "VBZ", "_", "."]
+    assert first.ner == ["person", "person", "o", "o", "o"]
+    assert second.words == ["he", "lives", "there", "."]
+    assert set(first.heads) == {-2}  # five roots are no tree
+    assert (tmp_path / "tags").read_text().startswith("NNP NNP VBZ _ .\nNNP VBZ _ .\n")
+    table = tmp_path / "table"
+    run("sign", tmp_path / "text", "--model", "syntax", "-o", table, "--with", "spacy",
+        "--models", models, "-j", 1, "--min-count", 2)  # fmt: skip
+    assert SignatureTable.open(table).find(["john"])[0] >= 0
+    for more, what in (("--trees", "--trees needs"), ("--processors", "chooses what stanza does")):
+        command = ("annotate", tmp_path / "text", "-o", out, "--with", "spacy")
+        _, err = run(*command, "--models", models, more, "x", status=1)
+        assert what in err
+
+
+def test_spacy_on_tokenised_lines(run, tmp_path):
+    models = tiny_spacy(tmp_path / "models")
+    text = "John lives. here\n\na.b ( c\n"
+    (tmp_path / "text").write_text(text)
+    run("annotate", tmp_path / "text", "-o", tmp_path / "out", "--with", "spacy", "--models",
+        models, "--format", "lines", "--tags", tmp_path / "tags", "-j", 1)  # fmt: skip
+    found = [sentence.words for sentence in read_annotated([tmp_path / "out"])]
+    assert found == [["john", "lives.", "here"], ["a.b", "(", "c"]]
+    assert [len(li.split()) for li in (tmp_path / "tags").read_text().split("\n")] == [3, 0, 3, 0]
+
+
+def test_dependencies_of_spacy():
+    """Heads past tokens of white space; what is no tree is left out."""
+    pytest.importorskip("spacy", reason="needs spaCy: pip install 'distsim[spacy]'")
+    import spacy
+    from spacy.tokens import Doc
+
+    vocab = spacy.blank("en").vocab
+    words = ["a", "\n", "b", "c"]
+
+    def rows(heads):
+        made = Doc(vocab, words=words, heads=heads, deps=["x", "dep", "ROOT", "y"],
+                   sent_starts=[True, False, False, False])  # fmt: skip
+        return [row.split("\t") for row in spacy_text._rows(made[:])]
+
+    assert [(row[0], row[1], row[6], row[7]) for row in rows([1, 2, 2, 2])] == [
+        ("1", "a", "2", "x"), ("2", "b", "0", "ROOT"), ("3", "c", "2", "y"),
+    ]  # fmt: skip
+    assert {row[6] for row in rows([0, 2, 2, 2])} == {"_"}

@@ -1,6 +1,7 @@
-"""`distsim annotate CORPUS... -o OUT`: plain text -> CoNLL-U, by stanza."""
+"""`distsim annotate CORPUS... -o OUT`: plain text -> CoNLL-U, by stanza or spaCy."""
 
 from collections.abc import Sequence
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -8,10 +9,21 @@ import typer
 from distsim.cli.console import progress_bar, say
 from distsim.cli.index import Corpus, TextFormat
 from distsim.cli.options import ModelsOption, ProcessorsOption, split_names
+from distsim.errors import ParameterError
 
 if TYPE_CHECKING:
-    from distsim.corpus.annotating import Report
+    from distsim.corpus.annotating import Annotator, Report
     from distsim.parallel import Progress
+
+
+class Tool(StrEnum):
+    """What annotates."""
+
+    STANZA = "stanza"
+    SPACY = "spacy"
+
+
+ToolOption = Annotated[Tool, typer.Option("--with", help="What annotates plain text.")]
 
 
 def annotate(
@@ -19,21 +31,43 @@ def annotate(
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="OUT", help="CoNLL-U; packed if it ends in .gz")
     ],
+    tool: ToolOption = Tool.STANZA,
     models: ModelsOption = None,
     processors: ProcessorsOption = None,
     text_format: Annotated[
-        TextFormat, typer.Option("--format", help="text: running text; lines: tokenised.")
+        TextFormat,
+        typer.Option("--format", help="text: running text; lines: tokenised, a sentence a line."),
     ] = TextFormat.TEXT,
+    trees: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Write the bracketed trees too, one a sentence."),
+    ] = None,
+    tags: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Write the parts of speech too, a line a sentence."),
+    ] = None,
     jobs: Annotated[
         int | None, typer.Option("--jobs", "-j", min=1, help="Processes; all cores by default.")
     ] = None,
 ) -> None:
-    """Annotate plain text with stanza; a run that was stopped goes on where it was."""
-    with progress_bar() as bar:
-        report = run_stanza(
-            corpus, output, models, processors, text_format is TextFormat.LINES, jobs, bar
+    """Annotate plain text; a run that was stopped goes on where it was.
+
+    With --format lines, line n of --trees and --tags stands for line n of the text, as `align`
+    takes them; an empty line for an empty one, or for a sentence without a tree.
+    """
+    pretokenised = text_format is TextFormat.LINES
+    annotator = chosen_annotator(tool, models, processors, pretokenised)
+    if trees is not None and "constituency" not in getattr(annotator, "chosen", ()):
+        raise ParameterError(
+            "--trees needs a model of constituency: stanza has some; name those in --models DIR, "
+            "and constituency among --processors if that is given"
         )
-    say(f"{report.words:,} words, {report.sentences:,} sentences in {output}")
+    report = _annotate(corpus, output, annotator, jobs)
+    if trees is not None or tags is not None:
+        from distsim.corpus.line_files import write_line_files
+
+        written = write_line_files(output, trees, tags, corpus if pretokenised else ())
+        say(f"{written.lines:,} lines in {' and '.join(f for f in (trees, tags) if f)}")
     if report.treeless:
         say(f"{report.treeless:,} sentences without a tree: its leaves are not their words")
 
@@ -41,35 +75,50 @@ def annotate(
 def annotated_beside(
     corpus: Sequence[str],
     table: str,
-    models: str,
+    tool: Tool,
+    models: str | None,
     processors: str | None,
     jobs: int | None,
     progress: "Progress",
 ) -> str:
     """Annotate text into a file beside a table that is to be made of it; return the file."""
     output = table.rstrip("/") + ".conllu.gz"
-    report = run_stanza(corpus, output, models, processors, False, jobs, progress)
-    say(f"{report.words:,} words, {report.sentences:,} sentences in {output}")
+    _annotate(corpus, output, chosen_annotator(tool, models, processors, False), jobs, progress)
     return output
 
 
-def run_stanza(
+def chosen_annotator(
+    tool: Tool, models: str | None, processors: str | None, pretokenised: bool
+) -> "Annotator":
+    """Return the annotator that the options choose.
+
+    Raises:
+        ParameterError: something is missing; all that is, with the commands that bring it.
+    """
+    from distsim.corpus.spacy_text import SpacyAnnotator
+    from distsim.corpus.stanza_text import StanzaAnnotator
+
+    names = split_names(processors) if processors is not None else None
+    if tool is Tool.SPACY:
+        if names is not None:
+            raise ParameterError("--processors chooses what stanza does: leave it out")
+        return SpacyAnnotator(models, pretokenised)
+    return StanzaAnnotator(models, names, pretokenised)
+
+
+def _annotate(
     corpus: Sequence[str],
     output: str,
-    models: str | None,
-    processors: str | None,
-    pretokenised: bool,
+    annotator: "Annotator",
     jobs: int | None,
-    progress: "Progress",
+    progress: "Progress | None" = None,
 ) -> "Report":
-    """Annotate text as the options say."""
     from distsim.corpus.annotating import annotate
-    from distsim.corpus.stanza_text import StanzaAnnotator
-    from distsim.errors import ParameterError
 
-    if models is None:
-        raise ParameterError(
-            "no models: fetch some with stanza.download('en', model_dir=DIR) and give --models DIR"
-        )
-    names = split_names(processors) if processors is not None else None
-    return annotate(corpus, output, StanzaAnnotator(models, names, pretokenised), jobs, progress)
+    if progress is None:
+        with progress_bar("words") as bar:
+            report = annotate(corpus, output, annotator, jobs, bar)
+    else:
+        report = annotate(corpus, output, annotator, jobs, progress)
+    say(f"{report.words:,} words, {report.sentences:,} sentences in {output}")
+    return report

@@ -149,7 +149,10 @@ KindsOption = Annotated[
     str | None, typer.Option(metavar="NAME,...", help="syntax: of lex, lem, pos, ner.")
 ]
 ModelsOption = Annotated[
-    str | None, typer.Option(metavar="DIR", help="stanza's models, to annotate plain text with.")
+    str | None,
+    typer.Option(
+        metavar="DIR|NAME", help="Models of stanza or spaCy, to annotate plain text with."
+    ),
 ]
 ProcessorsOption = Annotated[
     str | None, typer.Option(metavar="NAME,...", help="What stanza does; all by default.")

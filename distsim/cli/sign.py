@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from distsim.cli.annotate import Tool, annotated_beside
 from distsim.cli.console import JobsOption, progress_bar, say
 from distsim.cli.groups import OptionGroup, grouped
 from distsim.cli.index import TextFormat
@@ -137,6 +138,9 @@ class SyntaxOptions(OptionGroup):
     trees: TreesOption = None
     features: FeaturesOption = None
     kinds: KindsOption = None
+    tool: Annotated[
+        Tool | None, typer.Option("--with", help="What annotates plain text.  [default: stanza]")
+    ] = None
     models: ModelsOption = None
     processors: ProcessorsOption = None
 
@@ -173,8 +177,8 @@ def sign(
     The table goes into the index where no -o is given. --from-counts takes n-gram count files
     or folders instead, plain or packed; --format, --keep-case, --fold-numbers and --drop-...
     then say what they say of an index. --model syntax takes annotated files (CoNLL-U or the lines
-    of the thesis's toolkit, with --trees FILE for trees), or plain text that stanza annotates
-    (--models DIR).
+    of the thesis's toolkit, with --trees FILE for trees), or plain text that stanza or spaCy
+    annotates (--with, --models).
     """
     from distsim.contexts.selection import Selection
     from distsim.signatures.table import SignatureTable
@@ -299,18 +303,13 @@ def _annotated_text(
 
     if output is None:
         raise typer.BadParameter("--model syntax needs the table's folder: give -o TABLE")
-    if syntax.models is None:
-        if syntax.processors is not None:
-            raise typer.BadParameter(
-                "--processors chooses what stanza does: name its --models DIR too"
-            )
+    if syntax.tool is None and syntax.models is None and syntax.processors is None:
         return AnnotatedText(sources, trees=syntax.trees or ())
-    from distsim.cli.annotate import annotated_beside
-
     if syntax.trees:
         raise typer.BadParameter("--trees goes with annotated files: leave it or --models out")
+    tool = syntax.tool or Tool.STANZA
     return AnnotatedText(
-        annotated_beside(sources, output, syntax.models, syntax.processors, jobs, bar)
+        annotated_beside(sources, output, tool, syntax.models, syntax.processors, jobs, bar)
     )
 
 

@@ -1,9 +1,11 @@
 """Annotated files, with or without files of trees -> annotated sentences, checked."""
 
 from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 
+from distsim.corpus import spacy_text, stanza_text
 from distsim.corpus.annotation import AnnotatedSentence, fault
 from distsim.corpus.blocks import read_blocks
 from distsim.corpus.conllu import first_text, read_conllu
@@ -45,14 +47,30 @@ def _sentences(sources: Sequence[Source]) -> Iterator[AnnotatedSentence]:
     for source in sources:
         blocks = read_blocks([source])
         seen = []
-        text = ""
+        text, line = "", 0
         for block in blocks:
             seen.append(block)
-            text = first_text(block)
+            text, line = first_text(block)
             if text:
                 break
-        reader = read_toolkit if SEPARATOR in text and "\t" not in text else read_conllu
+        lines_of_toolkit = SEPARATOR in text and "\t" not in text
+        if text and "\t" not in text and not lines_of_toolkit:
+            raise fault(source.label, line, _plain_text())
+        reader = read_toolkit if lines_of_toolkit else read_conllu
         yield from reader(chain(seen, blocks), [source])
+
+
+def _plain_text() -> str:
+    """Return what is wrong with plain text, and all that it takes to annotate it."""
+    if find_spec("stanza") or find_spec("spacy"):
+        install = ""
+    else:
+        install = f"{stanza_text.INSTALL}, or {spacy_text.INSTALL}; "
+    return (
+        "plain text, wanted CoNLL-U (10 columns parted by tabs) or the toolkit's lines. To "
+        f"annotate it: {install}{stanza_text.FETCH}, or, --with spacy, {spacy_text.FETCH}, to "
+        "`sign --model syntax` itself or to `distsim annotate FILE -o FILE.conllu.gz`"
+    )
 
 
 def _with_trees(

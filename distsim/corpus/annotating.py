@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, Protocol
 
 from distsim.corpus.blocks import read_blocks
 from distsim.corpus.sources import STANDARD_INPUT, Source, find_sources
-from distsim.errors import InputError
+from distsim.errors import InputError, ParameterError
 from distsim.parallel import Progress, no_progress, ordered_map
 
 PIECE_CHARACTERS = 60_000  # larger pieces: a little faster, more memory
@@ -48,6 +48,12 @@ class Annotator(Protocol):
 
     def load(self) -> Callable[[list[str]], Annotated]:
         """Load the models and return what annotates a piece: lines that are not blank."""
+
+
+def refuse(missing: Sequence[str]) -> None:
+    """Raise ParameterError for all that an annotator wants, if it wants anything."""
+    if missing:
+        raise ParameterError("; ".join(missing))
 
 
 def annotate(

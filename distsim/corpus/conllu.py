@@ -256,9 +256,9 @@ def _real_governors(
     return found
 
 
-def first_text(block: Block) -> str:
-    """Return the first line of a block that is neither blank nor a comment, or nothing."""
-    for line in block.text.decode().split("\n"):
+def first_text(block: Block) -> tuple[str, int]:
+    """Return the first line that is neither blank nor a comment, and its number; or nothing."""
+    for number, line in enumerate(block.text.decode().split("\n"), block.first_line):
         if line.strip() and not line.startswith("#"):
-            return line
-    return ""
+            return line, number
+    return "", 0

@@ -2,15 +2,17 @@
 
 import importlib.util
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from distsim.corpus.annotating import Annotated, Report
+from distsim.corpus.annotating import Annotated, Report, refuse
 from distsim.corpus.trees import TreeReader
 from distsim.errors import ParameterError
 
+INSTALL = "pip install torch==2.13.0 'distsim[stanza]' (another torch may bring GPU libraries)"
+FETCH = "fetch models with stanza.download('en', model_dir=DIR) and give --models DIR"
 PROCESSORS = ("tokenize", "mwt", "pos", "lemma", "depparse", "ner", "constituency")
 
 
@@ -24,25 +26,34 @@ class StanzaAnnotator:
         pretokenised: lines are sentences, tokens parted by white space.
 
     Raises:
-        ParameterError: stanza is not installed, or a model is not there.
+        ParameterError: stanza is not installed, or a model is not there; all is said at once.
     """
 
-    models: str
+    models: str | None
     processors: tuple[str, ...] | None = None
     pretokenised: bool = False
 
     def __post_init__(self) -> None:
+        missing = []
         if importlib.util.find_spec("stanza") is None:
-            raise ParameterError(
-                "stanza is not installed: pip install torch==2.13.0 'distsim[stanza]' (another "
-                "torch may bring gigabytes of GPU libraries)"
-            )
-        packages = self._packages()
+            missing.append(f"stanza is not installed: {INSTALL}")
+        if self.models is None:
+            missing.append(f"no models: {FETCH}")
+        else:
+            try:
+                packages = self._packages()
+            except ParameterError as error:
+                missing.append(str(error))
+            else:
+                missing += self._missing_processors(packages)
+        refuse(missing)
+
+    def _missing_processors(self, packages: tuple[str, ...]) -> Iterator[str]:
         for name in self.processors or ():
             if name not in PROCESSORS:
-                raise ParameterError(f"processor {name!r}: choose of {', '.join(PROCESSORS)}")
-            if name not in packages:
-                raise ParameterError(
+                yield f"processor {name!r}: choose of {', '.join(PROCESSORS)}"
+            elif name not in packages:
+                yield (
                     f"{self.models}: has no model for {name!r}: fetch one, or choose --processors "
                     f"of {', '.join(packages)}"
                 )
@@ -64,30 +75,31 @@ class StanzaAnnotator:
         return tuple(name for name in PROCESSORS if name in packages)
 
     def _resources(self) -> tuple[str, dict[str, Any]]:
-        file = Path(self.models) / "resources.json"
-        fetch = "fetch models with stanza.download('en', model_dir=DIR) and give --models DIR"
+        folder = Path(str(self.models))
+        file = folder / "resources.json"
         try:
             resources = json.loads(file.read_text(encoding="utf-8"))
         except OSError:
-            raise ParameterError(f"{self.models}: no models of stanza there: {fetch}") from None
+            raise ParameterError(f"{self.models}: no models of stanza there: {FETCH}") from None
         except ValueError:
-            raise ParameterError(f"{file}: is damaged: {fetch}") from None
+            raise ParameterError(f"{file}: is damaged: {FETCH}") from None
         present = [
             name for name in resources
-            if isinstance(resources[name], dict) and (Path(self.models) / name).is_dir()
+            if isinstance(resources[name], dict) and (folder / name).is_dir()
         ]  # fmt: skip
         if len(present) != 1:
             found = ", ".join(present) or "none"
             raise ParameterError(
-                f"{self.models}: models of {found}, wanted those of one language: {fetch}"
+                f"{self.models}: models of {found}, wanted those of one language: {FETCH}"
             )
         return present[0], resources[present[0]]
 
     def settings(self) -> dict[str, Any]:
         """Return what the result depends on, beside the text."""
+        folder = Path(str(self.models))
         models = {
-            file.relative_to(self.models).as_posix(): file.stat().st_size
-            for file in sorted(Path(self.models).rglob("*.pt"))
+            file.relative_to(folder).as_posix(): file.stat().st_size
+            for file in sorted(folder.rglob("*.pt"))
         }
         return {
             "processors": self.chosen,

@@ -1,0 +1,128 @@
+"""Plain text -> CoNLL-U by spaCy (an extra: distsim[spacy])."""
+
+import importlib.util
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from distsim.corpus.annotating import Annotated, Report, refuse
+from distsim.corpus.annotation import check_tree
+
+INSTALL = "pip install 'distsim[spacy]'"
+FETCH = "fetch models with python -m spacy download en_core_web_sm and give --models en_core_web_sm"
+
+
+@dataclass(frozen=True)
+class SpacyAnnotator:
+    """How spaCy annotates text: tags, lemmas, dependencies and names, whatever the models give.
+
+    Arguments:
+        models: the name of an installed package of models, or the folder of a pipeline.
+        pretokenised: lines are sentences, tokens parted by white space.
+
+    Sentences end where the pipeline says, or at full stops where it says nothing. A sentence
+    whose dependencies are no tree is written without them.
+
+    Raises:
+        ParameterError: spaCy is not installed, or the models are not there; all is said at once.
+    """
+
+    models: str | None
+    pretokenised: bool = False
+
+    def __post_init__(self) -> None:
+        missing = []
+        if importlib.util.find_spec("spacy") is None:
+            missing.append(f"spaCy is not installed: {INSTALL}")
+        if self.models is None:
+            missing.append(f"no models: {FETCH}")
+        elif self._meta() is None:
+            missing.append(f"{self.models}: no models of spaCy there: {FETCH}")
+        refuse(missing)
+
+    def settings(self) -> dict[str, Any]:
+        """Return what the result depends on, beside the text."""
+        meta = json.loads(Path(str(self._meta())).read_text(encoding="utf-8"))
+        told = ("lang", "name", "version", "spacy_version", "pipeline", "components", "vectors")
+        folder = Path(str(self._meta())).parent
+        return {
+            "with": "spacy",
+            "models": {name: meta.get(name) for name in told},
+            "sizes": {
+                file.relative_to(folder).as_posix(): file.stat().st_size
+                for file in sorted(folder.rglob("*"))
+                if file.is_file() and "__pycache__" not in file.parts
+            },
+            "pretokenised": self.pretokenised,
+        }
+
+    def load(self) -> Callable[[list[str]], Annotated]:
+        """Return what annotates a piece."""
+        import spacy
+        from spacy.tokens import Doc
+
+        pipeline = spacy.load(str(self.models))
+        ends_sentences = {"parser", "senter", "sentencizer"} & set(pipeline.pipe_names)
+        if not self.pretokenised and not ends_sentences:
+            pipeline.add_pipe("sentencizer", first=True)
+
+        def tokenised(line: str) -> Doc:
+            words = line.split()
+            starts: list[Any] = [True] + [False] * (len(words) - 1)
+            return Doc(pipeline.vocab, words=words, sent_starts=starts)
+
+        def annotated(lines: list[str]) -> Annotated:
+            texts: Sequence[Any] = [tokenised(li) for li in lines] if self.pretokenised else lines
+            whole = self.pretokenised
+            rows = [
+                _rows(sentence)
+                for document in pipeline.pipe(texts)
+                for sentence in ([document[:]] if whole else document.sents)
+            ]
+            rows = [one for one in rows if one]
+            text = "".join(["\n".join(one) + "\n\n" for one in rows])
+            return Annotated(text, Report(sum(map(len, rows)), len(rows), 0))
+
+        return annotated
+
+    def _meta(self) -> Path | None:
+        """Return the file that describes the models, None where there are none."""
+        meta = Path(str(self.models)) / "meta.json"
+        if meta.is_file():
+            return meta
+        try:
+            package = importlib.util.find_spec(str(self.models))
+        except (ImportError, ValueError):
+            return None
+        if package is None or package.origin is None:
+            return None
+        metas = sorted(Path(package.origin).parent.glob("*/meta.json"))
+        return metas[0] if metas else None
+
+
+def _rows(sentence: Any) -> list[str]:
+    """Return the CoNLL-U lines of a span of spaCy's; its tokens of white space are left out."""
+    tokens = [token for token in sentence if not token.is_space]
+    place = {token.i: number for number, token in enumerate(tokens)}
+    heads = [_governor(token, place) for token in tokens]
+    parsed = any(token.dep for token in tokens) and check_tree(heads) is None
+    rows = []
+    for number, (token, head) in enumerate(zip(tokens, heads, strict=True), 1):
+        name = f"ner={token.ent_iob_}-{token.ent_type_}" if token.ent_type_ else "ner=O"
+        columns = (
+            str(number), token.text, token.lemma_, token.pos_, token.tag_, str(token.morph),
+            str(head + 1) if parsed else "", token.dep_ if parsed else "", "",
+            name if token.ent_iob else "",
+        )  # fmt: skip
+        rows.append("\t".join(" ".join(column.split()) or "_" for column in columns))
+    return rows
+
+
+def _governor(token: Any, place: dict[int, int]) -> int:
+    """Return the number of a token's head in its sentence, -1 for the root."""
+    head = token.head
+    while head.is_space and head.head.i != head.i:
+        head = head.head
+    return -1 if head.i == token.i or head.i not in place else place[head.i]
