@@ -4,13 +4,11 @@ Phrases' counted contexts are weighed, projected, composed, cut to bits and writ
 creation: a learnt projection is learnt inside it and belongs to the table, whole or not there.
 """
 
-import re
-import shutil
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,32 +16,33 @@ from distsim import storage
 from distsim.contexts.phrase_store import DEFAULT_MEMORY
 from distsim.contexts.selection import Selection
 from distsim.contexts.sources.index import IndexSource
-from distsim.contexts.sources.source import CountedText, Part, PhraseBatch, PhraseSource, Work
+from distsim.contexts.sources.source import (
+    CountedText,
+    Part,
+    PhraseBatch,
+    PhraseSource,
+    Work,
+    batch_results,
+)
 from distsim.contexts.syntax.model import SyntaxModel
-from distsim.contexts.weights import Weigher
-from distsim.errors import ArtifactError, DistsimError, ParameterError
+from distsim.errors import DistsimError, ParameterError
 from distsim.indexes.corpus_index import CorpusIndex, signatures_inside
-from distsim.kernels.compiled import frozen
-from distsim.kernels.hashing import find_sorted
-from distsim.parallel import Progress, no_progress, ordered_map
+from distsim.parallel import Progress, no_progress
 from distsim.signatures.composition import Composer, PartVectors
 from distsim.signatures.feature_store import FeatureWriter, has_features
 from distsim.signatures.fingerprint import Fingerprint, weights_manifest
 from distsim.signatures.layout import GatheredRows, Rows, StreamedRows
-from distsim.signatures.projections.kinds import find_kind
-from distsim.signatures.projections.learn import Learning, WordRows
-from distsim.signatures.projections.projection import Projection
-from distsim.signatures.projections.spectral import (
-    SpectralProjection,
-    folder_of,
-    projection_inside,
+from distsim.signatures.own_projection import (
+    choose_projection,
+    clear_projections,
+    learn_from,
+    only_its_own,
 )
+from distsim.signatures.projections.projection import Projection
+from distsim.signatures.projections.spectral import projection_inside
 from distsim.signatures.recipe import DEFAULT, Recipe
 from distsim.signatures.signer import SignedBatch, Signer
 from distsim.signatures.sums import SumsStream
-
-T = TypeVar("T")
-_OUR_FOLDERS = re.compile(r"\.?projection(\.[0-9a-f]{12})?(\.unfinished)?")
 
 
 class Signed(NamedTuple):
@@ -118,17 +117,22 @@ def sign(
         )
     known = [path] if home is None else [path, signatures_inside(home), projection_inside(home)]
     try:
-        with storage.create(path, storage.SIGNATURES) as writer, _projections(writer.folder):
+        with storage.create(path, storage.SIGNATURES) as writer, only_its_own(writer.folder):
             work = Work(writer.folder, memory_bytes, jobs, progress)
             with source.counted(recipe.model, recipe.weighting, selection, work) as text:
-                signing = _Signing(text, recipe, selection, keeping, work)
-                signing.choose_projection(writer.folder, projection, known)
-                if signing.made_before(path):
+                if keeping.features and not text.is_sorted:
+                    raise ParameterError(
+                        "`keep_features` with an index, which holds the contexts of its table: "
+                        "leave it out"
+                    )
+                chosen = choose_projection(text, recipe, writer.folder, projection, known, work)
+                signing = _Signing(text, recipe, chosen.projection, selection, keeping, work)
+                if not chosen.is_new and signing.made_before(path):
                     raise _UnchangedError
                 signing.write(writer)
     except _UnchangedError:
         return Signed(path, unchanged=True)
-    _clear_projections(path)
+    clear_projections(path)
     return Signed(path, unchanged=False)
 
 
@@ -151,7 +155,7 @@ def learn(
     with storage.create(path, storage.PROJECTION) as writer:
         work = Work(writer.folder, memory_bytes, jobs, progress)
         with source.counted(recipe.model, recipe.weighting, selection, work) as text:
-            _Signing(text, recipe, selection, Keeping(), work).learn(writer)
+            learn_from(text, recipe, writer, work)
     return Path(path)
 
 
@@ -194,6 +198,7 @@ class _Signing:
         self,
         text: CountedText,
         recipe: Recipe,
+        projection: Projection,
         selection: Selection,
         keeping: Keeping,
         work: Work,
@@ -203,95 +208,11 @@ class _Signing:
         self._selection = selection
         self._keeping = keeping
         self._work = work
-        if keeping.features and not text.is_sorted:
-            raise ParameterError(
-                "`keep_features` with an index, which holds the contexts of its table: leave it out"
-            )
-        self._weights = weights_manifest(recipe.weighting, text.marginals)
-        self._kind = find_kind(recipe.projection)
-        self._is_new = False  # the projection in the table's folder
+        self._projection = projection
         self._least = 1 if keeping.sums else text.lowest_count(selection)
-
-    def choose_projection(self, folder: Path, given: str | Path | None, known: list[Path]) -> None:
-        """Take the projection that the recipe wants into the table's folder, learning it if new."""
-        if self._kind.make is not None:
-            self._projection: Projection = self._kind.make(self._recipe.n_bits, self._recipe.seed)
-            return
-        learnt = self._learnt_before(known) if given is None else self._given(given)
-        if learnt is None or learnt.path.parent != folder:
-            part = folder / "projection"
-            with storage.create(part, storage.PROJECTION) as writer:
-                if learnt is None:
-                    self.learn(writer)
-                else:
-                    learnt.copy(writer)
-            inside = folder_of(folder, storage.Artifact(part).checksum)
-            if inside.exists() and not _is_damaged(inside):
-                shutil.rmtree(part)
-            else:
-                shutil.rmtree(inside, ignore_errors=True)
-                part.rename(inside)
-                self._is_new = True
-            learnt = SpectralProjection.open(inside)
-        self._projection = learnt
-
-    def _given(self, path: str | Path) -> SpectralProjection:
-        """Open the projection that was given, sound and learnt from contexts of this kind."""
-        learnt = SpectralProjection.open(path)
-        learnt.require_model(self._text.model, self._weights)
-        if learnt.artifact.damaged():
-            raise ArtifactError(f"{learnt.path}: is damaged: restore it or learn it again")
-        return learnt
-
-    def _learnt_before(self, known: list[Path]) -> SpectralProjection | None:
-        """Return a sound projection that learning would give again, None where there is none."""
-        wanted = {
-            "model": self._text.model,
-            "weights": self._weights,
-            "bits": self._recipe.n_bits,
-            "seed": self._recipe.seed,
-            "learning": self._learning().manifest(),
-        }
-        for path in known:
-            with suppress(DistsimError):
-                found = SpectralProjection.open(path)
-                if found.answers(wanted) and not found.artifact.damaged():
-                    return found
-        return None
-
-    def _learning(self) -> Learning:
-        """Return how a projection is learnt, as far as the text can teach."""
-        learning = self._recipe.learning
-        lesson = self._text.lesson(learning.rows, learning.features)
-        return replace(learning, rows=lesson.rows, features=lesson.features)
-
-    def learn(self, writer: storage.ArtifactWriter) -> None:
-        """Learn a projection from the frequent words and the features around them."""
-        if self._kind.learn is None:
-            raise ParameterError(
-                f"`projection` {self._recipe.projection!r} is not learnt: choose another recipe"
-            )
-        learning = self._learning()
-        least = self._text.lesson(learning.rows, learning.features).min_count
-        features = self._text.frequent_features(learning.features)
-        weighed = _Weighed(self._recipe, self._text, features)
-        self._kind.learn(
-            writer,
-            self._mapped("learning", self._text.parts(least, 1), weighed.rows),
-            features,
-            self._text.model,
-            self._weights,
-            self._recipe.n_bits,
-            self._recipe.seed,
-            learning,
-            jobs=self._work.jobs,
-            progress=self._work.progress,
-        )
 
     def made_before(self, path: Path) -> bool:
         """Tell whether the very table that is to be written stands at `path`, sound."""
-        if self._is_new:
-            return False
         with suppress(DistsimError, LookupError, TypeError):
             artifact = storage.Artifact(path, storage.SIGNATURES)
             present = dict(artifact.parameters)
@@ -336,7 +257,8 @@ class _Signing:
         ) -> tuple[SignedBatch, tuple[np.ndarray, np.ndarray] | None]:
             return signer.sign(batch), signer.named_weights(batch) if features else None
 
-        for batch, weights in self._mapped("signing", all_parts, signed):
+        total = None if keeping.sums else text.total()
+        for batch, weights in batch_results(text, all_parts, signed, self._work, "signing", total):
             rows.add(batch)
             if features is not None and weights is not None:
                 features.add(batch.phrases.hashes, batch.phrases.contexts.starts, *weights)
@@ -377,7 +299,8 @@ class _Signing:
         def vectors_of(batch: PhraseBatch) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
             return batch.hashes, batch.strengths, signer.vectors(batch).astype(np.float16)
 
-        found = list(self._mapped("words", text.parts(self._selection.min_count, 1), vectors_of))
+        words = text.parts(self._selection.min_count, 1)
+        found = list(batch_results(text, words, vectors_of, self._work, "words", text.total()))
         if not found:
             found = [(np.empty(0, np.uint64), np.empty(0, np.uint64),
                       np.empty((0, self._projection.n_bits), np.float16))]  # fmt: skip
@@ -388,7 +311,7 @@ class _Signing:
     def _fingerprint(self, composition: dict[str, Any] | None = None) -> Fingerprint:
         return Fingerprint(
             self._text.model,
-            self._weights,
+            weights_manifest(self._recipe.weighting, self._text.marginals),
             self._text.normaliser.manifest(),
             self._projection.manifest(),
             composition,
@@ -411,72 +334,3 @@ class _Signing:
         if self._keeping.sums:
             counted["sums"] = {"tokens": text.n_tokens, "sentences": text.n_sentences}
         return counted
-
-    def _mapped(
-        self, stage: str, parts: Iterator[Part], function: Callable[[PhraseBatch], T]
-    ) -> Iterator[T]:
-        """Yield function(batch) for the batches of all parts, in order, in threads."""
-
-        def finish(part: Part) -> tuple[int, list[T]]:
-            return part.size, [function(batch) for batch in self._text.count(part)]
-
-        done, total = 0, None if self._keeping.sums else self._text.total()
-        for size, results in ordered_map(finish, parts, self._work.jobs):
-            yield from results
-            done += size
-            self._work.progress(stage, done, total)
-
-
-class _Weighed:
-    """Words' contexts -> rows over the features that are to be learnt; shared by threads."""
-
-    def __init__(self, recipe: Recipe, text: CountedText, features: np.ndarray) -> None:
-        self._weighting = recipe.weighting
-        self._features = frozen(features)
-        self._space = text.space
-        if text.space is not None:
-            self._weigher = Weigher(text.space, recipe.weighting)
-            self._columns = find_sorted(self._features, frozen(text.space.hashes))
-
-    def rows(self, batch: PhraseBatch) -> WordRows:
-        """Return the rows of a batch of words."""
-        contexts, space = batch.contexts, batch.space
-        if space is self._space:
-            weigher, columns = self._weigher, self._columns
-        else:
-            weigher = Weigher(space, self._weighting)
-            columns = find_sorted(self._features, frozen(space.hashes))
-        return WordRows(
-            batch.hashes, batch.strengths, contexts.starts,
-            columns[contexts.features].astype(np.int32), weigher.weigh(contexts),
-        )  # fmt: skip
-
-
-def _is_damaged(projection: Path) -> bool:
-    try:
-        return bool(SpectralProjection.open(projection).artifact.damaged())
-    except DistsimError:
-        return True
-
-
-@contextmanager
-def _projections(folder: Path) -> Iterator[None]:
-    """Leave in a table's folder only the projection that its manifest names."""
-    _clear_projections(folder)
-    try:
-        yield
-    except BaseException:
-        _clear_projections(folder)
-        raise
-
-
-def _clear_projections(folder: Path) -> None:
-    """Remove projections that a table's manifest does not name: leavings of older writers."""
-    kept = None
-    with suppress(DistsimError, LookupError, TypeError):
-        made = storage.Artifact(folder, storage.SIGNATURES).parameters["fingerprint"]
-        kept = folder_of(folder, made["projection"]["learnt"]).name
-    for inside in folder.iterdir():
-        ours = _OUR_FOLDERS.fullmatch(inside.name) and not inside.is_symlink()
-        if ours and inside.is_dir() and inside.name != kept:
-            shutil.rmtree(inside, ignore_errors=True)

@@ -5,11 +5,11 @@ gives such batches is signed by `distsim.signatures.sign`, weighed, projected, c
 written like all others.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -23,12 +23,13 @@ from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.tokeniser import TextFormat
 from distsim.kernels.compiled import frozen
 from distsim.kernels.text import render_phrases
-from distsim.parallel import Progress, no_progress
+from distsim.parallel import Progress, no_progress, ordered_map
 
 BATCH_PHRASES = 1 << 13  # a batch's sums are held in memory, for every thread
 _MOST_32 = 0xFFFFFFFF
 
 Model = NgramModel | SyntaxModel
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -194,6 +195,26 @@ def batches_of(
             part.hashes, rendered, np.diff(ends), part.strengths,
             narrowed(part.starts, part.features, part.counts), space,
         )  # fmt: skip
+
+
+def batch_results(
+    text: CountedText,
+    parts: Iterator[Part],
+    function: Callable[[PhraseBatch], T],
+    work: Work,
+    stage: str,
+    total: int | None,
+) -> Iterator[T]:
+    """Yield function(batch) for the batches of all parts, in order, counted and made in threads."""
+
+    def finish(part: Part) -> tuple[int, list[T]]:
+        return part.size, [function(batch) for batch in text.count(part)]
+
+    done = 0
+    for size, results in ordered_map(finish, parts, work.jobs):
+        yield from results
+        done += size
+        work.progress(stage, done, total)
 
 
 def narrowed(starts: np.ndarray, features: np.ndarray, counts: np.ndarray) -> ContextCounts:
