@@ -18,6 +18,7 @@ from distsim.cli.console import (
     read_lines,
     say,
 )
+from distsim.cli.in_sentence import AMONG, InSentenceOption, ranked_in
 
 if TYPE_CHECKING:
     from distsim.comparison import ExactCosine, LearntCosine, StoredCosine
@@ -74,6 +75,7 @@ def neighbours(
         str | None,
         typer.Option(metavar="FILE", help="That the table was signed by, if not the index's own."),
     ] = None,
+    sentence: InSentenceOption = None,
     file: InputOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -81,7 +83,7 @@ def neighbours(
 
     Prints rank<TAB>phrase<TAB>similarity<TAB>strength; with --input the focal phrase first.
     A fifth column says `composed` where the focal phrase is not in the table and its bits were
-    made of its words.
+    made of its words. With --in the similarity gives way to the score of `distsim substitute`.
     """
     from distsim.cli.opened import exact_cosine, learnt_cosine
     from distsim.comparison import reason_without_signature
@@ -101,6 +103,8 @@ def neighbours(
         lengths=range(low, high + 1) if lengths else None,
         distinct=distinct,
     )
+    if sentence is not None and (file is not None or rerank is not None or threshold is not None):
+        raise typer.BadParameter("--in goes with one phrase, without --rerank and --threshold")
     if rerank is not None and threshold is not None:
         raise typer.BadParameter("--rerank orders the k nearest: leave out --threshold")
     measure: ExactCosine | StoredCosine | LearntCosine | None = None
@@ -116,6 +120,11 @@ def neighbours(
         if not one.empty:
             if measure is not None and rerank is not None:
                 found = search.reranked(one.phrase, k, measure, rerank)
+            elif sentence is not None:
+                found = search.nearest(one.phrase, max(k, AMONG))
+                names = [near.phrase for near in found or ()]
+                ranked = ranked_in(index or table, table, sentence, one.phrase, names)[:k]
+                found = found and [found[i]._replace(similarity=score) for i, score in ranked]
             elif threshold is None:
                 found = search.nearest(one.phrase, k)
             else:

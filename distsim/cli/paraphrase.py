@@ -17,6 +17,7 @@ from distsim.cli.console import (
     put_json,
     say,
 )
+from distsim.cli.in_sentence import AMONG, InSentenceOption, ranked_in
 from distsim.cli.options import Weights
 
 if TYPE_CHECKING:
@@ -108,19 +109,27 @@ def paraphrase(
         str | None,
         typer.Option("--output", "-o", metavar="OUT", help="With --text: the file to write."),
     ] = None,
+    sentence: InSentenceOption = None,
     why: Annotated[
         bool, typer.Option("--why", help="Also print where it was found, and shared contexts.")
     ] = False,
     as_json: JsonOption = False,
     jobs: JobsOption = None,
 ) -> None:
-    """Print focal<TAB>rank<TAB>paraphrase<TAB>score<TAB>count<TAB>evidence."""
+    """Print focal<TAB>rank<TAB>paraphrase<TAB>score<TAB>count<TAB>evidence.
+
+    With --in the score is that of `distsim substitute`.
+    """
+    from dataclasses import asdict, replace
+
     batch = (text, known, output)
     if any(one is not None for one in batch) and not all(one is not None for one in batch):
         raise typer.BadParameter("--text, --known and --output go together: give all three")
     if text is not None and (phrases or file is not None):
         raise typer.BadParameter("give phrases, or a text with --text, not both")
     asked = [] if text is not None else asked_phrases(phrases, file)
+    if sentence is not None and (file is not None or len(asked) != 1):
+        raise typer.BadParameter("--in goes with one phrase")
     changes: dict[str, Any] = {
         "k": k, "min_score": min_score, "window": window, "sample": sample, "mcc": mcc,
         "max_length": max_length, "length_difference": length_difference,
@@ -128,12 +137,13 @@ def paraphrase(
         "collapsed": collapsed, "one_sided": one_sided, "neighbours": neighbours,
     }  # fmt: skip
     options = _options(preset.value, changes, weights)
+    most = options.k
+    if sentence is not None:
+        options = replace(options, k=max(most, AMONG))
     paraphraser = _opened(index, table, options)
     if text is not None and known is not None and output is not None:
         _batch(paraphraser, text, known, output, phrase_length, jobs)
         return
-    from dataclasses import asdict
-
     from distsim.parallel import ordered_map
 
     wanted = [one.phrase for one in asked if not one.empty]
@@ -146,7 +156,12 @@ def paraphrase(
         if not answer.paraphrases:
             _put_nothing(one.phrase, answer.count, str(answer.reason), as_json)
             say(f"NA: {one.phrase!r}: {answer.reason}")
-        for rank, found in enumerate(answer.paraphrases, 1):
+        listed = answer.paraphrases
+        if sentence is not None and listed:
+            names = [found.phrase for found in listed]
+            ranked = ranked_in(index, table or index, sentence, one.phrase, names)[:most]
+            listed = [replace(listed[i], score=score) for i, score in ranked]
+        for rank, found in enumerate(listed, 1):
             if as_json:
                 put_json(focal=one.phrase, focal_count=answer.count, rank=rank, **asdict(found))
                 continue

@@ -164,6 +164,13 @@ class Substituter:
             )
         return result
 
+    def scores(
+        self, left: str, target: str, right: str, candidates: Sequence[str]
+    ) -> list[float | None]:
+        """Return the score of each given candidate, in their order, None where there is none."""
+        scores = self._ranking.scores(self.evidence(left, target, right, candidates))
+        return [None if math.isnan(score) else score for score in scores.tolist()]
+
     def evidence(self, left: str, target: str, right: str, candidates: Sequence[str]) -> Evidence:
         """Return what is known of given candidates, in their order, before it is mixed."""
         occurrence = Occurrence.of(self._lexicon, left, target, right)
