@@ -110,8 +110,8 @@ def main():
     parser.add_argument("--exact", metavar="INDEX")
     given = parser.parse_args()
     from distsim import CorpusIndex, ExactCosine, SignatureTable
-    from distsim.grammar.formats.rules import Rule
-    from distsim.grammar.pivot import PivotOptions, gap_of, pivot_file
+    from distsim.grammar.formats.rules import Rule, gap_of
+    from distsim.grammar.pivot import PivotOptions, pivot_grammar
 
     table = SignatureTable.open(given.table)
     exact = ExactCosine(CorpusIndex.open(given.exact), table) if given.exact else None
@@ -148,7 +148,7 @@ def main():
             grammar.write_bytes(b"".join(line for _, line in read_lines(given.grammar)))
         else:
             samt = SHARED / "grammars/joshua.bn-en.samt.grammar.gz"
-            pivot_file(samt, grammar, PivotOptions("12", "10", "9"))
+            pivot_grammar(samt, grammar, PivotOptions(features={"p(e|f)": "12", "p(f|e)": "10"}))
         rule_lines = grammar.read_text().splitlines(keepends=True)
         similar = scored(rule_lines, table, folder, exact)
         for label, lines, values in (

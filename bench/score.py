@@ -32,10 +32,10 @@ GAP = re.compile(rb"\[.+,\d+\]\Z")
 
 
 def pivoted(folder, grammar):
-    from distsim.grammar.pivot import PivotOptions, pivot_file
+    from distsim.grammar.pivot import PivotOptions, pivot_grammar
 
     path = folder / "pivoted"
-    pivot_file(grammar, path, PivotOptions("12", "10", "9"))
+    pivot_grammar(grammar, path, PivotOptions(features={"p(e|f)": "12", "p(f|e)": "10"}))
     return path
 
 

@@ -1,6 +1,10 @@
 """Kernels of rules against slow twins: parsing, links by evidence, finding texts."""
 
+import math
+import re
+
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -8,9 +12,16 @@ from distsim.corpus.lines import LineBlock, split_lines
 from distsim.grammar.alignment import RuleAligner
 from distsim.grammar.block import parse_block
 from distsim.grammar.fields import split_fields
-from distsim.grammar.formats.rules import RULES
-from distsim.grammar.pivot import gap_of
+from distsim.grammar.formats.rules import RULES, Features, gap_of
 from distsim.kernels.compiled import frozen
+from distsim.kernels.features import (
+    ABSENT,
+    FOUND,
+    NO_NUMBER,
+    NOT_AVAILABLE,
+    read_columns,
+    read_number,
+)
 from distsim.kernels.tables import find_texts
 from tests.naive_grammar import naive_links
 
@@ -87,3 +98,37 @@ def test_rows_of_one_hash_are_told_apart_by_their_text(wanted, block_rows):
         frozen(np.frombuffer(b"".join(wanted), np.uint8)), frozen(offsets),
     )  # fmt: skip
     assert found.tolist() == [rows.index(w) if w in rows[:3] else -1 for w in wanted]
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.one_of(
+        st.floats(allow_nan=False, allow_infinity=False).map(repr),
+        st.text("0123456789.eE+-_nai ", max_size=12),
+        st.from_regex(r"[+-]?[0-9]{0,25}\.?[0-9]{0,25}(e[+-]?[0-9]{1,4})?", fullmatch=True),
+    )
+)
+def test_numbers_are_pythons_written_plainly(text):
+    data = frozen(np.frombuffer(text.encode(), np.uint8))
+    value, found = read_number(data, 0, data.size)
+    plain = re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", text)
+    assert found == bool(plain and math.isfinite(float(text))) or abs(float(text)) > 1.7e308
+    if found:
+        assert value == pytest.approx(float(text), rel=1e-15, abs=5e-324)
+
+
+def test_columns_are_found_by_name_and_by_place():
+    text = b"x=1 2 y=z=3 NA 1_0 x=4"
+    columns = [b"x", b"y=z", b"0", b"1", b"2", b"3", b"y"]
+    values, found = read_columns(
+        frozen(np.frombuffer(text, np.uint8)), frozen(np.array([[0, len(text)]])),
+        frozen(np.frombuffer(b"".join(columns), np.uint8)),
+        frozen(np.cumsum([0, *map(len, columns)])),
+        frozen(np.array([int(c) if c.isdigit() else -1 for c in columns])),
+    )  # fmt: skip
+    assert values[0, :3].tolist() == [4, 3, 2] and np.isnan(values[0, 3:]).all()
+    wanted = [FOUND, FOUND, FOUND, NOT_AVAILABLE, NO_NUMBER, ABSENT, ABSENT]
+    assert found[0].tolist() == wanted
+    features = Features.parse(text)
+    for k, column in enumerate(columns[:3]):
+        assert float(features.get(column.decode())) == values[0, k]

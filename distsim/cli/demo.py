@@ -98,15 +98,15 @@ def _score_paraphrase_rules(folder: Path, table: "SignatureTable") -> None:
     """Pivot the translation rules in the package, score them, print the best and worst."""
     from distsim.corpus.lines import read_lines
     from distsim.grammar.formats.rules import Rule
-    from distsim.grammar.pivot import PivotOptions, pivot_file
+    from distsim.grammar.pivot import PivotOptions, pivot_grammar
     from distsim.grammar.score_file import score_grammar
     from distsim.grammar.scoring import RuleScorer, ScoreOptions
     from distsim.grammar.training import TrainingOptions
 
     pivoted, scored = folder / "paraphrases.gz", folder / "scored.gz"
-    _step("pivot", "distsim pivot RULES --e-given-f 'p(e|f)' --f-given-e 'p(f|e)' -o PARAPHRASES")
+    _step("pivot", "distsim pivot RULES --columns joint -o PARAPHRASES")
     with as_file(files("distsim") / "data" / "grammars" / "bengali-english.samt.gz") as rules:
-        pivoting = pivot_file(rules, pivoted, PivotOptions("p(e|f)", "p(f|e)"))
+        pivoting = pivot_grammar(rules, pivoted, PivotOptions(columns="joint"))
     print(pivoting.lines()[-1])
 
     _step(

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from distsim.cli.console import progress_bar, say
-from distsim.cli.grammar_options import OnError, OnErrorOption
+from distsim.cli.console import JobsOption, progress_bar, say
+from distsim.cli.grammar_options import FormatOption, OnError, OnErrorOption
 from distsim.cli.options import MemoryOption
 
 
@@ -16,6 +16,15 @@ class Scale(StrEnum):
     PROBABILITY = "probability"
     NEGATIVE_LOG = "negative-log"
     LOG = "log"
+    NEGATIVE_LOG10 = "negative-log10"
+    LOG10 = "log10"
+
+
+class Columns(StrEnum):
+    """What the probabilities of the translation grammar are."""
+
+    JOINT = "joint"
+    CONDITIONAL = "conditional"
 
 
 class Identities(StrEnum):
@@ -25,50 +34,113 @@ class Identities(StrEnum):
     MARK = "mark"
 
 
+class RarityRule(StrEnum):
+    """The rarity penalty of several links."""
+
+    MINIMUM = "minimum"
+    ADDED = "added"
+
+
+class LabelFree(StrEnum):
+    """Over which foreign sides p(e|f) sums."""
+
+    ALL = "all"
+    SAME_LABEL = "same-label"
+
+
 def pivot(
     grammar: Annotated[
-        str, typer.Argument(metavar="GRAMMAR", help="Translation rules; - for stdin.")
+        str, typer.Argument(metavar="GRAMMAR", help="Rules or a phrase table; - for stdin.")
     ],
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="OUT", help="Packed if it ends in .gz.")
     ] = "-",
     e_given_f: Annotated[
         str | None,
-        typer.Option(metavar="FEATURE", help="p(e|f): its name, or position from 0."),
+        typer.Option(metavar="FEATURE", help="p(e|f) within a label: its name, or place from 0."),
     ] = None,
     f_given_e: Annotated[
         str | None,
-        typer.Option(metavar="FEATURE", help="p(f|e); both are uniform where not named."),
+        typer.Option(metavar="FEATURE", help="p(f|e); uniform where not named and not found."),
     ] = None,
     rarity: Annotated[
-        str | None, typer.Option(metavar="FEATURE", help="The rarity penalty, to be carried over.")
+        str | None, typer.Option(metavar="FEATURE", help="The rarity penalty.")
+    ] = None,
+    feature: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=FEATURE",
+            help="Another column by PPDB's name, as 'p(LHS|e)=5'; found by itself if named so.",
+        ),
+    ] = None,
+    columns: Annotated[
+        Columns | None,
+        typer.Option(help="p(e,LHS|f), or p(e|f,LHS); told by their sums where not given."),
     ] = None,
     scale: Annotated[
-        Scale, typer.Option(help="How the grammar writes its probabilities.")
-    ] = Scale.NEGATIVE_LOG,
+        Scale | None,
+        typer.Option(help="How the grammar writes its probabilities; negative-log for rules."),
+    ] = None,
     identities: Annotated[
         Identities, typer.Option(help="Rules with equal sides: drop, or mark by Identity=1.")
     ] = Identities.DROP,
-    min_link: Annotated[
+    min_rule: Annotated[
         float, typer.Option(help="Drop translation rules with p(e|f) or p(f|e) below.")
     ] = 0.0,
-    min_probability: Annotated[
-        float, typer.Option(help="Drop paraphrases with p(e2|e1) or p(e1|e2) below.")
+    min_link: Annotated[
+        float, typer.Option(help="Drop links with p(e2|f) p(f|e1) or the reverse below.")
+    ] = 0.0,
+    min_sum: Annotated[
+        float,
+        typer.Option(
+            "--min-sum",
+            "--min-probability",
+            help="Drop paraphrases with p(e2|e1) or reverse below.",
+        ),
     ] = 0.0,
     max_translations: Annotated[
         int, typer.Option(help="Of each label and foreign side, the most probable; 0: all.")
     ] = 0,
+    rarity_rule: Annotated[
+        RarityRule, typer.Option(help="Of several links: the least, or that of their counts added.")
+    ] = RarityRule.MINIMUM,
+    label_free: Annotated[
+        LabelFree, typer.Option(help="p(e|f) sums over all foreign sides, or those of the rule.")
+    ] = LabelFree.ALL,
+    grammar_format: FormatOption = None,
     memory: MemoryOption = "128M",  # type: ignore[assignment]
     on_error: OnErrorOption = OnError.STOP,
+    jobs: JobsOption = None,
 ) -> None:
     """Pair English sides that share a label and a foreign side: paraphrase rules."""
-    from distsim.grammar.pivot import PivotOptions, pivot_file
+    from distsim.grammar.pivot import PivotOptions, pivot_grammar
 
+    named = dict(map(_feature, feature or ()))
+    shortcuts = {"p(e|f)": e_given_f, "p(f|e)": f_given_e, "RarityPenalty": rarity}
+    named |= {name: column for name, column in shortcuts.items() if column is not None}
     options = PivotOptions(
-        e_given_f, f_given_e, rarity, scale.value, identities.value, min_link, min_probability,
-        max_translations,
-    )  # fmt: skip
+        features=named,
+        columns=None if columns is None else columns.value,
+        scale=None if scale is None else scale.value,
+        identities=identities.value,
+        min_rule=min_rule,
+        min_link=min_link,
+        min_sum=min_sum,
+        max_translations=max_translations,
+        rarity_rule=rarity_rule.value,
+        label_free=label_free.value,
+    )
     with progress_bar() as bar:
-        report = pivot_file(grammar, output, options, on_error.value, memory, bar)
+        report = pivot_grammar(
+            grammar, output, options, on_error=on_error.value, grammar_format=grammar_format,
+            jobs=jobs, memory_bytes=memory, progress=bar,
+        )  # fmt: skip
     for line in report.lines():
         say(line)
+
+
+def _feature(text: str) -> tuple[str, str]:
+    name, separator, column = text.rpartition("=")
+    if not separator or not name or not column:
+        raise typer.BadParameter(f"--feature {text!r}: give NAME=FEATURE, as 'p(LHS|e)=5'")
+    return name, column

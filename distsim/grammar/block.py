@@ -23,6 +23,7 @@ class RuleBlock:
     labels: int64[n, 2], where each left-hand side starts and stops.
     features: int64[n, 2], where each line's field of features starts and its last one stops.
     feature_kinds: uint8[n], kernel.NAMED | kernel.BARE: what features the line has.
+    counts: int64[n, 2], where each line's field of counts starts and stops.
     token_stops: int64[n, 2], symbols up to the end of each source and each target side.
     starts, stops: int64[s], the bytes of each symbol. gaps: int64[s], its index or TERMINAL.
     link_stops: int64[n], links up to the end of each rule.
@@ -37,6 +38,7 @@ class RuleBlock:
     labels: np.ndarray
     features: np.ndarray
     feature_kinds: np.ndarray
+    counts: np.ndarray
     token_stops: np.ndarray
     starts: np.ndarray
     stops: np.ndarray

@@ -1,390 +1,560 @@
 """Translation rules -> paraphrase rules: two sides with one label and one foreign side pair up.
 
-Thesis 3.2 and 6.4.1.1; Ganitkevitch et al. 2011, section 3. Everything streams: the rules are
-sorted on disk by label and foreign side, then the pairs by label and sides.
+Thesis 3.2 and 6.4.1.1; Ganitkevitch et al. 2011, section 3; Bannard and Callison-Burch 2005. The
+rules are arrays; pairs are made, summed and written for some source sides at a time, in order.
 """
 
-import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import groupby
+from math import factorial
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
-from distsim.corpus.lines import read_line_blocks
+import numpy as np
+
 from distsim.errors import ParameterError
-from distsim.grammar.block import RuleBlock, parse_block
-from distsim.grammar.external_sort import RUN_BYTES, sorted_records
 from distsim.grammar.faulty_lines import FaultyLines, OnError
-from distsim.grammar.fields import LineFaultError
-from distsim.grammar.formats.rules import RULES, Features, Rule, Symbols
-from distsim.parallel import Progress, no_progress
+from distsim.grammar.margins import KINDS, Kind, Numbered, settle
+from distsim.grammar.translations import (
+    COLUMNS,
+    E_GIVEN_F,
+    E_GIVEN_F_LHS,
+    E_GIVEN_LHS,
+    F_GIVEN_E,
+    F_GIVEN_E_LHS,
+    LEX_E_GIVEN_F,
+    LEX_F_GIVEN_E,
+    LHS_GIVEN_E,
+    LHS_GIVEN_F,
+    RARITY,
+    SCALES,
+    Scale,
+    Translations,
+    read_translations,
+)
+from distsim.kernels import pivot as kernel
+from distsim.kernels.compiled import frozen
+from distsim.parallel import Progress, available_cores, no_progress, ordered_map
 from distsim.storage.files import open_output
 
-Scale = Literal["probability", "negative-log", "log"]
-SCALES: tuple[str, ...] = get_args(Scale)
 Identities = Literal["mark", "drop"]
+RarityRule = Literal["minimum", "added"]
+LabelFree = Literal["all", "same-label"]
 
-_TAB = b"\t"
+_MOST_PAIRS, _PAIR_BYTES = 1 << 16, 2048  # at once, and what each takes
+F_GIVEN_LHS = "p(f|LHS)"
 _LEAST = 1e-300
+_IDENTITY, _LOG_COUNT, _PIVOTS = "Identity", "LogCount", "PivotCount"
+_WHOLE = (_IDENTITY, _PIVOTS)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PivotOptions:
     """How rules are pivoted.
 
     Arguments:
-        target_given_source: the feature, by name or position from 0, that holds p(e|f) of the
-            translation rules; uniform over the distinct e of a label and f where None.
-        source_given_target: likewise p(f|e); uniform over the distinct f of a label and e.
-        rarity: the feature that holds the rarity penalty; none is written where None.
-        scale: `probability`, `negative-log` or `log` (both natural): how they are written.
+        features: what the grammar calls the columns in distsim.grammar.translations.COLUMNS: a
+            feature's name, or its position from 0. Columns that are not named here are found by
+            these names, or where the format fixes them; p(e|f,LHS) and p(f|e,LHS) by those of
+            p(e|f) and p(f|e) too. Without one of the two it is uniform.
+        columns: `joint` or `conditional`: what p(e|f,LHS) and p(f|e,LHS) are in the grammar. Joint
+            ones are renormalised within the label. Told by their sums where None.
+        scale: how probabilities are written: `probability`, `negative-log` or `log`, the latter
+            also with base 10 (`negative-log10` as in cdec, `log10`). The format's where None.
         identities: rules with equal sides are marked (`Identity=1`) or dropped.
-        min_link: translation rules with p(e|f) or p(f|e) below it are dropped early
-            (thesis 6.4.1.1.1).
-        min_probability: paraphrases with p(e2|e1) or p(e1|e2) below it are dropped.
+        min_rule: translation rules with p(e|f,LHS) or p(f|e,LHS) below it are dropped.
+        min_link: links, pairs of rules over one foreign side, with p(e2|f) p(f|e1) or the
+            reverse below it are dropped before they are summed (thesis 6.4.1.1.1).
+        min_sum: paraphrases with p(e2|e1,LHS) or p(e1|e2,LHS) below it are dropped.
         max_translations: keep the so many most probable e of each label and f; 0: all.
+        rarity_rule: the penalty of several links is the `minimum` (thesis 6.4.1.1.2), or that of
+            their counts `added` (Thrax: the product, with 1/e for each link but the first).
+        label_free: p(e2|e1) sums over `all` foreign sides, or over those of the rule's links,
+            of the `same-label` (Thrax).
     """
 
-    target_given_source: str | None = None
-    source_given_target: str | None = None
-    rarity: str | None = None
-    scale: Scale = "negative-log"
+    features: Mapping[str, str] = field(default_factory=dict)
+    columns: Kind | None = None
+    scale: Scale | None = None
     identities: Identities = "drop"
+    min_rule: float = 0.0
     min_link: float = 0.0
-    min_probability: float = 0.0
+    min_sum: float = 0.0
     max_translations: int = 0
+    rarity_rule: RarityRule = "minimum"
+    label_free: LabelFree = "all"
 
     def __post_init__(self) -> None:
-        if self.scale not in SCALES:
-            raise ParameterError(f"--scale {self.scale!r}: choose one of {', '.join(SCALES)}")
-        if self.identities not in get_args(Identities):
-            raise ParameterError(f"--identities {self.identities!r}: choose mark or drop")
-        for name, value in (("link", self.min_link), ("probability", self.min_probability)):
-            if not 0.0 <= value <= 1.0:
-                raise ParameterError(f"--min-{name} {value}: choose 0 to 1")
+        for name in self.features:
+            if name not in COLUMNS:
+                raise ParameterError(f"features {name!r}: choose among {', '.join(COLUMNS)}")
+        for argument, value, choices in (
+            ("columns", self.columns, (None, *KINDS)),
+            ("scale", self.scale, (None, *SCALES)),
+            ("identities", self.identities, get_args(Identities)),
+            ("rarity_rule", self.rarity_rule, get_args(RarityRule)),
+            ("label_free", self.label_free, get_args(LabelFree)),
+        ):
+            if value not in choices:
+                known = ", ".join(str(choice) for choice in choices if choice)
+                raise ParameterError(f"{argument} {value!r}: choose one of {known}")
+        for argument in ("min_rule", "min_link", "min_sum"):
+            if not 0.0 <= getattr(self, argument) <= 1.0:
+                raise ParameterError(f"{argument} {getattr(self, argument)}: choose 0 to 1")
         if self.max_translations < 0:
-            raise ParameterError(f"--max-translations {self.max_translations}: choose 0 or more")
+            raise ParameterError(f"max_translations {self.max_translations}: choose 0 or more")
 
 
 @dataclass
 class PivotReport:
-    """What was read, pruned and written."""
+    """What was read, pruned and written.
+
+    Arguments:
+        read: translation rules. repeated: of them with label and sides of another one: the most
+            probable of each stays. rules_pruned, links_pruned: dropped before the sums.
+        links: pairs over a common foreign side. identities: rules with equal sides.
+        pruned: paraphrases dropped after the sums. gappy: written with both gaps and words.
+        features: the names written.
+        notes: what the columns were found to be.
+    """
 
     faulty: FaultyLines
     read: int = 0
     repeated: int = 0
+    rules_pruned: int = 0
     links_pruned: int = 0
     links: int = 0
     identities: int = 0
     pruned: int = 0
     written: int = 0
     gappy: int = 0
+    features: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
     def lines(self) -> list[str]:
         """Return the report, a few lines of text."""
         told = [
-            f"{self.read:,} translation rules read, {self.repeated:,} repeated, "
-            f"{self.links_pruned:,} pruned before pairing"
+            f"{self.read:,} translation rules read, {self.repeated:,} repeated (the most probable "
+            f"of each stays), {self.rules_pruned:,} pruned before pairing"
         ]
         if self.faulty.kept or self.faulty.dropped:
             told[0] += f", {self.faulty.kept + self.faulty.dropped:,} faulty lines passed over"
             told += [f"  {message}" for message in self.faulty.shown]
         return [
             *told,
-            f"{self.links:,} pairs over a common foreign side; {self.identities:,} identities, "
-            f"{self.pruned:,} paraphrases pruned",
-            f"{self.written:,} paraphrase rules written, {self.gappy:,} with both gaps and words",
+            *self.notes,
+            f"{self.links:,} pairs over a common foreign side, {self.links_pruned:,} more pruned; "
+            f"{self.identities:,} identities, {self.pruned:,} paraphrases pruned",
+            f"{self.written:,} paraphrase rules written, {self.gappy:,} with both gaps and words, "
+            f"features {' '.join(self.features)}",
         ]
 
 
-class _Translation(NamedTuple):
-    """A translation rule in the form that is sorted; gaps are numbered along one side."""
-
-    label: bytes
-    foreign: bytes
-    english: bytes
-    forward: float  # p(e|f)
-    backward: float  # p(f|e)
-    rarity: float
-    links: bytes  # between words: `foreign-english`, comma after comma
-
-
-def pivot_file(
+def pivot_grammar(
     grammar: str | Path,
     output: str | Path,
     options: PivotOptions | None = None,
+    *,
     on_error: OnError = "stop",
-    run_bytes: int = RUN_BYTES,
+    grammar_format: str | None = None,
+    jobs: int | None = None,
+    memory_bytes: int = 128 << 20,
     progress: Progress = no_progress,
 ) -> PivotReport:
-    """Write the paraphrase grammar of a translation grammar, sorted by label and sides.
+    """Write the paraphrase grammar of a translation grammar, by label, source and target side.
 
-    p(e2|e1) = sum over f of p(e2|f) p(f|e1) (thesis equation 3.3), both written as
-    -ln p: `p(e|f,LHS)` for the target given the source and `p(f|e,LHS)` for the reverse.
-    Gaps are numbered along the source side; the alignment field links gaps by index, and
-    words where the translation rules had links. Faulty lines are left out under `keep` and
-    `drop` alike, and counted.
+    With f the foreign side, e1 the source and e2 the target of a paraphrase rule (called f and e
+    in the names of its features, as PPDB does), all as -ln p (thesis 3.2.3):
+
+    - `p(e|f,LHS)` = sum over f of p(e2|f,LHS) p(f|e1,LHS), equation 3.8; `p(f|e,LHS)` the reverse;
+    - `p(e|f)`, `p(f|e)`: the same without labels, equation 3.7;
+    - `p(LHS|e)`, `p(LHS|f)`, `p(e|LHS)`, `p(f|LHS)`: as the translation rules of e2 and e1 have
+      them; p(LHS|e) also from joint columns, by their sums;
+    - `Lex(e|f)`, `Lex(f|e)`: composed over f and summed like probabilities;
+    - `RarityPenalty`; `LogCount`, ln of the number of links (pairs over one f); `PivotCount`,
+      that number; `Identity` where identities are marked.
+
+    Those are written for which the grammar has the columns. Gaps are numbered along the source
+    side; the alignment field links gaps by index, and words where all links agree, or as the most
+    probable link has them where they agree on none. Faulty lines are left out under `keep` and
+    `drop` alike, and counted. About 200 bytes a translation rule are held.
 
     Arguments:
-        grammar: rules whose target sides are paraphrased; `-` for standard input.
-        run_bytes: what a sort holds in memory.
+        grammar: rules, or a Moses phrase table, whose target sides are paraphrased; `-` for
+            standard input.
+        output: gz where the name ends so; `-` for standard output. Written whole or not at all.
+        grammar_format: a name in distsim.grammar.formats.FORMATS; told by the first lines
+            where None.
+        jobs: threads, all cores where None; the same bytes for any number.
+        memory_bytes: about what pairs may take beside the rules.
 
     Raises:
         InputError: the grammar cannot be read, or a line is faulty and on_error is `stop`.
+        ParameterError: the sums of the columns do not tell what these are.
     """
     options = options or PivotOptions()
     report = PivotReport(FaultyLines(grammar, on_error))
-    translations: Iterable[_Translation] = _read(grammar, options, report, progress)
-    if options.source_given_target is None:
-        translations = _uniform_backward(translations, run_bytes)
-    by_foreign = sorted_records(
-        (_TAB.join([t.label, t.foreign, *_packed(t)]) for t in translations), run_bytes
-    )
-    pairs = sorted_records(_paired(by_foreign, options, report), run_bytes)
-    with open_output(output) as out:
-        for line in _aggregated(pairs, options, report):
-            out.write(line)
-            progress("writing", report.written, None)
+    with read_translations(
+        grammar, options.features, options.scale, grammar_format, report.faulty, progress
+    ) as translations:
+        report.read = translations.label.size
+        report.faulty.require_lines(report.read + report.faulty.kept + report.faulty.dropped)
+        rules = _paired_rules(translations, options, report)
+        pivot = _Pivot(translations, rules, options)
+        most = max(1, min(_MOST_PAIRS, memory_bytes // _PAIR_BYTES // (jobs or available_cores())))
+        report.features = pivot.names
+        total = pivot.n_pairs
+        with open_output(output) as out:
+            for made in ordered_map(pivot.write, pivot.chunks(most), jobs):
+                out.write(made.text)
+                report.links += made.links
+                report.links_pruned += made.links_pruned
+                report.identities += made.identities
+                report.pruned += made.pruned
+                report.written += made.written
+                report.gappy += made.gappy
+                progress("pivoting", report.links, total)
+        if options.identities == "drop":
+            report.identities = rules.rows.size
     return report
 
 
-def _read(
-    grammar: str | Path, options: PivotOptions, report: PivotReport, progress: Progress
-) -> Iterator[_Translation]:
-    faulty = report.faulty
-    for lines in read_line_blocks(grammar):
-        block = parse_block(lines, RULES)
-        gaps = block.gaps.tolist()
-        for number in range(len(block)):
-            fault = block.fault(number)
-            if not fault:
-                try:
-                    translation = _translation(block, number, gaps, options)
-                except LineFaultError as error:
-                    fault = str(error)
-            if fault:
-                faulty.keeps(block.first_line + number, fault)
-                continue
-            report.read += 1
-            yield translation
-        progress("reading", report.read, None)
-    faulty.require_lines(report.read + faulty.kept + faulty.dropped)
+@dataclass(frozen=True)
+class _Rules:
+    """The distinct rules that are paired, sorted by label and foreign side.
 
-
-def _translation(
-    block: RuleBlock, number: int, gaps: list[int], options: PivotOptions
-) -> _Translation:
-    rule = Rule.parse(block.line(number))
-    features = rule.features
-    probability = _probability_reader(options.scale, features)
-    source, target = block.sides(number)
-    order: dict[int, int] = {}
-    foreign = _renumbered(rule.source, gaps[source.start : source.stop], order)
-    english = _renumbered(rule.target, gaps[target.start : target.stop], order)
-    words = [
-        b"%d-%d" % (i, j)
-        for i, j in block.links_of(number)
-        if gaps[source[i]] < 0 and gaps[target[j]] < 0
-    ]
-    rarity = 0.0
-    if options.rarity is not None:
-        rarity = features.number(options.rarity)
-    return _Translation(
-        rule.label,
-        foreign,
-        english,
-        probability(options.target_given_source),
-        probability(options.source_given_target),
-        rarity,
-        b",".join(words),
-    )
-
-
-def _probability_reader(scale: Scale, features: Features) -> Callable[[str | None], float]:
-    def probability(column: str | None) -> float:
-        if column is None:
-            return -1.0  # uniform, set later
-        value = features.number(column)
-        if scale == "negative-log":
-            value = math.exp(min(-value, 1.0))
-        elif scale == "log":
-            value = math.exp(min(value, 1.0))
-        if not 0.0 <= value <= 1.000001:
-            raise LineFaultError(
-                f"feature {column} is no probability on the scale {scale!r}: "
-                f"it stands for {value:g}"
-            )
-        return min(value, 1.0)
-
-    return probability
-
-
-def _renumbered(side: Symbols, gaps: list[int], order: dict[int, int]) -> bytes:
-    """Return a side with its gaps numbered by `order`, to which new gaps are added."""
-    symbols = []
-    for symbol, gap in zip(side, gaps, strict=True):
-        if gap >= 0:
-            index = order.setdefault(gap, len(order) + 1)
-            comma = symbol.rfind(b",")
-            label = symbol[1:comma] if comma > 0 else b"X"
-            symbol = b"[%s,%d]" % (label, index)
-        symbols.append(symbol)
-    return b" ".join(symbols)
-
-
-def _packed(t: _Translation) -> list[bytes]:
-    return [t.english, b"%r" % t.forward, b"%r" % t.backward, b"%r" % t.rarity, t.links]
-
-
-def _uniform_backward(
-    translations: Iterable[_Translation], run_bytes: int
-) -> Iterator[_Translation]:
-    """Give each rule p(f|e) = 1 / (distinct f of its label and e); gaps as e orders them."""
-
-    def records() -> Iterator[bytes]:
-        for t in translations:
-            english, foreign = _canonical(t.english.split(), t.foreign.split())
-            yield _TAB.join([t.label, english, foreign, t.foreign, *_packed(t)])
-
-    keyed = (record.split(_TAB) for record in sorted_records(records(), run_bytes))
-    for _, group in groupby(keyed, key=lambda parts: (parts[0], parts[1])):
-        members = list(group)
-        n_foreign = len({parts[2] for parts in members})
-        for label, _, _, foreign, english, forward, _, rarity, links in members:
-            yield _Translation(
-                label, foreign, english, float(forward), 1.0 / n_foreign, float(rarity), links
-            )
-
-
-def _canonical(first: list[bytes], second: list[bytes]) -> tuple[bytes, bytes]:
-    """Return both sides with their gaps numbered along the first; both are canonical gaps."""
-    order: dict[bytes, bytes] = {}
-
-    def numbered(symbols: list[bytes]) -> bytes:
-        out = []
-        for symbol in symbols:
-            gap = gap_of(symbol)
-            if gap is not None:
-                index = order.setdefault(gap[1], b"%d" % (len(order) + 1))
-                symbol = b"[" + gap[0] + b"," + index + b"]"
-            out.append(symbol)
-        return b" ".join(out)
-
-    return numbered(first), numbered(second)
-
-
-def gap_of(symbol: bytes) -> tuple[bytes, bytes] | None:
-    """Return the label and index of a gap, None for a word.
-
-    >>> gap_of(b"[,,1]"), gap_of(b"[NP/NN,12]"), gap_of(b"[1,000]"), gap_of(b"[x]")
-    ((b',', b'1'), (b'NP/NN', b'12'), None, None)
+    rows: int64[n], which translation each is. numbers: of label, sides; target sides and labels
+    in the order of their bytes. columns: float64[n] by the names of their probabilities.
     """
-    if symbol[:1] != b"[" or symbol[-1:] != b"]":
-        return None
-    label, comma, index = symbol[1:-1].rpartition(b",")
-    if not comma or not label or not index.isdigit() or int(index) == 0:
-        return None
-    return label, index
+
+    rows: np.ndarray
+    numbers: Numbered
+    columns: dict[str, np.ndarray]
+    label_order: np.ndarray
+    n_targets: int
 
 
-def _paired(
-    by_foreign: Iterable[bytes], options: PivotOptions, report: PivotReport
-) -> Iterator[bytes]:
-    """Yield label, e1, e2, p(e2|f) p(f|e1), the reverse, rarity, links for every pair."""
-    keyed = (record.split(_TAB) for record in by_foreign)
-    for (label, _), group in groupby(keyed, key=lambda parts: (parts[0], parts[1])):
-        english: dict[bytes, tuple[float, float, float, bytes]] = {}
-        for _, _, side, forward, backward, rarity, links in group:
-            if side in english:
-                report.repeated += 1
-            else:
-                english[side] = float(forward), float(backward), float(rarity), links
-        if options.target_given_source is None:
-            uniform = 1.0 / len(english)
-            english = {e: (uniform, *rest) for e, (_, *rest) in english.items()}  # type: ignore[misc]
-        kept = [
-            (side, values)
-            for side, values in english.items()
-            if values[0] >= options.min_link and values[1] >= options.min_link
-        ]
-        if options.max_translations:
-            kept.sort(key=lambda one: (-one[1][0], one[0]))
-            kept = kept[: options.max_translations]
-        report.links_pruned += len(english) - len(kept)
-        split = [(side.split(), _by_foreign(values[3]), values) for side, values in kept]
-        for one, one_links, (forward_1, backward_1, rarity_1, _) in split:
-            for two, two_links, (forward_2, backward_2, rarity_2, _) in split:
-                if one is two and options.identities == "drop":
-                    report.identities += 1
-                    continue
-                report.links += 1
-                first, second = _canonical(one, two)
-                yield _TAB.join(
-                    [
-                        label, first, second,
-                        b"%r" % (forward_2 * backward_1), b"%r" % (forward_1 * backward_2),
-                        b"%r" % max(rarity_1, rarity_2), _composed(one_links, two_links),
-                    ]
-                )  # fmt: skip
+def _paired_rules(translations: Translations, options: PivotOptions, report: PivotReport) -> _Rules:
+    """Return distinct rules with their probabilities, pruned."""
+    label_order = np.array(
+        sorted(range(len(translations.labels)), key=translations.labels.__getitem__), np.int64
+    )
+    rank = np.argsort(label_order)
+    label = rank[translations.label]
+    sources = np.unique(translations.sources, return_inverse=True)[1]
+    targets, n_targets = _in_byte_order(translations)
+    order = np.lexsort((translations.orders, targets, sources, label))
+    keys = np.stack([label, sources, targets, translations.orders.astype(np.int64)])[:, order]
+    is_new = np.ones(order.size, bool)
+    is_new[1:] = (keys[:, 1:] != keys[:, :-1]).any(axis=0)
+    columns = {name: values[order] for name, values in translations.columns.items()}
+    ones = np.ones(order.size)
+    forward = columns.get(E_GIVEN_F_LHS, columns.get(E_GIVEN_F, ones))
+    backward = columns.get(F_GIVEN_E_LHS, columns.get(F_GIVEN_E, ones))
+    kept = kernel.best_of_repeated(is_new, frozen(forward), frozen(backward))
+    report.repeated = order.size - int(np.count_nonzero(kept))
+    order = order[kept]
+    label, source, target, gap_order = keys[:, kept]
+    columns = {name: values[kept] for name, values in columns.items()}
+    numbers = Numbered(
+        label, source, target, _numbers_of(target, gap_order),
+        _numbers_of(source, target, gap_order), max(1, label_order.size),
+    )  # fmt: skip
+    found = settle(numbers, columns, translations.column_names, options.columns)
+    report.notes += found.notes
+    columns[E_GIVEN_F_LHS], columns[F_GIVEN_E_LHS] = found.forward, found.backward
+    for name, values in (
+        (E_GIVEN_F, found.free_forward), (F_GIVEN_E, found.free_backward),
+        (LHS_GIVEN_E, found.lhs_given_e),
+    ):  # fmt: skip
+        columns.pop(name, None)
+        if values is not None:
+            columns[name] = values
+    keep = (found.forward >= options.min_rule) & (found.backward >= options.min_rule)
+    if options.max_translations:
+        keep[keep] = _most_probable(numbers, found.forward, keep, options.max_translations)
+    report.rules_pruned = order.size - int(np.count_nonzero(keep))
+    numbers = Numbered(
+        label[keep], source[keep], target[keep], numbers.written[keep], numbers.pair[keep],
+        numbers.n_labels,
+    )  # fmt: skip
+    columns = {name: values[keep] for name, values in columns.items()}
+    return _Rules(order[keep], numbers, columns, label_order, n_targets)
 
 
-def _by_foreign(links: bytes) -> dict[bytes, list[bytes]]:
-    found: dict[bytes, list[bytes]] = {}
-    for link in links.split(b",") if links else ():
-        foreign, _, english = link.partition(b"-")
-        found.setdefault(foreign, []).append(english)
-    return found
+def _in_byte_order(translations: Translations) -> tuple[np.ndarray, int]:
+    """Return (the number of each rule's target side in the order of bytes, how many there are)."""
+    _, first, number = np.unique(translations.targets, return_index=True, return_inverse=True)
+    starts, stops = translations.starts[first], translations.stops[first]
+    order = np.argsort(stops - starts, kind="stable")  # of texts alike so far the shorter first
+    for at in range(8 * (int((stops - starts).max(initial=0)) // 8), -1, -8):
+        longer = (stops - starts)[order] > at
+        part = order[longer]
+        data = kernel.eight_bytes(translations.text, frozen(starts[part]), frozen(stops[part]), at)
+        order = np.concatenate([order[~longer], part[np.argsort(data, kind="stable")]])
+    rank = np.empty(order.size, np.int64)
+    rank[order] = np.arange(order.size)
+    return rank[number], order.size
 
 
-def _composed(one: dict[bytes, list[bytes]], two: dict[bytes, list[bytes]]) -> bytes:
-    """Return the links between two sides that meet in the foreign side."""
-    if not one or not two:
-        return b""
-    met = {(i, j) for foreign, sides in one.items() for i in sides for j in two.get(foreign, ())}
-    return b",".join(b"%s-%s" % link for link in sorted(met))
+def _numbers_of(*keys: np.ndarray) -> np.ndarray:
+    """Return a number for each distinct combination of keys."""
+    order = np.lexsort(keys[::-1])
+    new = np.zeros(order.size, np.int64)
+    for key in keys:
+        new[1:] |= np.diff(key[order]) != 0
+    numbers = np.empty(order.size, np.int64)
+    numbers[order] = np.cumsum(new)
+    return numbers
 
 
-def _aggregated(
-    pairs: Iterable[bytes], options: PivotOptions, report: PivotReport
-) -> Iterator[bytes]:
-    keyed = (record.split(_TAB) for record in pairs)
-    for (label, one, two), group in groupby(keyed, key=lambda parts: tuple(parts[:3])):
-        links: set[bytes] = set()
-        forward, backward, rarities = [], [], []
-        for _, _, _, towards, back, rarity, found in group:
-            forward.append(float(towards))
-            backward.append(float(back))
-            rarities.append(float(rarity))
-            links.update(found.split(b",") if found else ())
-        target_given_source = min(1.0, math.fsum(forward))
-        source_given_target = min(1.0, math.fsum(backward))
-        if min(target_given_source, source_given_target) < options.min_probability:
-            report.pruned += 1
-            continue
-        identity = one == two
-        report.identities += identity
-        report.written += 1
-        sides = one.split(), two.split()
-        gaps = [{gap[1]: k for k, s in enumerate(side) if (gap := gap_of(s))} for side in sides]
-        report.gappy += bool(gaps[0]) and len(gaps[0]) < max(len(sides[0]), len(sides[1]))
-        features = [
-            b"p(e|f,LHS)=%.5f" % _negative_log(target_given_source),
-            b"p(f|e,LHS)=%.5f" % _negative_log(source_given_target),
-        ]
-        if options.rarity is not None:
-            features.append(b"RarityPenalty=%.5f" % min(rarities))
-        if options.identities == "mark":
-            features.append(b"Identity=%d" % identity)
-        features.append(b"PivotCount=%d" % len(forward))
-        between = {(k, gaps[1][index]) for index, k in gaps[0].items()}
-        between |= {(int(i), int(j)) for i, _, j in (link.partition(b"-") for link in links)}
-        alignment = b" ".join(b"%d-%d" % link for link in sorted(between))
-        yield b"%s ||| %s ||| %s ||| %s ||| %s\n" % (
-            label, one, two, b" ".join(features), alignment,
+def _most_probable(rules: Numbered, forward: np.ndarray, keep: np.ndarray, most: int) -> np.ndarray:
+    """Return, for the rules kept, which are among the `most` most probable of their group."""
+    group = _numbers_of(rules.label[keep], rules.source[keep])
+    order = np.lexsort((rules.pair[keep], rules.target[keep], -forward[keep], group))
+    first = np.searchsorted(group[order], group[order])
+    among = np.empty(order.size, bool)
+    among[order] = np.arange(order.size) - first < most
+    return among
+
+
+class _Made(NamedTuple):
+    """The lines of some source sides, with what was counted on the way."""
+
+    text: bytes
+    links: int
+    links_pruned: int
+    identities: int
+    pruned: int
+    written: int
+    gappy: int
+
+
+class _Groups(NamedTuple):
+    """Rules sorted by group, and what pairing needs of them."""
+
+    starts: np.ndarray
+    stops: np.ndarray
+    targets: np.ndarray
+    orders: np.ndarray
+    n_gaps: np.ndarray
+    forward: np.ndarray
+    backward: np.ndarray
+
+
+class _Pivot:
+    """Pairs the rules of some source sides at a time and writes the paraphrases; thread-safe."""
+
+    def __init__(self, translations: Translations, rules: _Rules, options: PivotOptions) -> None:
+        self._options = options
+        self._rules = rules
+        self._has_gaps = translations.has_gaps
+        self._text = translations.text
+        self._links = translations.links
+        rows = rules.rows
+        self._starts, self._stops, self._link_starts, self._link_stops, self._n_symbols = (
+            frozen(array[rows])
+            for array in (
+                translations.starts, translations.stops, translations.link_starts,
+                translations.link_stops, translations.n_symbols,
+            )
+        )  # fmt: skip
+        self._read_order = frozen(rows)
+        self._columns = {name: frozen(values) for name, values in rules.columns.items()}
+        numbers = rules.numbers
+        orders, n_gaps = translations.orders[rows], translations.n_gaps[rows]
+        self._n_orders = factorial(int(n_gaps.max(initial=0)))
+        group = _numbers_of(numbers.label, numbers.source)
+        self._groups = self._grouped(
+            group, numbers.target, orders, n_gaps, self._columns[E_GIVEN_F_LHS],
+            self._columns[F_GIVEN_E_LHS],
+        )  # fmt: skip
+        self._by_source = np.lexsort((group, numbers.target, numbers.label))
+        self._pairs_of = (self._groups.stops - self._groups.starts)[self._by_source]
+        self.n_pairs = int(self._pairs_of.sum())
+        if options.identities == "drop":
+            self.n_pairs -= rows.size
+        has_free = E_GIVEN_F in self._columns and F_GIVEN_E in self._columns
+        self._free: tuple[_Groups, np.ndarray] | None = None
+        if has_free and options.label_free == "all" and numbers.n_labels > 1:
+            first = np.unique(numbers.pair, return_index=True)[1]  # sorted by foreign side
+            free = self._grouped(
+                numbers.source[first], numbers.target[first], orders[first], n_gaps[first],
+                self._columns[E_GIVEN_F][first], self._columns[F_GIVEN_E][first],
+            )  # fmt: skip
+            self._free = free, np.argsort(free.targets, kind="stable")
+        self.names = self._written_names(has_free)
+        texts = [f" {name}=".encode() for name in self.names]
+        self._name_text = frozen(np.frombuffer(b"".join(texts), np.uint8))
+        self._name_offsets = frozen(np.cumsum([0, *map(len, texts)]))
+        self._whole = frozen(np.array([name in _WHOLE for name in self.names]))
+        labels = [translations.labels[number] for number in rules.label_order.tolist()]
+        self._label_text = frozen(np.frombuffer(b"".join(labels), np.uint8))
+        self._label_offsets = frozen(np.cumsum([0, *map(len, labels)]))
+
+    @staticmethod
+    def _grouped(group: np.ndarray, *arrays: np.ndarray) -> _Groups:
+        starts = np.searchsorted(group, group)
+        stops = np.searchsorted(group, group, side="right")
+        return _Groups(*(frozen(array) for array in (starts, stops, *arrays)))
+
+    def _written_names(self, has_free: bool) -> list[str]:
+        """Return the names of the features, in PPDB's order, which is that of ASCII."""
+        has = self._columns.__contains__
+        names = [E_GIVEN_F_LHS, F_GIVEN_E_LHS, _LOG_COUNT, _PIVOTS]
+        names += [_IDENTITY] * (self._options.identities == "mark")
+        names += [E_GIVEN_F, F_GIVEN_E] * has_free + [RARITY] * has(RARITY)
+        names += [LHS_GIVEN_E, LHS_GIVEN_F] * has(LHS_GIVEN_E)
+        names += [E_GIVEN_LHS, F_GIVEN_LHS] * has(E_GIVEN_LHS)
+        if has(LEX_E_GIVEN_F) and has(LEX_F_GIVEN_E):
+            names += [LEX_E_GIVEN_F, LEX_F_GIVEN_E]
+        return sorted(names)
+
+    def chunks(self, most: int) -> Iterator[np.ndarray]:
+        """Yield rules by source side, about `most` pairs, one side's together."""
+        by_source, numbers = self._by_source, self._rules.numbers
+        label, target = numbers.label[by_source], numbers.target[by_source]
+        new = np.flatnonzero((np.diff(label) != 0) | (np.diff(target) != 0)) + 1
+        ends = np.append(new, by_source.size)
+        total = np.concatenate([[0], np.cumsum(self._pairs_of)])
+        begin = 0
+        while begin < by_source.size:
+            enough = np.searchsorted(total[ends], total[begin] + most)
+            end = int(ends[min(enough, ends.size - 1)])
+            yield by_source[begin:end]
+            begin = end
+
+    def write(self, sources: np.ndarray) -> _Made:
+        """Return the paraphrases whose source sides are those of some rules."""
+        options, groups, numbers = self._options, self._groups, self._rules.numbers
+        label, target = numbers.label[sources], numbers.target[sources]
+        runs = np.zeros(sources.size, np.int64)
+        runs[1:] = np.cumsum((np.diff(label) != 0) | (np.diff(target) != 0))
+        keys, firsts, seconds, links_pruned = self._pairs(
+            groups, sources, runs, options.min_link, options.identities == "mark"
+        )
+        stops, keys = _runs(keys)
+        if not stops.size:
+            return _Made(b"", 0, links_pruned, 0, 0, 0, 0)
+        values = self._values(stops, firsts, seconds, keys, runs, sources)
+        begins = np.concatenate([[0], stops[:-1]])
+        ones, twos = firsts[begins], seconds[begins]
+        least = np.minimum(values[E_GIVEN_F_LHS], values[F_GIVEN_E_LHS])
+        fine = least >= options.min_sum
+        best = kernel.best_pairs(
+            frozen(stops), frozen(firsts), frozen(seconds), groups.forward, groups.backward,
+            self._read_order,
+        )  # fmt: skip
+        in_fine = np.repeat(fine, stops - begins)
+        before = np.concatenate([[0], np.cumsum(in_fine)])
+        firsts, seconds = firsts[in_fine], seconds[in_fine]
+        stops, best = before[stops][fine], before[best][fine]
+        identity = (ones == twos)[fine]
+        ones, twos = ones[fine], twos[fine]
+        text = kernel.render_rules(
+            self._text, self._starts, self._stops, frozen(ones), frozen(twos),
+            kernel.relative_orders(frozen(ones), frozen(twos), groups.orders, groups.n_gaps),
+            self._label_text, self._label_offsets, frozen(numbers.label[ones]),
+            self._name_text, self._name_offsets, self._costs(values, fine), self._whole,
+            frozen(stops), frozen(firsts), frozen(seconds), frozen(best), self._link_starts,
+            self._link_stops, self._links, self._has_gaps,
+        )  # fmt: skip
+        longest = np.maximum(self._n_symbols[ones], self._n_symbols[twos])
+        gappy = (groups.n_gaps[ones] > 0) & (longest > groups.n_gaps[ones])
+        return _Made(
+            text.tobytes(), in_fine.size, links_pruned, int(np.count_nonzero(identity)),
+            fine.size - int(np.count_nonzero(fine)), ones.size, int(np.count_nonzero(gappy)),
         )  # fmt: skip
 
+    def _pairs(
+        self, groups: _Groups, sources: np.ndarray, runs: np.ndarray, least: float,
+        identities: bool,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:  # fmt: skip
+        """Return what kernels.pivot.pair_up does, in the order of the keys."""
+        n_pairs = int((groups.stops[sources] - groups.starts[sources]).sum())
+        keys, firsts, seconds, pruned = kernel.pair_up(
+            frozen(sources), frozen(runs), groups.starts, groups.stops, groups.targets,
+            self._rules.n_targets, groups.orders, groups.n_gaps, self._n_orders, groups.forward,
+            groups.backward, least, identities, n_pairs,
+        )  # fmt: skip
+        order = np.argsort(keys, kind="stable")
+        return keys[order], firsts[order], seconds[order], pruned
 
-def _negative_log(probability: float) -> float:
-    return -math.log(max(probability, _LEAST)) + 0.0
+    def _values(
+        self, stops: np.ndarray, firsts: np.ndarray, seconds: np.ndarray, keys: np.ndarray,
+        runs: np.ndarray, sources: np.ndarray,
+    ) -> dict[str, np.ndarray]:  # fmt: skip
+        """Return the features of paraphrases, one for each run of pairs; probabilities as such."""
+        columns = self._columns
+        pairs = frozen(stops), frozen(firsts), frozen(seconds)
+
+        def summed(forward: str, backward: str) -> tuple[np.ndarray, np.ndarray]:
+            towards = kernel.sum_products(*pairs, columns[backward], columns[forward])
+            return towards, kernel.sum_products(*pairs, columns[forward], columns[backward])
+
+        values = {}
+        values[E_GIVEN_F_LHS], values[F_GIVEN_E_LHS] = summed(E_GIVEN_F_LHS, F_GIVEN_E_LHS)
+        n_pivots = np.diff(stops, prepend=0)
+        values[_PIVOTS] = n_pivots.astype(np.float64)
+        values[_LOG_COUNT] = np.log(values[_PIVOTS])
+        begins = stops - n_pivots
+        ones, twos = firsts[begins], seconds[begins]
+        values[_IDENTITY] = (ones == twos).astype(np.float64)
+        if E_GIVEN_F in self.names:
+            values[E_GIVEN_F], values[F_GIVEN_E] = (
+                summed(E_GIVEN_F, F_GIVEN_E)
+                if self._free is None
+                else self._label_free(keys, runs, sources)
+            )
+        if LEX_E_GIVEN_F in self.names:
+            values[LEX_E_GIVEN_F], values[LEX_F_GIVEN_E] = summed(LEX_E_GIVEN_F, LEX_F_GIVEN_E)
+        if RARITY in self.names:
+            values[RARITY] = kernel.rarities(
+                *pairs, columns[RARITY], self._options.rarity_rule == "added"
+            )
+        for of_e, of_f in ((LHS_GIVEN_E, LHS_GIVEN_F), (E_GIVEN_LHS, F_GIVEN_LHS)):
+            if of_e in self.names:
+                values[of_e], values[of_f] = columns[of_e][twos], columns[of_e][ones]
+        return values
+
+    def _label_free(
+        self, keys: np.ndarray, runs: np.ndarray, sources: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return p(e2|e1) and p(e1|e2) over all foreign sides, for the keys of paraphrases."""
+        assert self._free is not None
+        groups, by_target = self._free
+        per_run = self._rules.n_targets * self._n_orders
+        first_of_run = np.flatnonzero(np.diff(runs, prepend=-1))
+        sides, side_of_run = np.unique(
+            self._rules.numbers.target[sources[first_of_run]], return_inverse=True
+        )
+        in_order = groups.targets[by_target]
+        begins = np.searchsorted(in_order, sides)
+        lengths = np.searchsorted(in_order, sides, side="right") - begins
+        side = np.repeat(np.arange(sides.size), lengths)
+        within = np.arange(side.size) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        found, firsts, seconds, _ = self._pairs(
+            groups, by_target[begins[side] + within], side, 0.0, True
+        )
+        stops, found = _runs(found)
+        pairs = frozen(stops), frozen(firsts), frozen(seconds)
+        wanted = np.searchsorted(found, side_of_run[keys // per_run] * per_run + keys % per_run)
+        towards = kernel.sum_products(*pairs, groups.backward, groups.forward)
+        back = kernel.sum_products(*pairs, groups.forward, groups.backward)
+        return towards[wanted], back[wanted]
+
+    def _costs(self, values: dict[str, np.ndarray], fine: np.ndarray) -> np.ndarray:
+        """Return the features as they are written, float64[lines, features]."""
+        columns = []
+        for name in self.names:
+            column = values[name][fine]
+            if name.startswith(("p(", "Lex(")):
+                column = -np.log(np.clip(column, _LEAST, 1.0))
+            columns.append(column)
+        return frozen(np.stack(columns, axis=1))
+
+
+def _runs(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return (where each run of equal keys stops, its key), for sorted keys."""
+    stops = np.append(np.flatnonzero(np.diff(keys)) + 1, keys.size)[: keys.size]
+    return stops, keys[stops - 1]

@@ -9,7 +9,7 @@ FINE, FEW_FIELDS, BAD_LABEL, EMPTY_SIDE, BAD_GAP, BAD_LINK, LINK_OUTSIDE, NOT_UT
 NAMED, BARE = 1, 2  # kinds of features, as bits
 TERMINAL = -1
 # Where the parts of a rule stand among the fields of a line: what a layout says, in this order.
-LABEL, SOURCE, TARGET, FEATURES, LINKS, PARTNERS, GAPS = range(7)
+LABEL, SOURCE, TARGET, FEATURES, LINKS, COUNTS, PARTNERS, GAPS = range(8)
 _MOST_FIELDS = 8  # further ones are counted, not kept
 _LARGEST = 1 << 30  # no index is larger
 _TAB, _NEWLINE, _RETURN, _SPACE, _BAR = 9, 10, 13, 32, 124
@@ -272,8 +272,8 @@ def _sizes(text):
 def parse_rules(text, layout):
     """Parse the lines of a block of rules.
 
-    layout: int64[7], the field, from 0, of LABEL, SOURCE, TARGET, FEATURES and LINKS, -1 where
-    there is none; PARTNERS: the first of two fields that, where both hold bracketed partners,
+    layout: int64[8], the field, from 0, of LABEL, SOURCE, TARGET, FEATURES, LINKS and COUNTS, -1
+    where there is none; PARTNERS: the first of two fields that, where both hold bracketed partners,
     stand for LINKS and push the features behind them; GAPS: 1 where sides have gaps.
 
     Returns
@@ -282,6 +282,7 @@ def parse_rules(text, layout):
     labels: int64[n, 2], start and stop of the label;
     features: int64[n, 2], where the field starts and where its last feature stops;
     feature_kinds: uint8[n], NAMED | BARE;
+    counts: int64[n, 2], start and stop of the field of counts;
     token_stops: int64[n, 2], symbols up to the end of each source and each target;
     starts, stops: int64 per symbol; gaps: int64 per symbol, its index or TERMINAL;
     link_stops: int64[n]; links: int64[m, 2] of (source symbol, target symbol).
@@ -293,6 +294,7 @@ def parse_rules(text, layout):
     labels = np.zeros((n_lines, 2), np.int64)
     features = np.zeros((n_lines, 2), np.int64)
     feature_kinds = np.zeros(n_lines, np.uint8)
+    counts = np.zeros((n_lines, 2), np.int64)
     token_stops = np.empty((n_lines, 2), np.int64)
     starts = np.empty(most_tokens, np.int64)
     stops = np.empty(most_tokens, np.int64)
@@ -339,6 +341,8 @@ def parse_rules(text, layout):
                     wrong = BAD_GAP
                     details[line, 0] = gap
         if wrong == FINE:
+            if 0 <= layout[COUNTS] < n_fields and not is_old:
+                counts[line] = fields[layout[COUNTS]]
             bad = -1
             if is_old:
                 for side in range(2):
@@ -362,7 +366,7 @@ def parse_rules(text, layout):
         link_stops[line] = n_links
     line_starts[n_lines] = text.size
     return (
-        line_starts, status, details, labels, features, feature_kinds, token_stops,
+        line_starts, status, details, labels, features, feature_kinds, counts, token_stops,
         starts[:n].copy(), stops[:n].copy(), gaps[:n].copy(),
         link_stops, links[:n_links].copy(),
     )  # fmt: skip

@@ -13,6 +13,7 @@ class Layout(NamedTuple):
     Arguments:
         label: the left-hand side, in square brackets.
         links: word links as `0-0 1-2`.
+        counts: how often the target, the source and both were seen.
         partners: the first of two fields that hold links instead, where both are columns of
             brackets: one bracket a token, with the positions of its partners on the other side.
             The features then stand behind them.
@@ -24,6 +25,7 @@ class Layout(NamedTuple):
     target: int
     features: int
     links: int = -1
+    counts: int = -1
     partners: int = -1
     gaps: bool = True
 

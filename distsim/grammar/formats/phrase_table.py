@@ -205,7 +205,9 @@ def _old_links(source_column: bytes, target_column: bytes) -> list[Link]:
 
 PHRASE_TABLE = GrammarFormat(
     name="phrase-table",
-    layout=Layout(label=-1, source=0, target=1, features=2, links=3, partners=2, gaps=False),
+    layout=Layout(
+        label=-1, source=0, target=1, features=2, links=3, counts=4, partners=2, gaps=False
+    ),
     looks_so=lambda line: b"|||" in line,
     named_features=False,
     columns={"p(f|e)": 0, "Lex(f|e)": 1, "p(e|f)": 2, "Lex(e|f)": 3},  # as Moses trains them

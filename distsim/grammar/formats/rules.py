@@ -122,6 +122,20 @@ class Rule:
         return Features.parse(self.fields[3])
 
 
+def gap_of(symbol: bytes) -> tuple[bytes, bytes] | None:
+    """Return the label and index of a gap, None for a word.
+
+    >>> gap_of(b"[,,1]"), gap_of(b"[NP/NN,12]"), gap_of(b"[1,000]"), gap_of(b"[x]")
+    ((b',', b'1'), (b'NP/NN', b'12'), None, None)
+    """
+    if symbol[:1] != b"[" or symbol[-1:] != b"]":
+        return None
+    label, comma, index = symbol[1:-1].rpartition(b",")
+    if not comma or not label or not index.isdigit() or int(index) == 0:
+        return None
+    return label, index
+
+
 def _looks_so(line: bytes) -> bool:
     """Tell whether a line begins with a label in brackets and has at least three fields."""
     label, separator, rest = line.partition(b" ||| ")

@@ -1,0 +1,309 @@
+"""A translation grammar -> its rules as arrays, sides in one form, the columns that are asked."""
+
+import math
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Literal, get_args
+
+import numpy as np
+
+from distsim.corpus.lines import read_line_blocks
+from distsim.corpus.vocabulary import HashNumbering
+from distsim.grammar.block import RuleBlock, parse_block
+from distsim.grammar.faulty_lines import FaultyLines
+from distsim.grammar.formats import find_format
+from distsim.grammar.formats.layout import GrammarFormat
+from distsim.grammar.formats.rules import Features
+from distsim.kernels import features as columns_kernel
+from distsim.kernels import pivot as kernel
+from distsim.kernels.compiled import frozen
+from distsim.kernels.phrase_pairs import hash_symbols
+from distsim.parallel import Progress
+
+Scale = Literal["probability", "negative-log", "log", "negative-log10", "log10"]
+SCALES: tuple[str, ...] = get_args(Scale)
+
+E_GIVEN_F_LHS, F_GIVEN_E_LHS = "p(e|f,LHS)", "p(f|e,LHS)"
+E_GIVEN_F, F_GIVEN_E = "p(e|f)", "p(f|e)"
+LHS_GIVEN_E, LHS_GIVEN_F, E_GIVEN_LHS = "p(LHS|e)", "p(LHS|f)", "p(e|LHS)"
+LEX_E_GIVEN_F, LEX_F_GIVEN_E = "Lex(e|f)", "Lex(f|e)"
+RARITY = "RarityPenalty"
+# What a translation rule may say of itself, by the names of PPDB: f foreign, e English.
+COLUMNS = (
+    E_GIVEN_F_LHS, F_GIVEN_E_LHS, E_GIVEN_F, F_GIVEN_E, LHS_GIVEN_E, LHS_GIVEN_F, E_GIVEN_LHS,
+    LEX_E_GIVEN_F, LEX_F_GIVEN_E, RARITY,
+)  # fmt: skip
+
+_COUNTS = "counts"  # where the rarity penalty is exp(1 - c), c the third of the counts
+_SLACK = 1e-6  # so much above 1 a probability may be, by rounding
+_NO_NAME = frozen(np.empty(0, np.uint8))
+_FITS_NOT = {
+    kernel.TOO_MANY_GAPS: f"more than {kernel.MOST_GAPS} gaps, too many to pivot",
+    kernel.LOOKS_LIKE_GAP: "a word looks like a gap and would be one in a rule",
+}
+
+
+@dataclass(frozen=True)
+class Translations:
+    """The `n` rules of a translation grammar in the order read; sides have their gaps from 1.
+
+    labels: the distinct labels. label: int64[n], which one. sources, targets: uint64[n], hashes
+    of the sides' texts. orders: uint32[n] and n_gaps: int64[n], as kernels/pivot.py has them.
+    text, starts, stops: where the text of each target side stands; n_symbols: int64[n], of it.
+    links, link_starts, link_stops: links between words, (source symbol, target symbol).
+    columns: float64[n] by name: probabilities as such, the rarity penalty as written.
+    column_names: what the columns are called in the grammar.
+    has_gaps: symbols such as `[NP,1]` are gaps.
+    """
+
+    labels: list[bytes]
+    label: np.ndarray
+    sources: np.ndarray
+    targets: np.ndarray
+    orders: np.ndarray
+    n_gaps: np.ndarray
+    text: np.ndarray
+    starts: np.ndarray
+    stops: np.ndarray
+    n_symbols: np.ndarray
+    links: np.ndarray
+    link_starts: np.ndarray
+    link_stops: np.ndarray
+    columns: dict[str, np.ndarray]
+    column_names: dict[str, str]
+    has_gaps: bool
+
+
+@contextmanager
+def read_translations(
+    grammar: str | Path,
+    columns: Mapping[str, str],
+    scale: Scale | None,
+    grammar_format: str | None,
+    faulty: FaultyLines,
+    progress: Progress,
+) -> Iterator[Translations]:
+    """Give the rules of a grammar; texts and links are kept in temporary files meanwhile.
+
+    Arguments:
+        columns: a name in COLUMNS to a feature of the grammar, by name or position from 0. The
+            others are found where the first rules have features of these names, or where the
+            format fixes what bare values mean.
+        scale: how the grammar writes probabilities; the format's where None.
+
+    Raises:
+        InputError: a line is faulty, or lacks a column, and `faulty` says stop.
+    """
+    blocks = read_line_blocks(grammar)
+    first = next(blocks, None)
+    if first is None:
+        faulty.require_lines(0)
+    known = find_format(grammar_format, first.text if first else b"")
+    with tempfile.TemporaryDirectory(prefix="distsim-pivot-") as folder:
+        reader: _Reader | None = None
+        n_lines = 0
+        for lines in chain([] if first is None else [first], blocks):
+            block = parse_block(lines, known)
+            if reader is None:
+                names = _column_names(block, columns, known)
+                reader = _Reader(Path(folder), names, scale or known.scale, known)  # type: ignore[arg-type]
+            reader.add(block, faulty)
+            n_lines += len(block)
+            progress("reading", n_lines, None)
+        reader = reader or _Reader(Path(folder), dict(columns), "negative-log", known)
+        yield reader.translations()
+
+
+def _column_names(
+    block: RuleBlock, given: Mapping[str, str], grammar_format: GrammarFormat
+) -> dict[str, str]:
+    """Return what the columns are called in a grammar, by its first block."""
+    rules = np.flatnonzero(block.status == 0)[:1000].tolist()
+    features = [Features.parse(block.feature_text(number)) for number in rules]
+    names = dict(given)
+    shortest = min((len(one.bare) for one in features), default=0)
+    for name in COLUMNS:
+        if name in names:
+            continue
+        if any(name.encode() in one.named for one in features):
+            names[name] = name
+        elif grammar_format.columns.get(name, shortest) < shortest:
+            names[name] = str(grammar_format.columns[name])
+    counted = block.counts[block.status == 0]
+    if RARITY not in names and counted.size and (counted[:, 1] > counted[:, 0]).all():
+        names[RARITY] = _COUNTS
+    return names
+
+
+class _Reader:
+    """Gathers the arrays of a grammar block by block; what is long goes to files."""
+
+    def __init__(
+        self, folder: Path, names: dict[str, str], scale: Scale, grammar_format: GrammarFormat
+    ) -> None:
+        self._names = names
+        self._scale = scale
+        self._format = grammar_format
+        texts = [name.encode() for name in names.values()]
+        self._name_text = frozen(np.frombuffer(b"".join(texts), np.uint8))
+        self._name_offsets = frozen(np.cumsum([0, *map(len, texts)]))
+        self._positions = frozen(
+            np.array([int(c) if c.isdecimal() else -1 for c in names.values()], np.int64)
+        )
+        self._text = _InFile(folder / "text", np.dtype(np.uint8))
+        self._links = _InFile(folder / "links", np.dtype(np.int32))
+        self._numbering = HashNumbering()
+        self._labels: list[bytes] = []
+        self._arrays: list[tuple[np.ndarray, ...]] = []
+        self._values: list[np.ndarray] = []
+
+    def add(self, block: RuleBlock, faulty: FaultyLines) -> None:
+        """Add the rules of a block."""
+        data = frozen(np.frombuffer(block.text, np.uint8))
+        values, faults = self._numbers(block, data)
+        status, sources, targets, orders, text, offsets = kernel.canonical_sides(
+            data, frozen(block.token_stops), frozen(block.starts), frozen(block.stops),
+            frozen(block.gaps), self._format.layout.gaps,
+        )  # fmt: skip
+        for number in np.flatnonzero(block.status).tolist():
+            faults[number] = block.fault(number)
+        for number in np.flatnonzero(status).tolist():
+            faults.setdefault(number, _FITS_NOT[int(status[number])])
+        for number in sorted(faults):
+            faulty.keeps(block.first_line + number, faults[number])
+        fine = np.ones(len(block), bool)
+        fine[list(faults)] = False
+        begins = np.concatenate([[0], block.token_stops[:-1, 1]])
+        middles, ends = block.token_stops.T
+        gaps = np.concatenate([[0], np.cumsum(block.gaps >= 0)])
+        links, link_starts, link_stops = _word_links(block)
+        arrays = (
+            self._label_numbers(block, data), sources, targets, orders,
+            gaps[middles] - gaps[begins], ends - middles,
+            offsets[:-1] + self._text.size, offsets[1:] + self._text.size,
+            link_starts + self._links.size // 2, link_stops + self._links.size // 2,
+        )  # fmt: skip
+        self._arrays.append(tuple(array[fine] for array in arrays))
+        self._values.append(values[fine])
+        self._text.add(text)
+        self._links.add(links.reshape(-1))
+
+    def _numbers(self, block: RuleBlock, data: np.ndarray) -> tuple[np.ndarray, dict[int, str]]:
+        """Return the columns of a block, float64[n, c], and what is wrong with its lines."""
+        read = columns_kernel.read_columns
+        values, found = read(
+            data, frozen(block.features), self._name_text, self._name_offsets, self._positions
+        )
+        if self._names.get(RARITY) == _COUNTS:
+            counts, counted = read(
+                data, frozen(block.counts), _NO_NAME, frozen(np.zeros(2, np.int64)),
+                frozen(np.array([2])),
+            )  # fmt: skip
+            at = list(self._names).index(RARITY)
+            values[:, at], found[:, at] = np.exp(1.0 - counts[:, 0]), counted[:, 0]
+        bad = found != columns_kernel.FOUND
+        for k, name in enumerate(self._names):
+            if name == RARITY:
+                bad[:, k] |= ~(values[:, k] >= 0.0)
+                continue
+            values[:, k] = _probabilities(values[:, k], self._scale)
+            bad[:, k] |= ~((values[:, k] >= 0.0) & (values[:, k] <= 1.0 + _SLACK))
+        np.minimum(values, 1.0, out=values, where=values <= 1.0 + _SLACK)
+        faults: dict[int, str] = {}
+        rows, columns = np.nonzero(bad & (block.status == 0)[:, None])
+        called = list(self._names.values())
+        for row, column in zip(rows.tolist(), columns.tolist(), strict=True):
+            features = Features.parse(block.feature_text(row))
+            reason = f"is no probability on the scale {self._scale!r}: it is {{}}"
+            if list(self._names)[column] == RARITY:
+                reason = "is {}, wanted 0 or more"
+            what = {
+                columns_kernel.ABSENT: "is not there, wanted a number",
+                columns_kernel.NOT_AVAILABLE: "is NA, wanted a number",
+                columns_kernel.NO_NUMBER: "is {}, wanted a number",
+            }.get(int(found[row, column]), reason)
+            value = (features.get(called[column]) or b"").decode(errors="replace")
+            faults.setdefault(row, f"feature {called[column]} {what.format(repr(value))}")
+        return values, faults
+
+    def _label_numbers(self, block: RuleBlock, data: np.ndarray) -> np.ndarray:
+        """Return the number of each rule's label, numbering new ones."""
+        if self._format.layout.label < 0:
+            self._labels = [self._format.label]
+            return np.zeros(len(block), np.int64)
+        starts, stops = block.labels.T
+        hashes = hash_symbols(data, frozen(starts), frozen(stops))
+        numbers = np.full(len(block), -1, np.int64)
+        fine = np.flatnonzero(block.status == 0)
+        found, new = self._numbering.number(hashes[fine])
+        numbers[fine] = found
+        for number in fine[new].tolist():
+            self._labels.append(block.text[starts[number] : stops[number]])
+        return numbers
+
+    def translations(self) -> Translations:
+        """Return all that was added."""
+        none = tuple(np.empty(0, np.int64) for _ in range(10))
+        (
+            label, sources, targets, orders, n_gaps, n_symbols, starts, stops, link_starts,
+            link_stops,
+        ) = map(np.concatenate, zip(*(self._arrays or [none]), strict=True))  # fmt: skip
+        values = np.concatenate(self._values or [np.empty((0, len(self._names)))])
+        return Translations(
+            labels=self._labels, label=label,
+            sources=sources.astype(np.uint64), targets=targets.astype(np.uint64),
+            orders=orders.astype(np.uint32), n_gaps=n_gaps,
+            text=self._text.array(), starts=starts, stops=stops, n_symbols=n_symbols,
+            links=self._links.array().reshape(-1, 2),
+            link_starts=link_starts, link_stops=link_stops,
+            columns={name: values[:, k] for k, name in enumerate(self._names)},
+            column_names=self._names, has_gaps=self._format.layout.gaps,
+        )  # fmt: skip
+
+
+class _InFile:
+    """An array that comes in pieces and stands in a file, mapped when it is read."""
+
+    def __init__(self, path: Path, dtype: np.dtype) -> None:
+        self._path = path
+        self._dtype = dtype
+        self.size = 0
+
+    def add(self, values: np.ndarray) -> None:
+        """Append values."""
+        with open(self._path, "ab") as file:
+            values.astype(self._dtype, copy=False).tofile(file)
+        self.size += values.size
+
+    def array(self) -> np.ndarray:
+        """Return all values, read-only."""
+        if not self.size:
+            return frozen(np.empty(0, self._dtype))
+        return frozen(np.memmap(self._path, self._dtype, "r", shape=(self.size,)))
+
+
+def _word_links(block: RuleBlock) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return (links between words, where those of each rule start and stop)."""
+    n_links = np.diff(block.link_stops, prepend=0)
+    owners = np.repeat(np.arange(len(block)), n_links)
+    begins = np.concatenate([[0], block.token_stops[:-1, 1]])
+    between = (
+        (block.gaps[begins[owners] + block.links[:, 0]] < 0)
+        & (block.gaps[block.token_stops[owners, 0] + block.links[:, 1]] < 0)
+        if owners.size
+        else np.zeros(0, bool)
+    )
+    stops = np.cumsum(np.bincount(owners[between], minlength=len(block)))
+    return block.links[between], np.concatenate([[0], stops[:-1]]), stops
+
+
+def _probabilities(values: np.ndarray, scale: Scale) -> np.ndarray:
+    """Return what numbers on a scale stand for."""
+    if scale == "probability":
+        return values
+    natural = values * (math.log(10.0) if scale.endswith("10") else 1.0)
+    return np.exp(np.minimum(-natural if scale.startswith("negative") else natural, 700.0))
