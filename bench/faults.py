@@ -57,12 +57,14 @@ class Command:
     idempotent: bool = True
 
 
-_BUILD = "index build --format text --dedup exact --shard-tokens 60000 a.txt b.txt -o x.index"
+_BUILD = (
+    "index build --format text --dedup exact --shard-tokens 60000 a.txt b.txt -o x.index --force"
+)
 _OTHER = "index build --format text --dedup exact --shard-tokens 60000 b.txt -o x.index"
 COMMANDS = {
     "index build": Command(_BUILD, "x.index"),
     "index build over an index": Command(_BUILD, "x.index", (_OTHER,)),
-    "index add": Command("index add x.index c.txt", "x.index", (_OTHER,), idempotent=False),
+    "index add": Command("index add x.index c.txt", "x.index", (_OTHER,)),
     "sign": Command("sign x.index", TABLE, (_BUILD,)),
     "sign over a table": Command(
         "sign x.index --weights ppmi --window 2", TABLE, (_BUILD, "sign x.index")
@@ -77,7 +79,7 @@ COMMANDS = {
         "sign counts.txt --from-counts --max-length 1 --memory 64M -o y.table", "y.table"
     ),
     "index add near": Command(
-        "index add x.index c.txt", "x.index", (_OTHER.replace("exact", "near"),), idempotent=False
+        "index add x.index c.txt", "x.index", (_OTHER.replace("exact", "near"),)
     ),
 }
 

@@ -8,7 +8,7 @@ import numpy as np
 from distsim import storage
 from distsim.bitext.bitext import Bitext
 from distsim.errors import ArtifactError
-from distsim.indexes.corpus_index import CorpusIndex, signatures_inside
+from distsim.indexes.corpus_index import CorpusIndex, knows_text, signatures_inside
 from distsim.kernels.compiled import frozen
 from distsim.kernels.suffixes import count_disorder
 from distsim.signatures.projections.spectral import SpectralProjection
@@ -40,8 +40,14 @@ def find_faults(path: str | Path) -> list[str]:
     try:
         if artifact.kind is storage.INDEX:
             faults += _index_faults(CorpusIndex(artifact))
-            if signatures_inside(path).exists():
-                faults += find_faults(signatures_inside(path))
+            inside = signatures_inside(path)
+            if inside.is_symlink():
+                faults.append(f"{inside} is a link, and artifacts hold none")
+            elif inside.exists():
+                faults += find_faults(inside)
+                corpus = storage.Artifact(inside, storage.SIGNATURES).parameters.get("corpus")
+                if not knows_text(artifact.parameters, str(corpus)):
+                    faults.append(f"{inside} was signed from another text than the index holds")
         elif artifact.kind is storage.SIGNATURES:
             table = SignatureTable(artifact)
             faults += _table_faults(table)

@@ -259,7 +259,7 @@ def test_a_damaged_index_can_be_built_again_in_place(index: Path, corpus: Path) 
     file.write_bytes(b"short")
     with pytest.raises(ArtifactError, match=r"5 bytes, wanted .* build the index again"):
         CorpusIndex.open(index)
-    CorpusIndex.build([corpus / "a.txt"], index, IndexOptions("text"))
+    CorpusIndex.build([corpus / "a.txt"], index, IndexOptions("text"), force=True)
     assert find_faults(index) == []
 
 
@@ -290,9 +290,9 @@ def test_full_disk(index: Path, corpus: Path, monkeypatch: pytest.MonkeyPatch) -
     folder = index.parent
     before = faults.snapshot(folder)
     for command, file in (
-        (f"index build --format text {corpus}/a.txt -o y.index", ".y.index.unfinished/shard-0"),
-        (f"index build --format text {corpus}/a.txt -o x.index", "x.index/shard-0-tokens.part"),
-        (f"index add x.index {corpus}/c.txt", "x.index/shard-"),
+        (f"index build --format text {corpus}/a.txt -o y.index", ".y.index.unfinished/.shard-0"),
+        (f"index build --format text {corpus}/a.txt -o x.index --force", "x.index/.shard-0-tokens"),
+        (f"index add x.index {corpus}/c.txt", "x.index/.shard-"),
         ("sign x.index --preset thesis --bits 128", "x.index/signatures/"),
         ("sign x.index", "x.index/signatures/.projection.unfinished/"),
     ):
@@ -382,7 +382,9 @@ def test_signals(name: str, corpus: Path, tmp_path: Path, monkeypatch: pytest.Mo
         return np.zeros(tokens.size, np.uint32)
 
     monkeypatch.setattr(build, "build_suffix_array", sort)
-    status, said = run_program(monkeypatch, tmp_path, f"index build {corpus}/a.txt -o x.index")
+    status, said = run_program(
+        monkeypatch, tmp_path, f"index build --format text {corpus}/a.txt -o x.index"
+    )
     assert (status, said) == (
         128 + number,
         "distsim: interrupted; nothing half-written is left behind\n",

@@ -279,7 +279,7 @@ def test_options_out_of_range_are_refused():
 def test_one_path_or_many_of_any_type(tmp_path, monkeypatch):
     file = write_lines(tmp_path / "a.txt", [["a", "b"]])
     for corpus in (str(file), file, [str(file)], (file,), iter([file]), {file: 1}):
-        index = CorpusIndex.build(corpus, str(tmp_path / "index"))
+        index = CorpusIndex.build(corpus, str(tmp_path / "index"), force=True)
         assert index.count("a b") == 1
     for corpus, wanted in (
         (7, r"corpus: is 7 \(int\), wanted a path or paths"),

@@ -8,13 +8,14 @@ import threading
 import numpy as np
 import pytest
 
-from distsim import CorpusIndex, IndexOptions, storage
+from distsim import PRESETS, CorpusIndex, IndexOptions, Selection, SignatureTable, storage
 from distsim.errors import ArtifactError, InputError
 from distsim.verification import find_faults
 
 
 def bytes_of(folder):
-    return {f.name: (f.read_bytes(), f.stat().st_mtime_ns) for f in folder.rglob("*")}
+    files = (file for file in folder.rglob("*") if file.is_file())
+    return {str(file): (file.read_bytes(), file.stat().st_mtime_ns) for file in files}
 
 
 @pytest.fixture
@@ -132,3 +133,66 @@ def test_digests_do_not_depend_on_the_number_of_jobs(texts):
     n_bytes = [one[1] for one in json.loads(found[0])["parameters"]["texts"]]
     assert n_bytes == [8, len(lines)]
     assert np.all(CorpusIndex.open(texts / "i1").count(["one", "w3"]) == [1, 42_857 + 1])
+
+
+def test_an_index_is_replaced_only_on_request(texts, index, run):
+    SignatureTable.build(index, recipe=PRESETS["thesis"], selection=Selection(min_count=1))
+    before = bytes_of(index.path)
+    with pytest.raises(ArtifactError, match=r"index: holds an artifact already: .*force=True"):
+        CorpusIndex.build(texts / "b.txt", index.path)
+    _, err = run("index", "build", texts / "b.txt", "-o", index.path, status=1)
+    assert err.endswith("name another folder, or replace it with --force\n")
+    assert bytes_of(index.path) == before
+    run("index", "build", texts / "b.txt", "-o", index.path, "--force")
+    assert CorpusIndex.open(index.path).count("three") == 1
+    assert not (index.path / "signatures").exists()
+    assert find_faults(index.path) == []
+
+
+def test_a_table_of_another_text_is_never_used(texts, index):
+    SignatureTable.build(index, recipe=PRESETS["thesis"], selection=Selection(min_count=1))
+    index.add(texts / "b.txt")
+    assert len(SignatureTable.open(index.path)) > 0  # of what the index held before it grew
+    assert find_faults(index.path) == []
+    other = CorpusIndex.build(texts / "b.txt", texts / "other")
+    (index.path / "signatures").rename(other.path / "signatures")
+    with pytest.raises(ArtifactError, match="was signed from another text than the index holds"):
+        SignatureTable.open(other.path)
+    assert "was signed from another text" in find_faults(other.path)[0]
+
+
+def test_names_are_bytes(texts, run):
+    name = os.fsdecode(b"caf\xe9\t.txt")
+    (texts / "a.txt").rename(texts / name)
+    index = CorpusIndex.build(texts / name, texts / "index")
+    assert [line.source for line in index.concordance("one")] == [name]
+    assert index.add(texts / name).report.repeated[0].known_as == name
+    assert run("kwic", index.path, "one")[0] == "caf\\xe9\\t.txt:1\t\tone\ttwo\n"
+    assert json.loads(run("kwic", index.path, "one", "--json")[0])["source"] == name
+    assert find_faults(index.path) == []
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_that_cannot_be_read_is_refused_before_the_work(texts):
+    (texts / "b.txt").chmod(0)
+    with pytest.raises(InputError, match=r"b\.txt: cannot be read: change its permissions"):
+        CorpusIndex.build([texts / "a.txt", texts / "b.txt"], texts / "index")
+
+
+def test_text_that_does_not_look_as_its_format_says(texts, run):
+    raw = "Well, he said: come; now? No, never! So, well, then.\n"
+    (texts / "raw").write_text(raw)
+    (texts / "moses").write_text(
+        "don &apos;t say &quot; no &quot; , he didn &apos;t @-@ it &apos;s\n"
+    )
+    _, err = run("index", "build", texts / "raw", "-o", texts / "i1")
+    assert "raw: looks untokenised (`Well,`)" in err and "--format text" in err
+    assert (
+        run("index", "build", texts / "raw", "-o", texts / "i2", "--format", "text")[1].count("\n")
+        == 1
+    )
+    _, err = run("index", "build", texts / "moses", "-o", texts / "i3", "--format", "text")
+    assert "moses: looks tokenised and escaped as by Moses (`&apos;t`)" in err
+    assert run("index", "build", texts / "moses", "-o", texts / "i4")[1].count("\n") == 1
+    with pytest.warns(UserWarning, match="raw: looks untokenised"):
+        CorpusIndex.build(texts / "raw", texts / "i5")

@@ -76,22 +76,165 @@ def test_readers_keep_the_state_that_they_opened(folder):
     assert reader.array("some").size == 20_000
 
 
+def leave_behind(folder):
+    """What a killed writer leaves: a file in the making, and a finished array."""
+    (folder / ".some.distsim-part").write_bytes(b"half")
+    checksum = storage.checksum_of_array(np.arange(5))
+    np.arange(5).tofile(folder / f"old.{checksum[:12]}.bin")
+
+
+def put_in(folder):
+    """Put a user's own files beside ours; return what they are."""
+    own = ("mine.bin", "mine.part", "notes.0123456789ab.bin", "manifest.json.part", "old.bin")
+    for name in own:
+        (folder / name).write_bytes(b"precious")
+    return sorted(own)
+
+
 def test_creating_again_replaces_and_cleans(folder):
-    (folder / "leavings.part").write_bytes(b"x")
+    leave_behind(folder)
     with storage.create(folder, storage.SIGNATURES) as writer:
         writer.add("only", np.arange(3))
     names = sorted(f.name for f in folder.iterdir())
     assert len(names) == 2 and names[0] == "manifest.json" and names[1].startswith("only.")
 
 
+def test_a_users_own_files_stay(folder):
+    own = put_in(folder)
+    leave_behind(folder)
+    with storage.change(folder, storage.SIGNATURES) as writer:
+        writer.add("some", np.arange(3))
+    with storage.create(folder, storage.SIGNATURES) as writer:
+        writer.add("only", np.arange(3))
+    with pytest.raises(RuntimeError), storage.change(folder, storage.SIGNATURES) as writer:
+        writer.add("some", np.arange(3))
+        raise RuntimeError
+    names = {f.name for f in folder.iterdir()}
+    assert names == {
+        *own,
+        "manifest.json",
+        storage.Artifact(folder).manifest["arrays"]["only"]["file"],
+    }
+    storage.remove_artifact(folder)
+    assert sorted(f.name for f in folder.iterdir()) == own
+
+
 def test_leavings_of_a_killed_build_are_cleaned(tmp_path):
     unfinished = tmp_path / ".a.unfinished"
     unfinished.mkdir()
-    (unfinished / "old.123.bin").write_bytes(b"x" * 10)
+    leave_behind(unfinished)
     with storage.create(tmp_path / "a", storage.SIGNATURES) as writer:
         writer.add("only", np.arange(3))
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a"]
     assert len(list((tmp_path / "a").iterdir())) == 2
+    unfinished = tmp_path / ".b.unfinished"
+    unfinished.mkdir()
+    own = put_in(unfinished)
+    with pytest.raises(ArtifactError, match="unfinished: holds files that are not ours: move"):
+        storage.create(tmp_path / "b", storage.SIGNATURES).__enter__()
+    assert sorted(f.name for f in unfinished.iterdir()) == own
+
+
+def write_small(path):
+    with storage.create(path, storage.SIGNATURES) as writer:
+        writer.add("only", np.arange(3))
+
+
+@pytest.mark.parametrize("place", ["folder", "link", "dot", "lost+found", "leavings"])
+def test_an_empty_folder_is_a_fine_target(place, tmp_path, monkeypatch):
+    """As the mount point of a container's volume, which can be neither removed nor renamed."""
+    real = tmp_path / "real"
+    real.mkdir()
+    inode = real.stat().st_ino
+    path = real
+    if place == "link":
+        path = tmp_path / "link"
+        path.symlink_to(real)
+    elif place == "dot":
+        monkeypatch.chdir(real)
+        path = "."
+    elif place == "lost+found":
+        (real / place).mkdir()
+    elif place == "leavings":
+        leave_behind(real)
+    with pytest.raises(RuntimeError), storage.create(path, storage.SIGNATURES) as writer:
+        writer.add("only", np.arange(4))
+        raise RuntimeError
+    assert [f.name for f in real.iterdir() if f.name != place] == []
+    write_small(path)
+    assert real.stat().st_ino == inode
+    assert storage.Artifact(path).array("only").tolist() == [0, 1, 2]
+    assert len([f for f in real.iterdir() if f.name != place]) == 2
+
+
+def test_links_are_not_followed_below_what_the_user_named(tmp_path, folder):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    own = put_in(outside)
+    leave_behind(outside)
+    before = sorted(f.name for f in outside.iterdir())
+    (tmp_path / ".new.unfinished").symlink_to(outside)
+    with pytest.raises(ArtifactError, match=r"\.new\.unfinished: stands in the way: remove it"):
+        write_small(tmp_path / "new")
+    assert sorted(f.name for f in outside.iterdir()) == before and set(own) < set(before)
+    (tmp_path / "dangling").symlink_to(tmp_path / "nowhere")
+    with pytest.raises(
+        ArtifactError, match="dangling: is a link to .*nowhere, which does not exist"
+    ):
+        write_small(tmp_path / "dangling")
+    (folder / ".only.distsim-part").symlink_to(tmp_path / "made")
+    with pytest.raises(ArtifactError, match=r"\.only\.distsim-part: stands in the way: remove it"):
+        write_small(folder)
+    assert not (tmp_path / "made").exists()
+    (folder / "signatures").symlink_to(outside)
+    with pytest.raises(
+        ArtifactError, match="signatures: is a link, and artifacts hold none: remove"
+    ):
+        write_small(folder / "signatures")
+
+
+def test_artifacts_hold_no_links(tmp_path, folder):
+    for file in list(folder.iterdir()):
+        moved = file.rename(tmp_path / file.name)
+        file.symlink_to(moved)
+        with pytest.raises(ArtifactError, match=f"{file.name}: is no file but a link or the like"):
+            storage.Artifact(folder)
+        file.unlink()
+        os.mkfifo(file)
+        with pytest.raises(ArtifactError, match=f"{file.name}: is no file but a link or the like"):
+            storage.Artifact(folder)
+        file.unlink()
+        moved.rename(file)
+    assert storage.Artifact(folder).damaged() == []
+
+
+@pytest.mark.parametrize("number", ["Infinity", "-Infinity", "NaN", "1e999"])
+def test_manifests_hold_no_number_that_is_none(folder, number):
+    file = folder / "manifest.json"
+    manifest = json.loads(file.read_text())
+    manifest["parameters"]["counts"] = {"tokens": float(number)}
+    manifest["checksum"] = storage.manifest.manifest_checksum(manifest)
+    file.write_text(storage.manifest.manifest_text(manifest))
+    with pytest.raises(ArtifactError, match=r"manifest\.json: is damaged"):
+        storage.Artifact(folder)
+
+
+@pytest.mark.parametrize("number", [1.0, 10**30, -1, True, None, "1", 10**500])
+@pytest.mark.parametrize("name", ["shards", "tokens", "size", "shape", "version"])
+def test_counts_are_whole_numbers(small_index, name, number):
+    manifest = json.loads((small_index.path / "manifest.json").read_text())
+    if name == "version":
+        manifest["version"] = number
+    elif name == "shards":
+        manifest["parameters"]["shards"] = number
+    elif name == "tokens":
+        manifest["parameters"]["counts"]["tokens"] = number
+    else:
+        entry = manifest["arrays"]["sources"]
+        entry[name] = [number] if name == "shape" else number
+    rewrite_manifest(small_index.path, **manifest)
+    with pytest.raises(ArtifactError):
+        CorpusIndex.open(small_index.path)
 
 
 def test_one_writer_at_a_time(tmp_path, folder):
@@ -211,3 +354,16 @@ def test_a_place_that_cannot_be_written(tmp_path):
     tmp_path.chmod(0o500)
     with pytest.raises(PermissionError):
         storage.create(tmp_path / "a", storage.INDEX).__enter__()
+
+
+def test_scratch_of_a_killed_writer_goes(tmp_path, folder):
+    kept = folder / ".abc.distsim-scratch"
+    kept.mkdir()
+    (kept / "tokens").write_bytes(b"x")
+    (tmp_path / ".new.unfinished").mkdir()
+    kept.rename(tmp_path / ".new.unfinished" / kept.name)
+    with storage.create(tmp_path / "new", storage.SIGNATURES) as writer:
+        with storage.scratch_folder(writer.folder) as scratch:
+            (scratch / "x").write_bytes(b"x")
+        writer.add("only", np.arange(3))
+    assert len(list((tmp_path / "new").iterdir())) == 2

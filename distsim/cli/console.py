@@ -11,7 +11,7 @@ from typing import Annotated, Any, NamedTuple, TextIO
 
 import typer
 
-from distsim.errors import InputError, ParameterError
+from distsim.errors import ArtifactError, InputError, ParameterError
 
 NOT_AVAILABLE = "NA"
 _REDRAW_SECONDS = 0.1
@@ -26,6 +26,11 @@ InputOption = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="One JSON object a line.")]
 JobsOption = Annotated[
     int | None, typer.Option("--jobs", "-j", min=1, help="Threads; all cores by default.")
+]
+
+
+ForceOption = Annotated[
+    bool, typer.Option("--force", help="Replace an artifact that stands there, without asking.")
 ]
 
 
@@ -108,6 +113,27 @@ def counted(number: int, noun: str) -> str:
     ('1 token', '2,000 tokens')
     """
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def may_replace(path: str, force: bool) -> bool:
+    """Tell whether an artifact may be written at `path`: it is free, or its user gives it up.
+
+    On a terminal the user is asked; elsewhere only --force replaces what stands there.
+
+    Raises:
+        ArtifactError: an artifact stands there and stays.
+    """
+    from distsim.storage import holds_artifact
+
+    if force or not holds_artifact(path):
+        return True
+    asks = sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
+    question = f"{visible(path, sys.stderr)} holds an artifact: replace it, and what is in it?"
+    if asks and typer.confirm(question, err=True):
+        return True
+    raise ArtifactError(
+        f"{path}: holds an artifact already: name another folder, or replace it with --force"
+    )
 
 
 def number(value: float | None) -> str:

@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from distsim.cli.console import JobsOption, counted, progress_bar, say
+from distsim.cli.console import (
+    ForceOption,
+    JobsOption,
+    counted,
+    may_replace,
+    progress_bar,
+    say,
+)
 from distsim.cli.info import info
 from distsim.cli.options import (
     DropDigitsOption,
@@ -66,6 +73,7 @@ def build(
     shard_tokens: Annotated[
         int, typer.Option(help="Close a shard at so many tokens; fewer take less memory.")
     ] = 128_000_000,
+    force: ForceOption = False,
     memory: MemoryOption = "4G",  # type: ignore[assignment]
     unpack_limit: UnpackLimitOption = None,
     jobs: JobsOption = None,
@@ -82,10 +90,12 @@ def build(
         drop_digits=drop_digits,
     )
     options = IndexOptions(text_format.value, normaliser, dedup.value, shard_tokens)
+    force = may_replace(output, force)
     with progress_bar() as bar:
         index = CorpusIndex.build(
-            corpus, output, options, jobs=jobs, progress=bar, memory_bytes=memory
-        )
+            corpus, output, options, force=force, jobs=jobs, progress=bar, memory_bytes=memory,
+            notice=say,
+        )  # fmt: skip
     _report(index)
 
 
@@ -108,7 +118,7 @@ def add(
 
     with progress_bar() as bar:
         extended = CorpusIndex.open(index).add(
-            corpus, again=again, jobs=jobs, progress=bar, memory_bytes=memory
+            corpus, again=again, jobs=jobs, progress=bar, memory_bytes=memory, notice=say
         )
     repeated = extended.report.repeated
     for one in repeated[:_SHOWN_REPEATED]:

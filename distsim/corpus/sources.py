@@ -1,6 +1,7 @@
 """Paths -> named byte streams: files and folders, plain or packed, and standard input."""
 
 import io
+import os
 import stat
 import sys
 import tempfile
@@ -117,6 +118,16 @@ def open_source(source: Source) -> Iterator[BinaryIO]:
             ) from None
         except OSError as error:
             raise InputError(f"{label}: cannot be read: {error.strerror or error}") from None
+
+
+def require_readable(source: Source) -> None:
+    """Refuse a file that cannot be opened, before hours of work on those before it.
+
+    Raises:
+        InputError: its permissions forbid it.
+    """
+    if source.path != STANDARD_INPUT and not os.access(source.path, os.R_OK):
+        raise InputError(f"{source.label}: cannot be read: change its permissions or leave it out")
 
 
 def set_unpack_limit(n_bytes: int) -> None:

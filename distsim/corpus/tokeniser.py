@@ -1,5 +1,6 @@
 """Text -> tokens, sentences and lines: by white space, or from running text."""
 
+import re
 from functools import cache
 from typing import Literal, NamedTuple, get_args
 
@@ -53,6 +54,40 @@ def cut(text: bytes, text_format: TextFormat) -> Cut:
     if text_format == "lines":
         return Cut(*kernel.cut_white_space(data, white_space_classes()))
     return Cut(*kernel.cut_running_text(data, running_text_classes(), _abbreviations()))
+
+
+_LOOKED_AT_BYTES = 1 << 16
+_GLUED = re.compile(r"[^\W\d_][,;:!?]$")
+_ESCAPED = re.compile(r"&(?:apos|quot|amp|lt|gt|#9[13]|#124);|@-@")
+_STANDS_ALONE = frozenset([",", ";", ":", "!", "?"])
+_FEWEST_SIGNS = 5
+
+
+def doubted_format(text: bytes, text_format: TextFormat) -> str:
+    """Return why the beginning of a text does not look as its format says; nothing if it does.
+
+    >>> doubted_format(b"no, he said: wait; why? well, go!\\n" * 2, "lines")[:30]
+    'looks untokenised (`no,`): its'
+    >>> doubted_format(b"no , he said : wait ; why ? go !\\n" * 2, "lines")
+    ''
+    """
+    pieces = text[:_LOOKED_AT_BYTES].decode(errors="replace").split()
+    if text_format == "lines":
+        glued = [piece for piece in pieces if _GLUED.search(piece) and not _ESCAPED.search(piece)]
+        alone = sum(piece in _STANDS_ALONE for piece in pieces)
+        if len(glued) >= _FEWEST_SIGNS and len(glued) > alone:
+            return (
+                f"looks untokenised (`{glued[0]}`): its words keep their "
+                "punctuation; running text wants --format text (text_format='text')"
+            )
+        return ""
+    escaped = [piece for piece in pieces if _ESCAPED.search(piece)]
+    if len(escaped) >= _FEWEST_SIGNS:
+        return (
+            f"looks tokenised and escaped as by Moses (`{escaped[0]}`): "
+            "tokenised text wants --format lines (text_format='lines')"
+        )
+    return ""
 
 
 def tokens_of(text: str, text_format: TextFormat) -> list[str]:

@@ -1,10 +1,11 @@
 """Corpus files -> an index on disk: vocabulary, shards of sorted suffixes, sources."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
+from warnings import warn
 
 import numpy as np
 
@@ -21,8 +22,8 @@ from distsim.corpus.known_texts import (
 )
 from distsim.corpus.near_duplicates import NearDuplicates
 from distsim.corpus.normaliser import Normaliser
-from distsim.corpus.sources import Source, find_sources, spooled_sources
-from distsim.corpus.tokeniser import TEXT_FORMATS, Cut, TextFormat, cut
+from distsim.corpus.sources import Source, find_sources, require_readable, spooled_sources
+from distsim.corpus.tokeniser import TEXT_FORMATS, Cut, TextFormat, cut, doubted_format
 from distsim.corpus.vocabulary import (
     DROPPED,
     HashNumbering,
@@ -123,27 +124,37 @@ def build_index(
     path: AnyPath,
     options: IndexOptions | None = None,
     *,
+    force: bool = False,
     jobs: int | None = None,
     progress: Progress = no_progress,
     memory_bytes: int = DEFAULT_MEMORY,
+    notice: Callable[[str], object] = warn,
 ) -> BuildReport:
     """Index files, folders or standard input (`-`), one or many, into the folder `path`.
 
     Arguments:
+        force: replace an index that stands there, and what was signed into it.
+        notice: is told where the text does not look as `options` say.
         memory_bytes: for the lines held to find near-duplicates.
 
     Raises:
         InputError: a source is missing, unreadable or not UTF-8, or there is no token in all.
-        ArtifactError: something that is no index stands at `path`, or it is being written.
+        ArtifactError: an index stands at `path` (see `force`), or something else does, or it
+            is being written.
         ParameterError: near-duplicates cannot be found in the memory given.
     """
     path = one_path(path)
     options = options or IndexOptions()
     sources = find_sources(one_or_many_paths(corpus, "corpus"))
+    storage.require_free(path, force)
     with storage.create(path, storage.INDEX) as writer:
-        builder = _IndexBuilder(writer, options, progress, memory_bytes)
+        builder = _IndexBuilder(writer, options, progress, memory_bytes, notice)
         builder.read(sources, jobs)
-        return BuildReport(builder.finish(), len(sources))
+        report = BuildReport(builder.finish(), len(sources))
+    for inside in path.iterdir():  # signed into the index that was replaced
+        if inside.is_dir():
+            storage.remove_artifact(inside)
+    return report
 
 
 def add_to_index(
@@ -154,6 +165,7 @@ def add_to_index(
     jobs: int | None = None,
     progress: Progress = no_progress,
     memory_bytes: int = DEFAULT_MEMORY,
+    notice: Callable[[str], object] = warn,
 ) -> BuildReport:
     """Append text to an index, as one or more new shards, with the options it was built with.
 
@@ -184,7 +196,7 @@ def add_to_index(
             if not sources:
                 writer.keep_as_it_is()
                 return BuildReport(None, 0, tuple(repeated))
-        builder = _IndexBuilder(writer, options, progress, memory_bytes)
+        builder = _IndexBuilder(writer, options, progress, memory_bytes, notice)
         builder.read(sources, jobs)
         return BuildReport(builder.finish(), len(sources), tuple(repeated))
 
@@ -265,13 +277,16 @@ class _IndexBuilder:
         options: IndexOptions,
         progress: Progress,
         memory_bytes: int,
+        notice: Callable[[str], object],
     ) -> None:
+        self._notice = notice
         self._writer = writer
         self._options = options
         self._progress = progress
         known = None
         self._sources: list[str] = []
         self._digests: list[TextDigest | None] = []
+        self._earlier: list[str] = []
         near = options.dedup == "near"
         self._counts = dict.fromkeys(COUNTS + NEAR_COUNTS if near else COUNTS, 0)
         self._n_shards = 0
@@ -283,6 +298,7 @@ class _IndexBuilder:
             self._digests = digests_from_manifest(
                 writer.parameters.get("texts"), len(self._sources)
             )
+            self._earlier = [*writer.parameters.get("earlier", ()), writer.parameters["corpus"]]
             self._counts = dict(writer.parameters["counts"])
             self._n_shards = writer.parameters["shards"]
             if options.dedup != "off":
@@ -302,12 +318,16 @@ class _IndexBuilder:
         first_source = len(self._sources)
         self._sources += [source.name for source in sources]
 
+        for source in sources:
+            require_readable(source)
+
         def cut_block(block: Block) -> tuple[Block, Cut]:
             return block, cut(block.text, self._options.text_format)
 
         before = self._tokens_read()
         digests = [RunningDigest() for _ in sources]
         blocks = read_blocks(sources, watch=lambda number, text: digests[number].add(text))
+        blocks = self._looked_at(blocks, sources)
         for block, tokens in ordered_map(cut_block, blocks, jobs):
             self._add(block, tokens, first_source + block.source)
             self._progress("reading", self._counts["tokens"], None)
@@ -319,13 +339,27 @@ class _IndexBuilder:
                 "nothing to index; name files with text"
             )
 
+    def _looked_at(self, blocks: Iterator[Block], sources: Sequence[Source]) -> Iterator[Block]:
+        """Yield the blocks; tell once where the first of a source looks otherwise."""
+        told = False
+        seen = -1
+        for block in blocks:
+            if not told and block.source != seen:
+                seen = block.source
+                doubt = doubted_format(block.text, self._options.text_format)
+                if doubt:
+                    told = True
+                    self._notice(f"{sources[block.source].label}: {doubt}")
+            yield block
+
     def finish(self) -> NearCost | None:
         """Sort the last shard and write what all shards share."""
         self._close_shard()
         vocabulary = self._vocabulary.arrays()
         for name, values in vocabulary.items():
             self._writer.add(f"vocabulary/{name}", values)
-        names = json.dumps(self._sources, ensure_ascii=False).encode()
+        # Names are bytes: those that are no UTF-8 come and go as surrogates.
+        names = json.dumps(self._sources, ensure_ascii=False).encode(errors="surrogatepass")
         self._writer.add("sources", np.frombuffer(names, np.uint8))
         if self._options.dedup != "off":
             self._writer.add("seen_lines", self._seen_lines.hashes())
@@ -345,6 +379,7 @@ class _IndexBuilder:
                 self._counts["sentences"],
             ),
             "texts": digests_to_manifest(self._digests),
+            "earlier": self._earlier,
         }
         if self._near is None:
             return None

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar, overload
+from warnings import warn
 
 import numpy as np
 
@@ -70,8 +71,8 @@ class CorpusIndex:
         self.parameters = artifact.parameters
         with storage.understood(artifact.path):
             self.options = IndexOptions.from_manifest(artifact.parameters)
-            n_shards = max(1, artifact.parameters["shards"])
-            self.n_tokens = int(artifact.parameters["counts"]["tokens"])
+            n_shards = max(1, storage.counted(artifact.parameters, "shards"))
+            self.n_tokens = storage.counted(artifact.parameters["counts"], "tokens")
             self.corpus = str(artifact.parameters["corpus"])
         self._closed = False
         self._vocabulary = Vocabulary(
@@ -111,9 +112,11 @@ class CorpusIndex:
         path: AnyPath,
         options: IndexOptions | None = None,
         *,
+        force: bool = False,
         jobs: int | None = None,
         progress: Progress = no_progress,
         memory_bytes: int = DEFAULT_MEMORY,
+        notice: Callable[[str], object] = warn,
     ) -> "CorpusIndex":
         """Index files, folders or standard input (`-`), one or many, into the folder `path`.
 
@@ -121,8 +124,9 @@ class CorpusIndex:
         opened; its `report` says what building came to.
         """
         report = build_index(
-            corpus, path, options, jobs=jobs, progress=progress, memory_bytes=memory_bytes
-        )
+            corpus, path, options, force=force, jobs=jobs, progress=progress,
+            memory_bytes=memory_bytes, notice=notice,
+        )  # fmt: skip
         index = cls.open(path)
         index.report = report
         return index
@@ -135,6 +139,7 @@ class CorpusIndex:
         jobs: int | None = None,
         progress: Progress = no_progress,
         memory_bytes: int = DEFAULT_MEMORY,
+        notice: Callable[[str], object] = warn,
     ) -> "CorpusIndex":
         """Append text to the index on disk and return it opened anew; this one stays as it is.
 
@@ -143,8 +148,9 @@ class CorpusIndex:
         distsim.indexes.build.add_to_index.
         """
         report = add_to_index(
-            self.path, corpus, again=again, jobs=jobs, progress=progress, memory_bytes=memory_bytes
-        )
+            self.path, corpus, again=again, jobs=jobs, progress=progress,
+            memory_bytes=memory_bytes, notice=notice,
+        )  # fmt: skip
         index = self.open(self.path)
         index.report = report
         return index
@@ -532,3 +538,11 @@ def _each(given: Texts, answer: Callable[[str], T], argument: str = "phrase") ->
 def signatures_inside(path: AnyPath) -> Path:
     """Return where an index keeps the signature table that was signed into it."""
     return Path(path) / "signatures"
+
+
+def knows_text(parameters: dict[str, Any], corpus: str) -> bool:
+    """Tell whether a fingerprint is of an index's text, or of what it held before it grew.
+
+    parameters: of the index. An index of before this was kept is given the benefit of doubt.
+    """
+    return corpus == parameters["corpus"] or corpus in parameters.get("earlier", (corpus,))

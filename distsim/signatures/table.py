@@ -15,7 +15,7 @@ from distsim.contexts.sources.source import PhraseSource
 from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.query import split_phrase
 from distsim.errors import ArtifactError, IncompatibleError, ParameterError
-from distsim.indexes.corpus_index import CorpusIndex, signatures_inside
+from distsim.indexes.corpus_index import CorpusIndex, knows_text, signatures_inside
 from distsim.kernels.compiled import frozen
 from distsim.kernels.projection import cut_bits
 from distsim.parallel import Progress, no_progress
@@ -77,7 +77,13 @@ class SignatureTable:
                 raise ArtifactError(
                     f"{path}: the index was not signed yet: sign it (distsim sign {path})"
                 )
-            return cls(storage.Artifact(inside, storage.SIGNATURES))
+            table = cls(storage.Artifact(inside, storage.SIGNATURES))
+            if not knows_text(artifact.parameters, table.parameters["corpus"]):
+                raise ArtifactError(
+                    f"{inside}: was signed from another text than the index holds: run distsim "
+                    f"sign {path} again"
+                )
+            return table
         return cls(storage.Artifact(path, storage.SIGNATURES))
 
     @classmethod

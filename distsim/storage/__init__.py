@@ -26,9 +26,19 @@ from distsim.storage.manifest import (
     RULES,
     SIGNATURES,
     Kind,
+    counted,
 )
 from distsim.storage.reading import Artifact, understood
-from distsim.storage.writing import ArrayStream, ArtifactWriter, change, create
+from distsim.storage.writing import (
+    ArrayStream,
+    ArtifactWriter,
+    change,
+    create,
+    holds_artifact,
+    remove_artifact,
+    require_free,
+    scratch_folder,
+)
 
 __all__ = [
     "BITEXT",
@@ -51,9 +61,14 @@ __all__ = [
     "change",
     "checksum_of_array",
     "checksum_of_settings",
+    "counted",
     "create",
+    "holds_artifact",
     "open_output",
+    "remove_artifact",
+    "require_free",
     "require_head",
     "resumable_lines",
+    "scratch_folder",
     "understood",
 ]

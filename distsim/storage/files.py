@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from distsim.errors import InputError
+from distsim.errors import ArtifactError, InputError
 
 STANDARD_OUTPUT = "-"
 GZ_LEVEL = 6
@@ -25,6 +25,19 @@ def naming(file: Path) -> Iterator[None]:
         if error.filename is None:
             error.filename = str(file)
         raise
+
+
+def new_file(path: Path) -> BinaryIO:
+    """Open a file for writing that is not there yet; no link is followed.
+
+    Raises:
+        ArtifactError: something stands there.
+    """
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
+        return os.fdopen(os.open(path, flags, 0o666), "wb")
+    except FileExistsError:
+        raise ArtifactError(f"{path}: stands in the way: remove it") from None
 
 
 class LineWriter:

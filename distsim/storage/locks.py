@@ -4,7 +4,7 @@ import errno
 import fcntl
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from distsim.errors import ArtifactError
@@ -14,10 +14,15 @@ from distsim.errors import ArtifactError
 def locked(folder: Path, path: Path, make: bool = False) -> Iterator[None]:
     """Hold the folder's lock; the lock goes with the process, however that ends."""
     while True:
+        flags = os.O_RDONLY | os.O_DIRECTORY
         if make:
-            folder.mkdir(exist_ok=True)
+            flags |= os.O_NOFOLLOW  # the hidden folder is ours; a link there is not
+            with suppress(FileExistsError):
+                folder.mkdir()
         try:
-            handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+            handle = os.open(folder, flags)
+        except NotADirectoryError:
+            raise ArtifactError(f"{folder}: stands in the way: remove it") from None
         except FileNotFoundError:
             if make:
                 continue

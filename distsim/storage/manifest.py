@@ -14,6 +14,7 @@ MANIFEST = "manifest.json"
 
 # What an entry of a manifest may say: no path out of the folder, no dtype that holds pointers.
 _FILE_NAME = re.compile(r"[^/\0]+\.bin")
+_LARGEST = 1 << 62
 _DTYPE = re.compile(r"\|[uib]1|<[uif][248]")
 
 
@@ -46,6 +47,11 @@ def read_manifest(path: Path) -> dict[str, Any]:
     if not path.is_dir():
         raise ArtifactError(f"{path}: is a file, wanted the folder of an artifact: check the path")
     file = path / MANIFEST
+    if file.is_symlink() or (file.exists() and not file.is_file()):
+        raise ArtifactError(
+            f"{file}: is no file but a link or the like, and artifacts hold none: put the file "
+            "itself there"
+        )
     if not file.exists():
         raise ArtifactError(
             f"{path}: has no {MANIFEST}: an unfinished build or no artifact of distsim; "
@@ -53,7 +59,7 @@ def read_manifest(path: Path) -> dict[str, Any]:
         )
     try:
         text = file.read_bytes()
-        manifest = json.loads(text)
+        manifest = json.loads(text, parse_constant=_refuse)
         sound = (
             manifest["checksum"] == manifest_checksum(manifest)
             and text == manifest_text(manifest).encode()
@@ -102,7 +108,7 @@ def require_kind(path: Path, manifest: dict[str, Any], kind: Kind | None) -> Kin
 def _is_well_formed(manifest: dict[str, Any]) -> bool:
     return (
         isinstance(manifest["kind"], str)
-        and isinstance(manifest["version"], int)
+        and type(manifest["version"]) is int
         and isinstance(manifest["parameters"], dict)
         and all(_is_entry(entry) for entry in manifest["arrays"].values())
     )
@@ -116,9 +122,26 @@ def _is_entry(entry: dict[str, Any]) -> bool:
         and _DTYPE.fullmatch(dtype) is not None
         and isinstance(entry["checksum"], str)
         and len(shape) in (1, 2)
-        and all(type(length) is int and length >= 0 for length in shape)
+        and all(type(length) is int and 0 <= length < _LARGEST for length in shape)
+        and type(entry["size"]) is int
         and entry["size"] == math.prod(shape) * int(dtype[2:])
     )
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no number of a manifest")
+
+
+def counted(parameters: dict[str, Any], name: str) -> int:
+    """Return what a manifest says was counted.
+
+    Raises:
+        ValueError: it is no whole number that a count can be; KeyError: it is not there.
+    """
+    number = parameters[name]
+    if type(number) is not int or not 0 <= number < _LARGEST:
+        raise ValueError(f"{name} is {str(number)[:40]}, wanted a whole number")
+    return number
 
 
 def manifest_text(manifest: dict[str, Any]) -> str:

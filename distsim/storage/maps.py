@@ -15,26 +15,25 @@ SMALL_BYTES = 1 << 16
 
 def read_only(file: Path, dtype: str, shape: tuple[int, ...], size: int) -> np.ndarray:
     """Return the array that a file of `size` bytes holds."""
-    if size > SMALL_BYTES:
-        values = np.frombuffer(_mapped(file, size), dtype).reshape(shape)
-    else:
-        values = np.frombuffer(file.read_bytes(), dtype).reshape(shape)
+    # No link is followed, nothing waited for.
+    handle = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        data = _mapped(handle, file, size) if size > SMALL_BYTES else os.read(handle, size)
+    finally:
+        os.close(handle)
+    values = np.frombuffer(data, dtype).reshape(shape)
     values.flags.writeable = False
     return values
 
 
-def _mapped(file: Path, size: int) -> memoryview:
+def _mapped(handle: int, file: Path, size: int) -> memoryview:
     """Return a file's bytes, memory-mapped, without a file descriptor that stays open.
 
     Python's mmap keeps one for each map (until 3.13's trackfd), and an index has five maps
     a shard: too many for a process that may open 64 files.
     """
     library = memory_maps()
-    handle = os.open(file, os.O_RDONLY)
-    try:
-        address = library.mmap(None, size, mmap.PROT_READ, mmap.MAP_SHARED, handle, 0)
-    finally:
-        os.close(handle)
+    address = library.mmap(None, size, mmap.PROT_READ, mmap.MAP_SHARED, handle, 0)
     if address == ctypes.c_void_p(-1).value:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number), str(file))

@@ -2,6 +2,7 @@
 
 import errno
 import mmap
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -98,7 +99,13 @@ class Artifact:
         entry = self.manifest["arrays"][name]
         file = self.path / entry["file"]
         try:
-            size = file.stat().st_size
+            status = file.lstat()
+            size = status.st_size
+            if not stat.S_ISREG(status.st_mode):
+                raise ArtifactError(
+                    f"{file}: is no file but a link or the like, and artifacts hold none: put "
+                    f"the file itself there or build the {self.kind.name} again"
+                )
             if size == entry["size"]:
                 return read_only(file, entry["dtype"], tuple(entry["shape"]), size)
         except OSError as error:

@@ -2,7 +2,9 @@
 
 import hashlib
 import os
+import re
 import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -14,7 +16,7 @@ import numpy as np
 from distsim.errors import ArtifactError
 from distsim.parallel import check_interrupted
 from distsim.storage.checksums import CHECKSUM_BYTES, checksum_of_file
-from distsim.storage.files import naming
+from distsim.storage.files import naming, new_file
 from distsim.storage.locks import locked, require_writable, sync_folder
 from distsim.storage.manifest import (
     MANIFEST,
@@ -27,6 +29,13 @@ from distsim.storage.manifest import (
 from distsim.storage.maps import read_only
 from distsim.storage.reading import Artifact
 
+# The names of files in the making, and of arrays with a piece of their checksum.
+_PART = ".distsim-part"
+_SCRATCH = ".distsim-scratch"
+_ARRAY_FILE = re.compile(r"[\w-]+\.([0-9a-f]{12})\.bin")
+# Where a disk begins, its file system may keep what it has found.
+_NOT_OURS_TO_MIND = {"lost+found"}
+
 
 class ArrayStream:
     """An array of an artifact that is being written piece by piece."""
@@ -36,8 +45,8 @@ class ArrayStream:
         self._stem = name.replace("/", "-")
         self._dtype = dtype
         self._width = width
-        self._part = folder / f"{self._stem}.part"
-        self._file = open(self._part, "wb")  # noqa: SIM115 (closed by close or abandon)
+        self._part = folder / f".{self._stem}{_PART}"
+        self._file = new_file(self._part)
         self._hash = hashlib.blake2b(digest_size=CHECKSUM_BYTES)
         self._size = 0
 
@@ -144,14 +153,18 @@ class ArtifactWriter:
             "arrays": dict(sorted(self.entries.items())),
         }
         manifest["checksum"] = manifest_checksum(manifest)
-        part = self.folder / (MANIFEST + ".part")
-        with naming(part), open(part, "w", encoding="utf-8") as file:
-            file.write(manifest_text(manifest))
+        part = self.folder / f".{MANIFEST}{_PART}"
+        with naming(part), new_file(part) as file:
+            file.write(manifest_text(manifest).encode())
             file.flush()
             os.fsync(file.fileno())
         sync_folder(self.folder)  # the arrays' names are on the disk before the manifest's
         os.replace(part, self.folder / MANIFEST)
         sync_folder(self.folder)
+
+    def files(self) -> set[str]:
+        """Return the names of the files of its arrays."""
+        return {entry["file"] for entry in self.entries.values()}
 
     def abandon(self) -> None:
         """Close what is open; nothing of it is kept."""
@@ -159,27 +172,43 @@ class ArtifactWriter:
             stream.abandon()
 
 
+def holds_artifact(path: str | Path) -> bool:
+    """Tell whether there is an artifact, sound or not, that writing here would replace."""
+    return (Path(path) / MANIFEST).is_file()
+
+
+def require_free(path: str | Path, force: bool = False) -> None:
+    """Refuse to write where an artifact stands, unless it is to be replaced.
+
+    Raises:
+        ArtifactError: something stands there and `force` was not given.
+    """
+    if holds_artifact(path) and not force:
+        raise ArtifactError(
+            f"{path}: holds an artifact already: name another folder, or replace it (force=True)"
+        )
+
+
 @contextmanager
 def create(path: str | Path, kind: Kind) -> Iterator[ArtifactWriter]:
     """Write a new artifact at `path`, whole or not at all.
 
-    It is built in a hidden sibling folder and renamed into place. An artifact of the same
-    kind that stands there already, damaged or not, is replaced in one step when the new one
-    is complete.
+    It is built in a hidden sibling folder and renamed into place; in an empty folder that
+    stands there already, it is built inside, the manifest last. An artifact of the same kind,
+    damaged or not, is replaced in one step when the new one is complete.
 
     Raises:
         ArtifactError: something else stands at `path`, or it cannot be written, or another
             process is writing there.
     """
     path = Path(path)
-    if path.exists() or path.is_symlink():
-        if path.is_dir() and not any(path.iterdir()):
-            path.rmdir()
-        else:
+    _require_no_link(path)
+    if path.exists():
+        if not _is_vacant(path):
             require_kind(path, read_manifest(path), kind)  # refuses what must not be replaced
-            with locked(path, path), _changing(path, ArtifactWriter(path, kind)) as writer:
-                yield writer
-            return
+        with locked(path, path), _changing(path, ArtifactWriter(path, kind)) as writer:
+            yield writer
+        return
     if not path.parent.is_dir():
         raise ArtifactError(f"{path.parent}: no such folder: create it first")
     require_writable(path.parent)
@@ -191,6 +220,8 @@ def create(path: str | Path, kind: Kind) -> Iterator[ArtifactWriter]:
                 "command again to replace it"
             )
         _clear(unfinished, keep=set())
+        if any(file.is_symlink() or not file.is_dir() for file in unfinished.iterdir()):
+            raise ArtifactError(f"{unfinished}: holds files that are not ours: move them away")
         writer = ArtifactWriter(unfinished, kind)
         try:
             yield writer
@@ -198,9 +229,52 @@ def create(path: str | Path, kind: Kind) -> Iterator[ArtifactWriter]:
             os.rename(unfinished, path)
         except BaseException:
             writer.abandon()
-            shutil.rmtree(unfinished, ignore_errors=True)
+            with suppress(OSError):
+                _clear(unfinished, keep=set(), ours=writer.files())
+                unfinished.rmdir()
             raise
         sync_folder(path.parent)
+
+
+@contextmanager
+def scratch_folder(folder: str | Path) -> Iterator[Path]:
+    """Give a folder for passing files beside the arrays in `folder`; it goes at the end.
+
+    One that a killed writer left goes when its artifact is written next.
+    """
+    with tempfile.TemporaryDirectory(prefix=".", suffix=_SCRATCH, dir=folder) as made:
+        yield Path(made)
+
+
+def _require_no_link(path: Path) -> None:
+    """Follow the link that a user names, but none that stands in an artifact or leads nowhere.
+
+    Raises:
+        ArtifactError: it does.
+    """
+    if not path.is_symlink():
+        return
+    if holds_artifact(path.parent):
+        raise ArtifactError(f"{path}: is a link, and artifacts hold none: remove it")
+    if not path.exists():
+        raise ArtifactError(
+            f"{path}: is a link to {os.readlink(path)}, which does not exist: create that folder, "
+            "or remove the link"
+        )
+
+
+def _is_vacant(path: Path) -> bool:
+    """Tell whether a folder is empty but for what a killed writer of ours has left in it."""
+    return path.is_dir() and all(
+        file.name in _NOT_OURS_TO_MIND or _is_leaving(file) or _is_unfinished_inside(file)
+        for file in path.iterdir()
+    )
+
+
+def _is_unfinished_inside(file: Path) -> bool:
+    """Tell whether a killed writer was building an artifact that belongs into the folder's."""
+    hidden = file.name.startswith(".") and file.name.endswith(".unfinished")
+    return not file.is_symlink() and file.is_dir() and (hidden or holds_artifact(file))
 
 
 @contextmanager
@@ -227,9 +301,10 @@ def change(path: str | Path, kind: Kind) -> Iterator[ArtifactWriter]:
 
 @contextmanager
 def _changing(path: Path, writer: ArtifactWriter) -> Iterator[ArtifactWriter]:
-    """Write into a locked artifact; afterwards only what its manifest names is left."""
+    """Write into a locked folder; afterwards only what its manifest names is left of ours."""
     require_writable(path)
-    _clear(path, keep=_named_files(path))
+    before = _named_files(path)
+    _clear(path, keep=before)
     try:
         yield writer
         writer.finish()
@@ -237,19 +312,57 @@ def _changing(path: Path, writer: ArtifactWriter) -> Iterator[ArtifactWriter]:
         writer.abandon()
         with suppress(OSError, ArtifactError):
             # Not the files named before: the manifest may be the new one already.
-            _clear(path, keep=_named_files(path))
+            _clear(path, keep=_named_files(path), ours=before | writer.files())
         raise
     with suppress(OSError):  # the change is made; the next writer clears what stays now
-        _clear(path, keep=_named_files(path))
+        _clear(path, keep=_named_files(path), ours=before | writer.files())
+
+
+def remove_artifact(path: str | Path) -> None:
+    """Remove an artifact of ours and those inside it; files of others in it stay."""
+    path = Path(path)
+    if path.is_symlink() or not holds_artifact(path):
+        return
+    named = _named_files(path)
+    (path / MANIFEST).unlink()  # from here on it is none
+    for inside in path.iterdir():
+        if inside.is_dir():
+            remove_artifact(inside)
+    _clear(path, keep=set(), ours=named)
+    with suppress(OSError):
+        path.rmdir()
 
 
 def _named_files(path: Path) -> set[str]:
+    if not holds_artifact(path):
+        return set()
     return {entry["file"] for entry in read_manifest(path)["arrays"].values()}
 
 
-def _clear(folder: Path, keep: set[str]) -> None:
-    """Remove our files that no manifest names: leavings of a writer that was killed."""
+def _clear(folder: Path, keep: set[str], ours: set[str] | None = None) -> None:
+    """Remove our files that no manifest names: leavings of a writer that was killed.
+
+    ours: array files that a manifest of ours named or this writer wrote.
+    """
     for file in folder.iterdir():
-        ours = file.suffix in (".bin", ".part")
-        if ours and file.is_file() and file.name not in keep:
-            file.unlink(missing_ok=True)
+        if file.name not in keep and _is_leaving(file, ours):
+            if file.is_dir():
+                shutil.rmtree(file, ignore_errors=True)
+            else:
+                file.unlink(missing_ok=True)
+
+
+def _is_leaving(file: Path, ours: set[str] | None = None) -> bool:
+    """Tell whether a file is one of ours: by its name, and for arrays by their checksum too."""
+    if file.is_symlink():
+        return False
+    if file.is_dir():
+        return file.name.startswith(".") and file.name.endswith(_SCRATCH)
+    if not file.is_file():
+        return False
+    if file.name.startswith(".") and file.name.endswith(_PART):
+        return True
+    array = _ARRAY_FILE.fullmatch(file.name)
+    if array is None:
+        return False
+    return (ours is not None and file.name in ours) or checksum_of_file(file).startswith(array[1])

@@ -1,6 +1,5 @@
 """Annotated sentences -> phrases with their syntactic features, counted (thesis 5.2.2)."""
 
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,7 +18,7 @@ from distsim.corpus.annotation import NORMALISER, AnnotatedSentence
 from distsim.corpus.tokeniser import TextFormat
 from distsim.errors import ParameterError
 from distsim.parallel import ordered_map
-from distsim.storage import checksum_of_settings
+from distsim.storage import checksum_of_settings, scratch_folder
 
 
 class AnnotatedText:
@@ -58,12 +57,12 @@ class AnnotatedText:
                 "annotated text is signed with the syntactic model: give a recipe with a "
                 "SyntaxModel, or sign an index of the text"
             )
-        with tempfile.TemporaryDirectory(prefix="sentences.", dir=work.folder) as folder:
+        with scratch_folder(work.folder) as folder:
             half = work.memory_bytes // 2
             store = OccurrenceStore(folder, half, selection.max_length)
             try:
                 corpus = store.read(self.sentences(), work.progress)
-                place = Work(Path(folder), half, work.jobs, work.progress)
+                place = Work(folder, half, work.jobs, work.progress)
                 yield CountedSentences(corpus, store, model, weighting, selection, place)
             finally:
                 store.close()
