@@ -113,6 +113,11 @@ def similarity(
     Raises:
         ParameterError: a phrase is empty.
         IncompatibleError: the tables were not made with the same settings.
+
+    >>> round(similarity(table, "alice", "the queen"), 3)
+    0.864
+    >>> similarity(table, "alice", "zeppelin") is None
+    True
     """
     return EstimatedCosine(table, other, compose=False).similarity(a, b)
 
@@ -120,7 +125,11 @@ def similarity(
 def similarities(
     table: SignatureTable, pairs: Iterable[Pair], other: SignatureTable | None = None
 ) -> list[float | None]:
-    """Return the estimated cosine of every pair; see `similarity`."""
+    """Return the estimated cosine of every pair; see `similarity`.
+
+    >>> similarities(table, [("alice", "alice"), ("alice", "zeppelin")])
+    [1.0, None]
+    """
     return EstimatedCosine(table, other, compose=False).similarities(pairs)
 
 
@@ -203,6 +212,9 @@ class ExactCosine(Similarity):
 
     Raises:
         IncompatibleError: the table was not signed from this corpus.
+
+    >>> round(ExactCosine(index, table).similarity("alice", "the queen"), 3)
+    0.832
     """
 
     name = "exact"
@@ -246,6 +258,13 @@ class StoredCosine(Similarity):
 
     Raises:
         ParameterError: the table was signed without them.
+
+    >>> from distsim import CountFiles, PRESETS, Selection, sign
+    >>> _ = (folder / "kept.txt").write_text("a b\\t3\\nc b\\t3\\na\\t5\\nb\\t3\\nc\\t3\\n")
+    >>> kept = sign(CountFiles(folder / "kept.txt"), folder / "k.table", PRESETS["thesis"],
+    ...             Selection(min_count=3), keep_features=True)
+    >>> StoredCosine(kept).similarity("a", "c")
+    1.0
     """
 
     name = "exact"
@@ -295,6 +314,10 @@ class LearntCosine(Similarity):
 
     Raises:
         IncompatibleError: the table was not signed from this corpus or by this projection.
+
+    >>> real = LearntCosine(index, learnt)
+    >>> round(real.similarity("king", "king"), 6)
+    1.0
     """
 
     name = "vectors"

@@ -2,7 +2,15 @@
 
 
 class DistsimError(Exception):
-    """Root of all errors that a user of distsim can cause and mend."""
+    """Root of all errors that a user of distsim can cause and mend.
+
+    >>> import distsim
+    >>> try:
+    ...     distsim.CorpusIndex.open("nowhere")
+    ... except distsim.DistsimError as error:
+    ...     print(error)
+    nowhere: no such folder: check the path
+    """
 
 
 class InputError(DistsimError):
@@ -18,4 +26,11 @@ class IncompatibleError(DistsimError):
 
 
 class ParameterError(DistsimError, ValueError):
-    """An argument has a value outside its range."""
+    """An argument has a value outside its range.
+
+    >>> from distsim import Selection
+    >>> Selection(min_count=0)
+    Traceback (most recent call last):
+        ...
+    distsim.errors.ParameterError: `min_count` 0: choose 1 or more
+    """

@@ -30,6 +30,9 @@ class Neighbour(NamedTuple):
     """A phrase near another: its estimated similarity and the occurrences behind it.
 
     composed: the focal phrase is not in the table, its bits were made of its words.
+
+    >>> neighbours(table, "the king", k=1, min_strength=5)[0].phrase
+    'the cat'
     """
 
     phrase: str
@@ -69,6 +72,10 @@ class NeighbourSearch:
 
     Raises:
         ParameterError: the limits leave no phrase; the one that left none is named.
+
+    >>> search = NeighbourSearch(table, min_strength=5)
+    >>> [one.phrase for one in search.nearest("the king", 2)]
+    ['the cat', 'the duchess']
     """
 
     def __init__(
@@ -403,6 +410,9 @@ def neighbours(
     Raises:
         ParameterError: an argument cannot be; a phrase is empty or no text, and is named by its
             number.
+
+    >>> [one.phrase for one in neighbours(table, "the king", k=2, min_strength=5)]
+    ['the cat', 'the duchess']
     """
     if by is not None and threshold is not None:
         raise ParameterError("threshold: is of the bits' estimates: leave it out beside by")

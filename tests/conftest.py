@@ -1,15 +1,13 @@
 """What many tests share: a small real corpus, and small random ones."""
 
-import lzma
 import random
 import signal
 import sys
-from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
-from distsim import CorpusIndex, IndexOptions, Recipe
+from distsim import CorpusIndex
 from distsim.cli.main import main
 
 PROJECT = Path(__file__).parent.parent
@@ -29,25 +27,6 @@ def random_sentences(seed: int, n_sentences: int = 60, n_words: int = 12) -> lis
 def write_lines(path: Path, sentences: list[list[str]]) -> Path:
     path.write_text("".join(" ".join(s) + "\n" for s in sentences), encoding="utf-8")
     return path
-
-
-@pytest.fixture(scope="session")
-def alice() -> str:
-    """Alice in Wonderland, as running text."""
-    novel = files("distsim") / "data" / "novels" / "carroll-alice-in-wonderland-1865.txt.xz"
-    return lzma.decompress(novel.read_bytes()).decode()
-
-
-@pytest.fixture(scope="session")
-def alice_index(alice, tmp_path_factory) -> CorpusIndex:
-    """An index of Alice in Wonderland, signed inside. Do not change it."""
-    from distsim import Selection, SignatureTable
-
-    folder = tmp_path_factory.mktemp("alice")
-    (folder / "alice.txt").write_text(alice, encoding="utf-8")
-    index = CorpusIndex.build([folder / "alice.txt"], folder / "index", IndexOptions("text"))
-    SignatureTable.build(index, recipe=Recipe(), selection=Selection(min_count=2))
-    return index
 
 
 @pytest.fixture

@@ -230,7 +230,7 @@ def test_cli_from_annotation_to_neighbours(run, corpus, tmp_path):
         (["--model", "syntax", "-o", "t", "--features", "verbs"], 1, "choose of ngram"),
         (["--model", "syntax", "-o", "t", "--memory", "lots"], 2, "800M or 4G"),
         (["--model", "syntax", "-o", "t", "--memory", "1K"], 1, "give at least"),
-        (["--model", "syntax", "-o", "t", "--processors", "pos"], 2, "name its --models DIR"),
+        (["--model", "syntax", "-o", "t", "--processors", "pos"], 1, "give --models DIR"),
         (["--model", "syntax", "-o", "t", "--max-length", "9"], 1, "choose 1 to 8"),
         (["--keep-features"], 2, "goes with --model syntax or --from-counts"),
         (["--trees", "x"], 2, "--model syntax"),

@@ -149,7 +149,11 @@ def phrase_contexts(
 
 
 class NamedContext(NamedTuple):
-    """A feature of a phrase: `l1:revise` is the word `revise` right before it."""
+    """A feature of a phrase: `l1:revise` is the word `revise` right before it.
+
+    >>> named_contexts(index, "mock")[0]
+    NamedContext(feature='r1:turtle', occurrences=56, weight=56.0)
+    """
 
     feature: str
     occurrences: int
@@ -176,6 +180,9 @@ def named_contexts(
     """Return a phrase's contexts, or those of each of several, strongest first, then by count.
 
     Raises: as phrase_contexts.
+
+    >>> [context.feature for context in named_contexts(index, "mock")[:2]]
+    ['r1:turtle', 'l1:the']
     """
     space = feature_space(index, window, sides)
     weigher = Weigher(space, weighting or Weighting())

@@ -42,6 +42,9 @@ class Weighting:
             et al. 2013, 2.3), with nothing left to chance. None: every feature counts in full.
         discount: d takes the weight times c / (c + d), c being c(p, f): associations seen once
             or twice are mostly luck (Pantel and Lin 2002, 3; ppmi). 0 takes nothing off.
+
+    >>> Weighting("ppmi", shift=0.5).manifest()
+    {'scheme': 'ppmi', 'alpha': 0.75, 'shift': 0.5}
     """
 
     scheme: str = "raw"

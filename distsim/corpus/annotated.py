@@ -12,11 +12,12 @@ from distsim.corpus.conllu import first_text, read_conllu
 from distsim.corpus.sources import Source, find_sources
 from distsim.corpus.toolkit import SEPARATOR, read_toolkit
 from distsim.corpus.trees import read_trees
+from distsim.doors import one_or_many_paths
 from distsim.errors import InputError
 
 
 def read_annotated(
-    paths: Sequence[str | Path], trees: Sequence[str | Path] = ()
+    paths: str | Path | Sequence[str | Path], trees: str | Path | Sequence[str | Path] = ()
 ) -> Iterator[AnnotatedSentence]:
     """Yield the sentences of annotated files, in order.
 
@@ -29,11 +30,16 @@ def read_annotated(
     Raises:
         InputError: a file cannot be read, a line is at fault, there is no sentence, or trees
             and sentences do not match; file and line are named.
+
+    >>> _ = (folder / "r.conllu").write_text("1\\tHi\\thi\\tX\\tUH\\t_\\t0\\troot\\t_\\t_\\n\\n")
+    >>> [sentence.words for sentence in read_annotated(folder / "r.conllu")]
+    [['hi']]
     """
-    sources = find_sources(paths)
+    sources = find_sources(one_or_many_paths(paths))
     sentences = _sentences(sources)
-    if trees:
-        sentences = _with_trees(sentences, find_sources(trees))
+    tree_files = one_or_many_paths(trees, "trees") if trees else []
+    if tree_files:
+        sentences = _with_trees(sentences, find_sources(tree_files))
     some = False
     for sentence in sentences:
         some = True

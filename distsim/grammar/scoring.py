@@ -238,6 +238,10 @@ class RuleScorer:
         options: how phrase pairs count.
         exact: per table, what --exact counts with; None for the bits.
         aligner: links words of rules that have no alignment.
+
+    >>> scorer = RuleScorer([("sim_ngram", table)])
+    >>> round(scorer.score("the king", "the queen", [(0, 0), (1, 1)])[0].similarity, 2) > 0.5
+    True
     """
 
     def __init__(

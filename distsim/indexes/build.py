@@ -56,6 +56,9 @@ class IndexOptions:
             then one that shares most of its runs of five words with an earlier one.
         shard_tokens: a shard is closed before it would grow past so many tokens; more
             tokens a shard take more memory to sort (23 bytes each) and answer faster.
+
+    >>> IndexOptions("text", dedup="exact").dedup
+    'exact'
     """
 
     text_format: TextFormat = "lines"

@@ -43,7 +43,12 @@ T = TypeVar("T")
 
 
 class ConcordanceLine(NamedTuple):
-    """An occurrence in its sentence: normalised words, parted by spaces."""
+    """An occurrence in its sentence: normalised words, parted by spaces.
+
+    >>> line = index.concordance("mock turtle", limit=1)[0]
+    >>> line.node, line.right
+    ('mock turtle', '’s story')
+    """
 
     source: str
     line: int
@@ -62,6 +67,13 @@ class CorpusIndex:
 
     n_tokens: tokens in the corpus, sentence boundaries not counted. corpus: the fingerprint
     of the words and their counts. An index is pickled by its path and opened again from there.
+
+    >>> from distsim import CorpusIndex
+    >>> index = CorpusIndex.open(index.path)
+    >>> index.count("the rabbit"), index.count(["alice", "zeppelin"]).tolist()
+    (22, [397, 0])
+    >>> "mock turtle" in index, len(index) > 0
+    (True, True)
     """
 
     def __init__(self, artifact: storage.Artifact) -> None:

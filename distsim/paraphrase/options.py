@@ -46,6 +46,9 @@ class ParaphraseOptions:
         one_sided_mcc: such a side occurs at most so often.
         neighbours: so many more candidates from a table of signatures; 0: none.
         neighbour_strength: such a candidate has at least so many occurrences behind it.
+
+    >>> ParaphraseOptions().weighting.scheme
+    'log-llr'
     """
 
     window: int = 6

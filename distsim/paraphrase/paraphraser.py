@@ -89,6 +89,10 @@ class Paraphraser:
 
     Raises:
         IncompatibleError: the table normalises text in another way than the index.
+
+    >>> found = Paraphraser(index).paraphrases("the queen")
+    >>> all(one.phrase != "the queen" for one in found)
+    True
     """
 
     def __init__(

@@ -30,6 +30,9 @@ class Composition:
             higher trusts the words more.
         rare: a word with this share of the text's tokens weighs half as much as a rare one.
         most_words: so many of the most frequent words are parts.
+
+    >>> Composition(trust=100.0).rare
+    0.003
     """
 
     trust: float = 500.0

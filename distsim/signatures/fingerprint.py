@@ -18,6 +18,11 @@ class Fingerprint:
     vectors; None where they were not.
 
     `str` gives all of it in one line, `short` a name of 12 hexadecimal digits.
+
+    >>> table.fingerprint.short == str(table.fingerprint).rpartition(":")[2]
+    True
+    >>> str(table.fingerprint).split("|")[:3]
+    ['model:ngram', 'window:1', 'families:l1,r1']
     """
 
     model: dict[str, Any]

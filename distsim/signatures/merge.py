@@ -5,6 +5,7 @@ from pathlib import Path
 
 from distsim import storage
 from distsim.contexts.selection import Selection
+from distsim.doors import one_or_many_paths
 from distsim.errors import IncompatibleError, ParameterError
 from distsim.parallel import Progress, no_progress
 from distsim.signatures.recipe import Recipe
@@ -36,7 +37,18 @@ def merge_tables(
         ArtifactError: a table has no sums, or they are damaged.
         IncompatibleError: two tables were made with different settings; both are named.
         ParameterError: fewer than two tables, one given twice, or a minimum below 1.
+
+    >>> from distsim import CountFiles, PRESETS, Selection, sign
+    >>> parts = []
+    >>> for name in ("one", "two"):
+    ...     _ = (folder / name).write_text("a b\\t3\\na\\t3\\nb\\t3\\n")
+    ...     table = sign(CountFiles(folder / name), folder / f"{name}.table", PRESETS["thesis"],
+    ...                  Selection(min_count=5), keep_sums=True)
+    ...     parts.append(table.path)
+    >>> sorted(merge_tables(parts, folder / "both.table"))
+    ['a', 'b']
     """
+    tables = one_or_many_paths(tables, "tables")
     if len(tables) < 2:
         raise ParameterError("merge: give at least two tables")
     resolved = [Path(table).resolve() for table in tables]

@@ -25,6 +25,7 @@ from distsim.contexts.sources.source import (
     batch_results,
 )
 from distsim.contexts.syntax.model import SyntaxModel
+from distsim.doors import one_path
 from distsim.errors import DistsimError, ParameterError
 from distsim.indexes.corpus_index import CorpusIndex, signatures_inside
 from distsim.parallel import Progress, no_progress
@@ -106,7 +107,7 @@ def sign(
         source = IndexSource(source)
     if path is None and home is None:
         raise ParameterError("`path`: give the folder of the table; only an index holds its own")
-    path = Path(path) if path is not None else signatures_inside(Path(str(home)))
+    path = one_path(path) if path is not None else signatures_inside(Path(str(home)))
     recipe, selection, keeping = recipe or DEFAULT, selection or Selection(), keeping or Keeping()
     if keeping.sums:
         require_additive(recipe, selection)
@@ -148,6 +149,11 @@ def learn(
     """Learn a projection for a recipe from a source's frequent words; return its folder.
 
     Arguments and what is raised: as of `sign`.
+
+    >>> from distsim import SignatureTable, learn, sign
+    >>> path = learn(index, folder / "my.projection")
+    >>> sign(index, folder / "my.table", projection=path).projection.n_bits
+    256
     """
     recipe, selection = recipe or DEFAULT, Selection()
     if isinstance(source, CorpusIndex):

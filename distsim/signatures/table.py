@@ -37,6 +37,11 @@ class SignatureTable:
     very table there already. kept: what searches made of it once, by name.
 
     `len` gives the phrases, `in` tells whether one has a signature, iteration yields them all.
+
+    >>> from distsim import PRESETS, SignatureTable
+    >>> made = SignatureTable.build(index, folder / "thesis.table", PRESETS["thesis"])
+    >>> SignatureTable.open(made.path).n_bits, "alice" in made, made.find("zeppelin")
+    (256, True, -1)
     """
 
     def __init__(self, artifact: storage.Artifact) -> None:

@@ -16,6 +16,7 @@ from distsim.contexts.weights import Weighting
 from distsim.corpus.annotated import read_annotated
 from distsim.corpus.annotation import NORMALISER, AnnotatedSentence
 from distsim.corpus.tokeniser import TextFormat
+from distsim.doors import one_or_many_paths
 from distsim.errors import ParameterError
 from distsim.parallel import ordered_map
 from distsim.storage import checksum_of_settings, scratch_folder
@@ -27,6 +28,14 @@ class AnnotatedText:
     Arguments:
         files: CoNLL-U or the toolkit's lines, plain or packed, folders too. trees: files of
             bracketed trees, one a line, one a sentence.
+
+    >>> from distsim import Recipe, Selection, SyntaxModel, sign
+    >>> rows = ["1 cats cat NOUN NNS _ 2 nsubj _ _", "2 sleep sleep VERB VBP _ 0 root _ _", "", ""]
+    >>> text = "\\n".join(row.replace(" ", "\\t") for row in rows)
+    >>> _ = (folder / "a.conllu").write_text(text)
+    >>> recipe = Recipe(model=SyntaxModel())
+    >>> sorted(sign(AnnotatedText(folder / "a.conllu"), folder / "a.table", recipe, Selection(1)))
+    ['cats', 'cats sleep', 'sleep']
     """
 
     def __init__(
@@ -35,8 +44,8 @@ class AnnotatedText:
         *,
         trees: str | Path | Sequence[str | Path] = (),
     ) -> None:
-        self.files = [files] if isinstance(files, str | Path) else list(files)
-        self.trees = [trees] if isinstance(trees, str | Path) else list(trees)
+        self.files = one_or_many_paths(files, "files")
+        self.trees = one_or_many_paths(trees, "trees") if trees else []
 
     def sentences(self) -> Iterable[AnnotatedSentence]:
         """Return the sentences, to be read once."""
@@ -72,7 +81,7 @@ class Sentences(AnnotatedText):
     """The phrases of annotated sentences that are at hand, such as a list of them."""
 
     def __init__(self, sentences: Iterable[AnnotatedSentence]) -> None:
-        super().__init__(())
+        super().__init__("-")
         self._sentences = sentences
 
     def sentences(self) -> Iterable[AnnotatedSentence]:

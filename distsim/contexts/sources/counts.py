@@ -25,6 +25,7 @@ from distsim.contexts.weights import Weighting
 from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.sources import find_sources
 from distsim.corpus.tokeniser import TextFormat
+from distsim.doors import one_or_many_paths
 from distsim.errors import ParameterError
 
 
@@ -38,6 +39,14 @@ class CountFiles:
             up are cut.
 
     report: what was read, and what of it gives nothing; filled by `counted`.
+
+    >>> from distsim import PRESETS, Selection, sign
+    >>> _ = (folder / "counts.txt").write_text("a b\\t3\\na\\t5\\nb\\t3\\n")
+    >>> source = CountFiles(folder / "counts.txt")
+    >>> sorted(sign(source, folder / "c.table", PRESETS["thesis"], Selection(min_count=3)))
+    ['a', 'b']
+    >>> source.report.lines
+    3
     """
 
     def __init__(
@@ -47,7 +56,7 @@ class CountFiles:
         normaliser: Normaliser | None = None,
         text_format: TextFormat = "lines",
     ) -> None:
-        self.files = [files] if isinstance(files, str | Path) else list(files)
+        self.files = one_or_many_paths(files, "files")
         self.normaliser = normaliser or Normaliser()
         self.text_format: TextFormat = text_format
         self.report = CountReport()

@@ -29,6 +29,9 @@ class SyntaxModel:
 
     Raises:
         ParameterError: a name is not known, nothing is left, or the window is out of range.
+
+    >>> SyntaxModel(families=("dep", "head"), window=2).kinds
+    ('lex', 'lem', 'pos', 'ner')
     """
 
     families: tuple[str, ...] = FAMILIES

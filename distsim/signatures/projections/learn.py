@@ -47,6 +47,9 @@ class Learning:
         exponent: of the singular values above the noise: 1 keeps the matrix's own geometry,
             0 makes all directions weigh the same.
         rotation: `itq` or `random`.
+
+    >>> Learning(rank=100).rows
+    25000
     """
 
     rows: int = 25_000

@@ -1,0 +1,48 @@
+"""What examples in docstrings may use: `index`, `table`, `learnt`, `folder`, made of a novel."""
+
+import lzma
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def alice() -> str:
+    """Alice in Wonderland, as running text."""
+    novel = files("distsim") / "data" / "novels" / "carroll-alice-in-wonderland-1865.txt.xz"
+    return lzma.decompress(novel.read_bytes()).decode()
+
+
+@pytest.fixture(scope="session")
+def alice_index(alice: str, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """An index of Alice in Wonderland, signed inside. Do not change it."""
+    from distsim import CorpusIndex, IndexOptions, Recipe, Selection, sign
+
+    folder = tmp_path_factory.mktemp("alice")
+    (folder / "alice.txt").write_text(alice, encoding="utf-8")
+    index = CorpusIndex.build(folder / "alice.txt", folder / "index", IndexOptions("text"))
+    sign(index, recipe=Recipe(), selection=Selection(min_count=2))
+    return index
+
+
+@pytest.fixture(scope="session")
+def example_names(alice_index: Any, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The names that examples may use."""
+    from distsim import Selection, SignatureTable, sign
+
+    folder: Path = tmp_path_factory.mktemp("examples")
+    learnt = sign(alice_index, folder / "learnt.table", selection=Selection(max_length=2))
+    return {
+        "index": alice_index,
+        "table": SignatureTable.open(alice_index.path),
+        "learnt": learnt,
+        "folder": folder,
+    }
+
+
+@pytest.fixture(autouse=True)
+def _examples(request: pytest.FixtureRequest, doctest_namespace: dict[str, Any]) -> None:
+    if isinstance(request.node, pytest.DoctestItem):
+        doctest_namespace.update(request.getfixturevalue("example_names"))
