@@ -23,6 +23,7 @@ from distsim.cli import (
     info,
     kwic,
     learn,
+    make_grammar,
     merge,
     neighbours,
     ngrams,
@@ -100,6 +101,11 @@ _grammars("extract", extract.extract, "Extract translation rules from bitexts, w
 _grammars("pivot", pivot.pivot, "Make paraphrase rules of rules that share a foreign side.")
 _grammars("score", score.score, "Add the similarity of its rules' sides to a grammar.")
 _grammars("rerank", rerank.rerank, "Put a grammar's rules in order, the best first, and cut them.")
+_grammars(
+    "make-grammar",
+    make_grammar.make_grammar,
+    "Align, extract, pivot, score and pack, in one command.",
+)
 _grammars("pack", pack.pack, "Cut a grammar into packs of several sizes, with an index.")
 _grammars("rules", pack.rules, "Show a packed grammar's rules for a source side.")
 

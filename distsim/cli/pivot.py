@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from distsim.cli.console import JobsOption, progress_bar, say
+from distsim.cli.console import JobsOption, progress_bar, put, say
 from distsim.cli.grammar_options import FormatOption, OnError, OnErrorOption
 from distsim.cli.options import MemoryOption
 
@@ -50,7 +50,10 @@ class LabelFree(StrEnum):
 
 def pivot(
     grammar: Annotated[
-        str, typer.Argument(metavar="GRAMMAR", help="Rules or a phrase table; - for stdin.")
+        str,
+        typer.Argument(
+            metavar="GRAMMAR", help="Rules, a phrase table, or numbers from extract; - for stdin."
+        ),
     ],
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="OUT", help="Packed if it ends in .gz.")
@@ -99,20 +102,39 @@ def pivot(
         ),
     ] = 0.0,
     max_translations: Annotated[
-        int, typer.Option(help="Of each label and foreign side, the most probable; 0: all.")
-    ] = 0,
+        int | None,
+        typer.Option(
+            help="Of each label and foreign side, the most probable; 0: all. By default all of "
+            "text, 50 of numbers."
+        ),
+    ] = None,
     rarity_rule: Annotated[
         RarityRule, typer.Option(help="Of several links: the least, or that of their counts added.")
     ] = RarityRule.MINIMUM,
     label_free: Annotated[
         LabelFree, typer.Option(help="p(e|f) sums over all foreign sides, or those of the rule.")
     ] = LabelFree.ALL,
+    why: Annotated[
+        str | None,
+        typer.Option(
+            metavar="'E1 ||| E2'",
+            help="Of numbers: show the foreign sides that make these two paraphrases, and no more.",
+        ),
+    ] = None,
     grammar_format: FormatOption = None,
     memory: MemoryOption = "128M",  # type: ignore[assignment]
     on_error: OnErrorOption = OnError.STOP,
     jobs: JobsOption = None,
 ) -> None:
     """Pair English sides that share a label and a foreign side: paraphrase rules."""
+    from pathlib import Path
+
+    numeric = Path(grammar).is_dir()
+    if why is not None:
+        if not numeric:
+            raise typer.BadParameter("--why looks into the numbers that extract --numeric writes")
+        _explain(grammar, why)
+        return
     from distsim.grammar.pivot import PivotOptions, pivot_grammar
 
     named = dict(map(_feature, feature or ()))
@@ -126,17 +148,39 @@ def pivot(
         min_rule=min_rule,
         min_link=min_link,
         min_sum=min_sum,
-        max_translations=max_translations,
+        max_translations=(50 if numeric else 0) if max_translations is None else max_translations,
         rarity_rule=rarity_rule.value,
         label_free=label_free.value,
     )
     with progress_bar() as bar:
-        report = pivot_grammar(
-            grammar, output, options, on_error=on_error.value, grammar_format=grammar_format,
-            jobs=jobs, memory_bytes=memory, progress=bar,
-        )  # fmt: skip
+        if numeric:
+            from distsim.extraction.pivoting import pivot_rules
+
+            report = pivot_rules(
+                grammar, output, options, jobs=jobs, memory_bytes=memory, progress=bar
+            )
+        else:
+            report = pivot_grammar(
+                grammar, output, options, on_error=on_error.value, grammar_format=grammar_format,
+                jobs=jobs, memory_bytes=memory, progress=bar,
+            )  # fmt: skip
     for line in report.lines():
         say(line)
+
+
+def _explain(rules: str, pair: str) -> None:
+    """Print foreign side, label, its part of the sum, both counts, bitexts; the best first."""
+    from distsim.extraction.numeric import NumericRules
+    from distsim.extraction.pivoting import evidence_for
+
+    source, bar, target = pair.partition("|||")
+    if not bar or not source.strip() or not target.strip():
+        raise typer.BadParameter(f"--why {pair!r}: give both sides, as 'in spite of ||| despite'")
+    found = evidence_for(NumericRules(rules), source.strip(), target.strip())
+    for one in found:
+        put(one.foreign, one.label, f"{one.p:.6f}", one.source_count, one.target_count, one.bitexts)
+    if not found:
+        say(f"{pair}: no foreign side has both as translations under one label")
 
 
 def _feature(text: str) -> tuple[str, str]:

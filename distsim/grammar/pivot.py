@@ -41,11 +41,13 @@ Identities = Literal["mark", "drop"]
 RarityRule = Literal["minimum", "added"]
 LabelFree = Literal["all", "same-label"]
 
+MEMORY_BYTES = 128 << 20
 _MOST_PAIRS, _PAIR_BYTES = 1 << 16, 2048  # at once, and what each takes
 F_GIVEN_LHS = "p(f|LHS)"
 _LEAST = 1e-300
 _IDENTITY, _LOG_COUNT, _PIVOTS = "Identity", "LogCount", "PivotCount"
-_WHOLE = (_IDENTITY, _PIVOTS)
+_BITEXTS = "Bitexts"
+_WHOLE = (_BITEXTS, _IDENTITY, _PIVOTS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,7 +160,7 @@ def pivot_grammar(
     on_error: OnError = "stop",
     grammar_format: str | None = None,
     jobs: int | None = None,
-    memory_bytes: int = 128 << 20,
+    memory_bytes: int = MEMORY_BYTES,
     progress: Progress = no_progress,
 ) -> PivotReport:
     """Write the paraphrase grammar of a translation grammar, by label, source and target side.
@@ -197,25 +199,43 @@ def pivot_grammar(
     with read_translations(
         grammar, options.features, options.scale, grammar_format, report.faulty, progress
     ) as translations:
-        report.read = translations.label.size
-        report.faulty.require_lines(report.read + report.faulty.kept + report.faulty.dropped)
-        rules = _paired_rules(translations, options, report)
-        pivot = _Pivot(translations, rules, options)
-        most = max(1, min(_MOST_PAIRS, memory_bytes // _PAIR_BYTES // (jobs or available_cores())))
-        report.features = pivot.names
-        total = pivot.n_pairs
-        with open_output(output) as out:
-            for made in ordered_map(pivot.write, pivot.chunks(most), jobs):
-                out.write(made.text)
-                report.links += made.links
-                report.links_pruned += made.links_pruned
-                report.identities += made.identities
-                report.pruned += made.pruned
-                report.written += made.written
-                report.gappy += made.gappy
-                progress("pivoting", report.links, total)
-        if options.identities == "drop":
-            report.identities = rules.rows.size
+        n_rules = translations.label.size
+        report.faulty.require_lines(n_rules + report.faulty.kept + report.faulty.dropped)
+        return write_paraphrases(
+            translations, output, options, report, jobs=jobs, memory_bytes=memory_bytes,
+            progress=progress,
+        )  # fmt: skip
+
+
+def write_paraphrases(
+    translations: Translations,
+    output: str | Path,
+    options: PivotOptions,
+    report: PivotReport,
+    *,
+    jobs: int | None = None,
+    memory_bytes: int = MEMORY_BYTES,
+    progress: Progress = no_progress,
+) -> PivotReport:
+    """Write the paraphrases of rules that are at hand; see pivot_grammar."""
+    report.read = translations.label.size
+    rules = _paired_rules(translations, options, report)
+    pivot = _Pivot(translations, rules, options)
+    most = max(1, min(_MOST_PAIRS, memory_bytes // _PAIR_BYTES // (jobs or available_cores())))
+    report.features = pivot.names
+    total = pivot.n_pairs
+    with open_output(output) as out:
+        for made in ordered_map(pivot.write, pivot.chunks(most), jobs):
+            out.write(made.text)
+            report.links += made.links
+            report.links_pruned += made.links_pruned
+            report.identities += made.identities
+            report.pruned += made.pruned
+            report.written += made.written
+            report.gappy += made.gappy
+            progress("pivoting", report.links, total)
+    if options.identities == "drop":
+        report.identities = rules.rows.size
     return report
 
 
@@ -260,7 +280,9 @@ def _paired_rules(translations: Translations, options: PivotOptions, report: Piv
         label, source, target, _numbers_of(target, gap_order),
         _numbers_of(source, target, gap_order), max(1, label_order.size),
     )  # fmt: skip
-    found = settle(numbers, columns, translations.column_names, options.columns)
+    found = settle(
+        numbers, columns, translations.column_names, options.columns or translations.kind
+    )
     report.notes += found.notes
     columns[E_GIVEN_F_LHS], columns[F_GIVEN_E_LHS] = found.forward, found.backward
     for name, values in (
@@ -361,6 +383,7 @@ class _Pivot:
         )  # fmt: skip
         self._read_order = frozen(rows)
         self._columns = {name: frozen(values) for name, values in rules.columns.items()}
+        self._bitexts = None if translations.bitexts is None else frozen(translations.bitexts[rows])
         numbers = rules.numbers
         orders, n_gaps = translations.orders[rows], translations.n_gaps[rows]
         self._n_orders = factorial(int(n_gaps.max(initial=0)))
@@ -403,6 +426,7 @@ class _Pivot:
         has = self._columns.__contains__
         names = [E_GIVEN_F_LHS, F_GIVEN_E_LHS, _LOG_COUNT, _PIVOTS]
         names += [_IDENTITY] * (self._options.identities == "mark")
+        names += [_BITEXTS] * (self._bitexts is not None)
         names += [E_GIVEN_F, F_GIVEN_E] * has_free + [RARITY] * has(RARITY)
         names += [LHS_GIVEN_E, LHS_GIVEN_F] * has(LHS_GIVEN_E)
         names += [E_GIVEN_LHS, F_GIVEN_LHS] * has(E_GIVEN_LHS)
@@ -512,6 +536,8 @@ class _Pivot:
             values[RARITY] = kernel.rarities(
                 *pairs, columns[RARITY], self._options.rarity_rule == "added"
             )
+        if self._bitexts is not None:
+            values[_BITEXTS] = kernel.agreeing_bitexts(*pairs, self._bitexts)
         for of_e, of_f in ((LHS_GIVEN_E, LHS_GIVEN_F), (E_GIVEN_LHS, F_GIVEN_LHS)):
             if of_e in self.names:
                 values[of_e], values[of_f] = columns[of_e][twos], columns[of_e][ones]

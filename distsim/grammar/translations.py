@@ -58,6 +58,8 @@ class Translations:
     columns: float64[n] by name: probabilities as such, the rarity penalty as written.
     column_names: what the columns are called in the grammar.
     has_gaps: symbols such as `[NP,1]` are gaps.
+    bitexts: uint64[n], a bit for each bitext that a rule stands in; None where there is one.
+    kind: what the probabilities within labels are known to be; told by their sums where None.
     """
 
     labels: list[bytes]
@@ -76,6 +78,8 @@ class Translations:
     columns: dict[str, np.ndarray]
     column_names: dict[str, str]
     has_gaps: bool
+    bitexts: np.ndarray | None = None
+    kind: Literal["joint", "conditional"] | None = None
 
 
 @contextmanager

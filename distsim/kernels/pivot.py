@@ -255,6 +255,22 @@ def rarities(stops, firsts, seconds, rarity, multiplies):
 
 
 @compiled
+def agreeing_bitexts(stops, firsts, seconds, bitexts):
+    """Return per run of pairs in how many bitexts both rules of one of them stand; float64."""
+    out = np.zeros(stops.size)
+    begin = 0
+    for run in range(stops.size):
+        met = np.uint64(0)
+        for k in range(begin, stops[run]):
+            met |= bitexts[firsts[k]] & bitexts[seconds[k]]
+        while met != 0:
+            met &= met - np.uint64(1)
+            out[run] += 1.0
+        begin = stops[run]
+    return out
+
+
+@compiled
 def best_pairs(stops, firsts, seconds, forward, backward, ranks):
     """Return per run the pair whose link is most probable, both ways; then the rule read first."""
     out = np.empty(stops.size, np.int64)

@@ -42,10 +42,12 @@ class GrammarIndex:
             self._names: list[str] = artifact.parameters["features"]
             array = artifact.array
             self._hashes = array("sources/hashes", np.uint64)
-            self._starts = array("sources/starts", np.uint64)
-            self._target_starts = array("targets/starts", np.uint64)
+            self._starts = array("sources/rules", np.uint64)
+            self._source_starts = array("sources/symbols/starts", np.uint64)
+            self._sources = array("sources/symbols", np.uint32)
+            self._target_starts = array("targets/symbols/starts", np.uint64)
             self._targets = array("targets/symbols", np.uint32)
-            self._link_starts = array("links/starts", np.uint64)
+            self._link_starts = array("links/pairs/starts", np.uint64)
             self._links = array("links/pairs", np.uint8, 2)
             self._label = array("rules/label", np.uint16)
             self._kind = array("rules/kind", np.uint8)
@@ -104,19 +106,36 @@ class GrammarIndex:
         rules = rules[self._size[rules] <= SIZES.index(size)]
         if label is not None:
             rules = rules[[self._labels[number] == label for number in self._label[rules]]]
-        return list(self._made(" ".join(source.split()), rules[:most]))
+        return self.at(rules[:most])
 
-    def _made(self, source: str, rules: np.ndarray) -> Iterator[PackedRule]:
+    def at(self, rules: np.ndarray) -> list[PackedRule]:
+        """Return rules by their numbers, from 0; those of a source side stand together."""
+        return list(self._made(np.asarray(rules, np.int64)))
+
+    def feature(self, name: str) -> np.ndarray:
+        """Return a feature of all rules, float64; NaN where a rule has none.
+
+        Raises:
+            ParameterError: there is no such feature.
+        """
+        for known, codes, table in self._columns:
+            if known == name:
+                return decode(np.asarray(codes), table)
+        raise ParameterError(f"feature {name!r}: choose of {', '.join(self._names)}")
+
+    def _made(self, rules: np.ndarray) -> Iterator[PackedRule]:
+        sources = np.searchsorted(self._starts, rules.astype(np.uint64), side="right") - 1
         values = [
             (name, decode(np.asarray(codes[rules]), table).tolist())
             for name, codes, table in self._columns
         ]
         for row, rule in enumerate(rules.tolist()):
+            begin, end = self._source_starts[sources[row] : sources[row] + 2].tolist()
             first, stop = int(self._target_starts[rule]), int(self._target_starts[rule + 1])
             first_link, last_link = int(self._link_starts[rule]), int(self._link_starts[rule + 1])
             yield PackedRule(
                 self._labels[self._label[rule]],
-                source,
+                " ".join(self._vocabulary.words(self._sources[begin:end])),
                 " ".join(self._vocabulary.words(self._targets[first:stop])),
                 {name: column[row] for name, column in values if column[row] == column[row]},
                 [(i, j) for i, j in self._links[first_link:last_link].tolist()],

@@ -284,6 +284,8 @@ class _ReadRules:
         self._append("label", labels[fine])
         self._append("target_length", (ends - middles)[fine])
         self._append("target", symbols[is_target])
+        self._append("source_length", (middles - begins)[fine])
+        self._append("source", symbols[~is_target & fine[owner]])
         self._append("link_length", (block.link_stops - link_begins)[fine])
         linked = block.links[fine[np.repeat(np.arange(len(block)), block.link_stops - link_begins)]]
         self._append("links", np.minimum(linked, 255).astype(np.uint8).reshape(-1))
@@ -370,25 +372,26 @@ class _ReadRules:
                 "quantised": quantise,
             }
             writer.add("sources/hashes", distinct)
-            writer.add("sources/starts", np.append(starts, order.size).astype(np.uint64))
+            writer.add("sources/rules", np.append(starts, order.size).astype(np.uint64))
             vocabulary = VocabularyBuilder()
             vocabulary.add(self._symbols)
             for name, values in vocabulary.arrays().items():
                 writer.add(f"symbols/{name}", values)
-            for name, column, dtype in (
-                ("targets/symbols", "target", np.uint32), ("links/pairs", "links", np.uint16),
-            ):  # fmt: skip
-                length = {"target": "target_length", "links": "link_length"}[column]
+            for name, column, length, dtype, which in (
+                ("sources/symbols", "source", "source_length", np.uint32, by_source[starts]),
+                ("targets/symbols", "target", "target_length", np.uint32, by_source),
+                ("links/pairs", "links", "link_length", np.uint16, by_source),
+            ):
                 lengths = self.column(length, np.int64)
                 begins = np.concatenate([[0], np.cumsum(lengths)])
                 runs = gather_runs(
-                    frozen(self.column(column, dtype)), frozen(begins), frozen(by_source)
+                    frozen(self.column(column, dtype)), frozen(begins), frozen(which)
                 )
                 if column == "links":
                     runs = runs.view(np.uint8).reshape(-1, 2)
                 writer.add(name, runs)
-                ends = np.concatenate([[0], np.cumsum(lengths[by_source])]).astype(np.uint64)
-                writer.add(name.split("/")[0] + "/starts", ends)
+                ends = np.concatenate([[0], np.cumsum(lengths[which])]).astype(np.uint64)
+                writer.add(name + "/starts", ends)
             writer.add("rules/label", self.column("label", np.uint32)[by_source].astype(np.uint16))
             writer.add("rules/kind", self.column("kind", np.uint8)[by_source])
             writer.add("rules/size", sizes[by_source])

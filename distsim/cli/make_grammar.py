@@ -1,0 +1,76 @@
+"""`distsim make-grammar --bitext EN OTHER --index INDEX -o FOLDER`: the whole road at once."""
+
+from typing import Annotated
+
+import typer
+
+from distsim.cli.align import PairDedup, TextFormat
+from distsim.cli.console import JobsOption, progress_bar, put, say
+from distsim.cli.extract import Preset
+
+
+def make_grammar(
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FOLDER", help="Goes on where it stopped.")
+    ],
+    bitext: Annotated[
+        list[str],
+        typer.Option(
+            "--bitext", metavar="EN OTHER | BITEXT", help="Two texts, or a made bitext; repeat it."
+        ),
+    ],
+    index: Annotated[str, typer.Option(metavar="INDEX", help="Signed; or a table: sim_ngram.")],
+    others: Annotated[list[str] | None, typer.Argument(metavar="OTHER...", hidden=True)] = None,
+    syntax: Annotated[str | None, typer.Option(metavar="TABLE", help="For sim_syn.")] = None,
+    preset: Annotated[Preset, typer.Option(help="Which rules are extracted.")] = Preset.PHRASES,
+    text_format: Annotated[
+        TextFormat, typer.Option("--format", help="lines: tokenised; text: running text.")
+    ] = TextFormat.LINES,
+    dedup: Annotated[PairDedup, typer.Option(help="Drop pairs seen before.")] = PairDedup.OFF,
+    unescape: Annotated[bool, typer.Option("--unescape", help="Undo Moses' escapes.")] = False,
+    max_translations: Annotated[
+        int, typer.Option(help="Of each label and foreign side, the most probable; 0: all.")
+    ] = 50,
+    min_sum: Annotated[
+        float, typer.Option(help="Drop paraphrases with p(e2|e1) or the reverse below.")
+    ] = 0.0,
+    compose: Annotated[
+        bool, typer.Option(help="Make phrases that a learnt table lacks of their words.")
+    ] = True,
+    sizes: Annotated[
+        str, typer.Option(metavar="SIZE,...", help="Which packs to write as text.")
+    ] = "S,L,XXXL",
+    seed: Annotated[int, typer.Option(help="Of the rules that the report draws.")] = 1,
+    jobs: JobsOption = None,
+) -> None:
+    """Align, extract, pivot, score and pack: a paraphrase grammar of your own in one command."""
+    from distsim.bitext.reading import BitextOptions
+    from distsim.making import MakeOptions, is_artifact
+    from distsim.making import make_grammar as make
+
+    given: list[str | tuple[str, str]] = []
+    left = list(others or ())
+    for english in bitext:
+        if is_artifact(english):
+            given.append(english)
+        elif left:
+            given.append((english, left.pop(0)))
+        else:
+            raise typer.BadParameter(f"--bitext {english}: give its translation too: EN OTHER")
+    if left:
+        raise typer.BadParameter(f"{left[0]}: put --bitext EN before it")
+    options = MakeOptions(
+        preset=preset.value,
+        text=BitextOptions(text_format.value, dedup=dedup.value, unescape=unescape),
+        max_translations=max_translations,
+        min_sum=min_sum,
+        compose=compose,
+        sizes=tuple(one for one in sizes.split(",") if one),
+        seed=seed,
+    )
+    with progress_bar("done") as bar:
+        report = make(
+            given, index, output, options, syntax=syntax, jobs=jobs, progress=bar, say=say
+        )
+    for line in report.lines():
+        put(line)

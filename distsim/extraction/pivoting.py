@@ -1,0 +1,180 @@
+"""Rules as numbers -> paraphrase rules, by the road of `grammar/pivot`; and why one is there."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from distsim.corpus.vocabulary import hash_blob, hash_texts
+from distsim.errors import InputError
+from distsim.extraction.numeric import NumericRules
+from distsim.grammar.faulty_lines import FaultyLines
+from distsim.grammar.pivot import MEMORY_BYTES, PivotOptions, PivotReport, write_paraphrases
+from distsim.grammar.translations import (
+    E_GIVEN_F,
+    E_GIVEN_F_LHS,
+    E_GIVEN_LHS,
+    F_GIVEN_E,
+    F_GIVEN_E_LHS,
+    LEX_E_GIVEN_F,
+    LEX_F_GIVEN_E,
+    LHS_GIVEN_E,
+    LHS_GIVEN_F,
+    RARITY,
+    Translations,
+)
+from distsim.kernels.compiled import frozen
+from distsim.parallel import Progress, no_progress
+
+MAX_TRANSLATIONS = 50  # of a label and foreign side: what frequent ones have beyond is noise
+_STRAIGHT, _SWAPPED = 0 | 1 << 4, 1 | 0 << 4  # orders of two gaps, as kernels.pivot packs them
+
+
+def pivot_rules(
+    rules: str | Path | NumericRules,
+    output: str | Path,
+    options: PivotOptions | None = None,
+    *,
+    jobs: int | None = None,
+    memory_bytes: int = MEMORY_BYTES,
+    progress: Progress = no_progress,
+) -> PivotReport:
+    """Write the paraphrases of extracted rules; features and text as pivot_grammar has them.
+
+    Nothing is read from text, and no probability is rounded. Rules of several bitexts tell in
+    how many of them a paraphrase was met, as `Bitexts`: both translations of one foreign side
+    must occur in it.
+
+    Arguments:
+        rules: an artifact of kind rules, from extract.
+        options: the 50 most probable translations of a foreign side where None.
+
+    Raises:
+        ArtifactError: the rules cannot be read.
+    """
+    options = options or PivotOptions(max_translations=MAX_TRANSLATIONS)
+    found = rules if isinstance(rules, NumericRules) else NumericRules(rules)
+    report = PivotReport(FaultyLines(found.artifact.path))
+    return write_paraphrases(
+        translations_of(found), output, options, report, jobs=jobs, memory_bytes=memory_bytes,
+        progress=progress,
+    )  # fmt: skip
+
+
+def translations_of(rules: NumericRules) -> Translations:
+    """Return rules as pairing takes them, every probability from its counts."""
+    label = rules.label.astype(np.int64)
+    text, starts = rules.sides("english")
+    n_gaps, n_symbols = rules.n_gaps(), rules.n_symbols()
+    english = rules.english
+    gaps = n_gaps[english]
+    orders = np.where(gaps == 2, np.where(rules.swaps == 1, _SWAPPED, _STRAIGHT), 0)
+    c = rules.count.astype(np.float64)
+    c_fe, c_f, c_e, c_lf, c_le = rules.margins.astype(np.float64).T
+    columns = {
+        E_GIVEN_F_LHS: c / c_lf,
+        F_GIVEN_E_LHS: c / c_le,
+        E_GIVEN_F: c_fe / c_f,
+        F_GIVEN_E: c_fe / c_e,
+        LHS_GIVEN_E: c_le / c_e,
+        LHS_GIVEN_F: c_lf / c_f,
+        E_GIVEN_LHS: c_le / rules.label_counts[label],
+        LEX_E_GIVEN_F: np.exp(-rules.lex[:, 0]),
+        LEX_F_GIVEN_E: np.exp(-rules.lex[:, 1]),
+        RARITY: np.exp(1.0 - c),
+    }
+    bitexts = None
+    if rules.bitexts.shape[1] > 1:
+        bits = np.uint64(1) << np.arange(rules.bitexts.shape[1], dtype=np.uint64)
+        bitexts = ((rules.bitexts > 0) * bits).sum(axis=1, dtype=np.uint64)
+    return Translations(
+        labels=[b"[" + name + b"]" for name in rules.labels],
+        label=label,
+        sources=rules.foreign.astype(np.uint64),
+        targets=english.astype(np.uint64),
+        orders=orders.astype(np.uint32),
+        n_gaps=gaps,
+        text=frozen(text),
+        starts=starts[english],
+        stops=starts[english.astype(np.int64) + 1],
+        n_symbols=n_symbols[english],
+        links=frozen(rules.links.astype(np.int32)),
+        link_starts=rules.link_starts[:-1],
+        link_stops=rules.link_starts[1:],
+        columns=columns,
+        column_names={name: name for name in columns},
+        has_gaps=True,
+        bitexts=bitexts,
+        kind="conditional",
+    )
+
+
+class Evidence(NamedTuple):
+    """A foreign side that two English ones translate, and how often each does under a label.
+
+    p: p(target|foreign, label) p(foreign|source, label), its part of the paraphrase's sum.
+    bitexts: in how many of them both occur with it.
+    """
+
+    label: str
+    foreign: str
+    p: float
+    source_count: int
+    target_count: int
+    bitexts: int
+
+
+def evidence_for(rules: NumericRules, source: str, target: str) -> list[Evidence]:
+    """Return the foreign sides over which two English sides are paraphrases, the best first.
+
+    Arguments:
+        source, target: symbols parted by spaces; gaps are numbered along the source, `[NP,1]`.
+
+    Raises:
+        InputError: one of the sides is not among the rules.
+    """
+    text, starts = rules.sides("english")
+    hashes = hash_blob(text, starts)
+    own, order = _numbered(target)
+    numbers = []
+    for side in (_numbered(source)[0], own):
+        found = np.flatnonzero(hashes == hash_texts([side.encode()])[0])
+        if not found.size:
+            raise InputError(
+                f"{rules.artifact.path}: no rule has the English side {side!r}: look for another"
+            )
+        numbers.append(int(found[0]))
+    one, two = (np.flatnonzero(rules.english == number) for number in numbers)
+    foreign_text, foreign_starts = rules.sides("foreign")
+    by_place = {(int(rules.foreign[r]), int(rules.label[r]), int(rules.swaps[r])): r for r in two}
+    found_evidence = []
+    for first in one.tolist():
+        swaps = int(rules.swaps[first]) ^ int(order)
+        place = int(rules.foreign[first]), int(rules.label[first]), swaps
+        second = by_place.get(place)
+        if second is None:
+            continue
+        _, _, _, c_lf, _ = rules.margins[second].tolist()
+        c_le = int(rules.margins[first, 4])
+        foreign = foreign_text[foreign_starts[place[0]] : foreign_starts[place[0] + 1]]
+        found_evidence.append(
+            Evidence(
+                rules.labels[place[1]].decode(), foreign.tobytes().decode(errors="replace"),
+                int(rules.count[second]) / c_lf * int(rules.count[first]) / c_le,
+                int(rules.count[first]), int(rules.count[second]),
+                int(np.count_nonzero((rules.bitexts[first] > 0) & (rules.bitexts[second] > 0))),
+            )
+        )  # fmt: skip
+    return sorted(found_evidence, key=lambda one: (-one.p, one.label, one.foreign))
+
+
+def _numbered(side: str) -> tuple[str, bool]:
+    """Return a side with its gaps numbered along it, and whether they were the other way round."""
+    symbols, numbers = [], []
+    for symbol in side.split():
+        label, comma, number = symbol[1:-1].rpartition(",")
+        if symbol[:1] == "[" and symbol[-1:] == "]" and comma and number.isdigit():
+            numbers.append(int(number))
+            symbol = f"[{label},{len(numbers)}]"
+        symbols.append(symbol)
+    return " ".join(symbols), numbers != sorted(numbers)

@@ -1,0 +1,269 @@
+"""Pairs of texts and an index -> a scored, packed paraphrase grammar, step by step.
+
+Each step leaves an artifact or a file in the folder, and a line in `steps.json` of what it was
+made from; a step whose line is the same is not done again.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from distsim import storage
+from distsim.bitext.bitext import Bitext
+from distsim.bitext.build import build_bitext
+from distsim.bitext.reading import BitextOptions
+from distsim.errors import InputError, ParameterError
+from distsim.extraction import PRESETS, ExtractOptions, extract_rules
+from distsim.extraction.numeric import NumericRules
+from distsim.extraction.pivoting import MAX_TRANSLATIONS, pivot_rules
+from distsim.grammar.alignment import RuleAligner
+from distsim.grammar.pivot import PivotOptions
+from distsim.grammar.score_file import score_grammar
+from distsim.grammar.scoring import RuleScorer, ScoreOptions
+from distsim.packs import GrammarIndex, PackedRule, PackOptions, pack_grammar
+from distsim.parallel import Progress, no_progress
+from distsim.signatures.table import SignatureTable
+from distsim.storage import checksum_of_settings, open_output
+from distsim.storage.locks import locked
+
+STEPS = "steps.json"
+REPORT = "report.txt"
+N_SHOWN = 20
+_SIM = "sim_ngram"
+
+
+@dataclass(frozen=True)
+class MakeOptions:
+    """How a grammar is made.
+
+    Arguments:
+        preset: which rules are extracted, one of the presets of extract.
+        text: how the texts of bitexts are read.
+        max_translations: of a label and foreign side, the so many most probable are paired.
+        min_sum: paraphrases less probable either way are left out.
+        compose: a phrase that the table lacks is made of its words, where the table can.
+        sizes: which packs are written as text; the index holds all.
+        seed: for the rules drawn at random in the report.
+    """
+
+    preset: str = "phrases"
+    text: BitextOptions = field(default_factory=BitextOptions)
+    max_translations: int = MAX_TRANSLATIONS
+    min_sum: float = 0.0
+    compose: bool = True
+    sizes: tuple[str, ...] = ("S", "L", "XXXL")
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        if self.preset not in PRESETS:
+            raise ParameterError(f"preset {self.preset!r}: choose one of {', '.join(PRESETS)}")
+
+    @property
+    def extraction(self) -> ExtractOptions:
+        """The limits of the preset."""
+        return PRESETS[self.preset]
+
+
+@dataclass
+class MakeReport:
+    """What came of each step, and rules to look at."""
+
+    told: list[str] = field(default_factory=list)
+    kept: list[str] = field(default_factory=list)  # steps that were done before
+    best: list[PackedRule] = field(default_factory=list)
+    drawn: list[PackedRule] = field(default_factory=list)
+
+    def lines(self) -> list[str]:
+        """Return the report, as it stands in report.txt."""
+        told = list(self.told)
+        for title, rules in (
+            (f"the {len(self.best)} best, by pivot probability and {_SIM} together:", self.best),
+            (f"{len(self.drawn)} drawn at random:", self.drawn),
+        ):
+            told.append(title)
+            for rule in rules:
+                alike = rule.features.get(_SIM)
+                shown = "NA" if alike is None else f"{alike:.3f}"
+                told.append(f"  {rule.cost:8.3f}  {shown:>6}  {rule.source} -> {rule.target}")
+        return told
+
+
+def make_grammar(
+    bitexts: Sequence[tuple[str | Path, str | Path] | str | Path],
+    index: str | Path,
+    folder: str | Path,
+    options: MakeOptions | None = None,
+    *,
+    syntax: str | Path | None = None,
+    jobs: int | None = None,
+    progress: Progress = no_progress,
+    say: Callable[[str], None] = lambda line: None,
+) -> MakeReport:
+    """Make a paraphrase grammar: align, extract, pivot, score, pack.
+
+    The folder holds `bitext-1` ..., `rules`, `paraphrases.gz`, `scored.gz`, `packs`, and
+    `report.txt`. Killed anywhere, the same command goes on where it stopped.
+
+    Arguments:
+        bitexts: pairs of files (English, other), or bitexts that are made already.
+        index: a signed index or a table, for sim_ngram; syntax: a table for sim_syn.
+        say: is told what each step came to, as soon as it is known.
+
+    Raises:
+        InputError: a text cannot be read, or the folder holds something else.
+        ArtifactError: an index, table or bitext cannot be read.
+    """
+    options = options or MakeOptions()
+    if not bitexts:
+        raise ParameterError("no bitext: give at least one")
+    tables = [("sim_ngram", SignatureTable.open(index))]
+    if syntax is not None:
+        tables.append(("sim_syn", SignatureTable.open(syntax)))
+    made = [_opened_or_named(one) for one in bitexts]
+    target = Path(folder)
+    if target.is_dir() and any(target.iterdir()) and not (target / STEPS).exists():
+        raise InputError(f"{target}: is no folder of a grammar: name another one, or remove it")
+    if not target.resolve().parent.is_dir():
+        raise InputError(f"{target.resolve().parent}: no such folder: create it first")
+    with locked(target, target, make=True):
+        return _Steps(target, options, tables, jobs, progress, say).run(made)
+
+
+def _opened_or_named(one: Any) -> Bitext | tuple[Path, Path]:
+    if isinstance(one, tuple):
+        return Path(one[0]), Path(one[1])
+    return Bitext.open(one)
+
+
+def _state_of(path: Path) -> list[Any]:
+    """Return what tells whether a file has changed."""
+    try:
+        state = path.stat()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror}): check the path") from None
+    return [str(path.resolve()), state.st_size, state.st_mtime_ns]
+
+
+class _Steps:
+    """The steps in order; each knows by a key whether it is done."""
+
+    def __init__(
+        self,
+        folder: Path,
+        options: MakeOptions,
+        tables: list[tuple[str, SignatureTable]],
+        jobs: int | None,
+        progress: Progress,
+        say: Callable[[str], None],
+    ) -> None:
+        self._folder, self._options, self._tables = folder, options, tables
+        self._jobs, self._progress, self._say = jobs, progress, say
+        self._report = MakeReport()
+        file = folder / STEPS
+        try:
+            self._done: dict[str, Any] = json.loads(file.read_text()) if file.exists() else {}
+        except ValueError:
+            self._done = {}
+        self._write_steps()
+
+    def run(self, bitexts: Sequence[Bitext | tuple[Path, Path]]) -> MakeReport:
+        """Do what is not done yet."""
+        options = self._options
+        opened, keys = [], []
+        for number, one in enumerate(bitexts, 1):
+            if isinstance(one, Bitext):
+                opened.append(one)
+                keys.append(one.checksum)
+                continue
+            path = self._folder / f"bitext-{number}"
+            english, other = one
+            settings = [_state_of(english), _state_of(other), options.text.manifest()]
+            keys.append(self._step(path, settings, partial(self._align, english, other, path)))
+            opened.append(Bitext.open(path))
+        self._tell(f"{sum(map(len, opened)):,} sentence pairs of {len(opened)} bitexts")
+        rules = self._folder / "rules"
+        key = self._step(rules, [keys, asdict(options.extraction)], lambda: extract_rules(
+            opened, None, options.extraction, numeric=rules, jobs=self._jobs,
+            progress=self._progress,
+        ).lines())  # fmt: skip
+        paraphrases = self._folder / "paraphrases.gz"
+        pivoting = PivotOptions(max_translations=options.max_translations, min_sum=options.min_sum)
+        key = self._step(paraphrases, [key, asdict(pivoting)], lambda: pivot_rules(
+            NumericRules(rules), paraphrases, pivoting, jobs=self._jobs, progress=self._progress
+        ).lines())  # fmt: skip
+        scored = self._folder / "scored.gz"
+        prints = [[name, table.artifact.checksum] for name, table in self._tables]
+        key = self._step(scored, [key, prints, options.compose], lambda: score_grammar(
+            paraphrases, scored, self._scorer(), jobs=self._jobs, progress=self._progress
+        ).lines())  # fmt: skip
+        packs = self._folder / "packs"
+        self._step(packs, [key, list(options.sizes)], lambda: pack_grammar(
+            scored, packs, PackOptions(sizes=options.sizes), jobs=self._jobs,
+            progress=self._progress,
+        ).lines())  # fmt: skip
+        self._look(GrammarIndex.open(packs))
+        with open_output(self._folder / REPORT) as out:
+            out.write("".join(f"{line}\n" for line in self._report.lines()).encode())
+        return self._report
+
+    def _align(self, english: Path, other: Path, path: Path) -> list[str]:
+        made = build_bitext(
+            english, other, path, self._options.text, jobs=self._jobs, progress=self._progress
+        )
+        return [f"{len(made):,} sentence pairs, {len(made.links):,} links"]
+
+    def _step(self, path: Path, settings: Any, make: Callable[[], list[str] | None]) -> str:
+        """Do a step unless it is done with the same settings; return its key."""
+        key = checksum_of_settings(settings)
+        known = self._done.get(path.name)
+        if known is not None and known["key"] == key and path.exists():
+            self._report.kept.append(path.name)
+            self._say(f"{path.name}: is there already")
+        else:
+            self._say(f"{path.name}: at work")
+            self._done.pop(path.name, None)
+            known = {"key": key, "told": make() or []}
+            self._done[path.name] = known
+            self._write_steps()
+        for line in known["told"]:
+            self._tell(f"{path.name}: {line}")
+        return key
+
+    def _tell(self, line: str) -> None:
+        self._report.told.append(line)
+        self._say(line)
+
+    def _write_steps(self) -> None:
+        with open_output(self._folder / STEPS) as out:
+            out.write(json.dumps(self._done, indent=1, ensure_ascii=False).encode() + b"\n")
+
+    def _scorer(self) -> RuleScorer:
+        compose = self._options.compose and any(table.parts for _, table in self._tables)
+        options = ScoreOptions(compose=compose)
+        return RuleScorer(self._tables, options, [None] * len(self._tables), RuleAligner("none"))
+
+    def _look(self, index: GrammarIndex) -> None:
+        """Choose the rules that the report shows: the best by two ranks, and some drawn."""
+        alike = index.feature(_SIM)
+        cost = index.feature("p(e|f)") + index.feature("p(f|e)")
+        scored = np.flatnonzero(~np.isnan(alike))
+        self._tell(f"{scored.size:,} of {len(index):,} paraphrases have {_SIM}")
+        by_cost, by_sim = (
+            np.argsort(np.argsort(values, kind="stable"), kind="stable")
+            for values in (cost[scored], -alike[scored])
+        )
+        best = scored[np.argsort(by_cost + by_sim, kind="stable")]
+        draw = np.random.default_rng(self._options.seed)
+        some = draw.choice(len(index), min(N_SHOWN, len(index)), replace=False)
+        self._report.best = index.at(best[:N_SHOWN])
+        self._report.drawn = index.at(np.sort(some))
+
+
+def is_artifact(path: str | Path) -> bool:
+    """Tell whether a path is the folder of an artifact."""
+    return (Path(path) / storage.MANIFEST).exists()

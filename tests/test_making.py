@@ -1,0 +1,91 @@
+"""`distsim make-grammar`: the whole road in small; gone on with after a stop; what it refuses."""
+
+import json
+import random
+
+import pytest
+
+from distsim import making
+from distsim.packs import GrammarIndex
+
+PAIRS = [
+    ("alice", "alice"), ("the queen", "die königin"), ("the king", "der könig"),
+    ("said", "sagte"), ("replied", "sagte"), ("looked", "sah"), ("thought", "dachte"),
+    ("a little", "ein wenig"), ("a bit", "ein wenig"),
+]  # fmt: skip
+
+
+@pytest.fixture
+def texts(tmp_path):
+    draw = random.Random(3)
+    rows = [[draw.choice(PAIRS) for _ in range(draw.randint(2, 5))] for _ in range(150)]
+    for name, column in (("en", 0), ("de", 1)):
+        lines = (" ".join(pair[column] for pair in row) + "\n" for row in rows)
+        (tmp_path / name).write_text("".join(lines), encoding="utf-8")
+    return tmp_path / "en", tmp_path / "de"
+
+
+def make(run, texts, index, folder, *more, status=0):
+    return run(
+        "make-grammar", "--bitext", *texts, "--index", index, "-o", folder, *more, status=status
+    )
+
+
+def test_the_whole_road_and_again(texts, alice_index, tmp_path, run):
+    path = alice_index.path
+    out, told = make(run, texts, path, tmp_path / "grammar")
+    assert "150 sentence pairs of 1 bitexts" in out and "best, by pivot probability" in out
+    assert (tmp_path / "grammar" / "report.txt").read_text() == out
+    found = GrammarIndex.open(tmp_path / "grammar" / "packs").rules("replied")
+    assert "said" in [rule.target for rule in found]
+    assert any("sim_ngram" in rule.features for rule in found)
+    before = {p: p.read_bytes() for p in (tmp_path / "grammar").glob("*.gz")}
+    again, told = make(run, texts, path, tmp_path / "grammar")
+    assert again == out and told.count("is there already") == 5
+    made = tmp_path / "grammar" / "bitext-1"
+    both, told = run(
+        "make-grammar", "--bitext", made, "--bitext", *texts, "--index", path, "-o",
+        tmp_path / "two", "-j", "1",
+    )  # fmt: skip
+    assert "300 sentence pairs of 2 bitexts" in both
+    assert {p: p.read_bytes() for p in (tmp_path / "grammar").glob("*.gz")} == before
+
+
+def test_a_stop_in_the_middle_is_gone_on_with(texts, alice_index, tmp_path, run, monkeypatch):
+    path = alice_index.path
+    make(run, texts, path, tmp_path / "whole")
+
+    class StopError(Exception):
+        pass
+
+    def stop(*given, **named):
+        raise StopError
+
+    monkeypatch.setattr(making, "pivot_rules", stop)
+    options = making.MakeOptions()
+    with pytest.raises(StopError):
+        making.make_grammar([texts], path, tmp_path / "grammar", options)
+    done = json.loads((tmp_path / "grammar" / "steps.json").read_text())
+    assert sorted(done) == ["bitext-1", "rules"]
+    monkeypatch.undo()
+    _, told = make(run, texts, path, tmp_path / "grammar")
+    assert told.count("is there already") == 2
+    for name in ("scored.gz", "packs/xxxl-lexical.gz", "packs/packs.json"):
+        one, two = (tmp_path / folder / name for folder in ("whole", "grammar"))
+        assert one.read_bytes() == two.read_bytes()
+
+
+def test_what_is_refused(texts, alice_index, tmp_path, run):
+    path = alice_index.path
+    _, err = make(run, texts[:1], path, tmp_path / "grammar", status=2)
+    assert "give its translation too" in err
+    _, err = make(run, (texts[0], tmp_path / "none"), path, tmp_path / "grammar", status=1)
+    assert "none: cannot be read" in err
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "file").write_text("x")
+    _, err = make(run, texts, path, tmp_path / "mine", status=1)
+    assert "is no folder of a grammar" in err
+    _, err = make(run, texts, tmp_path, tmp_path / "grammar", status=1)
+    assert "manifest.json" in err
+    with pytest.raises(ValueError, match="choose one of phrases"):
+        making.MakeOptions(preset="best")
