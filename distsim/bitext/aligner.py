@@ -152,29 +152,59 @@ def _learn_block(
     english: Sentences, other: Sentences, options: AlignerOptions, jobs: int | None,
     progress: Progress,
 ) -> LearntLinks:  # fmt: skip
+    links = [
+        frozen(kernel.best_links(found.source.starts, found.target.starts, found.marginals, 1))
+        for found in sample_both_ways(english, other, options, jobs, progress)
+    ]
+    grow = options.symmetrisation == "grow-diag-final-and"
+    return LearntLinks(*kernel.symmetrise(english.starts, other.starts, *links, grow))
+
+
+class Sampled(NamedTuple):
+    """What the samplers of one direction say together.
+
+    co_occurrences: uint32, of every cell (kernels/alignment), `n_co_occurrences` of them.
+    partners: uint32 a source word, with how many target words it co-occurs.
+    marginals: float32, the probability of every cell's link. jumps: int64[N_JUMPS], counted.
+    """
+
+    source: Sentences
+    target: Sentences
+    co_occurrences: np.ndarray
+    n_co_occurrences: int
+    partners: np.ndarray
+    marginals: np.ndarray
+    jumps: np.ndarray
+
+
+def sample_both_ways(
+    english: Sentences, other: Sentences, options: AlignerOptions, jobs: int | None,
+    progress: Progress = no_progress,
+) -> list[Sampled]:  # fmt: skip
+    """Return what the samplers find: English words generating the other side's, then turned."""
     sweeps = options.sweeps(english.starts.size - 1)
     n_last = min(LAST_SWEEPS, sweeps[-1])
     counter = _Counter(progress, 2 * options.samplers * sum(sweeps))
     directions = [_direction(english, other), _direction(other, english)]
 
-    def sample(chain: tuple[int, int]) -> np.ndarray:
+    def sample(chain: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
         return _sample(directions[chain[0]], options, chain, sweeps, n_last, counter)
 
     chains = list(product(range(2), range(options.samplers)))
     marginals = [np.zeros(direction.n_cells, np.float32) for direction in directions]
-    for (number, _), found in zip(chains, ordered_map(sample, chains, jobs), strict=True):
+    jumps = [np.zeros(kernel.N_JUMPS, np.int64) for _ in directions]
+    for (number, _), (found, jumped) in zip(chains, ordered_map(sample, chains, jobs), strict=True):
         marginals[number] += found
-    links = [
-        kernel.best_links(
-            direction.source.starts, direction.target.starts, frozen(summed),
-            options.samplers * n_last,
+        jumps[number] += jumped
+    for summed in marginals:
+        summed *= np.float32(1 / (options.samplers * n_last))
+    return [
+        Sampled(
+            direction.source, direction.target, direction.cells[: direction.n_cells],
+            direction.n_co_occurrences, direction.partners, frozen(summed), jumped,
         )
-        for direction, summed in zip(directions, marginals, strict=True)
+        for direction, summed, jumped in zip(directions, marginals, jumps, strict=True)
     ]  # fmt: skip
-    grow = options.symmetrisation == "grow-diag-final-and"
-    return LearntLinks(
-        *kernel.symmetrise(english.starts, other.starts, frozen(links[0]), frozen(links[1]), grow)
-    )
 
 
 def _direction(source: Sentences, target: Sentences) -> _Direction:
@@ -204,8 +234,11 @@ class _Counter:
 def _sample(
     shared: _Direction, options: AlignerOptions, chain: tuple[int, int],
     sweeps: tuple[int, int, int], n_last: int, counter: _Counter,
-) -> np.ndarray:  # fmt: skip
-    """Run one sampler; return its marginals, float32 a cell, summed over the last sweeps."""
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    """Run one sampler.
+
+    Returns its marginals, float32 a cell, summed over the last sweeps, and its last jumps.
+    """
     source, target = shared.source, shared.target
     state = np.array([_random_state(options.seed, *chain)], np.uint64)
     links = kernel.draw_links(source.starts, target.starts, state)
@@ -242,7 +275,7 @@ def _sample(
                 frozen(jumps), frozen(jumps[::-1]), jump_counts, alpha, none_odds, marginals, state,
             )  # fmt: skip
             counter.add()
-    return marginals
+    return marginals, jump_counts
 
 
 def jump_probabilities(counts: np.ndarray) -> np.ndarray:

@@ -1,0 +1,202 @@
+"""Word links against links made by hand, beside eflomal and sil-thot's models.
+
+Measured on the 237 gold pairs of bitext-hansards-fr-en: their text is aligned together with its
+training part (2,620 pairs), and with the 20,000 pairs of Europarl and the 1,001 news pairs
+(23,621), in lower case, Moses' escapes undone; no aligner sees any link. Every aligner's two
+directions go through the same symmetrisation. A guard against settings that suit those 237 pairs:
+the links that come with the news pairs (of another aligner, so agreement, not truth). CPU seconds
+are of a process of its own, reading and start-up included, both directions.
+
+    python bench/alignment.py [--pairs 2620 23621] [--rows ours eflomal fast-align hmm ibm1]
+
+eflomal and sil-thot are for this benchmark only: pip install eflomal sil-thot (eflomal is GPL and
+needs a compiler). A row whose aligner is not installed is passed over.
+"""
+
+import argparse
+import lzma
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+
+from distsim.bitext.error_rate import compare_links
+from distsim.bitext.links import Links, in_order, parse_pharaoh
+from distsim.corpus.escapes import undo_moses_escapes
+from distsim.kernels.alignment import NONE, symmetrise
+
+SHARED = Path(__file__).parents[1] / "../shared/data"
+HANSARDS, EUROPARL = SHARED / "bitext-hansards-fr-en", SHARED / "bitext-europarl-fr-en"
+NEWS = SHARED / "bitext-cdec-newscomm-fr-en"
+GOLD, SMALL, N_NEWS = 237, 2_620, 1_001
+THOT_ROUNDS = 5
+ROWS = ("ours", "eflomal", "fast-align", "hmm", "ibm1")
+LAST = ("ours once more (another seed)", "ours, a third of the sweeps")
+
+
+def unpacked(path):
+    return lzma.decompress(path.read_bytes()).decode().splitlines()
+
+
+def gather(folder):
+    """Write the texts of 2,620 and of 23,621 pairs; return gold and news links."""
+    news = [line.split(" ||| ") for line in (NEWS / "corpus.fr-en").read_text().splitlines()]
+    for column, side in ((1, "en"), (0, "fr")):
+        lines = unpacked(HANSARDS / f"gold.{side}.xz") + unpacked(HANSARDS / f"train.{side}.xz")
+        assert len(lines) == SMALL
+        write(folder / f"{SMALL}.{side}", lines)
+        lines += unpacked(EUROPARL / f"europarl-v7.fr-en.{side}.xz")
+        lines += [pair[column] for pair in news]
+        write(folder / f"{len(lines)}.{side}", lines)
+    # Both files are written French first.
+    gold = turned(parse_pharaoh("\n".join(unpacked(HANSARDS / "gold.align.xz")).encode()))
+    return gold, turned(parse_pharaoh((NEWS / "corpus.al").read_bytes()))
+
+
+def write(path, lines):
+    text = undo_moses_escapes("\n".join(lines).lower().encode())
+    path.write_bytes(text + b"\n")
+
+
+def turned(links):
+    return in_order(links.pairs[:, ::-1], links.starts, links.possible)
+
+
+def some(links, first, stop):
+    a, b = links.starts[first], links.starts[stop]
+    return Links(links.pairs[a:b], links.starts[first : stop + 1] - a, links.possible[a:b])
+
+
+def one_way(folder, name, n):
+    """Run an aligner that writes Pharaoh lines of both directions; return both."""
+    made = folder / "there", folder / "back"
+    files = [str(folder / f"{n}.{side}") for side in ("en", "fr")]
+    if name == "eflomal":
+        command = ["eflomal-align", "--overwrite", "-s", files[0], "-t", files[1],
+                   "-f", made[0], "-r", made[1]]  # fmt: skip
+    else:
+        command = [sys.executable, __file__, "--thot", name, *files, *made]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    environment["PATH"] = f"{Path(sys.executable).resolve().parent}:{os.environ['PATH']}"
+    subprocess.run(command, check=True, env=environment, stderr=subprocess.DEVNULL)
+    return [parse_pharaoh(path.read_bytes()) for path in made]
+
+
+def both_made_one(folder, n, there, back, grow):
+    """Symmetrise links that both directions found."""
+    starts, rows = [], []
+    for side, links, column in (("en", back, 0), ("fr", there, 1)):
+        lengths = [len(line.split()) for line in (folder / f"{n}.{side}").open()]
+        starts.append(np.cumsum([0, *lengths]))
+        row = np.full(sum(lengths), NONE, np.uint8)
+        owner = np.repeat(np.arange(n), np.diff(links.starts))
+        row[starts[-1][owner] + links.pairs[:, column]] = links.pairs[:, 1 - column]
+        rows.append(row)
+    pairs, stops = symmetrise(*starts, rows[1], rows[0], grow)
+    return Links(pairs.astype(np.int64), stops.astype(np.int64), np.zeros(len(pairs), bool))
+
+
+def align_with_thot(name, english, other, there, back):
+    """Write the links of both directions of one of sil-thot's models."""
+    import thot.alignment
+
+    model_of = {
+        "ibm1": thot.alignment.Ibm1AlignmentModel, "hmm": thot.alignment.HmmAlignmentModel,
+        "fast-align": thot.alignment.FastAlignModel,
+    }  # fmt: skip
+    sides = [
+        [line.split() for line in Path(path).read_text().splitlines()] for path in (english, other)
+    ]
+    for path, turn in ((there, 1), (back, -1)):
+        sources, targets = sides[::turn]
+        model = model_of[name]()
+        for source, target in zip(sources, targets, strict=True):
+            model.add_sentence_pair(source, target, 1.0)
+        model.start_training()
+        for _ in range(THOT_ROUNDS):
+            model.train()
+        model.end_training()
+        with open(path, "w") as file:
+            for source, target in zip(sources, targets, strict=True):
+                matrix = np.zeros((0, 0))
+                if source and target:
+                    matrix = model.get_best_alignment(source, target)[1].to_numpy()
+                links = np.argwhere(matrix)[:, ::turn]
+                file.write(" ".join(f"{i}-{j}" for i, j in links) + "\n")
+
+
+def align_with_ours(folder, n, *options):
+    command = ["align", folder / f"{n}.en", folder / f"{n}.fr", "-o", folder / "bitext",
+               "--write-links", folder / "links", *options]  # fmt: skip
+    program = [sys.executable, "-m", "distsim.cli.start", *map(str, command)]
+    subprocess.run(program, check=True, stderr=subprocess.DEVNULL)
+    return parse_pharaoh((folder / "links").read_bytes())
+
+
+def children_seconds():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def report(name, how, n, links, gold, news, seconds):
+    by_hand = compare_links(some(links, 0, GOLD), gold)
+    columns = [
+        f"{n:,}", name, how, f"{by_hand.error_rate:.3f}", f"{by_hand.precision:.3f}",
+        f"{by_hand.sure_precision:.3f}", f"{by_hand.recall:.3f}",
+    ]  # fmt: skip
+    given = "-"
+    if n > SMALL:
+        given = f"{1 - compare_links(some(links, n - N_NEWS, n), news).error_rate:.3f}"
+    print("", *columns, given, f"{seconds / n * 1e5:,.0f}", "", sep=" | ", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--pairs", type=int, nargs="*", default=[SMALL, 23_621])
+    parser.add_argument("--rows", nargs="*", default=[*ROWS, *LAST])
+    parser.add_argument("--thot", nargs=5, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.thot:
+        align_with_thot(*given.thot)
+        return
+    folder = Path(tempfile.mkdtemp())
+    gold, news = gather(folder)
+    heads = ["pairs", "aligner", "links", "AER", "precision", "precision, sure", "recall, sure",
+             "F1 of news links", "CPU s per 100,000 pairs"]  # fmt: skip
+    print("", *heads, "", sep=" | ")
+    print("|---" * len(heads) + "|")
+    ways = ("grow-diag-final-and", "intersection")
+    align_with_ours(folder, SMALL, "--iterations", "0.01")  # compiled once, kept
+    for n in given.pairs:
+        for name in given.rows:
+            if name == "eflomal" and not find_spec("eflomal"):
+                continue
+            if name in ROWS[2:] and not find_spec("thot"):
+                continue
+            begun = children_seconds()
+            if name == ROWS[0]:
+                for how in ways:
+                    begun = children_seconds()
+                    links = align_with_ours(folder, n, "--symmetrise", how)
+                    report(name, how, n, links, gold, news, children_seconds() - begun)
+            elif name in LAST:
+                changed = ("--seed", "2") if name == LAST[0] else ("--iterations", "0.333")
+                links = align_with_ours(folder, n, *changed)
+                report(name, ways[0], n, links, gold, news, children_seconds() - begun)
+            else:
+                there, back = one_way(folder, name, n)
+                seconds = children_seconds() - begun
+                for how in ways:
+                    links = both_made_one(folder, n, there, back, how == ways[0])
+                    report(name, how, n, links, gold, news, seconds)
+    shutil.rmtree(folder)
+
+
+if __name__ == "__main__":
+    main()
