@@ -83,7 +83,6 @@ def one_way(folder, name, n):
     else:
         command = [sys.executable, __file__, "--thot", name, *files, *made]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    environment["PATH"] = f"{Path(sys.executable).resolve().parent}:{os.environ['PATH']}"
     subprocess.run(command, check=True, env=environment, stderr=subprocess.DEVNULL)
     return [parse_pharaoh(path.read_bytes()) for path in made]
 
@@ -175,7 +174,7 @@ def main():
     align_with_ours(folder, SMALL, "--iterations", "0.01")  # compiled once, kept
     for n in given.pairs:
         for name in given.rows:
-            if name == "eflomal" and not find_spec("eflomal"):
+            if name == "eflomal" and not shutil.which("eflomal-align"):
                 continue
             if name in ROWS[2:] and not find_spec("thot"):
                 continue

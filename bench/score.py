@@ -41,17 +41,17 @@ def pivoted(folder, grammar):
 
 def with_links(path, table):
     """Return (line with links between words, line as it is, has gaps) for every rule."""
+    from distsim.bitext.link_model import LinkModel
     from distsim.corpus.lines import read_line_blocks
     from distsim.grammar.alignment import RuleAligner, TrainingSample
     from distsim.grammar.block import parse_block
     from distsim.grammar.formats.rules import RULES
-    from distsim.grammar.word_aligner import WordAligner
 
     sample = TrainingSample(20_000)
     blocks = [parse_block(lines, RULES) for lines in read_line_blocks(path)]
     for block in blocks:
         sample.add(block, RuleAligner().wanted(block)[1])
-    aligner = RuleAligner("missing", WordAligner(*sample.pairs()))
+    aligner = RuleAligner("missing", LinkModel(*sample.pairs()))
     for block in blocks:
         stops, links, _, _ = aligner.align(block)
         begin = 0

@@ -1,6 +1,7 @@
 """The aligner's kernels once more, slowly: every count is made anew for every token."""
 
 from collections import Counter
+from itertools import product
 
 NONE = 255
 IBM1, HMM, FERTILITY = 0, 1, 2
@@ -124,3 +125,27 @@ def grow_diag_final_and(n, m, forward, backward):
                 if (i, j) in links and is_new(i, j) and all(lonely(i, j)):
                     found.add((i, j))
     return found
+
+
+def posteriors(source, target, word, none, jump, none_chance):
+    """Return p(target token j is linked to i), by going through all ways to link a pair.
+
+    word: a function of (source word, target word); none: of a target word; jump: of a distance.
+    """
+    total = 0.0
+    linked = [[0.0] * len(source) for _ in target]
+    for links in product([None, *range(len(source))], repeat=len(target)):
+        chance = 1.0
+        before = -1
+        for f, i in zip(target, links, strict=True):
+            if i is None:
+                chance *= none_chance * none(f)
+            else:
+                chance *= (1 - none_chance) * jump(i - before) * word(source[i], f)
+                before = i
+        chance *= jump(len(source) - before)
+        total += chance
+        for j, i in enumerate(links):
+            if i is not None:
+                linked[j][i] += chance
+    return [[chance / total for chance in row] for row in linked]

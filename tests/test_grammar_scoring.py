@@ -31,13 +31,11 @@ from distsim.grammar.score_file import explain_grammar, score_grammar
 from distsim.grammar.scoring import RuleScorer, ScoreOptions
 from distsim.grammar.tokens import TokenForms, distinct_words, unescape
 from distsim.grammar.training import TrainingOptions
-from distsim.grammar.word_aligner import can_learn
 from distsim.grammar.written_scores import OutputOptions
 from tests.naive_grammar import naive_decompose
 
 GRAMMARS = Path(__file__).parents[1] / ".." / "shared" / "data" / "grammars"
 needs_grammars = pytest.mark.skipif(not GRAMMARS.exists(), reason="needs ../shared/data/grammars")
-needs_thot = pytest.mark.skipif(not can_learn(), reason="needs sil-thot (extra align)")
 
 TEXT = (
     "The city of Paris is old. The town of Paris is old. We saw the big city near the river. "
@@ -342,7 +340,6 @@ def test_a_sample_is_the_same_however_it_is_cut():
         TrainingSample(0)
 
 
-@needs_thot
 def test_learnt_links(tmp_path, table):
     nouns = ["house", "cat", "tree", "road", "lake", "hill"]
     grammar = "".join(
@@ -399,7 +396,6 @@ def test_the_command_line(tmp_path, table, monkeypatch):
     assert done.exit_code == 2 and "--ngram" in done.output
 
 
-@needs_thot
 def test_standard_input_is_read_twice_where_links_are_learnt(monkeypatch, tmp_path, scorer):
     class Stream:
         buffer = io.BufferedReader(io.BytesIO(gzip.compress(b"[X] ||| a b ||| c d ||| 1\n" * 9)))

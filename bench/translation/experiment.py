@@ -1,7 +1,7 @@
 """Do paraphrases of what is unknown help a small translation system? (Marton 2013, table IX)
 
 English into Spanish or German on LibreOffice help. For each size of training data and each of
-several draws of it: phrase table from sil-thot alignments, weights tuned on the development set
+several draws of it: phrase table from the aligner's links, weights tuned on the development set
 (`tuning`), test set translated; then the same with the unknown words, or words and phrases, of
 both sets paraphrased from monolingual English (the English of all three bitexts without the
 held-out lines, and any further text given), the table augmented with them, and the weights tuned

@@ -1,8 +1,13 @@
-"""Sentence pairs -> word alignments (sil-thot) -> a Moses phrase table of four scores."""
+"""Sentence pairs -> word alignments -> a Moses phrase table of four scores."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
+
+import numpy as np
+
+from distsim.bitext.aligner import Sentences, learn_links
 
 LONGEST = 5
 Pair = tuple[list[str], list[str]]
@@ -10,29 +15,17 @@ Link = tuple[int, int]
 
 
 def align(pairs: Sequence[Pair]) -> list[set[Link]]:
-    """Return the links of every pair: FastAlign in both directions, grow-diag-final-and."""
-    from thot.alignment import FastAlignModel
+    """Return the links of every pair, as `distsim align` makes them."""
+    found = learn_links(*(numbered(side) for side in zip(*pairs, strict=True)))
+    stops = found.starts.astype(int).tolist()
+    return [{(i, j) for i, j in found.pairs[a:b].tolist()} for a, b in pairwise(stops)]
 
-    def trained(turned: bool) -> FastAlignModel:
-        model = FastAlignModel()
-        for source, target in pairs:
-            model.add_sentence_pair(*((target, source) if turned else (source, target)), 1.0)
-        model.start_training()
-        for _ in range(5):
-            model.train()
-        model.end_training()
-        return model
 
-    there, back = trained(False), trained(True)
-    aligned = []
-    for source, target in pairs:
-        matrix = there.get_best_alignment(source, target)[1]
-        inverse = back.get_best_alignment(target, source)[1]
-        inverse.transpose()
-        matrix.grow_diag_final_and(inverse)
-        rows, columns = matrix.to_numpy().nonzero()
-        aligned.append(set(zip(rows.tolist(), columns.tolist(), strict=True)))
-    return aligned
+def numbered(sentences: Sequence[list[str]]) -> Sentences:
+    number: dict[str, int] = {}
+    tokens = [number.setdefault(word, len(number)) for words in sentences for word in words]
+    starts = np.cumsum([0, *map(len, sentences)])
+    return Sentences(np.array(tokens, np.uint32), starts, len(number))
 
 
 def phrase_pairs(source: int, target: int, links: set[Link]) -> Iterator[tuple[int, int, int, int]]:

@@ -23,9 +23,14 @@ SYMMETRISATIONS: tuple[str, ...] = get_args(Symmetrisation)
 
 # Priors of the paper, section 3: of a pair of words, a jump, a number of links; of no link.
 LEXICAL_PRIOR, JUMP_PRIOR, FERTILITY_PRIOR, NONE_PROBABILITY = 0.001, 0.5, 0.5, 0.2
+MOST_SWEEPS = 200  # of the last model, which fewer than 625 pairs would exceed
 LAST_SWEEPS = 8  # whose probabilities are averaged
 MOST_CELLS = 1 << 26  # pairs of positions aligned together: 270 MB each array of them
 _JUMP_LIMITS = (*range(1, 12), 15, 21, 31, 51, 101)  # farther jumps share their chances
+_DISTANCES = np.arange(kernel.N_JUMPS) - kernel.JUMP_ZERO
+_BUCKETS = np.searchsorted(_JUMP_LIMITS, np.abs(_DISTANCES), side="right") * np.sign(_DISTANCES)
+_BUCKETS += len(_JUMP_LIMITS)
+_BUCKET_SIZES = np.bincount(_BUCKETS)
 
 
 @dataclass(frozen=True)
@@ -36,7 +41,7 @@ class AlignerOptions:
         symmetrisation: `intersection` has fewer links, and surer ones.
         samplers: for each direction; more take longer and vary less.
         iterations: factor of the number of sweeps, which is 5000 / sqrt(pairs) of the last
-            model and a quarter of it of the first two.
+            model, at most 200, and a quarter of it of the first two.
         seed: of the random numbers; with the same seed the same links.
     """
 
@@ -66,7 +71,7 @@ class AlignerOptions:
         >>> AlignerOptions().sweeps(10_000), AlignerOptions(iterations=0.1).sweeps(10_000)
         ((12, 12, 50), (1, 1, 5))
         """
-        last = self.iterations * 5000 / max(1, n_pairs) ** 0.5
+        last = self.iterations * min(MOST_SWEEPS, 5000 / max(1, n_pairs) ** 0.5)
         return max(1, round(last / 4)), max(1, round(last / 4)), max(2, round(last))
 
 
@@ -284,13 +289,8 @@ def jump_probabilities(counts: np.ndarray) -> np.ndarray:
     Jumps of more than eleven positions are counted in buckets, which grow with the distance,
     and share their bucket's probability evenly; the prior is JUMP_PRIOR a bucket.
     """
-    distances = np.arange(kernel.N_JUMPS) - kernel.JUMP_ZERO
-    sizes = np.searchsorted(_JUMP_LIMITS, np.abs(distances), side="right")
-    buckets = sizes * np.sign(distances) + len(_JUMP_LIMITS)
-    n_buckets = 2 * len(_JUMP_LIMITS) + 1
-    mass = np.bincount(buckets, counts, n_buckets) + JUMP_PRIOR
-    mass /= mass.sum()
-    return (mass / np.bincount(buckets, minlength=n_buckets))[buckets].astype(np.float32)
+    mass = np.bincount(_BUCKETS, counts, _BUCKET_SIZES.size) + JUMP_PRIOR
+    return (mass / (mass.sum() * _BUCKET_SIZES))[_BUCKETS].astype(np.float32)
 
 
 def _random_state(seed: int, direction: int, sampler: int) -> int:

@@ -51,9 +51,9 @@ class LinkModel:
         english, other: the pairs to learn from; those of over 255 tokens are passed over.
         least_posterior, least_chance: raised, links are fewer and safer.
 
-    >>> nouns = [["house"], ["green", "house"], ["house"], ["green", "book"], ["book"]]
-    >>> casas = [["casa"], ["casa", "verde"], ["casa"], ["libro", "verde"], ["libro"]]
-    >>> model = LinkModel(nouns, casas)
+    >>> english = [["green", "house"], ["old", "house"], ["green", "book"], ["book"]] * 3
+    >>> other = [["casa", "verde"], ["casa", "vieja"], ["libro", "verde"], ["libro"]] * 3
+    >>> model = LinkModel(english, other)
     >>> model.links([["green", "house"]], [["casa", "verde"]]).pairs.tolist()
     [[0, 1], [1, 0]]
     """
@@ -89,19 +89,11 @@ class LinkModel:
         if not usable:
             return LearntLinks(np.empty((0, 2), np.uint8), np.zeros(len(english) + 1, np.uint64))
         sides = self._sentences([english[i] for i in usable], [other[i] for i in usable])
-        posteriors = [
-            frozen(
-                link_posteriors(
-                    source.tokens, source.starts, target.tokens, target.starts, *chances,
-                    NONE_PROBABILITY,
-                )
-            )
-            for (source, target), chances in zip((sides, sides[::-1]), self._directions, strict=True)
-        ]  # fmt: skip
         there, back = self._directions
+        posteriors = _posteriors(*sides, there), _posteriors(*sides[::-1], back)
         pairs, starts = links_both_find(
             sides[0].tokens, sides[0].starts, sides[1].tokens, sides[1].starts, *posteriors,
-            there.keys, there.chances, back.keys, back.chances,
+            frozen(there.keys), frozen(there.chances), frozen(back.keys), frozen(back.chances),
             self._least_posterior, self._least_chance,
         )  # fmt: skip
         lengths = np.zeros(len(english), np.uint64)
@@ -130,6 +122,15 @@ def _usable(english: Sequence[Tokens], other: Sequence[Tokens]) -> list[int]:
         for number, (e, o) in enumerate(zip(english, other, strict=True))
         if 1 <= len(e) <= MAX_TOKENS and 1 <= len(o) <= MAX_TOKENS
     ]
+
+
+def _posteriors(source: Sentences, target: Sentences, chances: _Chances) -> np.ndarray:
+    return frozen(
+        link_posteriors(
+            source.tokens, source.starts, target.tokens, target.starts, *map(frozen, chances),
+            NONE_PROBABILITY,
+        )
+    )  # fmt: skip
 
 
 def _chances(found: Sampled) -> _Chances:

@@ -24,7 +24,6 @@ class Align(StrEnum):
 class Aligner(StrEnum):
     """How links are made."""
 
-    AUTO = "auto"
     LEARNT = "learnt"
     EVIDENCE = "evidence"
 
@@ -74,8 +73,8 @@ def score(
         Align, typer.Option(help="Link words of rules without links, of all rules, of none.")
     ] = Align.MISSING,
     aligner: Annotated[
-        Aligner, typer.Option(help="evidence: like words only; learnt: the rest too (sil-thot).")
-    ] = Aligner.AUTO,
+        Aligner, typer.Option(help="evidence: like words only; learnt: the rest too.")
+    ] = Aligner.LEARNT,
     align_sample: Annotated[
         int, typer.Option(min=1, help="Rules that links are learnt from, at most.")
     ] = 20_000,
@@ -122,7 +121,7 @@ def score(
 
     scorer = _scorer(ngram, syntax, exact, index, align.value, names.value, identical.value,
                      min_strength, compose)  # fmt: skip
-    training = TrainingOptions(_aligner(aligner, align), align_sample)  # type: ignore[arg-type]
+    training = TrainingOptions(aligner.value, align_sample)
     if explain:
         explained = explain_grammar(
             grammar, scorer, training=training, on_error=on_error.value,
@@ -166,18 +165,3 @@ def _scorer(
         )
     options = ScoreOptions(identical, min_strength, compose=compose)  # type: ignore[arg-type]
     return RuleScorer(tables, options, counters, RuleAligner(align))  # type: ignore[arg-type]
-
-
-def _aligner(chosen: Aligner, align: Align) -> str:
-    from distsim.grammar.word_aligner import can_learn
-
-    if chosen is not Aligner.AUTO:
-        return chosen.value
-    if can_learn():
-        return Aligner.LEARNT.value
-    if align is not Align.NONE:
-        say(
-            "sil-thot is not installed: rules without links are aligned by like words and gaps "
-            "only (pip install 'distsim[align]' for the rest)"
-        )
-    return Aligner.EVIDENCE.value

@@ -1,15 +1,14 @@
 """Rules without word alignment -> links: gaps by index, like words, the rest learnt."""
 
-import threading
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
+from distsim.bitext.link_model import LinkModel
 from distsim.corpus.vocabulary import hash_blob
 from distsim.errors import ParameterError
 from distsim.grammar.block import RuleBlock
 from distsim.grammar.tokens import BlockWords, distinct_words, unescape
-from distsim.grammar.word_aligner import Tokens, WordAligner
 from distsim.kernels import evidence as kernel
 from distsim.kernels.compiled import frozen
 
@@ -17,6 +16,7 @@ Align = Literal["missing", "all", "none"]
 ALIGN: tuple[str, ...] = get_args(Align)
 
 SHORTEST_PREFIX = 4
+Tokens = list[str]
 
 
 class Alignment(NamedTuple):
@@ -48,15 +48,11 @@ class RuleAligner:
     sides of all rules as a parallel corpus; TrainingSample gathers it.
     """
 
-    def __init__(self, align: Align = "missing", learnt: WordAligner | None = None) -> None:
+    def __init__(self, align: Align = "missing", learnt: LinkModel | None = None) -> None:
         if align not in ALIGN:
             raise ParameterError(f"align {align!r}: choose one of {', '.join(ALIGN)}")
         self.mode = align
         self.learnt = learnt
-        self._lock = threading.Lock()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return RuleAligner, (self.mode, self.learnt)
 
     def wanted(self, block: RuleBlock) -> tuple[np.ndarray, np.ndarray]:
         """Return (rules that lack links, rules to be linked here), bool[n] each."""
@@ -100,19 +96,19 @@ class RuleAligner:
         return Alignment(merged_stops, merged[order], lacking, made)
 
     def _learnt_links(
-        self, learnt: WordAligner, block: RuleBlock, words: np.ndarray, texts: list[str],
+        self, learnt: LinkModel, block: RuleBlock, words: np.ndarray, texts: list[str],
         wanted: np.ndarray, linked: np.ndarray,
     ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
         """Return (rule, link) of what the model links among words without a link."""
         rules = np.flatnonzero(wanted)
         sources, targets = _sides(block, rules, words, texts)
-        with self._lock:
-            found = learnt.links(sources, targets)
-        owners = rules[found.pairs]
+        found = learnt.links(sources, targets)
+        owners = rules[_owners(found.starts[1:].astype(np.int64))]
+        source_words, target_words = found.pairs.astype(np.int64).T
         begins = np.concatenate([[0], block.token_stops[:-1, 1]])[owners]
         middles = block.token_stops[owners, 0]
-        free = ~linked[begins + found.sources] & ~linked[middles + found.targets]
-        links = np.column_stack([found.sources, found.targets])[free]
+        free = ~linked[begins + source_words] & ~linked[middles + target_words]
+        links = np.column_stack([source_words, target_words])[free]
         return owners[free], np.ascontiguousarray(links)
 
 

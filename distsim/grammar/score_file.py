@@ -138,7 +138,7 @@ def signature_lines(
     if aligner.mode == "none":
         how = "none"
     elif aligner.learnt is not None:
-        how = f"{aligner.mode}+hmm{training.sample}"
+        how = f"{aligner.mode}+learnt{training.sample}"
     else:
         how = f"{aligner.mode}+evidence"
     lines = []

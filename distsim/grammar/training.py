@@ -7,12 +7,12 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from distsim.bitext.link_model import LinkModel
 from distsim.corpus.lines import LineBlock, read_line_blocks
 from distsim.errors import ParameterError
 from distsim.grammar.alignment import RuleAligner, TrainingSample
 from distsim.grammar.block import RuleBlock, parse_block
 from distsim.grammar.formats import find_format
-from distsim.grammar.word_aligner import WordAligner
 from distsim.parallel import ordered_map
 
 Aligner = Literal["learnt", "evidence"]
@@ -23,7 +23,7 @@ class TrainingOptions:
     """How links are learnt for rules without any.
 
     Arguments:
-        aligner: `learnt` (sil-thot) or `evidence`: like words and gaps only.
+        aligner: `learnt`, or `evidence`: like words and gaps only.
         sample: at most so many rules are learnt from.
     """
 
@@ -67,4 +67,4 @@ def trained(
             sample.add(rules, wanted)
     if not len(sample):
         return aligner, None
-    return RuleAligner(aligner.mode, WordAligner(*sample.pairs())), len(sample)
+    return RuleAligner(aligner.mode, LinkModel(*sample.pairs(), jobs=jobs)), len(sample)
