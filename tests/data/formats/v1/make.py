@@ -1,0 +1,73 @@
+"""Writes the artifacts beside this file, one of each kind, with the distsim of the present folder.
+
+    cd CHECKOUT-OF-96304d7 && python PATH/make.py [TARGET]
+
+They were written once, by the version that introduced format version 1 (commit 96304d7), and are
+never written again: when a later change alters bytes, a folder v2 joins this one.
+"""
+
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+# Where each command writes, and the command; {here} is where texts lie, {out} the target.
+COMMANDS = {
+    "index": "index build {here}/a.txt {here}/b.txt -o {out}/index --dedup near --shard-tokens 300",
+    "thesis": "sign {out}/index -o {out}/thesis --preset thesis --bits 64 --min-count 3 "
+    "--max-length 2 --keep-sums",
+    "ppmi": "sign {out}/index -o {out}/ppmi --weights ppmi --window 2 --sides --bits 64 "
+    "--min-count 3 --max-length 2",
+    "counts": "sign {here}/counts.txt --from-counts -o {out}/counts --weights llr --bits 64 "
+    "--min-count 3 --max-length 2 --keep-features",
+    "part": "sign {here}/counts.txt --from-counts -o {out}/part --weights raw --bits 64 "
+    "--min-count 3 --max-length 2 --keep-sums",
+    "merged": "merge {out}/thesis {out}/part -o {out}/merged",
+    "projection": "learn {out}/index -o {out}/projection --bits 64",
+    "learnt": "sign {out}/index -o {out}/learnt --preset learnt --bits 64 --min-count 3 "
+    "--max-length 2 --projection {here}/projection",
+    "syntax": "sign {here}/c.conllu --model syntax -o {out}/syntax --bits 64 --min-count 3 "
+    "--max-length 2 --kinds lex --keep-features",
+}
+
+
+def write_texts(folder: Path) -> None:
+    draw = random.Random(7)
+    nouns = ["king", "queen", "prince", "dog", "cat", "horse", "bird", "river", "house", "garden"]
+    verbs = ["sees", "loves", "finds", "follows", "hears"]
+    adjectives = ["old", "young", "small", "great", "quiet"]
+    lines, trees = [], []
+    for number in range(60):
+        words = ["the", draw.choice(adjectives), draw.choice(nouns), draw.choice(verbs), "the"]
+        words += [draw.choice(nouns), "."]
+        lines.append(" ".join(words) + "\n" * (number % 20 == 19))
+        if number < 12:
+            heads = (3, 3, 4, 0, 6, 4, 4)
+            tags = ("DET", "ADJ", "NOUN", "VERB", "DET", "NOUN", "PUNCT")
+            relations = ("det", "amod", "nsubj", "root", "det", "obj", "punct")
+            for place, word in enumerate(words):
+                row = (place + 1, word, word, tags[place], "_", "_", heads[place], relations[place])
+                trees.append("\t".join(map(str, row)) + "\t_\t_")
+            trees.append("")
+    (folder / "a.txt").write_text("\n".join(lines[:40]))
+    (folder / "b.txt").write_text("\n".join([*lines[40:], "Öl und 中文 naïve .\n"]))
+    (folder / "c.conllu").write_text("\n".join([*trees, ""]))
+
+
+def main() -> None:
+    out = Path(sys.argv[1]) if len(sys.argv) > 1 else HERE
+    if not (HERE / "a.txt").exists():
+        write_texts(HERE)
+    for name, command in COMMANDS.items():
+        arguments = command.format(here=HERE, out=out).split()
+        print(name, *arguments)
+        subprocess.run([sys.executable, "-m", "distsim.cli.start", *arguments], check=True)
+        if name == "index" and not (HERE / "counts.txt").exists():
+            listed = [sys.executable, "-m", "distsim.cli.start", "ngrams", str(out / "index"), "-n"]
+            counts = subprocess.run([*listed, "1-3"], check=True, capture_output=True).stdout
+            (HERE / "counts.txt").write_bytes(counts)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,143 @@
+"""Artifacts of released formats: read as they are, and written the same by today's version."""
+
+import hashlib
+import itertools
+import json
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from distsim import CorpusIndex, SignatureTable, neighbours, similarity, storage
+from distsim.comparison import StoredCosine
+from distsim.verification import find_faults
+
+V1 = Path(__file__).parent / "data" / "formats" / "v1"
+COMMANDS = runpy.run_path(str(V1 / "make.py"))["COMMANDS"]
+TABLES = ("thesis", "ppmi", "counts", "part", "merged", "learnt", "syntax")
+LEARNT = "projection"  # its numbers are the linear algebra library's: not the same everywhere
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_artifacts_of_version_1_are_sound(name):
+    artifact = storage.Artifact(V1 / name)
+    assert artifact.manifest["version"] == 1
+    assert find_faults(V1 / name) == []
+
+
+def test_an_index_of_version_1_answers():
+    index = CorpusIndex.open(V1 / "index")
+    assert len(index.shards) == 2
+    assert index.count(["the", "naïve .", "sees the", "zebra"]).tolist() == [116, 1, 12, 0]
+    line = index.concordance("Öl und")[0]
+    assert (line.source, line.line, line.left, line.right) == ("b.txt", 22, "", "中文 naïve .")
+    assert dict(index.ngrams(1, 1))["the"] == 116
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_tables_of_version_1_answer(name):
+    table = SignatureTable.open(V1 / name)
+    assert table.n_bits == 64 and len(table) > 10
+    assert similarity(table, "king", "king") == 1.0
+    found = neighbours(table, "king", k=3)
+    assert len(found) == 3 and all(-1 <= one.similarity <= 1 for one in found)
+    if name in ("counts", "syntax"):
+        assert StoredCosine(table).similarity("king", "king") == pytest.approx(1.0)
+
+
+def known(old: dict, new: dict) -> dict:
+    """What a manifest of today says under the keys of an old one: keys may join."""
+    return {
+        key: known(value, new[key]) if isinstance(value, dict) else new[key]
+        for key, value in old.items()
+    }
+
+
+def test_the_same_arrays_are_written_today(tmp_path, run, monkeypatch):
+    for name, command in COMMANDS.items():
+        run(*command.format(here=V1, out=tmp_path).split())
+        made, kept = storage.Artifact(tmp_path / name), storage.Artifact(V1 / name)
+        assert made.kind is kept.kind and made.manifest["version"] == 1
+        if name == LEARNT:
+            assert set(made.manifest["arrays"]) == set(kept.manifest["arrays"])
+            continue
+        assert made.manifest["arrays"] == kept.manifest["arrays"], name
+        assert known(kept.parameters, made.parameters) == kept.parameters, name
+
+
+def by_the_page(folder: Path) -> dict[str, np.ndarray]:
+    """The arrays of an artifact, read as FORMAT.md says and by nothing of ours."""
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    text = json.dumps(manifest, indent=1, ensure_ascii=False) + "\n"
+    assert (folder / "manifest.json").read_text(encoding="utf-8") == text
+    content = {key: value for key, value in manifest.items() if key != "checksum"}
+    compact = json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    assert hashlib.blake2b(compact.encode(), digest_size=16).hexdigest() == manifest["checksum"]
+    arrays = {}
+    for name, entry in manifest["arrays"].items():
+        data = (folder / entry["file"]).read_bytes()
+        checksum = hashlib.blake2b(data, digest_size=16).hexdigest()
+        assert (checksum, len(data)) == (entry["checksum"], entry["size"])
+        assert entry["file"] == f"{name.replace('/', '-')}.{checksum[:12]}.bin"
+        arrays[name] = np.frombuffer(data, entry["dtype"]).reshape(entry["shape"])
+    return arrays
+
+
+def hash_of(text: bytes) -> int:
+    low = 2**64 - 1
+    h = 0x6C62272E07BB0142
+    for byte in text:
+        h = (h ^ byte) * 0x9E3779B97F4A7C15 & low
+        h ^= h >> 32
+    h = h * 0xD6E8FEB86659FD93 & low
+    return h ^ h >> 32
+
+
+def test_the_page_describes_a_table():
+    table = by_the_page(V1 / "thesis")
+    begin = 0
+    for row, short_end in enumerate(table["text_ends"].tolist()):
+        end = int(table["text_blocks"][row // 64]) + short_end
+        assert hash_of(table["text"][begin:end].tobytes()) == table["hashes"][row]
+        begin = end
+    assert begin == table["text"].size
+    assert np.all(np.diff(table["hashes"].astype(object)) > 0)
+    opened = SignatureTable.open(V1 / "thesis")
+    rows = opened.find(["king", "queen"])
+    bits = np.unpackbits(table["bits"][rows].view(np.uint8), axis=1, bitorder="little")
+    alike = float(np.cos(np.pi * np.mean(bits[0] != bits[1])))
+    assert similarity(opened, "king", "queen") == pytest.approx(alike)
+
+
+def test_the_page_describes_an_index():
+    index = by_the_page(V1 / "index")
+    offsets, text = index["vocabulary/offsets"].astype(int), index["vocabulary/text"].tobytes()
+    words = [text[a:b] for a, b in itertools.pairwise(offsets)]
+    assert words[0] == b"" and words[1] == b"the"
+    for number, word_hash in zip(
+        index["vocabulary/hash_ids"], index["vocabulary/hashes"], strict=True
+    ):
+        assert hash_of(words[number]) == word_hash
+    names = json.loads(index["sources"].tobytes())
+    lines = {name: (V1 / name).read_text(encoding="utf-8").split("\n") for name in names}
+    for shard in ("shard-0", "shard-1"):
+        tokens = index[f"{shard}/tokens"].tolist()
+        suffixes = index[f"{shard}/suffixes"].tolist()
+        assert suffixes == sorted(range(len(tokens)), key=lambda at: tokens[at:])
+        starts = index[f"{shard}/sentence_starts"].tolist()
+        sources = index[f"{shard}/source_starts"]
+        for sentence, (start, line) in enumerate(
+            zip(starts, index[f"{shard}/sentence_lines"].tolist(), strict=True)
+        ):
+            stop = tokens.index(0, start)
+            name = names[index[f"{shard}/source_numbers"][(sources <= sentence).sum() - 1]]
+            found = b" ".join(words[token] for token in tokens[start:stop]).decode()
+            assert found == lines[name][line - 1].lower()
+        firsts = index[f"{shard}/word_starts"].tolist()
+        for word, (low, high) in enumerate(itertools.pairwise(firsts)):
+            assert {tokens[at] for at in suffixes[low:high]} <= {word}
+    for starts, shingles in ((index["near/starts"].astype(int), index["near/shingles"]),):
+        for low, high in itertools.pairwise(starts):
+            assert np.all(shingles[low + 1 : high] > shingles[low : high - 1])
+    assert index["near/minhashes"].shape == (starts.size - 1, 128)
