@@ -36,12 +36,19 @@ if TYPE_CHECKING:
         InputError,
         ParameterError,
     )
+    from distsim.grammar.alignment import RuleAligner
     from distsim.grammar.decomposition import decompose
-    from distsim.grammar.scoring import RuleScorer
+    from distsim.grammar.pivot import PivotOptions, PivotReport, pivot_grammar
+    from distsim.grammar.rerank import PPDB_COST, Ranking, RerankReport, rerank_grammar
+    from distsim.grammar.score_file import ExplainedPair, explain_grammar, score_grammar
+    from distsim.grammar.score_report import ScoreReport
+    from distsim.grammar.scoring import RuleScorer, ScoreOptions
+    from distsim.grammar.training import TrainingOptions
+    from distsim.grammar.written_scores import OutputOptions
     from distsim.indexes.build import IndexOptions
     from distsim.indexes.corpus_index import ConcordanceLine, CorpusIndex
     from distsim.nearest import Neighbour, NeighbourSearch, neighbours
-    from distsim.paraphrase.augment import augment_phrase_table
+    from distsim.paraphrase.augment import AugmentReport, augment_phrase_table
     from distsim.paraphrase.options import ParaphraseOptions
     from distsim.paraphrase.paraphraser import Paraphrase, Paraphraser
     from distsim.signatures.composition import Composition
@@ -88,7 +95,23 @@ _HOME = {
     "Paraphraser": "paraphrase.paraphraser",
     "ParameterError": "errors",
     "Recipe": "signatures.recipe",
+    "AugmentReport": "paraphrase.augment",
+    "ExplainedPair": "grammar.score_file",
+    "OutputOptions": "grammar.written_scores",
+    "PPDB_COST": "grammar.rerank",
+    "PivotOptions": "grammar.pivot",
+    "PivotReport": "grammar.pivot",
+    "Ranking": "grammar.rerank",
+    "RerankReport": "grammar.rerank",
+    "RuleAligner": "grammar.alignment",
     "RuleScorer": "grammar.scoring",
+    "ScoreOptions": "grammar.scoring",
+    "ScoreReport": "grammar.score_report",
+    "TrainingOptions": "grammar.training",
+    "explain_grammar": "grammar.score_file",
+    "pivot_grammar": "grammar.pivot",
+    "rerank_grammar": "grammar.rerank",
+    "score_grammar": "grammar.score_file",
     "Selection": "contexts.selection",
     "SignatureTable": "signatures.table",
     "SpanLabels": "contexts.syntax.ccg",
@@ -109,10 +132,12 @@ _HOME = {
 }
 
 __all__ = [
+    "PPDB_COST",
     "PRESETS",
     "AlignerOptions",
     "AnnotatedText",
     "ArtifactError",
+    "AugmentReport",
     "Bitext",
     "BitextOptions",
     "Composition",
@@ -121,6 +146,7 @@ __all__ = [
     "CountFiles",
     "DistsimError",
     "ExactCosine",
+    "ExplainedPair",
     "Fingerprint",
     "IncompatibleError",
     "IndexOptions",
@@ -134,12 +160,20 @@ __all__ = [
     "NeighbourSearch",
     "NgramModel",
     "Normaliser",
+    "OutputOptions",
     "ParameterError",
     "Paraphrase",
     "ParaphraseOptions",
     "Paraphraser",
+    "PivotOptions",
+    "PivotReport",
+    "Ranking",
     "Recipe",
+    "RerankReport",
+    "RuleAligner",
     "RuleScorer",
+    "ScoreOptions",
+    "ScoreReport",
     "Selection",
     "SignatureTable",
     "SpanLabels",
@@ -147,15 +181,20 @@ __all__ = [
     "Substitute",
     "Substituter",
     "SyntaxModel",
+    "TrainingOptions",
     "Weighting",
     "augment_phrase_table",
     "build_bitext",
     "decompose",
+    "explain_grammar",
     "learn",
     "merge_tables",
     "named_contexts",
     "neighbours",
+    "pivot_grammar",
     "read_annotated",
+    "rerank_grammar",
+    "score_grammar",
     "sign",
     "similarities",
     "similarity",

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from distsim.corpus.lines import LineBlock, split_lines
 from distsim.grammar.alignment import RuleAligner
 from distsim.grammar.block import parse_block
-from distsim.grammar.fields import split_fields
-from distsim.grammar.formats.rules import RULES, Features, gap_of
+from distsim.grammar.fields import LineFaultError, split_fields, tokens
+from distsim.grammar.formats.phrase_table import PHRASE_TABLE, PhraseTableEntry
+from distsim.grammar.formats.rules import RULES, Features, Rule, gap_of
 from distsim.kernels.compiled import frozen
 from distsim.kernels.features import (
     ABSENT,
@@ -132,3 +133,42 @@ def test_columns_are_found_by_name_and_by_place():
     features = Features.parse(text)
     for k, column in enumerate(columns[:3]):
         assert float(features.get(column.decode())) == values[0, k]
+
+
+TEXTS = st.lists(
+    st.sampled_from(
+        [b"[X]", b"|||", b"a", b"[X,1]", b"0-0", b"1-0", b"x=1", b"0.5", b" ", b"\t", b"\r",
+         b"\x0b", b"\x0c", b"\x00", b"\x1c", b"\xc2\x85", b"\xc2\xa0", b"\xe2\x80\xa8", b"(0)",
+         b"( )", b"\xff"]
+    ),
+    max_size=25,
+)  # fmt: skip
+
+
+@settings(max_examples=500, deadline=None)
+@given(TEXTS, st.sampled_from([b" ", b""]), st.sampled_from([b"\n", b"\r\n", b""]))
+def test_the_readers_of_one_line_and_of_blocks_see_the_same(pieces, between, end):
+    line = between.join(pieces) + end
+    if not line:
+        return
+    block = parse_block(LineBlock(line, 1), RULES)
+    if not block.fault(0):
+        rule = Rule.parse(line)
+        found = [tuple(block.symbol(k) for k in side) for side in block.sides(0)]
+        start, stop = block.labels[0].tolist()
+        assert (rule.label, rule.source, rule.target) == (line[start:stop], *found)
+        assert rule.features == Features.parse(block.feature_text(0)) and rule.line() == line
+    block = parse_block(LineBlock(line, 1), PHRASE_TABLE)
+    try:
+        entry = PhraseTableEntry.parse(line)
+        links = entry.links()
+    except LineFaultError:
+        assert block.fault(0) or block.links.size == 0
+        return
+    assert not block.fault(0) and entry.line() == line
+    found = [[block.symbol(k) for k in side] for side in block.sides(0)]
+    assert [tokens(entry.source), tokens(entry.target)] == found
+    assert tokens(block.feature_text(0)) == entry.scores
+    assert sorted(set(links or [])) == sorted(set(block.links_of(0)))
+    start = int(block.features[0, 1])
+    assert entry.with_score(b"7").line() == line[:start] + b" 7" + line[start:]

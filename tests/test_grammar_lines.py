@@ -184,7 +184,7 @@ def test_both_layouts_of_an_entry():
 )
 def test_faulty_entries(line, fault, tmp_path):
     (tmp_path / "t").write_bytes(b"a ||| b ||| 1\n" + line + b"c ||| d ||| 1\n")
-    with pytest.raises(InputError, match=rf"t, line 2: .*{fault}.*--on-error keep"):
+    with pytest.raises(InputError, match=rf"t, line 2: .*{fault}.*`on_error` keep"):
         list(read_entries(tmp_path / "t"))
     keep = FaultyLines(tmp_path / "t", "keep")
     found = list(read_entries(tmp_path / "t", keep))

@@ -2,6 +2,8 @@
 
 import gzip
 import math
+import os
+import threading
 from itertools import pairwise
 from pathlib import Path
 
@@ -11,6 +13,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from distsim.cli.main import app
+from distsim.corpus.lines import split_lines
 from distsim.errors import InputError, ParameterError
 from distsim.grammar.external_sort import sorted_records
 from distsim.grammar.formats.rules import Features, Rule, gap_of
@@ -207,7 +210,7 @@ def test_labels_summed_out_are_refused_and_pruned_sums_asked_for(tmp_path):
     with pytest.raises(
         ParameterError,
         match=r"feature 0: of 1 f with several .* \(e, LHS\) reaches 1 for 0% .* does not tell "
-        r"what it is: say so \(columns: joint",
+        r"what it is: say so by `columns`, joint",
     ):
         pivoted(few, tmp_path, **named)
     both = {("A", "p", "x"): 1, ("B", "p", "x"): 1, ("B", "p", "y"): 2, ("A", "q", "x"): 3,
@@ -547,3 +550,45 @@ def test_the_piece_in_the_package_is_pivoted(tmp_path):
         assert piece.stat().st_size < 60_000
         report = pivot_grammar(piece, tmp_path / "out", PivotOptions(columns="joint"))
     assert (report.read, report.written, report.gappy) == (737, 1090, 894)
+
+
+def test_a_pipe_is_ranked_as_a_file_is(tmp_path):
+    whole, _ = ranked(RANKED, tmp_path, Ranking({"s": 1}, missing=0))
+    os.mkfifo(tmp_path / "pipe")
+    feeding = threading.Thread(target=lambda: (tmp_path / "pipe").write_bytes(RANKED), daemon=True)
+    feeding.start()
+    rerank_grammar(tmp_path / "pipe", tmp_path / "again", Ranking({"s": 1}, missing=0))
+    feeding.join()
+    assert (tmp_path / "again").read_bytes() == whole
+
+
+@pytest.mark.parametrize("odd", [b"\x00", b"\x0c", b"\x0b", b"a\rb", b"\xc2\x85", b"\x1c"])
+def test_odd_bytes_are_parts_of_tokens(odd, tmp_path):
+    lines = [b"[X] ||| %b ||| e%d ||| s=%d\n" % (source, k, k)
+             for k, source in enumerate([odd, b"b", odd, b"b"])]  # fmt: skip
+    text, report = ranked(b"".join(lines), tmp_path, Ranking({"s": 1}), run_bytes=1)
+    assert not report.was_grouped and sorted(split_lines(text)) == sorted(lines)
+    assert text.index(lines[2]) + len(lines[2]) == text.index(lines[0])
+    made, report = pivoted(b"".join(lines), tmp_path)
+    assert report.read == 4 and len(made) == 4
+    flipped = b"".join(b"[X] ||| F ||| %b ||| 1\n" % side for side in (odd, b"b"))
+    pivoted(flipped, tmp_path)
+    assert b"[X] ||| b ||| " + odd + b" |||" in (tmp_path / "out").read_bytes()
+
+
+def test_a_byte_order_mark_is_no_part_of_a_rule(tmp_path):
+    text, report = ranked(b"\xef\xbb\xbf[X] ||| a ||| b ||| s=1\n", tmp_path, Ranking({"s": 1}))
+    assert text == b"[X] ||| a ||| b ||| s=1\n" and report.read == 1
+
+
+@pytest.mark.parametrize("value", ["1_0", "1e400", "nan", "inf", "٣"])
+def test_what_is_no_plain_number_ranks_nothing(value, tmp_path):
+    line = f"[X] ||| a ||| b ||| s={value}\n".encode()
+    with pytest.raises(InputError, match="line 1: feature s is .*, wanted a number"):
+        ranked(line, tmp_path, Ranking({"s": 1}))
+    done = CliRunner().invoke(app, ["rerank", str(tmp_path / "in"), "-w", f"s={value}"])
+    assert done.exit_code == 2 and "FEATURE=NUMBER" in done.output
+    with pytest.raises(ParameterError, match="give a number"):
+        Ranking({"s": float("nan")})
+    with pytest.raises(InputError, match="line 1: the weighted sum of its features is too large"):
+        ranked(b"[X] ||| a ||| b ||| s=1e308\n", tmp_path, Ranking({"s": 10}))

@@ -336,7 +336,7 @@ def test_a_sample_is_the_same_however_it_is_cut():
             sample.add(block, np.ones(len(block), bool))
         samples.append(sample.pairs())
     assert samples[0] == samples[1] == samples[2] and len(samples[0][0]) == 50
-    with pytest.raises(ParameterError, match="sample 0"):
+    with pytest.raises(ParameterError, match="`sample` 0"):
         TrainingSample(0)
 
 
@@ -422,5 +422,5 @@ def test_a_format_of_a_strangers_is_scored_and_ranked(tmp_path, scorer, monkeypa
     assert text == lines.replace(b"c=2", b"c=2 sim_ngram=1.00000")
     rerank_grammar(tmp_path / "in", tmp_path / "best", Ranking({"c": 1}), grammar_format="counted")
     assert (tmp_path / "best").read_bytes().startswith(b"7 ||| city ||| city")
-    with pytest.raises(ParameterError, match="grammar_format 'x': choose one of counted, rules"):
+    with pytest.raises(ParameterError, match="`grammar_format` 'x': choose one of counted, rules"):
         scored(lines, tmp_path, scorer, grammar_format="x")

@@ -262,6 +262,7 @@ def run_draw(
                 report = augment_phrase_table(
                     folder / "table", folder / "columns", folder / "new",
                     features=system.features,  # type: ignore[arg-type]
+                    translations=0,
                 )  # fmt: skip
                 kept.rules.append(report.new_entries)
                 copied = () if system.give_way else base.copies

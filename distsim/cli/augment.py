@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from distsim.cli.console import progress_bar, say
+from distsim.cli.grammar_options import OnError, OnErrorOption
 
 
 class Aggregate(StrEnum):
@@ -25,14 +26,6 @@ class Features(StrEnum):
     TWO = "two"
 
 
-class OnError(StrEnum):
-    """What becomes of malformed lines."""
-
-    STOP = "stop"
-    KEEP = "keep"
-    DROP = "drop"
-
-
 def augment(
     table: Annotated[str, typer.Argument(metavar="PHRASE-TABLE", help="Of Moses; - for stdin.")],
     paraphrases: Annotated[
@@ -47,16 +40,36 @@ def augment(
     features: Annotated[
         Features, typer.Option(help="two: one for words, one for longer phrases.")
     ] = Features.ONE,
-    on_error: Annotated[
-        OnError, typer.Option("--on-error", help="Malformed lines: stop, keep or drop them.")
-    ] = OnError.STOP,
+    translations: Annotated[
+        int, typer.Option(min=0, help="Of each paraphrase, its most probable rules; 0: all.")
+    ] = 20,
+    probability: Annotated[
+        int | None,
+        typer.Option(min=0, metavar="PLACE", help="Which score is p(e|f), from 0; Moses: 2."),
+    ] = None,
+    limit_rules: Annotated[
+        int, typer.Option(min=0, help="Refuse to add more rules than these.")
+    ] = 10_000_000,
+    on_error: OnErrorOption = OnError.STOP,
 ) -> None:
     """Add rules for unknown phrases to a phrase table, and one score (1 on old rules) to all."""
     from distsim.paraphrase.augment import augment_phrase_table, decoder_note
 
     with progress_bar() as bar:
         report = augment_phrase_table(
-            table, paraphrases, output, aggregate.value, features.value, on_error.value, bar
+            table,
+            paraphrases,
+            output,
+            method=aggregate.value,
+            features=features.value,
+            translations=translations,
+            probability=probability,
+            limit_rules=limit_rules,
+            on_error=on_error.value,
+            expecting=lambda found: say(
+                f"{found.old_entries:,} rules read, {found.expected:,} new ones expected"
+            ),
+            progress=bar,
         )
     say(
         f"{report.old_entries:,} rules, {report.new_entries:,} new ones for "

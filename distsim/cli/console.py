@@ -17,7 +17,11 @@ NOT_AVAILABLE = "NA"
 _REDRAW_SECONDS = 0.1
 
 _ARGUMENT = re.compile(r"`([a-z][a-z_]*)`")
-_FLAGS = {"n_bits": "bits", "path": "output", "text_format": "format", "memory_bytes": "memory"}
+_FLAGS = {
+    "n_bits": "bits", "path": "output", "text_format": "format", "memory_bytes": "memory",
+    "grammar_format": "format", "method": "aggregate", "sample": "align-sample",
+    "style": "features", "weights": "weight",
+}  # fmt: skip
 
 InputOption = Annotated[
     str | None,

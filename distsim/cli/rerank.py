@@ -68,12 +68,10 @@ def rerank(
 
 
 def _weight(text: str) -> tuple[str, float]:
-    name, separator, value = text.rpartition("=")
-    try:
-        if not separator or not name:
-            raise ValueError
-        return name, float(value)
-    except ValueError:
-        raise typer.BadParameter(
-            f"--weight {text!r}: give FEATURE=NUMBER, as sim_ngram=2 or 0=-1"
-        ) from None
+    from distsim.grammar.fields import plain_number
+
+    name, _, value = text.rpartition("=")
+    number = plain_number(value)
+    if not name or number is None:
+        raise typer.BadParameter(f"--weight {text!r}: give FEATURE=NUMBER, as sim_ngram=2 or 0=-1")
+    return name, number

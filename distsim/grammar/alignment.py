@@ -50,7 +50,7 @@ class RuleAligner:
 
     def __init__(self, align: Align = "missing", learnt: LinkModel | None = None) -> None:
         if align not in ALIGN:
-            raise ParameterError(f"align {align!r}: choose one of {', '.join(ALIGN)}")
+            raise ParameterError(f"`align` {align!r}: choose one of {', '.join(ALIGN)}")
         self.mode = align
         self.learnt = learnt
 
@@ -130,7 +130,7 @@ class TrainingSample:
 
     def __init__(self, size: int) -> None:
         if size < 1:
-            raise ParameterError(f"sample {size}: choose 1 or more")
+            raise ParameterError(f"`sample` {size}: choose 1 or more")
         self._size = size
         self._hashes = np.empty(0, np.uint64)
         self._pairs: list[tuple[Tokens, Tokens]] = []

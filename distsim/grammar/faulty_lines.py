@@ -29,7 +29,8 @@ class FaultyLines:
 
     def __post_init__(self) -> None:
         if self.on_error not in ON_ERROR:
-            raise ParameterError(f"on_error {self.on_error!r}: choose one of {', '.join(ON_ERROR)}")
+            known = ", ".join(ON_ERROR)
+            raise ParameterError(f"`on_error` {self.on_error!r}: choose one of {known}")
 
     def keeps(self, line: int, fault: str) -> bool:
         """Count a faulty line; tell whether it stays in the output.
@@ -41,7 +42,7 @@ class FaultyLines:
         if self.on_error == "stop":
             raise InputError(
                 f"{where}: {fault}: mend the line, or pass over such lines with "
-                "--on-error keep or --on-error drop"
+                "`on_error` keep or `on_error` drop"
             )
         if len(self.shown) < _SHOWN_FAULTS:
             self.shown.append(f"{where}: {fault}")

@@ -178,7 +178,7 @@ def _kind(
         found = "conditional"
     else:
         raise ParameterError(
-            f"{sums}: this does not tell what it is: say so (columns: joint or conditional)"
+            f"{sums}: this does not tell what it is: say so by `columns`, joint or conditional"
         )
     if found == "joint":
         return found, (

@@ -89,7 +89,7 @@ class PivotOptions:
     def __post_init__(self) -> None:
         for name in self.features:
             if name not in COLUMNS:
-                raise ParameterError(f"features {name!r}: choose among {', '.join(COLUMNS)}")
+                raise ParameterError(f"`features` {name!r}: choose among {', '.join(COLUMNS)}")
         for argument, value, choices in (
             ("columns", self.columns, (None, *KINDS)),
             ("scale", self.scale, (None, *SCALES)),
@@ -99,12 +99,12 @@ class PivotOptions:
         ):
             if value not in choices:
                 known = ", ".join(str(choice) for choice in choices if choice)
-                raise ParameterError(f"{argument} {value!r}: choose one of {known}")
+                raise ParameterError(f"`{argument}` {value!r}: choose one of {known}")
         for argument in ("min_rule", "min_link", "min_sum"):
             if not 0.0 <= getattr(self, argument) <= 1.0:
-                raise ParameterError(f"{argument} {getattr(self, argument)}: choose 0 to 1")
+                raise ParameterError(f"`{argument}` {getattr(self, argument)}: choose 0 to 1")
         if self.max_translations < 0:
-            raise ParameterError(f"max_translations {self.max_translations}: choose 0 or more")
+            raise ParameterError(f"`max_translations` {self.max_translations}: choose 0 or more")
 
 
 @dataclass
@@ -193,6 +193,14 @@ def pivot_grammar(
     Raises:
         InputError: the grammar cannot be read, or a line is faulty and on_error is `stop`.
         ParameterError: the sums of the columns do not tell what these are.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     rules, made = Path(folder, "rules"), Path(folder, "made")
+    ...     _ = rules.write_text("[NN] ||| rede ||| address |||\\n[NN] ||| rede ||| speech |||\\n")
+    ...     report = pivot_grammar(rules, made)
+    ...     made.read_text().splitlines()[0][:60], report.written
+    ('[NN] ||| address ||| speech ||| LogCount=0.00000 PivotCount=', 2)
     """
     options = options or PivotOptions()
     report = PivotReport(FaultyLines(grammar, on_error))

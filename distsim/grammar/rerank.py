@@ -1,5 +1,6 @@
 """A grammar -> the same rules, best first within each source side, or only the best of them."""
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from itertools import chain
@@ -59,18 +60,28 @@ class Ranking:
     def __post_init__(self) -> None:
         if not self.weights:
             raise ParameterError("nothing to rank by: give the weight of at least one feature")
+        for name, weight in self.weights.items():
+            if not math.isfinite(weight):
+                raise ParameterError(f"`weights` {name!r}: {weight} is no weight: give a number")
+        for argument in ("missing", "worst"):
+            value = getattr(self, argument)
+            if value is not None and not math.isfinite(value):
+                raise ParameterError(f"`{argument}` {value}: give a number")
         if self.top < 0:
-            raise ParameterError(f"top {self.top}: choose 0 (all) or more")
+            raise ParameterError(f"`top` {self.top}: choose 0 (all) or more")
 
     def value(self, features: Features) -> float:
         """Return the weighted sum of a rule's features.
 
         Raises:
-            LineFaultError: a feature is not there, or no number.
+            LineFaultError: a feature is not there, or no number, or the sum is too large.
         """
-        return sum(
+        total = sum(
             weight * features.number(name, self.missing) for name, weight in self.weights.items()
         )
+        if not math.isfinite(total):
+            raise LineFaultError("the weighted sum of its features is too large for a number")
+        return total
 
 
 def ppdb_cost(features: Features, missing: float | None = None) -> float:
@@ -133,6 +144,14 @@ def rerank_grammar(
         InputError: the grammar cannot be read, or a line is faulty (or lacks a feature that
             `ranking` needs) and on_error is `stop`.
         ParameterError: there is no such format.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     rules, best = Path(folder, "rules"), Path(folder, "best")
+    ...     _ = rules.write_text("[X] ||| a ||| b ||| s=1\\n[X] ||| a ||| c ||| s=2\\n")
+    ...     report = rerank_grammar(rules, best, Ranking({"s": 1}, top=1))
+    ...     best.read_text(), report.read
+    ('[X] ||| a ||| c ||| s=2\\n', 2)
     """
     report = RerankReport(FaultyLines(grammar, on_error))
     with spooled(grammar) as path:

@@ -62,9 +62,9 @@ class ScoreOptions:
 
     def __post_init__(self) -> None:
         if self.identical not in get_args(Identical):
-            raise ParameterError(f"identical {self.identical!r}: choose one or skip")
+            raise ParameterError(f"`identical` {self.identical!r}: choose one or skip")
         if self.min_strength < 0:
-            raise ParameterError(f"min_strength {self.min_strength}: choose 0 or more")
+            raise ParameterError(f"`min_strength` {self.min_strength}: choose 0 or more")
         if self.longest < 1:
             raise ParameterError(f"longest phrase {self.longest}: choose 1 or more")
 

@@ -32,7 +32,7 @@ class TrainingOptions:
 
     def __post_init__(self) -> None:
         if self.aligner not in get_args(Aligner):
-            raise ParameterError(f"aligner {self.aligner!r}: choose learnt or evidence")
+            raise ParameterError(f"`aligner` {self.aligner!r}: choose learnt or evidence")
         TrainingSample(self.sample)  # refuses what cannot be
 
 

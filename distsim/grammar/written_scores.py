@@ -36,9 +36,9 @@ class OutputOptions:
 
     def __post_init__(self) -> None:
         if self.style not in FEATURE_STYLES:
-            raise ParameterError(f"style {self.style!r}: choose {', '.join(FEATURE_STYLES)}")
+            raise ParameterError(f"`style` {self.style!r}: choose {', '.join(FEATURE_STYLES)}")
         if not self.missing or len(self.missing.split()) != 1 or "|||" in self.missing:
-            raise ParameterError(f"missing {self.missing!r}: give one word, as 0 or NA")
+            raise ParameterError(f"`missing` {self.missing!r}: give one word, as 0 or NA")
 
     def names_features(self, first: RuleBlock, grammar_format: GrammarFormat) -> bool:
         """Tell whether a grammar gets `name=value`, by the first block of it."""

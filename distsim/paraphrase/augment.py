@@ -5,18 +5,18 @@ rules have one more score, or two, which is 1 on those that were there before.
 """
 
 import math
-import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
 from distsim.corpus.lines import read_lines
 from distsim.corpus.normaliser import Normaliser
+from distsim.corpus.sources import spooled
 from distsim.errors import InputError, ParameterError
 from distsim.grammar.faulty_lines import FaultyLines, OnError
 from distsim.grammar.fields import LineFaultError
-from distsim.grammar.formats.phrase_table import PhraseTableEntry
+from distsim.grammar.formats.phrase_table import PHRASE_TABLE, PhraseTableEntry
 from distsim.parallel import Progress, no_progress
 from distsim.paraphrase.records import ParaphraseFile, read_paraphrases
 from distsim.paraphrase.unknown import lookup_form
@@ -56,6 +56,7 @@ class AugmentReport:
     """What happened: entries and phrases counted, and what the decoder must be told."""
 
     old_entries: int = 0
+    expected: int = 0
     new_entries: int = 0
     new_phrases: int = 0
     without_paraphrase: int = 0
@@ -76,9 +77,14 @@ def augment_phrase_table(
     table: str | Path,
     paraphrases: str | Path,
     output: str | Path,
+    *,
     method: Aggregation = "update",
     features: Features = "one",
+    translations: int = 20,
+    probability: int | None = None,
+    limit_rules: int = 10_000_000,
     on_error: OnError = "stop",
+    expecting: Callable[[AugmentReport], object] = lambda report: None,
     progress: Progress = no_progress,
 ) -> AugmentReport:
     """Write a Moses phrase table with rules for phrases that it did not know.
@@ -87,45 +93,107 @@ def augment_phrase_table(
     where the order of the table wants them, or at its end if it has none.
 
     Arguments:
-        table: either layout, packed or not; `-` for standard input, kept in a temporary file.
+        table: either layout, packed or not; `-` for standard input. What is no regular file is
+            kept in a temporary one.
         paraphrases: written by `distsim paraphrase`, JSON lines or columns.
         output: gz where the name says so; `-` for standard output.
         method: how the scores of several paths to a rule become one; `none` keeps a rule for
             each path. The other scores and the counts are those of the best path.
         features: one added score, or two: the first for single words, the second for longer
             phrases; the idle one is 1.
+        translations: of each paraphrase, so many rules, the most probable ones; 0: all, which
+            for a frequent word may be a hundred thousand.
+        probability: which score, from 0, is p(e|f) by which they are ranked: the third of four or
+            more where None, as Moses writes them, or else the first.
+        limit_rules: refuse to add more rules.
+        expecting: called with the report before anything is written; `expected` is how many
+            rules will be added.
 
     Raises:
         InputError: a line of either file is malformed (file and line are named).
-        ParameterError: an argument has no such value.
+        ParameterError: an argument has no such value, or more rules than `limit_rules` would
+            be added.
     """
+    for name, value in (("translations", translations), ("limit_rules", limit_rules)):
+        if value < 0:
+            raise ParameterError(f"`{name}` {value}: choose 0 or more")
     if method not in AGGREGATIONS:
-        raise ParameterError(f"aggregation {method!r}: choose one of {', '.join(AGGREGATIONS)}")
+        raise ParameterError(f"`method` {method!r}: choose one of {', '.join(AGGREGATIONS)}")
     if features not in FEATURES:
-        raise ParameterError(f"features {features!r}: choose one of {', '.join(FEATURES)}")
+        raise ParameterError(f"`features` {features!r}: choose one of {', '.join(FEATURES)}")
     given = read_paraphrases(paraphrases)
     if str(output) != STANDARD_OUTPUT and Path(output).exists():
         for path in (table, paraphrases):
             if str(path) != "-" and Path(path).exists() and Path(output).samefile(path):
                 raise InputError(f"{output}: is read and written at once: name another output")
-    with tempfile.TemporaryDirectory() as folder:
-        spooled = _spooled(table, Path(folder))
-        work = _Augmenter(given, method, features, AugmentReport(faulty=FaultyLines(table)))
-        work.collect(_entries(spooled, FaultyLines(table, on_error), progress, "reading"))
-        work.report.faulty = FaultyLines(table, on_error)
+    report = AugmentReport(faulty=FaultyLines(table))
+    work = _Augmenter(given, method, features, report, _Best(translations, probability))
+    with spooled(table) as path:
+        work.collect(_entries(path, FaultyLines(table, on_error), progress, "reading"))
+        report.faulty = FaultyLines(table, on_error)
+        report.expected = work.expected()
+        if report.expected > limit_rules:
+            raise ParameterError(
+                f"{report.expected:,} rules would be added to {report.old_entries:,}, "
+                f"`limit_rules` is {limit_rules:,}: lower `translations`, or raise the limit"
+            )
+        expecting(report)
+        report.old_entries = 0
         with open_output(output) as writer:
-            work.write(_entries(spooled, work.report.faulty, progress, "writing"), writer)
-    return work.report
+            work.write(_entries(path, report.faulty, progress, "writing"), writer)
+    return report
+
+
+class _Best:
+    """Keeps the most probable rules of a source phrase, one for each target: the first read."""
+
+    def __init__(self, most: int, score: int | None) -> None:
+        self._most = most
+        self._score = score
+
+    def of(self, entries: list[PhraseTableEntry]) -> list[PhraseTableEntry]:
+        """Return the rules to keep, in the order read."""
+        first: dict[bytes, PhraseTableEntry] = {}
+        for entry in entries:
+            first.setdefault(entry.target, entry)
+        kept = list(first.values())
+        if self._most and len(kept) > self._most:
+            ranked = sorted(range(len(kept)), key=lambda k: -self._probability(kept[k]))
+            kept = [kept[k] for k in sorted(ranked[: self._most])]
+        return kept
+
+    def add(self, entries: list[PhraseTableEntry], entry: PhraseTableEntry) -> None:
+        """Add a rule to those of its source phrase; few more than needed are held."""
+        entries.append(entry)
+        if self._most and len(entries) > 8 * self._most + 1000:
+            entries[:] = self.of(entries)
+
+    def _probability(self, entry: PhraseTableEntry) -> float:
+        scores = entry.numbers()
+        column = self._score
+        if column is None:
+            column = PHRASE_TABLE.columns["p(e|f)"] if len(scores) >= 4 else 0
+        if column >= len(scores):
+            raise ParameterError(
+                f"`probability` {column}: the table has {len(scores)} scores, from 0"
+            )
+        return scores[column]
 
 
 class _Augmenter:
     """Collects the rules of paraphrases, then writes old and new rules."""
 
     def __init__(
-        self, given: ParaphraseFile, method: str, features: str, report: AugmentReport
+        self,
+        given: ParaphraseFile,
+        method: str,
+        features: str,
+        report: AugmentReport,
+        best: _Best,
     ) -> None:
         self.report = report
         self._method = method
+        self._best = best
         self._features = features
         self._form = _LookupForms(given.normaliser, given.text_format)
         self._phrases = {
@@ -144,6 +212,7 @@ class _Augmenter:
         for _, entry in entries:
             if entry is None:
                 continue
+            self.report.old_entries += 1
             source = entry.source
             if source != previous:
                 if previous is not None:
@@ -155,7 +224,21 @@ class _Augmenter:
                 if source in self._phrases:
                     self._known.add(source)
             if form in self._wanted:
-                self._rules.setdefault(form, []).append(entry)
+                self._best.add(self._rules.setdefault(form, []), entry)
+        self._rules = {form: self._best.of(entries) for form, entries in self._rules.items()}
+
+    def expected(self) -> int:
+        """Return how many rules will be added."""
+        total = 0
+        for phrase, found in self._phrases.items():
+            if phrase in self._known:
+                continue
+            if self._method == "none":
+                total += sum(len(self._rules.get(text, ())) for text, _ in found)
+            else:
+                rules = (self._rules.get(text, ()) for text, _ in found)
+                total += len({entry.target for entries in rules for entry in entries})
+        return total
 
     def write(
         self, entries: Iterator[tuple[bytes, PhraseTableEntry | None]], writer: LineWriter
@@ -213,11 +296,8 @@ class _Augmenter:
         """Return the paths to each target: one for each rule of each paraphrase."""
         paths: dict[bytes, list[_Path]] = {}
         for rank, (text, score) in enumerate(found):
-            taken: set[bytes] = set()
             for entry in self._rules.get(text, ()):
-                if entry.target not in taken:  # sources that differ in case alone: the first
-                    taken.add(entry.target)
-                    paths.setdefault(entry.target, []).append(_Path(score, rank, entry))
+                paths.setdefault(entry.target, []).append(_Path(score, rank, entry))
         return paths
 
 
@@ -267,19 +347,6 @@ def _entries(
             continue
         yield line, entry
     faulty.require_lines(n_lines)
-
-
-def _spooled(table: str | Path, folder: Path) -> str | Path:
-    """Return a path that can be read twice."""
-    if str(table) != "-":
-        return table
-    import shutil
-    import sys
-
-    path = folder / "standard-input"
-    with open(path, "wb") as file:
-        shutil.copyfileobj(sys.stdin.buffer, file)
-    return path
 
 
 def _byte_order(source: bytes) -> bytes:

@@ -32,5 +32,5 @@ def find_format(name: str | None, first_lines: bytes) -> GrammarFormat:
     if name is None:
         return guess_format(first_lines)
     if name not in FORMATS:
-        raise ParameterError(f"grammar_format {name!r}: choose one of {', '.join(FORMATS)}")
+        raise ParameterError(f"`grammar_format` {name!r}: choose one of {', '.join(FORMATS)}")
     return FORMATS[name]

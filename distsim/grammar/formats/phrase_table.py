@@ -19,6 +19,7 @@ from distsim.grammar.fields import (
     LineFaultError,
     append_to_field,
     join_fields,
+    plain_number,
     replace_field,
     split_fields,
     tokens,
@@ -98,12 +99,12 @@ class PhraseTableEntry:
         Raises:
             LineFaultError: one is not a number.
         """
-        try:
-            return [float(score) for score in self.scores]
-        except ValueError:
+        numbers = [number for score in self.scores if (number := plain_number(score)) is not None]
+        if len(numbers) < len(self.scores):
             raise LineFaultError(
                 f"scores {self.fields[self.scores_field].strip().decode()!r}: wanted numbers"
-            ) from None
+            )
+        return numbers
 
     @property
     def counts(self) -> list[bytes]:

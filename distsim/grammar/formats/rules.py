@@ -7,7 +7,14 @@ A label, two sides with gaps, features by name or bare, perhaps word links and f
 
 from dataclasses import dataclass
 
-from distsim.grammar.fields import BLANKS, LineFaultError, join_fields, split_fields, tokens
+from distsim.grammar.fields import (
+    BLANKS,
+    LineFaultError,
+    join_fields,
+    plain_number,
+    split_fields,
+    tokens,
+)
 from distsim.grammar.formats.layout import GrammarFormat, Layout
 
 Symbols = tuple[bytes, ...]
@@ -61,11 +68,8 @@ class Features:
                 return missing
             state = "is NA" if value else "is not there"
             raise LineFaultError(f"feature {column} {state}, wanted a number")
-        try:
-            number = float(value)
-        except ValueError:
-            number = float("nan")
-        if number != number:  # noqa: PLR0124 (NaN)
+        number = plain_number(value)
+        if number is None:
             raise LineFaultError(
                 f"feature {column} is {value.decode(errors='replace')!r}, wanted a number"
             )
