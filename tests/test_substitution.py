@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from distsim import (
+    PRESETS,
     CorpusIndex,
     IncompatibleError,
     IndexOptions,
@@ -20,11 +21,13 @@ from distsim import (
     Substituter,
     Weighting,
 )
+from distsim.corpus.normaliser import Normaliser
 from distsim.evaluation.precision import generalised_average_precision
 from distsim.kernels import fluency as kernel
 from distsim.kernels.compiled import frozen
 from distsim.signatures.composition import Composition
 from distsim.substitution.candidates import as_bases
+from distsim.substitution.company import company
 from distsim.substitution.fit import Slot
 from distsim.substitution.fluency import Fluency
 from distsim.substitution.grammar import ParaphraseGrammar
@@ -208,12 +211,12 @@ def test_named_candidates_are_ranked_as_given(learnt, alice_index, which):
 
 
 def test_the_score_is_the_mix_of_the_evidence(learnt):
-    substituter = Substituter(*learnt, ranking=Mix(2.0, 3.0, 0.5, 0.25))
+    substituter = Substituter(*learnt, ranking=Mix(2.0, 3.0, 0.5, 0.25, 0.75, 1.5))
     named = ["queen", "hatter", "mock turtle"]
     evidence = substituter.evidence("said the", "king", "to the", named)
     by_hand = (
         2.0 * evidence.likeness + 3.0 * evidence.fit + 0.5 * evidence.fluency
-        + 0.25 * evidence.frequency
+        + 0.25 * evidence.frequency + 0.75 * evidence.company + 1.5 * evidence.shared_fit
     )  # fmt: skip
     found = substituter.substitutes("said the", "king", "to the", candidates=named)
     for one in found:
@@ -222,12 +225,48 @@ def test_the_score_is_the_mix_of_the_evidence(learnt):
     assert {word.word for word in queen.because} <= {"said", "the", "to"}
 
 
+@pytest.mark.parametrize("n", [0, 1, 2, 511, 513])
+def test_candidates_gain_by_those_like_them(n):
+    generator = np.random.default_rng(n)
+    rows = generator.normal(size=(n, 3))
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    rows[:1] = 0.0
+    fit = generator.normal(size=n)
+    alike, shared = company(rows, fit)
+    for i in {0, n // 2, n - 1} if n else ():
+        cosines = [max(0.0, float(rows[i] @ rows[j])) for j in range(n) if j != i]
+        others = [fit[j] for j in range(n) if j != i]
+        total = sum(c * c for c in cosines)
+        assert alike[i] == pytest.approx(sum(cosines) / max(1, n - 1))
+        wanted = sum(c * c * f for c, f in zip(cosines, others, strict=True))
+        assert shared[i] == pytest.approx(wanted / total if total else 0.0)
+
+
 def test_found_substitutes_leave_out_the_target(learnt):
     found = Substituter(*learnt).substitutes("the poor little", "thing", "was snorting", k=20)
     texts = [one.substitute for one in found]
     assert len(texts) == len(set(texts)) == 20
     assert not any({"thing", "things"} & set(text.split()) for text in texts)
     assert all(one.score is not None for one in found)
+
+
+def test_an_unknown_target_is_replaced_by_what_fits_its_slot(learnt):
+    found = Substituter(*learnt).substitutes("said the", "xqzzy", "to the", k=5)
+    assert len(found) == 5 and all(one.likeness == 0.0 for one in found)
+    assert Substituter(*learnt).substitutes("", "xqzzy", "") == []
+
+
+def test_words_that_vanish(tmp_path, run):
+    (tmp_path / "c").write_text("a b , c d\n" * 5, encoding="utf-8")
+    options = IndexOptions("lines", normaliser=Normaliser(drop_punctuation=True))
+    index = CorpusIndex.build([tmp_path / "c"], tmp_path / "index", options)
+    table = SignatureTable.build(index, recipe=PRESETS["thesis"])
+    found = Substituter(index, table).substitutes("a", "b", "d", candidates=["!", "c"])
+    assert [(one.substitute, one.score is None) for one in found] == [("c", False), ("!", True)]
+    tasks = tmp_path / "tasks"
+    tasks.write_text("a\tb\tc\na\t!\tc\n", encoding="utf-8")
+    out, err = run("substitute", index.path, "--input", tasks, status=1)
+    assert f"{tasks}, line 2: nothing is left of the target '!'" in err and out == ""
 
 
 def test_candidates_of_a_grammar(learnt, tmp_path):
@@ -257,7 +296,7 @@ def test_forms_of_the_target_are_no_candidates(tmp_path):
     assert as_bases(("took",), found, forms) == [("grab",), ("grab", "it")]
 
 
-def test_what_is_refused(learnt, alice_index):
+def test_what_is_refused(learnt, tmp_path):
     index, table = learnt
     substituter = Substituter(index, table)
     with pytest.raises(ParameterError, match="the target is empty"):
@@ -268,7 +307,8 @@ def test_what_is_refused(learnt, alice_index):
         substituter.substitutes("the", "king", "sat", candidates=["a"] * 10_001)
     with pytest.raises(ParameterError, match="choose finite"):
         Mix(likeness=float("nan"))
-    other = CorpusIndex.build([index.path.parent / "alice.txt"], index.path.parent / "other")
+    corpus = write_lines(tmp_path / "corpus", [["another", "text"]])
+    other = CorpusIndex.build([corpus], tmp_path / "other")
     with pytest.raises(IncompatibleError, match="was not signed from the present text"):
         Substituter(other, table)
 

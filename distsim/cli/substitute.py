@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from distsim.cli.console import NOT_AVAILABLE, JobsOption, JsonOption, number, put, put_json, say
-from distsim.errors import ParameterError
+from distsim.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
     from distsim.substitution.batch import Task
@@ -55,7 +55,8 @@ def substitute(
     weights: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME=X,...", help="Of likeness, fit, fluency, frequency; others stay."
+            metavar="NAME=X,...",
+            help="Of likeness, fit, fluency, frequency, company, shared_fit; others stay.",
         ),
     ] = None,
     why: Annotated[
@@ -92,6 +93,12 @@ def substitute(
     else:
         tasks = list(read_tasks(str(file)))
     opened = CorpusIndex.open(index)
+    for task in tasks:
+        if not opened.words(task.target):
+            raise InputError(
+                f"{file or 'the sentence'}, line {task.line}: nothing is left of the target "
+                f"{task.target!r} after normalising: name another"
+            )
     rules = None if grammar is None else _rules(grammar, opened.words, tasks)
     substituter = Substituter(
         opened,

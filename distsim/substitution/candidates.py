@@ -34,10 +34,15 @@ class WordCandidates:
         self._rows = frozen(rows[known])
         self._vectors = vectors
 
-    def of(self, target: Words, most: int) -> list[Words]:
-        """Return the nearest words, nearest first; none where the target has no vector."""
+    def of(self, target: Words, slot: np.ndarray, most: int) -> list[Words]:
+        """Return the words nearest to the target, or to its slot where it has no vector.
+
+        Nearest first; none where the slot has none either.
+        """
         vector = self._vectors.of(target)
         if vector is None:
+            vector = slot
+        if not vector.any():
             return []
         near = self._rows @ vector.astype(np.float32)
         order = np.argsort(-near, kind="stable")[:most]
@@ -91,22 +96,25 @@ class Finder:
         self._words: WordCandidates | None = None
         self._phrases: PhraseCandidates | None = None
 
-    def of(self, target: Words) -> dict[Words, str]:
+    def of(self, target: Words, slot: np.ndarray) -> dict[Words, str]:
         """Return candidates, single words as base words, each with where it was found.
+
+        Arguments:
+            slot: the occurrence's own signature, for a target that the corpus does not know.
 
         Without the target, its forms and what holds one of them.
         """
         origins: dict[Words, list[str]] = {}
-        for name, found in self._sources(target):
+        for name, found in self._sources(target, slot):
             for words in as_bases(target, found, self._forms):
                 origins.setdefault(words, []).append(name)
         return {words: ",".join(names) for words, names in origins.items()}
 
-    def _sources(self, target: Words) -> Iterator[tuple[str, list[Words]]]:
+    def _sources(self, target: Words, slot: np.ndarray) -> Iterator[tuple[str, list[Words]]]:
         if self._vectors is not None:
             with self._building:
                 self._words = self._words or WordCandidates(self._lexicon, self._vectors)
-            yield "words", self._words.of(target, self._most)
+            yield "words", self._words.of(target, slot, self._most)
         if self._vectors is None or len(target) > 1:
             with self._building:
                 self._phrases = self._phrases or PhraseCandidates(self._table, self._forms)

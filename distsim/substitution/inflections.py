@@ -157,7 +157,7 @@ class Forms:
     def _of_phrase(self, words: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
         """Return a phrase and those with its first or its last word in another form."""
         found = [words]
-        for at in (0, len(words) - 1):
+        for at in (0, len(words) - 1) if words else ():
             found += [(*words[:at], form, *words[at + 1 :]) for form in self.of_word(words[at])]
         return tuple(dict.fromkeys(found))
 

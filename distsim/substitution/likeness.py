@@ -60,8 +60,11 @@ def likeness_by_bits(
     table: SignatureTable, target: Words, candidates: Sequence[Words]
 ) -> np.ndarray:
     """Return the estimated cosine of the target and each candidate, 0 where there is none."""
-    pairs = [(" ".join(target), " ".join(words)) for words in candidates]
-    return np.array([value or 0.0 for value in similarities(table, pairs)], np.float64)
+    cosines = np.zeros(len(candidates))
+    some = [number for number, words in enumerate(candidates) if words]
+    found = similarities(table, [(" ".join(target), " ".join(candidates[n])) for n in some])
+    cosines[some] = [value or 0.0 for value in found]
+    return cosines
 
 
 def unit(vector: np.ndarray) -> np.ndarray:

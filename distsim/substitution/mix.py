@@ -3,7 +3,7 @@
 A linear mix, its weights learnt to rank people's substitutes first (bench/substitution.py).
 """
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
@@ -16,13 +16,17 @@ class Evidence:
 
     likeness: cosine with the target, 0 where unknown. fit: cosine with the slot's own
     signature. fluency: ln p in the slot, less that of the target. frequency: ln(count + 1/2) of
-    all forms, less the target's. scored: bool[n], False where nothing is known of a candidate.
+    all forms, less the target's. company: how alike it is to the other candidates; shared_fit:
+    how well those like it fit (distsim.substitution.company). scored: bool[n], False where
+    nothing is known of a candidate.
     """
 
     likeness: np.ndarray
     fit: np.ndarray
     fluency: np.ndarray
     frequency: np.ndarray
+    company: np.ndarray
+    shared_fit: np.ndarray
     scored: np.ndarray
 
 
@@ -33,31 +37,31 @@ class Mix:
     The defaults are RANKING's, for named candidates.
 
     Arguments:
-        likeness, fit: for a cosine of 1.
+        likeness, fit, company, shared_fit: for a cosine of 1.
         fluency, frequency: for a probability or a count e times as high.
     """
 
     likeness: float = 1.0
-    fit: float = 1.8
-    fluency: float = 0.05
-    frequency: float = 0.03
+    fit: float = 2.25
+    fluency: float = 0.06
+    frequency: float = 0.05
+    company: float = 2.5
+    shared_fit: float = 3.0
 
     def __post_init__(self) -> None:
-        weights = (self.likeness, self.fit, self.fluency, self.frequency)
+        weights = list(asdict(self).values())
         if not all(np.isfinite(weights)):
             raise ParameterError(f"weights {weights}: choose finite numbers")
 
     def scores(self, evidence: Evidence) -> np.ndarray:
         """Return the score of each candidate, float64[n], NaN where nothing is known of it."""
-        total = (
-            self.likeness * evidence.likeness
-            + self.fit * evidence.fit
-            + self.fluency * evidence.fluency
-            + self.frequency * evidence.frequency
-        )
+        total = np.zeros(evidence.scored.size)
+        for kind, weight in asdict(self).items():
+            if weight:
+                total += weight * getattr(evidence, kind)
         return np.where(evidence.scored, total, np.nan)
 
 
 RANKING = Mix()
 # Of all words, unlike the few that people named, most fit and are fluent for no reason of theirs.
-FINDING = Mix(fit=0.3, fluency=0.02, frequency=0.01)
+FINDING = Mix(fit=0.3, fluency=0.02, frequency=0.01, company=0.0, shared_fit=0.0)

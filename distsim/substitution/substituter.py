@@ -10,6 +10,7 @@ from distsim.errors import IncompatibleError, ParameterError
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.signatures.table import SignatureTable
 from distsim.substitution.candidates import MOST_FOUND, Finder
+from distsim.substitution.company import company
 from distsim.substitution.fit import Slot
 from distsim.substitution.fluency import Fluency
 from distsim.substitution.grammar import ParaphraseGrammar
@@ -123,8 +124,10 @@ class Substituter:
         if k is not None and k < 1:
             raise ParameterError(f"k {k}: choose 1 or more")
         occurrence = Occurrence.of(self._lexicon, left, target, right)
+        slot = self._slot(occurrence)
         if candidates is None:
-            found = self._finder.of(occurrence.target)
+            vector = np.empty(0) if slot is None else slot.vector
+            found = self._finder.of(occurrence.target, vector)
             phrases, origins = list(found), list(found.values())
         else:
             if len(candidates) > MOST_CANDIDATES:
@@ -133,8 +136,7 @@ class Substituter:
                 )
             phrases = [self._lexicon.words(one) for one in candidates]
             origins = ["given"] * len(phrases)
-        evidence, counts, rows, shown = self._evidence(occurrence, phrases)
-        slot = self._slot(occurrence)
+        evidence, counts, rows, shown = self._evidence(occurrence, phrases, slot)
         mix = self._finding if candidates is None else self._ranking
         scores = mix.scores(evidence)
         if candidates is None:
@@ -174,10 +176,11 @@ class Substituter:
     def evidence(self, left: str, target: str, right: str, candidates: Sequence[str]) -> Evidence:
         """Return what is known of given candidates, in their order, before it is mixed."""
         occurrence = Occurrence.of(self._lexicon, left, target, right)
-        return self._evidence(occurrence, [self._lexicon.words(one) for one in candidates])[0]
+        phrases = [self._lexicon.words(one) for one in candidates]
+        return self._evidence(occurrence, phrases, self._slot(occurrence))[0]
 
     def _evidence(
-        self, occurrence: Occurrence, phrases: list[Words]
+        self, occurrence: Occurrence, phrases: list[Words], slot: Slot | None
     ) -> tuple[Evidence, np.ndarray, np.ndarray | None, list[Words]]:
         """Return (evidence, counts int64[n], vectors or None, the likeliest form of each)."""
         target = occurrence.target
@@ -186,16 +189,23 @@ class Substituter:
         counts = np.array([self._count(words) for words in everything], np.int64)
         frequency = np.log(counts + 0.5)
         rows, fit = None, np.zeros(len(phrases))
+        alike, shared_fit = fit, fit
         if self._vectors is None:
             likeness = likeness_by_bits(self._table, target, phrases)
         else:
             rows = self._vectors.rows(everything)
             likeness = rows[:-1] @ rows[-1]
-            slot = self._slot(occurrence)
             fit = slot.fit(rows[:-1]) if slot is not None else fit
+            alike, shared_fit = company(rows[:-1], fit)
         scored = np.array([bool(np.any(self._lexicon.counts(words))) for words in phrases], bool)
         evidence = Evidence(
-            likeness, fit, fluency[:-1] - fluency[-1], frequency[:-1] - frequency[-1], scored
+            likeness=likeness,
+            fit=fit,
+            fluency=fluency[:-1] - fluency[-1],
+            frequency=frequency[:-1] - frequency[-1],
+            company=alike,
+            shared_fit=shared_fit,
+            scored=scored,
         )
         return evidence, counts[:-1], rows, shown[:-1]
 
