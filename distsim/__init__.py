@@ -14,8 +14,11 @@ if TYPE_CHECKING:
     from distsim.bitext.build import build_bitext
     from distsim.bitext.reading import BitextOptions
     from distsim.comparison import (
+        Estimate,
+        EstimatedCosine,
         ExactCosine,
         LearntCosine,
+        Similarity,
         StoredCosine,
         similarities,
         similarity,
@@ -36,6 +39,8 @@ if TYPE_CHECKING:
         InputError,
         ParameterError,
     )
+    from distsim.evaluation.evaluate import evaluate
+    from distsim.evaluation.gold import GoldSet, read_gold
     from distsim.grammar.alignment import RuleAligner
     from distsim.grammar.decomposition import decompose
     from distsim.grammar.pivot import PivotOptions, PivotReport, pivot_grammar
@@ -47,7 +52,7 @@ if TYPE_CHECKING:
     from distsim.grammar.written_scores import OutputOptions
     from distsim.indexes.build import IndexOptions
     from distsim.indexes.corpus_index import ConcordanceLine, CorpusIndex
-    from distsim.nearest import Neighbour, NeighbourSearch, neighbours
+    from distsim.nearest import Neighbour, NeighbourSearch, neighbours, rerank_neighbours
     from distsim.paraphrase.augment import AugmentReport, augment_phrase_table
     from distsim.paraphrase.options import ParaphraseOptions
     from distsim.paraphrase.paraphraser import Paraphrase, Paraphraser
@@ -78,7 +83,14 @@ _HOME = {
     "ConcordanceLine": "indexes.corpus_index",
     "CorpusIndex": "indexes.corpus_index",
     "DistsimError": "errors",
+    "Estimate": "comparison",
+    "EstimatedCosine": "comparison",
     "ExactCosine": "comparison",
+    "GoldSet": "evaluation.gold",
+    "Similarity": "comparison",
+    "evaluate": "evaluation.evaluate",
+    "read_gold": "evaluation.gold",
+    "rerank_neighbours": "nearest",
     "IncompatibleError": "errors",
     "IndexOptions": "indexes.build",
     "Inflections": "substitution.inflections",
@@ -145,9 +157,12 @@ __all__ = [
     "CorpusIndex",
     "CountFiles",
     "DistsimError",
+    "Estimate",
+    "EstimatedCosine",
     "ExactCosine",
     "ExplainedPair",
     "Fingerprint",
+    "GoldSet",
     "IncompatibleError",
     "IndexOptions",
     "Inflections",
@@ -176,6 +191,7 @@ __all__ = [
     "ScoreReport",
     "Selection",
     "SignatureTable",
+    "Similarity",
     "SpanLabels",
     "StoredCosine",
     "Substitute",
@@ -186,6 +202,7 @@ __all__ = [
     "augment_phrase_table",
     "build_bitext",
     "decompose",
+    "evaluate",
     "explain_grammar",
     "learn",
     "merge_tables",
@@ -193,7 +210,9 @@ __all__ = [
     "neighbours",
     "pivot_grammar",
     "read_annotated",
+    "read_gold",
     "rerank_grammar",
+    "rerank_neighbours",
     "score_grammar",
     "sign",
     "similarities",

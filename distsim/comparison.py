@@ -342,7 +342,7 @@ class LearntCosine(Similarity):
         if recipe.composition is not None and table.parts is None:
             raise IncompatibleError(
                 f"{table.path} keeps no vectors of words to compose phrases of: sign it again "
-                "without --no-parts"
+                "with `keep_parts`"
             )
         composer = Composer(projection.centre, recipe.composition, table.parts)
         self._space = feature_space(index, self._model.window, self._model.sides)

@@ -95,7 +95,7 @@ class NeighbourSearch:
             if candidates is None
             else tuple(one_or_many_texts(candidates, "candidates")),
             "min_strength": min_strength,
-            "lengths": None if lengths is None else _lengths(lengths),
+            "lengths": None if lengths is None else _lengths(lengths, table.longest),
             "distinct": distinct,
         }
         self._part = _part_of(table, **self._options)
@@ -168,15 +168,7 @@ class NeighbourSearch:
         """
         k, among = whole_number(k, "k", 1), whole_number(among, "among", 1)
         near = self.nearest(phrase, max(k, among))
-        if near is None:
-            return None
-        values = measure.similarities([(phrase, one.phrase) for one in near])
-        again = [
-            one._replace(similarity=math.nan if value is None else value)
-            for one, value in zip(near, values, strict=True)
-        ]
-        again.sort(key=lambda one: (_last(one.similarity), -one.strength, one.phrase))
-        return again[:k]
+        return None if near is None else rerank_neighbours(phrase, near, measure)[:k]
 
     def _query(self, phrase: str) -> tuple[int, np.ndarray | None]:
         """Return (row, bits) of a phrase, row -1 where the bits were composed of its words."""
@@ -275,25 +267,27 @@ def _made_part(
     if not len(table):
         raise ParameterError(
             f"{table.path}: holds no phrases: none occurs {table.parameters.get('min_count')} "
-            "times, the least count that it was signed with: sign again with a lower one"
+            "times: sign it again with a lower `min_count`"
         )
     rows: np.ndarray | None = None
     if candidates is not None:
         found = table.find(candidates)
         rows = _left(
             table, np.unique(found[found >= 0]),
-            f"none of {len(candidates):,} candidates has a signature: name others",
+            f"none of {len(candidates):,} `candidates` has a signature: name others",
         )  # fmt: skip
     if min_strength > 0:
         strong = table.strengths >= min_strength
         rows = np.flatnonzero(strong) if rows is None else rows[strong[rows]]
         rows = _left(
-            table, rows, f"no phrase has a strength of {min_strength:,}: lower the least strength"
+            table, rows, f"no phrase has a strength of {min_strength:,}: lower `min_strength`"
         )
     if lengths is not None:
         fit = np.isin(telling.tokens, lengths)
         rows = np.flatnonzero(fit) if rows is None else rows[fit[rows]]
-        rows = _left(table, rows, f"no phrase left has {_ranges(lengths)} tokens: choose others")
+        rows = _left(
+            table, rows, f"no phrase left has {_ranges(lengths)} tokens: choose other `lengths`"
+        )
     every = np.arange(len(table)) if rows is None else rows
     return _Part(
         None if rows is None else frozen(rows),
@@ -317,14 +311,17 @@ def _ranges(lengths: tuple[int, ...]) -> str:
     return ", ".join(map(str, lengths))
 
 
-def _lengths(lengths: Iterable[int]) -> tuple[int, ...]:
+def _lengths(lengths: Iterable[int], longest: int) -> tuple[int, ...]:
+    """Return numbers of tokens, ascending; of a range, however long, those that phrases have."""
     try:
-        given = list(lengths)
+        given = list(lengths[:1]) if isinstance(lengths, range) else list(lengths)
     except TypeError:
         raise ParameterError(f"lengths: is {shown(lengths)}, wanted numbers of tokens") from None
     found = {whole_number(one, f"lengths[{n}]", 1) for n, one in enumerate(given)}
     if not found:
         raise ParameterError("lengths: is empty, wanted numbers of tokens")
+    if isinstance(lengths, range):
+        found.update(length for length in range(1, longest + 1) if length in lengths)
     return tuple(sorted(found))
 
 
@@ -351,6 +348,21 @@ def _bare_letters(text: str) -> str:
 
 def _search(table: SignatureTable, options: dict[str, Any]) -> NeighbourSearch:
     return NeighbourSearch(table, **options)
+
+
+def rerank_neighbours(
+    phrase: str, near: Sequence[Neighbour], measure: Similarity
+) -> list[Neighbour]:
+    """Return neighbours of a phrase with another measure's similarities, ordered by them.
+
+    Then by strength and text; those without one come last, with the similarity NaN.
+    """
+    values = measure.similarities([(phrase, one.phrase) for one in near])
+    again = [
+        one._replace(similarity=math.nan if value is None else value)
+        for one, value in zip(near, values, strict=True)
+    ]
+    return sorted(again, key=lambda one: (_last(one.similarity), -one.strength, one.phrase))
 
 
 def _last(value: float) -> float:
@@ -415,7 +427,7 @@ def neighbours(
     ['the cat', 'the duchess']
     """
     if by is not None and threshold is not None:
-        raise ParameterError("threshold: is of the bits' estimates: leave it out beside by")
+        raise ParameterError("`threshold` is of the bits' estimates: leave it out beside `by`")
     search = NeighbourSearch(
         table, candidates=candidates, min_strength=min_strength, lengths=lengths, distinct=distinct
     )

@@ -41,7 +41,7 @@ def test_scored_files_of_every_layout(tmp_path, separator, header, extra):
 
 def test_columns_can_be_named_and_quoted(tmp_path):
     path = _write(tmp_path, 'id,score,a,b\n1,5,"the cat","a, b"\n2,3,c,d\n')
-    gold = read_gold(path, (3, 4, 2))
+    gold = read_gold(path, columns=(3, 4, 2))
     assert gold.pairs == (("the cat", "a, b"), ("c", "d"))
     assert gold.scores == (5.0, 3.0)
 
@@ -197,3 +197,37 @@ def test_the_shared_sets_are_read():
     assert (judged.layout, len(judged.pairs), len(set(judged.groups))) == ("judged", 13954, 100)
     synonyms = read_gold(str(SHARED / "data/ppdb-derived/counterfit.ppdb_synonyms.txt.gz"))
     assert synonyms.layout == "pairs"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "term1,term2,score\nalice,king,3\nqueen,king,9\n",
+        "score,term1,term2\n3,alice,king\n9,queen,king\n",
+        "Word 1\tpos\tHuman (mean)\tWord 2\nalice\tn\t3\tking\nqueen\tn\t9\tking\n",
+        "term2,id,score,term1\nking,1,3,alice\nking,2,9,queen\n",
+    ],
+)
+def test_a_header_says_where_phrases_and_scores_stand(tmp_path, text):
+    gold = read_gold(_write(tmp_path, text, "gold.txt"))
+    assert [set(pair) for pair in gold.pairs] == [{"alice", "king"}, {"queen", "king"}]
+    assert gold.pairs[0][0] == "alice"
+    assert gold.scores == (3.0, 9.0)
+
+
+def test_named_columns_go_before_a_header(tmp_path):
+    text = "term1,term2,score,other\nalice,king,3,7\n"
+    gold = read_gold(_write(tmp_path, text, "gold.txt"), columns=(2, 1, 4))
+    assert (gold.pairs, gold.scores, gold.columns) == ((("king", "alice"),), (7.0,), (2, 1, 4))
+
+
+def test_a_set_of_which_nothing_is_known_is_an_error(alice_index, tmp_path, run):
+    path = _write(tmp_path, "1\t17\t3.0\n2\t18\t4.0\n3\t19\t1.0\n", "ids.txt")
+    out, err = run("evaluate", alice_index.path, path, "--samples", 0, status=1)
+    assert "0.0%" in out
+    assert "ids: none of its 3 pairs is known to" in err
+    assert (
+        "columns 1, 2, 3 were read, first '1' and '17': name the right ones with --columns" in err
+    )
+    path = _write(tmp_path, "alice\tqueen\t3\nrabbit\tzeppelin\t1\n", "some.txt")
+    run("evaluate", alice_index.path, path, "--samples", 0)

@@ -302,7 +302,7 @@ def test_a_table_without_parts_composes_nothing(learnt, tmp_path):
     table = SignatureTable.build(index, tmp_path / "t", RECIPE, MANY, keep_parts=False)
     assert table.fingerprint == signed.fingerprint
     assert EstimatedCosine(table).estimates([("alice queen", "alice")]) == [(None, False)]
-    with pytest.raises(IncompatibleError, match="keeps no vectors of words .* without --no-parts"):
+    with pytest.raises(IncompatibleError, match="keeps no vectors of words .* with `keep_parts`"):
         LearntCosine(index, table)
 
 

@@ -20,7 +20,7 @@ _ARGUMENT = re.compile(r"`([a-z][a-z_]*)`")
 _FLAGS = {
     "n_bits": "bits", "path": "output", "text_format": "format", "memory_bytes": "memory",
     "grammar_format": "format", "method": "aggregate", "sample": "align-sample",
-    "style": "features", "weights": "weight",
+    "style": "features", "weights": "weight", "keep_parts": "parts",
 }  # fmt: skip
 
 InputOption = Annotated[

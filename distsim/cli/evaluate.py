@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from distsim.cli.console import number, put, put_json, say, visible
+from distsim.errors import InputError
 
 if TYPE_CHECKING:
     from distsim.comparison import Similarity
     from distsim.evaluation.evaluate import Point, Result
+    from distsim.evaluation.gold import GoldSet
     from distsim.signatures.table import SignatureTable
 
 
@@ -83,7 +85,7 @@ def evaluate(
     from distsim.signatures.table import SignatureTable
 
     chosen = _columns(columns)
-    sets = [read_gold(path, chosen) for path in gold]
+    sets = [read_gold(path, columns=chosen) for path in gold]
     contrary = read_gold(antonyms) if antonyms is not None else None
     opened = SignatureTable.open(table)
     measures = [_measure(name, opened, table, index, projection) for name in _MEASURES[by]]
@@ -108,6 +110,7 @@ def evaluate(
         for result in results:
             values = {name: _json(value) for name, value in result._asdict().items()}
             put_json(**values, signature=line)
+    _require_some(sets, results, table)
     if plot is not None and points is not None:
         from distsim.evaluation.picture import draw
 
@@ -126,6 +129,20 @@ def _measure(
     if name == "vectors":
         return opened.learnt_cosine(table, path, index, projection)
     return opened.exact_cosine(table, path, index)
+
+
+def _require_some(sets: "list[GoldSet]", results: "list[Result]", table: str) -> None:
+    """Refuse to call it well when nothing of a gold set was found."""
+    for gold in sets:
+        mine = [one for one in results if one.gold == gold.name]
+        if any(one.covered for one in mine):
+            continue
+        (a, b), columns = gold.pairs[0], ", ".join(map(str, gold.columns))
+        raise InputError(
+            f"{gold.name}: none of its {len(gold.pairs):,} pairs is known to {table}: columns "
+            f"{columns} were read, first {a!r} and {b!r}: name the right ones with --columns "
+            "A,B,SCORE, or a table of such text"
+        )
 
 
 def _columns(text: str | None) -> tuple[int, int, int] | None:

@@ -11,6 +11,7 @@ from distsim.cli.console import (
     InputOption,
     JsonOption,
     asked_phrases,
+    counted,
     lengths_range,
     number,
     put,
@@ -21,7 +22,10 @@ from distsim.cli.console import (
 from distsim.cli.in_sentence import AMONG, InSentenceOption, ranked_in
 
 if TYPE_CHECKING:
-    from distsim.comparison import ExactCosine, LearntCosine, StoredCosine
+    from distsim.comparison import Similarity
+
+
+_USUAL = 10
 
 
 class Better(StrEnum):
@@ -35,10 +39,13 @@ def neighbours(
     table: Annotated[
         str, typer.Argument(metavar="TABLE", help="A table, or an index that was signed.")
     ],
-    phrase: Annotated[str | None, typer.Argument(metavar="PHRASE")] = None,
-    k: Annotated[int, typer.Option("-k", min=1, help="How many.")] = 10,
+    phrases: Annotated[list[str] | None, typer.Argument(metavar="PHRASE...")] = None,
+    k: Annotated[
+        int | None,
+        typer.Option("-k", min=1, help="So many at most.  [default: 10; all with --threshold]"),
+    ] = None,
     threshold: Annotated[
-        float | None, typer.Option(min=-1, max=1, help="All at least so similar, not k.")
+        float | None, typer.Option(min=-1, max=1, help="Only those at least so similar.")
     ] = None,
     candidates: Annotated[
         str | None, typer.Option(metavar="FILE", help="Only these phrases, one a line.")
@@ -64,8 +71,8 @@ def neighbours(
         bool | None,
         typer.Option(
             "--distinct/--all",
-            help="Leave out phrases with the telling words of the focal phrase or of one listed "
-            "before. Default: where phrases are composed of their words and no --candidates named.",
+            help="Leave out phrases that say the same as the focal phrase or one listed before, "
+            "and say how many. Default: where phrases are composed and no --candidates named.",
         ),
     ] = None,
     index: Annotated[
@@ -81,16 +88,23 @@ def neighbours(
 ) -> None:
     """Find the phrases most alike.
 
-    Prints rank<TAB>phrase<TAB>similarity<TAB>strength; with --input the focal phrase first.
+    Prints rank<TAB>phrase<TAB>similarity<TAB>strength; the focal phrase first with --input or
+    where there are several.
     A fifth column says `composed` where the focal phrase is not in the table and its bits were
     made of its words. With --in the similarity gives way to the score of `distsim substitute`.
     """
     from distsim.cli.opened import exact_cosine, learnt_cosine
     from distsim.comparison import reason_without_signature
-    from distsim.nearest import NeighbourSearch
+    from distsim.nearest import NeighbourSearch, rerank_neighbours
     from distsim.signatures.table import SignatureTable
 
-    asked = asked_phrases([phrase] if phrase is not None else None, file)
+    if rerank is not None and threshold is not None:
+        raise typer.BadParameter("--rerank orders the k nearest: leave out --threshold")
+    asked = asked_phrases(phrases, file)
+    if sentence is not None and (
+        len(asked) > 1 or file is not None or rerank is not None or threshold is not None
+    ):
+        raise typer.BadParameter("--in goes with one phrase, without --rerank and --threshold")
     low, high = lengths_range(lengths) if lengths else (0, 0)
     opened = SignatureTable.open(table)
     among = None
@@ -103,32 +117,24 @@ def neighbours(
         lengths=range(low, high + 1) if lengths else None,
         distinct=distinct,
     )
-    if sentence is not None and (file is not None or rerank is not None or threshold is not None):
-        raise typer.BadParameter("--in goes with one phrase, without --rerank and --threshold")
-    if rerank is not None and threshold is not None:
-        raise typer.BadParameter("--rerank orders the k nearest: leave out --threshold")
-    measure: ExactCosine | StoredCosine | LearntCosine | None = None
+    measure: Similarity | None = None
     if rerank is not None:
         if by is Better.VECTORS:
             measure = learnt_cosine(opened, table, index, projection)
         else:
             measure = exact_cosine(opened, table, index)
-    n_composed = 0
+    if k is None and threshold is None:
+        k = _USUAL
+    several = file is not None or len(asked) > 1
+    n_composed = n_hidden = 0
     for one in asked:
-        focal = [one.phrase] if file is not None else []
+        focal = [one.phrase] if several else []
         found = None
         if not one.empty:
-            if measure is not None and rerank is not None:
-                found = search.reranked(one.phrase, k, measure, rerank)
-            elif sentence is not None:
-                found = search.nearest(one.phrase, max(k, AMONG))
-                names = [near.phrase for near in found or ()]
-                ranked = ranked_in(index or table, table, sentence, one.phrase, names)[:k]
-                found = found and [found[i]._replace(similarity=score) for i, score in ranked]
-            elif threshold is None:
-                found = search.nearest(one.phrase, k)
-            else:
-                found = search.above(one.phrase, threshold)
+            wanted = k
+            if k is not None:
+                wanted = max(k, rerank or 0, AMONG if sentence is not None else 0)
+            found = search.found(one.phrase, wanted, threshold)
         if found is None:
             reason = "empty" if one.empty else reason_without_signature(opened, one.phrase)
             if as_json:
@@ -138,13 +144,26 @@ def neighbours(
             if not one.empty:
                 say(f"NA: {one.phrase!r} is {reason}")
             continue
-        n_composed += any(near.composed for near in found)
-        for rank, near in enumerate(found, 1):
-            value = None if isnan(near.similarity) else near.similarity
+        near = found.neighbours
+        if measure is not None:
+            near = rerank_neighbours(one.phrase, near, measure)[:k]
+        elif sentence is not None:
+            names = [other.phrase for other in near]
+            ranked = ranked_in(index or table, table, sentence, one.phrase, names)[:k]
+            near = [near[place]._replace(similarity=score) for place, score in ranked]
+        n_hidden += found.hidden
+        n_composed += any(other.composed for other in near)
+        for rank, other in enumerate(near, 1):
+            value = None if isnan(other.similarity) else other.similarity
             if as_json:
-                put_json(focal=one.phrase, rank=rank, **(near._asdict() | {"similarity": value}))
+                put_json(focal=one.phrase, rank=rank, **(other._asdict() | {"similarity": value}))
             else:
-                mark = ["composed"] if near.composed else []
-                put(*focal, rank, near.phrase, number(value), near.strength, *mark)
+                mark = ["composed"] if other.composed else []
+                put(*focal, rank, other.phrase, number(value), other.strength, *mark)
+    if n_hidden:
+        say(
+            f"{counted(n_hidden, 'row')} as near that say the same again "
+            f"{'is' if n_hidden == 1 else 'are'} hidden: --all shows them"
+        )
     if n_composed:
         say(f"{n_composed:,} of {len(asked):,} phrases are not in the table: composed of words")

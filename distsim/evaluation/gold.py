@@ -1,7 +1,8 @@
 """Files of human judgements -> gold sets: scored pairs, judged paraphrases, synonym pairs.
 
 What a file holds is told by its columns. Tab-, comma- or space-separated:
-    scored pairs    phrase, phrase, [further columns,] score     a header line may come first
+    scored pairs    phrase, phrase, [further columns,] score     a header line may come first;
+                    one that names them (`term1,score,term2`) says where they stand
     judged pairs    score, category, phrase, paraphrase, ...     tab-separated
     pair lists      phrase, phrase                               synonyms or antonyms
 """
@@ -21,6 +22,13 @@ Layout = Literal["scored", "judged", "pairs"]
 Row = tuple[int, list[str]]  # line number, fields
 
 _SEPARATORS = ("\t", ",", None)  # None: white space
+# What headers call the two phrases and the score; letters and digits alone are compared.
+_FIRST = {"term1", "word1", "phrase1", "w1", "term", "word", "phrase", "first", "a"}
+_SECOND = {"term2", "word2", "phrase2", "w2", "paraphrase", "second", "b"}
+_SCORE = {
+    "score", "similarity", "sim", "rating", "mean", "humanmean", "average", "judgement",
+    "judgment", "relatedness", "simlex999", "gold", "value",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -30,6 +38,7 @@ class GoldSet:
     name: for reports, the file's. layout: what the file held.
     pairs: as written. scores: one a pair, higher is more alike; none for pair lists.
     groups: pairs of one group are judged together and resampled together.
+    columns: where the phrases and the score stood, from 1.
     """
 
     name: str
@@ -37,6 +46,7 @@ class GoldSet:
     pairs: tuple[Pair, ...]
     scores: tuple[float, ...]
     groups: tuple[str, ...]
+    columns: tuple[int, ...] = ()
 
     def subset(self, part: str, numbers: Sequence[int]) -> "GoldSet":
         """Return the pairs of these numbers as a set of their own, named `name:part`."""
@@ -46,24 +56,30 @@ class GoldSet:
             tuple(self.pairs[n] for n in numbers),
             tuple(self.scores[n] for n in numbers) if self.scores else (),
             tuple(self.groups[n] for n in numbers),
+            self.columns,
         )
 
+    def __repr__(self) -> str:
+        return f"<GoldSet {self.name}: {len(self.pairs):,} {self.layout} pairs>"
 
-def read_gold(path: str, columns: tuple[int, int, int] | None = None) -> GoldSet:
+
+def read_gold(path: str | Path, *, columns: tuple[int, int, int] | None = None) -> GoldSet:
     """Read a gold set, plain or compressed, `-` for standard input.
 
     Arguments:
         columns: where the two phrases and the score stand, counted from 1; found by
-            itself where None.
+            itself, or by a header that names them, where None.
 
     Raises:
         InputError: the file cannot be read, a line has not the columns that the first lines
             have, a score is no number; file, line and remedy are named.
     """
+    path = str(path)
     lines = _lines(path)
     separator = _separator(lines, path)
     rows = [(line, _fields(text, separator)) for line, text in lines]
     name = Path(path).name.split(".")[0] if path != "-" else "stdin"
+    columns = columns or _named_columns(rows[0][1])
     if columns is not None:
         return _scored(name, path, rows, columns)
     sample = rows[1] if len(rows) > 1 else rows[0]  # the first line may be a header
@@ -74,12 +90,12 @@ def read_gold(path: str, columns: tuple[int, int, int] | None = None) -> GoldSet
             return _judged(name, path, rows)
     if len(fields) == 2:
         pairs = tuple(_pair(path, line, fields, 0, 1) for line, fields in rows)
-        return GoldSet(name, "pairs", pairs, (), tuple(a for a, _ in pairs))
+        return GoldSet(name, "pairs", pairs, (), tuple(a for a, _ in pairs), (1, 2))
     score = next((n for n in range(2, len(fields)) if _number(fields[n]) is not None), None)
     if score is None:
         raise InputError(
             f"{path}, line {sample[0]}: no column after the two phrases is a number: "
-            "name the columns with --columns A,B,SCORE"
+            "name the `columns` of phrase, phrase and score"
         )
     return _scored(name, path, rows, (1, 2, score + 1))
 
@@ -93,7 +109,20 @@ def _scored(name: str, path: str, rows: list[Row], columns: tuple[int, int, int]
         pairs.append(_pair(path, line, fields, first, second))
         scores.append(_score(path, line, fields, score))
     groups = tuple(f"{a}\t{b}" for a, b in pairs)
-    return GoldSet(name, "scored", tuple(pairs), tuple(scores), groups)
+    return GoldSet(name, "scored", tuple(pairs), tuple(scores), groups, columns)
+
+
+def _named_columns(header: list[str]) -> tuple[int, int, int] | None:
+    """Return the columns, from 1, that a header calls phrase, phrase and score, once each."""
+    names = ["".join(c for c in field.lower() if c.isalnum()) for field in header]
+    found = [
+        [n for n, name in enumerate(names, 1) if name in wanted]
+        for wanted in (_FIRST, _SECOND, _SCORE)
+    ]
+    if any(len(places) != 1 for places in found):
+        return None
+    (first,), (second,), (score,) = found
+    return first, second, score
 
 
 def _judged(name: str, path: str, rows: list[Row]) -> GoldSet:
@@ -101,7 +130,7 @@ def _judged(name: str, path: str, rows: list[Row]) -> GoldSet:
         rows = rows[1:]  # a header
     pairs = tuple(_pair(path, line, fields, 2, 3) for line, fields in rows)
     scores = tuple(_score(path, line, fields, 0) for line, fields in rows)
-    return GoldSet(name, "judged", pairs, scores, tuple(a for a, _ in pairs))
+    return GoldSet(name, "judged", pairs, scores, tuple(a for a, _ in pairs), (3, 4, 1))
 
 
 def _lines(path: str) -> list[tuple[int, str]]:
@@ -154,7 +183,7 @@ def _score(path: str, line: int, fields: list[str], column: int) -> float:
         found = repr(fields[column]) if column < len(fields) else "nothing"
         raise InputError(
             f"{path}, line {line}: column {column + 1} has {found}, wanted a score: mend the "
-            "line or name the columns with --columns A,B,SCORE"
+            "line or name the `columns` of phrase, phrase and score"
         )
     return value
 

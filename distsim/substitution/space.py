@@ -34,7 +34,7 @@ class LearntSpace:
         projection = table.projection
         if table.parts is None:
             raise IncompatibleError(
-                f"{table.path} keeps no vectors of words: sign it again without --no-parts"
+                f"{table.path} keeps no vectors of words: sign it again with `keep_parts`"
             )
         model = NgramModel.from_manifest(table.fingerprint.model)
         space = feature_space(index, model.window, model.sides)
