@@ -256,7 +256,7 @@ def lsh_error(index: str, scratch: str) -> None:
 
         def sign(n_bits: int, seed: int, weighting: Weighting = weighting) -> SignatureTable:
             recipe = Recipe(weighting=weighting, n_bits=n_bits, seed=seed)
-            return SignatureTable.build(opened, Path(scratch) / "t", recipe, selection)
+            return SignatureTable.build(opened, Path(scratch) / "t", recipe, selection, force=True)
 
         # Near pairs are chosen by another seed's bits, so that the choice favours no error.
         chooser = sign(256, 99)

@@ -186,7 +186,7 @@ def compare_models(annotated):
         for scheme in ("raw", "ppmi"):
             for window in (1, 3):
                 recipe = Recipe(model=NgramModel(window), weighting=Weighting(scheme))
-                table = SignatureTable.build(index, folder / "t", recipe, selection)
+                table = SignatureTable.build(index, folder / "t", recipe, selection, force=True)
                 if not known:
                     known = {
                         name: [p for p in pairs if (table.find(p[:2]) >= 0).all()]
@@ -201,7 +201,12 @@ def compare_models(annotated):
             for label, families, kinds in sets:
                 recipe = Recipe(model=SyntaxModel(families, kinds), weighting=Weighting(scheme))
                 table = SignatureTable.build(
-                    Sentences(sentences), folder / "t", recipe, selection, keep_features=True
+                    Sentences(sentences),
+                    folder / "t",
+                    recipe,
+                    selection,
+                    keep_features=True,
+                    force=True,
                 )
                 report(f"syntax, {label}", scheme, table, StoredCosine(table), known)
                 if label == "all families":

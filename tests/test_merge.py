@@ -71,7 +71,7 @@ def test_small_blocks_change_nothing(tmp_path, monkeypatch):
     for rows, terms in ((3, 3), (64 * 3, 1), (1, 1000), (65 * 3, 300)):
         monkeypatch.setattr(merging, "_ROWS", rows)
         monkeypatch.setattr(merging, "_TERMS", terms)
-        merge_tables(parts, tmp_path / "merged", keep_sums=True)
+        merge_tables(parts, tmp_path / "merged", keep_sums=True, force=True)
         assert same_folders(tmp_path / "merged", kept)
 
 
@@ -180,7 +180,9 @@ def test_what_cannot_be_merged_is_refused(tmp_path, small_index):
 def test_merging_into_one_of_them(tmp_path):
     parts = [signed(index_of(tmp_path, f"part{i}", random_sentences(i)), f"t{i}") for i in range(2)]
     merge_tables(parts, tmp_path / "m")
-    merge_tables(parts, parts[0])
+    with pytest.raises(ArtifactError, match="t0: holds an artifact already: .*`force`"):
+        merge_tables(parts, parts[0])
+    merge_tables(parts, parts[0], force=True)
     assert same_folders(parts[0], tmp_path / "m")
 
 

@@ -107,6 +107,7 @@ def test_a_table_that_was_replaced_is_not_taken_for_the_one_pickled(tmp_path, se
     index = CorpusIndex.build([write_lines(tmp_path / "c", sentences)], tmp_path / "i")
     table = SignatureTable.build(index, tmp_path / "t", Recipe(n_bits=64), Selection(min_count=1))
     sent = pickle.dumps(NeighbourSearch(table))
-    SignatureTable.build(index, tmp_path / "t", Recipe(n_bits=64, seed=2), Selection(min_count=1))
+    recipe = Recipe(n_bits=64, seed=2)
+    SignatureTable.build(index, tmp_path / "t", recipe, Selection(min_count=1), force=True)
     with pytest.raises(ArtifactError, match=r"t: was changed since it was opened: open it again"):
         pickle.loads(sent)

@@ -24,6 +24,7 @@ from distsim import (
     SignatureTable,
     SyntaxModel,
     Weighting,
+    learn,
     sign,
 )
 from distsim.signatures.projections.kinds import KINDS, Kind
@@ -231,3 +232,36 @@ def test_a_table_is_what_python_people_try(index):
     assert table.find(["alice", "zeppelin"]).tolist() == [row, -1]
     assert "phrases" in repr(table)
     assert np.array_equal(table.bits[row], sign(index, recipe=Recipe(), selection=SOME).bits[row])
+
+
+def test_another_table_is_replaced_on_request_only(index, tmp_path, monkeypatch):
+    place = tmp_path / "t"
+    sign(index, place, RECIPE, SOME)
+    before = faults.snapshot(place)
+    assert sign(index, place, RECIPE, SOME).unchanged
+    changed = replace(RECIPE, seed=2)
+
+    def learning(*arguments, **options):
+        raise AssertionError("learnt")
+
+    with monkeypatch.context() as patched:
+        patched.setitem(KINDS, "spectral", Kind(learn=learning))
+        for recipe, selection in ((changed, SOME), (Recipe(), SOME), (RECIPE, Selection(9))):
+            with pytest.raises(ArtifactError, match=r"t: holds an artifact already: .*`force`"):
+                sign(index, place, recipe, selection)
+            assert faults.snapshot(place) == before
+    assert not sign(index, place, changed, SOME, force=True).unchanged
+    with pytest.raises(ArtifactError, match=r"holds an artifact already"):
+        learn(index, place, changed)
+
+
+def test_the_program_says_how_to_replace(run, index, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run("sign", "index", "--preset", "thesis", "-o", "t")
+    assert "this very table already" in run("sign", "index", "--preset", "thesis", "-o", "t")[1]
+    said = run("sign", "index", "--preset", "thesis", "--bits", "64", "-o", "t", status=1)[1]
+    assert "t: holds an artifact already: name another folder, or replace it" in said
+    assert "--force" in said
+    run("sign", "index", "--preset", "thesis", "--bits", "64", "-o", "t", "--force")
+    run("sign", "index", "--preset", "thesis")
+    run("sign", "index", "--weights", "log")  # its own table is the index's to replace

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from distsim.cli.console import JobsOption, progress_bar, say
+from distsim.cli.console import ForceOption, JobsOption, may_replace, progress_bar, say
 from distsim.cli.groups import grouped
 from distsim.cli.options import SidesOption, WeightingOptions, WindowOption
 
@@ -34,6 +34,7 @@ def learn(
     rank: Annotated[int | None, typer.Option(help="Singular directions; default: bits.")] = None,
     exponent: Annotated[float | None, typer.Option(help="Of the singular values, 0 to 1.")] = None,
     rotation: Annotated[Rotation | None, typer.Option(help="Before bits are cut.")] = None,
+    force: ForceOption = False,
     jobs: JobsOption = None,
 ) -> None:
     """Learn a projection from an index's frequent words and the features around them."""
@@ -62,8 +63,11 @@ def learn(
             rotation=usual.rotation if rotation is None else rotation.value,
         ),
     )
+    force = may_replace(output, force)
     with progress_bar() as bar:
-        path = learn_projection(CorpusIndex.open(source), output, recipe, jobs=jobs, progress=bar)
+        path = learn_projection(
+            CorpusIndex.open(source), output, recipe, force=force, jobs=jobs, progress=bar
+        )
     made = Artifact(path).parameters
     say(
         f"{made['rank']} directions for {made['bits']} bits, learnt from {made['rows']:,} words "

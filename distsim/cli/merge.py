@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from distsim.cli.console import JobsOption, progress_bar, say
+from distsim.cli.console import ForceOption, JobsOption, may_replace, progress_bar, say
 from distsim.cli.options import KeepSumsOption
 
 
@@ -17,14 +17,22 @@ def merge(
         int | None, typer.Option(min=1, help="Leave out phrases rarer in all; default: as signed.")
     ] = None,
     keep_sums: KeepSumsOption = False,
+    force: ForceOption = False,
     jobs: JobsOption = None,
 ) -> None:
     """Merge tables of parts of a corpus into the table of the whole."""
     from distsim.signatures.merge import merge_tables
 
+    force = may_replace(output, force)
     with progress_bar() as bar:
         table = merge_tables(
-            tables, output, min_count=min_count, keep_sums=keep_sums, jobs=jobs, progress=bar
+            tables,
+            output,
+            min_count=min_count,
+            keep_sums=keep_sums,
+            force=force,
+            jobs=jobs,
+            progress=bar,
         )
     say(
         f"{len(table):,} phrases of {len(tables)} tables that occur "

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from distsim.cli.annotate import Tool, annotated_beside
-from distsim.cli.console import JobsOption, progress_bar, say
+from distsim.cli.console import ForceOption, JobsOption, may_replace, progress_bar, say
 from distsim.cli.groups import OptionGroup, grouped
 from distsim.cli.index import TextFormat
 from distsim.cli.options import (
@@ -169,6 +169,7 @@ def sign(
         typer.Option("--from-counts", help="Sources are files of lines `w1 .. wn<TAB>count`."),
     ] = False,
     model: ModelOption = Model.NGRAM,
+    force: ForceOption = False,
     memory: MemoryOption = "4G",  # type: ignore[assignment]
     jobs: JobsOption = None,
 ) -> None:
@@ -181,7 +182,9 @@ def sign(
     annotates (--with, --models).
     """
     from distsim.contexts.selection import Selection
+    from distsim.errors import ArtifactError
     from distsim.signatures.table import SignatureTable
+    from distsim.storage import holds_artifact
 
     selection = Selection(phrases.min_count, phrases.max_length, phrases.max_phrases)
     source: PhraseSource | CorpusIndex
@@ -192,10 +195,12 @@ def sign(
                 raise typer.BadParameter("give --from-counts or --model syntax, not both")
             _refuse("with --model syntax", keeping.keep_sums and ["--keep-sums"], counts.given())
             recipe = _syntax_recipe(made, weighed, syntax)
+            force = output is None or may_replace(output, force)
             source = _annotated_text(sources, output, syntax, jobs, bar)
         elif from_counts:
             _refuse("without --model syntax", syntax.given())
             recipe = _recipe(made, weighed, plain=True)
+            force = output is None or may_replace(output, force)
             source = count_files = _count_files(sources, output, counts)
         else:
             _refuse("without --model syntax", syntax.given())
@@ -207,12 +212,22 @@ def sign(
                 )
             recipe = _recipe(made, weighed, plain=keeping.keep_sums)
             source = _index(sources)
-        table = SignatureTable.build(
-            source, output, recipe, selection,
-            projection=made.projection_file, keep_parts=keeping.parts,
-            keep_sums=keeping.keep_sums, keep_features=keeping.keep_features,
-            memory_bytes=memory, jobs=jobs, progress=bar,
-        )  # fmt: skip
+
+    def signed(force: bool) -> SignatureTable:
+        with progress_bar() as bar:
+            return SignatureTable.build(
+                source, output, recipe, selection,
+                projection=made.projection_file, keep_parts=keeping.parts,
+                keep_sums=keeping.keep_sums, keep_features=keeping.keep_features,
+                force=force, memory_bytes=memory, jobs=jobs, progress=bar,
+            )  # fmt: skip
+
+    try:
+        table = signed(force)
+    except ArtifactError:  # another table stands there: its user may give it up
+        if force or output is None or not holds_artifact(output):
+            raise
+        table = signed(may_replace(output, force))
     if count_files is not None:
         _report_counts(count_files, phrases.max_length)
     _report(table, phrases)

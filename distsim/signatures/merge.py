@@ -19,6 +19,7 @@ def merge_tables(
     *,
     min_count: int | None = None,
     keep_sums: bool = False,
+    force: bool = False,
     jobs: int | None = None,
     progress: Progress = no_progress,
 ) -> SignatureTable:
@@ -32,6 +33,7 @@ def merge_tables(
         min_count: phrases that occur less often in all are left out; as the tables were
             signed where None.
         keep_sums: keep the added sums in the new table, so that it can be merged again.
+        force: replace a table that stands at `path`.
 
     Raises:
         ArtifactError: a table has no sums, or they are damaged.
@@ -73,7 +75,8 @@ def merge_tables(
     )
     return SignatureTable.build(
         source, path, Recipe.from_fingerprint(first.fingerprint),
-        Selection(min_count, first.longest), keep_sums=keep_sums, jobs=jobs, progress=progress,
+        Selection(min_count, first.longest), keep_sums=keep_sums, force=force, jobs=jobs,
+        progress=progress,
     )  # fmt: skip
 
 

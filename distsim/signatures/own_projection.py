@@ -44,6 +44,7 @@ def choose_projection(
     given: str | Path | None,
     known: list[Path],
     work: Work,
+    new: bool = True,
 ) -> Chosen:
     """Take the projection that a recipe wants into a table's folder.
 
@@ -51,6 +52,7 @@ def choose_projection(
         folder: of the table that is being written.
         given: a learnt projection, or a table that has one.
         known: places where what would be learnt may stand already.
+        new: whether it may be another one than the table has that stands there.
 
     Raises: as distsim.signatures.sign.sign.
     """
@@ -60,6 +62,7 @@ def choose_projection(
     learnt = _learnt_before(text, recipe, known) if given is None else _given(text, recipe, given)
     if learnt is not None and learnt.path.parent == folder:
         return Chosen(learnt, is_new=False)
+    storage.require_free(folder, force=new)
     part = folder / "projection"
     with storage.create(part, storage.PROJECTION) as writer:
         if learnt is None:

@@ -77,6 +77,7 @@ def sign(
     *,
     projection: str | Path | None = None,
     keeping: Keeping | None = None,
+    force: bool = False,
     memory_bytes: int = DEFAULT_MEMORY,
     jobs: int | None = None,
     progress: Progress = no_progress,
@@ -93,16 +94,19 @@ def sign(
         projection: a learnt projection, or a table that has one, for a recipe that wants it; where
             None one is learnt, unless the table at `path` or the index's own has the same.
         keeping: what the table keeps beside its bits.
+        force: replace another table that stands at `path`; an index's own is always replaced.
         memory_bytes: for putting phrases in order; less takes longer.
 
     Raises:
-        ArtifactError: something that is no table stands at `path`, or it is being written.
+        ArtifactError: something that is no table, or another table, stands at `path` (see `force`),
+            or it is being written.
         IncompatibleError: the projection was learnt from other contexts or weights.
         InputError: what the source reads is at fault.
         ParameterError: the source cannot give what the recipe wants, sums are to be kept and do not
             add up to those of a whole, or there is too little text to learn a projection from.
     """
     home = source.path if isinstance(source, CorpusIndex) else None
+    force = force or path is None or not storage.holds_artifact(path)
     if isinstance(source, CorpusIndex):
         source = IndexSource(source)
     if path is None and home is None:
@@ -126,10 +130,13 @@ def sign(
                         "`keep_features` with an index, which holds the contexts of its table: "
                         "leave it out"
                     )
-                chosen = choose_projection(text, recipe, writer.folder, projection, known, work)
+                chosen = choose_projection(
+                    text, recipe, writer.folder, projection, known, work, new=force
+                )
                 signing = _Signing(text, recipe, chosen.projection, selection, keeping, work)
                 if not chosen.is_new and signing.made_before(path):
                     raise _UnchangedError
+                storage.require_free(path, force)
                 signing.write(writer)
     except _UnchangedError:
         return Signed(path, unchanged=True)
@@ -142,6 +149,7 @@ def learn(
     path: str | Path,
     recipe: Recipe | None = None,
     *,
+    force: bool = False,
     memory_bytes: int = DEFAULT_MEMORY,
     jobs: int | None = None,
     progress: Progress = no_progress,
@@ -158,6 +166,7 @@ def learn(
     recipe, selection = recipe or DEFAULT, Selection()
     if isinstance(source, CorpusIndex):
         source = IndexSource(source)
+    storage.require_free(path, force)
     with storage.create(path, storage.PROJECTION) as writer:
         work = Work(writer.folder, memory_bytes, jobs, progress)
         with source.counted(recipe.model, recipe.weighting, selection, work) as text:

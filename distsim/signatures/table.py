@@ -103,6 +103,7 @@ class SignatureTable:
         keep_parts: bool = True,
         keep_sums: bool = False,
         keep_features: bool = False,
+        force: bool = False,
         memory_bytes: int = DEFAULT_MEMORY,
         jobs: int | None = None,
         progress: Progress = no_progress,
@@ -120,13 +121,14 @@ class SignatureTable:
             projection: a learnt projection, or a table that has one, for a recipe that wants it;
                 learnt from the source where None.
             keep_parts, keep_sums, keep_features: see distsim.signatures.sign.Keeping.
+            force: replace another table that stands at `path`; an index's own is always replaced.
             memory_bytes: for putting phrases in order; less takes longer.
 
         Raises: as distsim.signatures.sign.sign.
         """
         signed = signing.sign(
             source, path, recipe, selection, projection=projection,
-            keeping=signing.Keeping(keep_parts, keep_sums, keep_features),
+            keeping=signing.Keeping(keep_parts, keep_sums, keep_features), force=force,
             memory_bytes=memory_bytes, jobs=jobs, progress=progress,
         )  # fmt: skip
         table = cls.open(signed.path)

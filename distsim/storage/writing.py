@@ -185,7 +185,7 @@ def require_free(path: str | Path, force: bool = False) -> None:
     """
     if holds_artifact(path) and not force:
         raise ArtifactError(
-            f"{path}: holds an artifact already: name another folder, or replace it (force=True)"
+            f"{path}: holds an artifact already: name another folder, or replace it (`force`)"
         )
 
 
