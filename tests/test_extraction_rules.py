@@ -252,6 +252,25 @@ def test_odd_words_and_labels_survive_our_readers(tmp_path):
         assert not any(parsed.fault(number) for number in range(len(parsed)))
 
 
+def test_the_longest_sentences_and_those_without_links(tmp_path):
+    draw = random.Random(2)
+    many = [draw.choice("abc") for _ in range(255)], [draw.choice("xyz") for _ in range(255)]
+    pairs = [
+        Pair(*many, {(0, 0), (7, 7), (254, 254)}),
+        Pair(["a"], ["x"] * 255, set()),
+        Pair(["a"], ["x"], set()),
+        Pair(["a", "b"], ["x", "y"], {(0, 1), (1, 0), (0, 0), (1, 1)}),
+    ]
+    found = extract([pairs], PRESETS["hiero"], tmp_path)
+    whole = {rule for rule in found if max(len(side.split()) for side in rule[1:]) > 10}
+    assert whole == {
+        ("[X]", " ".join(many[0]), " ".join(many[1])),
+        ("[X]", "a", " ".join(["x"] * 255)),
+    }
+    assert found["[X]", " ".join(many[0]), " ".join(many[1])][1] == "0-0 7-7 254-254"
+    assert ("[X]", "a", "x") in found and ("[X]", "a b", "x y") in found
+
+
 def test_settings_outside_their_range():
     for wrong in (
         {"longest": 0}, {"longest": 16}, {"most_gaps": 3}, {"labels": "every"}, {"labels": "all"},
