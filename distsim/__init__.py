@@ -27,8 +27,10 @@ if TYPE_CHECKING:
     from distsim.contexts.selection import Selection
     from distsim.contexts.sources.annotated import AnnotatedText
     from distsim.contexts.sources.counts import CountFiles
+    from distsim.contexts.sources.vectors import GivenVectors, VectorFile
     from distsim.contexts.syntax.ccg import SpanLabels
     from distsim.contexts.syntax.model import SyntaxModel
+    from distsim.contexts.vectors import VectorModel
     from distsim.contexts.weights import Weighting
     from distsim.corpus.annotated import read_annotated
     from distsim.corpus.normaliser import Normaliser
@@ -60,7 +62,7 @@ if TYPE_CHECKING:
     from distsim.signatures.fingerprint import Fingerprint
     from distsim.signatures.merge import merge_tables
     from distsim.signatures.projections.learn import Learning
-    from distsim.signatures.recipe import PRESETS, Recipe
+    from distsim.signatures.recipe import PRESETS, VECTORS, Recipe
     from distsim.signatures.sign import learn
     from distsim.signatures.table import SignatureTable, sign
     from distsim.substitution.inflections import Inflections
@@ -76,6 +78,10 @@ _HOME = {
     "CountFiles": "contexts.sources.counts",
     "AnnotatedText": "contexts.sources.annotated",
     "PRESETS": "signatures.recipe",
+    "VECTORS": "signatures.recipe",
+    "VectorFile": "contexts.sources.vectors",
+    "GivenVectors": "contexts.sources.vectors",
+    "VectorModel": "contexts.vectors",
     "AlignerOptions": "bitext.aligner",
     "ArtifactError": "errors",
     "Bitext": "bitext.bitext",
@@ -146,6 +152,7 @@ _HOME = {
 __all__ = [
     "PPDB_COST",
     "PRESETS",
+    "VECTORS",
     "AlignerOptions",
     "AnnotatedText",
     "ArtifactError",
@@ -162,6 +169,7 @@ __all__ = [
     "ExactCosine",
     "ExplainedPair",
     "Fingerprint",
+    "GivenVectors",
     "GoldSet",
     "IncompatibleError",
     "IndexOptions",
@@ -198,6 +206,8 @@ __all__ = [
     "Substituter",
     "SyntaxModel",
     "TrainingOptions",
+    "VectorFile",
+    "VectorModel",
     "Weighting",
     "augment_phrase_table",
     "build_bitext",

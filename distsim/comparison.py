@@ -387,7 +387,53 @@ class LearntCosine(Similarity):
         return vector if vector.any() else None
 
 
+class ComposedCosine(Similarity):
+    """Cosines of real-valued vectors that are made of those of words that a table keeps.
+
+    For a table of word vectors it is what its bits estimate, without the loss of cutting; it
+    needs no index.
+
+    Raises:
+        IncompatibleError: the table keeps no vectors of words.
+    """
+
+    name = "vectors"
+
+    def __init__(self, table: SignatureTable) -> None:
+        if table.parts is None:
+            raise IncompatibleError(
+                f"{table.path} keeps no vectors of words: sign it again and keep its parts"
+            )
+        self._table = table
+        self._vector = lru_cache(_CACHED_VECTORS)(table.composed_vector)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ComposedCosine, (self._table,)
+
+    def __repr__(self) -> str:
+        return f"ComposedCosine({self._table!r})"
+
+    def estimates(self, pairs: Iterable[Pair]) -> list[Estimate]:
+        """Return the cosine of every pair; `composed` where a phrase is not in the table."""
+        given = checked_pairs(pairs)
+        rows = [self._table.find([pair[side] for pair in given]) for side in range(2)]
+        composed = ((rows[0] < 0) | (rows[1] < 0)).tolist()
+        result = []
+        for (a, b), made in zip(given, composed, strict=True):
+            first, second = self._vector(a), self._vector(b)
+            if first is None or second is None:
+                result.append(Estimate(None))
+            else:
+                result.append(Estimate(float(np.clip(first @ second, -1.0, 1.0)), made))
+        return result
+
+
 def _ngram_model(table: SignatureTable) -> NgramModel:
+    if table.fingerprint.is_of_vectors:
+        raise IncompatibleError(
+            f"{table.path}: is a table of word vectors, which have no counted contexts: measure it "
+            "by its bits or its vectors"
+        )
     if table.fingerprint.is_syntactic:
         raise IncompatibleError(
             f"{table.path}: no index holds the contexts of a syntactic table: sign it again and "

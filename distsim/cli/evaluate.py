@@ -3,6 +3,7 @@
 import sys
 from enum import StrEnum
 from math import isnan
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -45,12 +46,13 @@ _MEASURES = {
 
 
 def evaluate(
-    table: Annotated[
-        str, typer.Argument(metavar="TABLE", help="A table, or an index that was signed.")
-    ],
-    gold: Annotated[
+    sources: Annotated[
         list[str],
-        typer.Argument(metavar="GOLD...", help="Files: scored pairs, judged pairs, synonyms."),
+        typer.Argument(
+            metavar="TABLE... GOLD...",
+            help="Tables, or indexes that were signed; then files: scored pairs, judged pairs, "
+            "synonyms.",
+        ),
     ],
     by: Annotated[
         By, typer.Option(help="The table's bits, exact cosine, both, real vectors, or all three.")
@@ -64,6 +66,9 @@ def evaluate(
     antonyms: Annotated[
         str | None, typer.Option(metavar="FILE", help="Pairs to tell synonyms from.")
     ] = None,
+    common: Annotated[
+        bool, typer.Option("--common", help="Only pairs of which every table and measure knows.")
+    ] = False,
     columns: Annotated[
         str | None,
         typer.Option(metavar="A,B,SCORE", help="Columns of phrases and score, from 1."),
@@ -78,17 +83,28 @@ def evaluate(
         typer.Option(metavar="FILE", help="Draw similarity against judgement (.png, .svg, .pdf)."),
     ] = None,
 ) -> None:
-    """Print Spearman with its 95% interval, Pearson, pairs and coverage for each gold set."""
+    """Print Spearman with its 95% interval, Pearson, pairs and coverage for each gold set.
+
+    Several tables stand in one table of results, each under the name of its folder.
+    """
     from distsim.evaluation import evaluate as engine
     from distsim.evaluation.gold import read_gold
     from distsim.evaluation.report import signature_line
     from distsim.signatures.table import SignatureTable
 
     chosen = _columns(columns)
+    tables, gold = _parted(sources)
     sets = [read_gold(path, columns=chosen) for path in gold]
     contrary = read_gold(antonyms) if antonyms is not None else None
-    opened = SignatureTable.open(table)
-    measures = [_measure(name, opened, table, index, projection) for name in _MEASURES[by]]
+    opened = [SignatureTable.open(table) for table in tables]
+    measures: list[Similarity] = []
+    for label, table, path in zip(_labels(tables), opened, tables, strict=True):
+        for name in _MEASURES[by]:
+            measure = _measure(name, table, path, index, projection)
+            shown = label if name == "table" else f"{label}:{name}"
+            measures.append(measure if len(tables) == 1 else engine.Named(shown, measure))
+    if common:
+        measures = engine.in_common(measures)
     points: list[Point] | None = [] if plot is not None else None
     if plot is not None:
         from distsim.evaluation.picture import require_matplotlib
@@ -97,25 +113,45 @@ def evaluate(
     results = engine.evaluate(
         sets, measures, antonyms=contrary, samples=samples, seed=seed, points=points
     )
-    line = signature_line(opened, samples, seed)
+    lines = [signature_line(table, samples, seed) for table in opened]
+    if len(tables) > 1:
+        lines = [f"{label}|{line}" for label, line in zip(_labels(tables), lines, strict=True)]
     if output_format is Format.TEXT:
         _print_text(results)
-        put(line)
+        for line in lines:
+            put(line)
     elif output_format is Format.TSV:
         put(*results[0]._fields)
         for result in results:
             put(*(_cell(value) for value in result))
-        put("# " + line)
+        for line in lines:
+            put("# " + line)
     else:
         for result in results:
             values = {name: _json(value) for name, value in result._asdict().items()}
-            put_json(**values, signature=line)
-    _require_some(sets, results, table)
+            put_json(**values, signature="\n".join(lines))
+    _require_some(sets, results, " and ".join(tables))
     if plot is not None and points is not None:
         from distsim.evaluation.picture import draw
 
-        draw(points, plot, line)
+        draw(points, plot, "\n".join(lines))
         say(f"{plot}: {len(points):,} measured pairs")
+
+
+def _parted(sources: list[str]) -> tuple[list[str], list[str]]:
+    """Return the tables, which come first and are folders, and the gold sets, which are files."""
+    n = 1
+    while n < len(sources) and (Path(sources[n]) / "manifest.json").exists():
+        n += 1
+    if n == len(sources):
+        raise typer.BadParameter("give one file of judged pairs or more after the tables")
+    return sources[:n], sources[n:]
+
+
+def _labels(tables: list[str]) -> list[str]:
+    """Return the names of the tables' folders, or their paths where names are the same."""
+    names = [Path(table).name or table for table in tables]
+    return names if len(set(names)) == len(names) else tables
 
 
 def _measure(

@@ -18,6 +18,12 @@ class OptionGroup:
             if getattr(self, field.name) != field.default
         ]
 
+    def other_than(self, *names: str) -> list[str]:
+        """Return the options that were given, without those of some fields."""
+        allowed = {_flag(field.name, hint) for field, hint in _fields(type(self))
+                   if field.name in names}  # fmt: skip
+        return [flag for flag in self.given() if flag not in allowed]
+
 
 def grouped(command: Callable[..., Any]) -> Callable[..., Any]:
     """Return a command that has, for each parameter that is an OptionGroup, the group's options."""

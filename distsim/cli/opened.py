@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from distsim.errors import ParameterError
 
 if TYPE_CHECKING:
-    from distsim.comparison import ExactCosine, LearntCosine, StoredCosine
+    from distsim.comparison import ComposedCosine, ExactCosine, LearntCosine, StoredCosine
     from distsim.signatures.table import SignatureTable
 
 
@@ -26,6 +26,11 @@ def exact_cosine(
     from distsim.indexes.corpus_index import CorpusIndex
     from distsim.signatures.feature_store import has_features
 
+    if table.fingerprint.is_of_vectors:
+        raise ParameterError(
+            f"{table_path}: is a table of word vectors, which have no counted contexts: measure it "
+            "by its bits, or by vectors"
+        )
     counts_in_index = not table.fingerprint.is_syntactic
     if has_features(table.artifact) and (index_path is None or not counts_in_index):
         return StoredCosine(table)
@@ -47,14 +52,16 @@ def exact_cosine(
 
 def learnt_cosine(
     table: "SignatureTable", table_path: str, index_path: str | None, projection_path: str | None
-) -> "LearntCosine":
+) -> "LearntCosine | ComposedCosine":
     """Return real-valued cosines for a learnt table, from its index and its projection.
+
+    Those of a table of word vectors need no index.
 
     Raises:
         ParameterError: the table is not learnt, or lives in no index and none was given.
     """
     from distsim import storage
-    from distsim.comparison import LearntCosine
+    from distsim.comparison import ComposedCosine, LearntCosine
     from distsim.indexes.corpus_index import CorpusIndex
     from distsim.signatures.projections.spectral import SpectralProjection
 
@@ -63,6 +70,8 @@ def learnt_cosine(
             f"{table_path}: was not signed by a learnt projection and has no real vectors: "
             "sign it with --projection spectral, or leave out vectors"
         )
+    if table.fingerprint.is_of_vectors:
+        return ComposedCosine(table)
     if index_path is None:
         if storage.Artifact(table_path).kind is not storage.INDEX:
             raise ParameterError(

@@ -35,6 +35,8 @@ from distsim.cli.options import (
 if TYPE_CHECKING:
     from distsim.contexts.sources.counts import CountFiles
     from distsim.contexts.sources.source import PhraseSource
+    from distsim.contexts.sources.vectors import VectorFile
+    from distsim.corpus.normaliser import Normaliser
     from distsim.indexes.corpus_index import CorpusIndex
     from distsim.signatures.recipe import Recipe
     from distsim.signatures.table import SignatureTable
@@ -145,13 +147,49 @@ class SyntaxOptions(OptionGroup):
     processors: ProcessorsOption = None
 
 
+@dataclass
+class VectorOptions(OptionGroup):
+    """What goes with word vectors from elsewhere."""
+
+    words: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="--from-vectors: the words of a .npy, one a line."),
+    ] = None
+    phrases: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="--from-vectors: sign these phrases too, one a line."),
+    ] = None
+    index: Annotated[
+        str | None,
+        typer.Option(metavar="INDEX", help="--from-vectors: sign its phrases too, counted."),
+    ] = None
+    counts: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="--from-vectors: lines `w1 .. wn<TAB>count`."),
+    ] = None
+    most_words: Annotated[
+        int | None,
+        typer.Option(min=1, help="--from-vectors: read only so many words, the first."),
+    ] = None
+    centre: Annotated[
+        bool | None,
+        typer.Option(
+            "--centre/--no-centre",
+            help="--from-vectors: take the words' mean vector off and turn them so that cutting "
+            "bits loses little, or turn them at random, so that bits estimate their own cosines. "
+            "Default: --centre.",
+        ),
+    ] = None
+
+
 @grouped
 def sign(
     sources: Annotated[
         list[str],
         typer.Argument(
             metavar="SOURCE...",
-            help="An index; count files with --from-counts; annotated ones with --model syntax.",
+            help="An index; count files with --from-counts; annotated ones with --model syntax; "
+            "a file of word vectors with --from-vectors.",
         ),
     ],
     made: RecipeOptions,
@@ -160,6 +198,7 @@ def sign(
     keeping: KeepingOptions,
     counts: CountOptions,
     syntax: SyntaxOptions,
+    given: VectorOptions,
     output: Annotated[
         str | None,
         typer.Option("--output", "-o", metavar="TABLE", help="Its folder; default: in the index."),
@@ -167,6 +206,12 @@ def sign(
     from_counts: Annotated[
         bool,
         typer.Option("--from-counts", help="Sources are files of lines `w1 .. wn<TAB>count`."),
+    ] = False,
+    from_vectors: Annotated[
+        bool,
+        typer.Option(
+            "--from-vectors", help="The source is a file of word vectors, of any usual format."
+        ),
     ] = False,
     model: ModelOption = Model.NGRAM,
     force: ForceOption = False,
@@ -179,7 +224,9 @@ def sign(
     or folders instead, plain or packed; --format, --keep-case, --fold-numbers and --drop-...
     then say what they say of an index. --model syntax takes annotated files (CoNLL-U or the lines
     of the thesis's toolkit, with --trees FILE for trees), or plain text that stanza or spaCy
-    annotates (--with, --models).
+    annotates (--with, --models). --from-vectors takes word vectors made elsewhere (word2vec, text
+    or binary, GloVe, fastText's .vec, .npy with --words), and signs their words, and the phrases
+    of --phrases or --index, made of their words.
     """
     from distsim.contexts.selection import Selection
     from distsim.errors import ArtifactError
@@ -189,8 +236,19 @@ def sign(
     selection = Selection(phrases.min_count, phrases.max_length, phrases.max_phrases)
     source: PhraseSource | CorpusIndex
     count_files: CountFiles | None = None
+    vector_file: VectorFile | None = None
+    if not from_vectors:
+        _refuse("without --from-vectors", given.given())
     with progress_bar() as bar:
-        if model is Model.SYNTAX:
+        if from_vectors:
+            _refuse(
+                "with --from-vectors", from_counts and ["--from-counts"],
+                model is Model.SYNTAX and ["--model syntax"], weighed.given(), syntax.given(),
+                keeping.given(), made.other_than("bits", "seed"),
+            )  # fmt: skip
+            recipe = _vector_recipe(made, given)
+            source = vector_file = _vector_file(sources, output, given, counts)
+        elif model is Model.SYNTAX:
             if from_counts:
                 raise typer.BadParameter("give --from-counts or --model syntax, not both")
             _refuse("with --model syntax", keeping.keep_sums and ["--keep-sums"], counts.given())
@@ -230,6 +288,8 @@ def sign(
         table = signed(may_replace(output, force))
     if count_files is not None:
         _report_counts(count_files, phrases.max_length)
+    if vector_file is not None:
+        _report_vectors(vector_file)
     _report(table, phrases)
 
 
@@ -288,6 +348,13 @@ def _syntax_recipe(
     )
 
 
+def _vector_recipe(made: RecipeOptions, given: VectorOptions) -> "Recipe":
+    from distsim.signatures.recipe import VECTORS, VECTORS_AS_THEY_ARE
+
+    usual = VECTORS_AS_THEY_ARE if given.centre is False else VECTORS
+    return replace(usual, **made.changes())
+
+
 def _index(sources: list[str]) -> "CorpusIndex":
     from distsim.indexes.corpus_index import CorpusIndex
 
@@ -298,17 +365,43 @@ def _index(sources: list[str]) -> "CorpusIndex":
 
 def _count_files(sources: list[str], output: str | None, counts: CountOptions) -> "CountFiles":
     from distsim.contexts.sources.counts import CountFiles
-    from distsim.corpus.normaliser import Normaliser
 
     if output is None:
         raise typer.BadParameter("--from-counts needs the table's folder: give -o TABLE")
-    normaliser = Normaliser(
-        not counts.keep_case, counts.fold_numbers, counts.drop_punctuation, counts.drop_digits
-    )
     running_text = counts.text_format is TextFormat.TEXT
     return CountFiles(
-        sources, normaliser=normaliser, text_format="text" if running_text else "lines"
+        sources, normaliser=_normaliser(counts), text_format="text" if running_text else "lines"
     )
+
+
+def _normaliser(counts: CountOptions) -> "Normaliser":
+    from distsim.corpus.normaliser import Normaliser
+
+    return Normaliser(
+        not counts.keep_case, counts.fold_numbers, counts.drop_punctuation, counts.drop_digits
+    )
+
+
+def _vector_file(
+    sources: list[str], output: str | None, given: VectorOptions, counts: CountOptions
+) -> "VectorFile":
+    from distsim.contexts.sources.vectors import VectorFile
+    from distsim.indexes.corpus_index import CorpusIndex
+
+    if output is None:
+        raise typer.BadParameter("--from-vectors needs the table's folder: give -o TABLE")
+    if len(sources) > 1:
+        raise typer.BadParameter("give one file of word vectors")
+    index = None
+    if given.index is not None:
+        _refuse("with --index: they were settled when it was built", counts.given())
+        index = CorpusIndex.open(given.index)
+    running_text = counts.text_format is TextFormat.TEXT
+    return VectorFile(
+        sources[0], words=given.words, phrases=given.phrases, index=index, counts=given.counts,
+        normaliser=None if index else _normaliser(counts), most_words=given.most_words,
+        text_format="text" if running_text else "lines",
+    )  # fmt: skip
 
 
 def _annotated_text(
@@ -342,13 +435,22 @@ def _report_counts(source: "CountFiles", max_length: int) -> None:
         )
 
 
+def _report_vectors(source: "VectorFile") -> None:
+    report = source.report
+    if report.alike or report.spaces:
+        say(
+            f"{report.words:,} words with vectors; left out {report.alike:,} like an earlier one "
+            f"but for their case or form, {report.spaces:,} with white space inside or dropped"
+        )
+
+
 def _report(table: "SignatureTable", phrases: PhraseOptions) -> None:
     if table.unchanged:
         say(f"{Path(table.path)}: is this very table already: nothing was to be done")
     if not len(table):
         say(f"no phrase occurs {phrases.min_count} times with a context: lower --min-count")
     say(
-        f"{len(table):,} phrases of 1 to {phrases.max_length} tokens, {table.n_bits} bits, "
+        f"{len(table):,} phrases of 1 to {table.longest} tokens, {table.n_bits} bits, "
         f"fingerprint {table.fingerprint.short}"
     )
     if table.parts is not None:
@@ -358,4 +460,5 @@ def _report(table: "SignatureTable", phrases: PhraseOptions) -> None:
         )
     left_out = table.parameters["phrases_without_context"]
     if left_out:
-        say(f"{left_out:,} more phrases have no weighted context and so no signature")
+        why = "word with a vector" if table.fingerprint.is_of_vectors else "weighted context"
+        say(f"{left_out:,} more phrases have no {why} and so no signature")

@@ -1,6 +1,7 @@
 """Gold sets and ways to measure similarity -> one result for each pair of them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from distsim.evaluation.gold import GoldSet, Pair
 
 SAMPLES = 1000
 _ROUNDS = 20
+_PAIR_LISTS = 4  # of one gold set: its pairs, random ones, antonyms
 
 
 class Result(NamedTuple):
@@ -49,6 +51,49 @@ class Point(NamedTuple):
     pair: Pair
     score: float
     similarity: float
+
+
+class Named(Similarity):
+    """A measure under another name, as where several tables are compared."""
+
+    def __init__(self, name: str, measure: Similarity) -> None:
+        self.name = name
+        self._measure = measure
+
+    def estimates(self, pairs: Iterable[Pair]) -> list[Estimate]:
+        """Return what the measure says of every pair."""
+        return self._measure.estimates(pairs)
+
+
+def in_common(measures: Sequence[Similarity]) -> list[Similarity]:
+    """Return the measures, each of which says something only of pairs of which all do.
+
+    So their results rest on the same pairs and can be compared.
+    """
+
+    @lru_cache(maxsize=_PAIR_LISTS)
+    def said(pairs: tuple[Pair, ...]) -> list[list[Estimate]]:
+        every = [measure.estimates(pairs) for measure in measures]
+        known = [all(one.similarity is not None for one in of_pair)
+                 for of_pair in zip(*every, strict=True)]  # fmt: skip
+        return [
+            [one if all_know else Estimate(None) for one, all_know in zip(ones, known, strict=True)]
+            for ones in every
+        ]
+
+    return [_InCommon(measure.name, number, said) for number, measure in enumerate(measures)]
+
+
+class _InCommon(Similarity):
+    def __init__(
+        self, name: str, number: int, said: Callable[[tuple[Pair, ...]], list[list[Estimate]]]
+    ) -> None:
+        self.name = name
+        self._number = number
+        self._said = said
+
+    def estimates(self, pairs: Iterable[Pair]) -> list[Estimate]:
+        return self._said(tuple(pairs))[self._number]
 
 
 def evaluate(

@@ -71,18 +71,19 @@ class PartVectors:
     def gather(
         cls,
         hashes: np.ndarray,
-        strengths: np.ndarray,
+        shares: np.ndarray,
         vectors: np.ndarray,
-        n_tokens: int,
         composition: Composition,
     ) -> "PartVectors":
-        """Choose the parts among words with unit (or zero) vectors, and weigh them."""
+        """Choose the parts among words with unit (or zero) vectors, and weigh them.
+
+        shares: float64[n], of the text's tokens; the largest are kept.
+        """
         some = np.flatnonzero(vectors.any(axis=1))
-        frequent = np.lexsort((hashes[some], -strengths[some].astype(np.int64)))
+        frequent = np.lexsort((hashes[some], -shares[some]))
         kept = some[frequent[: composition.most_words]]
         kept = kept[np.argsort(hashes[kept], kind="stable")]
-        shares = strengths[kept].astype(np.float64) / max(1, n_tokens)
-        weights = composition.rare / (composition.rare + shares)
+        weights = composition.rare / (composition.rare + shares[kept])
         return cls(hashes[kept], weights, vectors[kept].astype(np.float16))
 
     @classmethod

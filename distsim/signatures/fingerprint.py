@@ -72,6 +72,11 @@ class Fingerprint:
         """Whether contexts come from annotation."""
         return bool(self.model["name"] == "syntax")
 
+    @property
+    def is_of_vectors(self) -> bool:
+        """Whether phrases were made of word vectors from elsewhere."""
+        return bool(self.model["name"] == "vectors")
+
     def weighting(self) -> Weighting:
         """Return how counts became weights."""
         return Weighting.from_manifest(self.weights)

@@ -1,19 +1,21 @@
 """The settings that make a signature, checked when they are made."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from distsim.contexts.ngram import NgramModel
 from distsim.contexts.syntax.model import SyntaxModel
+from distsim.contexts.vectors import VectorModel
 from distsim.contexts.weights import Weighting
 from distsim.errors import ParameterError
 from distsim.signatures.composition import Composition
 from distsim.signatures.fingerprint import Fingerprint
 from distsim.signatures.projections.kinds import find_kind
 from distsim.signatures.projections.learn import Learning
-from distsim.signatures.projections.projection import GAUSSIAN, SPECTRAL
+from distsim.signatures.projections.projection import GAUSSIAN, ROTATION, SPECTRAL
 
 FEWEST_BITS, MOST_BITS = 64, 1024
+_MODELS: dict[str, Any] = {"syntax": SyntaxModel, VectorModel.name: VectorModel}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +23,7 @@ class Recipe:
     """How a phrase's counted contexts become its bits.
 
     Arguments:
-        model: which contexts: an NgramModel, or a SyntaxModel for annotated text.
+        model: which contexts: an NgramModel, a SyntaxModel for annotated text, or a VectorModel.
         weighting: how counts become weights.
         projection: `gaussian`, random vectors from a pool, or `spectral`, learnt ones.
         n_bits: 64 to 1024, a multiple of 64; the error of a similarity falls with its root.
@@ -36,7 +38,7 @@ class Recipe:
     NgramModel(window=1, sides=False)
     """
 
-    model: NgramModel | SyntaxModel = field(default_factory=NgramModel)
+    model: NgramModel | SyntaxModel | VectorModel = field(default_factory=NgramModel)
     weighting: Weighting = field(default_factory=Weighting)
     projection: str = GAUSSIAN
     n_bits: int = 256
@@ -46,7 +48,7 @@ class Recipe:
 
     def __post_init__(self) -> None:
         wanted = {
-            "model": (NgramModel, SyntaxModel),
+            "model": (NgramModel, SyntaxModel, VectorModel),
             "weighting": (Weighting,),
             "n_bits": (int,),
             "seed": (int,),
@@ -66,6 +68,12 @@ class Recipe:
                 "phrases are composed in a learnt space only: choose the `projection` spectral, or "
                 "no composition"
             )
+        of_vectors = isinstance(self.model, VectorModel)
+        if of_vectors != (self.projection == ROTATION) or (of_vectors and not self.is_raw):
+            raise ParameterError(
+                "a VectorModel goes with the `weights` raw and the `projection` rotation, and that "
+                "with no other model: start from VECTORS"
+            )
         if self.n_bits % 64 or not FEWEST_BITS <= self.n_bits <= MOST_BITS:
             raise ParameterError(
                 f"`n_bits` {self.n_bits}: choose a multiple of 64 from {FEWEST_BITS} to {MOST_BITS}"
@@ -78,14 +86,18 @@ class Recipe:
         """Whether the projection is learnt from the text."""
         return find_kind(self.projection).learn is not None
 
+    @property
+    def is_raw(self) -> bool:
+        """Whether counts are their own weights."""
+        return self.weighting.scheme == "raw"
+
     @classmethod
     def from_fingerprint(cls, fingerprint: Fingerprint) -> "Recipe":
         """Return the recipe behind a table; how its projection was learnt is not in there."""
         projection, composition = fingerprint.projection, fingerprint.composition
         model: dict[str, Any] = fingerprint.model
-        kind = SyntaxModel if fingerprint.is_syntactic else NgramModel
         return cls(
-            model=kind.from_manifest(model),
+            model=_MODELS.get(model["name"], NgramModel).from_manifest(model),
             weighting=fingerprint.weighting(),
             projection=projection["kind"],
             n_bits=projection["bits"],
@@ -106,3 +118,9 @@ PRESETS = {
 }
 DEFAULT = PRESETS["learnt"]
 SYNTAX = Recipe(model=SyntaxModel())
+# `VECTORS_AS_THEY_ARE`: a rotation that fits the words overstates cosines where vectors have a
+# large mean, as word2vec's do; a random one does not.
+VECTORS = Recipe(model=VectorModel(), projection=ROTATION, composition=Composition())
+VECTORS_AS_THEY_ARE = replace(
+    VECTORS, model=VectorModel(centre=False), learning=Learning(rotation="random")
+)

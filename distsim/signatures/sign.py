@@ -127,8 +127,8 @@ def sign(
             with source.counted(recipe.model, recipe.weighting, selection, work) as text:
                 if keeping.features and not text.is_sorted:
                     raise ParameterError(
-                        "`keep_features` with an index, which holds the contexts of its table: "
-                        "leave it out"
+                        "`keep_features` with an index, which holds the contexts of its table, or "
+                        "with word vectors: leave it out"
                     )
                 chosen = choose_projection(
                     text, recipe, writer.folder, projection, known, work, new=force
@@ -312,16 +312,19 @@ class _Signing:
         signer = Signer(recipe.weighting, self._projection, Composer(centre), text.space)
 
         def vectors_of(batch: PhraseBatch) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-            return batch.hashes, batch.strengths, signer.vectors(batch).astype(np.float16)
+            shares = batch.shares
+            if shares is None:
+                shares = batch.strengths.astype(np.float64) / max(1, text.n_tokens)
+            return batch.hashes, shares, signer.vectors(batch).astype(np.float16)
 
         words = text.parts(self._selection.min_count, 1)
         found = list(batch_results(text, words, vectors_of, self._work, "words", text.total()))
         if not found:
-            found = [(np.empty(0, np.uint64), np.empty(0, np.uint64),
+            found = [(np.empty(0, np.uint64), np.empty(0),
                       np.empty((0, self._projection.n_bits), np.float16))]  # fmt: skip
-        hashes, strengths, vectors = (np.concatenate(one) for one in zip(*found, strict=True))
+        hashes, shares, vectors = (np.concatenate(one) for one in zip(*found, strict=True))
         assert recipe.composition is not None
-        return PartVectors.gather(hashes, strengths, vectors, text.n_tokens, recipe.composition)
+        return PartVectors.gather(hashes, shares, vectors, recipe.composition)
 
     def _fingerprint(self, composition: dict[str, Any] | None = None) -> Fingerprint:
         return Fingerprint(

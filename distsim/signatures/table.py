@@ -195,14 +195,24 @@ class SignatureTable:
         Raises:
             ParameterError: the phrase is empty.
         """
-        if self.parts is None:
-            return None
-        vector = self.parts.compose(split_phrase(phrase, self.normaliser, self.is_whole))
+        vector = self.composed_vector(phrase)
         if vector is None:
             return None
         bits = np.empty((1, self.n_bits // 64), np.uint64)
         cut_bits(frozen(vector[None, :]), bits)
         return bits[0]
+
+    def composed_vector(self, phrase: str) -> NDArray[np.float64] | None:
+        """Return the unit vector of a phrase that is made of its words, float64[n_bits].
+
+        None where the table keeps no parts or none of the words is among them.
+
+        Raises:
+            ParameterError: the phrase is empty.
+        """
+        if self.parts is None:
+            return None
+        return self.parts.compose(split_phrase(phrase, self.normaliser, self.is_whole))
 
     def text(self, row: int) -> str:
         """Return the phrase of a row."""

@@ -115,6 +115,6 @@ def open_space(index: CorpusIndex, table: SignatureTable | None) -> LearntSpace 
     """Return the space of a learnt table signed from an index; None where it has none."""
     if table is None or not table.fingerprint.is_learnt:
         return None
-    if table.fingerprint.is_syntactic or table.parts is None:
+    if table.fingerprint.is_syntactic or table.fingerprint.is_of_vectors or table.parts is None:
         return None
     return LearntSpace(index, table)

@@ -18,6 +18,7 @@ from distsim.contexts.ngram import NgramModel
 from distsim.contexts.phrase_store import DEFAULT_MEMORY, CountedPhrases
 from distsim.contexts.selection import Selection
 from distsim.contexts.syntax.model import SyntaxModel
+from distsim.contexts.vectors import VectorModel
 from distsim.contexts.weights import Weighting
 from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.tokeniser import TextFormat
@@ -28,7 +29,7 @@ from distsim.parallel import Progress, no_progress, ordered_map
 BATCH_PHRASES = 1 << 13  # a batch's sums are held in memory, for every thread
 _MOST_32 = 0xFFFFFFFF
 
-Model = NgramModel | SyntaxModel
+Model = NgramModel | SyntaxModel | VectorModel
 T = TypeVar("T")
 
 
@@ -38,7 +39,7 @@ class PhraseBatch:
 
     hashes: uint64[n], of each phrase's text. text: uint8, the phrases end to end;
     text_lengths: int64[n], bytes of each. strengths: uint64[n], occurrences. contexts: numbered
-    in `space`.
+    in `space`. shares: float64[n], of the text's tokens, where strengths do not tell.
     """
 
     hashes: np.ndarray
@@ -47,6 +48,7 @@ class PhraseBatch:
     strengths: np.ndarray
     contexts: ContextCounts
     space: FeatureSpace
+    shares: np.ndarray | None = None
 
     def token_counts(self) -> np.ndarray:
         """Return the number of tokens of every phrase, int64[n]."""
@@ -71,6 +73,7 @@ class PhraseBatch:
                 self.contexts.counts[entries],
             ),
             self.space,
+            None if self.shares is None else self.shares[kept],
         )
 
 

@@ -6,7 +6,13 @@ from typing import NamedTuple
 from distsim.errors import ParameterError
 from distsim.signatures.projections.gaussian import GaussianProjection
 from distsim.signatures.projections.learn import learn_projection
-from distsim.signatures.projections.projection import GAUSSIAN, SPECTRAL, Projection
+from distsim.signatures.projections.projection import (
+    GAUSSIAN,
+    ROTATION,
+    SPECTRAL,
+    Projection,
+)
+from distsim.signatures.projections.rotation import learn_rotation
 
 
 class Kind(NamedTuple):
@@ -23,6 +29,7 @@ class Kind(NamedTuple):
 KINDS = {
     GAUSSIAN: Kind(make=GaussianProjection),
     SPECTRAL: Kind(learn=learn_projection),
+    ROTATION: Kind(learn=learn_rotation),
 }
 
 

@@ -29,7 +29,7 @@ from distsim.signatures.projections.singular import (
 
 Rotation = Literal["random", "itq"]
 ROTATIONS: tuple[str, ...] = ("random", "itq")
-_ITQ_ROWS = 8192
+ITQ_ROWS = 8192
 _HIGHEST_FLOOR = 0.9  # of the first singular value: something is always kept
 _STEPS = 4096.0  # vectors are multiples of 2^-12: see kernels.projection
 _LARGEST = 256.0
@@ -129,29 +129,43 @@ def learn_projection(
         floor = min(floor, _HIGHEST_FLOOR * float(values[0]))
         above_noise = np.sqrt(np.maximum(values**2 - floor**2, 0.0))
         directions *= (above_noise**learning.exponent / values).astype(np.float32)
-        words = _unit_rows(times(matrix, directions, jobs))
+        words = unit_rows(times(matrix, directions, jobs))
         centre = words.mean(axis=0, dtype=np.float64)
-        turned = _unit_rows(words[:_ITQ_ROWS] - centre.astype(np.float32))
+        turned = unit_rows(words[:ITQ_ROWS] - centre.astype(np.float32))
         rotation = find_rotation(turned, n_bits, seed, learning.rotation == "itq", jobs)
         vectors = directions.astype(np.float64) @ rotation
-    vectors *= _LARGEST / np.abs(vectors).max()
+    write_projection(
+        writer, features, vectors, centre @ rotation, values,
+        {
+            "model": model,
+            "weights": weights,
+            "bits": n_bits,
+            "seed": seed,
+            "learning": learning.manifest(),
+            "rank": rank,
+            "rows": matrix.shape[0],
+            "features": matrix.shape[1],
+            "cells": int(matrix.nnz),
+        },
+    )  # fmt: skip
+
+
+def write_projection(
+    writer: storage.ArtifactWriter,
+    features: np.ndarray,
+    vectors: np.ndarray,
+    centre: np.ndarray,
+    values: np.ndarray,
+    parameters: dict[str, Any],
+) -> None:
+    """Write features' vectors, float64[n, n_bits], scaled and rounded as kernels want them."""
+    vectors = vectors * (_LARGEST / np.abs(vectors).max())
     rounded = (np.round(vectors * _STEPS) / _STEPS).astype(np.float32)
     writer.add("hashes", features)
     writer.add("vectors", rounded)
-    writer.add("centre", (centre @ rotation).astype(np.float32))
+    writer.add("centre", centre.astype(np.float32))
     writer.add("singular_values", values)
-    writer.parameters = {
-        "model": model,
-        "weights": weights,
-        "bits": n_bits,
-        "seed": seed,
-        "learning": learning.manifest(),
-        "rank": rank,
-        "rows": matrix.shape[0],
-        "features": matrix.shape[1],
-        "cells": int(matrix.nnz),
-        "largest": float(np.abs(rounded).max()),
-    }
+    writer.parameters = {**parameters, "largest": float(np.abs(rounded).max())}
 
 
 def _matrix(rows: Iterable[WordRows], n_features: int, most: int) -> sparse.csr_matrix:
@@ -173,6 +187,6 @@ def _matrix(rows: Iterable[WordRows], n_features: int, most: int) -> sparse.csr_
     return matrix
 
 
-def _unit_rows(rows: np.ndarray) -> np.ndarray:
+def unit_rows(rows: np.ndarray) -> np.ndarray:
     """Return the rows scaled to length 1, zero rows as they are."""
     return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), np.float32(1e-30))

@@ -4,7 +4,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-GAUSSIAN, SPECTRAL = "gaussian", "spectral"
+GAUSSIAN, SPECTRAL, ROTATION = "gaussian", "spectral", "rotation"
 
 
 class Projection(Protocol):

@@ -106,7 +106,7 @@ class SpectralProjection:
     def manifest(self) -> dict[str, Any]:
         """Return what a fingerprint keeps."""
         return {
-            "kind": SPECTRAL,
+            "kind": self.parameters.get("kind", SPECTRAL),
             "bits": self.n_bits,
             "seed": self.seed,
             "learnt": self.artifact.checksum,
@@ -116,10 +116,10 @@ class SpectralProjection:
         """Tell whether learning with these settings would give this projection again.
 
         wanted: model, weights, bits, seed and learning, as a projection keeps them. The text is
-        among them only where weights know its marginals.
+        among them only where weights know its marginals, or the model its vectors.
         """
         same = all(self.parameters.get(name) == value for name, value in wanted.items())
-        return same and "marginals" in wanted["weights"]
+        return same and ("marginals" in wanted["weights"] or "vectors" in wanted["model"])
 
     def require_model(self, model: dict[str, Any], weights: dict[str, Any]) -> None:
         """Refuse contexts of another kind than it was learnt from.

@@ -1,0 +1,299 @@
+"""Word vectors from elsewhere -> words, and phrases that are made of them."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from distsim.contexts.selection import Selection
+from distsim.contexts.sources.source import BATCH_PHRASES, Lesson, Model, Part, PhraseBatch, Work
+from distsim.contexts.vectors import VectorModel, dimension_counts, dimension_space, no_counts
+from distsim.contexts.weights import Weighting
+from distsim.corpus.normaliser import Normaliser
+from distsim.corpus.query import split_phrase
+from distsim.corpus.tokeniser import TextFormat
+from distsim.corpus.vectors import WordVectors, read_counted_phrases, read_counts, read_vectors
+from distsim.corpus.vocabulary import hash_blob
+from distsim.errors import ParameterError
+from distsim.indexes import phrase_walk
+from distsim.indexes.corpus_index import CorpusIndex
+from distsim.storage import checksum_of_array, checksum_of_settings
+
+
+@dataclass
+class VectorReport:
+    """What became of the words of a file.
+
+    words: have a vector. alike: left out, since an earlier one has the same normal form.
+    spaces: left out, since they hold white space or nothing of them is left.
+    """
+
+    words: int = 0
+    alike: int = 0
+    spaces: int = 0
+
+
+class VectorFile:
+    """The words of a file of vectors, and phrases made of them.
+
+    Strengths are counts where there are any, 0 where nothing is known. A word weighs in a phrase
+    by its share of all counts; without counts by its rank in the file (Zipf's law), which should
+    have the most frequent words first, as such files do.
+
+    Arguments:
+        file: word2vec, text or binary, GloVe, fastText's .vec, or .npy; plain or packed.
+        words: the list of words, one a line, of a .npy file.
+        phrases: a file of phrases, one a line, that are signed beside the words.
+        index: instead, its phrases are; it also gives counts, normaliser and format.
+        counts: a file of lines `w1 .. wn<TAB>count`.
+        normaliser, text_format: what words and phrases pass, as of an index.
+        most_words: read only so many words, the first.
+
+    report: what was read; filled by `counted`.
+    """
+
+    def __init__(
+        self,
+        file: str | Path,
+        *,
+        words: str | Path | None = None,
+        phrases: str | Path | None = None,
+        index: CorpusIndex | None = None,
+        counts: str | Path | None = None,
+        normaliser: Normaliser | None = None,
+        text_format: TextFormat = "lines",
+        most_words: int | None = None,
+    ) -> None:
+        if index is not None and (phrases is not None or counts is not None):
+            raise ParameterError(
+                "`index` gives phrases and counts: leave it out, or `phrases` and `counts`"
+            )
+        if index is not None and normaliser is not None:
+            raise ParameterError("`index` gives the `normaliser`: leave it out")
+        self.file, self.words, self.phrases, self.index = file, words, phrases, index
+        self.counts, self.most_words = counts, most_words
+        self.normaliser = index.options.normaliser if index else normaliser or Normaliser()
+        self.text_format: TextFormat = index.options.text_format if index else text_format
+        self.report = VectorReport()
+
+    def read(self) -> WordVectors:
+        """Return the words and their vectors."""
+        return read_vectors(self.file, words=self.words, most_words=self.most_words)
+
+    @contextmanager
+    def counted(
+        self, model: Model, weighting: Weighting, selection: Selection, work: Work
+    ) -> Iterator["ReadVectors"]:
+        """See PhraseSource.
+
+        Raises:
+            InputError: a file cannot be read, or a line of it is malformed.
+            ParameterError: the model is not that of vectors.
+        """
+        if not isinstance(model, VectorModel):
+            raise ParameterError(
+                "word vectors hold no counted contexts: give a recipe with a VectorModel, such as "
+                "VECTORS"
+            )
+        self.report = VectorReport()
+        yield ReadVectors(self, self.read(), model)
+
+
+class GivenVectors(VectorFile):
+    """The same of words and vectors that are at hand, such as gensim's KeyedVectors.
+
+    Arguments:
+        words: the words. vectors: float[n, dimensions], a row for each.
+        Others: as of VectorFile.
+    """
+
+    def __init__(self, words: Sequence[str], vectors: np.ndarray, **others: Any) -> None:
+        super().__init__("", **others)
+        listed, rows = list(words), np.asarray(vectors)
+        if rows.ndim != 2 or rows.dtype.kind != "f" or len(rows) != len(listed) or not rows.size:
+            raise ParameterError(
+                f"`vectors` {rows.dtype}{list(rows.shape)} for {len(listed):,} words: give floats, "
+                "a row for each word"
+            )
+        if not np.isfinite(rows).all():
+            raise ParameterError("`vectors`: a number is not finite (nan or inf)")
+        self._given = WordVectors(listed, rows.astype(np.float32))
+
+    def read(self) -> WordVectors:
+        """Return the words and their vectors."""
+        return self._given
+
+
+class ReadVectors:
+    """A CountedText: words with their dimensions as features, phrases without features.
+
+    Words come in the order of their counts, or of the file; then phrases.
+    """
+
+    is_sorted = False
+    n_sentences = 0
+
+    def __init__(self, source: VectorFile, read: WordVectors, model: VectorModel) -> None:
+        self.normaliser = source.normaliser
+        self.text_format = source.text_format
+        self._index = source.index
+        texts, kept = _normal_forms(read.words, source.normaliser, source.report)
+        self._vectors = read.vectors[kept]
+        counts = self._counts_of(source)
+        self._strengths = np.zeros(len(texts), np.uint64)
+        if counts is None:
+            ranks = np.arange(1, len(texts) + 1)
+            self._shares = 1.0 / ranks / np.sum(1.0 / ranks)
+            self.n_tokens = 0
+        else:
+            self._strengths[:] = counts(texts)
+            self.n_tokens = source.index.n_tokens if source.index else int(self._strengths.sum())
+            order = np.argsort(-self._strengths.astype(np.int64), kind="stable")
+            texts = [texts[row] for row in order.tolist()]
+            self._vectors, self._strengths = self._vectors[order], self._strengths[order]
+            self._shares = self._strengths / max(1, self.n_tokens)
+        self._texts = texts
+        self._phrases = _read_phrases(source, set(texts))
+        self._phrase_strengths = np.zeros(len(self._phrases), np.uint64)
+        if counts is not None and self._phrases:
+            self._phrase_strengths[:] = counts(self._phrases)
+        self.space = dimension_space(self._vectors.shape[1])
+        content = checksum_of_settings([texts, checksum_of_array(self._vectors)])
+        self.model = {**model.manifest(), "vectors": content}
+        self.marginals = content
+        known = [self._strengths.tolist(), self._phrases, self._phrase_strengths.tolist()]
+        index = source.index.corpus if source.index else None
+        self.corpus = checksum_of_settings([content, known, index])
+        longest = max((phrase.count(" ") + 1 for phrase in self._phrases), default=1)
+        self.parameters = {"dimensions": self._vectors.shape[1], "words": len(texts)}
+        if source.index is None:
+            self.parameters["max_length"] = longest
+
+    def _counts_of(self, source: VectorFile) -> Callable[[list[str]], np.ndarray] | None:
+        if source.index is not None:
+            return source.index.count
+        if source.counts is None:
+            return None
+        known: dict[str, int] = {}
+        for phrase, count in read_counts(source.counts).items():
+            text = _split(phrase, self.normaliser, lambda piece: True)
+            known[text] = known.get(text, 0) + count
+        return lambda texts: np.array([known.get(text, 0) for text in texts], np.uint64)
+
+    def gather_marginals(self, min_count: int) -> None:
+        """Nothing is to be done: vectors have no counts to weigh."""
+
+    def lowest_count(self, selection: Selection) -> int:
+        """Return the least count of a phrase of the index; words have none."""
+        return selection.min_count
+
+    def lesson(self, rows: int, features: int) -> Lesson:
+        """Return what is asked for, of the words and dimensions that there are."""
+        return Lesson(min(rows, len(self._texts)), self.space.hashes.size, 1)
+
+    def frequent_features(self, most: int) -> np.ndarray:
+        """Return the hashes of all dimensions, uint64, ascending."""
+        return np.sort(self.space.hashes)
+
+    def total(self) -> None:
+        """It is not known before how many phrases there are."""
+
+    def parts(self, min_count: int, max_length: int, by_hash: bool = False) -> Iterator[Part]:
+        """Yield words in batches, then phrases: all that were named, or the index's."""
+        for begin in range(0, len(self._texts), BATCH_PHRASES):
+            stop = min(begin + BATCH_PHRASES, len(self._texts))
+            yield Part((self._words, begin, stop), stop - begin)
+        if max_length == 1:
+            return
+        for begin in range(0, len(self._phrases), BATCH_PHRASES):
+            stop = min(begin + BATCH_PHRASES, len(self._phrases))
+            yield Part((self._named, begin, stop), stop - begin)
+        if self._index is not None:
+            for first, stop in phrase_walk.chunk_words(self._index.word_counts()):
+                yield Part((self._indexed, (first, stop), min_count, max_length), stop - first)
+
+    def count(self, part: Part) -> list[PhraseBatch]:
+        """Return the batches of a part."""
+        give, *arguments = part.content
+        return list(give(*arguments))
+
+    def _words(self, begin: int, stop: int) -> Iterator[PhraseBatch]:
+        text, ends = _blob(self._texts[begin:stop])
+        yield PhraseBatch(
+            hash_blob(text, ends), text, np.diff(ends), self._strengths[begin:stop],
+            dimension_counts(self._vectors[begin:stop]), self.space, self._shares[begin:stop],
+        )  # fmt: skip
+
+    def _named(self, begin: int, stop: int) -> Iterator[PhraseBatch]:
+        text, ends = _blob(self._phrases[begin:stop])
+        yield self._phrase_batch(text, ends, self._phrase_strengths[begin:stop])
+
+    def _indexed(
+        self, first_words: tuple[int, int], min_count: int, max_length: int
+    ) -> Iterator[PhraseBatch]:
+        """Yield the phrases of two words and more of an index."""
+        index = self._index
+        assert index is not None
+        chunk = phrase_walk.gather_chunk(index.shards, first_words, index.n_words, max_length)
+        for length in range(2, max_length + 1):
+            all_lows, all_highs = chunk.runs(length, min_count)
+            for begin in range(0, all_lows.size, BATCH_PHRASES):
+                lows = all_lows[begin : begin + BATCH_PHRASES]
+                highs = all_highs[begin : begin + BATCH_PHRASES]
+                text, ends = index.render(
+                    chunk.rows, lows, np.full(lows.size, length), chunk.before
+                )
+                yield self._phrase_batch(text, ends, (highs - lows).astype(np.uint64))
+
+    def _phrase_batch(
+        self, text: np.ndarray, ends: np.ndarray, strengths: np.ndarray
+    ) -> PhraseBatch:
+        return PhraseBatch(
+            hash_blob(text, ends), text, np.diff(ends), strengths, no_counts(strengths.size),
+            self.space,
+        )  # fmt: skip
+
+
+def _normal_forms(
+    words: list[str], normaliser: Normaliser, report: VectorReport
+) -> tuple[list[str], list[int]]:
+    """Return the normal forms of words, each once, and the row of the first that has it."""
+    rows: dict[str, int] = {}
+    for row, word in enumerate(words):
+        text = normaliser.token(word)
+        if not text or len(text.split()) != 1 or text != text.strip():
+            report.spaces += 1
+        elif rows.setdefault(text, row) != row:
+            report.alike += 1
+    if not rows:
+        raise ParameterError("no word with a vector is left: look at what the normaliser drops")
+    report.words = len(rows)
+    return list(rows), list(rows.values())
+
+
+def _read_phrases(source: VectorFile, words: set[str]) -> list[str]:
+    """Return the phrases that were named and are no words, in their normal form, each once."""
+    if source.phrases is None:
+        return []
+    whole = source.text_format == "lines"
+    found: dict[str, None] = {}
+    for _, phrase, _ in read_counted_phrases(source.phrases):
+        text = _split(phrase, source.normaliser, lambda piece: whole or piece in words)
+        if text and text not in words:
+            found[text] = None
+    return list(found)
+
+
+def _split(phrase: str, normaliser: Normaliser, is_word: Callable[[str], bool]) -> str:
+    return " ".join(split_phrase(phrase, normaliser, is_word))
+
+
+def _blob(texts: list[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Return texts as UTF-8 end to end, uint8, and where each begins, int64[n + 1]."""
+    data = [text.encode() for text in texts]
+    ends = np.zeros(len(data) + 1, np.int64)
+    np.cumsum([len(one) for one in data], out=ends[1:])
+    return np.frombuffer(b"".join(data), np.uint8), ends

@@ -1,0 +1,407 @@
+"""A file of word vectors -> its words and float32[n, dimensions].
+
+Text has a word and its numbers a line, with a header `words dimensions` (word2vec, fastText) or
+without (GloVe); word2vec's binary has the header, then words with float32 behind them; `.npy` has
+the numbers alone, and its words stand in a list, one a line.
+"""
+
+import struct
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from distsim.corpus.lines import BLOCK_BYTES, WholeLines, read_lines, split_lines
+from distsim.corpus.sources import (
+    Source,
+    file_label,
+    find_sources,
+    open_source,
+    spooled_sources,
+)
+from distsim.errors import InputError, ParameterError
+
+_HEAD_BYTES = 1 << 16
+_PIECE_BYTES = 1 << 20
+_LONGEST_WORD = 1 << 12  # bytes, in binary files
+_MOST_DIMENSIONS = 1 << 16
+_OF_NUMBERS = frozenset(b"0123456789+-.eEnaifNAIF \t\r")
+_CONVERT = "convert the file (iconv -f LATIN1 -t UTF-8)"
+_WRONG_WIDTH = "the header may promise wrong dimensions: fetch the file, or save it, again"
+_NPY = b"\x93NUMPY"
+_NO_VECTORS = {
+    struct.pack("<i", 793712314): "a model of fastText: name its .vec file",
+    b"\x80": "a pickle: save the vectors in word2vec's format (gensim: save_word2vec_format)",
+    b"PK\x03\x04": "a zip archive: unpack it",
+    b"\x89HDF": "an HDF5 file: save the vectors in word2vec's format",
+}
+
+
+class WordVectors(NamedTuple):
+    """Words as they stand in the file, and their vectors, float32[n, dimensions]."""
+
+    words: list[str]
+    vectors: NDArray[np.float32]
+
+
+def read_vectors(
+    path: str | Path, *, words: str | Path | None = None, most_words: int | None = None
+) -> WordVectors:
+    """Read word vectors of whatever format, plain or packed; `-` is standard input.
+
+    Arguments:
+        words: the list of words, one a line, of a .npy file.
+        most_words: read only so many, the first, which mostly are the most frequent.
+
+    Raises:
+        InputError: the file is empty or damaged, lines differ in their numbers, a number is not
+            finite, the header promises what the file does not hold, a word is no UTF-8 or stands
+            there twice. The message names the file and the line, or the word of a binary file.
+        ParameterError: `words` is missing, or does not go with the format.
+    """
+    if most_words is not None and most_words < 1:
+        raise ParameterError(f"`most_words` {most_words}: choose 1 or more")
+    if Path(path).is_dir():
+        raise InputError(f"{path}: is a folder, wanted a file of word vectors: name one")
+    with spooled_sources(find_sources([path])) as (source,):
+        label = source.label
+        with open_source(source) as stream:
+            head = _read_up_to(stream, _HEAD_BYTES)
+        if not head:
+            raise InputError(f"{label}: is empty: name a file of word vectors")
+        for begin, what in _NO_VECTORS.items():
+            if head.startswith(begin):
+                raise InputError(f"{label}: is {what}")
+        is_npy = head.startswith(_NPY)
+        if is_npy and words is None:
+            raise ParameterError(f"{label}: holds numbers alone: name the list of its `words`")
+        if words is not None and not is_npy:
+            raise ParameterError(f"{label}: holds its words itself: leave out `words`")
+        if is_npy:
+            found = _read_npy(source, str(words), most_words)
+        elif _is_binary(head):
+            found = _read_binary(source, most_words)
+        else:
+            found = _read_text(source, most_words)
+    return found
+
+
+def read_counted_phrases(path: str | Path) -> Iterator[tuple[int, str, int | None]]:
+    """Yield (line, phrase, count) of lines `w1 .. wn<TAB>count`, of which the count may be missing.
+
+    Raises:
+        InputError: a line is no UTF-8, or what follows the tab is no count.
+    """
+    label = file_label(path)
+    for number, line in read_lines(path):
+        text = _decoded(line, f"{label}, line {number}")
+        phrase, tab, count = text.rstrip("\r\n").partition("\t")
+        if not phrase.strip():
+            continue
+        if tab and not (count.isascii() and count.isdigit()):
+            raise InputError(
+                f"{label}, line {number}: {count!r} follows the tab, wanted a count: a whole "
+                "number from 0"
+            )
+        yield number, phrase, int(count) if tab else None
+
+
+def read_counts(path: str | Path) -> dict[str, int]:
+    """Return the count of every phrase of a file of `w1 .. wn<TAB>count`; or `word count`.
+
+    Raises:
+        InputError: a line has no count, or a phrase stands there twice.
+    """
+    label, counts = file_label(path), dict[str, int]()
+    for number, phrase, count in read_counted_phrases(path):
+        if count is None:
+            phrase, _, last = phrase.strip().rpartition(" ")
+            if not phrase or not (last.isascii() and last.isdigit()):
+                raise InputError(
+                    f"{label}, line {number}: has no count: wanted a phrase, a tab and a count"
+                )
+            count = int(last)
+        if phrase in counts:
+            raise InputError(
+                f"{label}, line {number}: {phrase!r} has a count in an earlier line: leave one out"
+            )
+        counts[phrase] = count
+    return counts
+
+
+def _read_up_to(stream: BinaryIO, n_bytes: int) -> bytes:
+    pieces = []
+    while n_bytes > 0 and (piece := stream.read(n_bytes)):
+        pieces.append(piece)
+        n_bytes -= len(piece)
+    return b"".join(pieces)
+
+
+def _header(line: bytes) -> tuple[int, int] | None:
+    """Return the words and dimensions that a first line promises, None where it is no header."""
+    pieces = line.split()
+    if len(pieces) != 2 or not all(piece.isdigit() for piece in pieces):
+        return None
+    return int(pieces[0]), int(pieces[1])
+
+
+def _is_binary(head: bytes) -> bool:
+    first, newline, rest = head.partition(b"\n")
+    if not newline or _header(first) is None:
+        return False
+    second = rest.partition(b"\n")[0]
+    return bool(set(second.partition(b" ")[2]) - _OF_NUMBERS) and b"\t" not in second[:1]
+
+
+class _Gathered:
+    """Words and vectors as they come, checked."""
+
+    def __init__(self, label: str, unit: str, most: int | None) -> None:
+        self.label = label
+        self._unit = unit
+        self._most = most
+        self._places: dict[str, int] = {}
+        self._blocks: list[np.ndarray] = []
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @property
+    def is_full(self) -> bool:
+        return self._most is not None and len(self) >= self._most
+
+    def add(self, words: list[str], vectors: np.ndarray, places: range) -> None:
+        """Add words with their vectors; places: the lines, or the numbers, of the words."""
+        if self._most is not None:
+            words = words[: self._most - len(self)]
+            vectors = vectors[: len(words)]
+        with np.errstate(over="ignore"):
+            vectors = vectors.astype(np.float32)
+        finite = np.isfinite(vectors).all(axis=1)
+        if not finite.all():
+            at = int(np.argmin(finite))
+            raise InputError(
+                f"{self._at(places[at])}: the vector of {words[at]!r} holds a number that is not "
+                "finite (nan or inf): leave the word out or mend it"
+            )
+        known = self._places
+        for place, word in zip(places, words, strict=False):
+            if known.setdefault(word, place) != place:
+                raise InputError(
+                    f"{self._at(place)}: {word!r} stands in {self._unit} {known[word]} already: "
+                    "leave one of the two out"
+                )
+        self._blocks.append(vectors)
+
+    def result(self) -> WordVectors:
+        """Return all of it."""
+        if not self._places:
+            raise InputError(f"{self.label}: holds no word: name a file of word vectors")
+        return WordVectors(list(self._places), np.concatenate(self._blocks))
+
+    def require_promised(self, promised: int) -> None:
+        """Refuse a header that promises another number of words."""
+        if len(self) != promised and not self.is_full:
+            raise InputError(
+                f"{self.label}, line 1: the header promises {promised:,} words, {len(self):,} "
+                "follow: fetch the file again, or mend the header"
+            )
+
+    def _at(self, place: int) -> str:
+        return f"{self.label}, {self._unit} {place}"
+
+
+def _read_text(source: Source, most: int | None) -> WordVectors:
+    label = source.label
+    gathered = _Gathered(label, "line", most)
+    lines = WholeLines(label, BLOCK_BYTES, BLOCK_BYTES)
+    header = n_numbers = None
+    with open_source(source) as stream:
+        for block in lines.read(stream):
+            first, texts = block.first_line, split_lines(block.text)
+            if first == 1:
+                header = _header(texts[0])
+                if header is not None:
+                    first, texts, n_numbers = 2, texts[1:], header[1]
+                    _require_dimensions(n_numbers, f"{label}, line 1")
+                else:
+                    n_numbers = _count_numbers(texts[0], f"{label}, line 1")
+            assert n_numbers is not None
+            if texts:
+                of_what = "as the header says" if header else "as in line 1"
+                words, vectors = _parsed(texts, n_numbers, label, first, of_what)
+                gathered.add(words, vectors, range(first, first + len(words)))
+            if gathered.is_full:
+                break
+    if header is not None:
+        gathered.require_promised(header[0])
+    return gathered.result()
+
+
+def _count_numbers(line: bytes, place: str) -> int:
+    """Return how many numbers end a first line without a header."""
+    pieces = line.split()
+    n = 0
+    while n + 1 < len(pieces) and _is_number(pieces[-1 - n]):
+        n += 1
+    if n == 0:
+        raise InputError(
+            f"{place}: ends with no number, wanted a word and its numbers, parted by spaces: is it "
+            "a file of word vectors?"
+        )
+    _require_dimensions(n, place)
+    return n
+
+
+def _require_dimensions(n: int, place: str) -> None:
+    if not 1 <= n <= _MOST_DIMENSIONS:
+        raise InputError(
+            f"{place}: {n:,} dimensions, wanted 1 to {_MOST_DIMENSIONS:,}: is it a file of word "
+            "vectors?"
+        )
+
+
+def _parsed(
+    lines: list[bytes], n: int, label: str, first: int, of_what: str
+) -> tuple[list[str], np.ndarray]:
+    """Return the words of some lines and their n numbers each, float64."""
+    words, texts = [], []
+    for number, line in enumerate(lines, first):
+        stripped = line.rstrip()
+        word, _, rest = stripped.partition(b" ")
+        if rest.count(b" ") != n - 1 or not word or b"\t" in stripped:
+            word, rest = _parted(stripped, n, f"{label}, line {number}", of_what)
+        words.append(_decoded(word, f"{label}, line {number}"))
+        texts.append(rest)
+    numbers = _numbers(b" ".join(texts))
+    if numbers is None or numbers.size != n * len(lines):
+        for number, text in enumerate(texts, first):
+            one = _numbers(text)
+            if one is None or one.size != n:
+                faulty = [piece for piece in text.split() if not _is_number(piece)]
+                shown = faulty[0].decode(errors="replace") if faulty else ""
+                raise InputError(
+                    f"{label}, line {number}: {shown!r} is no number, wanted {n} numbers after "
+                    f"the word, {of_what}: mend or remove the line"
+                )
+    assert numbers is not None
+    return words, numbers.reshape(-1, n)
+
+
+def _parted(line: bytes, n: int, place: str, of_what: str) -> tuple[bytes, bytes]:
+    """Return the word of a line, which may hold spaces, and its n last pieces."""
+    pieces = line.split()
+    n_found = 0
+    while n_found + 1 < len(pieces) and _is_number(pieces[-1 - n_found]):
+        n_found += 1
+    if len(pieces) - 1 < n or (n_found != n and len(pieces) - 1 > n) or line[:1].isspace():
+        raise InputError(
+            f"{place}: {max(0, len(pieces) - 1):,} numbers after the word, wanted {n:,}, {of_what}"
+            ": "
+            "mend or remove the line"
+        )
+    return b" ".join(pieces[:-n]), b" ".join(pieces[-n:])
+
+
+def _numbers(text: bytes) -> np.ndarray | None:
+    """Return the numbers in a text, float64; None where something in it is none."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # of numpy before 2.3, where it is no error
+        try:
+            return np.fromstring(text, np.float64, sep=" ")
+        except (ValueError, DeprecationWarning):
+            return None
+
+
+def _is_number(piece: bytes) -> bool:
+    try:
+        float(piece)
+    except ValueError:
+        return False
+    return True
+
+
+def _decoded(text: bytes, place: str, remedy: str = _CONVERT) -> str:
+    try:
+        return text.decode()
+    except UnicodeDecodeError:
+        raise InputError(f"{place}: is not valid UTF-8: {remedy}") from None
+
+
+def _read_binary(source: Source, most: int | None) -> WordVectors:
+    label = source.label
+    gathered = _Gathered(label, "word", most)
+    with open_source(source) as stream:
+        held = _read_up_to(stream, _PIECE_BYTES)
+        first, _, held = held.partition(b"\n")
+        header = _header(first)
+        assert header is not None
+        promised, n = header
+        _require_dimensions(n, f"{label}, line 1")
+        n_bytes = 4 * n
+        while len(gathered) < promised and not gathered.is_full:
+            words, starts, at = list[str](), list[int](), 0
+            while len(gathered) + len(words) < promised:
+                space = held.find(b" ", at, at + _LONGEST_WORD)
+                if space < 0 or space + 1 + n_bytes > len(held):
+                    break
+                place = f"{label}, word {len(gathered) + len(words) + 1}"
+                words.append(_decoded(held[at:space].lstrip(b"\n"), place, _WRONG_WIDTH))
+                starts.append(space + 1)
+                at = space + 1 + n_bytes
+            if words:
+                rows = np.frombuffer(b"".join(held[s : s + n_bytes] for s in starts), "<f4")
+                begin = len(gathered) + 1
+                gathered.add(words, rows.reshape(-1, n), range(begin, begin + len(words)))
+            more = stream.read(max(_PIECE_BYTES, n_bytes))
+            held = held[at:] + more
+            if not more and not words and len(gathered) < promised:
+                raise InputError(
+                    f"{label}: ends or is damaged in word {len(gathered) + 1:,} of the "
+                    f"{promised:,} with {n} dimensions that its header promises: fetch it again"
+                )
+            if not words and len(held) > _LONGEST_WORD + n_bytes + _PIECE_BYTES:
+                raise InputError(
+                    f"{label}: word {len(gathered) + 1:,} is longer than {_LONGEST_WORD:,} bytes: "
+                    + _WRONG_WIDTH
+                )
+        if not gathered.is_full and (held.strip(b"\n") or stream.read(1)):
+            raise InputError(
+                f"{label}: goes on after the {promised:,} words of {n} dimensions that its header "
+                "promises: fetch it again"
+            )
+    return gathered.result()
+
+
+def _read_npy(source: Source, words: str, most: int | None) -> WordVectors:
+    label = source.label
+    with open_source(source) as stream:
+        try:
+            vectors = np.lib.format.read_array(stream, allow_pickle=False)
+        except (ValueError, EOFError, MemoryError) as error:
+            reason = str(error).split("\n")[0] or "too large"
+            raise InputError(f"{label}: is no whole .npy file ({reason}): save it again") from None
+    if vectors.ndim != 2 or vectors.dtype.kind != "f" or vectors.size == 0:
+        raise InputError(
+            f"{label}: holds {vectors.dtype}{list(vectors.shape)}, wanted floats, a row for each "
+            "word: save it so"
+        )
+    _require_dimensions(vectors.shape[1], label)
+    listed = []
+    for number, line in read_lines(words):
+        place = f"{file_label(words)}, line {number}"
+        word = _decoded(line, place).rstrip("\r\n")
+        if not word.strip():
+            raise InputError(f"{place}: holds no word, wanted one for each row of {label}")
+        listed.append(word)
+    if len(listed) != len(vectors):
+        raise InputError(
+            f"{file_label(words)}: {len(listed):,} words for the {len(vectors):,} rows of {label}: "
+            "wanted one a row, in the same order"
+        )
+    gathered = _Gathered(label, "row", most)
+    gathered.add(listed, vectors, range(1, len(listed) + 1))
+    return gathered.result()
