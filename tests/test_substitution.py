@@ -164,6 +164,8 @@ def test_an_occurrence_sees_its_sentence_and_its_edges(alice_index):
     far = Occurrence.of(lexicon, "the " * 30, "king", "")
     assert far.left.tolist() == lexicon.ids(["the"] * REACH).tolist()
     assert far.right.tolist() == [0]
+    exact = Occurrence.of(lexicon, "the " * REACH, "king", "")
+    assert exact.left.tolist() == [*lexicon.ids(["the"] * REACH), 0]
 
 
 def test_the_slots_signature_is_a_sum_over_the_words_around(learnt):

@@ -36,17 +36,16 @@ class Occurrence:
         Raises:
             ParameterError: the target is empty.
         """
-        before = left.split()[-REACH - 1 :]
-        after = right.split()[: REACH + 1]
-        left_words = lexicon.words(" ".join(before))[::-1]
-        right_words = lexicon.words(" ".join(after))
+        before, after = left.split(), right.split()
+        left_words = lexicon.words(" ".join(before[-REACH:]))[::-1]
+        right_words = lexicon.words(" ".join(after[:REACH]))
         target_words = lexicon.words(target)
         if not target_words:
             raise ParameterError("the target is empty: give at least one word")
         return cls(
             target_words,
-            _side(lexicon, left_words),
-            _side(lexicon, right_words),
+            _side(lexicon, left_words, len(before) <= REACH),
+            _side(lexicon, right_words, len(after) <= REACH),
             left_words[:REACH],
             right_words[:REACH],
         )
@@ -96,6 +95,7 @@ def split_at(sentence: str, phrase: str) -> tuple[str, str, str]:
     )
 
 
-def _side(lexicon: Lexicon, words: tuple[str, ...]) -> np.ndarray:
+def _side(lexicon: Lexicon, words: tuple[str, ...], is_whole: bool) -> np.ndarray:
+    """Return the ids of the nearest words; is_whole: `words` go on to the sentence's edge."""
     ids = lexicon.ids(words[:REACH])
-    return ids if len(words) > REACH else np.append(ids, BOUNDARY)
+    return np.append(ids, BOUNDARY) if is_whole and len(words) <= REACH else ids
