@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     )
     from distsim.evaluation.evaluate import evaluate
     from distsim.evaluation.gold import GoldSet, read_gold
+    from distsim.export import to_frame, word_vectors
     from distsim.grammar.alignment import RuleAligner
     from distsim.grammar.decomposition import decompose
     from distsim.grammar.pivot import PivotOptions, PivotReport, pivot_grammar
@@ -140,6 +141,8 @@ _HOME = {
     "Weighting": "contexts.weights",
     "augment_phrase_table": "paraphrase.augment",
     "build_bitext": "bitext.build",
+    "to_frame": "export",
+    "word_vectors": "export",
     "named_contexts": "contexts.ngram",
     "merge_tables": "signatures.merge",
     "decompose": "grammar.decomposition",
@@ -227,6 +230,8 @@ __all__ = [
     "sign",
     "similarities",
     "similarity",
+    "to_frame",
+    "word_vectors",
 ]
 
 

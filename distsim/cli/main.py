@@ -18,6 +18,7 @@ from distsim.cli import (
     count,
     demo,
     evaluate,
+    export,
     extract,
     index,
     info,
@@ -89,6 +90,12 @@ _signatures("merge", merge.merge, "Merge tables of parts of a corpus into the ta
 _signatures("similarity", similarity.similarity, "Tell how alike two phrases are.")
 _signatures("neighbours", neighbours.neighbours, "Find the phrases most alike.")
 _signatures("evaluate", evaluate.evaluate, "Measure how well similarities agree with people's.")
+
+_signatures(
+    "export",
+    export.export,
+    "Write vectors, phrases or neighbours for gensim, pandas, networkx.",
+)
 
 _paraphrases("paraphrase", paraphrase.paraphrase, "Find what else could be said, and why.")
 _paraphrases(

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from html import escape
 from pathlib import Path
 from typing import Any, overload
 
@@ -164,6 +165,11 @@ class SignatureTable:
 
     def __repr__(self) -> str:
         return f"<SignatureTable {self.path}: {len(self):,} phrases, {self.fingerprint.short}>"
+
+    def _repr_html_(self) -> str:
+        rows = [("phrases", f"{len(self):,}"), *self.fingerprint.fields().items()]
+        cells = "".join(f"<tr><th>{escape(a)}</th><td>{escape(b)}</td></tr>" for a, b in rows)
+        return f"<table><caption>{escape(str(self.path))}</caption>{cells}</table>"
 
     def normal_form(self, phrase: str) -> str:
         """Return the phrase as it stands in the table, if it does.

@@ -1,0 +1,48 @@
+"""`distsim export TABLE -o FILE`: a table's vectors, phrases or neighbours for other tools."""
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from distsim.cli.console import counted, read_lines, say
+
+if TYPE_CHECKING:
+    Format = str
+else:  # typer wants an Enum
+    Format = StrEnum("Format", {n: n for n in ("w2v", "w2v-bin", "parquet", "csv", "graphml")})
+
+
+def export(
+    table: Annotated[
+        str, typer.Argument(metavar="TABLE", help="A table, or an index that was signed.")
+    ],
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FILE", help="Packed if it ends in .gz.")
+    ],
+    output_format: Annotated[
+        Format,
+        typer.Option(
+            "--format",
+            help="w2v, w2v-bin: real-valued vectors of words; parquet, csv: phrases with their "
+            "signatures; graphml: who is near whom.",
+        ),
+    ] = "w2v",
+    phrases: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Only these phrases, one a line.")
+    ] = None,
+    neighbours: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="K", help="parquet, csv, graphml: K neighbours of each."),
+    ] = None,
+) -> None:
+    """Write a table's vectors, phrases or neighbours for gensim, pandas, polars, networkx."""
+    from distsim.export import export as write
+    from distsim.signatures.table import SignatureTable
+
+    opened = SignatureTable.open(table)
+    named = None
+    if phrases is not None:
+        named = [line for line in read_lines(phrases) if line.strip()]
+    n = write(opened, output, format=str(output_format), phrases=named, neighbours=neighbours)
+    say(f"{output}: {counted(n, 'row')}")

@@ -1,0 +1,215 @@
+"""A table -> files and frames that other tools read: vectors, phrases, neighbours, a graph."""
+
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from distsim.corpus.vectors import WordVectors
+from distsim.doors import Texts, one_or_many_texts
+from distsim.errors import IncompatibleError, ParameterError
+from distsim.nearest import NeighbourSearch
+from distsim.signatures.table import SignatureTable
+from distsim.storage.files import LineWriter, open_output
+
+FORMATS = ("w2v", "w2v-bin", "parquet", "csv", "graphml")
+_FRAMES = ("pandas", "polars")
+_BLOCK = 1024
+
+
+def word_vectors(table: SignatureTable, phrases: Texts | None = None) -> WordVectors:
+    """Return real-valued unit vectors of a table's words, the most frequent first, or of phrases.
+
+    Arguments:
+        phrases: made of their words; those of which no word has a vector are left out.
+
+    Raises:
+        IncompatibleError: the table keeps no vectors of words.
+        ParameterError: a phrase is empty.
+    """
+    parts = table.parts
+    if parts is None:
+        raise IncompatibleError(
+            f"{table.path}: keeps no vectors of words: sign it with the preset learnt, or from "
+            "vectors, and keep its parts"
+        )
+    if phrases is not None:
+        found = [(one, table.composed_vector(one)) for one in one_or_many_texts(phrases)]
+        made = [(one, vector) for one, vector in found if vector is not None]
+        rows = [vector.astype(np.float32) for _, vector in made]
+        empty = np.empty((0, table.n_bits), np.float32)
+        return WordVectors([one for one, _ in made], np.stack(rows) if rows else empty)
+    places = np.searchsorted(table.hashes, parts.hashes)
+    places = np.minimum(places, max(0, len(table) - 1))
+    here = np.flatnonzero(table.hashes[places] == parts.hashes) if len(table) else places[:0]
+    order = here[np.argsort(-table.strengths[places[here]].astype(np.int64), kind="stable")]
+    words = [table.text(row) for row in places[order].tolist()]
+    return WordVectors(words, parts.vectors[order].astype(np.float32))
+
+
+def export(
+    table: SignatureTable,
+    path: str | Path,
+    *,
+    format: str = "w2v",
+    phrases: Texts | None = None,
+    neighbours: int | None = None,
+) -> int:
+    """Write a table, or what it says, for other tools; return the number of rows written.
+
+    `w2v` and `w2v-bin` hold real-valued vectors of words, or of `phrases` made of their words, a
+    space written as `_`. `parquet` (by pyarrow) and `csv` hold phrase, strength and signature, or,
+    with `neighbours`, focal phrase, rank, phrase, similarity and strength. `graphml` (by networkx)
+    is the graph of neighbours, 10 of each where not said.
+
+    Arguments:
+        path: written whole or not at all, packed where it ends in .gz; `-` for standard output.
+        phrases: only these; all of the table where None.
+        neighbours: so many of each phrase.
+
+    Raises:
+        IncompatibleError: vectors are wanted and the table keeps none.
+        ParameterError: there is no such format, or the library that writes it is not installed.
+    """
+    if format not in FORMATS:
+        raise ParameterError(f"`format` {format!r}: choose one of {', '.join(FORMATS)}")
+    if neighbours is not None and (neighbours < 1 or format.startswith("w2v")):
+        raise ParameterError(
+            f"`neighbours` {neighbours} with {format}: leave it out, or choose 1 or more"
+        )
+    if format.startswith("w2v"):
+        vectors = word_vectors(table, phrases)
+        with open_output(path) as out:
+            _write_vectors(out, vectors, binary=format == "w2v-bin")
+        return len(vectors.words)
+    columns = _columns(table, phrases, neighbours or (10 if format == "graphml" else None))
+    if format == "csv":
+        with open_output(path) as out:
+            _write_csv(out, columns)
+    elif format == "parquet":
+        _write_bytes(path, _parquet(columns))
+    else:
+        _write_bytes(path, _graphml(columns))
+    return len(columns["phrase"])
+
+
+def to_frame(results: Iterable[Any], library: str | None = None) -> Any:
+    """Return results, such as neighbours or concordance lines, as a pandas or polars frame.
+
+    Arguments:
+        results: named tuples, a column for each of their fields.
+        library: `pandas` or `polars`; the first that is installed where None.
+
+    Raises:
+        ParameterError: neither is installed, or a result has no fields.
+
+    >>> to_frame([table.find("the king")])
+    Traceback (most recent call last):
+    distsim.errors.ParameterError: results[0]: has no fields: give named tuples, such as neighbours
+    """
+    rows = list(results)
+    for number, row in enumerate(rows):
+        if not hasattr(row, "_asdict"):
+            raise ParameterError(
+                f"results[{number}]: has no fields: give named tuples, such as neighbours"
+            )
+    names = rows[0]._fields if rows else ()
+    columns = {name: [getattr(row, name) for row in rows] for name in names}
+    wanted = _FRAMES if library is None else (library,)
+    for name in wanted:
+        if name in _FRAMES and find_spec(name) is not None:
+            return import_module(name).DataFrame(columns)
+    raise ParameterError(f"a frame needs {' or '.join(wanted)}: install it (pip install pandas)")
+
+
+def _write_vectors(out: LineWriter, found: WordVectors, binary: bool) -> None:
+    words = [word.replace(" ", "_").encode() for word in found.words]
+    out.write(b"%d %d\n" % (len(words), found.vectors.shape[1]))
+    for word, vector in zip(words, found.vectors, strict=True):
+        if binary:
+            out.write(word + b" " + vector.astype("<f4").tobytes() + b"\n")
+        else:
+            numbers = " ".join(f"{value:.6g}" for value in vector.tolist())
+            out.write(word + b" " + numbers.encode() + b"\n")
+
+
+def _columns(
+    table: SignatureTable, phrases: Texts | None, neighbours: int | None
+) -> dict[str, Sequence[Any] | NDArray[Any]]:
+    """Return the columns of a table, or of its phrases' neighbours."""
+    if phrases is None:
+        rows = np.arange(len(table))
+    else:
+        rows = table.find(one_or_many_texts(phrases))
+        rows = rows[rows >= 0]
+    texts = [table.text(row) for row in rows.tolist()]
+    if neighbours is None:
+        signatures = [row.tobytes() for row in np.ascontiguousarray(table.bits[rows])]
+        return {"phrase": texts, "strength": table.strengths[rows], "signature": signatures}
+    search = NeighbourSearch(table)
+    found = list(chain.from_iterable(_near(search, text, neighbours) for text in texts))
+    names = ("focal", "rank", "phrase", "similarity", "strength")
+    return {name: [row[n] for row in found] for n, name in enumerate(names)}
+
+
+def _near(search: NeighbourSearch, focal: str, k: int) -> Iterator[tuple[Any, ...]]:
+    for rank, one in enumerate(search.nearest(focal, k) or (), 1):
+        yield focal, rank, one.phrase, one.similarity, one.strength
+
+
+def _write_csv(out: LineWriter, columns: dict[str, Any]) -> None:
+    import csv
+
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    for number, row in enumerate(zip(*columns.values(), strict=True)):
+        writer.writerow([one.hex() if isinstance(one, bytes) else one for one in row])
+        if number % _BLOCK == _BLOCK - 1:
+            out.write(text.getvalue().encode())
+            text.seek(0)
+            text.truncate()
+    out.write(text.getvalue().encode())
+
+
+def _parquet(columns: dict[str, Any]) -> bytes:
+    _require("pyarrow", "parquet")
+    import pyarrow
+    from pyarrow import parquet
+
+    out = io.BytesIO()
+    parquet.write_table(pyarrow.table(columns), out)
+    return out.getvalue()
+
+
+def _graphml(columns: dict[str, Any]) -> bytes:
+    _require("networkx", "graphml")
+    import networkx
+
+    graph = networkx.DiGraph()
+    for focal, _, phrase, similarity, strength in zip(*columns.values(), strict=True):
+        graph.add_node(focal)
+        graph.add_node(phrase, strength=int(strength))
+        graph.add_edge(focal, phrase, similarity=similarity)
+    out = io.BytesIO()
+    networkx.write_graphml(graph, out)
+    return out.getvalue()
+
+
+def _require(library: str, name: str) -> None:
+    if find_spec(library) is None:
+        raise ParameterError(
+            f"`format` {name} is written by {library}, which is not installed: "
+            "pip install 'distsim[export]'"
+        )
+
+
+def _write_bytes(path: str | Path, content: bytes) -> None:
+    with open_output(path) as out:
+        out.write(content)

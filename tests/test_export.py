@@ -1,0 +1,125 @@
+"""Tables for other tools: read back by the tools themselves."""
+
+import csv
+
+import numpy as np
+import pytest
+
+from distsim import (
+    VECTORS,
+    GivenVectors,
+    IncompatibleError,
+    ParameterError,
+    SignatureTable,
+    neighbours,
+    to_frame,
+)
+from distsim.comparison import ComposedCosine
+from distsim.corpus.vectors import read_vectors
+from distsim.export import export, word_vectors
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory) -> SignatureTable:
+    folder = tmp_path_factory.mktemp("export")
+    base = np.random.default_rng(1).standard_normal((20, 30)).astype(np.float32)
+    vectors = np.concatenate([base, base + 0.3 * base[::-1]])
+    (folder / "counts").write_text("".join(f"w{i}\t{100 - i}\n" for i in range(40)))
+    (folder / "phrases").write_text("w1 w2\nw3 w4\n")
+    source = GivenVectors(
+        [f"w{i}" for i in range(40)], vectors,
+        counts=folder / "counts", phrases=folder / "phrases",
+    )  # fmt: skip
+    return SignatureTable.build(source, folder / "table", VECTORS)
+
+
+@pytest.mark.parametrize("form", ["w2v", "w2v-bin"])
+def test_word_vectors_are_read_back(table, tmp_path, form):
+    assert export(table, tmp_path / "v", format=form) == 40
+    found = read_vectors(tmp_path / "v")
+    wanted = word_vectors(table)
+    assert found.words == wanted.words == [f"w{i}" for i in range(40)]  # by count
+    np.testing.assert_allclose(found.vectors, wanted.vectors, rtol=1e-5)
+    again = SignatureTable.build(GivenVectors(*found), tmp_path / "again", VECTORS)
+    pairs = [("w1", "w30"), ("w2", "w9")]
+    assert ComposedCosine(again).similarities(pairs) != [None, None]
+
+
+@pytest.mark.parametrize("form", ["w2v", "w2v-bin"])
+def test_gensim_reads_them(table, tmp_path, form):
+    models = pytest.importorskip("gensim.models")
+    export(table, tmp_path / "v", format=form)
+    read = models.KeyedVectors.load_word2vec_format(tmp_path / "v", binary=form == "w2v-bin")
+    assert len(read) == 40
+    ours = ComposedCosine(table)
+    for a, b in (("w1", "w30"), ("w2", "w9"), ("w5", "w6")):
+        assert read.similarity(a, b) == pytest.approx(ours.similarity(a, b), abs=1e-4)
+    assert export(table, tmp_path / "p", format=form, phrases=["w1 w2", "w9 x", "x y"]) == 2
+    read = models.KeyedVectors.load_word2vec_format(tmp_path / "p", binary=form == "w2v-bin")
+    assert read.index_to_key == ["w1_w2", "w9_x"]
+    assert read.similarity("w1_w2", "w9_x") == pytest.approx(
+        ours.similarity("w1 w2", "w9 x"), abs=1e-4
+    )
+
+
+def test_csv(table, tmp_path):
+    assert export(table, tmp_path / "t.csv", format="csv") == 42
+    with open(tmp_path / "t.csv", encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["phrase"] for row in rows] == list(table)
+    assert [int(row["strength"]) for row in rows] == table.strengths.tolist()
+    assert bytes.fromhex(rows[7]["signature"]) == table.bits[7].tobytes()
+
+
+def test_parquet(table, tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    export(table, tmp_path / "t.parquet", format="parquet")
+    assert parquet.read_table(tmp_path / "t.parquet")["phrase"].to_pylist() == list(table)
+    export(table, tmp_path / "n.parquet", format="parquet", phrases=["w1", "no"], neighbours=3)
+    found = parquet.read_table(tmp_path / "n.parquet")
+    wanted = neighbours(table, "w1", k=3)
+    assert found["phrase"].to_pylist() == [one.phrase for one in wanted]
+    assert found["similarity"].to_pylist() == [one.similarity for one in wanted]
+    polars = pytest.importorskip("polars")
+    assert polars.read_parquet(tmp_path / "n.parquet")["rank"].to_list() == [1, 2, 3]
+
+
+def test_graphml(table, tmp_path):
+    networkx = pytest.importorskip("networkx")
+    export(table, tmp_path / "g", format="graphml", phrases=["w1", "w2"], neighbours=4)
+    graph = networkx.read_graphml(tmp_path / "g")
+    (first, *_) = neighbours(table, "w1", k=1)
+    assert graph.edges["w1", first.phrase]["similarity"] == pytest.approx(first.similarity)
+    assert graph.out_degree("w1") == graph.out_degree("w2") == 4
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_frames(table, library):
+    pytest.importorskip(library)
+    near = neighbours(table, "w1", k=3)
+    frame = to_frame(near, library)
+    assert list(frame.columns) == list(near[0]._fields)
+    assert list(frame["phrase"]) == [one.phrase for one in near]
+    # Batches take a frame's column.
+    assert table.find(frame["phrase"]).tolist() == table.find([n.phrase for n in near]).tolist()
+    assert neighbours(table, frame["phrase"], k=1) == neighbours(
+        table, [one.phrase for one in near], k=1
+    )
+
+
+def test_what_cannot_be(table, tmp_path, alice_index, run):
+    with pytest.raises(ParameterError, match="`format` 'xml': choose one of w2v"):
+        export(table, tmp_path / "x", format="xml")
+    with pytest.raises(ParameterError, match="`neighbours` 3 with w2v"):
+        export(table, tmp_path / "x", neighbours=3)
+    with pytest.raises(IncompatibleError, match="keeps no vectors of words"):
+        export(SignatureTable.open(alice_index.path), tmp_path / "x")
+    with pytest.raises(ParameterError, match="needs numpy: install it"):
+        to_frame([], "numpy")
+    assert not (tmp_path / "x").exists()
+    run("export", alice_index.path, "-o", tmp_path / "x", status=1)
+    (tmp_path / "p").write_text("w1\nw2 w3\n")
+    _, err = run("export", table.path, "-o", tmp_path / "v.gz", "--phrases", tmp_path / "p")
+    assert "2 rows" in err
+    assert read_vectors(tmp_path / "v.gz").words == ["w1", "w2_w3"]
+    run("export", table.path, "-o", tmp_path / "n.csv", "--format", "csv", "--neighbours", 2)
