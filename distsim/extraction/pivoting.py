@@ -1,7 +1,7 @@
 """Rules as numbers -> paraphrase rules, by the road of `grammar/pivot`; and why one is there."""
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -55,22 +55,41 @@ def pivot_rules(
     options = options or PivotOptions(max_translations=MAX_TRANSLATIONS)
     found = rules if isinstance(rules, NumericRules) else NumericRules(rules)
     report = PivotReport(FaultyLines(found.artifact.path))
-    return write_paraphrases(
-        translations_of(found), output, options, report, jobs=jobs, memory_bytes=memory_bytes,
-        progress=progress,
+    kept = _meeting(found) if options.identities == "drop" else None
+    write_paraphrases(
+        translations_of(found, kept), output, options, report, jobs=jobs,
+        memory_bytes=memory_bytes, progress=progress,
     )  # fmt: skip
+    alone = len(found) - report.read
+    report.read += alone
+    report.identities += alone if options.identities == "drop" else 0
+    report.notes = [
+        "probabilities are those of the counts, before anything was pruned"
+        + (f"; {alone:,} rules are alone with their foreign side" if alone else "")
+    ]
+    return report
 
 
-def translations_of(rules: NumericRules) -> Translations:
-    """Return rules as pairing takes them, every probability from its counts."""
-    label = rules.label.astype(np.int64)
+def _meeting(rules: NumericRules) -> np.ndarray:
+    """Return the rules whose foreign side has another rule too; the others make no paraphrase."""
+    same = rules.foreign[1:] == rules.foreign[:-1]
+    return np.flatnonzero(np.append(same, False) | np.append(False, same))
+
+
+def translations_of(rules: NumericRules, kept: np.ndarray | None = None) -> Translations:
+    """Return rules as pairing takes them, every probability from its counts.
+
+    kept: int64, these rules alone; all where None.
+    """
+    some: Any = slice(None) if kept is None else kept
+    label = rules.label[some].astype(np.int64)
     text, starts = rules.sides("english")
     n_gaps, n_symbols = rules.n_gaps(), rules.n_symbols()
-    english = rules.english
+    english = rules.english[some]
     gaps = n_gaps[english]
-    orders = np.where(gaps == 2, np.where(rules.swaps == 1, _SWAPPED, _STRAIGHT), 0)
-    c = rules.count.astype(np.float64)
-    c_fe, c_f, c_e, c_lf, c_le = rules.margins.astype(np.float64).T
+    orders = np.where(gaps == 2, np.where(rules.swaps[some] == 1, _SWAPPED, _STRAIGHT), 0)
+    c = rules.count[some].astype(np.float64)
+    c_fe, c_f, c_e, c_lf, c_le = rules.margins[some].astype(np.float64).T
     columns = {
         E_GIVEN_F_LHS: c / c_lf,
         F_GIVEN_E_LHS: c / c_le,
@@ -79,18 +98,18 @@ def translations_of(rules: NumericRules) -> Translations:
         LHS_GIVEN_E: c_le / c_e,
         LHS_GIVEN_F: c_lf / c_f,
         E_GIVEN_LHS: c_le / rules.label_counts[label],
-        LEX_E_GIVEN_F: np.exp(-rules.lex[:, 0]),
-        LEX_F_GIVEN_E: np.exp(-rules.lex[:, 1]),
+        LEX_E_GIVEN_F: np.exp(-rules.lex[some, 0]),
+        LEX_F_GIVEN_E: np.exp(-rules.lex[some, 1]),
         RARITY: np.exp(1.0 - c),
     }
     bitexts = None
     if rules.bitexts.shape[1] > 1:
         bits = np.uint64(1) << np.arange(rules.bitexts.shape[1], dtype=np.uint64)
-        bitexts = ((rules.bitexts > 0) * bits).sum(axis=1, dtype=np.uint64)
+        bitexts = ((rules.bitexts[some] > 0) * bits).sum(axis=1, dtype=np.uint64)
     return Translations(
         labels=[b"[" + name + b"]" for name in rules.labels],
         label=label,
-        sources=rules.foreign.astype(np.uint64),
+        sources=rules.foreign[some].astype(np.uint64),
         targets=english.astype(np.uint64),
         orders=orders.astype(np.uint32),
         n_gaps=gaps,
@@ -99,8 +118,8 @@ def translations_of(rules: NumericRules) -> Translations:
         stops=starts[english.astype(np.int64) + 1],
         n_symbols=n_symbols[english],
         links=frozen(rules.links.astype(np.int32)),
-        link_starts=rules.link_starts[:-1],
-        link_stops=rules.link_starts[1:],
+        link_starts=rules.link_starts[:-1][some],
+        link_stops=rules.link_starts[1:][some],
         columns=columns,
         column_names={name: name for name in columns},
         has_gaps=True,
