@@ -44,15 +44,15 @@ def settings() -> dict[str, Setting]:
     default = replace(PRESETS["default"], min_score=0.0)
     plain = replace(PRESETS["marton"], min_score=0.0)
 
-    def weights(*values: object) -> ParaphraseOptions:
-        return replace(default, weighting=Weighting(*values))  # type: ignore[arg-type]
+    def weights(scheme: str, **settings: float) -> ParaphraseOptions:
+        return replace(default, weighting=Weighting(scheme, **settings))
 
     return {
         "paper": Setting(plain, ""),
         "paper, mcc 5000": Setting(replace(plain, mcc=5000), ""),
         "default": Setting(default),
         "llr": Setting(weights("llr")),
-        "ppmi, shift 0": Setting(weights("ppmi", 0.75, 0.0)),
+        "ppmi, shift 0": Setting(weights("ppmi", shift=0.0)),
         "no sides, no signatures": Setting(replace(default, one_sided=0), ""),
         "no signatures": Setting(default, ""),
         "no sides": Setting(replace(default, one_sided=0)),

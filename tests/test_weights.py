@@ -75,7 +75,7 @@ def test_manifests_keep_the_settings_that_matter():
     assert json.dumps(Weighting("ppmi").manifest()) == (
         '{"scheme": "ppmi", "alpha": 0.75, "shift": 1.0}'
     )
-    full = Weighting("ppmi", 0.5, 0.0, 0.001, 2.0)
+    full = Weighting("ppmi", alpha=0.5, shift=0.0, subsample=0.001, discount=2.0)
     assert list(full.manifest()) == ["scheme", "alpha", "shift", "subsample", "discount"]
     assert Weighting.from_manifest(full.manifest() | {"marginals": "x"}) == full
 

@@ -1,7 +1,7 @@
 """Counted features -> weights: raw, log, ppmi, llr or log-llr."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -48,6 +48,7 @@ class Weighting:
     """
 
     scheme: str = "raw"
+    _: KW_ONLY
     alpha: float = 0.75
     shift: float = 1.0
     subsample: float | None = None

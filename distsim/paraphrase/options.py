@@ -13,7 +13,7 @@ Entailment = Literal["off", "contained", "containing", "both"]
 ENTAILMENTS: tuple[str, ...] = get_args(Entailment)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ParaphraseOptions:
     """How paraphrases are found (Marton 2013, section 3.2, by his names where he has one).
 
