@@ -93,6 +93,7 @@ def test_a_rule_worked_by_hand(tmp_path):
     assert (report.read, report.links, report.identities, report.gappy) == (5, 4, 5, 2)
     lines, _ = pivoted(HAND, tmp_path, **BY_PLACE, rarity_rule="added")
     assert f"RarityPenalty={0.3 * 0.2 / math.e:.5f}" in lines[0]
+    assert "RarityPenalty: the least of the links" in report.lines()
 
 
 def test_the_worked_rules_of_the_thesis(tmp_path):
@@ -194,7 +195,9 @@ def test_joint_columns_are_known_and_renormalised(tmp_path):
     for key, rule in parsed(lines).items():
         for name in ("p(e|f,LHS)", "p(f|e,LHS)", "p(e|f)", "p(f|e)", "p(LHS|e)", "p(LHS|f)"):
             assert rule[name] == pytest.approx(expected[key][name], abs=2e-5), (key, name)
-    same_label, _ = pivoted(text, tmp_path, label_free="same-label")
+    assert "p(e|f), p(f|e): summed over all foreign sides" in told
+    same_label, report = pivoted(text, tmp_path, label_free="same-label")
+    assert "p(f|e): summed over the foreign sides shared under this label" in str(report.notes)
     # here all links have the label: the same value; over N alone there would be no rule at all
     assert parsed(same_label)["[V]", "brings", "gets"]["p(e|f)"] == pytest.approx(
         -math.log(22 / 75), abs=1e-5

@@ -231,6 +231,7 @@ def write_paraphrases(
     pivot = _Pivot(translations, rules, options)
     most = max(1, min(_MOST_PAIRS, memory_bytes // _PAIR_BYTES // (jobs or available_cores())))
     report.features = pivot.names
+    report.notes += pivot.choices()
     total = pivot.n_pairs
     with open_output(output) as out:
         for made in ordered_map(pivot.write, pivot.chunks(most), jobs):
@@ -441,6 +442,19 @@ class _Pivot:
         if has(LEX_E_GIVEN_F) and has(LEX_F_GIVEN_E):
             names += [LEX_E_GIVEN_F, LEX_F_GIVEN_E]
         return sorted(names)
+
+    def choices(self) -> list[str]:
+        """Return which of two definitions was taken, a line for each feature that has two."""
+        told = []
+        if E_GIVEN_F in self.names and self._rules.numbers.n_labels > 1:
+            over = (
+                "all foreign sides" if self._free else "the foreign sides shared under this label"
+            )
+            told.append(f"{E_GIVEN_F}, {F_GIVEN_E}: summed over {over}")
+        if RARITY in self.names:
+            added = self._options.rarity_rule == "added"
+            told.append(f"{RARITY}: {'of the counts added' if added else 'the least'} of the links")
+        return told
 
     def chunks(self, most: int) -> Iterator[np.ndarray]:
         """Yield rules by source side, about `most` pairs, one side's together."""
