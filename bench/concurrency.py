@@ -25,7 +25,7 @@ from faults import run_here, write_corpus
 
 PHRASES = ("the", "of the", "said", "and the", "time", "in a")
 PAIRS = [("time", "day"), ("the", "a"), ("said", "thought"), ("in the", "of the")]
-_BUILD = "index build --format text a.txt -o x.index"
+_BUILD = "index build --format text a.txt -o x.index --force"
 READERS = ("count", "kwic", "similarity", "verify")
 
 # What a reader saw: the checksum of the state, and its answers.
@@ -108,7 +108,7 @@ def watch(
 
 def plan(folder: Path, n: int, draw: random.Random) -> list[Callable[[], None]]:
     """Return n changes: adding, signing, verifying the old state away by building anew."""
-    commands = ["index add x.index b.txt", "index add x.index c.txt", _BUILD,
+    commands = ["index add x.index b.txt --again", "index add x.index c.txt --again", _BUILD,
                 "sign x.index --min-count 3", "sign x.index --weights ppmi"]  # fmt: skip
     drawn = [commands[i % len(commands)] for i in range(n)]
     draw.shuffle(drawn)

@@ -85,7 +85,7 @@ def test_concordance_orders_and_samples(index):
     sample = index.concordance("a0", sample=5)
     assert len(sample) == 5 and set(sample) <= set(everything)
     assert index.concordance("a0", limit=0) == []
-    with pytest.raises(ParameterError, match="order: is 'up'"):
+    with pytest.raises(ParameterError, match="`order` is 'up'"):
         index.concordance("a0", order="up")
 
 
@@ -267,7 +267,7 @@ def bytes_of(folder) -> dict[str, bytes]:
 
 def test_options_out_of_range_are_refused():
     with pytest.raises(
-        ParameterError, match=f"shard_tokens: is 600000000, choose 2 to {MAX_TOKENS:,}"
+        ParameterError, match=f"`shard_tokens`: is 600000000, choose 2 to {MAX_TOKENS:,}"
     ):
         IndexOptions(shard_tokens=600_000_000)
     with pytest.raises(ParameterError, match="choose lines or text"):
@@ -309,7 +309,7 @@ def test_what_is_no_phrase_is_refused_by_its_place(index, bad):
             with pytest.raises(ParameterError, match="phrase: is "):
                 ask(bad)
     for options in ({"width": 2.5}, {"limit": "3"}, {"sample": True}, {"width": -1}):
-        with pytest.raises(ParameterError, match=f"^{next(iter(options))}: is "):
+        with pytest.raises(ParameterError, match=f"^`{next(iter(options))}`: is "):
             index.concordance("a0", **options)
 
 

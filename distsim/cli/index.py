@@ -10,6 +10,7 @@ from distsim.cli.console import (
     ForceOption,
     JobsOption,
     counted,
+    in_flags,
     may_replace,
     progress_bar,
     say,
@@ -94,7 +95,7 @@ def build(
     with progress_bar() as bar:
         index = CorpusIndex.build(
             corpus, output, options, force=force, jobs=jobs, progress=bar, memory_bytes=memory,
-            notice=say,
+            notice=lambda doubt: say(in_flags(doubt)),
         )  # fmt: skip
     _report(index)
 
@@ -118,7 +119,12 @@ def add(
 
     with progress_bar() as bar:
         extended = CorpusIndex.open(index).add(
-            corpus, again=again, jobs=jobs, progress=bar, memory_bytes=memory, notice=say
+            corpus,
+            again=again,
+            jobs=jobs,
+            progress=bar,
+            memory_bytes=memory,
+            notice=lambda doubt: say(in_flags(doubt)),
         )
     repeated = extended.report.repeated
     for one in repeated[:_SHOWN_REPEATED]:

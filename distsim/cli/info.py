@@ -26,8 +26,15 @@ def info(
     if as_json:
         put(json.dumps(described, ensure_ascii=False))
         return
+    parameters = described["parameters"]
+    described["parameters"] = parameters | {
+        name: len(parameters[name]) for name in _LONG_LISTS if name in parameters
+    }
     for name, value in _flat(described):
         put(name, value)
+
+
+_LONG_LISTS = ("texts", "earlier")  # of an index: an entry a file, an entry an addition
 
 
 def _describe(artifact: Any) -> dict[str, Any]:

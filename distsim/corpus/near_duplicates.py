@@ -173,9 +173,9 @@ class NearDuplicates:
     def _check_memory(self) -> None:
         if self.n_bytes > self._memory:
             raise ParameterError(
-                f"--dedup near holds {self._n_lines:,} different lines, about "
-                f"{self.n_bytes / 2**30:.1f} GB, and was given --memory "
-                f"{self._memory / 2**30:.1f}G: give more, or use --dedup exact"
+                f"`dedup` near holds {self._n_lines:,} different lines, about "
+                f"{self.n_bytes / 2**30:.1f} GB, and was given `memory_bytes` "
+                f"{self._memory / 2**30:.1f}G: give more, or use `dedup` exact"
             )
 
 

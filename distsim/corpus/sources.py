@@ -114,7 +114,7 @@ def open_source(source: Source) -> Iterator[BinaryIO]:
             raise InputError(
                 f"{label}: unpacks to more than {LARGEST_RATIO:,} times its size and more than "
                 f"{_unpack_limit / 2**20:,.0f} MB: if that is meant, raise the limit with "
-                "distsim --unpack-limit SIZE"
+                "distsim --unpack-limit SIZE, or set_unpack_limit"
             ) from None
         except OSError as error:
             raise InputError(f"{label}: cannot be read: {error.strerror or error}") from None

@@ -78,14 +78,14 @@ def doubted_format(text: bytes, text_format: TextFormat) -> str:
         if len(glued) >= _FEWEST_SIGNS and len(glued) > alone:
             return (
                 f"looks untokenised (`{glued[0]}`): its words keep their "
-                "punctuation; running text wants --format text (text_format='text')"
+                "punctuation; running text wants `text_format` text"
             )
         return ""
     escaped = [piece for piece in pieces if _ESCAPED.search(piece)]
     if len(escaped) >= _FEWEST_SIGNS:
         return (
             f"looks tokenised and escaped as by Moses (`{escaped[0]}`): "
-            "tokenised text wants --format lines (text_format='lines')"
+            "tokenised text wants `text_format` lines"
         )
     return ""
 

@@ -68,10 +68,10 @@ class IndexOptions:
 
     def __post_init__(self) -> None:
         if self.text_format not in TEXT_FORMATS:
-            raise ParameterError(f"text_format: is {self.text_format!r}, choose lines or text")
+            raise ParameterError(f"`text_format` is {self.text_format!r}, choose lines or text")
         if self.dedup not in DEDUPS:
-            raise ParameterError(f"dedup: is {self.dedup!r}, choose one of {', '.join(DEDUPS)}")
-        whole_number(self.shard_tokens, "shard_tokens", 2, MAX_TOKENS)
+            raise ParameterError(f"`dedup` is {self.dedup!r}, choose one of {', '.join(DEDUPS)}")
+        whole_number(self.shard_tokens, "`shard_tokens`", 2, MAX_TOKENS)
 
     def manifest(self) -> dict[str, Any]:
         """Return what a manifest keeps."""
@@ -213,7 +213,7 @@ def _parted(known: KnownTexts, sources: list[Source]) -> tuple[list[Source], lis
             raise InputError(
                 f"{found.label}: has grown: its first {found.n_bytes:,} bytes are in the index "
                 f"already: add only what is new (tail -c +{found.n_bytes + 1} of the unpacked "
-                "text), or ask for the whole again (--again, again=True)"
+                "text), or ask for the whole once more with `again`"
             )
         if found is None:
             new.append(source)

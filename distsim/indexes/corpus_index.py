@@ -280,7 +280,7 @@ class CorpusIndex:
         Raises:
             ParameterError: the pattern has no gap, or no word on one side of it.
         """
-        whole_number(longest_gap, "longest_gap", 1)
+        whole_number(longest_gap, "`longest_gap`", 1)
         return _each(pattern, lambda one: self._gapped(one, longest_gap), "pattern")
 
     @overload
@@ -313,12 +313,12 @@ class CorpusIndex:
             gapped: the phrase is a pattern as in `gapped`.
         """
         if order not in ORDERS:
-            raise ParameterError(f"order: is {order!r}, choose one of {', '.join(ORDERS)}")
-        whole_number(width, "width", 0, _WIDEST)
+            raise ParameterError(f"`order` is {order!r}, choose one of {', '.join(ORDERS)}")
+        whole_number(width, "`width`", 0, _WIDEST)
         if limit is not None:
-            whole_number(limit, "limit", 0)
+            whole_number(limit, "`limit`", 0)
         if sample is not None:
-            whole_number(sample, "sample", 1)
+            whole_number(sample, "`sample`", 1)
         return _each(
             phrase, lambda one: self._concordance(one, limit, width, order, sample, gapped)
         )
@@ -337,8 +337,8 @@ class CorpusIndex:
         The `before` words before the phrase, nearest last, then the `after` words behind
         it; 0 from the sentence's edge outwards. In no particular order of rows.
         """
-        whole_number(before, "before", 0, _WIDEST)
-        whole_number(after, "after", 0, _WIDEST)
+        whole_number(before, "`before`", 0, _WIDEST)
+        whole_number(after, "`after`", 0, _WIDEST)
         return _each(phrase, lambda one: self._neighbourhoods(one, before, after))
 
     def ngrams(
@@ -348,9 +348,9 @@ class CorpusIndex:
 
         In index order: by the ids of the words, a phrase before its continuations.
         """
-        whole_number(shortest, "shortest", 1, _LONGEST)
-        whole_number(longest, "longest", shortest, _LONGEST)
-        whole_number(min_count, "min_count", 1)
+        whole_number(shortest, "`shortest`", 1, _LONGEST)
+        whole_number(longest, "`longest`", shortest, _LONGEST)
+        whole_number(min_count, "`min_count`", 1)
         return self._ngrams(shortest, longest, min_count)
 
     def _ngrams(self, shortest: int, longest: int, min_count: int) -> Iterator[tuple[str, int]]:

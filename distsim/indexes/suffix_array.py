@@ -30,7 +30,7 @@ def build_suffix_array(tokens: np.ndarray) -> np.ndarray:
     if tokens.size > MAX_TOKENS:
         raise ParameterError(
             f"a shard of {tokens.size:,} tokens: at most {MAX_TOKENS:,} can be sorted; "
-            "lower --shard-tokens"
+            "lower `shard_tokens`"
         )
     if tokens.size == 0:
         return np.empty(0, np.uint32)
