@@ -114,6 +114,7 @@ def test_columns_keep_their_values():
     assert np.nanmax(abs(decode(coded.codes, coded.table) - values)) < 0.01
 
 
+@pytest.mark.extra
 def test_parquet_has_the_same_rules(tmp_path):
     pq = pytest.importorskip("pyarrow.parquet")
     lines = drawn_grammar(tmp_path / "grammar", n=60)

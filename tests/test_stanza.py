@@ -220,6 +220,7 @@ def test_trees_and_tags_line_by_line(tmp_path):
     assert len(list(tmp_path.iterdir())) == 4
 
 
+@pytest.mark.extra
 def test_the_real_pipeline(run, corpus, tmp_path):
     needs_stanza()
     out = tmp_path / "out.conllu.gz"
@@ -243,6 +244,7 @@ def test_the_real_pipeline(run, corpus, tmp_path):
     assert first.nodes == [] and set(first.heads) == {-2}
 
 
+@pytest.mark.extra
 def test_trees_of_the_real_pipeline(run, tmp_path):
     """Exactly a line for every line: align takes them beside the text."""
     needs_stanza()
@@ -275,6 +277,7 @@ def tiny_spacy(folder):
     return folder
 
 
+@pytest.mark.extra
 def test_spacy(run, tmp_path):
     models = tiny_spacy(tmp_path / "models")
     (tmp_path / "text").write_text("John Smith  lives here. He lives\tthere.\n\nJohn lives.\n" * 2)
@@ -299,6 +302,7 @@ def test_spacy(run, tmp_path):
         assert what in err
 
 
+@pytest.mark.extra
 def test_spacy_on_tokenised_lines(run, tmp_path):
     models = tiny_spacy(tmp_path / "models")
     text = "John lives. here\n\na.b ( c\n"
@@ -310,6 +314,7 @@ def test_spacy_on_tokenised_lines(run, tmp_path):
     assert [len(li.split()) for li in (tmp_path / "tags").read_text().split("\n")] == [3, 0, 3, 0]
 
 
+@pytest.mark.extra
 def test_dependencies_of_spacy():
     """Heads past tokens of white space; what is no tree is left out."""
     pytest.importorskip("spacy", reason="needs spaCy: pip install 'distsim[spacy]'")

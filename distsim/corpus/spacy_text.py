@@ -11,7 +11,7 @@ from distsim.corpus.annotating import Annotated, Report, refuse
 from distsim.corpus.annotation import check_tree
 
 INSTALL = "pip install 'distsim[spacy]'"
-FETCH = "fetch models with python -m spacy download en_core_web_sm and give --models en_core_web_sm"
+FETCH = "fetch models with python -m spacy download en_core_web_sm and name it as `models`"
 
 
 @dataclass(frozen=True)

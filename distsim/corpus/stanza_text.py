@@ -12,7 +12,7 @@ from distsim.corpus.trees import TreeReader
 from distsim.errors import ParameterError
 
 INSTALL = "pip install torch==2.13.0 'distsim[stanza]' (another torch may bring GPU libraries)"
-FETCH = "fetch models with stanza.download('en', model_dir=DIR) and give --models DIR"
+FETCH = "fetch models with stanza.download('en', model_dir=DIR) and name DIR as `models`"
 PROCESSORS = ("tokenize", "mwt", "pos", "lemma", "depparse", "ner", "constituency")
 
 
@@ -54,7 +54,7 @@ class StanzaAnnotator:
                 yield f"processor {name!r}: choose of {', '.join(PROCESSORS)}"
             elif name not in packages:
                 yield (
-                    f"{self.models}: has no model for {name!r}: fetch one, or choose --processors "
+                    f"{self.models}: has no model for {name!r}: fetch one, or choose `processors` "
                     f"of {', '.join(packages)}"
                 )
 
