@@ -1,9 +1,11 @@
 """Readers of annotated corpora: what they read, and what they say when it is broken."""
 
 import gzip
+import random
 
 import pytest
 
+from distsim.corpus import conllu as conllu_reader
 from distsim.corpus.annotated import read_annotated
 from distsim.corpus.annotation import Arc, Node
 from distsim.errors import InputError
@@ -224,3 +226,59 @@ def test_gum():
     assert all(len(s.words) == len(s.ner) == len(s.heads) for s in sentences)
     assert sum(len(s.enhanced) for s in sentences) > 98363
     assert sentences[0].ner == ["abstract", "abstract", "o", "abstract", "abstract", "o"]
+
+
+MIXED = """# newdoc id = x
+# constituency = (ROOT (S (NP a) (VP b)))
+1\ta\tA\tX\tNN\t_\t2\tx\t2:x|0:y\tNER=B-PER
+2\tb\tb\tVERB\t_\t_\t0\troot\t0:root\tSpaceAfter=No
+
+# text = del
+1-2\tdel\t_\t_\t_\t_\t_\t_\t_\tEntity=(7-odd
+1\tde\tde\tX\tIN\t_\t0\troot\t_\tEntity=(1-place-new
+2\tel\tel\tX\tDT\t_\t1\tx\t2.1:det\t_
+2.1\te\te\tX\tDT\t_\t_\t_\t1:conj\t_
+3\tC\tc\tX\tDT\t_\t2\tx\t_\tEntity=1)|ner=O
+
+1\tx\tx\tX\tX\t_\t_\t_\t_\t_
+2\ty\ty\tX\tX\t_\t_\t_\t_\t_
+
+
+"""
+
+
+PUT = ["", "_", "\t", "\n", "\n\n", "\r", *"#0129-.|:()", "Entity=", "NER=", "é", "x"]
+
+
+def outcome(text, path):
+    path.write_text(text, newline="")
+    sentences = []
+    try:
+        sentences.extend(read_annotated([path]))
+    except InputError as error:
+        return None, str(error)
+    return sentences, None
+
+
+def test_columns_at_once_are_as_lines_one_by_one(tmp_path, monkeypatch):
+    """Usual sentences are read by columns; texts changed at random give the same either way."""
+    draw = random.Random(7)
+    texts = [MIXED, MIXED.replace("\n", "\r\n"), MIXED[:-2], MIXED[:-1] + "\r\n"]
+    for _ in range(1500):
+        text = list(MIXED)
+        for _ in range(draw.choice((1, 1, 2, 3))):
+            place = draw.randrange(len(text))
+            text[place] = draw.choice(PUT)
+        texts.append("".join(text))
+    path = tmp_path / "x"
+    usual = [lines.split("\n") for lines in MIXED.strip().split("\n\n")]
+    parser = conllu_reader._Parser()
+    assert [parser._usual(lines, "", 1) is None for lines in usual] == [False, True, False]
+    by_columns = [outcome(text, path) for text in texts]
+    monkeypatch.setattr(conllu_reader._Parser, "_usual", lambda *arguments: None)
+    n_read = n_refused = 0
+    for text, found in zip(texts, by_columns, strict=True):
+        assert found == outcome(text, path), text
+        n_read += found[1] is None
+        n_refused += found[1] is not None
+    assert min(n_read, n_refused) > 300

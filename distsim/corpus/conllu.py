@@ -1,11 +1,13 @@
 """CoNLL-U text -> annotated sentences, checked."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import repeat
 
 from distsim.corpus.annotation import (
     NO_HEAD,
     OUTSIDE,
+    ROOT,
     AnnotatedSentence,
     Arc,
     Normalised,
@@ -18,6 +20,7 @@ from distsim.corpus.sources import Source
 from distsim.corpus.trees import TreeReader
 
 COLUMNS = 10
+_MOST_KEPT = 1 << 18  # of what repeats: parsed once
 _TREE = re.compile(r"#\s*constituency\s*=\s*(.*)")
 _PREFIX = re.compile(r"^[BIESLU]-")  # of entity classes in BIO and BIOES
 
@@ -44,21 +47,69 @@ def read_conllu(blocks: Iterable[Block], sources: Sequence[Source]) -> Iterator[
                 yield from parser.sentence(lines, sources[source].path, first)
             lines, first, source = [], block.first_line, block.source
             parser.new_document()
-        line = block.first_line
+        file = sources[source].path
         pieces = block.text.decode().split("\n")
         if pieces[-1] == "":
             pieces.pop()
-        for text in pieces:
-            if text and text != "\r":
-                lines.append(text)
-            else:
-                if lines:
-                    yield from parser.sentence(lines, sources[source].path, first)
-                lines = []
-                first = line + 1
-            line += 1
+        begin = 0
+        for end in [i for i, text in enumerate(pieces) if not text or text == "\r"]:
+            lines += pieces[begin:end]
+            if lines:
+                yield from parser.sentence(lines, file, first)
+            lines = []
+            begin = end + 1
+            first = block.first_line + begin
+        lines += pieces[begin:]
     if lines:
         yield from parser.sentence(lines, sources[source].path, first)
+
+
+class _Unusual(Exception):  # noqa: N818 (never seen outside)
+    """A sentence wants a closer look: line by line."""
+
+
+class _Brackets(_Unusual):
+    """Its mentions have to be followed from token to token."""
+
+
+class _Heads(dict[str, int]):
+    """HEAD as written -> the governor from 0, ROOT or NO_HEAD."""
+
+    def __missing__(self, head: str) -> int:
+        if head != "_" and not head.isdecimal():
+            raise _Unusual
+        governor = self[head] = NO_HEAD if head == "_" else int(head) - 1
+        return governor
+
+
+class _ArcParts(dict[str, tuple[int, str]]):
+    """`head:relation` -> the governor from 0 or ROOT, and the relation."""
+
+    def __missing__(self, part: str) -> tuple[int, str]:
+        head, _, kind = part.partition(":")
+        if not kind or not head.isdecimal():
+            raise _Unusual
+        parsed = int(head) - 1, kind
+        if len(self) < _MOST_KEPT:
+            self[part] = parsed
+        return parsed
+
+
+class _Classes(dict[str, str]):
+    """MISC -> the entity class, where it has no brackets."""
+
+    def __init__(self, parse: Callable[[str], str]) -> None:
+        self._parse = parse
+
+    def __missing__(self, misc: str) -> str:
+        if "\r" in misc:
+            raise _Unusual
+        if "Entity=" in misc:
+            raise _Brackets
+        found = self._parse(misc)
+        if len(self) < _MOST_KEPT:
+            self[misc] = found
+        return found
 
 
 class _Parser:
@@ -69,12 +120,23 @@ class _Parser:
         self._trees = TreeReader()
         self._mentions = Mentions()
         self._classes: dict[str, str] = {}
+        self._heads = _Heads()
+        self._arc_parts = _ArcParts()
+        self._class_of_misc = _Classes(self._named_class)
+        self._numbers: list[str] = []  # 1, 2, 3, ...
 
     def new_document(self) -> None:
         self._mentions = Mentions()
 
     def sentence(self, lines: list[str], file: str, first: int) -> Iterator[AnnotatedSentence]:
-        """Yield the sentence in `lines`, the first of which is line `first` of the file."""
+        """Yield the sentence in `lines`, the first of which is line `first` of the file.
+
+        Usual ones are read column by column; whatever is not so, or at fault, line by line.
+        """
+        usual = self._usual(lines, file, first)
+        if usual is not None:
+            yield usual
+            return
         tree_text: tuple[str, int] | None = None
         rows: list[tuple[int, list[str]]] = []
         for line, text in enumerate(lines, first):
@@ -100,6 +162,74 @@ class _Parser:
             self._add_tree(sentence, *tree_text)
         _check(sentence, token_lines)
         yield sentence
+
+    def _usual(self, lines: list[str], file: str, first: int) -> AnnotatedSentence | None:
+        """Return a sentence of comments and then tokens 1, 2, 3, ...; None if it is not so."""
+        n_comments = 0
+        tree: tuple[str, int] | None = None
+        for text in lines:
+            if text[0] != "#":
+                break
+            if text.startswith("# newdoc"):
+                self.new_document()
+            elif "constituency" in text and (found := _TREE.match(text)):
+                tree = (found[1], first + n_comments)
+            n_comments += 1
+        rows = [text.split("\t") for text in lines[n_comments:]]
+        lines_of: Sequence[int] = range(first + n_comments, first + len(lines))
+        if any(["-" in row[0] for row in rows]):
+            kept = [i for i, row in enumerate(rows) if not _is_range(row)]
+            rows = [rows[i] for i in kept]
+            lines_of = [lines_of[i] for i in kept]
+        try:
+            number, form, lemma, upos, xpos, _, head, types, deps, misc = zip(*rows, strict=True)
+            heads = [self._heads[text] for text in head]
+            enhanced = self._usual_arcs(deps)
+            ner = self._usual_classes(misc)
+        except (ValueError, _Unusual):
+            return None
+        n = len(number)
+        while len(self._numbers) < n:
+            self._numbers.append(str(len(self._numbers) + 1))
+        if (
+            list(number) != self._numbers[:n]
+            or any("" in column for column in (form, lemma, upos, xpos, types))
+            or any(arc[1] >= n for arc in enhanced)
+            or not (heads.count(NO_HEAD) == n or _is_tree(heads))
+        ):
+            return None
+        if ner is None:
+            ner = list(map(self._entity_class, misc, repeat(file), lines_of))
+        normal = self._normal
+        sentence = AnnotatedSentence(
+            [normal[text] for text in form],
+            [normal[text] for text in lemma],
+            list(xpos) if "_" not in xpos else _tags(xpos, upos),
+            ner, heads, list(types), enhanced, file=file, line=first,
+        )  # fmt: skip
+        if tree is not None:
+            self._add_tree(sentence, *tree)
+        return sentence
+
+    def _usual_classes(self, misc: Sequence[str]) -> list[str] | None:
+        """Return the entity classes; None where mentions in brackets are open or opened."""
+        if self._mentions.open:
+            return None
+        classes = self._class_of_misc
+        try:
+            return [classes[text] for text in misc]
+        except _Brackets:
+            return None
+
+    def _usual_arcs(self, deps: Sequence[str]) -> list[Arc]:
+        if deps.count("_") == len(deps):
+            return []
+        parts = self._arc_parts
+        return [
+            Arc(dependent, *parts[part])
+            for dependent, cell in enumerate(deps) if cell != "_"
+            for part in cell.split("|")
+        ]  # fmt: skip
 
     def _tokens(
         self, rows: list[tuple[int, list[str]]], file: str
@@ -152,21 +282,27 @@ class _Parser:
         return sentence, token_lines
 
     def _entity_class(self, misc: str, file: str, line: int) -> str:
-        brackets = named = None
-        if misc != "_":
+        brackets = None
+        if "Entity=" in misc:
             for item in misc.split("|"):
                 if item.startswith("Entity="):
                     brackets = item[7:]
-                elif item.startswith(("NER=", "ner=")):
-                    named = item[4:]
-        if brackets is None and named is None:
-            return self._normal[self._mentions.innermost(None)]
         try:
             inside = self._mentions.innermost(brackets)
         except ValueError as error:
             raise fault(file, line, str(error)) from None
+        if "NER=" in misc or "ner=" in misc:
+            return self._named_class(misc, inside)
+        return self._normal[inside]
+
+    def _named_class(self, misc: str, otherwise: str = OUTSIDE) -> str:
+        """Return the class that `NER=` or `ner=` names, else another."""
+        named = None
+        for item in misc.split("|"):
+            if item.startswith(("NER=", "ner=")):
+                named = item[4:]
         if named is None:
-            return self._normal[inside]
+            return self._normal[otherwise]
         known = self._classes.get(named)
         if known is None:
             bare = _PREFIX.sub("", named)
@@ -185,6 +321,36 @@ class _Parser:
                 "tokens: give each token one leaf",
             )  # fmt: skip
         sentence.nodes = tree.nodes
+
+
+def _is_range(row: list[str]) -> bool:
+    """Tell whether a row is of a multiword token, whose words follow."""
+    return len(row) == COLUMNS and "-" in row[0] and row[0][0] != "#"
+
+
+def _tags(xpos: Sequence[str], upos: Sequence[str]) -> list[str]:
+    return [other if tag == "_" else tag for tag, other in zip(xpos, upos, strict=True)]
+
+
+def _is_tree(heads: list[int]) -> bool:
+    """Tell whether every token reaches the one root; `check_tree` says what is wrong if not."""
+    n = len(heads)
+    if min(heads) < ROOT or max(heads) >= n or heads.count(ROOT) != 1:
+        return False
+    reached = [False] * n + [True]  # the last: ROOT is -1
+    for token, head in enumerate(heads):
+        if reached[head]:
+            reached[token] = True
+            continue
+        path = [token]
+        while not reached[head]:
+            path.append(head)
+            if len(path) > n:
+                return False
+            head = heads[head]
+        for step in path:
+            reached[step] = True
+    return True
 
 
 def _check(sentence: AnnotatedSentence, lines: list[int]) -> None:

@@ -21,6 +21,11 @@ class Mentions:
     def __init__(self) -> None:
         self._open: list[tuple[str, str]] = []
 
+    @property
+    def open(self) -> bool:
+        """Whether any mention is open."""
+        return bool(self._open)
+
     def innermost(self, brackets: str | None) -> str:
         """Return the class of the innermost mention over the next token, `o` if there is none.
 

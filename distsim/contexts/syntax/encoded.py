@@ -26,11 +26,19 @@ _SHAPES: dict[str, tuple[str, int]] = {  # dtype, columns
 _STARTS = {"arc_starts": "arcs", "begin_starts": "begin", "end_starts": "end"}
 
 
+class _Numbers(dict[str, int]):
+    """Text -> its number; a new one gets the next."""
+
+    def __missing__(self, text: str) -> int:
+        number = self[text] = len(self)
+        return number
+
+
 class Texts:
     """Texts <-> numbers, in order of first appearance; text 0 is empty, text 1 the root's."""
 
     def __init__(self) -> None:
-        self.numbers: dict[str, int] = {"": 0, ROOT_TEXT: 1}
+        self.numbers = _Numbers({"": 0, ROOT_TEXT: 1})
         self._spelled = GrowingArray(np.uint8)
         self._ends = GrowingArray(np.int64)
         self._ends.append(np.zeros(1, np.int64))
@@ -38,7 +46,7 @@ class Texts:
     def number(self, texts: Iterable[str]) -> list[int]:
         """Return the number of every text, numbering those that are new."""
         numbers = self.numbers
-        return [numbers.setdefault(text, len(numbers)) for text in texts]
+        return [numbers[text] for text in texts]
 
     def spelled(self) -> tuple[np.ndarray, np.ndarray]:
         """Return all texts so far end to end, uint8, and int64 offsets."""
@@ -156,12 +164,14 @@ class Encoder:
         heads = sentence.heads
         if NO_HEAD in heads:
             attached = [i for i in range(n) if heads[i] != NO_HEAD]
+            dependents += [base + i for i in attached]
+            heads = [heads[i] for i in attached]
+            types += number([sentence.types[i] for i in attached])
         else:
-            attached = list(range(n))
-        dependents += [base + i for i in attached]
-        governors += [base + heads[i] if heads[i] >= 0 else -1 for i in attached]
-        types += number(sentence.types[i] for i in attached)
-        graphs += [kernel.BASIC] * len(attached)
+            dependents += range(base, base + n)
+            types += number(sentence.types)
+        governors += [base + head if head >= 0 else -1 for head in heads]
+        graphs += [kernel.BASIC] * len(heads)
         for graph, arcs in (
             (kernel.ENHANCED, sentence.enhanced),
             (kernel.COLLAPSED, sentence.collapsed),
@@ -170,13 +180,13 @@ class Encoder:
             if arcs:
                 dependents += [base + arc[0] for arc in arcs]
                 governors += [base + arc[1] if arc[1] >= 0 else -1 for arc in arcs]
-                types += number(arc[2] for arc in arcs)
+                types += number([arc[2] for arc in arcs])
                 graphs += [graph] * len(arcs)
         if sentence.nodes:
             starts, stops, labels = self._nodes
             starts += [base + node[0] for node in sentence.nodes]
             stops += [base + node[1] for node in sentence.nodes]
-            labels += number(node[2] for node in sentence.nodes)
+            labels += number([node[2] for node in sentence.nodes])
         self.n_sentences += 1
 
     def _flush(self) -> Block:
