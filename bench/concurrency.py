@@ -93,11 +93,14 @@ def watch(
     ]
     legal.append({what: look(path, what) for what in READERS})
     for reader in readers:
+        reader.daemon = True  # whatever happens here, they end with us
         reader.start()
-    for change in changes:
-        change()
-        legal.append({what: look(path, what) for what in READERS})
-    stop.set()
+    try:
+        for change in changes:
+            change()
+            legal.append({what: look(path, what) for what in READERS})
+    finally:
+        stop.set()
     looks: Counter[str] = Counter()
     faults: list[str] = []
     for _ in readers:
