@@ -13,7 +13,8 @@ import pytest
 import distsim
 from tests.conftest import PROJECT, run_program
 
-README = (PROJECT / "README.md").read_text(encoding="utf-8")
+GUIDES = sorted((PROJECT / "docs" / "guides").glob("*.md"))
+README = "\n".join(p.read_text(encoding="utf-8") for p in [PROJECT / "README.md", *GUIDES])
 
 
 def python(*code: str, **options) -> subprocess.CompletedProcess:
