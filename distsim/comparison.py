@@ -144,6 +144,9 @@ class EstimatedCosine(Similarity):
 
     Raises:
         IncompatibleError: the tables were not made with the same settings.
+
+    >>> EstimatedCosine(table).similarity("alice", "alice")
+    1.0
     """
 
     name = "table"

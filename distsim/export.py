@@ -32,6 +32,10 @@ def word_vectors(table: SignatureTable, phrases: Texts | None = None) -> WordVec
     Raises:
         IncompatibleError: the table keeps no vectors of words.
         ParameterError: a phrase is empty.
+
+    >>> vectors = word_vectors(learnt)
+    >>> vectors.vectors.shape[1]
+    256
     """
     parts = table.parts
     if parts is None:

@@ -356,6 +356,12 @@ def rerank_neighbours(
     """Return neighbours of a phrase with another measure's similarities, ordered by them.
 
     Then by strength and text; those without one come last, with the similarity NaN.
+
+    >>> from distsim import ExactCosine
+    >>> near = neighbours(table, "the king", k=3, min_strength=5)
+    >>> again = rerank_neighbours("the king", near, ExactCosine(index, table))
+    >>> sorted(one.phrase for one in again) == sorted(one.phrase for one in near)
+    True
     """
     values = measure.similarities([(phrase, one.phrase) for one in near])
     again = [

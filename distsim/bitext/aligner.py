@@ -43,6 +43,9 @@ class AlignerOptions:
         iterations: factor of the number of sweeps, which is 5000 / sqrt(pairs) of the last
             model, at most 200, and a quarter of it of the first two.
         seed: of the random numbers; with the same seed the same links.
+
+    >>> AlignerOptions(samplers=1).symmetrisation
+    'grow-diag-final-and'
     """
 
     symmetrisation: Symmetrisation = "grow-diag-final-and"

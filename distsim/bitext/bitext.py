@@ -91,6 +91,13 @@ class Bitext:
         links: uint8[m, 2], (English position, other position), from 0, in ascending order
             within a pair. link_starts: uint64[n + 1] into it.
         trees, tags: of the English side; None where none were given.
+
+    >>> from distsim import build_bitext
+    >>> _ = (folder / "x").write_text("the house\\n")
+    >>> _ = (folder / "y").write_text("das haus\\n")
+    >>> _ = build_bitext(folder / "x", folder / "y", folder / "x-y.bitext")
+    >>> len(Bitext.open(folder / "x-y.bitext"))
+    1
     """
 
     def __init__(self, artifact: storage.Artifact) -> None:

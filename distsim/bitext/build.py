@@ -51,6 +51,12 @@ def build_bitext(
             links, trees or tags are not those of the pairs.
         ArtifactError: something that is no bitext stands at `path`, or it is being written.
         ParameterError: the normaliser drops tokens, and there are links, trees or tags.
+
+    >>> _ = (folder / "en").write_text("the house\\nthe cat\\na cat\\n")
+    >>> _ = (folder / "de").write_text("das haus\\ndie katze\\neine katze\\n")
+    >>> bitext = build_bitext(folder / "en", folder / "de", folder / "en-de.bitext")
+    >>> len(bitext), bitext.lines.tolist()
+    (3, [1, 2, 3])
     """
     options = options or BitextOptions()
     given = given or Given()

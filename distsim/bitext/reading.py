@@ -33,6 +33,9 @@ class BitextOptions:
         normaliser: what happens to every token.
         dedup: `exact` drops a pair whose two lines stood together before.
         unescape: undo the entities of Moses' tokenizer (`&apos;`) before anything else.
+
+    >>> BitextOptions(dedup="exact").text_format
+    'lines'
     """
 
     text_format: TextFormat = "lines"

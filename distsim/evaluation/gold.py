@@ -73,6 +73,11 @@ def read_gold(path: str | Path, *, columns: tuple[int, int, int] | None = None) 
     Raises:
         InputError: the file cannot be read, a line has not the columns that the first lines
             have, a score is no number; file, line and remedy are named.
+
+    >>> _ = (folder / "gold.tsv").write_text("king\\tqueen\\t8.5\\nking\\tcat\\t1.0\\n")
+    >>> gold = read_gold(folder / "gold.tsv")
+    >>> gold.pairs, gold.scores
+    ((('king', 'queen'), ('king', 'cat')), (8.5, 1.0))
     """
     path = str(path)
     lines = _lines(path)

@@ -73,6 +73,9 @@ class PivotOptions:
             their counts `added` (Thrax: the product, with 1/e for each link but the first).
         label_free: p(e2|e1) sums over `all` foreign sides, or over those of the rule's links,
             of the `same-label` (Thrax).
+
+    >>> PivotOptions(min_link=0.001).identities is not None
+    True
     """
 
     features: Mapping[str, str] = field(default_factory=dict)

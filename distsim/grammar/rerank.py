@@ -47,6 +47,9 @@ class Ranking:
         missing: what stands for features that are not there or NA; a faulty line where None.
         worst: rules with a worse sum are cut.
         write: write the sum as a feature of this name, as a bare value where features are.
+
+    >>> Ranking({"p(e|f)": 1.0}, top=10).ascending
+    False
     """
 
     weights: Mapping[str, float]

@@ -51,6 +51,13 @@ def score_grammar(
     Raises:
         InputError: the grammar cannot be read, or a line is faulty and on_error is `stop`.
         ParameterError: there is no such format.
+
+    >>> _ = (folder / "rules").write_text("[X] ||| the king ||| the queen ||| p=1 ||| 0-0 1-1\\n")
+    >>> scorer = RuleScorer([("sim_ngram", table)])
+    >>> score_grammar(folder / "rules", folder / "scored", scorer).read
+    1
+    >>> "sim_ngram=" in (folder / "scored").read_text()
+    True
     """
     options = options or OutputOptions()
     training = training or TrainingOptions()
@@ -112,6 +119,11 @@ def explain_grammar(
     """Yield every phrase pair of every rule, line by line, table by table.
 
     Arguments and errors are those of score_grammar.
+
+    >>> _ = (folder / "one").write_text("[X] ||| the king ||| the queen ||| p=1 ||| 0-0 1-1\\n")
+    >>> scorer = RuleScorer([("sim_ngram", table)])
+    >>> len(list(explain_grammar(folder / "one", scorer))) > 0
+    True
     """
     training = training or TrainingOptions()
     faulty = FaultyLines(grammar, on_error)

@@ -53,6 +53,9 @@ class ScoreOptions:
         longest: symbols of the longest phrases.
         compose: make the bits of a phrase that a table lacks of its words, where the table
             keeps their vectors.
+
+    >>> ScoreOptions(identical="skip").compose
+    False
     """
 
     identical: Identical = "one"

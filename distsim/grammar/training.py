@@ -25,6 +25,9 @@ class TrainingOptions:
     Arguments:
         aligner: `learnt`, or `evidence`: like words and gaps only.
         sample: at most so many rules are learnt from.
+
+    >>> TrainingOptions(sample=1000).aligner
+    'learnt'
     """
 
     aligner: Aligner = "learnt"

@@ -28,6 +28,9 @@ class OutputOptions:
         coverage: write the share of phrase pairs that have a similarity, too.
         missing: what stands for a score that is not there, among bare values; named
             features are left out.
+
+    >>> OutputOptions(style="bare", missing="0").coverage
+    True
     """
 
     style: FeatureStyle = "auto"

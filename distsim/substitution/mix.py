@@ -39,6 +39,9 @@ class Mix:
     Arguments:
         likeness, fit, company, shared_fit: for a cosine of 1.
         fluency, frequency: for a probability or a count e times as high.
+
+    >>> Mix(fluency=0.0).likeness
+    1.0
     """
 
     likeness: float = 1.0

@@ -70,6 +70,12 @@ class Substituter:
 
     Raises:
         IncompatibleError: the table was not signed from this corpus.
+
+    >>> substituter = Substituter(index, learnt)
+    >>> named = ["queen", "hatter"]
+    >>> found = substituter.substitutes("said the", "king", "to alice", candidates=named)
+    >>> sorted(one.substitute for one in found)
+    ['hatter', 'queen']
     """
 
     def __init__(

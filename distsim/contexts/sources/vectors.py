@@ -108,6 +108,13 @@ class GivenVectors(VectorFile):
     Arguments:
         words: the words. vectors: float[n, dimensions], a row for each.
         Others: as of VectorFile.
+
+    >>> import numpy as np
+    >>> from distsim import VECTORS, sign
+    >>> draw = np.random.default_rng(1).standard_normal((50, 8))
+    >>> given = GivenVectors([f"w{n}" for n in range(50)], draw)
+    >>> len(sign(given, folder / "given.table", VECTORS))
+    50
     """
 
     def __init__(self, words: Sequence[str], vectors: np.ndarray, **others: Any) -> None:
