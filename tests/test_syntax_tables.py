@@ -218,7 +218,7 @@ def test_cli_from_annotation_to_neighbours(run, corpus, tmp_path):
     assert out.split("\t")[1] == "dog"
     assert run("verify", table)[0].endswith("sound\n")
     assert "syntax" in run("info", table)[0]
-    run("sign", corpus, "--model", "syntax", "-o", table, "--min-count", 1)
+    run("sign", corpus, "--model", "syntax", "-o", table, "--min-count", 1, "--force")
     _, err = run("similarity", table, "cat", "dog", "--exact", status=1)
     assert "sign it again with --keep-features" in err
 
@@ -230,7 +230,7 @@ def test_cli_from_annotation_to_neighbours(run, corpus, tmp_path):
         (["--model", "syntax", "-o", "t", "--features", "verbs"], 1, "choose of ngram"),
         (["--model", "syntax", "-o", "t", "--memory", "lots"], 2, "800M or 4G"),
         (["--model", "syntax", "-o", "t", "--memory", "1K"], 1, "give at least"),
-        (["--model", "syntax", "-o", "t", "--processors", "pos"], 1, "give --models DIR"),
+        (["--model", "syntax", "-o", "t", "--processors", "pos"], 1, "name DIR as --models"),
         (["--model", "syntax", "-o", "t", "--max-length", "9"], 1, "choose 1 to 8"),
         (["--keep-features"], 2, "goes with --model syntax or --from-counts"),
         (["--trees", "x"], 2, "--model syntax"),

@@ -39,6 +39,15 @@ def tokens(field: bytes) -> list[bytes]:
     return _TOKENS.findall(without_line_end(field))
 
 
+def side_tokens(side: bytes) -> list[bytes]:
+    """Return the tokens of a side that was taken out of its line: no line end is left in it.
+
+    >>> side_tokens(b"a \\r")
+    [b'a', b'\\r']
+    """
+    return _TOKENS.findall(side)
+
+
 def without_line_end(line: bytes) -> bytes:
     """Return a line without its newline and one carriage return before it."""
     return line.removesuffix(b"\n").removesuffix(b"\r")

@@ -21,6 +21,7 @@ from distsim.grammar.fields import (
     join_fields,
     plain_number,
     replace_field,
+    side_tokens,
     split_fields,
     tokens,
     without_line_end,
@@ -130,7 +131,7 @@ class PhraseTableEntry:
                         f"alignment link {token.decode()!r}: wanted two numbers, as 0-1"
                     )
                 links.append((int(match[1]), int(match[2])))
-        n_source, n_target = len(tokens(self.source)), len(tokens(self.target))
+        n_source, n_target = len(side_tokens(self.source)), len(side_tokens(self.target))
         for i, j in links:
             if i >= n_source or j >= n_target:
                 raise LineFaultError(
