@@ -19,7 +19,7 @@ class _Abandoned(Exception):  # noqa: N818 (nobody sees it)
     """Thrown into joblib's generator where nobody wants the other results."""
 
 
-class Ahead(Parallel):
+class Ahead(Parallel):  # type: ignore[misc]  # joblib has no types
     """Workers that stay at most 2 * jobs items ahead of whoever takes their results.
 
     Arguments:

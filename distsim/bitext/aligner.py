@@ -293,7 +293,8 @@ def jump_probabilities(counts: np.ndarray) -> np.ndarray:
     and share their bucket's probability evenly; the prior is JUMP_PRIOR a bucket.
     """
     mass = np.bincount(_BUCKETS, counts, _BUCKET_SIZES.size) + JUMP_PRIOR
-    return (mass / (mass.sum() * _BUCKET_SIZES))[_BUCKETS].astype(np.float32)
+    shares: np.ndarray = (mass / (mass.sum() * _BUCKET_SIZES))[_BUCKETS].astype(np.float32)
+    return shares
 
 
 def _random_state(seed: int, direction: int, sampler: int) -> int:

@@ -56,4 +56,5 @@ def compare_links(links: Links, gold: Links) -> LinkAgreement:
 def _keys(links: Links) -> np.ndarray:
     """Return one number for each link, the same for the same link of the same pair."""
     owners = np.repeat(np.arange(links.starts.size - 1), np.diff(links.starts))
-    return (owners << 40) | (links.pairs[:, 0] << 20) | links.pairs[:, 1]
+    keys: np.ndarray = (owners << 40) | (links.pairs[:, 0] << 20) | links.pairs[:, 1]
+    return keys

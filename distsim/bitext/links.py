@@ -127,4 +127,7 @@ def pharaoh_text(bitext: Bitext) -> bytes:
     """
     rows = np.full(bitext.parameters["counts"]["pairs"], -1, np.int64)
     rows[bitext.lines.astype(np.int64) - 1] = np.arange(len(bitext))
-    return format_links(frozen(bitext.links), frozen(bitext.link_starts), frozen(rows)).tobytes()
+    text: bytes = format_links(
+        frozen(bitext.links), frozen(bitext.link_starts), frozen(rows)
+    ).tobytes()
+    return text

@@ -2,7 +2,7 @@
 
 from contextlib import ExitStack
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -139,5 +139,6 @@ def _report(bitext: "Bitext") -> None:
             )
 
 
-def _possible(parameters: dict) -> int:
-    return parameters["links"].get("possible", 0)
+def _possible(parameters: dict[str, Any]) -> int:
+    possible: int = parameters["links"].get("possible", 0)
+    return possible

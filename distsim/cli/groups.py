@@ -57,7 +57,7 @@ def grouped(command: Callable[..., Any]) -> Callable[..., Any]:
     return flat
 
 
-def _fields(group: type) -> list[tuple[dataclasses.Field, Any]]:
+def _fields(group: type) -> list[tuple[dataclasses.Field[Any], Any]]:
     hints = get_type_hints(group, include_extras=True)
     return [(field, hints[field.name]) for field in dataclasses.fields(group)]
 

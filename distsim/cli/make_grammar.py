@@ -4,9 +4,10 @@ from typing import Annotated
 
 import typer
 
-from distsim.cli.align import PairDedup, TextFormat
+from distsim.cli.align import PairDedup
 from distsim.cli.console import JobsOption, progress_bar, put, say
 from distsim.cli.extract import Preset
+from distsim.cli.index import TextFormat
 
 
 def make_grammar(

@@ -1,6 +1,6 @@
 """Options of the syntactic model -> the model that they choose."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from distsim.cli.options import split_names
 
@@ -12,7 +12,7 @@ def syntax_model(features: str | None, kinds: str | None, window: int | None) ->
     """Return the model that the options --features, --kinds and --window choose."""
     from distsim.contexts.syntax.model import SyntaxModel
 
-    chosen: dict = {}
+    chosen: dict[str, Any] = {}
     if features is not None:
         chosen["families"] = split_names(features)
     if kinds is not None:

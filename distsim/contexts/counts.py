@@ -242,6 +242,7 @@ def _some(tokens: Cut, kept: np.ndarray) -> Cut:
 
 
 def _counts(block: Block, tokens: Cut, source: Source) -> np.ndarray:
+    counts: np.ndarray
     counts, line, fault = kernel.parse_counts(
         frozen(np.frombuffer(block.text, np.uint8)), frozen(tokens.starts), frozen(tokens.stops),
         frozen(tokens.line_stops),

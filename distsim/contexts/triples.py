@@ -163,7 +163,7 @@ def _sum_triples(triples: np.ndarray) -> int:
         return 0
     ordered = np.empty_like(triples)
     kernel.sort_triples(*map(frozen, triples), *ordered)
-    n = kernel.sum_equal(*ordered)
+    n: int = kernel.sum_equal(*ordered)
     triples[:, :n] = ordered[:, :n]
     return n
 

@@ -124,11 +124,12 @@ class Weigher:
 
     def weigh(self, contexts: ContextCounts) -> np.ndarray:
         """Return the weight of every feature of every row, float64."""
-        return kernel.weigh(
+        weights: np.ndarray = kernel.weigh(
             frozen(contexts.starts), frozen(contexts.features), frozen(contexts.counts),
             self._families, self._marginals, self._log_p, self._kept, self._totals, self._code,
             self._shift, self._discount,
         )  # fmt: skip
+        return weights
 
 
 def kept_shares(marginals: np.ndarray, totals: np.ndarray, subsample: float | None) -> np.ndarray:
@@ -144,7 +145,8 @@ def kept_shares(marginals: np.ndarray, totals: np.ndarray, subsample: float | No
         return np.ones(marginals.size)
     shares = marginals / np.maximum(totals, 1.0)
     kept = np.sqrt(subsample / np.maximum(shares, subsample))
-    return np.maximum(np.round(kept * _KEPT_STEPS), 1.0) / _KEPT_STEPS
+    rounded: np.ndarray = np.maximum(np.round(kept * _KEPT_STEPS), 1.0) / _KEPT_STEPS
+    return rounded
 
 
 def feature_log_probabilities(

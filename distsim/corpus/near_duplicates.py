@@ -147,7 +147,8 @@ class NearDuplicates:
     def _restore(self, starts: np.ndarray, shingles: np.ndarray, minhashes: np.ndarray) -> None:
         lengths = np.diff(starts.astype(np.int64))
         sound = (
-            (starts.dtype, shingles.dtype, minhashes.dtype) == (np.uint64, np.uint32, np.uint32)
+            [array.dtype for array in (starts, shingles, minhashes)]
+            == [np.uint64, np.uint32, np.uint32]
             and minhashes.ndim == 2
             and starts.size == len(minhashes) + 1
             and minhashes.shape[1] == N_PERMUTATIONS

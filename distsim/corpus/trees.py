@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from distsim.corpus.annotation import Node, fault
 from distsim.corpus.blocks import read_blocks
@@ -38,8 +38,8 @@ class TreeReader:
         Raises:
             ValueError: the brackets do not match, or there is more or less than one tree.
         """
-        nodes: list[list] = []  # [start, stop, label] from the top down
-        open_nodes: list[list] = []
+        nodes: list[list[Any]] = []  # [start, stop, label] from the top down
+        open_nodes: list[list[Any]] = []
         leaves: list[str] = []
         tags: list[str] = []
         categories = self._categories

@@ -26,7 +26,10 @@ def hash_texts(texts: Sequence[bytes], prefix: bytes = b"") -> np.ndarray:
 def hash_blob(text: np.ndarray, offsets: np.ndarray, prefix: bytes = b"") -> np.ndarray:
     """Return the hash of prefix + text[offsets[i]:offsets[i + 1]] for every i, uint64."""
     start = frozen(np.frombuffer(prefix, np.uint8)) if prefix else _NO_PREFIX
-    return hash_pieces(start, frozen(text), frozen(offsets.astype(np.int64, copy=False)))
+    hashes: np.ndarray = hash_pieces(
+        start, frozen(text), frozen(offsets.astype(np.int64, copy=False))
+    )
+    return hashes
 
 
 class GrowingArray:
@@ -76,7 +79,8 @@ class HashNumbering:
     def hashes(self) -> np.ndarray:
         """Return the hashes in order of their numbers, uint64."""
         used = self._values != _EMPTY_SLOT
-        return self._keys[used][np.argsort(self._values[used])]
+        keys: np.ndarray = self._keys[used][np.argsort(self._values[used])]
+        return keys
 
     def _reserve(self, size: int) -> None:
         if 2 * size <= self._keys.size:
@@ -132,7 +136,8 @@ class Vocabulary:
 
     def find(self, hashes: np.ndarray) -> np.ndarray:
         """Return the id of the word with each hash, -1 where there is none; int64."""
-        return find_ids(self._hashes, self._hash_ids, len(self), frozen(hashes))
+        ids: np.ndarray = find_ids(self._hashes, self._hash_ids, len(self), frozen(hashes))
+        return ids
 
     def word_hashes(self, prefix: bytes = b"") -> np.ndarray:
         """Return the hash of prefix + word for every id, uint64."""
@@ -215,4 +220,5 @@ class WordNumbering:
         stays = [i for i, word in enumerate(normal) if word]
         words[stays] = self._vocabulary.add([normal[i] for i in stays])
         self._word_of_written.append(words)
-        return self._word_of_written.view()[written]
+        ids: np.ndarray = self._word_of_written.view()[written]
+        return ids

@@ -159,7 +159,7 @@ class _LineMaker:
         text = self._text
         values = features_of(rules, text, self._weights, self._options, self._choice)
         foreign, english = text.foreign, text.english
-        return rule_lines(
+        lines: bytes = rule_lines(
             frozen(rules.labels), frozen(rules.places), frozen(rules.gaps), frozen(values),
             self._columns, *self._names, foreign.tokens, foreign.starts, english.tokens,
             english.starts, text.links, text.link_starts, foreign.words.text,
@@ -167,3 +167,4 @@ class _LineMaker:
             text.node_starts, int(self._options.settings(text.has_trees)[6]), self._labels,
             self._label_offsets, self._longest_label,
         ).tobytes()  # fmt: skip
+        return lines

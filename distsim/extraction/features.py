@@ -109,7 +109,7 @@ def features_of(
     choice: FeatureChoice,
 ) -> np.ndarray:
     """Return all features of rules, float64[n, 32]; probabilities as -ln."""
-    return rule_features(
+    features: np.ndarray = rule_features(
         frozen(rules.labels), frozen(rules.places), frozen(rules.gaps), frozen(rules.counts),
         frozen(rules.by_bitext), text.foreign.tokens, text.foreign.starts, text.english.tokens,
         text.english.starts, text.links, text.link_starts, weights.link_pairs, weights.pairs,
@@ -117,12 +117,14 @@ def features_of(
         text.foreign.words.hashes, text.english.words.hashes, text.nodes, text.node_starts,
         int(options.settings(text.has_trees)[6]), choice.x_in_gaps,
     )  # fmt: skip
+    return features
 
 
 def _linked_words(
     tokens: np.ndarray, starts: np.ndarray, positions: np.ndarray, n_links: np.ndarray
 ) -> np.ndarray:
-    return tokens[np.repeat(starts[:-1], n_links) + positions]
+    words: np.ndarray = tokens[np.repeat(starts[:-1], n_links) + positions]
+    return words
 
 
 def _null(
@@ -132,4 +134,5 @@ def _null(
     alone = np.ones(tokens.size, bool)
     alone[np.repeat(starts[:-1], n_links) + positions] = False
     counts = np.bincount(tokens[alone], minlength=n)
-    return counts / max(1, counts.sum())
+    probabilities: np.ndarray = counts / max(1, counts.sum())
+    return probabilities

@@ -167,7 +167,7 @@ class NumericRules:
         """
         array = self.artifact.array
         lengths = [len(label) for label in self.labels]
-        return side_texts(
+        texts: tuple[np.ndarray, np.ndarray] = side_texts(
             frozen(array(f"{name}/symbols", np.uint32)),
             frozen(_starts(array(f"{name}/lengths", np.uint8))),
             frozen(array(f"{name}/words/text", np.uint8)),
@@ -175,13 +175,15 @@ class NumericRules:
             frozen(np.frombuffer(b"".join(self.labels), np.uint8)),
             frozen(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)),
         )
+        return texts
 
     def n_gaps(self) -> np.ndarray:
         """Return how many gaps each English side has, int64."""
         symbols = self.artifact.array("english/symbols", np.uint32)
         gaps = np.concatenate([[0], np.cumsum(symbols >> np.uint32(31), dtype=np.int64)])
         starts = _starts(self.artifact.array("english/lengths", np.uint8))
-        return gaps[starts[1:]] - gaps[starts[:-1]]
+        counts: np.ndarray = gaps[starts[1:]] - gaps[starts[:-1]]
+        return counts
 
     def n_symbols(self) -> np.ndarray:
         """Return how many symbols each English side has, int64."""

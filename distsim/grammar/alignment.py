@@ -5,10 +5,11 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 
 from distsim.bitext.link_model import LinkModel
+from distsim.corpus.escapes import unescape
 from distsim.corpus.vocabulary import hash_blob
 from distsim.errors import ParameterError
 from distsim.grammar.block import RuleBlock
-from distsim.grammar.tokens import BlockWords, distinct_words, unescape
+from distsim.grammar.tokens import BlockWords, distinct_words
 from distsim.kernels import evidence as kernel
 from distsim.kernels.compiled import frozen
 

@@ -77,9 +77,10 @@ def decompose_block(
     symbol of the block and length, of the source span and of the target span).
     """
     stops, links = alignment or (block.link_stops, block.links)
-    return kernel.decompose(
+    pairs: tuple[np.ndarray, np.ndarray] = kernel.decompose(
         frozen(block.token_stops), frozen(block.gaps), frozen(stops), frozen(links), longest
     )
+    return pairs
 
 
 def span_text(block: RuleBlock, span: Sequence[int]) -> str:

@@ -436,7 +436,7 @@ class _IndexBuilder:
         )  # fmt: skip
         filled = np.flatnonzero(hashes)
         _, new = self._seen_lines.number(hashes[filled])
-        repeats = hashes != 0
+        repeats: np.ndarray = hashes != 0
         repeats[filled[new]] = False
         return repeats
 

@@ -25,7 +25,8 @@ def nearest(
     if k < 1 or not len(bits):
         return np.empty(0, np.int64), np.empty(0, np.int64)
     most = 64 * query.size if radius is None else radius
-    return nearest_rows(frozen(bits), frozen(query), k, most)
+    nearest: tuple[np.ndarray, np.ndarray] = nearest_rows(frozen(bits), frozen(query), k, most)
+    return nearest
 
 
 def within(bits: np.ndarray, query: np.ndarray, radius: int) -> tuple[np.ndarray, np.ndarray]:
@@ -35,4 +36,5 @@ def within(bits: np.ndarray, query: np.ndarray, radius: int) -> tuple[np.ndarray
 
 def distances_to(bits: np.ndarray, query: np.ndarray) -> np.ndarray:
     """Return the Hamming distance of every row to the query, int64."""
-    return np.bitwise_count(bits ^ query).sum(axis=1, dtype=np.int64)
+    distances: np.ndarray = np.bitwise_count(bits ^ query).sum(axis=1, dtype=np.int64)
+    return distances

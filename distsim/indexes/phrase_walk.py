@@ -33,9 +33,10 @@ class PhraseChunk:
 
     def runs(self, length: int, min_count: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the runs of rows, (lows, highs), of every phrase of `length` tokens."""
-        return kernel.find_runs(
+        runs: tuple[np.ndarray, np.ndarray] = kernel.find_runs(
             frozen(self.rows), self.before, frozen(self.common), length, min_count
         )
+        return runs
 
 
 def word_counts(shards: Sequence[Shard], n_words: int) -> np.ndarray:

@@ -51,7 +51,8 @@ def encode(values: np.ndarray, quantise: bool = False) -> Coded:
 def decode(codes: np.ndarray, table: np.ndarray) -> np.ndarray:
     """Return the values of codes, float64; NaN where one is missing."""
     if table.size:
-        return table[codes]
+        decoded: np.ndarray = table[codes]
+        return decoded
     if codes.dtype == np.int32:
         return np.where(codes == _MISSING, np.nan, codes / _DECIMALS)
     return codes

@@ -89,7 +89,10 @@ class Candidates:
 
 def context_weights(contexts: Surroundings, n_tokens: int) -> np.ndarray:
     """Return the rarity of each context, float64: the information in its rarer side's count."""
-    return np.log(max(2, n_tokens) / np.maximum(1, contexts.costs)).astype(np.float64)
+    rarities: np.ndarray = np.log(max(2, n_tokens) / np.maximum(1, contexts.costs)).astype(
+        np.float64
+    )
+    return rarities
 
 
 def find_candidates(

@@ -49,7 +49,8 @@ class Surroundings:
     def costs(self) -> np.ndarray:
         """Occurrences of the side that is walked, int64."""
         counts = np.append(self.sides.counts, np.iinfo(np.int64).max)
-        return np.minimum(counts[self.lefts], counts[self.rights])
+        counted: np.ndarray = np.minimum(counts[self.lefts], counts[self.rights])
+        return counted
 
     def chosen(self, numbers: np.ndarray) -> "Surroundings":
         """Return some of the contexts."""

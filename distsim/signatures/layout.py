@@ -216,17 +216,19 @@ class PhraseColumns:
 
     def token_counts(self) -> np.ndarray:
         """Return the number of tokens of every row's phrase, int64[n]."""
-        return count_tokens(*self.text_bytes())
+        lengths: np.ndarray = count_tokens(*self.text_bytes())
+        return lengths
 
     def find(self, text: np.ndarray, offsets: np.ndarray) -> np.ndarray:
         """Return the row of every text[offsets[i]:offsets[i + 1]], -1 where there is none.
 
         text: uint8, phrases in their normal form as UTF-8, end to end. Millions a second.
         """
-        return find_texts(
+        rows: np.ndarray = find_texts(
             self.hashes, self._text, self._blocks, self._ends, BLOCK_ROWS,
             frozen(hash_blob(text, offsets)), frozen(text), frozen(offsets),
         )  # fmt: skip
+        return rows
 
 
 def _strongest(
@@ -238,4 +240,5 @@ def _strongest(
     level = np.flatnonzero(strengths == threshold).tolist()
     level.sort(key=lambda row: text[starts[row] : starts[row + 1]].tobytes())
     kept[level[: keep - int(np.count_nonzero(kept))]] = True
-    return order[kept[order]]
+    rows: np.ndarray = order[kept[order]]
+    return rows

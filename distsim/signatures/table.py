@@ -204,9 +204,9 @@ class SignatureTable:
         vector = self.composed_vector(phrase)
         if vector is None:
             return None
-        bits = np.empty((1, self.n_bits // 64), np.uint64)
-        cut_bits(frozen(vector[None, :]), bits)
-        return bits[0]
+        bits: NDArray[np.uint64] = np.empty(self.n_bits // 64, np.uint64)
+        cut_bits(frozen(vector[None, :]), bits[None, :])
+        return bits
 
     def composed_vector(self, phrase: str) -> NDArray[np.float64] | None:
         """Return the unit vector of a phrase that is made of its words, float64[n_bits].

@@ -59,7 +59,7 @@ def read_manifest(path: Path) -> dict[str, Any]:
         )
     try:
         text = file.read_bytes()
-        manifest = json.loads(text, parse_constant=_refuse)
+        manifest: dict[str, Any] = json.loads(text, parse_constant=_refuse)
         sound = (
             manifest["checksum"] == manifest_checksum(manifest)
             and text == manifest_text(manifest).encode()

@@ -46,12 +46,14 @@ class Artifact:
     @property
     def parameters(self) -> dict[str, Any]:
         """What the artifact was made with."""
-        return self.manifest["parameters"]
+        parameters: dict[str, Any] = self.manifest["parameters"]
+        return parameters
 
     @property
     def checksum(self) -> str:
         """The checksum of the manifest, and through it of everything in the artifact."""
-        return self.manifest["checksum"]
+        checksum: str = self.manifest["checksum"]
+        return checksum
 
     def __contains__(self, name: str) -> bool:
         return name in self.manifest["arrays"]

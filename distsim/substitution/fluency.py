@@ -80,4 +80,5 @@ class Fluency:
             frozen(counts), left.size, frozen(stops), right.size,
             float(self._index.n_tokens), self._trust, scores,
         )  # fmt: skip
-        return scores.sum(axis=1)
+        summed: np.ndarray = scores.sum(axis=1)
+        return summed

@@ -44,7 +44,8 @@ class WordVectors:
     def _all_forms(self, base: str) -> np.ndarray:
         forms = self._forms.of_word(base)
         weights = self._lexicon.counts(forms) ** _FORM_POWER
-        return weights @ self.space.phrases([(form,) for form in forms])
+        vector: np.ndarray = weights @ self.space.phrases([(form,) for form in forms])
+        return vector
 
     def rows(self, phrases: Sequence[Words]) -> np.ndarray:
         """Return the vectors of phrases, float64[n, n_dimensions], zeros where there is none."""

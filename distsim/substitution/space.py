@@ -68,7 +68,7 @@ class LearntSpace:
         """Return the unit vectors of words, float32[n, n_dimensions], zeros where unknown."""
         hashes = hash_texts([word.encode() for word in words])
         found = find_sorted(frozen(self._parts.hashes), frozen(hashes))
-        rows = self._parts.vectors[np.maximum(found, 0)].astype(np.float32)
+        rows: np.ndarray = self._parts.vectors[np.maximum(found, 0)].astype(np.float32)
         rows[found < 0] = 0.0
         return rows
 

@@ -54,7 +54,8 @@ class PhraseBatch:
         """Return the number of tokens of every phrase, int64[n]."""
         spaces = np.concatenate([[0], np.cumsum(self.text == ord(" "))])
         ends = np.cumsum(self.text_lengths)
-        return spaces[ends] - spaces[ends - self.text_lengths] + 1
+        lengths: np.ndarray = spaces[ends] - spaces[ends - self.text_lengths] + 1
+        return lengths
 
     def where(self, kept: np.ndarray) -> "PhraseBatch":
         """Return the phrases for which kept, bool[n], is true."""

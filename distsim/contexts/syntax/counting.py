@@ -169,6 +169,7 @@ class FeatureCounter:
         starts = np.cumsum(lengths) - lengths
         places = np.repeat(positions - starts, lengths) + np.arange(int(lengths.sum()))
         words = self._corpus.sentences.texts[places, kernel.LEX]
-        return render_phrases(
+        rendered: tuple[np.ndarray, np.ndarray] = render_phrases(
             frozen(words), frozen(starts), frozen(lengths), self._corpus.text, self._corpus.offsets
         )
+        return rendered

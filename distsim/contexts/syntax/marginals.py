@@ -81,7 +81,10 @@ class Marginals:
 
     def of(self, hashes: np.ndarray) -> np.ndarray:
         """Return the count of each feature, float64."""
-        return self._counts[find_in_buckets(self._hashes, self._starts, self._bits, frozen(hashes))]
+        counts: np.ndarray = self._counts[
+            find_in_buckets(self._hashes, self._starts, self._bits, frozen(hashes))
+        ]
+        return counts
 
 
 class RowSpace:

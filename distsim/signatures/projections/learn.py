@@ -189,4 +189,7 @@ def _matrix(rows: Iterable[WordRows], n_features: int, most: int) -> sparse.csr_
 
 def unit_rows(rows: np.ndarray) -> np.ndarray:
     """Return the rows scaled to length 1, zero rows as they are."""
-    return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), np.float32(1e-30))
+    unit: np.ndarray = rows / np.maximum(
+        np.linalg.norm(rows, axis=1, keepdims=True), np.float32(1e-30)
+    )
+    return unit
