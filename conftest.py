@@ -38,7 +38,6 @@ def example_names(alice_index: Any, tmp_path_factory: pytest.TempPathFactory) ->
         "index": alice_index,
         "table": SignatureTable.open(alice_index.path),
         "learnt": learnt,
-        "folder": folder,
     }
 
 
@@ -46,3 +45,4 @@ def example_names(alice_index: Any, tmp_path_factory: pytest.TempPathFactory) ->
 def _examples(request: pytest.FixtureRequest, doctest_namespace: dict[str, Any]) -> None:
     if isinstance(request.node, pytest.DoctestItem):
         doctest_namespace.update(request.getfixturevalue("example_names"))
+        doctest_namespace["folder"] = request.getfixturevalue("tmp_path")

@@ -33,7 +33,10 @@ if TYPE_CHECKING:
     from distsim.contexts.vectors import VectorModel
     from distsim.contexts.weights import Weighting
     from distsim.corpus.annotated import read_annotated
+    from distsim.corpus.annotating import annotate
     from distsim.corpus.normaliser import Normaliser
+    from distsim.corpus.spacy_text import SpacyAnnotator
+    from distsim.corpus.stanza_text import StanzaAnnotator
     from distsim.errors import (
         ArtifactError,
         DistsimError,
@@ -41,9 +44,11 @@ if TYPE_CHECKING:
         InputError,
         ParameterError,
     )
-    from distsim.evaluation.evaluate import evaluate
+    from distsim.evaluation.evaluate import Result, evaluate
     from distsim.evaluation.gold import GoldSet, read_gold
-    from distsim.export import to_frame, word_vectors
+    from distsim.export import export, to_frame, word_vectors
+    from distsim.extraction.extract import ExtractReport, extract_rules
+    from distsim.extraction.options import ExtractOptions
     from distsim.grammar.alignment import RuleAligner
     from distsim.grammar.decomposition import decompose
     from distsim.grammar.pivot import PivotOptions, PivotReport, pivot_grammar
@@ -55,10 +60,14 @@ if TYPE_CHECKING:
     from distsim.grammar.written_scores import OutputOptions
     from distsim.indexes.build import IndexOptions
     from distsim.indexes.corpus_index import ConcordanceLine, CorpusIndex
+    from distsim.making import MakeOptions, MakeReport, make_grammar
     from distsim.nearest import Neighbour, NeighbourSearch, neighbours, rerank_neighbours
+    from distsim.packs.grammar_index import GrammarIndex, PackedRule
+    from distsim.packs.pack import PackOptions, PackReport, pack_grammar
     from distsim.paraphrase.augment import AugmentReport, augment_phrase_table
+    from distsim.paraphrase.batch import paraphrase_phrases
     from distsim.paraphrase.options import ParaphraseOptions
-    from distsim.paraphrase.paraphraser import Paraphrase, Paraphraser
+    from distsim.paraphrase.paraphraser import Answer, Paraphrase, Paraphraser
     from distsim.signatures.composition import Composition
     from distsim.signatures.fingerprint import Fingerprint
     from distsim.signatures.merge import merge_tables
@@ -69,87 +78,107 @@ if TYPE_CHECKING:
     from distsim.substitution.inflections import Inflections
     from distsim.substitution.mix import Mix
     from distsim.substitution.substituter import Substitute, Substituter
+    from distsim.verification import find_faults
 
 _HOME = {
-    "learn": "signatures.sign",
-    "sign": "signatures.table",
-    "Composition": "signatures.composition",
-    "Fingerprint": "signatures.fingerprint",
-    "NgramModel": "contexts.ngram",
-    "CountFiles": "contexts.sources.counts",
-    "AnnotatedText": "contexts.sources.annotated",
+    "PPDB_COST": "grammar.rerank",
     "PRESETS": "signatures.recipe",
     "VECTORS": "signatures.recipe",
-    "VectorFile": "contexts.sources.vectors",
-    "GivenVectors": "contexts.sources.vectors",
-    "VectorModel": "contexts.vectors",
     "AlignerOptions": "bitext.aligner",
+    "AnnotatedText": "contexts.sources.annotated",
+    "Answer": "paraphrase.paraphraser",
     "ArtifactError": "errors",
+    "AugmentReport": "paraphrase.augment",
     "Bitext": "bitext.bitext",
     "BitextOptions": "bitext.reading",
+    "Composition": "signatures.composition",
     "ConcordanceLine": "indexes.corpus_index",
     "CorpusIndex": "indexes.corpus_index",
+    "CountFiles": "contexts.sources.counts",
     "DistsimError": "errors",
     "Estimate": "comparison",
     "EstimatedCosine": "comparison",
     "ExactCosine": "comparison",
+    "ExplainedPair": "grammar.score_file",
+    "ExtractOptions": "extraction.options",
+    "ExtractReport": "extraction.extract",
+    "Fingerprint": "signatures.fingerprint",
+    "GivenVectors": "contexts.sources.vectors",
     "GoldSet": "evaluation.gold",
-    "Similarity": "comparison",
-    "evaluate": "evaluation.evaluate",
-    "read_gold": "evaluation.gold",
-    "rerank_neighbours": "nearest",
+    "GrammarIndex": "packs.grammar_index",
     "IncompatibleError": "errors",
     "IndexOptions": "indexes.build",
     "Inflections": "substitution.inflections",
     "InputError": "errors",
     "Learning": "signatures.projections.learn",
     "LearntCosine": "comparison",
+    "MakeOptions": "making",
+    "MakeReport": "making",
     "Mix": "substitution.mix",
     "NamedContext": "contexts.ngram",
     "Neighbour": "nearest",
     "NeighbourSearch": "nearest",
+    "NgramModel": "contexts.ngram",
     "Normaliser": "corpus.normaliser",
+    "OutputOptions": "grammar.written_scores",
+    "PackOptions": "packs.pack",
+    "PackReport": "packs.pack",
+    "PackedRule": "packs.grammar_index",
+    "ParameterError": "errors",
     "Paraphrase": "paraphrase.paraphraser",
     "ParaphraseOptions": "paraphrase.options",
     "Paraphraser": "paraphrase.paraphraser",
-    "ParameterError": "errors",
-    "Recipe": "signatures.recipe",
-    "AugmentReport": "paraphrase.augment",
-    "ExplainedPair": "grammar.score_file",
-    "OutputOptions": "grammar.written_scores",
-    "PPDB_COST": "grammar.rerank",
     "PivotOptions": "grammar.pivot",
     "PivotReport": "grammar.pivot",
     "Ranking": "grammar.rerank",
+    "Recipe": "signatures.recipe",
     "RerankReport": "grammar.rerank",
+    "Result": "evaluation.evaluate",
     "RuleAligner": "grammar.alignment",
     "RuleScorer": "grammar.scoring",
     "ScoreOptions": "grammar.scoring",
     "ScoreReport": "grammar.score_report",
-    "TrainingOptions": "grammar.training",
-    "explain_grammar": "grammar.score_file",
-    "pivot_grammar": "grammar.pivot",
-    "rerank_grammar": "grammar.rerank",
-    "score_grammar": "grammar.score_file",
     "Selection": "contexts.selection",
     "SignatureTable": "signatures.table",
+    "Similarity": "comparison",
+    "SpacyAnnotator": "corpus.spacy_text",
     "SpanLabels": "contexts.syntax.ccg",
+    "StanzaAnnotator": "corpus.stanza_text",
     "StoredCosine": "comparison",
     "Substitute": "substitution.substituter",
     "Substituter": "substitution.substituter",
     "SyntaxModel": "contexts.syntax.model",
+    "TrainingOptions": "grammar.training",
+    "VectorFile": "contexts.sources.vectors",
+    "VectorModel": "contexts.vectors",
     "Weighting": "contexts.weights",
+    "annotate": "corpus.annotating",
     "augment_phrase_table": "paraphrase.augment",
     "build_bitext": "bitext.build",
-    "to_frame": "export",
-    "word_vectors": "export",
-    "named_contexts": "contexts.ngram",
-    "merge_tables": "signatures.merge",
     "decompose": "grammar.decomposition",
+    "evaluate": "evaluation.evaluate",
+    "explain_grammar": "grammar.score_file",
+    "export": "export",
+    "extract_rules": "extraction.extract",
+    "find_faults": "verification",
+    "learn": "signatures.sign",
+    "make_grammar": "making",
+    "merge_tables": "signatures.merge",
+    "named_contexts": "contexts.ngram",
     "neighbours": "nearest",
+    "pack_grammar": "packs.pack",
+    "paraphrase_phrases": "paraphrase.batch",
+    "pivot_grammar": "grammar.pivot",
     "read_annotated": "corpus.annotated",
+    "read_gold": "evaluation.gold",
+    "rerank_grammar": "grammar.rerank",
+    "rerank_neighbours": "nearest",
+    "score_grammar": "grammar.score_file",
+    "sign": "signatures.table",
     "similarities": "comparison",
     "similarity": "comparison",
+    "to_frame": "export",
+    "word_vectors": "export",
 }
 
 __all__ = [
@@ -158,6 +187,7 @@ __all__ = [
     "VECTORS",
     "AlignerOptions",
     "AnnotatedText",
+    "Answer",
     "ArtifactError",
     "AugmentReport",
     "Bitext",
@@ -171,15 +201,20 @@ __all__ = [
     "EstimatedCosine",
     "ExactCosine",
     "ExplainedPair",
+    "ExtractOptions",
+    "ExtractReport",
     "Fingerprint",
     "GivenVectors",
     "GoldSet",
+    "GrammarIndex",
     "IncompatibleError",
     "IndexOptions",
     "Inflections",
     "InputError",
     "Learning",
     "LearntCosine",
+    "MakeOptions",
+    "MakeReport",
     "Mix",
     "NamedContext",
     "Neighbour",
@@ -187,6 +222,9 @@ __all__ = [
     "NgramModel",
     "Normaliser",
     "OutputOptions",
+    "PackOptions",
+    "PackReport",
+    "PackedRule",
     "ParameterError",
     "Paraphrase",
     "ParaphraseOptions",
@@ -196,6 +234,7 @@ __all__ = [
     "Ranking",
     "Recipe",
     "RerankReport",
+    "Result",
     "RuleAligner",
     "RuleScorer",
     "ScoreOptions",
@@ -203,7 +242,9 @@ __all__ = [
     "Selection",
     "SignatureTable",
     "Similarity",
+    "SpacyAnnotator",
     "SpanLabels",
+    "StanzaAnnotator",
     "StoredCosine",
     "Substitute",
     "Substituter",
@@ -212,15 +253,22 @@ __all__ = [
     "VectorFile",
     "VectorModel",
     "Weighting",
+    "annotate",
     "augment_phrase_table",
     "build_bitext",
     "decompose",
     "evaluate",
     "explain_grammar",
+    "export",
+    "extract_rules",
+    "find_faults",
     "learn",
+    "make_grammar",
     "merge_tables",
     "named_contexts",
     "neighbours",
+    "pack_grammar",
+    "paraphrase_phrases",
     "pivot_grammar",
     "read_annotated",
     "read_gold",

@@ -39,6 +39,9 @@ class Estimate(NamedTuple):
     """What a measure says of one pair: its similarity, None without one; whether composed.
 
     composed: a phrase is not in the table; what stands for it was made of its words.
+
+    >>> EstimatedCosine(learnt).estimates([("king", "zebra crossing")])
+    [Estimate(similarity=None, composed=False)]
     """
 
     similarity: float | None
@@ -67,6 +70,14 @@ class Similarity(Protocol):
     """A way to say how alike two phrases are.
 
     A class of its own has a `name`, for reports, and `estimates`; the rest follows.
+
+    >>> class SameLetter(Similarity):
+    ...     name = "first letters"
+    ...
+    ...     def estimates(self, pairs):
+    ...         return [Estimate(float(a[0] == b[0])) for a, b in pairs]
+    >>> SameLetter().similarity("king", "queen")
+    0.0
     """
 
     name: str

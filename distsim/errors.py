@@ -14,15 +14,41 @@ class DistsimError(Exception):
 
 
 class InputError(DistsimError):
-    """Text that was read is at fault; the message names the file and, for text, the line."""
+    """Text that was read is at fault; the message names the file and, for text, the line.
+
+    >>> import distsim
+    >>> _ = (folder / "pairs").write_text("king queen 7.5\\nking\\n")
+    >>> try:
+    ...     distsim.read_gold(folder / "pairs")
+    ... except distsim.InputError as error:
+    ...     print(str(error).removeprefix(f"{folder}/").split(", wanted")[0])
+    pairs, line 2: one column
+    """
 
 
 class ArtifactError(DistsimError):
-    """A folder on disk is not a usable index, table or other artifact of ours."""
+    """A folder on disk is not a usable index, table or other artifact of ours.
+
+    >>> import distsim
+    >>> (folder / "empty").mkdir()
+    >>> try:
+    ...     distsim.SignatureTable.open(folder / "empty")
+    ... except distsim.ArtifactError as error:
+    ...     print(str(error).removeprefix(f"{folder}/").split(":")[0])
+    empty
+    """
 
 
 class IncompatibleError(DistsimError):
-    """Two things that were made with different settings were to be compared or merged."""
+    """Two things that were made with different settings were to be compared or merged.
+
+    >>> import distsim
+    >>> try:
+    ...     distsim.similarity(table, "king", "queen", learnt)
+    ... except distsim.IncompatibleError as error:
+    ...     print(str(error).split("were not ")[1])
+    made alike: model.window is 1 and 5; sign both with the same settings
+    """
 
 
 class ParameterError(DistsimError, ValueError):

@@ -80,6 +80,11 @@ def export(
     Raises:
         IncompatibleError: vectors are wanted and the table keeps none.
         ParameterError: there is no such format, or the library that writes it is not installed.
+
+    >>> export(learnt, folder / "vectors.txt", phrases=["king", "the queen"])
+    2
+    >>> (folder / "vectors.txt").read_text()[:6]
+    '2 256\\n'
     """
     if format not in FORMATS:
         raise ParameterError(f"`format` {format!r}: choose one of {', '.join(FORMATS)}")

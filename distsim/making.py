@@ -49,6 +49,9 @@ class MakeOptions:
         compose: a phrase that the table lacks is made of its words, where the table can.
         sizes: which packs are written as text; the index holds all.
         seed: for the rules drawn at random in the report.
+
+    >>> MakeOptions("hiero", min_sum=1e-4).extraction.most_gaps
+    2
     """
 
     preset: str = "phrases"
@@ -71,7 +74,14 @@ class MakeOptions:
 
 @dataclass
 class MakeReport:
-    """What came of each step, and rules to look at."""
+    """What came of each step, and rules to look at.
+
+    told: what each step said. kept: the steps that were done before. best, drawn: rules, the
+    best by pivot probability and sim_ngram together, and some at random.
+
+    >>> MakeReport(["18 sentence pairs of 1 bitexts"]).lines()[0]
+    '18 sentence pairs of 1 bitexts'
+    """
 
     told: list[str] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)  # steps that were done before
@@ -117,6 +127,12 @@ def make_grammar(
     Raises:
         InputError: a text cannot be read, or the folder holds something else.
         ArtifactError: an index, table or bitext cannot be read.
+
+    >>> _ = (folder / "en").write_text("the king\\nthe monarch\\nthe king laughed\\n" * 9)
+    >>> _ = (folder / "de").write_text("der könig\\nder könig\\nder könig lachte\\n" * 9)
+    >>> made = make_grammar([(folder / "en", folder / "de")], index.path, folder / "grammar")
+    >>> sorted({(rule.source, rule.target) for rule in made.best})
+    [('the king', 'the monarch'), ('the monarch', 'the king')]
     """
     options = options or MakeOptions()
     if not bitexts:
@@ -193,9 +209,9 @@ class _Steps:
         ).lines())  # fmt: skip
         paraphrases = self._folder / "paraphrases.gz"
         pivoting = PivotOptions(max_translations=options.max_translations, min_sum=options.min_sum)
-        key = self._step(paraphrases, [key, asdict(pivoting)], lambda: pivot_rules(
-            NumericRules(rules), paraphrases, pivoting, jobs=self._jobs, progress=self._progress
-        ).lines())  # fmt: skip
+        key = self._step(paraphrases, [key, asdict(pivoting)], lambda: self._pivot(
+            rules, paraphrases, pivoting
+        ))  # fmt: skip
         scored = self._folder / "scored.gz"
         prints = [[name, table.artifact.checksum] for name, table in self._tables]
         key = self._step(scored, [key, prints, options.compose], lambda: score_grammar(
@@ -210,6 +226,17 @@ class _Steps:
         with open_output(self._folder / REPORT) as out:
             out.write("".join(f"{line}\n" for line in self._report.lines()).encode())
         return self._report
+
+    def _pivot(self, rules: Path, paraphrases: Path, options: PivotOptions) -> list[str]:
+        report = pivot_rules(
+            NumericRules(rules), paraphrases, options, jobs=self._jobs, progress=self._progress
+        )
+        if report.written == 0:
+            raise InputError(
+                f"{rules}: no two English phrases have a translation in common, so there is no "
+                "paraphrase: give more text"
+            )
+        return report.lines()
 
     def _align(self, english: Path, other: Path, path: Path) -> list[str]:
         made = build_bitext(

@@ -25,6 +25,9 @@ def find_faults(path: str | Path) -> list[str]:
 
     Raises:
         ArtifactError: the artifact cannot be opened at all.
+
+    >>> find_faults(index.path)
+    []
     """
     path = Path(path)
     while True:

@@ -1,6 +1,7 @@
 """The project as a whole: what is installed, what is imported when, what the README says."""
 
 import ast
+import inspect
 import os
 import re
 import subprocess
@@ -51,6 +52,20 @@ def test_public_names_exist():
     assert set(dir(distsim)) == set(distsim.__all__)
     with pytest.raises(AttributeError):
         distsim.nonsense  # noqa: B018
+
+
+def has_example(value) -> bool:
+    """Whether a docstring has an example, or, of a class, one of its methods'."""
+    documented = [value]
+    if isinstance(value, type):
+        documented += [one for name, one in vars(value).items() if not name.startswith("_")]
+    return any(">>>" in (inspect.getdoc(one) or "") for one in documented)
+
+
+def test_public_names_have_examples():
+    values = {name: getattr(distsim, name) for name in distsim.__all__}
+    without = [name for name, value in values.items() if callable(value) and not has_example(value)]
+    assert without == []
 
 
 def test_numba_without_a_place_for_its_cache(tmp_path):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from distsim import (
+    PRESETS,
     VECTORS,
     CorpusIndex,
     GivenVectors,
@@ -290,7 +291,7 @@ def test_same_bits_for_any_jobs_and_format(tmp_path):
 def test_settings_that_do_not_go_together(tmp_path, small_index):
     given = GivenVectors(["a", "b"], drawn(2, 4))
     with pytest.raises(ParameterError, match="give a recipe with a VectorModel"):
-        SignatureTable.build(given, tmp_path / "t")
+        SignatureTable.build(given, tmp_path / "t", PRESETS["learnt"])
     with pytest.raises(ParameterError, match="start from VECTORS"):
         Recipe(model=VectorModel())
     with pytest.raises(ParameterError, match="start from VECTORS"):

@@ -18,6 +18,9 @@ class VectorModel:
     Arguments:
         centre: take the words' mean vector off each (of length 1) before bits are cut, so that
             about half of them are set.
+
+    >>> VectorModel().manifest()
+    {'name': 'vectors', 'centre': True}
     """
 
     name: ClassVar[str] = "vectors"

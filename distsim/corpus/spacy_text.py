@@ -27,6 +27,9 @@ class SpacyAnnotator:
 
     Raises:
         ParameterError: spaCy is not installed, or the models are not there; all is said at once.
+
+    >>> SpacyAnnotator("en_core_web_sm", pretokenised=True)  # doctest: +SKIP
+    SpacyAnnotator(models='en_core_web_sm', pretokenised=True)
     """
 
     models: str | None

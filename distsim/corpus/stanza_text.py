@@ -27,6 +27,9 @@ class StanzaAnnotator:
 
     Raises:
         ParameterError: stanza is not installed, or a model is not there; all is said at once.
+
+    >>> StanzaAnnotator("stanza_resources", ("tokenize", "pos"))  # doctest: +SKIP
+    StanzaAnnotator(models='stanza_resources', processors=('tokenize', 'pos'), pretokenised=False)
     """
 
     models: str | None

@@ -29,6 +29,12 @@ class Result(NamedTuple):
     interval. pearson: NaN beside an area. pairs: in the set; covered: of those, measured;
     composed: of those, from the parts of a phrase that the table lacks. Values are computed
     over the covered pairs.
+
+    >>> from distsim import EstimatedCosine, read_gold
+    >>> _ = (folder / "gold").write_text("king queen 8\\nking hatter 2\\n")
+    >>> result = evaluate([read_gold(folder / "gold")], [EstimatedCosine(table)], samples=0)[0]
+    >>> result.gold, result.measure, result.covered
+    ('gold', 'table', 2)
     """
 
     gold: str
@@ -119,6 +125,12 @@ def evaluate(
 
     Raises:
         ParameterError: `antonyms` is no list of pairs, or samples is negative.
+
+    >>> from distsim import EstimatedCosine, read_gold
+    >>> _ = (folder / "gold").write_text("king queen 8\\nking hat 2\\nhatter hare 6\\n")
+    >>> result = evaluate([read_gold(folder / "gold")], [EstimatedCosine(table)], samples=0)[0]
+    >>> result.statistic, result.pairs, result.covered
+    ('spearman', 3, 2)
     """
     if samples < 0:
         raise ParameterError(f"bootstrap samples {samples}: choose 0 or more")

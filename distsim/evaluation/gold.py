@@ -39,6 +39,10 @@ class GoldSet:
     pairs: as written. scores: one a pair, higher is more alike; none for pair lists.
     groups: pairs of one group are judged together and resampled together.
     columns: where the phrases and the score stood, from 1.
+
+    >>> gold = GoldSet("two", "scored", (("king", "queen"), ("king", "hat")), (7.5, 2.0), ("", ""))
+    >>> gold.subset("high", [0]).pairs
+    (('king', 'queen'),)
     """
 
     name: str
@@ -153,13 +157,18 @@ def _lines(path: str) -> list[tuple[int, str]]:
 
 def _separator(lines: list[tuple[int, str]], path: str) -> str | None:
     """Return the first separator that cuts the first lines into two columns or more."""
-    sample = [text for _, text in lines[:2]]
+
+    def cuts(separator: str | None, text: str) -> bool:
+        return len(_fields(text, separator)) >= 2
+
+    sample = lines[:2]
     for separator in _SEPARATORS:
-        if all(len(_fields(text, separator)) >= 2 for text in sample):
+        if all(cuts(separator, text) for _, text in sample):
             return separator
+    uncut = (line for line, text in sample if not any(cuts(one, text) for one in _SEPARATORS))
     raise InputError(
-        f"{path}, line {lines[0][0]}: one column, wanted two phrases and a score parted by "
-        "tabs, commas or spaces: add the columns"
+        f"{path}, line {next(uncut, sample[0][0])}: one column, wanted two phrases and a score "
+        "parted by tabs, commas or spaces: add the columns"
     )
 
 

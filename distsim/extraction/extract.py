@@ -26,7 +26,15 @@ _CHUNK_RULES = 1 << 15
 
 @dataclass
 class ExtractReport:
-    """What was read, counted and written."""
+    """What was read, counted and written.
+
+    Arguments:
+        pairs, bitexts: read. instances: extracted. rules: distinct ones, written; rare: left out
+            as too rare. labels: distinct left-hand sides and gaps.
+
+    >>> ExtractReport(pairs=2, bitexts=1, instances=6, rules=4, labels=1).lines()[0]
+    '2 sentence pairs, 1 bitexts, 6 instances'
+    """
 
     pairs: int = 0
     bitexts: int = 0
@@ -72,6 +80,13 @@ def extract_rules(
     Raises:
         ArtifactError: a bitext cannot be read, or something else stands at `numeric`.
         InputError: there is no sentence pair, or the output's folder does not exist.
+
+    >>> from distsim import build_bitext
+    >>> _ = (folder / "en").write_text("the king\\nthe queen\\n" * 9)
+    >>> _ = (folder / "de").write_text("der könig\\ndie königin\\n" * 9)
+    >>> bitext = build_bitext(folder / "en", folder / "de", folder / "bitext")
+    >>> extract_rules([bitext], folder / "rules").rules
+    10
     """
     options = options or ExtractOptions()
     text = LinkedText.join(

@@ -49,6 +49,9 @@ class ExtractOptions:
         whole: each sentence pair, however long, is a rule too.
         min_count: rarer rules are left out once everything is counted; those of one word
             without gaps stay.
+
+    >>> ExtractOptions(most_gaps=0, longest=7).labels
+    'none'
     """
 
     longest: int = 10

@@ -47,6 +47,10 @@ class RuleAligner:
     neighbours are linked to each other, and the two words of a rule with one a side; then,
     between words that have no link yet, what the learnt model says. Thesis 5.3.2 treats the
     sides of all rules as a parallel corpus; TrainingSample gathers it.
+
+    >>> from distsim import RuleScorer
+    >>> _ = (folder / "bare").write_text("[X] ||| the king ||| the queen ||| p=1\\n")
+    >>> scorer = RuleScorer([("sim_ngram", table)], RuleAligner("all"))
     """
 
     def __init__(self, align: Align = "missing", learnt: LinkModel | None = None) -> None:

@@ -121,6 +121,12 @@ class PivotReport:
         pruned: paraphrases dropped after the sums. gappy: written with both gaps and words.
         features: the names written.
         notes: what the columns were found to be.
+
+    >>> rules = "[NN] ||| rede ||| address |||\\n[NN] ||| rede ||| speech |||\\n"
+    >>> _ = (folder / "de").write_text(rules)
+    >>> report = pivot_grammar(folder / "de", folder / "en")
+    >>> report.read, report.links, report.written
+    (2, 2, 2)
     """
 
     faulty: FaultyLines

@@ -98,7 +98,13 @@ def ppdb_cost(features: Features, missing: float | None = None) -> float:
 
 @dataclass
 class RerankReport:
-    """What was read and written."""
+    """What was read and written.
+
+    >>> _ = (folder / "two").write_text("[X] ||| a ||| b ||| p=2\\n[X] ||| a ||| c ||| p=1\\n")
+    >>> report = rerank_grammar(folder / "two", folder / "best", Ranking({"p": 1.0}, top=1))
+    >>> report.read, report.groups, report.written
+    (2, 1, 1)
+    """
 
     faulty: FaultyLines
     was_grouped: bool = True

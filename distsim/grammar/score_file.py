@@ -98,7 +98,13 @@ def score_grammar(
 
 
 class ExplainedPair(NamedTuple):
-    """A phrase pair of a rule as one table sees it; `why` says why there is no similarity."""
+    """A phrase pair of a rule as one table sees it; `why` says why there is no similarity.
+
+    >>> _ = (folder / "one").write_text("[X] ||| the king ||| the queen ||| p=1 ||| 0-0 1-1\\n")
+    >>> pairs = explain_grammar(folder / "one", RuleScorer([("sim_ngram", table)]))
+    >>> [(pair.source, pair.target) for pair in pairs]
+    [('the', 'the'), ('the king', 'the queen'), ('king', 'queen')]
+    """
 
     line: int
     name: str

@@ -93,6 +93,12 @@ class ScoreReport:
         read: rules. lacking: of them without links between words; aligned: linked here.
         without_pairs: without a pair of contiguous phrases.
         trained_on: rules that the aligner learnt from; None where it did not learn.
+
+    >>> from distsim import RuleScorer, score_grammar
+    >>> _ = (folder / "bare").write_text("[X] ||| king ||| queen ||| p=1\\n")
+    >>> report = score_grammar(folder / "bare", folder / "out", RuleScorer([("sim_ngram", table)]))
+    >>> report.read, report.lacking, report.aligned
+    (1, 1, 1)
     """
 
     faulty: FaultyLines

@@ -17,6 +17,9 @@ class PackedRule(NamedTuple):
     """A paraphrase rule: label without brackets; sides; features by name; links; its pack.
 
     size: the smallest pack that holds it. kind: one of `TYPES`. cost: what packs are ordered by.
+
+    >>> PackedRule("X", "king", "queen", {"sim_ngram": 0.4}, [(0, 0)], "S", "lexical", 1.5).target
+    'queen'
     """
 
     label: str
@@ -34,6 +37,14 @@ class GrammarIndex:
 
     Opening maps a few files and looks at none of the rules, as the packed grammars of thesis
     6.4.2 do.
+
+    >>> from distsim import PackOptions, pack_grammar
+    >>> rule = "[X] ||| the king ||| the queen ||| p(e|f)=1.5 sim_ngram=.4 ||| 0-0 1-1\\n"
+    >>> _ = (folder / "scored").write_text(rule)
+    >>> by = PackOptions({"p(e|f)": 1.0}, sizes=())
+    >>> _ = pack_grammar(folder / "scored", folder / "packs", by)
+    >>> [found.target for found in GrammarIndex.open(folder / "packs").rules("the king")]
+    ['the queen']
     """
 
     def __init__(self, artifact: storage.Artifact) -> None:

@@ -51,6 +51,9 @@ class PackOptions:
         parquet: write Parquet beside text; needs pyarrow.
         index: write the index that GrammarIndex opens.
         quantise: features of many values take a byte in the index, and are rounded.
+
+    >>> PackOptions({"p(e|f)": 1.0, "sim_ngram": -2.0}, missing=0.0).sizes
+    ('S', 'M', 'L', 'XL', 'XXL', 'XXXL')
     """
 
     weights: Mapping[str, float] | None = None
@@ -71,7 +74,14 @@ class PackOptions:
 
 @dataclass
 class PackReport:
-    """What was read and written: rules of each size and type, bytes of each file."""
+    """What was read and written: rules of each size and type, bytes of each file.
+
+    >>> rule = "[X] ||| the king ||| the queen ||| p(e|f)=1.5 sim_ngram=.4 ||| 0-0 1-1\\n"
+    >>> _ = (folder / "scored").write_text(rule)
+    >>> by = PackOptions({"p(e|f)": 1.0}, sizes=("S",))
+    >>> pack_grammar(folder / "scored", folder / "packs", by).lines()[1]
+    'S: 0 lexical, 0 one-to-many, 0 many-to-one, 1 phrasal, 0 syntactic'
+    """
 
     faulty: FaultyLines
     read: int = 0
@@ -110,6 +120,14 @@ def pack_grammar(
         InputError: the grammar cannot be read, a line is faulty and on_error is `stop`, or
             something else stands at `folder`.
         ParameterError: Parquet is asked for and pyarrow is not installed.
+
+    >>> rule = "[X] ||| the king ||| the queen ||| p(e|f)=1.5 sim_ngram=.4 ||| 0-0 1-1\\n"
+    >>> _ = (folder / "scored").write_text(rule)
+    >>> report = pack_grammar(
+    ...     folder / "scored", folder / "packs", PackOptions({"p(e|f)": 1.0}, sizes=("S",))
+    ... )
+    >>> sorted(path.name for path in (folder / "packs").iterdir())
+    ['index', 'packs.json', 's-phrasal.gz']
     """
     options = options or PackOptions()
     if options.parquet:

@@ -53,7 +53,18 @@ def aggregate(scores: Sequence[float], method: str) -> float:
 
 @dataclass
 class AugmentReport:
-    """What happened: entries and phrases counted, and what the decoder must be told."""
+    """What happened: entries and phrases counted, and what the decoder must be told.
+
+    Arguments:
+        old_entries: of the table as it was. new_entries: rules added; expected: told before.
+        new_phrases: phrases that have rules now; without_paraphrase, without_translation: that
+            have none still, and why; known_already: that had some before.
+        n_scores: how many scores a rule has now; the decoder must be told.
+        is_sorted: whether the table was in order, so that it still is.
+
+    >>> AugmentReport(old_entries=3, new_entries=2, new_phrases=1).new_entries
+    2
+    """
 
     old_entries: int = 0
     expected: int = 0
@@ -113,6 +124,12 @@ def augment_phrase_table(
         InputError: a line of either file is malformed (file and line are named).
         ParameterError: an argument has no such value, or more rules than `limit_rules` would
             be added.
+
+    >>> _ = (folder / "phrases").write_text("the queen ||| la reine ||| .5 .5 .5 .5\\n")
+    >>> _ = (folder / "found").write_text("the king\\t1\\tthe queen\\t0.8\\n")
+    >>> _ = augment_phrase_table(folder / "phrases", folder / "found", folder / "larger")
+    >>> print((folder / "larger").read_text().splitlines()[0])
+    the king ||| la reine ||| .5 .5 .5 .5 0.8
     """
     for name, value in (("translations", translations), ("limit_rules", limit_rules)):
         if value < 0:

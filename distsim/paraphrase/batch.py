@@ -39,6 +39,10 @@ def paraphrase_phrases(
     Raises:
         InputError: `path` or its part was begun with other settings, phrases or another
             index; another process is writing it; its folder does not exist.
+
+    >>> found = paraphrase_phrases(Paraphraser(index), {"the king": 1}, folder / "found.jsonl")
+    >>> (folder / "found.jsonl").read_text().splitlines()[1][:21]
+    '{"phrase": "the king"'
     """
     path = Path(path)
     if path.is_dir() or not path.parent.is_dir():

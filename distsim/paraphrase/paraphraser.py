@@ -41,6 +41,9 @@ class Paraphrase:
     evidence: how many distinct contexts L _ R it shares with the focal phrase. origin: where
     it was found: `contexts`, `sides` (a left or right side alone), `neighbours` (signatures).
     contexts: up to three of those shared, as text: seen most often, then rarest.
+
+    >>> Paraphraser(index).paraphrases("the hatter")[0].evidence > 0
+    True
     """
 
     phrase: str
@@ -58,6 +61,10 @@ class Answer:
     focal: the phrase as the index holds it. count: its occurrences. n_contexts: distinct
     contexts used; n_candidates: candidates found; n_profiled: those compared. reason: why
     there are no paraphrases, None where there are some.
+
+    >>> answer = Paraphraser(index).answer("the zebra")
+    >>> answer.paraphrases, answer.reason
+    ([], 'does not occur in the corpus')
     """
 
     focal: str

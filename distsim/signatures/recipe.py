@@ -124,3 +124,5 @@ VECTORS = Recipe(model=VectorModel(), projection=ROTATION, composition=Compositi
 VECTORS_AS_THEY_ARE = replace(
     VECTORS, model=VectorModel(centre=False), learning=Learning(rotation="random")
 )
+# By the model that a source names, where nothing is said.
+USUAL: dict[Any, Recipe] = {type(one.model): one for one in (DEFAULT, SYNTAX, VECTORS)}

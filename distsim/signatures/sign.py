@@ -41,7 +41,7 @@ from distsim.signatures.own_projection import (
 )
 from distsim.signatures.projections.projection import Projection
 from distsim.signatures.projections.spectral import projection_inside
-from distsim.signatures.recipe import DEFAULT, Recipe
+from distsim.signatures.recipe import DEFAULT, USUAL, Recipe
 from distsim.signatures.signer import SignedBatch, Signer
 from distsim.signatures.sums import SumsStream
 
@@ -89,7 +89,8 @@ def sign(
     Arguments:
         source: an index, or another source of phrases (distsim.contexts.sources).
         path: the table's folder; inside the index where None.
-        recipe: how contexts become bits; the learnt preset where None.
+        recipe: how contexts become bits; where None, the source's usual one: the learnt preset
+            of an index and of counts, VECTORS of word vectors.
         selection: which phrases; those of 1 to 4 tokens that occur 5 times where None.
         projection: a learnt projection, or a table that has one, for a recipe that wants it; where
             None one is learnt, unless the table at `path` or the index's own has the same.
@@ -112,7 +113,8 @@ def sign(
     if path is None and home is None:
         raise ParameterError("`path`: give the folder of the table; only an index holds its own")
     path = one_path(path) if path is not None else signatures_inside(Path(str(home)))
-    recipe, selection, keeping = recipe or DEFAULT, selection or Selection(), keeping or Keeping()
+    recipe, selection = recipe or USUAL[source.usual_model], selection or Selection()
+    keeping = keeping or Keeping()
     if keeping.sums:
         require_additive(recipe, selection)
     if projection is not None and not recipe.is_learnt:

@@ -29,6 +29,7 @@ from distsim.kernels.triples import sort_triples, sum_equal
 from distsim.signatures.fingerprint import Fingerprint
 from distsim.signatures.layout import PhraseColumns, PhraseStream
 from distsim.signatures.projections.gaussian import POOL_SIZE
+from distsim.signatures.recipe import Recipe
 
 _MOST = np.uint64(0xFFFFFFFF)
 # What is held at a time, of all tables together.
@@ -253,6 +254,11 @@ class SumsSource:
         self.text_format: TextFormat = text_format
         self.n_tokens = n_tokens
         self.n_sentences = n_sentences
+
+    @property
+    def usual_model(self) -> type[Model]:
+        """That of the tables."""
+        return type(Recipe.from_fingerprint(self.fingerprint).model)
 
     @contextmanager
     def counted(

@@ -117,7 +117,8 @@ class SignatureTable:
         Arguments:
             source: an index, CountFiles, AnnotatedText, or another source of phrases.
             path: the table's folder; inside the index where None.
-            recipe: how contexts become bits: PRESETS["learnt"] where None.
+            recipe: how contexts become bits; where None, the source's usual one: PRESETS["learnt"]
+                of an index and of counts, VECTORS of word vectors.
             selection: which phrases; those of 1 to 4 tokens that occur 5 times where None.
             projection: a learnt projection, or a table that has one, for a recipe that wants it;
                 learnt from the source where None.
@@ -126,6 +127,11 @@ class SignatureTable:
             memory_bytes: for putting phrases in order; less takes longer.
 
         Raises: as distsim.signatures.sign.sign.
+
+        >>> from distsim import PRESETS, Selection, sign
+        >>> made = sign(index, folder / "plain.table", PRESETS["thesis"], Selection(min_count=20))
+        >>> "the king" in made, made.n_bits
+        (True, 256)
         """
         signed = signing.sign(
             source, path, recipe, selection, projection=projection,

@@ -44,6 +44,10 @@ class Substitute(NamedTuple):
     slot's own signature. fluency: ln p in the slot, all forms together, less the target's.
     occurrences: in the corpus, of all forms. because: the context words that speak for
     it, strongest first. origin: `given`, `words`, `phrases`, `grammar`.
+
+    >>> best = Substituter(index, learnt).substitutes("said the", "king", "to alice")[0]
+    >>> best.origin, best.occurrences > 0
+    ('words', True)
     """
 
     substitute: str

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
@@ -37,6 +38,8 @@ class AnnotatedText:
     >>> sorted(sign(AnnotatedText(folder / "a.conllu"), folder / "a.table", recipe, Selection(1)))
     ['cats', 'cats sleep', 'sleep']
     """
+
+    usual_model: ClassVar[type[Model]] = SyntaxModel
 
     def __init__(
         self,

@@ -49,6 +49,8 @@ class CountFiles:
     3
     """
 
+    usual_model: ClassVar[type[Model]] = NgramModel
+
     def __init__(
         self,
         files: str | Path | Sequence[str | Path],

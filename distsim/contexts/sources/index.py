@@ -36,6 +36,8 @@ _ALWAYS_TEACHING = 1000
 class IndexSource:
     """The phrases of an index."""
 
+    usual_model: ClassVar[type[Model]] = NgramModel
+
     def __init__(self, index: CorpusIndex) -> None:
         self.index = index
 

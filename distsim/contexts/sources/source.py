@@ -171,7 +171,13 @@ class CountedText(Protocol):
 
 
 class PhraseSource(Protocol):
-    """Phrases with counted contexts; restartable, cheap to make, read only by `counted`."""
+    """Phrases with counted contexts; restartable, cheap to make, read only by `counted`.
+
+    usual_model: by which it is signed where nothing is said.
+    """
+
+    @property
+    def usual_model(self) -> type[Model]: ...  # noqa: D102
 
     def counted(
         self, model: Model, weighting: Weighting, selection: Selection, work: Work

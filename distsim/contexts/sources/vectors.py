@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -53,7 +53,15 @@ class VectorFile:
         most_words: read only so many words, the first.
 
     report: what was read; filled by `counted`.
+
+    >>> from distsim import sign, similarity
+    >>> _ = (folder / "vectors.txt").write_text("king 1 0 .5\\nqueen .9 .1 .4\\nhat -.9 1 -.5\\n")
+    >>> made = sign(VectorFile(folder / "vectors.txt"), folder / "given.table")
+    >>> len(made), similarity(made, "king", "queen") > similarity(made, "king", "hat")
+    (3, True)
     """
+
+    usual_model: ClassVar[type[Model]] = VectorModel
 
     def __init__(
         self,
@@ -110,10 +118,10 @@ class GivenVectors(VectorFile):
         Others: as of VectorFile.
 
     >>> import numpy as np
-    >>> from distsim import VECTORS, sign
+    >>> from distsim import sign
     >>> draw = np.random.default_rng(1).standard_normal((50, 8))
     >>> given = GivenVectors([f"w{n}" for n in range(50)], draw)
-    >>> len(sign(given, folder / "given.table", VECTORS))
+    >>> len(sign(given, folder / "given.table"))
     50
     """
 
