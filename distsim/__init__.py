@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     )
     from distsim.contexts.ngram import NamedContext, NgramModel, named_contexts
     from distsim.contexts.selection import Selection
-    from distsim.contexts.sources.annotated import AnnotatedText
+    from distsim.contexts.sources.annotated import AnnotatedText, PlainText
     from distsim.contexts.sources.counts import CountFiles
     from distsim.contexts.sources.vectors import GivenVectors, VectorFile
     from distsim.contexts.syntax.ccg import SpanLabels
@@ -128,6 +128,7 @@ _HOME = {
     "Paraphrase": "paraphrase.paraphraser",
     "ParaphraseOptions": "paraphrase.options",
     "Paraphraser": "paraphrase.paraphraser",
+    "PlainText": "contexts.sources.annotated",
     "PivotOptions": "grammar.pivot",
     "PivotReport": "grammar.pivot",
     "Ranking": "grammar.rerank",
@@ -231,6 +232,7 @@ __all__ = [
     "Paraphraser",
     "PivotOptions",
     "PivotReport",
+    "PlainText",
     "Ranking",
     "Recipe",
     "RerankReport",

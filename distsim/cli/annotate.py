@@ -1,6 +1,5 @@
 """`distsim annotate CORPUS... -o OUT`: plain text -> CoNLL-U, by stanza or spaCy."""
 
-from collections.abc import Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,7 +12,6 @@ from distsim.errors import ParameterError
 
 if TYPE_CHECKING:
     from distsim.corpus.annotating import Annotator, Report
-    from distsim.parallel import Progress
 
 
 class Tool(StrEnum):
@@ -55,6 +53,8 @@ def annotate(
     With --format lines, line n of --trees and --tags stands for line n of the text, as `align`
     takes them; an empty line for an empty one, or for a sentence without a tree.
     """
+    from distsim.corpus.annotating import annotate as annotate_files
+
     pretokenised = text_format is TextFormat.LINES
     annotator = chosen_annotator(tool, models, processors, pretokenised)
     if trees is not None and "constituency" not in getattr(annotator, "chosen", ()):
@@ -62,7 +62,9 @@ def annotate(
             "--trees needs a model of constituency: stanza has some; name those in --models DIR, "
             "and constituency among --processors if that is given"
         )
-    report = _annotate(corpus, output, annotator, jobs)
+    with progress_bar("words") as bar:
+        report = annotate_files(corpus, output, annotator, jobs, bar)
+    say_annotated(report, output)
     if trees is not None or tags is not None:
         from distsim.corpus.line_files import write_line_files
 
@@ -70,21 +72,6 @@ def annotate(
         say(f"{written.lines:,} lines in {' and '.join(f for f in (trees, tags) if f)}")
     if report.treeless:
         say(f"{report.treeless:,} sentences without a tree: its leaves are not their words")
-
-
-def annotated_beside(
-    corpus: Sequence[str],
-    table: str,
-    tool: Tool,
-    models: str | None,
-    processors: str | None,
-    jobs: int | None,
-    progress: "Progress",
-) -> str:
-    """Annotate text into a file beside a table that is to be made of it; return the file."""
-    output = table.rstrip("/") + ".conllu.gz"
-    _annotate(corpus, output, chosen_annotator(tool, models, processors, False), jobs, progress)
-    return output
 
 
 def chosen_annotator(
@@ -106,19 +93,6 @@ def chosen_annotator(
     return StanzaAnnotator(models, names, pretokenised)
 
 
-def _annotate(
-    corpus: Sequence[str],
-    output: str,
-    annotator: "Annotator",
-    jobs: int | None,
-    progress: "Progress | None" = None,
-) -> "Report":
-    from distsim.corpus.annotating import annotate
-
-    if progress is None:
-        with progress_bar("words") as bar:
-            report = annotate(corpus, output, annotator, jobs, bar)
-    else:
-        report = annotate(corpus, output, annotator, jobs, progress)
+def say_annotated(report: "Report", output: str) -> None:
+    """Say what was annotated."""
     say(f"{report.words:,} words, {report.sentences:,} sentences in {output}")
-    return report

@@ -1,13 +1,15 @@
 """`distsim sign SOURCE`: every frequent phrase's contexts -> a table of bit signatures."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from distsim.cli.annotate import Tool, annotated_beside
+from distsim.cli.annotate import Tool, chosen_annotator, say_annotated
 from distsim.cli.console import ForceOption, JobsOption, may_replace, progress_bar, say
 from distsim.cli.groups import OptionGroup, grouped
 from distsim.cli.index import TextFormat
@@ -33,6 +35,7 @@ from distsim.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from distsim.contexts.sources.annotated import AnnotatedText
     from distsim.contexts.sources.counts import CountFiles
     from distsim.contexts.sources.source import PhraseSource
     from distsim.contexts.sources.vectors import VectorFile
@@ -235,41 +238,42 @@ def sign(
 
     selection = Selection(phrases.min_count, phrases.max_length, phrases.max_phrases)
     source: PhraseSource | CorpusIndex
-    count_files: CountFiles | None = None
-    vector_file: VectorFile | None = None
+    told: Callable[[], None] | None = None
     if not from_vectors:
         _refuse("without --from-vectors", given.given())
-    with progress_bar() as bar:
-        if from_vectors:
-            _refuse(
-                "with --from-vectors", from_counts and ["--from-counts"],
-                model is Model.SYNTAX and ["--model syntax"], weighed.given(), syntax.given(),
-                keeping.given(), made.other_than("bits", "seed"),
-            )  # fmt: skip
-            recipe = _vector_recipe(made, given)
-            source = vector_file = _vector_file(sources, output, given, counts)
-        elif model is Model.SYNTAX:
-            if from_counts:
-                raise typer.BadParameter("give --from-counts or --model syntax, not both")
-            _refuse("with --model syntax", keeping.keep_sums and ["--keep-sums"], counts.given())
-            recipe = _syntax_recipe(made, weighed, syntax)
-            force = output is None or may_replace(output, force)
-            source = _annotated_text(sources, output, syntax, jobs, bar)
-        elif from_counts:
-            _refuse("without --model syntax", syntax.given())
-            recipe = _recipe(made, weighed, plain=True)
-            force = output is None or may_replace(output, force)
-            source = count_files = _count_files(sources, output, counts)
-        else:
-            _refuse("without --model syntax", syntax.given())
-            _refuse("with an index: they were settled when it was built", counts.given())
-            if keeping.keep_features:
-                raise typer.BadParameter(
-                    "--keep-features goes with --model syntax or --from-counts: an index holds the "
-                    "contexts of its own table"
-                )
-            recipe = _recipe(made, weighed, plain=keeping.keep_sums)
-            source = _index(sources)
+    if from_vectors:
+        _refuse(
+            "with --from-vectors", from_counts and ["--from-counts"],
+            model is Model.SYNTAX and ["--model syntax"], weighed.given(), syntax.given(),
+            keeping.given(), made.other_than("bits", "seed"),
+        )  # fmt: skip
+        recipe = _vector_recipe(made, given)
+        source = vectors = _vector_file(sources, output, given, counts)
+        told = partial(_report_vectors, vectors)
+    elif model is Model.SYNTAX:
+        if from_counts:
+            raise typer.BadParameter("give --from-counts or --model syntax, not both")
+        _refuse("with --model syntax", keeping.keep_sums and ["--keep-sums"], counts.given())
+        recipe = _syntax_recipe(made, weighed, syntax)
+        force = output is None or may_replace(output, force)
+        source = text = _annotated_text(sources, output, syntax)
+        told = partial(_report_annotated, text)
+    elif from_counts:
+        _refuse("without --model syntax", syntax.given())
+        recipe = _recipe(made, weighed, plain=True)
+        force = output is None or may_replace(output, force)
+        source = count_files = _count_files(sources, output, counts)
+        told = partial(_report_counts, count_files, phrases.max_length)
+    else:
+        _refuse("without --model syntax", syntax.given())
+        _refuse("with an index: they were settled when it was built", counts.given())
+        if keeping.keep_features:
+            raise typer.BadParameter(
+                "--keep-features goes with --model syntax or --from-counts: an index holds the "
+                "contexts of its own table"
+            )
+        recipe = _recipe(made, weighed, plain=keeping.keep_sums)
+        source = _index(sources)
 
     def signed(force: bool) -> SignatureTable:
         with progress_bar() as bar:
@@ -286,10 +290,8 @@ def sign(
         if force or output is None or not holds_artifact(output):
             raise
         table = signed(may_replace(output, force))
-    if count_files is not None:
-        _report_counts(count_files, phrases.max_length)
-    if vector_file is not None:
-        _report_vectors(vector_file)
+    if told is not None:
+        told()
     _report(table, phrases)
 
 
@@ -405,9 +407,9 @@ def _vector_file(
 
 
 def _annotated_text(
-    sources: list[str], output: str | None, syntax: SyntaxOptions, jobs: int | None, bar: Any
-) -> "PhraseSource":
-    from distsim.contexts.sources.annotated import AnnotatedText
+    sources: list[str], output: str | None, syntax: SyntaxOptions
+) -> "AnnotatedText":
+    from distsim.contexts.sources.annotated import AnnotatedText, PlainText
 
     if output is None:
         raise typer.BadParameter("--model syntax needs the table's folder: give -o TABLE")
@@ -416,9 +418,15 @@ def _annotated_text(
     if syntax.trees:
         raise typer.BadParameter("--trees goes with annotated files: leave it or --models out")
     tool = syntax.tool or Tool.STANZA
-    return AnnotatedText(
-        annotated_beside(sources, output, tool, syntax.models, syntax.processors, jobs, bar)
-    )
+    annotator = chosen_annotator(tool, syntax.models, syntax.processors, False)
+    return PlainText(sources, annotator, output.rstrip("/") + ".conllu.gz")
+
+
+def _report_annotated(source: "AnnotatedText") -> None:
+    from distsim.contexts.sources.annotated import PlainText
+
+    if isinstance(source, PlainText):
+        say_annotated(source.report, str(source.annotated))
 
 
 def _report_counts(source: "CountFiles", max_length: int) -> None:

@@ -28,9 +28,9 @@ _LEVEL = 6
 class Report(NamedTuple):
     """What was annotated; treeless: sentences whose tree did not fit their tokens."""
 
-    words: int
-    sentences: int
-    treeless: int
+    words: int = 0
+    sentences: int = 0
+    treeless: int = 0
 
 
 class Annotated(NamedTuple):

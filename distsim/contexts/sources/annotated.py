@@ -15,12 +15,23 @@ from distsim.contexts.syntax.marginals import Marginals, RowSpace
 from distsim.contexts.syntax.model import SyntaxModel
 from distsim.contexts.weights import Weighting
 from distsim.corpus.annotated import read_annotated
+from distsim.corpus.annotating import Annotator, Report, annotate
 from distsim.corpus.annotation import NORMALISER, AnnotatedSentence
 from distsim.corpus.tokeniser import TextFormat
 from distsim.doors import one_or_many_paths
 from distsim.errors import ParameterError
 from distsim.parallel import ordered_map
 from distsim.storage import checksum_of_settings, scratch_folder
+
+
+def require_syntax(model: Model) -> SyntaxModel:
+    """Return the model if it is the syntactic one, or raise ParameterError."""
+    if not isinstance(model, SyntaxModel):
+        raise ParameterError(
+            "annotated text is signed with the syntactic model: give a recipe with a SyntaxModel, "
+            "or sign an index of the text"
+        )
+    return model
 
 
 class AnnotatedText:
@@ -64,20 +75,62 @@ class AnnotatedText:
             InputError: an annotated file is at fault.
             ParameterError: the model is not the syntactic one.
         """
-        if not isinstance(model, SyntaxModel):
-            raise ParameterError(
-                "annotated text is signed with the syntactic model: give a recipe with a "
-                "SyntaxModel, or sign an index of the text"
-            )
+        syntax = require_syntax(model)
         with scratch_folder(work.folder) as folder:
             half = work.memory_bytes // 2
             store = OccurrenceStore(folder, half, selection.max_length)
             try:
                 corpus = store.read(self.sentences(), work.progress)
                 place = Work(folder, half, work.jobs, work.progress)
-                yield CountedSentences(corpus, store, model, weighting, selection, place)
+                yield CountedSentences(corpus, store, syntax, weighting, selection, place)
             finally:
                 store.close()
+
+
+class PlainText(AnnotatedText):
+    """The phrases of plain text, which is annotated when it is first read.
+
+    Arguments:
+        files: running text, plain or packed, folders too.
+        annotator: a StanzaAnnotator or SpacyAnnotator.
+        annotated: the CoNLL-U file that is written, or taken up, or kept where it is finished.
+
+    report: what was annotated; filled by `counted`.
+
+    >>> from distsim import SpacyAnnotator, sign
+    >>> annotator = SpacyAnnotator("en_core_web_sm")  # doctest: +SKIP
+    >>> source = PlainText("text.txt", annotator, "text.conllu.gz")  # doctest: +SKIP
+    >>> sign(source, "text.table")  # doctest: +SKIP
+    """
+
+    def __init__(
+        self,
+        files: str | Path | Sequence[str | Path],
+        annotator: Annotator,
+        annotated: str | Path,
+    ) -> None:
+        super().__init__(files)
+        self.annotator, self.annotated = annotator, annotated
+        self.report = Report()
+
+    def sentences(self) -> Iterable[AnnotatedSentence]:
+        """Return the sentences, to be read once; `counted` has annotated them."""
+        return read_annotated([self.annotated], [])
+
+    @contextmanager
+    def counted(
+        self, model: Model, weighting: Weighting, selection: Selection, work: Work
+    ) -> Iterator["CountedSentences"]:
+        """See PhraseSource.
+
+        Raises:
+            InputError: the text cannot be read, or there is none.
+            ParameterError: the model is not the syntactic one.
+        """
+        require_syntax(model)
+        self.report = annotate(self.files, self.annotated, self.annotator, work.jobs, work.progress)
+        with super().counted(model, weighting, selection, work) as sentences:
+            yield sentences
 
 
 class Sentences(AnnotatedText):
