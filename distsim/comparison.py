@@ -1,11 +1,10 @@
-"""Signatures -> similarities: estimated from bits, exact from contexts, of real vectors.
+"""Signatures -> similarities: estimated from tables, exact from contexts, of real vectors.
 
 Each way is a `Similarity`: it says how alike two phrases are, and of many pairs also which it
 knows and for which it had to compose a phrase of its words. All of them travel by path: pickled
 and opened again in another process, they map the same files.
 """
 
-import math
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple, Protocol
@@ -19,11 +18,11 @@ from distsim.corpus.query import split_phrase
 from distsim.corpus.vocabulary import hash_texts
 from distsim.doors import one_or_many_texts, one_text, shown
 from distsim.errors import IncompatibleError, ParameterError
-from distsim.indexes import hamming
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.kernels.compiled import frozen
 from distsim.kernels.contexts import cosine
 from distsim.signatures.composition import Composer
+from distsim.signatures.estimates import Estimator, estimate_of
 from distsim.signatures.feature_store import FeatureStore
 from distsim.signatures.projections.spectral import SpectralProjection
 from distsim.signatures.recipe import Recipe
@@ -102,24 +101,19 @@ class Similarity(Protocol):
         return [one.similarity for one in self.estimates(pairs)]
 
 
-def estimated_cosine(distance: int, n_bits: int) -> float:
-    """Return cos(pi * distance / n_bits), the cosine that a Hamming distance stands for.
-
-    Thesis 5.2.3. At 256 bits the standard error is .098 near 0 and .03 at .9.
-
-    >>> estimated_cosine(0, 256)
-    1.0
-    """
-    return math.cos(math.pi * distance / n_bits)
-
-
 def similarity(
-    table: SignatureTable, a: str, b: str, other: SignatureTable | None = None
+    table: SignatureTable,
+    a: str,
+    b: str,
+    other: SignatureTable | None = None,
+    *,
+    estimate: str | None = None,
 ) -> float | None:
     """Return the estimated cosine of two phrases, None where one has no signature.
 
     Arguments:
         other: the table in which `b` is looked up, where not in the same one.
+        estimate: see EstimatedCosine.
 
     Raises:
         ParameterError: a phrase is empty.
@@ -130,91 +124,111 @@ def similarity(
     >>> similarity(table, "alice", "zeppelin") is None
     True
     """
-    return EstimatedCosine(table, other, compose=False).similarity(a, b)
+    return EstimatedCosine(table, other, compose=False, estimate=estimate).similarity(a, b)
 
 
 def similarities(
-    table: SignatureTable, pairs: Iterable[Pair], other: SignatureTable | None = None
+    table: SignatureTable,
+    pairs: Iterable[Pair],
+    other: SignatureTable | None = None,
+    *,
+    estimate: str | None = None,
 ) -> list[float | None]:
     """Return the estimated cosine of every pair; see `similarity`.
 
     >>> similarities(table, [("alice", "alice"), ("alice", "zeppelin")])
     [1.0, None]
     """
-    return EstimatedCosine(table, other, compose=False).similarities(pairs)
+    return EstimatedCosine(table, other, compose=False, estimate=estimate).similarities(pairs)
 
 
 class EstimatedCosine(Similarity):
-    """Cosines estimated from the bits of signatures.
+    """Cosines estimated from what a table stores.
 
     Arguments:
         table: where phrases are looked up. other: the table for the second of a pair, where it
             is not the same one.
-        compose: make the bits of a phrase that is not in the table of its words, where the
-            table keeps their vectors; such an estimate is marked `composed`.
+        compose: make a phrase that is not in the table of its words, where the table keeps their
+            vectors; such an estimate is marked `composed`.
+        estimate: `bits`, by the Hamming distance; `asymmetric`, one side's real vector against the
+            other's bits; `restored`, by the vectors to be expected of both, which is nearest to
+            the cosine of the vectors that the bits were cut from. None: restored where the table
+            keeps its words' vectors, as learnt ones do, else bits.
 
     Raises:
         IncompatibleError: the tables were not made with the same settings.
+        ParameterError: there is no such estimate, or the table keeps no vectors for it.
 
     >>> EstimatedCosine(table).similarity("alice", "alice")
     1.0
+    >>> EstimatedCosine(learnt).estimate, EstimatedCosine(learnt, estimate="bits").estimate
+    ('restored', 'bits')
     """
 
     name = "table"
 
     def __init__(
-        self, table: SignatureTable, other: SignatureTable | None = None, *, compose: bool = True
+        self,
+        table: SignatureTable,
+        other: SignatureTable | None = None,
+        *,
+        compose: bool = True,
+        estimate: str | None = None,
     ) -> None:
-        if other is not None:
+        self._tables = (table,) if other is None or other is table else (table, other)
+        if len(self._tables) == 2:
+            other = self._tables[1]
             table.fingerprint.require_same(other.fingerprint, str(table.path), str(other.path))
-        self._tables = (table, table if other is None else other)
+            if estimate is None and any(estimate_of(one, None) == "bits" for one in self._tables):
+                estimate = "bits"
+        self._estimators = [Estimator(one, estimate) for one in self._tables]
+        self.estimate = self._estimators[0].name
         self._compose = compose
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _estimated_cosine, (*self._tables, self._compose)
+        return _estimated_cosine, (*self._tables[:1], *self._tables[-1:], self._compose,
+                                   self.estimate)  # fmt: skip
 
     def __repr__(self) -> str:
-        return f"EstimatedCosine({self._tables[0]!r})"
+        return f"EstimatedCosine({self._tables[0]!r}, {self.estimate})"
 
     def estimates(self, pairs: Iterable[Pair]) -> list[Estimate]:
         """Return the estimated cosine of every pair, and whether it was composed."""
         given = checked_pairs(pairs)
-        sides = [
-            _bits_of(table, [pair[side] for pair in given], self._compose)
-            for side, table in enumerate(self._tables)
-        ]
-        (bits_a, known_a, composed_a), (bits_b, known_b, composed_b) = sides
-        known = known_a & known_b
-        distances = hamming.distances_to(bits_a[known], bits_b[known])
-        composed = composed_a | composed_b
+        sides = []
+        for side in range(2):
+            table, estimator = self._tables[side % len(self._tables)], self._estimators[-1 * side]
+            texts = [table.normal_form(pair[side]) for pair in given]
+            phrases = list(dict.fromkeys(texts))
+            numbers = {phrase: number for number, phrase in enumerate(phrases)}
+            rows, data, ends = table.find_normal(phrases), *end_to_end(phrases)
+            stored = estimator.stored(rows, data, ends[:-1], ends[1:], self._compose)
+            sides.append((stored, np.array([numbers[text] for text in texts], np.int64)))
+        (first, a), (second, b) = sides
+        known = np.flatnonzero(first.known[a] & second.known[b])
+        cosines = self._estimators[0].cosines(first, second, a[known], b[known])
+        composed = first.composed[a] | second.composed[b]
         result = [Estimate(None)] * len(given)
-        n_bits = self._tables[0].n_bits
-        numbers = np.flatnonzero(known).tolist()
-        for number, distance in zip(numbers, distances.tolist(), strict=True):
-            result[number] = Estimate(estimated_cosine(distance, n_bits), bool(composed[number]))
+        for number, value in zip(known.tolist(), cosines.tolist(), strict=True):
+            result[number] = Estimate(value, bool(composed[number]))
         return result
 
 
 def _estimated_cosine(
-    table: SignatureTable, other: SignatureTable, compose: bool
+    table: SignatureTable, other: SignatureTable, compose: bool, estimate: str
 ) -> EstimatedCosine:
-    return EstimatedCosine(table, None if other is table else other, compose=compose)
+    return EstimatedCosine(table, other, compose=compose, estimate=estimate)
 
 
-def _bits_of(
-    table: SignatureTable, phrases: list[str], compose: bool
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return (bits, whether there are any, whether they were composed) of every phrase."""
-    rows = table.find(phrases)
-    bits = np.zeros((len(phrases), table.n_bits // 64), np.uint64)
-    known = rows >= 0
-    bits[known] = table.bits[rows[known]]
-    composed = np.zeros(len(phrases), bool)
-    for number in np.flatnonzero(~known).tolist() if compose and table.parts else ():
-        made = table.composed_bits(phrases[number])
-        if made is not None:
-            bits[number], known[number], composed[number] = made, True, True
-    return bits, known, composed
+def end_to_end(phrases: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Return phrases as (UTF-8 uint8, bounds int64[n + 1]), that of i at bounds[i]:bounds[i + 1].
+
+    >>> end_to_end(["a b", "c"])[1].tolist()
+    [0, 3, 4]
+    """
+    data = [phrase.encode() for phrase in phrases]
+    bounds = np.cumsum([0, *map(len, data)], dtype=np.int64)
+    return np.frombuffer(b"".join(data), np.uint8), bounds
 
 
 class ExactCosine(Similarity):

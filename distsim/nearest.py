@@ -10,17 +10,29 @@ from typing import Any, NamedTuple, overload
 
 import numpy as np
 
-from distsim.comparison import Similarity, estimated_cosine
+from distsim.comparison import Similarity, end_to_end
 from distsim.doors import one_or_many_texts, one_text, shown, whole_number
 from distsim.errors import ParameterError
 from distsim.indexes import hamming
 from distsim.kernels.compiled import frozen
 from distsim.kernels.telling import choose_telling, order_neighbours
+from distsim.signatures.estimates import (
+    Estimator,
+    Stored,
+    cosines_of_distances,
+    estimated_cosine,
+)
 from distsim.signatures.table import SignatureTable
 from distsim.signatures.telling import Cores, TellingWords
 
 RERANKED = 300
 _FIRST_ASKED = 1024
+_LENIENCE = 2.5  # standard errors of the bits by which the first cut of a threshold is lenient
+_COSINE_STEPS = float(1 << 30)
+_MEASURED, _MEASURED_TIMES = (
+    64,
+    4,
+)  # nearest by bits that another estimate orders: the most of 64, 4 k
 _USUAL_STRENGTH, _WORDS_A_STRENGTH = 30, 50_000
 _SPELT = 30  # of the nearest rows, those that may be spellings of the focal phrase
 _KEPT_PARTS = 4  # parts of a table that are kept for the next search
@@ -60,6 +72,9 @@ class NeighbourSearch:
             where distinct, since the rarest are many and mostly noise; fewer in a text of less
             than 1.5 million words, one for every 50,000.
         lengths: only phrases of these numbers of tokens.
+        estimate: how similarities are estimated, see EstimatedCosine; None: what serves the table
+            best. The first cut is by bits in any way, and what says the same again is told by
+            them: of what is then listed, four times k or 64, another estimate takes the best.
         distinct: leave out what says the same again. Phrases are compared by their telling
             words (`the king ,` and `of king` by `king`): none whose telling words are all in
             the focal phrase, or hold all of its, and one for the same telling words, the
@@ -86,6 +101,7 @@ class NeighbourSearch:
         min_strength: int | None = None,
         lengths: Iterable[int] | None = None,
         distinct: bool | None = None,
+        estimate: str | None = None,
     ) -> None:
         if min_strength is not None:
             min_strength = whole_number(min_strength, "min_strength", 0)
@@ -99,9 +115,10 @@ class NeighbourSearch:
             "distinct": distinct,
         }
         self._part = _part_of(table, **self._options)
+        self._estimator = Estimator(table, estimate)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _search, (self._table, self._options)
+        return _search, (self._table, self._options | {"estimate": self._estimator.name})
 
     def __repr__(self) -> str:
         return f"<NeighbourSearch among {len(self._part.bits):,} phrases of {self._table!r}>"
@@ -143,20 +160,35 @@ class NeighbourSearch:
         """
         if k is not None or threshold is None:
             k = whole_number(k, "k", 1)
-        radius = _radius(threshold, self._table.n_bits)
-        row, query = self._query(one_text(phrase, "phrase"))
-        if query is None:
+        table, by_bits = self._table, self._estimator.name == "bits"
+        radius = _radius(threshold, table.n_bits, 0.0 if by_bits else _LENIENCE)
+        normal = table.normal_form(one_text(phrase, "phrase"))
+        focal = self._focal(normal)
+        if not focal.stored.known[0]:
             return None
         bits = self._part.bits
-        asked = len(bits) if k is None else k
+        wanted = len(bits) if k is None else k
+        most = wanted if by_bits else max(_MEASURED, _MEASURED_TIMES * wanted)
+        asked = most
         if self._part.cores is not None:
             asked = max(asked, _FIRST_ASKED) if among is None else among
         while True:
-            at, distances = hamming.nearest(bits, query, asked + 1, radius)
-            found = self._named(phrase, row, at, distances, len(bits) if k is None else k)
-            if len(found.neighbours) == k or at.size <= asked or among is not None:
-                return found
+            at, distances = hamming.nearest(bits, focal.stored.bits[0], asked + 1, radius)
+            n_found = at.size
+            if threshold is not None and not by_bits:
+                at, distances = self._above(focal, at, distances, threshold)
+            listed, hidden = self._listed(focal, at, distances, wanted, most)
+            if listed.rows.size >= wanted or n_found <= asked or among is not None:
+                break
             asked = min(8 * asked, len(bits))
+        if not by_bits:
+            listed = self._measured(focal, listed)
+        columns = (listed.rows[:wanted], listed.cosines, table.strengths[listed.rows[:wanted]])
+        named = [
+            Neighbour(table.text(row), cosine, strength, focal.row < 0)
+            for row, cosine, strength in zip(*(c[:wanted].tolist() for c in columns), strict=True)
+        ]
+        return Found(named, hidden)
 
     def reranked(
         self, phrase: str, k: int, measure: Similarity, among: int = RERANKED
@@ -170,18 +202,23 @@ class NeighbourSearch:
         near = self.nearest(phrase, max(k, among))
         return None if near is None else rerank_neighbours(phrase, near, measure)[:k]
 
-    def _query(self, phrase: str) -> tuple[int, np.ndarray | None]:
-        """Return (row, bits) of a phrase, row -1 where the bits were composed of its words."""
-        row = int(self._table.find([phrase])[0])
-        if row < 0:
-            return row, self._table.composed_bits(phrase)
-        return row, np.array(self._table.bits[row])
+    def _focal(self, normal: str) -> "_Focal":
+        rows = self._table.find_normal([normal])
+        text, bounds = end_to_end([normal])
+        return _Focal(
+            normal, int(rows[0]), self._estimator.stored(rows, text, bounds[:-1], bounds[1:])
+        )
 
-    def _named(self, phrase: str, row: int, at: np.ndarray, distances: np.ndarray, k: int) -> Found:
-        """Return the k first of the rows found, as they are listed."""
+    def _listed(
+        self, focal: "_Focal", at: np.ndarray, distances: np.ndarray, wanted: int, most: int
+    ) -> tuple["_Near", int]:
+        """Return what is listed of the rows found, `most` of them, in order of their bits.
+
+        And how many rows as near as the last of the first `wanted` say the same again.
+        """
         part, table = self._part, self._table
         rows = at if part.rows is None else part.rows[at]
-        others = np.flatnonzero(rows != row)
+        others = np.flatnonzero(rows != focal.row)
         at, rows, distances = at[others], rows[others], distances[others]
         order = order_neighbours(
             frozen(rows), frozen(distances), table.strengths, part.text, part.bounds
@@ -189,25 +226,67 @@ class NeighbourSearch:
         hidden = 0
         if part.cores is not None:
             cores = part.cores
-            normal = table.normal_form(phrase)
-            focal = part.telling.core(normal)
+            core = part.telling.core(focal.normal)
             variants = np.zeros(order.size, np.uint8)
             for place, other in enumerate(rows[order[:_SPELT]].tolist()):
-                variants[place] = _bare_letters(table.text(other)) == _bare_letters(normal)
+                variants[place] = _bare_letters(table.text(other)) == _bare_letters(focal.normal)
             chosen = choose_telling(
                 frozen(at[order]), frozen(distances[order]), frozen(variants), cores.strengths,
-                cores.tokens, cores.keys, cores.bare, cores.starts, cores.words, frozen(focal), k,
+                cores.tokens, cores.keys, cores.bare, cores.starts, cores.words, frozen(core), most,
             )  # fmt: skip
-            passed = order.size if chosen.size < k else int(chosen[-1]) + 1
-            hidden = passed - chosen.size
+            shown = chosen[:wanted]
+            passed = order.size if shown.size < wanted else int(shown[-1]) + 1
+            hidden = passed - shown.size
             order = order[chosen]
-        order = order[:k]
-        columns = (rows[order], distances[order], table.strengths[rows[order]])
-        named = [
-            Neighbour(table.text(other), estimated_cosine(far, table.n_bits), strength, row < 0)
-            for other, far, strength in zip(*(column.tolist() for column in columns), strict=True)
-        ]
-        return Found(named, hidden)
+        order = order[:most]
+        cosines = cosines_of_distances(table.n_bits)[distances[order]]
+        return _Near(rows[order], cosines), hidden
+
+    def _above(
+        self, focal: "_Focal", at: np.ndarray, distances: np.ndarray, threshold: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the rows found, as they came, that are so similar as the estimator tells."""
+        rows = at if self._part.rows is None else self._part.rows[at]
+        similar = 1.0 - self._steps(focal, rows) / _COSINE_STEPS >= threshold
+        return at[similar], distances[similar]
+
+    def _measured(self, focal: "_Focal", near: "_Near") -> "_Near":
+        """Return rows with the similarities that the estimator tells, in order of them."""
+        steps = self._steps(focal, near.rows)
+        order = order_neighbours(
+            frozen(near.rows), frozen(steps), self._table.strengths, self._part.text,
+            self._part.bounds,
+        )  # fmt: skip
+        return _Near(near.rows[order], 1.0 - steps[order] / _COSINE_STEPS)
+
+    def _steps(self, focal: "_Focal", rows: np.ndarray) -> np.ndarray:
+        """Return how far rows are by the estimator: 1 - similarity as a whole number, int64.
+
+        Whole, so that what is printed alike is a tie.
+        """
+        part = self._part
+        begins, ends = part.bounds[rows], part.bounds[rows + 1]
+        stored = self._estimator.stored(rows, part.text, begins, ends)
+        focals = np.zeros(rows.size, np.int64)
+        cosines = self._estimator.cosines(focal.stored, stored, focals, np.arange(rows.size))
+        return np.rint((1.0 - cosines) * _COSINE_STEPS).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class _Focal:
+    """The focal phrase in its normal form, its row, -1 where it has none, and what is known."""
+
+    normal: str
+    row: int
+    stored: Stored
+
+
+@dataclass(frozen=True)
+class _Near:
+    """Rows of the table, int64, the nearest first, and their cosines, float64."""
+
+    rows: np.ndarray
+    cosines: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -325,15 +404,19 @@ def _lengths(lengths: Iterable[int], longest: int) -> tuple[int, ...]:
     return tuple(sorted(found))
 
 
-def _radius(threshold: float | None, n_bits: int) -> int:
-    """Return the largest distance at which phrases are still so similar, -1 for none."""
+def _radius(threshold: float | None, n_bits: int, lenience: float) -> int:
+    """Return the largest distance at which phrases may still be so similar, -1 for none.
+
+    lenience: standard errors of bits, of unrelated phrases, by which they may fall short.
+    """
     if threshold is None:
         return n_bits
     if isinstance(threshold, bool) or not isinstance(threshold, int | float | np.floating):
         raise ParameterError(f"threshold: is {shown(threshold)}, wanted a number from -1 to 1")
     if not -1.0 <= threshold <= 1.0:
         raise ParameterError(f"threshold {threshold}: choose -1 to 1")
-    near = (d for d in range(n_bits + 1) if estimated_cosine(d, n_bits) >= threshold)
+    least = threshold - lenience * np.pi / (2 * np.sqrt(n_bits))
+    near = (d for d in range(n_bits + 1) if estimated_cosine(d, n_bits) >= least)
     return max(near, default=-1)
 
 
@@ -387,6 +470,7 @@ def neighbours(
     min_strength: int | None = ...,
     lengths: Iterable[int] | None = ...,
     distinct: bool | None = ...,
+    estimate: str | None = ...,
     by: Similarity | None = ...,
     among: int = ...,
 ) -> list[Neighbour] | None: ...
@@ -401,6 +485,7 @@ def neighbours(
     min_strength: int | None = ...,
     lengths: Iterable[int] | None = ...,
     distinct: bool | None = ...,
+    estimate: str | None = ...,
     by: Similarity | None = ...,
     among: int = ...,
 ) -> list[list[Neighbour] | None]: ...
@@ -414,6 +499,7 @@ def neighbours(
     min_strength: int | None = None,
     lengths: Iterable[int] | None = None,
     distinct: bool | None = None,
+    estimate: str | None = None,
     by: Similarity | None = None,
     among: int = RERANKED,
 ) -> list[Neighbour] | list[list[Neighbour] | None] | None:
@@ -421,7 +507,7 @@ def neighbours(
 
     Arguments:
         threshold: only phrases at least so similar.
-        candidates, min_strength, lengths, distinct: as of NeighbourSearch.
+        candidates, min_strength, lengths, distinct, estimate: as of NeighbourSearch.
         by: order the `among` nearest by this measure, such as an ExactCosine; not beside a
             threshold.
 
@@ -433,10 +519,11 @@ def neighbours(
     ['the cat', 'the duchess']
     """
     if by is not None and threshold is not None:
-        raise ParameterError("`threshold` is of the bits' estimates: leave it out beside `by`")
+        raise ParameterError("`threshold` is of the table's estimates: leave it out beside `by`")
     search = NeighbourSearch(
-        table, candidates=candidates, min_strength=min_strength, lengths=lengths, distinct=distinct
-    )
+        table, candidates=candidates, min_strength=min_strength, lengths=lengths,
+        distinct=distinct, estimate=estimate,
+    )  # fmt: skip
 
     def one(text: str) -> list[Neighbour] | None:
         if by is not None:

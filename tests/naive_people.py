@@ -66,3 +66,37 @@ def spearman(a: list[float], b: list[float]) -> float:
 def area(positive: list[float], negative: list[float]) -> float:
     wins = sum((p > n) + (p == n) / 2 for p in positive for n in negative)
     return wins / (len(positive) * len(negative))
+
+
+def restored(
+    phrase: str, strength: int, signs: list[float], parts: dict[str, tuple], trust: float,
+    correlation: float,
+) -> tuple[list[float], float]:  # fmt: skip
+    """The unit vector to be expected of a phrase of strength > 0 with these signs, its fidelity.
+
+    x = share * own + (1 - share) * words, of which the signs are known; own, given the words, is
+    normal about correlation * words; so each x is normal, cut at 0 (Johnson, Kotz: its mean).
+    """
+    words = phrase.split(" ")
+    known = [word for word in words if word in parts]
+    total = [math.fsum(parts[w][0] * parts[w][1][k] for w in known) for k in range(len(signs))]
+    total = unit(total)
+    if not known:
+        return ([s / math.sqrt(len(signs)) for s in signs], 2 / math.pi) if strength else (total, 0)
+    if not strength or len(words) == 1:
+        return total, 1.0
+    share = strength / (strength + trust)
+    of_words = share * correlation + 1 - share
+    spread = share * math.sqrt((1 - correlation**2) / len(signs))
+    expected = []
+    for sign, word in zip(signs, total, strict=True):
+        mean = of_words * word
+        z = sign * mean / spread
+        if z > -20:
+            density = math.exp(-z * z / 2) / math.sqrt(2 * math.pi)
+            hazard = density / (0.5 * math.erfc(-z / math.sqrt(2)))
+        else:
+            hazard = -z - 1 / z
+        expected.append(mean + sign * spread * hazard)
+    square = math.fsum(x * x for x in expected)
+    return unit(expected), min(1.0, square / (of_words**2 + len(signs) * spread**2))

@@ -261,7 +261,8 @@ def naive_distinct(table, focal, near):
 
 def test_distinct_neighbours_say_something_new(learnt):
     _, table = learnt
-    everything, distinct = NeighbourSearch(table, distinct=False), NeighbourSearch(table)
+    everything = NeighbourSearch(table, distinct=False, estimate="bits")
+    distinct = NeighbourSearch(table, estimate="bits")
     for focal in ("alice", "the queen", "said the", "mock turtle", "went on", "the", "alice queen"):
         near = everything.above(focal, 0.5)
         found = [one.phrase for one in distinct.above(focal, 0.5)]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from distsim.cli.console import number, put, put_json, say, visible
+from distsim.cli.options import EstimateOption
 from distsim.errors import InputError
 
 if TYPE_CHECKING:
@@ -55,7 +56,8 @@ def evaluate(
         ),
     ],
     by: Annotated[
-        By, typer.Option(help="The table's bits, exact cosine, both, real vectors, or all three.")
+        By,
+        typer.Option(help="What the table stores, exact cosine, both, real vectors, or all three."),
     ] = By.TABLE,
     index: Annotated[
         str | None, typer.Option(metavar="INDEX", help="The index of exact and vectors.")
@@ -63,6 +65,7 @@ def evaluate(
     projection: Annotated[
         str | None, typer.Option(metavar="FILE", help="vectors: what the table was signed by.")
     ] = None,
+    estimate: EstimateOption = None,
     antonyms: Annotated[
         str | None, typer.Option(metavar="FILE", help="Pairs to tell synonyms from.")
     ] = None,
@@ -100,7 +103,7 @@ def evaluate(
     measures: list[Similarity] = []
     for label, table, path in zip(_labels(tables), opened, tables, strict=True):
         for name in _MEASURES[by]:
-            measure = _measure(name, table, path, index, projection)
+            measure = _measure(name, table, path, index, projection, estimate)
             shown = label if name == "table" else f"{label}:{name}"
             measures.append(measure if len(tables) == 1 else engine.Named(shown, measure))
     if common:
@@ -113,7 +116,7 @@ def evaluate(
     results = engine.evaluate(
         sets, measures, antonyms=contrary, samples=samples, seed=seed, points=points
     )
-    lines = [signature_line(table, samples, seed) for table in opened]
+    lines = [signature_line(table, samples, seed, estimate) for table in opened]
     if len(tables) > 1:
         lines = [f"{label}|{line}" for label, line in zip(_labels(tables), lines, strict=True)]
     if output_format is Format.TEXT:
@@ -155,13 +158,18 @@ def _labels(tables: list[str]) -> list[str]:
 
 
 def _measure(
-    name: str, table: "SignatureTable", path: str, index: str | None, projection: str | None
+    name: str,
+    table: "SignatureTable",
+    path: str,
+    index: str | None,
+    projection: str | None,
+    estimate: str | None,
 ) -> "Similarity":
     from distsim.cli import opened
     from distsim.comparison import EstimatedCosine
 
     if name == "table":
-        return EstimatedCosine(table)
+        return EstimatedCosine(table, estimate=estimate)
     if name == "vectors":
         return opened.learnt_cosine(table, path, index, projection)
     return opened.exact_cosine(table, path, index)

@@ -20,6 +20,7 @@ from distsim.cli.console import (
     say,
 )
 from distsim.cli.in_sentence import AMONG, InSentenceOption, ranked_in
+from distsim.cli.options import EstimateOption
 
 if TYPE_CHECKING:
     from distsim.comparison import Similarity
@@ -82,6 +83,7 @@ def neighbours(
         str | None,
         typer.Option(metavar="FILE", help="That the table was signed by, if not the index's own."),
     ] = None,
+    estimate: EstimateOption = None,
     sentence: InSentenceOption = None,
     file: InputOption = None,
     as_json: JsonOption = False,
@@ -90,8 +92,8 @@ def neighbours(
 
     Prints rank<TAB>phrase<TAB>similarity<TAB>strength; the focal phrase first with --input or
     where there are several.
-    A fifth column says `composed` where the focal phrase is not in the table and its bits were
-    made of its words. With --in the similarity gives way to the score of `distsim substitute`.
+    A fifth column says `composed` where the focal phrase is not in the table and was made
+    of its words. With --in the similarity gives way to the score of `distsim substitute`.
     """
     from distsim.cli.opened import exact_cosine, learnt_cosine
     from distsim.comparison import reason_without_signature
@@ -116,6 +118,7 @@ def neighbours(
         min_strength=min_strength,
         lengths=range(low, high + 1) if lengths else None,
         distinct=distinct,
+        estimate=estimate,
     )
     measure: Similarity | None = None
     if rerank is not None:

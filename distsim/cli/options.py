@@ -17,6 +17,14 @@ else:  # typer wants an Enum
     Weights = StrEnum("Weights", {name: name for name in SCHEMES})
 
 
+class EstimateName(StrEnum):
+    """How cosines are estimated from what a table stores."""
+
+    BITS = "bits"
+    ASYMMETRIC = "asymmetric"
+    RESTORED = "restored"
+
+
 class Model(StrEnum):
     """What a phrase's context is made of."""
 
@@ -52,6 +60,13 @@ SubsampleOption = Annotated[
 DiscountOption = Annotated[
     float | None,
     typer.Option(help="ppmi: d makes a weight c / (c + d) of itself at c occurrences; 0: none."),
+]
+EstimateOption = Annotated[
+    EstimateName | None,
+    typer.Option(
+        help="bits: by Hamming distance; asymmetric: a real vector against bits; restored: the "
+        "vectors to be expected of both. Default: restored where words' vectors are kept."
+    ),
 ]
 KeepCaseOption = Annotated[bool, typer.Option(help="Do not fold to lower case.")]
 FoldNumbersOption = Annotated[bool, typer.Option(help="Write every digit as 0.")]

@@ -7,6 +7,7 @@ import typer
 
 from distsim.cli.console import JobsOption, number, progress_bar, put, say
 from distsim.cli.grammar_options import FormatOption, OnError, OnErrorOption
+from distsim.cli.options import EstimateOption
 from distsim.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -102,6 +103,7 @@ def score(
             "--compose", help="Make phrases that a learnt table lacks of their words' vectors."
         ),
     ] = False,
+    estimate: EstimateOption = None,
     grammar_format: FormatOption = None,
     on_error: OnErrorOption = OnError.STOP,
     explain: Annotated[
@@ -120,7 +122,7 @@ def score(
     from distsim.grammar.written_scores import OutputOptions
 
     scorer = _scorer(ngram, syntax, exact, index, align.value, names.value, identical.value,
-                     min_strength, compose)  # fmt: skip
+                     min_strength, compose, estimate)  # fmt: skip
     training = TrainingOptions(aligner.value, align_sample)
     if explain:
         explained = explain_grammar(
@@ -142,7 +144,7 @@ def score(
 
 def _scorer(
     ngram: str | None, syntax: str | None, exact: bool, index: str | None, align: str,
-    names: str, identical: str, min_strength: int, compose: bool,
+    names: str, identical: str, min_strength: int, compose: bool, estimate: str | None,
 ) -> "RuleScorer":  # fmt: skip
     from distsim.cli.opened import exact_cosine
     from distsim.grammar.alignment import RuleAligner
@@ -158,10 +160,17 @@ def _scorer(
             tables.append((name, table))
             counters.append(exact_cosine(table, path, index) if exact else None)
     if compose and exact:
-        raise typer.BadParameter("--compose makes bits, --exact counts contexts: choose one")
+        raise typer.BadParameter("--compose makes vectors, --exact counts contexts: choose one")
     if compose and not any(table.parts for _, table in tables):
         raise ParameterError(
             "--compose: no table keeps vectors of words: sign one with --preset learnt"
         )
-    options = ScoreOptions(identical, min_strength, compose=compose)  # type: ignore[arg-type]
+    if exact and estimate is not None:
+        raise typer.BadParameter("--exact counts contexts, --estimate reads tables: choose one")
+    options = ScoreOptions(
+        identical,  # type: ignore[arg-type]
+        min_strength,
+        compose=compose,
+        estimate=estimate,
+    )
     return RuleScorer(tables, options, counters, RuleAligner(align))  # type: ignore[arg-type]

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from distsim.cli.console import JsonOption, number, put, put_json, read_lines, say
+from distsim.cli.options import EstimateOption
 from distsim.errors import InputError, ParameterError
 
 
@@ -24,18 +25,21 @@ def similarity(
     index: Annotated[
         str | None, typer.Option(metavar="INDEX", help="The index that --exact counts in.")
     ] = None,
+    estimate: EstimateOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Tell how alike two phrases are.
 
     Prints one number, or a<TAB>b<TAB>similarity for every pair of a file. One more column says
-    `composed` where a phrase is not in the table and its bits were made of its words.
+    `composed` where a phrase is not in the table and was made of its words.
     """
     from distsim import comparison as engine
     from distsim.cli.opened import exact_cosine
     from distsim.signatures.table import SignatureTable
 
     single = a is not None and b is not None
+    if exact and estimate is not None:
+        raise typer.BadParameter("--exact counts contexts, --estimate reads the table: choose one")
     if single == (pairs is not None) or (a is not None and b is None):
         raise typer.BadParameter("give two phrases, or a file of pairs with --pairs")
     opened = SignatureTable.open(table)
@@ -47,7 +51,7 @@ def similarity(
         cosines = exact_cosine(opened, table, index).similarities(filled)
         values = iter([engine.Estimate(value) for value in cosines])
     else:
-        values = iter(engine.EstimatedCosine(opened).estimates(filled))
+        values = iter(engine.EstimatedCosine(opened, estimate=estimate).estimates(filled))
     n_composed = 0
     missing: Counter[str] = Counter()
     for first, second in asked:

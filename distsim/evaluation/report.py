@@ -2,15 +2,24 @@
 
 from importlib.metadata import version
 
+from distsim.signatures.estimates import estimate_of
 from distsim.signatures.table import SignatureTable
 
 
-def signature_line(table: SignatureTable, samples: int, seed: int) -> str:
-    """Return the fingerprint, the corpus, how intervals were made and the version in one line."""
+def signature_line(
+    table: SignatureTable, samples: int, seed: int, estimate: str | None = None
+) -> str:
+    """Return the fingerprint, the corpus, how intervals were made and the version in one line.
+
+    estimate: how the table's cosines are estimated; what serves it best where None. Told where
+    it is not by bits.
+    """
+    way = estimate_of(table, estimate)
     fields = {
         **table.fingerprint.fields(),
         "min-count": table.parameters.get("min_count"),
         "corpus": str(table.parameters.get("corpus"))[:12],
+        **({} if way == "bits" else {"estimate": way}),
         "bootstrap": f"{samples},seed={seed}",
         "version": version("distsim"),
     }

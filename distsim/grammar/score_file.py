@@ -172,6 +172,7 @@ def signature_lines(
             "model": model,
             "weights": fingerprint.weights["scheme"],
             "bits": "exact" if one.exact else one.table.n_bits,
+            **({} if one.estimate in ("bits", "exact") else {"estimate": one.estimate}),
             "corpus": str(one.table.parameters["corpus"])[:12],
             "align": how,
             "identical": options.identical,

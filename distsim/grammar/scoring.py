@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from distsim.comparison import ExactCosine, StoredCosine, estimated_cosine
+from distsim.comparison import ExactCosine, StoredCosine
 from distsim.corpus.lines import LineBlock
 from distsim.corpus.vocabulary import HashNumbering
 from distsim.errors import ParameterError
@@ -16,11 +16,11 @@ from distsim.grammar.block import RuleBlock, parse_block
 from distsim.grammar.decomposition import LONGEST_SPAN, decompose_block
 from distsim.grammar.formats.rules import RULES
 from distsim.grammar.tokens import BlockWords, TokenForms, distinct_words
-from distsim.indexes import hamming
 from distsim.kernels.compiled import frozen
 from distsim.kernels.phrase_pairs import hash_spans
 from distsim.kernels.rules import FINE
 from distsim.kernels.text import render_phrases
+from distsim.signatures.estimates import Estimator, checked_estimate
 from distsim.signatures.table import SignatureTable
 
 Names = Literal["distsim", "ppdb"]
@@ -51,8 +51,10 @@ class ScoreOptions:
         identical: pairs of identical strings count `one` or are left out (`skip`).
         min_strength: a phrase with fewer occurrences behind its signature has none.
         longest: symbols of the longest phrases.
-        compose: make the bits of a phrase that a table lacks of its words, where the table
-            keeps their vectors.
+        compose: make a phrase that a table lacks of its words, where the table keeps their
+            vectors.
+        estimate: how cosines are estimated, see EstimatedCosine; what serves a table best where
+            None.
 
     >>> ScoreOptions(identical="skip").compose
     False
@@ -62,6 +64,7 @@ class ScoreOptions:
     min_strength: int = 0
     longest: int = LONGEST_SPAN
     compose: bool = False
+    estimate: str | None = None
 
     def __post_init__(self) -> None:
         if self.identical not in get_args(Identical):
@@ -70,6 +73,7 @@ class ScoreOptions:
             raise ParameterError(f"`min_strength` {self.min_strength}: choose 0 or more")
         if self.longest < 1:
             raise ParameterError(f"longest phrase {self.longest}: choose 1 or more")
+        checked_estimate(self.estimate)
 
 
 class TableScores(NamedTuple):
@@ -119,9 +123,12 @@ class TableScorer:
         self.exact = exact
         self._options = options
         self._forms = TokenForms(table)
-        self._cosines = np.array(
-            [estimated_cosine(d, table.n_bits) for d in range(table.n_bits + 1)]
-        )
+        self._estimator = Estimator(table, "bits" if exact is not None else options.estimate)
+
+    @property
+    def estimate(self) -> str:
+        """How cosines are estimated: `bits`, `asymmetric`, `restored`; or `exact`."""
+        return "exact" if self.exact is not None else self._estimator.name
 
     def __reduce__(self) -> tuple[Any, ...]:
         return TableScorer, (self.table, self._options, self.exact)
@@ -167,26 +174,18 @@ class TableScorer:
         table = self.table
         rows = table.find_rendered(text, ends)
         known = rows >= 0
-        bits = np.zeros((rows.size, table.bits.shape[1]), np.uint64)
-        bits[known] = table.bits[rows[known]]
         weak = np.zeros(rows.size, bool)
         weak[known] = table.strengths[rows[known]] < self._options.min_strength
-        composed = np.zeros(rows.size, bool)
-        if self._options.compose:
-            data, bounds = text.tobytes(), ends.tolist()
-            for number in np.flatnonzero(~known).tolist():
-                made = table.composed_bits(data[bounds[number] : bounds[number + 1]].decode())
-                if made is not None:
-                    bits[number], composed[number] = made, True
-        known |= composed
+        bounds = ends.astype(np.int64)
+        stored = self._estimator.stored(rows, text, bounds[:-1], bounds[1:], self._options.compose)
         a, b = pairs
         values = np.full(a.size, np.nan)
         outcomes = np.full(a.size, NOT_IN_TABLE, np.uint8)
-        both = known[a] & known[b]
+        both = stored.known[a] & stored.known[b]
         outcomes[both] = TOO_WEAK
         both &= ~(weak[a] | weak[b])
-        values[both] = self._cosines[hamming.distances_to(bits[a[both]], bits[b[both]])]
-        outcomes[both] = np.where((composed[a] | composed[b])[both], COMPOSED, SCORED)
+        values[both] = self._estimator.cosines(stored, stored, a[both], b[both])
+        outcomes[both] = np.where((stored.composed[a] | stored.composed[b])[both], COMPOSED, SCORED)
         return values, outcomes
 
     def _counted(

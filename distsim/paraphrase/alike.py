@@ -22,7 +22,7 @@ class AlikePhrases:
         self._table = table
         self._search = None
         if np.any(table.strengths >= min_strength):
-            self._search = NeighbourSearch(table, min_strength=min_strength)
+            self._search = NeighbourSearch(table, min_strength=min_strength, estimate="bits")
 
     def nearest(self, phrase: str, k: int) -> list[str]:
         """Return the k phrases nearest to one in its normal form, itself left out.

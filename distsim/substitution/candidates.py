@@ -53,7 +53,8 @@ class PhraseCandidates:
     """The phrases whose bits are nearest to the target's, and to its base form's."""
 
     def __init__(self, table: SignatureTable, forms: Forms) -> None:
-        self._search = NeighbourSearch(table, lengths=range(1, min(_LONGEST, table.longest) + 1))
+        lengths = range(1, min(_LONGEST, table.longest) + 1)
+        self._search = NeighbourSearch(table, lengths=lengths, estimate="bits")
         self._forms = forms
 
     def of(self, target: Words, most: int) -> list[Words]:

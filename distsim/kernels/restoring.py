@@ -1,0 +1,150 @@
+"""Bits of phrases and vectors of their words -> the real vectors that are to be expected."""
+
+import numpy as np
+
+from distsim.kernels.compiled import compiled
+from distsim.kernels.hashing import START, finish, step
+
+_SPACE = 32
+FIDELITY_OF_BITS = 2.0 / np.pi  # |E[x | its signs]|^2 for a unit vector of many dimensions
+
+
+@compiled
+def _add_word(wanted, hashes, weights, vectors, halves, total):
+    """Add weight * vector of the word with this hash; return whether it has one."""
+    low = 0
+    high = hashes.size
+    while low < high:
+        middle = (low + high) >> 1
+        if hashes[middle] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    if low == hashes.size or hashes[low] != wanted:
+        return False
+    weight = np.float32(weights[low])
+    vector = vectors[low]
+    for k in range(total.size):
+        total[k] += weight * halves[vector[k]]
+    return True
+
+
+@compiled
+def _hazard(z, hazards, reach, steps):
+    """Return density over distribution of the normal at z, from a table over -reach .. reach."""
+    if z <= -reach:
+        return -z - np.float32(1.0) / z  # its asymptote
+    at = (z + reach) * steps
+    place = np.int64(at)
+    if place >= hazards.size - 1:
+        return np.float32(0.0)
+    part = at - np.float32(place)
+    return hazards[place] * (np.float32(1.0) - part) + hazards[place + 1] * part
+
+
+@compiled
+def restore_rows(
+    text, begins, ends, bits, strengths, hashes, weights, vectors, halves, hazards, reach,
+    trust, correlation, rows, fidelities,
+):  # fmt: skip
+    """Fill rows[p], float32[n, n_bits], with the unit vector to be expected of each phrase.
+
+    The phrases are text[begins[p]:ends[p]]. bits: uint64[n, n_words], of those whose strength
+    (int64) is above 0; the others have none and are made of their words. hashes uint64, sorted,
+    weights float64 and vectors uint16[m, n_bits], the bits of float16, beside them: the words'
+    vectors; halves: float32[65536], what such bits mean. hazards: float32, density over
+    distribution of the normal at even steps from -reach to reach. trust: as composed;
+    correlation: that of a phrase's own vector with its words'.
+
+    fidelities: float64[n], the square of the cosine to be expected of the row with the true
+    vector; 0 where nothing is known of a phrase and the row is zeros.
+    """
+    n_bits = rows.shape[1]
+    total = np.empty(n_bits, np.float32)
+    steps = np.float32((hazards.size - 1) / (2.0 * reach))
+    reach32 = np.float32(reach)
+    one = np.float32(1.0)
+    for p in range(begins.size):
+        total[:] = np.float32(0.0)
+        n_tokens = 1
+        n_found = 0
+        state = START
+        for i in range(begins[p], ends[p] + 1):
+            if i < ends[p] and text[i] != _SPACE:
+                state = step(state, np.uint64(text[i]))
+                continue
+            n_tokens += i < ends[p]
+            n_found += _add_word(finish(state), hashes, weights, vectors, halves, total)
+            state = START
+        square = 0.0
+        for k in range(n_bits):
+            square += np.float64(total[k]) * np.float64(total[k])
+        has_words = n_found > 0 and square > 0.0
+        row = rows[p]
+        fidelities[p] = 1.0 if has_words else 0.0
+        length = np.float32(np.sqrt(square))
+        if strengths[p] == 0 or (has_words and n_tokens == 1):
+            for k in range(n_bits):
+                row[k] = total[k] / length if has_words else np.float32(0.0)
+            continue
+        if has_words:
+            share = np.float64(strengths[p]) / (np.float64(strengths[p]) + trust)
+            words = share * correlation + (1.0 - share)
+            spread = share * np.sqrt((1.0 - correlation * correlation) / n_bits)
+            full = words * words + spread * spread * n_bits
+            mean = np.float32(words) / length
+        else:
+            spread = np.sqrt(1.0 / n_bits)
+            full = 1.0
+            mean = np.float32(0.0)
+        spread32 = np.float32(spread)
+        inverse = np.float32(1.0 / spread)
+        for w in range(bits.shape[1]):
+            word = bits[p, w]
+            for i in range(64):
+                k = 64 * w + i
+                sign = one if (word >> np.uint64(i)) & np.uint64(1) else -one
+                at = mean * total[k]
+                row[k] = at + spread32 * sign * _hazard(
+                    sign * at * inverse, hazards, reach32, steps
+                )
+        square = 0.0
+        for k in range(n_bits):
+            square += np.float64(row[k]) * np.float64(row[k])
+        length = np.float32(np.sqrt(square))
+        for k in range(n_bits):
+            row[k] /= length
+        fidelities[p] = min(1.0, square / full) if has_words else FIDELITY_OF_BITS
+
+
+@compiled
+def _corrected(cosine, a, b):
+    """Return the cosine of the true vectors that the cosine of two restored ones stands for.
+
+    a, b: their fidelities. Near 0 the errors of the two are independent, and it is larger by
+    1 / sqrt(a * b); vectors that are the same have the same errors. Between, in proportion.
+    """
+    cosine = min(1.0, max(-1.0, cosine))
+    return cosine * (1.0 + (1.0 / np.sqrt(a * b) - 1.0) * (1.0 - abs(cosine)))
+
+
+@compiled
+def restored_cosines(a_rows, a_fidelities, b_rows, b_fidelities, a, b, out):
+    """Fill out with the cosine estimated of a_rows[a[i]] and b_rows[b[i]]; NaN of nothing."""
+    n_bits = a_rows.shape[1]
+    for i in range(a.size):
+        p = a[i]
+        q = b[i]
+        if a_fidelities[p] == 0.0 or b_fidelities[q] == 0.0:
+            out[i] = np.nan
+            continue
+        x = a_rows[p]
+        y = b_rows[q]
+        lanes = np.zeros(8, np.float32)
+        for k in range(0, n_bits, 8):
+            for lane in range(8):
+                lanes[lane] += x[k + lane] * y[k + lane]
+        cosine = 0.0
+        for lane in range(8):
+            cosine += np.float64(lanes[lane])
+        out[i] = _corrected(cosine, a_fidelities[p], b_fidelities[q])
