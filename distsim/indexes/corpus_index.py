@@ -320,7 +320,13 @@ class CorpusIndex:
         if sample is not None:
             whole_number(sample, "`sample`", 1)
         return _each(
-            phrase, lambda one: self._concordance(one, limit, width, order, sample, gapped)
+            phrase,
+            lambda one: self.lines(
+                self.spans(
+                    one, limit=limit, width=width, order=order, sample=sample, gapped=gapped
+                ),
+                width,
+            ),
         )
 
     @overload
@@ -463,10 +469,20 @@ class CorpusIndex:
             [shard.gapped(parts, longest_gap) + shard.first_position for shard in self.shards]
         )
 
-    def _concordance(
-        self, phrase: str, limit: int | None, width: int, order: Order, sample: int | None,
-        gapped: bool,
-    ) -> list[ConcordanceLine]:  # fmt: skip
+    def spans(
+        self,
+        phrase: str,
+        *,
+        limit: int | None = None,
+        width: int = 10,
+        order: Order = "corpus",
+        sample: int | None = None,
+        gapped: bool = False,
+    ) -> np.ndarray:
+        """Return where the lines of a concordance stand, int64[m, 2], positions half-open.
+
+        Arguments: as of `concordance`; `lines` shows what stands there.
+        """
         if gapped:
             spans = self._gapped(phrase, LONGEST_GAP)
         else:
@@ -475,11 +491,13 @@ class CorpusIndex:
         if sample is not None and sample < len(spans):
             spans = spans[np.arange(sample) * len(spans) // sample]
         if order == "corpus":
-            spans = spans[:limit]
-        else:
-            left, right = self._around(spans, width)
-            beside = left[:, ::-1] if order == "left" else right
-            spans = spans[self._alphabetical(beside)][:limit]
+            return spans[:limit]
+        left, right = self._around(spans, width)
+        beside = left[:, ::-1] if order == "left" else right
+        return spans[self._alphabetical(beside)][:limit]
+
+    def lines(self, spans: np.ndarray, width: int = 10) -> list[ConcordanceLine]:
+        """Return what stands at spans of positions, and up to `width` tokens around each."""
         left, right = self._around(spans, width)
         owners = self._owners(spans)
         lines = []
@@ -490,12 +508,22 @@ class CorpusIndex:
             first = begin - shard.first_position
             node = shard.tokens[first : first + end - begin]
             sources, line_numbers = shard.places(np.array([first]))
-            if int(sources[0]) >= len(self._sources) or node.max(initial=0) >= self.n_words:
+            if node.max(initial=0) >= self.n_words:
                 raise damaged()
-            source = self._sources[int(sources[0])]
+            source = self.source(int(sources[0]))
             texts = (self._text(words) for words in (before, node, after))
             lines.append(ConcordanceLine(source, int(line_numbers[0]), *texts))
         return lines
+
+    def following(self, spans: np.ndarray) -> np.ndarray:
+        """Return the word right behind each span of positions, uint32; 0 at a sentence's end."""
+        return self._around(spans, 1)[1][:, 0]
+
+    def source(self, number: int) -> str:
+        """Return the name of a file that the corpus was read from."""
+        if number >= len(self._sources):
+            raise damaged()
+        return self._sources[number]
 
     def _owners(self, spans: np.ndarray) -> np.ndarray:
         """Return the number of the shard that holds each span."""
