@@ -109,15 +109,23 @@ class GrammarIndex:
         """
         if size not in SIZES:
             raise ParameterError(f"size {size!r}: choose one of {', '.join(SIZES)}")
-        key = hash_texts([" ".join(source.split()).encode()])[0]
-        place = int(np.searchsorted(self._hashes, key))
-        if place == self._hashes.size or self._hashes[place] != key:
-            return []
-        rules = np.arange(int(self._starts[place]), int(self._starts[place + 1]))
+        rules = np.arange(*self._of(source))
         rules = rules[self._size[rules] <= SIZES.index(size)]
         if label is not None:
             rules = rules[[self._labels[number] == label for number in self._label[rules]]]
         return self.at(rules[:most])
+
+    def count(self, source: str) -> int:
+        """Return how many rules have a source side, without reading them."""
+        first, stop = self._of(source)
+        return stop - first
+
+    def _of(self, source: str) -> tuple[int, int]:
+        key = hash_texts([" ".join(source.split()).encode(errors="replace")])[0]
+        place = int(np.searchsorted(self._hashes, key))
+        if place == self._hashes.size or self._hashes[place] != key:
+            return 0, 0
+        return int(self._starts[place]), int(self._starts[place + 1])
 
     def at(self, rules: np.ndarray) -> list[PackedRule]:
         """Return rules by their numbers, from 0; those of a source side stand together."""
