@@ -33,6 +33,7 @@ from distsim.cli import (
     pivot,
     rerank,
     score,
+    serve,
     sign,
     similarity,
     substitute,
@@ -83,6 +84,8 @@ _corpus(
     annotate.annotate,
     "Annotate plain text: parts of speech, names, dependencies, trees.",
 )
+
+_corpus("serve", serve.serve, "Serve a page to look at, and the same as JSON.")
 
 _signatures("learn", learn.learn, "Learn a projection from an index, for sign --projection.")
 _signatures("sign", sign.sign, "Sign every frequent phrase of a source into a table.")

@@ -1,0 +1,64 @@
+"""`distsim serve INDEX`: a page to look at, and the same as JSON."""
+
+from typing import Annotated
+
+import typer
+
+from distsim.cli.console import say
+from distsim.errors import ParameterError
+
+
+def serve(
+    index: Annotated[str, typer.Argument(metavar="INDEX")],
+    table: Annotated[
+        str | None,
+        typer.Option(metavar="TABLE", help="Signatures; default: those inside the index."),
+    ] = None,
+    syntax: Annotated[
+        str | None, typer.Option(metavar="TABLE", help="A table of syntactic contexts beside it.")
+    ] = None,
+    grammar: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Scored rules: a folder of `pack`, or text."),
+    ] = None,
+    host: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="Where to listen; 0.0.0.0: for everyone.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")] = 8765,
+    name: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A further name that the server answers to."),
+    ] = None,
+    log: Annotated[bool, typer.Option(help="A line on standard error for each request.")] = True,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", min=1, help="Questions answered side by side.")
+    ] = None,
+) -> None:
+    """Serve a page and an API until Ctrl-C or SIGTERM.
+
+    The page is at /, what programs may ask at /api and /openapi.json. Only this machine can
+    reach it unless --host says otherwise. An index that grows is picked up.
+    """
+    from distsim.server.opened import Places
+
+    run(Places(index, table, syntax, grammar), host, port, name or [], jobs, log)
+
+
+def run(places, host, port, names, jobs=None, log=True) -> None:  # type: ignore[no-untyped-def]
+    """Serve, and say where.
+
+    Raises:
+        ParameterError: the extra is not installed.
+    """
+    try:
+        from distsim.server.run import serve as engine
+    except ImportError as error:
+        raise ParameterError(
+            f"a server needs {error.name}: install it with pip install 'distsim[serve]'"
+        ) from None
+
+    def ready(address: str) -> None:
+        print(address, flush=True)
+
+    engine(places, host=host, port=port, names=names, jobs=jobs, log=log, ready=ready)
+    say("distsim: ended")

@@ -1,0 +1,118 @@
+"""Questions -> answers, off the loop that talks to visitors: few threads, a queue, a limit."""
+
+import asyncio
+import queue
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+
+class BusyError(Exception):
+    """Too many questions wait already."""
+
+
+class TooLongError(Exception):
+    """An answer did not come in time."""
+
+
+class Lane:
+    """Threads that work off a queue; a question that finds it full is refused at once.
+
+    The threads are daemons: a server that is asked to end does not wait for a long answer.
+
+    Arguments:
+        threads: so many questions are answered side by side. waiting: so many may wait.
+        seconds: after so long a visitor is told so; the work itself runs to its end and
+            keeps its thread until then, which the queue's length accounts for.
+    """
+
+    def __init__(self, name: str, threads: int, waiting: int, seconds: float) -> None:
+        self.seconds = seconds
+        self._places = threads + waiting
+        self._taken = 0
+        self._work: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        for number in range(threads):
+            threading.Thread(target=self._run, name=f"{name}-{number}", daemon=True).start()
+
+    @property
+    def taken(self) -> int:
+        """Questions that are answered or wait."""
+        return self._taken
+
+    async def run(self, function: Callable[[], Any]) -> Any:
+        """Return function(), computed in a thread of the lane.
+
+        Raises:
+            BusyError: the queue is full. TooLongError: it took too long.
+        """
+        if self._taken >= self._places:
+            raise BusyError
+        loop = asyncio.get_running_loop()
+        outcome: asyncio.Future[Any] = loop.create_future()
+        self._taken += 1
+        self._work.put((loop, outcome, function))
+        try:
+            return await asyncio.wait_for(outcome, self.seconds)
+        except TimeoutError:
+            raise TooLongError from None
+
+    def _run(self) -> None:
+        while True:
+            loop, outcome, function = self._work.get()
+            value, error = None, None
+            if not outcome.cancelled():
+                try:
+                    value = function()
+                except BaseException as raised:
+                    error = raised
+            try:
+                loop.call_soon_threadsafe(self._settle, outcome, value, error)
+            except RuntimeError:  # the loop has ended
+                return
+            del outcome, function, value, error
+
+    def _settle(self, outcome: Any, value: Any, error: BaseException | None) -> None:
+        self._taken -= 1
+        if outcome.done():
+            return
+        if error is not None:
+            outcome.set_exception(error)
+        else:
+            outcome.set_result(value)
+
+
+class KeptAnswers:
+    """The last answers by question; one that is being made is waited for, not made twice.
+
+    Arguments:
+        most: so many are kept.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._done: OrderedDict[Any, Any] = OrderedDict()
+        self._making: dict[Any, asyncio.Task[Any]] = {}
+
+    def has(self, key: Any) -> bool:
+        """Tell whether an answer is there."""
+        return key in self._done
+
+    async def of(self, key: Any, make: Callable[[], Any]) -> Any:
+        """Return the answer to a question; `make` gives the awaitable that makes it."""
+        if key in self._done:
+            self._done.move_to_end(key)
+            return self._done[key]
+        task = self._making.get(key)
+        if task is None:
+            task = self._making[key] = asyncio.ensure_future(make())
+            task.add_done_callback(lambda done: self._keep(key, done))
+        return await asyncio.shield(task)
+
+    def _keep(self, key: Any, done: "asyncio.Task[Any]") -> None:
+        del self._making[key]
+        if done.cancelled() or done.exception() is not None:
+            return
+        self._done[key] = done.result()
+        while len(self._done) > self._most:
+            self._done.popitem(last=False)

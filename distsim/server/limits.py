@@ -1,0 +1,43 @@
+"""How large a question and an answer may be, and how long one may take."""
+
+from dataclasses import asdict, dataclass
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a visitor can ask for at most.
+
+    Arguments:
+        phrase_characters, sentence_characters: of what is typed.
+        rows: of an answer. phrases: of a question about many.
+        shown_characters: longer words are cut when they are shown, and end in `…`.
+        sorted_occurrences: a concordance puts so many in order, evenly spaced ones of more.
+        quick_seconds, slow_seconds: for an answer; slow are paraphrases and substitutes.
+        waiting: questions that wait for a thread; more are refused until some are done.
+    """
+
+    phrase_characters: int = 300
+    sentence_characters: int = 2_000
+    rows: int = 1_000
+    phrases: int = 100
+    shown_characters: int = 300
+    sorted_occurrences: int = 20_000
+    quick_seconds: float = 20.0
+    slow_seconds: float = 120.0
+    waiting: int = 100
+
+    def told(self) -> dict[str, float]:
+        """Return them by name."""
+        return asdict(self)
+
+
+LIMITS = Limits()
+
+
+def shortened(text: str, most: int = LIMITS.shown_characters) -> str:
+    """Return a text as it is shown: cut where it is longer than people can read.
+
+    >>> shortened("x" * 10, 4)
+    'xxx…'
+    """
+    return text if len(text) <= most else text[: most - 1] + "…"

@@ -1,0 +1,217 @@
+"""An index, its tables and a grammar as they stand on disk now -> what questions need of them.
+
+Each piece is made when it is first asked for, once, whichever thread asks, and kept.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+from distsim.comparison import EstimatedCosine, ExactCosine, LearntCosine
+from distsim.contexts.ngram import feature_space
+from distsim.contexts.weights import Weigher, Weighting
+from distsim.errors import ArtifactError, ParameterError
+from distsim.indexes.corpus_index import CorpusIndex, signatures_inside
+from distsim.nearest import NeighbourSearch
+from distsim.paraphrase.options import ParaphraseOptions
+from distsim.paraphrase.paraphraser import Paraphraser
+from distsim.server.completion import Completer
+from distsim.server.rule_book import RuleBook, open_rules
+from distsim.signatures.table import SignatureTable
+from distsim.storage.manifest import MANIFEST
+from distsim.substitution.substituter import Substituter
+
+T = TypeVar("T")
+MAIN, SYNTAX = "words", "syntax"
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where what is served stands.
+
+    table: signatures; those inside the index where None. syntax: a second table, of syntactic
+    contexts. grammar: rules, packed or as text.
+    """
+
+    index: str
+    table: str | None = None
+    syntax: str | None = None
+    grammar: str | None = None
+
+    def state(self) -> tuple[tuple[int, int, int] | None, ...]:
+        """Return what changes when an artifact is written anew; cheap."""
+        tables = [self.table or signatures_inside(self.index)]
+        tables += [self.syntax] if self.syntax else []
+        return tuple(_state(Path(one) / MANIFEST) for one in (self.index, *tables))
+
+
+def _state(file: Path) -> tuple[int, int, int] | None:
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size
+
+
+class NotThereError(ParameterError):
+    """What is asked for needs a table or a grammar that is not served."""
+
+
+class Opened:
+    """What is served, opened.
+
+    index; tables by name, `words` the usual one; notes: what a visitor should know, such as
+    that the signatures are older than the text.
+
+    Arguments:
+        rules: the grammar, where it was opened before; it is read but once.
+
+    Raises:
+        ArtifactError: an artifact is not there or damaged.
+    """
+
+    def __init__(self, places: Places, rules: RuleBook | None = None) -> None:
+        self.places = places
+        self.index = CorpusIndex.open(places.index)
+        self.tables: dict[str, SignatureTable] = {}
+        self.notes: list[str] = []
+        self._kept: dict[Any, Any] = {}
+        self._locks: dict[Any, Lock] = {}
+        self._lock = Lock()
+        if places.table is not None:
+            self.tables[MAIN] = SignatureTable.open(places.table)
+        elif signatures_inside(places.index).exists():
+            try:
+                self.tables[MAIN] = SignatureTable.open(places.index)
+            except ArtifactError:
+                if not _was_of_another_text(places.index):
+                    raise
+                self.notes.append("The signatures inside the index are of another text.")
+        if places.syntax is not None:
+            self.tables[SYNTAX] = SignatureTable.open(places.syntax)
+        if MAIN in self.tables and not self.is_current(MAIN):
+            self.notes.append(
+                "The signatures are older than the text: counts, concordances and contexts know "
+                "all of it, neighbours what was there when it was signed."
+            )
+        self.rules = rules or (open_rules(places.grammar) if places.grammar else None)
+
+    def table(self, name: str = MAIN) -> SignatureTable:
+        """Return a table.
+
+        Raises:
+            NotThereError: there is none of this name.
+        """
+        if name not in self.tables:
+            raise NotThereError(
+                "the index was not signed: distsim sign INDEX makes the signatures that this needs"
+                if name == MAIN
+                else f"no table of {name} is served: name one with distsim serve --syntax TABLE"
+            )
+        return self.tables[name]
+
+    def is_current(self, name: str = MAIN) -> bool:
+        """Tell whether a table was signed from the index's present text."""
+        return bool(self.tables[name].parameters["corpus"] == self.index.corpus)
+
+    def require_current(self) -> SignatureTable:
+        """Return the usual table.
+
+        Raises:
+            NotThereError: it was signed before the index grew.
+        """
+        table = self.table()
+        if not self.is_current():
+            raise NotThereError(
+                "the signatures are older than the text: distsim sign INDEX brings them up to date"
+            )
+        return table
+
+    def search(self, name: str, lengths: range | None) -> NeighbourSearch:
+        """Return the search for neighbours in a table; the table keeps what is made for it."""
+        table = self.table(name)
+        key = ("search", name, lengths)
+        return self._once(key, lambda: NeighbourSearch(table, lengths=lengths))
+
+    def word_counts(self) -> np.ndarray:
+        """Return how often each word occurs, int64 by id."""
+        return self._once("counts", lambda: self.index.word_counts().astype(np.int64))
+
+    def ranked_counts(self, n_words: int) -> np.ndarray | None:
+        """Return the counts of all phrases of so many words, ascending; None where not known.
+
+        Of single words those of the index, of others those that the table has.
+        """
+        return self._once(("ranked", n_words), lambda: self._ranked(n_words))
+
+    def _ranked(self, n_words: int) -> np.ndarray | None:
+        if n_words == 1:
+            counts = self.word_counts()[1:]
+            return np.sort(counts[counts > 0])
+        if MAIN not in self.tables or not self.is_current() or n_words > self.table().longest:
+            return None
+        tokens = self._once("tokens", lambda: self.table().token_counts().astype(np.uint8))
+        return np.sort(self.table().strengths[tokens == n_words].astype(np.int64))
+
+    def completer(self) -> Completer:
+        """Return what completes a phrase as it is typed."""
+        return self._once("completer", lambda: Completer(self.index, self.word_counts()))
+
+    def weigher(self, window: int, scheme: str) -> tuple[tuple[str, ...], Weigher]:
+        """Return (names of the families, what weighs features) of a window by positions."""
+
+        def make() -> tuple[tuple[str, ...], Weigher]:
+            space = feature_space(self.index, window)
+            return space.family_names, Weigher(space, Weighting(scheme))
+
+        return self._once(("weigher", window, scheme), make)
+
+    def estimated(self, name: str) -> EstimatedCosine:
+        """Return the cosines that a table's bits stand for."""
+        return self._once(("estimated", name), lambda: EstimatedCosine(self.table(name)))
+
+    def exact(self) -> ExactCosine:
+        """Return exact cosines, counted from the index."""
+        return self._once("exact", lambda: ExactCosine(self.index, self.require_current()))
+
+    def learnt(self) -> LearntCosine:
+        """Return cosines of real vectors of a learnt table."""
+        return self._once("learnt", lambda: LearntCosine(self.index, self.require_current()))
+
+    def paraphraser(self) -> Paraphraser:
+        """Return what finds paraphrases, with the table's candidates where there is one."""
+        table = self.tables.get(MAIN)
+        if table is not None and table.normaliser != self.index.options.normaliser:
+            table = None
+        return self._once(
+            "paraphraser", lambda: Paraphraser(self.index, ParaphraseOptions(k=30), table=table)
+        )
+
+    def substituter(self) -> Substituter:
+        """Return what finds substitutes in a sentence."""
+        return self._once("substituter", lambda: Substituter(self.index, self.require_current()))
+
+    def kept(self, name: str, make: Callable[[], T]) -> T:
+        """Return what `make` gave when it was first called for this name."""
+        return self._once(("kept", name), make)
+
+    def _once(self, key: Any, make: Callable[[], T]) -> T:
+        with self._lock:
+            lock = self._locks.setdefault(key, Lock())
+        with lock:
+            if key not in self._kept:
+                self._kept[key] = make()
+            return cast(T, self._kept[key])
+
+
+def _was_of_another_text(index: str) -> bool:
+    """Tell whether an index's own table is sound and only of another text."""
+    try:
+        SignatureTable.open(signatures_inside(index))
+    except ArtifactError:
+        return False
+    return True

@@ -1,0 +1,62 @@
+"""A place in the corpus -> the sentences around it."""
+
+import numpy as np
+
+from distsim.errors import ParameterError
+from distsim.indexes.corpus_index import CorpusIndex
+from distsim.server.answers import Passage, Sentence
+from distsim.server.limits import shortened
+
+_BEFORE, _AFTER = 3, 4  # sentences
+_MOST_WORDS = 120  # of one sentence, on either side of what was looked for
+
+
+def passage(index: CorpusIndex, at: int, n_words: int) -> Passage:
+    """Return the sentence of a place and its neighbours in the same file.
+
+    Arguments:
+        at: a position in the corpus, sentence boundaries counted. n_words: of what stands there.
+
+    Raises:
+        ParameterError: there is no such place.
+    """
+    for shard in index.shards:
+        here = at - shard.first_position
+        if 0 <= here < shard.tokens.size and shard.tokens[here]:
+            break
+    else:
+        raise ParameterError(f"`at` {at}: no word stands there: take the place from a concordance")
+    starts = shard.sentence_starts
+    mine = int(np.searchsorted(starts, here, "right")) - 1
+    sources = np.searchsorted(shard.source_starts, mine, "right") - 1
+    low = int(shard.source_starts[sources])
+    after = shard.source_starts[sources + 1 : sources + 2].tolist()
+    high = int(after[0]) if after else starts.size
+    rows = []
+    for number in range(max(low, mine - _BEFORE), min(high, mine + _AFTER + 1)):
+        begin = int(starts[number])
+        end = int(starts[number + 1]) if number + 1 < starts.size else int(shard.tokens.size)
+        first = here - begin if number == mine else None
+        rows.append(_sentence(index, shard.tokens[begin : end - 1],
+                              int(shard.sentence_lines[number]), first, n_words))  # fmt: skip
+    source, _ = shard.places(np.array([here]))
+    return Passage(
+        at,
+        index.source(int(source[0])),
+        tuple(rows),
+        mine - _BEFORE > low,
+        mine + _AFTER + 1 < high,
+    )
+
+
+def _sentence(
+    index: CorpusIndex, tokens: np.ndarray, line: int, first: int | None, n_words: int
+) -> Sentence:
+    cut = 0 if first is None else max(0, first - _MOST_WORDS)
+    stop = (first or 0) + n_words + _MOST_WORDS
+    words = [shortened(index.vocabulary.word(word)) for word in tokens[cut:stop].tolist()]
+    words = ["…"] * (cut > 0) + words + ["…"] * (stop < tokens.size)
+    if first is None:
+        return Sentence(line, tuple(words))
+    begin = first - cut + (cut > 0)
+    return Sentence(line, tuple(words), begin, min(begin + n_words, len(words)))

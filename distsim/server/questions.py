@@ -1,0 +1,359 @@
+"""What is opened and a question's arguments -> its answer. No question changes anything."""
+
+from collections.abc import Callable, Sequence
+from importlib.metadata import version
+
+import numpy as np
+
+from distsim.comparison import Similarity, estimated_cosine, reason_without_signature
+from distsim.contexts.ngram import phrase_contexts
+from distsim.errors import DistsimError, ParameterError
+from distsim.grammar.decomposition import decompose
+from distsim.indexes.corpus_index import GAP, Order
+from distsim.pictures.layout import angles, links, spread
+from distsim.server.answers import (
+    About,
+    Because,
+    Comparison,
+    Completion,
+    Completions,
+    Concordance,
+    Context,
+    Contexts,
+    Counts,
+    Line,
+    Link,
+    Map,
+    Measure,
+    NearPhrase,
+    Neighbours,
+    Paraphrased,
+    Paraphrases,
+    Passage,
+    PhraseCount,
+    Point,
+    RulePart,
+    Rules,
+    RuleShown,
+    SharedContext,
+    Substituted,
+    Substitutes,
+    TableTold,
+)
+from distsim.server.limits import LIMITS, shortened
+from distsim.server.opened import MAIN, SYNTAX, NotThereError, Opened
+from distsim.server.passages import passage as passage_at
+from distsim.server.rule_book import BookRule
+from distsim.server.suggestions import suggestions
+from distsim.substitution.occurrence import split_marked
+
+
+def about(opened: Opened) -> About:
+    """Tell what is served."""
+    index = opened.index
+    counts = index.parameters["counts"]
+    tables = [
+        TableTold(
+            name, len(table), table.n_bits, table.longest, table.fingerprint.short,
+            opened.is_current(name),
+        )
+        for name, table in opened.tables.items()
+    ]  # fmt: skip
+    return About(
+        version("distsim"),
+        index.n_tokens,
+        index.n_words - 1,
+        int(counts["sentences"]),
+        index.n_sources,
+        index.corpus[:12],
+        tuple(tables),
+        None if opened.rules is None else len(opened.rules),
+        tuple(opened.notes),
+        LIMITS.told(),
+        suggestions(opened),
+    )
+
+
+def count(opened: Opened, phrase: Sequence[str]) -> Counts:
+    """Count phrases; a gapped one where a word is `_`."""
+    return Counts(tuple(_count(opened, one) for one in phrase))
+
+
+def complete(opened: Opened, text: str, k: int) -> Completions:
+    """Complete what is typed, the most frequent first."""
+    found = opened.completer().complete(text, k)
+    rows = (Completion(phrase, n) for phrase, n in found if len(phrase) <= LIMITS.shown_characters)
+    return Completions(text, tuple(rows))
+
+
+def concordance(
+    opened: Opened, phrase: str, order: Order, k: int, width: int, sample: int
+) -> Concordance:
+    """Show occurrences in their sentences."""
+    index, gapped = opened.index, _is_gapped(phrase)
+    total = len(index.gapped(phrase)) if gapped else index.count(phrase)
+    among = min(total, sample or LIMITS.sorted_occurrences)
+    if order == "corpus" and not sample:
+        among = total
+    spans = index.spans(
+        phrase, limit=k, width=width, order=order, gapped=gapped,
+        sample=among if 0 < among < total else None,
+    )  # fmt: skip
+    rows = [
+        Line(at, line.source, line.line, *map(shortened, (line.left, line.node, line.right)))
+        for at, line in zip(spans[:, 0].tolist(), index.lines(spans, width), strict=True)
+    ]
+    return Concordance(_normal(opened, phrase), total, order, among, tuple(rows))
+
+
+def passage(opened: Opened, at: int, words: int) -> Passage:
+    """Show the sentences around a place of a concordance."""
+    return passage_at(opened.index, at, words)
+
+
+def neighbours(
+    opened: Opened,
+    phrase: str,
+    k: int,
+    lengths: str,
+    table: str,
+) -> Neighbours:
+    """Find the phrases most alike."""
+    search = opened.search(table, _lengths(lengths))
+    found = search.found(phrase, k)
+    normal = _normal(opened, phrase)
+    if found is None:
+        reason = reason_without_signature(opened.table(table), phrase)
+        return Neighbours(normal, table, False, 0, (), reason)
+    rows = tuple(
+        NearPhrase(rank, shortened(one.phrase), one.similarity, one.strength)
+        for rank, one in enumerate(found.neighbours, 1)
+    )
+    composed = any(one.composed for one in found.neighbours)
+    return Neighbours(normal, table, composed, found.hidden, rows)
+
+
+def neighbour_map(opened: Opened, phrase: str, k: int, lengths: str, table: str) -> Map:
+    """Lay the nearest phrases out in the plane, like ones together."""
+    near = neighbours(opened, phrase, k, lengths, table)
+    signatures = opened.table(table)
+    if not near.rows:
+        return Map(near.phrase, table, (), (), near.reason)
+    focal = signatures.find(phrase)
+    own = signatures.bits[focal] if focal >= 0 else signatures.composed_bits(phrase)
+    if own is None:
+        return Map(near.phrase, table, (), (), near.reason)
+    listed = [
+        (row, one) for one in near.rows if (row := signatures.find_normal([one.phrase])[0]) >= 0
+    ]
+    bits = np.vstack([own[None], signatures.bits[[row for row, _ in listed]]])
+    apart = angles(bits, signatures.n_bits)
+    places = spread(apart)
+    strength = int(signatures.strengths[focal]) if focal >= 0 else 0
+    told = [(near.phrase, 1.0, strength)] + [(o.phrase, o.similarity, o.count) for _, o in listed]
+    points = tuple(
+        Point(shortened(text), round(x, 5), round(y, 5), similarity, n)
+        for (text, similarity, n), (x, y) in zip(told, places.tolist(), strict=True)
+    )
+    n_bits = signatures.n_bits
+    joined = tuple(
+        Link(a, b, estimated_cosine(round(apart[a, b] * n_bits), n_bits)) for a, b in links(apart)
+    )
+    return Map(near.phrase, table, points, joined)
+
+
+def contexts(opened: Opened, phrase: str, window: int, weights: str, k: int) -> Contexts:
+    """List the words beside a phrase with how strongly they go with it."""
+    families = opened.weigher(window, weights)[0]
+    features, counts, values = _weighed(opened, phrase, window, weights)
+    places, words = np.divmod(features, opened.index.n_words)
+    sides: dict[str, list[Context]] = {"l": [], "r": []}
+    order = np.lexsort((features, -counts, -values))
+    of_side = {side: [n for n, f in enumerate(families) if f[0] == side] for side in sides}
+    for side, rows in sides.items():
+        mine = order[np.isin(places[order], of_side[side]) & (values[order] > 0)][:k]
+        rows += [
+            Context(
+                families[places[i]],
+                shortened(opened.index.vocabulary.word(int(words[i]))),
+                int(counts[i]),
+                float(values[i]),
+            )
+            for i in mine.tolist()
+        ]
+    return Contexts(
+        _normal(opened, phrase), opened.index.count(phrase), window, weights,
+        tuple(sides["l"]), tuple(sides["r"]),
+    )  # fmt: skip
+
+
+def compare(
+    opened: Opened, a: str, b: str, window: int, weights: str, k: int, measures: str
+) -> Comparison:
+    """Put two phrases side by side."""
+    names = opened.weigher(window, weights)[0]
+    rows = [_weighed(opened, one, window, weights) for one in (a, b)]
+    features = np.union1d(rows[0][0], rows[1][0])
+    table = np.zeros((4, features.size))  # weight and count of a, of b
+    for number, (mine, counts, values) in enumerate(rows):
+        at = np.searchsorted(features, mine)
+        table[2 * number, at], table[2 * number + 1, at] = np.maximum(values, 0.0), counts
+    weight_a, count_a, weight_b, count_b = table
+    both = np.minimum(weight_a, weight_b)
+
+    def listed(values: np.ndarray) -> tuple[SharedContext, ...]:
+        order = np.lexsort((features, -values))
+        order = order[values[order] > 0][:k]
+        return tuple(
+            SharedContext(
+                names[features[i] // opened.index.n_words],
+                shortened(opened.index.vocabulary.word(int(features[i] % opened.index.n_words))),
+                float(weight_a[i]), float(weight_b[i]), int(count_a[i]), int(count_b[i]),
+            )
+            for i in order.tolist()
+        )  # fmt: skip
+
+    return Comparison(
+        _count(opened, a),
+        _count(opened, b),
+        tuple(_measures(opened, a, b, measures == "all")),
+        listed(both),
+        listed(np.where(count_b == 0, weight_a, 0.0)),
+        listed(np.where(count_a == 0, weight_b, 0.0)),
+        weights,
+    )
+
+
+def paraphrases(opened: Opened, phrase: str, k: int) -> Paraphrases:
+    """Find what else could be said, and why."""
+    answer = opened.paraphraser().answer(phrase)
+    rows = (
+        Paraphrased(
+            rank, shortened(one.phrase), one.score, one.count, one.evidence, one.origin,
+            tuple(map(shortened, one.contexts)),
+        )
+        for rank, one in enumerate(answer.paraphrases[:k], 1)
+    )  # fmt: skip
+    return Paraphrases(
+        shortened(answer.focal), answer.count, answer.n_contexts, answer.n_candidates, tuple(rows),
+        answer.reason,
+    )  # fmt: skip
+
+
+def rules(opened: Opened, source: str, k: int) -> Rules:
+    """Show a grammar's rules for a source side, and of which phrase pairs they are made."""
+    book = opened.rules
+    if book is None:
+        raise NotThereError("no grammar is served: name one with distsim serve --grammar FILE")
+    text = " ".join(source.split())
+    known = text if book.count(text) else text.lower()
+    found = book.rules(known, k)
+    shown = tuple(_rule(opened, rank, rule) for rank, rule in enumerate(found, 1))
+    return Rules(known, book.count(known), shown)
+
+
+def substitutes(opened: Opened, sentence: str, k: int) -> Substitutes:
+    """Find what may stand in the place of a sentence's word or phrase in brackets."""
+    left, target, right = split_marked(sentence)
+    if not opened.index.words(target):
+        raise ParameterError(f"{target!r}: nothing is left of it after normalising: name another")
+    found = opened.substituter().substitutes(left, target, right, k=k)
+    rows = (
+        Substituted(
+            rank, shortened(one.substitute), one.score, one.likeness, one.fit, one.fluency,
+            one.occurrences, one.origin,
+            tuple(Because(shortened(w.word), w.place, w.share) for w in one.because[:5]),
+        )
+        for rank, one in enumerate(found, 1)
+    )  # fmt: skip
+    return Substitutes(left.strip(), target, right.strip(), tuple(rows))
+
+
+def _normal(opened: Opened, phrase: str) -> str:
+    if _is_gapped(phrase):
+        return " ".join(phrase.split())
+    return shortened(" ".join(opened.index.words(phrase)) or " ".join(phrase.split()))
+
+
+def _is_gapped(phrase: str) -> bool:
+    return GAP in phrase.split()
+
+
+def _count(opened: Opened, phrase: str) -> PhraseCount:
+    index = opened.index
+    if _is_gapped(phrase):
+        n = len(index.gapped(phrase))
+        return PhraseCount(_normal(opened, phrase), n, 1e6 * n / max(1, index.n_tokens))
+    words = index.words(phrase)
+    n = index.count(phrase)
+    rank = among = None
+    if n and words:
+        ranked = opened.ranked_counts(len(words))
+        if ranked is not None and ranked.size and n >= ranked[0]:
+            among = int(ranked.size)
+            rank = among - int(np.searchsorted(ranked, n, "right")) + 1
+    return PhraseCount(_normal(opened, phrase), n, 1e6 * n / max(1, index.n_tokens), rank, among)
+
+
+def _lengths(text: str) -> range | None:
+    if not text:
+        return None
+    first, _, last = text.partition("-")
+    try:
+        low, high = int(first), int(last or first)
+    except ValueError:
+        low, high = 1, 0
+    if not 1 <= low <= high <= 255:
+        raise ParameterError(f"`lengths` {text!r}: give a number or a range such as 1-3")
+    return range(low, high + 1)
+
+
+def _weighed(
+    opened: Opened, phrase: str, window: int, weights: str
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return (features int64 ascending, counts int64, weights float64) beside a phrase."""
+    weigher = opened.weigher(window, weights)[1]
+    found = phrase_contexts(opened.index, phrase, window)
+    return found.features.astype(np.int64), found.counts.astype(np.int64), weigher.weigh(found)
+
+
+def _measures(opened: Opened, a: str, b: str, everything: bool) -> list[Measure]:
+    """Return what every measure that there is says of two phrases."""
+    known: list[tuple[str, str, Callable[[], Similarity]]] = []
+    if MAIN in opened.tables:
+        bits = opened.tables[MAIN].n_bits
+        known.append(("bits", f"estimated from {bits} bits", lambda: opened.estimated(MAIN)))
+        if everything and opened.tables[MAIN].fingerprint.is_learnt:
+            known.append(("vectors", "of the vectors that the bits are cut from", opened.learnt))
+        if everything:
+            known.append(("exact", "of all weighted contexts, counted now", opened.exact))
+    if SYNTAX in opened.tables:
+        known.append(("syntax", "estimated from syntactic contexts",
+                      lambda: opened.estimated(SYNTAX)))  # fmt: skip
+    result = []
+    for name, told, make in known:
+        try:
+            estimate = make().estimates([(a, b)])[0]
+            reason = None if estimate.similarity is not None else "a phrase has no signature"
+            result.append(Measure(name, told, estimate.similarity, estimate.composed, reason))
+        except DistsimError:
+            result.append(Measure(name, told, None, False, "not of the index's present text"))
+    return result
+
+
+def _rule(opened: Opened, rank: int, rule: BookRule) -> RuleShown:
+    parts: list[RulePart] = []
+    try:
+        pairs = decompose(rule.source, rule.target, rule.links)
+    except DistsimError:
+        pairs = []
+    asked = [(one.source, one.target) for one in pairs]
+    values: list[float | None] = [None] * len(asked)
+    if asked and MAIN in opened.tables:
+        values = opened.estimated(MAIN).similarities(asked)
+    for (source, target), value in zip(asked, values, strict=True):
+        parts.append(RulePart(source, target, value))
+    return RuleShown(
+        rank, rule.label, shortened(rule.source), shortened(rule.target), rule.features,
+        tuple(rule.links), tuple(parts),
+    )  # fmt: skip

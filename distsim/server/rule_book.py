@@ -1,0 +1,163 @@
+"""A scored grammar, packed or as text -> its rules by source side."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from distsim.corpus.lines import file_label, is_utf8, read_line_blocks, split_lines
+from distsim.errors import InputError, ParameterError
+from distsim.grammar.fields import plain_number, split_fields, tokens
+from distsim.grammar.formats import guess_format
+from distsim.grammar.formats.layout import GrammarFormat
+from distsim.grammar.formats.rules import Features
+from distsim.packs.grammar_index import GrammarIndex
+
+LARGEST_TEXT = 256 << 20  # bytes, unpacked
+
+
+class BookRule(NamedTuple):
+    """A rule: label without brackets, sides, features that are numbers, links."""
+
+    label: str
+    source: str
+    target: str
+    features: dict[str, float]
+    links: list[tuple[int, int]]
+
+
+class RuleBook(Protocol):
+    """Gives the rules of a source side."""
+
+    def __len__(self) -> int:
+        """Return the number of rules."""
+        ...
+
+    def count(self, source: str) -> int:
+        """Return how many rules have a source side."""
+        ...
+
+    def rules(self, source: str, most: int) -> list[BookRule]:
+        """Return the first rules with a source side."""
+        ...
+
+    def sources(self) -> Iterable[str]:
+        """Yield some source sides, spread over the grammar."""
+        ...
+
+
+def open_rules(path: str | Path) -> RuleBook:
+    """Open a packed grammar by its folder, or read one of text, of 256 MB at most.
+
+    Raises:
+        ArtifactError: the folder holds no packed grammar, or a damaged one.
+        InputError: a line is no rule. ParameterError: the text is too large; `pack` is named.
+    """
+    if Path(path).is_dir():
+        return PackedRules(GrammarIndex.open(path))
+    return TextRules(path)
+
+
+class PackedRules:
+    """The rules of a packed grammar, read when they are asked for."""
+
+    def __init__(self, grammar: GrammarIndex) -> None:
+        self._grammar = grammar
+
+    def __len__(self) -> int:
+        return len(self._grammar)
+
+    def count(self, source: str) -> int:
+        """Return how many rules have a source side."""
+        return self._grammar.count(source)
+
+    def rules(self, source: str, most: int) -> list[BookRule]:
+        """Return the first rules with a source side, the cheapest first."""
+        found = self._grammar.rules(source, most=most)
+        return [BookRule(r.label, r.source, r.target, r.features, r.links) for r in found]
+
+    def sources(self) -> Iterable[str]:
+        """Yield some source sides, spread over the grammar."""
+        spread = np.unique(np.linspace(0, len(self) - 1, 200).astype(np.int64))
+        return (rule.source for rule in self._grammar.at(spread))
+
+
+class TextRules:
+    """The rules of a grammar of text, kept in memory as lines."""
+
+    def __init__(self, path: str | Path) -> None:
+        self._lines: dict[bytes, list[bytes]] = {}
+        self._format: GrammarFormat | None = None
+        self._size = 0
+        n_bytes = 0
+        for block in read_line_blocks(path):
+            n_bytes += len(block.text)
+            if n_bytes > LARGEST_TEXT:
+                raise ParameterError(
+                    f"{file_label(path)}: unpacks to more than {LARGEST_TEXT >> 20} MB of rules: "
+                    "pack it first (distsim pack) and name the folder"
+                )
+            self._format = self._format or guess_format(block.text)
+            layout = self._format.layout
+            for number, line in enumerate(split_lines(block.text), block.first_line):
+                fields = split_fields(line)
+                if len(fields) <= max(layout.source, layout.target) or not is_utf8(line):
+                    raise InputError(
+                        f"{file_label(path)}, line {number}: no rule of parts parted by ||| in "
+                        "UTF-8: mend the line"
+                    )
+                key = b" ".join(tokens(fields[layout.source]))
+                self._lines.setdefault(key, []).append(line)
+                self._size += 1
+
+    def __len__(self) -> int:
+        return self._size
+
+    def count(self, source: str) -> int:
+        """Return how many rules have a source side."""
+        return len(self._lines.get(_key(source), ()))
+
+    def rules(self, source: str, most: int) -> list[BookRule]:
+        """Return the first rules with a source side, in the order of the file."""
+        return [self._rule(line) for line in self._lines.get(_key(source), ())[:most]]
+
+    def sources(self) -> Iterable[str]:
+        """Yield some source sides, spread over the grammar."""
+        keys = list(self._lines)
+        return (key.decode() for key in keys[:: max(1, len(keys) // 200)])
+
+    def _rule(self, line: bytes) -> BookRule:
+        known = self._format
+        if known is None:
+            raise ParameterError("no rule was read")
+        layout = known.layout
+        fields = split_fields(line)
+
+        def part(number: int) -> bytes:
+            return fields[number] if 0 <= number < len(fields) else b""
+
+        label = part(layout.label) if layout.label >= 0 else known.label
+        features = Features.parse(part(layout.features))
+        named = [*features.named.items()]
+        named += [(b"%d" % number, value) for number, value in enumerate(features.bare)]
+        values = {name.decode(): plain_number(value) for name, value in named}
+        source, target = (
+            b" ".join(tokens(part(place))).decode() for place in (layout.source, layout.target)
+        )
+        return BookRule(
+            label.strip().decode().removeprefix("[").removesuffix("]"),
+            source,
+            target,
+            {name: value for name, value in values.items() if value is not None},
+            _links(part(layout.links)),
+        )
+
+
+def _links(field: bytes) -> list[tuple[int, int]]:
+    pairs = (token.partition(b"-") for token in tokens(field))
+    return [(int(a), int(b)) for a, _, b in pairs if a.isdigit() and b.isdigit()]
+
+
+def _key(source: str) -> bytes:
+    return " ".join(source.split()).encode(errors="replace")

@@ -1,0 +1,119 @@
+"""An application -> a server that listens until it is asked to end."""
+
+import logging
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import uvicorn
+
+from distsim.errors import ParameterError
+from distsim.server.application import LONGEST_ADDRESS, application
+from distsim.server.opened import Places
+from distsim.server.shelf import Shelf
+
+LOCAL = ("localhost", "127.0.0.1", "::1")
+_CONNECTIONS = 1_000
+_GRACE_SECONDS = 3
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class _Server(uvicorn.Server):
+    """A server that ends of itself when it is asked to, with what was asked answered."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        before = {number: signal.signal(number, self.handle_exit) for number in _SIGNALS}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+def serve(
+    places: Places,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8765,
+    names: Sequence[str] = (),
+    jobs: int | None = None,
+    log: bool = True,
+    ready: Callable[[str], object] = print,
+) -> None:
+    """Serve until SIGTERM or Ctrl-C.
+
+    Arguments:
+        host: the address to listen at; 127.0.0.1 is reached from this machine alone.
+        port: 0: any that is free.
+        names: further names by which the server may be asked for. At an address of this machine
+            alone they are needed, elsewhere any name will do where none is given.
+        jobs: so many questions are answered side by side; as many as there are cores, at least
+            two, where None.
+        log: a line on standard error for each request: time, address, method, path, status,
+            bytes, milliseconds.
+        ready: called with the server's address when it listens.
+
+    Raises:
+        ArtifactError: what is to be served cannot be opened.
+        ParameterError: the port is taken, or the address is none of this machine.
+    """
+    _log_lines(log)
+    shelf = Shelf(places, jobs)
+    listening = _listening(host, port)
+    local = host in LOCAL
+    hosts = (*LOCAL, *names) if local or names else ()
+    config = uvicorn.Config(
+        application(shelf, hosts),
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        lifespan="on",
+        http="h11",
+        ws="none",
+        loop="asyncio",
+        limit_concurrency=_CONNECTIONS,
+        timeout_keep_alive=10,
+        timeout_graceful_shutdown=_GRACE_SECONDS,
+        h11_max_incomplete_event_size=2 * LONGEST_ADDRESS,
+    )
+    shown = f"[{host}]" if ":" in host else host
+    ready(f"http://{shown}:{listening.getsockname()[1]}/")
+    _Server(config).run([listening])
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((host, port))
+        listening.listen(1024)
+    except OSError as error:
+        listening.close()
+        raise ParameterError(
+            f"`host` {host}, `port` {port}: cannot be listened at ({error.strerror or error}): "
+            "choose another port, or end what listens there"
+        ) from None
+    return listening
+
+
+def _log_lines(log: bool) -> None:
+    """Send what the server says to standard error, a line each, with the time in UTC."""
+    form = logging.Formatter("%(asctime)sZ %(message)s", "%Y-%m-%dT%H:%M:%S")
+    form.converter = time.gmtime
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(form)
+    for name, level in (
+        ("distsim.access", logging.INFO if log else logging.ERROR),
+        ("distsim.server", logging.INFO),
+        ("uvicorn.error", logging.WARNING),
+    ):
+        logger: Any = logging.getLogger(name)
+        logger.handlers = [handler]
+        logger.setLevel(level)
+        logger.propagate = False

@@ -1,0 +1,148 @@
+"""Artifacts on disk -> what is opened of them now; opened anew when they change."""
+
+import asyncio
+import logging
+import time
+from functools import partial
+from typing import Any
+
+from distsim.errors import ArtifactError, DistsimError, ParameterError
+from distsim.parallel import available_cores
+from distsim.server import questions
+from distsim.server.endpoints import Endpoint
+from distsim.server.lanes import BusyError, KeptAnswers, Lane, TooLongError
+from distsim.server.limits import LIMITS, Limits
+from distsim.server.opened import NotThereError, Opened, Places
+
+_LOOK_SECONDS = 1.0
+_KEPT = 500
+_LOG = logging.getLogger("distsim.server")
+
+
+class DamagedError(Exception):
+    """What is served is damaged or gone; the message is for visitors."""
+
+
+class Shelf:
+    """Answers questions from what stands on disk at the time.
+
+    At most once a second a question looks whether a manifest has changed. What has is opened
+    while the old one goes on answering; where it cannot be opened, visitors are told so until
+    it can.
+
+    Raises:
+        ArtifactError: what is to be served cannot be opened at the start.
+    """
+
+    def __init__(self, places: Places, jobs: int | None = None, limits: Limits = LIMITS) -> None:
+        self._places = places
+        self._state = places.state()
+        self._opened = Opened(places)
+        self._looked = time.monotonic()
+        self._opening: asyncio.Future[None] | None = None
+        self.fault: str | None = None
+        self.times_opened = 1
+        threads = jobs or max(2, available_cores())
+        self._quick = Lane("quick", threads, limits.waiting, limits.quick_seconds)
+        self._slow = Lane("slow", 1, limits.waiting // 4, limits.slow_seconds)
+        self._kept = KeptAnswers(_KEPT)
+
+    @property
+    def opened(self) -> Opened:
+        """What is opened now."""
+        return self._opened
+
+    @property
+    def waiting(self) -> int:
+        """Questions that are answered or wait."""
+        return self._quick.taken + self._slow.taken
+
+    def has(self, endpoint: Endpoint, values: dict[str, Any]) -> bool:
+        """Tell whether a question's answer is kept."""
+        return self._kept.has(self._key(endpoint, values))
+
+    async def ask(self, endpoint: Endpoint, values: dict[str, Any]) -> Any:
+        """Return the answer to a question.
+
+        Raises:
+            ParameterError: the question cannot be answered as it stands.
+            DamagedError, BusyError, TooLongError: it cannot be answered now.
+        """
+        self.look()
+        if self.fault is not None:
+            raise DamagedError(self.fault)
+        lane = self._slow if endpoint.slow else self._quick
+        question = partial(endpoint.question, self._opened, **values)
+        try:
+            return await self._kept.of(self._key(endpoint, values), lambda: lane.run(question))
+        except (ParameterError, BusyError, TooLongError):
+            raise
+        except ArtifactError as error:
+            _LOG.error("%s", error)
+            raise DamagedError(DAMAGED) from None
+        except DistsimError as error:
+            raise NotThereError(self.without_paths(str(error))) from None
+
+    async def warm(self) -> None:
+        """Make what first questions would wait for."""
+        for make in (
+            _warm_search, _warm_contexts, Opened.completer, questions.about, _warm_rules,
+        ):  # fmt: skip
+            try:
+                await self._quick.run(partial(make, self._opened))
+            except (DistsimError, BusyError, TooLongError) as error:
+                _LOG.info("not made ready: %s", error)
+
+    def look(self) -> None:
+        """See whether something has changed on disk; what has is opened meanwhile."""
+        now = time.monotonic()
+        if self._opening is not None or now - self._looked < _LOOK_SECONDS:
+            return
+        self._looked = now
+        state = self._places.state()
+        if state != self._state or self.fault is not None:
+            self._opening = asyncio.ensure_future(self._open(state))
+
+    async def _open(self, state: Any) -> None:
+        try:
+            opened = await self._quick.run(partial(Opened, self._places, self._opened.rules))
+            self._opened, self.fault, self._state = opened, None, state
+            self.times_opened += 1
+            _LOG.info("opened anew: %s tokens", f"{opened.index.n_tokens:,}")
+        except DistsimError as error:
+            if self.fault is None:
+                _LOG.error("cannot be opened anew: %s", error)
+            self.fault, self._state = DAMAGED, state
+        except (BusyError, TooLongError):
+            pass  # looked for again in a second
+        finally:
+            self._opening = None
+
+    def without_paths(self, message: str) -> str:
+        """Return a message without the machine's paths."""
+        for place in (self._places.table, self._places.syntax, self._places.grammar):
+            message = message.replace(str(place), "it") if place else message
+        return message.replace(str(self._places.index), "INDEX")
+
+    def _key(self, endpoint: Endpoint, values: dict[str, Any]) -> Any:
+        return self.times_opened, endpoint.name, tuple(values.items())
+
+
+DAMAGED = (
+    "The index is damaged, or it is not there any more. Whoever looks after it finds the reason "
+    "in the server's log; distsim verify tells more. It is opened again once it is mended."
+)
+
+
+def _warm_search(opened: Opened) -> None:
+    for name in opened.tables:
+        opened.search(name, None)
+
+
+def _warm_contexts(opened: Opened) -> None:
+    opened.weigher(1, "log-llr")
+
+
+def _warm_rules(opened: Opened) -> None:
+    for source in questions.about(opened).suggestions.sources[:1]:
+        questions.rules(opened, source, 1)
