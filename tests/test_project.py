@@ -97,6 +97,8 @@ def test_the_wheel_holds_one_import_name(tmp_path):
     assert modules <= set(names)
     assert "distsim/data/novels/carroll-alice-in-wonderland-1865.txt.xz" in names
     assert "distsim/py.typed" in names
+    assert {"distsim/server/templates/base.html", "distsim/server/static/style.css"} <= set(names)
+    assert "distsim/server/templates/panels/map.html" in names
 
 
 def test_every_module_says_what_it_does():

@@ -1,0 +1,421 @@
+"""The page and the API, asked in this process."""
+
+import json
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+
+pytest.importorskip("starlette", reason="the extra serve is not installed")
+pytest.importorskip("jinja2", reason="the extra serve is not installed")
+pytest.importorskip("httpx", reason="the test client needs httpx")
+
+from starlette.testclient import TestClient
+
+from distsim import CorpusIndex, ExactCosine, NeighbourSearch, SignatureTable
+from distsim.server import limits
+from distsim.server.application import application
+from distsim.server.endpoints import ENDPOINTS
+from distsim.server.opened import Places
+from distsim.server.run import LOCAL
+from distsim.server.shelf import Shelf
+
+pytestmark = pytest.mark.extra
+
+GRAMMAR = """\
+[NN] ||| the queen ||| the king ||| p=0.5 sim=0.7 ||| 0-0 1-1
+[NN] ||| the queen ||| a queen ||| p=0.25 ||| 0-0 1-1
+[NP] ||| the [JJ,1] queen ||| the [JJ,1] king ||| p=1 ||| 0-0 1-1 2-2
+"""
+ASKED = {
+    "about": {},
+    "count": {"phrase": ["the queen", "zeppelin", "the _ turtle"]},
+    "complete": {"text": "mock t"},
+    "concordance": {"phrase": "the queen", "order": "left"},
+    "passage": {"at": 100},
+    "neighbours": {"phrase": "alice"},
+    "map": {"phrase": "alice"},
+    "contexts": {"phrase": "mock"},
+    "compare": {"a": "alice", "b": "the queen"},
+    "paraphrases": {"phrase": "the queen"},
+    "rules": {"source": "the queen"},
+    "substitutes": {"sentence": "said the [king] to alice"},
+}
+
+
+@pytest.fixture(scope="module")
+def client(alice_index, tmp_path_factory):
+    grammar = tmp_path_factory.mktemp("grammar") / "rules"
+    grammar.write_text(GRAMMAR, encoding="utf-8")
+    places = Places(str(alice_index.path), grammar=str(grammar))
+    with TestClient(application(Shelf(places, 2, PATIENT)), base_url="http://localhost") as client:
+        yield client
+
+
+def ask(client, name, **arguments):
+    answer = client.get(f"/api/v1/{name}", params=arguments)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+# Kernels may have to be compiled while a question waits.
+PATIENT = replace(limits.LIMITS, quick_seconds=600.0, slow_seconds=600.0)
+
+
+class Reader(HTMLParser):
+    """Reads a page: its rows of text, links, ids; refuses what a policy of ours would stop."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.links, self.ids, self.scripts, self.rows, self.text = [], [], [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        values = dict(attributes)
+        assert not [name for name in values if name.startswith("on") or name == "style"], tag
+        if tag == "a":
+            self.links.append(values["href"])
+        if tag == "script":
+            self.scripts.append(values.get("src"))
+        if tag == "tr":
+            self.rows.append([])
+        if "id" in values:
+            self.ids.append(values["id"])
+
+    def handle_data(self, data):
+        self.text.append(data)
+        if self.rows and data.strip():
+            self.rows[-1].append(data.strip())
+
+
+def page(client, address, status=200, **arguments):
+    answer = client.get(address, params=arguments or None)
+    assert answer.status_code == status, answer.text
+    found = Reader(answer.text)
+    assert len(found.ids) == len(set(found.ids))
+    assert all(source and source.startswith("/static/") for source in found.scripts)
+    return found
+
+
+def test_answers_are_the_library_s(client, alice_index):
+    index = CorpusIndex.open(alice_index.path)
+    table = SignatureTable.open(index.path)
+    counts = ask(client, "count", phrase=["the queen", "zeppelin", "the _ turtle"])["rows"]
+    assert [row["count"] for row in counts] == [
+        index.count("the queen"), 0, len(index.gapped("the _ turtle")),
+    ]  # fmt: skip
+    near = ask(client, "neighbours", phrase="alice", k=5)
+    assert [(r["phrase"], r["similarity"], r["count"]) for r in near["rows"]] == [
+        one[:3] for one in NeighbourSearch(table).nearest("alice", 5)
+    ]
+    for order in ("corpus", "left", "right"):
+        lines = ask(client, "concordance", phrase="the queen", order=order, k=7, width=4)
+        assert [
+            (r["source"], r["line"], r["left"], r["node"], r["right"]) for r in lines["rows"]
+        ] == [tuple(one) for one in index.concordance("the queen", limit=7, width=4, order=order)]
+        for row in lines["rows"]:
+            passage = ask(client, "passage", at=row["at"], words=2)
+            here = next(s for s in passage["rows"] if s["first"] is not None)
+            assert here["words"][here["first"] : here["stop"]] == ["the", "queen"]
+            assert (passage["source"], here["line"]) == (row["source"], row["line"])
+    measures = {
+        one["name"]: one for one in ask(client, "compare", a="alice", b="the queen")["measures"]
+    }
+    assert measures["exact"]["similarity"] == ExactCosine(index, table).similarity(
+        "alice", "the queen"
+    )
+
+
+def test_ranks_count_words_that_are_more_frequent(client, alice_index):
+    counts = alice_index.word_counts()[1:]
+    row = ask(client, "count", phrase="alice")["rows"][0]
+    assert row["rank"] == (counts > row["count"]).sum() + 1
+    assert row["among"] == (counts > 0).sum()
+    assert row["per_million"] == pytest.approx(1e6 * row["count"] / alice_index.n_tokens)
+
+
+@pytest.mark.parametrize("text", ["a", "the", "mock", "mock t", "the mock ", "the  qu", "Al", "'"])
+def test_completion_is_the_most_frequent_of_all_that_begin_so(client, alice_index, text):
+    begun = " ".join(text.lower().split()) + (" " if text.endswith(" ") else "")
+    n = len(begun.split(" "))
+    expected = sorted(
+        (-count, one) for one, count in alice_index.ngrams(n, n) if one.startswith(begun)
+    )
+    rows = ask(client, "complete", text=text, k=8)["rows"]
+    assert [-row["count"] for row in rows] == [count for count, _ in expected[:8]]
+    assert {(-row["count"], row["phrase"]) for row in rows} <= set(expected)
+
+
+def test_contexts_of_both_and_of_one_alone(client):
+    found = ask(client, "compare", a="alice", b="the queen", k=50)
+    for row in found["shared"]:
+        assert row["count_a"] and row["count_b"]
+    assert all(row["count_b"] == 0 and row["weight_a"] > 0 for row in found["only_a"])
+    assert all(row["count_a"] == 0 and row["weight_b"] > 0 for row in found["only_b"])
+    own = {(row["place"], row["word"]): row for row in
+           ask(client, "contexts", phrase="alice", k=1000)["left"]}  # fmt: skip
+    for row in found["only_a"]:
+        if row["place"] == "l1":
+            assert own["l1", row["word"]]["weight"] == row["weight_a"]
+
+
+def test_rules_are_decomposed(client):
+    found = ask(client, "rules", source="The Queen")
+    assert found["total"] == 2
+    first = found["rows"][0]
+    assert first["features"] == {"p": 0.5, "sim": 0.7}
+    assert [(one["source"], one["target"]) for one in first["parts"]][:2] == [
+        ("the", "the"), ("the queen", "the king"),
+    ]  # fmt: skip
+    assert first["parts"][0]["similarity"] == 1.0
+
+
+def test_every_endpoint_answers_as_it_is_described(client):
+    description = client.get("/openapi.json").json()
+    schemas = description["components"]["schemas"]
+
+    def check(value, schema):
+        if "$ref" in schema:
+            schema = schemas[schema["$ref"].rpartition("/")[2]]
+        if "anyOf" in schema:
+            return any(check(value, one) for one in schema["anyOf"])
+        kinds = {"string": str, "integer": int, "number": (int, float), "boolean": bool,
+                 "null": type(None), "array": list, "object": dict}  # fmt: skip
+        if "type" not in schema:
+            return False
+        if not isinstance(value, kinds[schema["type"]]):
+            return False
+        if schema["type"] == "array":
+            inner = schema.get("prefixItems") or [schema["items"]] * len(value)
+            return all(check(one, kind) for one, kind in zip(value, inner, strict=True))
+        if schema["type"] == "object" and "properties" in schema:
+            return value.keys() == schema["properties"].keys() and all(
+                check(value[name], one) for name, one in schema["properties"].items()
+            )
+        return True
+
+    assert set(ASKED) == set(ENDPOINTS)
+    for name, arguments in ASKED.items():
+        operation = description["paths"][f"/api/v1/{name}"]["get"]
+        answer = ask(client, name, **arguments)
+        content = operation["responses"]["200"]["content"]
+        assert check(answer, content["application/json"]["schema"]), name
+        assert {one["name"] for one in operation["parameters"]} >= set(arguments)
+        tsv = client.get(f"/api/v1/{name}", params=arguments | {"format": "tsv"})
+        assert tsv.headers["content-type"].startswith("text/tab-separated-values")
+        columns = {line.count("\t") for line in tsv.text.splitlines()}
+        assert len(columns) <= len(ENDPOINTS[name].rows)
+
+
+@pytest.mark.parametrize(
+    ("address", "status", "code"),
+    [
+        ("count", 400, "bad-argument"),
+        ("count?phrase=", 400, "bad-argument"),
+        ("count?phrase=" + "x" * 301, 400, "bad-argument"),
+        ("count?" + "&".join(["phrase=a"] * 101), 400, "bad-argument"),
+        ("neighbours?phrase=a&k=0", 400, "bad-argument"),
+        ("neighbours?phrase=a&k=1e3", 400, "bad-argument"),
+        ("neighbours?phrase=a&phrase=b", 400, "bad-argument"),
+        ("neighbours?phrase=a&lengths=3-1", 400, "bad-argument"),
+        ("neighbours?phrase=a&colour=red", 400, "bad-argument"),
+        ("neighbours?phrase=alice&table=syntax", 422, "not-there"),
+        ("concordance?phrase=a&order=up", 400, "bad-argument"),
+        ("passage?at=99999999", 400, "bad-argument"),
+        ("substitutes?sentence=no+bracket", 400, "bad-argument"),
+        ("count?phrase=%ED%A0%80", 200, None),
+        ("nothing", 404, "not-found"),
+        ("count?phrase=a&" + "x" * 20_000, 413, "too-large"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_answered(client, address, status, code):
+    answer = client.get(f"/api/v1/{address}")
+    assert answer.status_code == status
+    if code is not None:
+        error = answer.json()["error"]
+        assert (error["code"], error["status"]) == (code, status)
+        assert error["message"].endswith((".", "?")) and "/" not in error["message"]
+
+
+def test_only_reading(client):
+    answer = client.post("/api/v1/count", params={"phrase": "a"})
+    assert answer.status_code == 405 and answer.json()["error"]["code"] == "method-not-allowed"
+    assert client.head("/").status_code == 200
+
+
+def test_other_hosts_are_refused(alice_index):
+    app = application(Shelf(Places(str(alice_index.path)), 1, PATIENT), LOCAL)
+    for base, status in (("http://localhost:99", 200), ("http://evil.example", 421)):
+        with TestClient(app, base_url=base) as client:
+            assert client.get("/api/v1/count", params={"phrase": "a"}).status_code == status
+
+
+def test_headers_let_nothing_in(client):
+    for address in ("/", "/api/v1/about", "/nothing"):
+        headers = client.get(address).headers
+        assert "default-src 'none'" in headers["content-security-policy"]
+        assert "unsafe" not in headers["content-security-policy"]
+        assert headers["x-content-type-options"] == "nosniff"
+
+
+def test_pages_stand_without_scripts(client):
+    start = page(client, "/")
+    for link in {one for one in start.links if one.startswith("/")}:
+        assert client.get(link).status_code == 200, link
+    found = page(client, "/", q="the queen", paraphrases="1")
+    assert {"neighbours", "map", "contexts", "concordance", "paraphrases", "rules"} <= set(
+        found.ids
+    )
+    near = ask(client, "neighbours", phrase="the queen")["rows"]
+    assert [near[0]["phrase"], f"{near[0]['similarity']:.3f}"] in [row[:2] for row in found.rows]
+    compared = page(client, "/compare", a="alice", b="the queen")
+    assert any(row[:1] == ["exact"] for row in compared.rows)
+    sentence = page(client, "/sentence", s="said the king to alice")
+    chosen = next(one for one in sentence.links if "%5Bking%5D" in one)
+    assert any(row[:1] == ["score"] or "score" in row for row in page(client, chosen).rows)
+    line = ask(client, "concordance", phrase="alice", k=1)["rows"][0]
+    assert "alice" in page(client, "/passage", at=line["at"]).text
+    assert "There is no such page." in "".join(page(client, "/nowhere", 404).text)
+
+
+def test_a_panel_alone_is_the_panel_of_the_page(client):
+    alone = page(client, "/panel/contexts", q="mock", window="2")
+    whole = page(client, "/", q="mock", window="2")
+    assert "contexts" in alone.ids
+    assert len(alone.rows) > 10
+    assert all(row in whole.rows for row in alone.rows[:-1])  # behind the last comes other text
+    assert alone.rows[:-1] != page(client, "/panel/contexts", q="mock").rows[:-1]
+
+
+def test_suggestions_lead_somewhere(client):
+    found = ask(client, "about")["suggestions"]
+    assert len(found["phrases"]) == len(found["pairs"]) == 3
+    for phrase in found["phrases"]:
+        assert ask(client, "count", phrase=phrase)["rows"][0]["count"] > 0
+    for sentence in found["sentences"]:
+        assert ask(client, "substitutes", sentence=sentence)["rows"]
+
+
+HOSTILE = [
+    "<script>alert(1)</script> <img/src=x/onerror=alert(2)> stands here",
+    "the \u202ereversed\u202c word and \u05d0\u05d1\u05d2 \u0627\u0628\u062a stand here",
+    "x" * 10_000 + " stands here and " + "y" * 10_000 + " here",
+    "a \x1b[31mred\x1b[0m word and \x07 bell stand here",
+    '" onmouseover="alert(3) \' & &amp; {{ 7*7 }} {% raw %} stand here',
+]
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("hostile")
+    lines = [line for line in HOSTILE for _ in range(4)] + [
+        f"other words {n} here" for n in range(9)
+    ]
+    (folder / "<b>bad.txt").write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+    index = CorpusIndex.build(folder / "<b>bad.txt", folder / "index")
+    with TestClient(application(Shelf(Places(str(index.path)), 2, PATIENT))) as client:
+        yield client
+
+
+def test_hostile_text_is_shown_as_text(hostile):
+    words = {word for line in HOSTILE for word in line.split() if len(word) < 300}
+    for word in sorted(words):
+        found = hostile.get("/", params={"q": word})
+        assert found.status_code == 200
+        text = found.text
+        assert "<script>alert" not in text and "<img" not in text and "<b>" not in text
+        assert "49" not in "".join(Reader(text).text).replace(str(len(words)), "") or word == "49"
+        assert len(text) < 300_000
+    lines = ask(hostile, "concordance", phrase="stands")["rows"]
+    assert lines[0]["left"].startswith("<script>")
+    assert all(len(row["left"]) <= limits.LIMITS.shown_characters for row in lines)
+
+
+def test_an_index_that_was_not_signed_says_what_is_missing(hostile):
+    answer = hostile.get("/api/v1/neighbours", params={"phrase": "here"})
+    assert answer.status_code == 422 and "sign" in answer.json()["error"]["message"]
+    text = hostile.get("/", params={"q": "here"}).text
+    assert "was not signed" in text and 'class="kwic"' in text
+
+
+def test_an_index_that_grows_is_picked_up(tmp_path, monkeypatch):
+    monkeypatch.setattr("distsim.server.shelf._LOOK_SECONDS", 0.0)
+    (tmp_path / "a.txt").write_text("one word here\n", encoding="utf-8")
+    (tmp_path / "b.txt").write_text("one more here\n" * 3, encoding="utf-8")
+    index = CorpusIndex.build(tmp_path / "a.txt", tmp_path / "index")
+    shelf = Shelf(Places(str(index.path)), 2, PATIENT)
+    with TestClient(application(shelf)) as client:
+        assert ask(client, "count", phrase="here")["rows"][0]["count"] == 1
+        index.add(tmp_path / "b.txt")
+        for _ in range(1000):  # what is opened anew comes when it is ready
+            if ask(client, "count", phrase="here")["rows"][0]["count"] == 4:
+                break
+        assert ask(client, "count", phrase="here")["rows"][0]["count"] == 4
+        (index.path / "manifest.json").write_text("{}", encoding="utf-8")
+        for _ in range(1000):
+            answer = client.get("/api/v1/count", params={"phrase": "here"})
+            if answer.status_code == 503:
+                break
+        assert answer.json()["error"]["code"] == "damaged"
+        assert client.get("/api/v1/health").status_code == 503
+        found = client.get("/", params={"q": "here"})
+        assert found.status_code == 503 and "cannot be read" in found.text
+        assert str(tmp_path) not in answer.text + found.text
+
+
+def test_no_answer_names_a_path(client, alice_index):
+    folder = str(alice_index.path.parent)
+    for name, arguments in ASKED.items():
+        assert folder not in client.get(f"/api/v1/{name}", params=arguments).text
+    assert folder not in client.get("/", params={"q": "alice"}).text
+
+
+def test_a_full_queue_refuses_and_an_answer_may_take_too_long():
+    import asyncio
+    import threading
+
+    from distsim.server.lanes import BusyError, KeptAnswers, Lane, TooLongError
+
+    go = threading.Event()
+
+    async def scene():
+        lane = Lane("test", threads=1, waiting=1, seconds=30.0)
+        first = asyncio.ensure_future(lane.run(go.wait))
+        second = asyncio.ensure_future(lane.run(lambda: 2))
+        await asyncio.sleep(0)
+        with pytest.raises(BusyError):
+            await lane.run(lambda: 3)
+        go.set()
+        assert (await first, await second, lane.taken) == (True, 2, 0)
+        go.clear()
+        first = asyncio.ensure_future(lane.run(go.wait))
+        await asyncio.sleep(0)
+        lane.seconds = 0.0
+        with pytest.raises(TooLongError):
+            await lane.run(lambda: 4)
+        assert lane.taken == 2  # what nobody waits for any more has its place until its turn
+        go.set()
+        assert await first
+        kept, made = KeptAnswers(1), []
+
+        async def make():
+            made.append(1)
+            return len(made)
+
+        assert await asyncio.gather(kept.of("a", make), kept.of("a", make)) == [1, 1]
+        assert [await kept.of("b", make), await kept.of("b", make), await kept.of("a", make)] == [
+            2, 2, 3,
+        ]  # fmt: skip
+
+    asyncio.run(scene())
+
+
+def test_serve_says_what_cannot_be_served(run, tmp_path):
+    _, err = run("serve", tmp_path / "nowhere", status=1)
+    assert "no such folder" in err
+
+
+def test_the_description_is_whole(client):
+    text = json.dumps(client.get("/openapi.json").json())
+    for name in ENDPOINTS:
+        assert f"/api/v1/{name}" in text
