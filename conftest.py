@@ -1,13 +1,12 @@
 """What examples in docstrings may use: `index`, `table`, `learnt`, `folder`, made of a novel."""
 
 import lzma
-from importlib.util import find_spec
 from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
-
 
 _OF_EXTRAS = ("api", "application", "pages", "run")  # modules of the server that import one
 collect_ignore = [
