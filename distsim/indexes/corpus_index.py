@@ -494,7 +494,8 @@ class CorpusIndex:
             return spans[:limit]
         left, right = self._around(spans, width)
         beside = left[:, ::-1] if order == "left" else right
-        return spans[self._alphabetical(beside)][:limit]
+        ordered: np.ndarray = spans[self._alphabetical(beside)][:limit]
+        return ordered
 
     def lines(self, spans: np.ndarray, width: int = 10) -> list[ConcordanceLine]:
         """Return what stands at spans of positions, and up to `width` tokens around each."""

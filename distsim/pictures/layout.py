@@ -21,7 +21,8 @@ def angles(bits: np.ndarray, n_bits: int) -> NDArray[np.float64]:
     [[0.0, 0.03125], [0.03125, 0.0]]
     """
     different = np.bitwise_count(bits[:, None, :] ^ bits[None, :, :]).sum(axis=2, dtype=np.int64)
-    return different / n_bits
+    shares: NDArray[np.float64] = different / n_bits
+    return shares
 
 
 def spread(distances: np.ndarray) -> NDArray[np.float64]:
@@ -53,7 +54,8 @@ def spread(distances: np.ndarray) -> NDArray[np.float64]:
         np.fill_diagonal(ratio, 0.0)
         turned = np.diag(ratio.sum(axis=1)) - ratio
         places = inverse @ (turned @ places)
-    return places - places.mean(axis=0)
+    centred: NDArray[np.float64] = places - places.mean(axis=0)
+    return centred
 
 
 def links(distances: np.ndarray, each: int = 2) -> list[tuple[int, int]]:
@@ -83,7 +85,7 @@ def fitted(
     low, high = half, np.array([width, tall]) - half
     span = np.maximum(np.ptp(places, axis=0), _LEAST) if n else np.ones(2)
     least = places.min(axis=0) if n else np.zeros(2)
-    at = low + (places - least) / span * np.maximum(high - low, 0.0)
+    at: NDArray[np.float64] = low + (places - least) / span * np.maximum(high - low, 0.0)
     for _ in range(_PUSHES):
         gap = at[:, None] - at[None]
         room = half[:, None] + half[None] - np.abs(gap)

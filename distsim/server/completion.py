@@ -64,7 +64,8 @@ class Completer:
     def _most_frequent(self, words: np.ndarray, k: int) -> list[int]:
         words = words[self._counts[words] > 0]
         words = words[words > 0]
-        return words[np.argsort(-self._counts[words], kind="stable")[:k]].tolist()
+        best: list[int] = words[np.argsort(-self._counts[words], kind="stable")[:k]].tolist()
+        return best
 
     def _followers(self, phrase: str) -> list[int]:
         """Return the words that follow a phrase, the most frequent first."""

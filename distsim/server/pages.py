@@ -198,7 +198,8 @@ class _Site:
         return Response(text.encode(errors="replace"), status, media_type=HTML)
 
     async def _about(self) -> About:
-        return await self._ask("about")
+        found: About = await self._ask("about")
+        return found
 
     async def _ask(self, name: str, **given: Any) -> Any:
         endpoint = ENDPOINTS[name]

@@ -6,7 +6,8 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from distsim.corpus.lines import file_label, is_utf8, read_line_blocks, split_lines
+from distsim.corpus.lines import is_utf8, read_line_blocks, split_lines
+from distsim.corpus.sources import file_label
 from distsim.errors import InputError, ParameterError
 from distsim.grammar.fields import plain_number, split_fields, tokens
 from distsim.grammar.formats import guess_format
