@@ -11,17 +11,18 @@ _PUSHES = 300
 _LEAST = 1e-9
 
 
-def angles(bits: np.ndarray, n_bits: int) -> NDArray[np.float64]:
-    """Return the estimated angle between every two signatures, as a share of a half turn.
+def angles(cosines: np.ndarray) -> NDArray[np.float64]:
+    """Return the angle between every two phrases as a share of a half turn, float64[n, n].
 
     Arguments:
-        bits: uint64[n, n_bits / 64].
+        cosines: float64[n, n], -1 to 1; NaN where not known, which counts as 0.
 
-    >>> angles(np.array([[0], [3]], np.uint64), 64).tolist()
-    [[0.0, 0.03125], [0.03125, 0.0]]
+    >>> angles(np.array([[1.0, 0.0], [0.0, 1.0]])).tolist()
+    [[0.0, 0.5], [0.5, 0.0]]
     """
-    different = np.bitwise_count(bits[:, None, :] ^ bits[None, :, :]).sum(axis=2, dtype=np.int64)
-    shares: NDArray[np.float64] = different / n_bits
+    known = np.clip(np.where(np.isnan(cosines), 0.0, cosines), -1.0, 1.0)
+    shares: NDArray[np.float64] = np.arccos(known) / np.pi
+    np.fill_diagonal(shares, 0.0)
     return shares
 
 

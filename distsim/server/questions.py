@@ -5,7 +5,7 @@ from importlib.metadata import version
 
 import numpy as np
 
-from distsim.comparison import Similarity, estimated_cosine, reason_without_signature
+from distsim.comparison import Similarity, reason_without_signature
 from distsim.contexts.ngram import phrase_contexts
 from distsim.errors import DistsimError, ParameterError
 from distsim.grammar.decomposition import decompose
@@ -136,29 +136,25 @@ def neighbours(
 def neighbour_map(opened: Opened, phrase: str, k: int, lengths: str, table: str) -> Map:
     """Lay the nearest phrases out in the plane, like ones together."""
     near = neighbours(opened, phrase, k, lengths, table)
-    signatures = opened.table(table)
     if not near.rows:
         return Map(near.phrase, table, (), (), near.reason)
-    focal = signatures.find(phrase)
-    own = signatures.bits[focal] if focal >= 0 else signatures.composed_bits(phrase)
-    if own is None:
-        return Map(near.phrase, table, (), (), near.reason)
-    listed = [
-        (row, one) for one in near.rows if (row := signatures.find_normal([one.phrase])[0]) >= 0
-    ]
-    bits = np.vstack([own[None], signatures.bits[[row for row, _ in listed]]])
-    apart = angles(bits, signatures.n_bits)
+    phrases = [near.phrase, *(one.phrase for one in near.rows)]
+    first, second = np.triu_indices(len(phrases), 1)
+    pairs = [(phrases[i], phrases[j]) for i, j in zip(first.tolist(), second.tolist(), strict=True)]
+    cosines = np.eye(len(phrases))
+    values = opened.estimated(table).similarities(pairs)
+    cosines[first, second] = [np.nan if value is None else value for value in values]
+    cosines = np.fmax(cosines, cosines.T)
+    apart = angles(cosines)
     places = spread(apart)
-    strength = int(signatures.strengths[focal]) if focal >= 0 else 0
-    told = [(near.phrase, 1.0, strength)] + [(o.phrase, o.similarity, o.count) for _, o in listed]
+    row = opened.table(table).find(phrase)
+    strength = int(opened.table(table).strengths[row]) if row >= 0 else 0
+    told = [(near.phrase, 1.0, strength), *((o.phrase, o.similarity, o.count) for o in near.rows)]
     points = tuple(
-        Point(shortened(text), round(x, 5), round(y, 5), similarity, n)
+        Point(text, round(x, 5), round(y, 5), similarity, n)
         for (text, similarity, n), (x, y) in zip(told, places.tolist(), strict=True)
     )
-    n_bits = signatures.n_bits
-    joined = tuple(
-        Link(a, b, estimated_cosine(round(apart[a, b] * n_bits), n_bits)) for a, b in links(apart)
-    )
+    joined = tuple(Link(a, b, float(cosines[a, b])) for a, b in links(apart))
     return Map(near.phrase, table, points, joined)
 
 
@@ -322,7 +318,10 @@ def _measures(opened: Opened, a: str, b: str, everything: bool) -> list[Measure]
     known: list[tuple[str, str, Callable[[], Similarity]]] = []
     if MAIN in opened.tables:
         bits = opened.tables[MAIN].n_bits
-        known.append(("bits", f"estimated from {bits} bits", lambda: opened.estimated(MAIN)))
+        known.append(
+            ("table", f"estimated from {bits} bits and what else the table keeps",
+             lambda: opened.estimated(MAIN))
+        )  # fmt: skip
         if everything and opened.tables[MAIN].fingerprint.is_learnt:
             known.append(("vectors", "of the vectors that the bits are cut from", opened.learnt))
         if everything:
