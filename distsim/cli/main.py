@@ -14,6 +14,7 @@ from distsim.cli import (
     align,
     annotate,
     augment,
+    cluster,
     contexts,
     count,
     demo,
@@ -60,6 +61,12 @@ app.add_typer(
     name="index",
     help="Build the index of a corpus, and add text to it.",
     rich_help_panel="Corpus",
+)
+app.add_typer(
+    cluster.app,
+    name="cluster",
+    help="Sign a corpus on many machines, with Spark or another scheduler.",
+    rich_help_panel="Signatures",
 )
 
 

@@ -260,7 +260,7 @@ def sign(
         told = partial(_report_annotated, text)
     elif from_counts:
         _refuse("without --model syntax", syntax.given())
-        recipe = _recipe(made, weighed, plain=True)
+        recipe = chosen_recipe(made, weighed, plain=True)
         force = output is None or may_replace(output, force)
         source = count_files = _count_files(sources, output, counts)
         told = partial(_report_counts, count_files, phrases.max_length)
@@ -272,7 +272,7 @@ def sign(
                 "--keep-features goes with --model syntax or --from-counts: an index holds the "
                 "contexts of its own table"
             )
-        recipe = _recipe(made, weighed, plain=keeping.keep_sums)
+        recipe = chosen_recipe(made, weighed, plain=keeping.keep_sums)
         source = _index(sources)
 
     def signed(force: bool) -> SignatureTable:
@@ -302,7 +302,7 @@ def _refuse(where: str, *flags: Any) -> None:
         raise typer.BadParameter(f"{', '.join(given)} {where}: leave out")
 
 
-def _recipe(made: RecipeOptions, weighed: WeightingOptions, plain: bool) -> "Recipe":
+def chosen_recipe(made: RecipeOptions, weighed: WeightingOptions, plain: bool) -> "Recipe":
     """Return the recipe of an n-gram table; plain: from plain counts where no preset is named."""
     from distsim.contexts.ngram import NgramModel
     from distsim.signatures.composition import Composition

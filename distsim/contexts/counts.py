@@ -5,7 +5,7 @@ files. For the line `w p` phrase p has the feature `left w`, for `p v` the featu
 p's own line tells how often it occurs.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,6 +14,7 @@ import numpy as np
 from distsim.contexts.features import FeatureSpace
 from distsim.contexts.ngram import family_names
 from distsim.contexts.phrase_store import CountedPhrases, PhraseStore
+from distsim.contexts.triples import Partition
 from distsim.corpus.blocks import Block, read_blocks
 from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.sources import Source
@@ -109,6 +110,16 @@ class NgramCounts:
             )
 
     @property
+    def word_counts(self) -> np.ndarray:
+        """The sums of the lines of one word, by id: uint64."""
+        return self._word_counts.view()
+
+    @property
+    def n_pairs(self) -> int:
+        """The sum of the lines of two words."""
+        return self._n_pairs
+
+    @property
     def text(self) -> np.ndarray:
         """The words' UTF-8, by id, end to end: uint8."""
         return self._text.view()
@@ -117,6 +128,21 @@ class NgramCounts:
     def offsets(self) -> np.ndarray:
         """Where each word begins in `text`, and the end: int64."""
         return self._ends.view()
+
+    def phrases(self) -> Iterator[CountedPhrases]:
+        """Yield all phrases that have a line of their own, without contexts."""
+        return self._store.phrases()
+
+    def contexts(self) -> Iterator[Partition]:
+        """Yield what longer lines tell of phrases, with or without a line of their own.
+
+        Features are numbered as in `space`.
+        """
+        n_words = np.uint64(len(self._vocabulary))
+        for part in self._store.contexts():
+            words = part.features % _RIGHT
+            features = np.where(part.features >= _RIGHT, words + n_words, words)
+            yield part._replace(features=features)
 
     def strengths(self) -> Iterator[np.ndarray]:
         """Yield the strengths of all phrases, block by block, uint64."""
@@ -173,18 +199,7 @@ class NgramCounts:
         Raises:
             InputError: names the first such word and the phrase beside which it stands.
         """
-        counts = self._word_counts.view()
-        words = block.features % np.uint64(counts.size)
-        missing = counts[words] == 0
-        if not missing.any():
-            return
-        at = int(np.argmax(missing))
-        row = int(np.searchsorted(block.starts, at, "right")) - 1
-        phrase = " ".join(map(self._word, block.words[row, : block.lengths[row]].tolist()))
-        raise InputError(
-            f"the word {self._word(int(words[at]))!r} stands beside {phrase!r} and has no line of "
-            "its own: name the file with the counts of single words too, or use --weights raw"
-        )
+        require_margins(block, self._word_counts.view(), self._word)
 
     def close(self) -> None:
         """Let go of the memory and the temporary files."""
@@ -233,6 +248,27 @@ class NgramCounts:
             self._special.append(np.array(special, np.bool_))
             self._word_counts.append(np.zeros(len(new), np.uint64))
         return words
+
+
+def require_margins(
+    block: CountedPhrases, word_counts: np.ndarray, word: Callable[[int], str]
+) -> None:
+    """Refuse features whose word has no line of its own; see NgramCounts.require_margins.
+
+    Arguments:
+        word_counts: uint64 by id. word: the text of an id.
+    """
+    words = block.features % np.uint64(word_counts.size)
+    missing = word_counts[words] == 0
+    if not missing.any():
+        return
+    at = int(np.argmax(missing))
+    row = int(np.searchsorted(block.starts, at, "right")) - 1
+    phrase = " ".join(map(word, block.words[row, : block.lengths[row]].tolist()))
+    raise InputError(
+        f"the word {word(int(words[at]))!r} stands beside {phrase!r} and has no line of "
+        "its own: name the file with the counts of single words too, or use --weights raw"
+    )
 
 
 def _some(tokens: Cut, kept: np.ndarray) -> Cut:

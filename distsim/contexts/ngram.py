@@ -13,6 +13,7 @@ import numpy as np
 
 from distsim.contexts.features import ContextCounts, FeatureSpace
 from distsim.contexts.weights import Weigher, Weighting
+from distsim.corpus.vocabulary import hash_blob
 from distsim.errors import ParameterError
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.indexes.phrase_walk import PhraseChunk
@@ -90,21 +91,46 @@ def feature_space(index: CorpusIndex, window: int, sides: bool = False) -> Featu
     kind: tokens that have another so far away in their sentence. With `sides` both count
     every place as often as its distance weighs.
     """
-    names = family_names(window, sides)
-    counts = index.word_counts().astype(np.float64)
-    counts[0] = 0.0
-    hashes = [index.vocabulary.word_hashes(f"{name}:".encode()) for name in names]
+    counts = index.word_counts()
+    counts[0] = 0
+    return space_of_words(
+        index.vocabulary.text, index.vocabulary.offsets, counts, neighbour_slots(index, window),
+        window, sides,
+    )  # fmt: skip
+
+
+def neighbour_slots(index: CorpusIndex, most: int) -> list[int]:
+    """Return how many tokens have another k places away in their sentence, for k = 1..most."""
     lengths = np.concatenate([shard.sentence_lengths() for shard in index.shards])
-    slots = [float(np.maximum(0, lengths - k).sum()) for k in range(1, window + 1)]
+    return [int(np.maximum(0, lengths - k).sum()) for k in range(1, most + 1)]
+
+
+def space_of_words(
+    text: np.ndarray,
+    offsets: np.ndarray,
+    counts: np.ndarray,
+    slots: Sequence[int],
+    window: int,
+    sides: bool = False,
+) -> FeatureSpace:
+    """Return the features of words: each in every family; number = family * words + id.
+
+    Arguments:
+        text, offsets: the words' UTF-8 by id. counts: occurrences of each, 0 for id 0.
+        slots: as of `neighbour_slots`, at least `window` of them.
+    """
+    names = family_names(window, sides)
+    marginals = counts.astype(np.float64)
+    places = [float(n) for n in slots[:window]]
     if sides:
-        slots = [sum((window - k) * places for k, places in enumerate(slots))]
-        counts *= window * (window + 1) / 2
+        places = [sum((window - k) * n for k, n in enumerate(places))]
+        marginals *= window * (window + 1) / 2
     return FeatureSpace(
         family_names=names,
-        families=np.repeat(np.arange(len(names), dtype=np.uint8), index.n_words),
-        hashes=np.concatenate(hashes),
-        marginals=np.tile(counts, len(names)),
-        totals=np.repeat(slots, 2),
+        families=np.repeat(np.arange(len(names), dtype=np.uint8), counts.size),
+        hashes=np.concatenate([hash_blob(text, offsets, f"{name}:".encode()) for name in names]),
+        marginals=np.tile(marginals, len(names)),
+        totals=np.repeat(places, 2),
     )
 
 

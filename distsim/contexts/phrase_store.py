@@ -83,6 +83,18 @@ class PhraseStore:
         """Add features of phrases, by the phrases' hashes."""
         self._contexts.add(phrases, features, counts)
 
+    def phrases(self) -> Iterator[CountedPhrases]:
+        """Yield all phrases that were added, without contexts."""
+        phrases = _Phrases(self._phrases.partitions(), self._longest)
+        nothing = np.empty(0, np.uint64)
+        while (block := phrases.next_block()) is not None:
+            starts = np.zeros(block[0].size + 1, np.int64)
+            yield CountedPhrases(*block, starts, nothing, nothing)
+
+    def contexts(self) -> Iterator[Partition]:
+        """Yield all contexts that were added, also of phrases that were not."""
+        return self._contexts.partitions()
+
     def strengths(self) -> Iterator[np.ndarray]:
         """Yield the strengths of all phrases, block by block, uint64."""
         for part in self._phrases.partitions():

@@ -67,7 +67,7 @@ class GatheredRows:
         starts = np.concatenate([[0], np.cumsum(np.concatenate(self._text_lengths))])
         order = np.argsort(hashes, kind="stable")
         if self._keep is not None and self._keep < order.size:
-            order = _strongest(order, strengths, text, starts, self._keep)
+            order = strongest_rows(order, strengths, text, starts, self._keep)
         text, ends = permute_texts(frozen(text), frozen(starts), frozen(order))
         phrases = PhraseStream(self._writer)
         phrases.append(hashes[order], strengths[order], text, np.diff(ends))
@@ -231,7 +231,7 @@ class PhraseColumns:
         return rows
 
 
-def _strongest(
+def strongest_rows(
     order: np.ndarray, strengths: np.ndarray, text: np.ndarray, starts: np.ndarray, keep: int
 ) -> np.ndarray:
     """Return the `keep` strongest rows in the given order; at equal strength, first by text."""

@@ -135,7 +135,7 @@ def sign(
                 chosen = choose_projection(
                     text, recipe, writer.folder, projection, known, work, new=force
                 )
-                signing = _Signing(text, recipe, chosen.projection, selection, keeping, work)
+                signing = Signing(text, recipe, chosen.projection, selection, keeping, work)
                 if not chosen.is_new and signing.made_before(path):
                     raise _UnchangedError
                 storage.require_free(path, force)
@@ -208,8 +208,12 @@ class _UnchangedError(Exception):
     """What is to be made is there; leaves a creation without a trace."""
 
 
-class _Signing:
-    """One text being signed."""
+class Signing:
+    """One text being signed.
+
+    parts: vectors of the words of a larger text, of which its phrases are composed; the text's own
+        where None.
+    """
 
     def __init__(
         self,
@@ -219,6 +223,7 @@ class _Signing:
         selection: Selection,
         keeping: Keeping,
         work: Work,
+        parts: PartVectors | None = None,
     ) -> None:
         self._text = text
         self._recipe = recipe
@@ -226,6 +231,7 @@ class _Signing:
         self._keeping = keeping
         self._work = work
         self._projection = projection
+        self._parts = parts
         self._least = 1 if keeping.sums else text.lowest_count(selection)
 
     def made_before(self, path: Path) -> bool:
@@ -255,9 +261,10 @@ class _Signing:
         projection, composition = self._projection, recipe.composition
         if recipe.weighting.uses_marginals:
             text.gather_marginals(self._least)
-        parts = None
-        if composition is not None and projection.centre is not None:
-            parts = self._part_vectors(projection.centre)
+        parts = self._parts
+        if parts is None and composition is not None and projection.centre is not None:
+            words = word_vectors(text, recipe, projection, self._selection, self._work)
+            parts = PartVectors.gather(*words, composition)
         composer = None
         if projection.centre is not None:
             composer = Composer(projection.centre, composition, parts)
@@ -308,26 +315,6 @@ class _Signing:
                 sums.add(batch, signer.offsets(batch))
                 yield Part(batch.where(batch.strengths >= self._selection.min_count), part.size)
 
-    def _part_vectors(self, centre: np.ndarray) -> PartVectors:
-        """Return the vectors of the text's words, of which its phrases are then composed."""
-        text, recipe = self._text, self._recipe
-        signer = Signer(recipe.weighting, self._projection, Composer(centre), text.space)
-
-        def vectors_of(batch: PhraseBatch) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-            shares = batch.shares
-            if shares is None:
-                shares = batch.strengths.astype(np.float64) / max(1, text.n_tokens)
-            return batch.hashes, shares, signer.vectors(batch).astype(np.float16)
-
-        words = text.parts(self._selection.min_count, 1)
-        found = list(batch_results(text, words, vectors_of, self._work, "words", text.total()))
-        if not found:
-            found = [(np.empty(0, np.uint64), np.empty(0),
-                      np.empty((0, self._projection.n_bits), np.float16))]  # fmt: skip
-        hashes, shares, vectors = (np.concatenate(one) for one in zip(*found, strict=True))
-        assert recipe.composition is not None
-        return PartVectors.gather(hashes, shares, vectors, recipe.composition)
-
     def _fingerprint(self, composition: dict[str, Any] | None = None) -> Fingerprint:
         return Fingerprint(
             self._text.model,
@@ -354,3 +341,28 @@ class _Signing:
         if self._keeping.sums:
             counted["sums"] = {"tokens": text.n_tokens, "sentences": text.n_sentences}
         return counted
+
+
+def word_vectors(
+    text: CountedText, recipe: Recipe, projection: Projection, selection: Selection, work: Work
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the vectors of a text's words, of which phrases can be composed.
+
+    Returns (hashes uint64[n], shares of the text's tokens float64[n], float16[n, n_bits]).
+    """
+    assert projection.centre is not None
+    signer = Signer(recipe.weighting, projection, Composer(projection.centre), text.space)
+
+    def vectors_of(batch: PhraseBatch) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        shares = batch.shares
+        if shares is None:
+            shares = batch.strengths.astype(np.float64) / max(1, text.n_tokens)
+        return batch.hashes, shares, signer.vectors(batch).astype(np.float16)
+
+    words = text.parts(selection.min_count, 1)
+    found = list(batch_results(text, words, vectors_of, work, "words", text.total()))
+    if not found:
+        found = [(np.empty(0, np.uint64), np.empty(0),
+                  np.empty((0, projection.n_bits), np.float16))]  # fmt: skip
+    hashes, shares, vectors = (np.concatenate(one) for one in zip(*found, strict=True))
+    return hashes, shares, vectors

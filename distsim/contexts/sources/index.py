@@ -33,6 +33,19 @@ _TEACHING_COUNT = 5
 _ALWAYS_TEACHING = 1000
 
 
+def lesson_of_words(counts: np.ndarray, n_families: int, rows: int, features: int) -> Lesson:
+    """Return how much of what is asked for words of these counts, the highest first, can teach.
+
+    Words seen fewer than five times teach nothing but cost as much as the others: unless
+    there are too few others, they are neither rows nor features.
+    """
+    frequent = max(int((counts >= _TEACHING_COUNT).sum()), _ALWAYS_TEACHING)
+    rows = min(rows, frequent)
+    features = min(features, frequent * n_families)
+    enough = int(counts[min(rows, counts.size) - 1]) if counts.size else 1
+    return Lesson(rows, features, max(1, enough))
+
+
 class IndexSource:
     """The phrases of an index."""
 
@@ -101,17 +114,9 @@ class IndexText:
         return max(selection.min_count, int(enough[-1]) if enough.size else 0)
 
     def lesson(self, rows: int, features: int) -> Lesson:
-        """Return how much of what is asked for the index can teach.
-
-        Words seen fewer than five times teach nothing but cost as much as the others: unless
-        there are too few others, they are neither rows nor features.
-        """
+        """Return how much of what is asked for the index can teach."""
         counts = np.sort(self._index.word_counts()[1:])[::-1]
-        frequent = max(int((counts >= _TEACHING_COUNT).sum()), _ALWAYS_TEACHING)
-        rows = min(rows, frequent)
-        features = min(features, frequent * len(self._model.manifest()["families"]))
-        enough = int(counts[min(rows, counts.size) - 1]) if counts.size else 1
-        return Lesson(rows, features, max(1, enough))
+        return lesson_of_words(counts, len(self.model["families"]), rows, features)
 
     def frequent_features(self, most: int) -> np.ndarray:
         """Return the hashes of the `most` most frequent features, uint64, ascending."""

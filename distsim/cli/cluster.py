@@ -1,0 +1,163 @@
+"""`distsim cluster ...`: a corpus that one machine cannot hold -> the table that it would make."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from distsim.cli.console import counted, may_replace, put, say
+from distsim.cli.groups import OptionGroup, grouped
+from distsim.cli.index import TextFormat
+from distsim.cli.options import (
+    DropDigitsOption,
+    DropPunctuationOption,
+    FoldNumbersOption,
+    KeepCaseOption,
+    WeightingOptions,
+    memory_bytes,
+)
+from distsim.cli.sign import PhraseOptions, RecipeOptions, chosen_recipe
+
+if TYPE_CHECKING:
+    from distsim.cluster.plan import Plan
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+
+
+@dataclass
+class CorpusOptions(OptionGroup):
+    """How text is read, and how it is shared out."""
+
+    from_counts: Annotated[
+        bool,
+        typer.Option("--from-counts", help="Sources are files of lines `w1 .. wn<TAB>count`."),
+    ] = False
+    text_format: Annotated[
+        TextFormat,
+        typer.Option("--format", help="lines: tokenised, a sentence a line; text: running text."),
+    ] = TextFormat.LINES
+    keep_case: KeepCaseOption = False
+    fold_numbers: FoldNumbersOption = False
+    drop_punctuation: DropPunctuationOption = False
+    drop_digits: DropDigitsOption = False
+    part_size: Annotated[
+        int,
+        typer.Option(
+            metavar="SIZE", parser=memory_bytes, help="Small files are read together up to this."
+        ),
+    ] = "16M"  # type: ignore[assignment]
+    ranges: Annotated[
+        int | None, typer.Option(min=1, max=4096, help="Of hashes; by the text's size otherwise.")
+    ] = None
+    memory: Annotated[
+        int,
+        typer.Option(
+            metavar="SIZE", parser=memory_bytes, help="Of a task, for what it puts in order."
+        ),
+    ] = "256M"  # type: ignore[assignment]
+
+
+Texts = Annotated[
+    list[str],
+    typer.Argument(metavar="TEXT...", help="Files or folders, which all machines see."),
+]
+OutputOption = Annotated[str, typer.Option("--output", "-o", metavar="TABLE", help="Its folder.")]
+WorkOption = Annotated[
+    str, typer.Option("--work", metavar="SHARED", help="A folder that all machines share.")
+]
+
+
+@app.command("plan")
+@grouped
+def plan(
+    texts: Texts,
+    work: WorkOption,
+    made: RecipeOptions,
+    weighed: WeightingOptions,
+    phrases: PhraseOptions,
+    corpus: CorpusOptions,
+) -> None:
+    """Plan a run for a scheduler without Spark: print its folder, then each stage and its tasks.
+
+    Run the tasks of a stage, 0 to its number less one, in any order, by `distsim cluster task`;
+    then those of the next stage; the last is `distsim cluster join`.
+    """
+    from distsim.cluster.alone import Job
+    from distsim.cluster.plan import write_plan
+    from distsim.cluster.stages import stages
+
+    job = Job(write_plan(_plan(texts, made, weighed, phrases, corpus), _shared(work)))
+    put("run", job.folder)
+    for stage in stages(job):
+        put(stage.name, stage.n_tasks(job))
+
+
+@app.command("task")
+def task(
+    run: Annotated[str, typer.Argument(metavar="RUN", help="The folder that `plan` printed.")],
+    stage: Annotated[str, typer.Argument(metavar="STAGE", help="As `plan` printed it.")],
+    number: Annotated[int, typer.Argument(metavar="NUMBER", help="Counted from 0.")],
+) -> None:
+    """Run one task of a stage; one that is done already is passed over."""
+    from distsim.cluster.alone import Job, run_alone_task
+
+    run_alone_task(Job(Path(run)), stage, number)
+
+
+@app.command("join")
+def join(
+    run: Annotated[str, typer.Argument(metavar="RUN", help="The folder that `plan` printed.")],
+    output: OutputOption,
+    force: Annotated[bool, typer.Option("--force", help="Replace a table there.")] = False,
+) -> None:
+    """Make the table of a run whose stages are all done."""
+    from distsim.cluster.alone import Job, require_all_done
+    from distsim.cluster.join import join as join_tables
+
+    force = may_replace(output, force)
+    job = Job(Path(run))
+    require_all_done(job)
+    join_tables(job, Path(output), force)
+    _report(output)
+
+
+def _plan(
+    texts: Sequence[str], made: RecipeOptions, weighed: WeightingOptions, phrases: PhraseOptions,
+    corpus: CorpusOptions,
+) -> "Plan":  # fmt: skip
+    from distsim.cluster.plan import make_plan
+    from distsim.contexts.selection import Selection
+    from distsim.corpus.normaliser import Normaliser
+    from distsim.indexes.build import IndexOptions
+
+    if made.projection_file is not None:
+        raise typer.BadParameter(
+            "--projection FILE: a cluster learns its own projection: name spectral or gaussian"
+        )
+    normaliser = Normaliser(
+        not corpus.keep_case, corpus.fold_numbers, corpus.drop_punctuation, corpus.drop_digits
+    )
+    return make_plan(
+        texts, chosen_recipe(made, weighed, plain=corpus.from_counts),
+        Selection(phrases.min_count, phrases.max_length, phrases.max_phrases),
+        IndexOptions(corpus.text_format.value, normaliser), from_counts=corpus.from_counts,
+        memory_bytes=corpus.memory, part_bytes=corpus.part_size, n_ranges=corpus.ranges,
+    )  # fmt: skip
+
+
+def _shared(work: str) -> Path:
+    folder = Path(work).resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _report(output: str) -> None:
+    from distsim.signatures.table import SignatureTable
+
+    table = SignatureTable.open(output)
+    say(
+        f"{counted(len(table), 'phrase')} of 1 to {table.longest} tokens, {table.n_bits} bits, "
+        f"fingerprint {table.fingerprint.short}"
+    )

@@ -1,0 +1,1 @@
+"""Parts of a corpus on many machines -> the table that one machine would make, byte for byte."""

@@ -1,0 +1,68 @@
+"""Files and folders that several attempts of one task may write: each its own, the first stays.
+
+An engine may run a task again, or twice at once. So an attempt writes under a name of its own and
+renames it at the end; what it writes does not depend on the attempt. No lock is needed.
+"""
+
+import os
+import shutil
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import numpy as np
+
+_HEAD_BYTES = 4096
+
+
+def attempt_name(path: Path) -> Path:
+    """Return a hidden sibling of `path` that no other attempt has."""
+    return path.with_name(f".{path.name}.{uuid.uuid4().hex[:12]}")
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Give a name to write a file under; it takes the place of `path` at the end."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = attempt_name(path)
+    try:
+        yield part
+        os.replace(part, path)
+    except BaseException:
+        with suppress(OSError):
+            part.unlink()
+        raise
+
+
+@contextmanager
+def first_stays(path: Path) -> Iterator[Path]:
+    """Give a name to make a folder under; it becomes `path` unless another attempt's is there."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = attempt_name(path)
+    try:
+        yield part
+        try:
+            os.rename(part, path)
+        except OSError:
+            if not path.is_dir():
+                raise
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def save(path: Path, values: np.ndarray) -> None:
+    """Write an array, whole or not at all."""
+    with replacing(path) as part, open(part, "wb") as file:
+        np.save(file, values)
+
+
+def mapped(path: Path) -> np.ndarray:
+    """Return an array, mapped: processes of one machine share its pages."""
+    if path.stat().st_size <= _HEAD_BYTES:  # perhaps nothing behind the head, which has no map
+        small: np.ndarray = np.load(path)
+        return small
+    found = np.load(path, mmap_mode="r")
+    plain: np.ndarray = np.ndarray(found.shape, found.dtype, buffer=found)
+    plain.flags.writeable = False
+    return plain

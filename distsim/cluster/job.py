@@ -1,0 +1,127 @@
+"""A run's folder -> what its tasks need of each other: words, frequent keys, features, parts."""
+
+from collections.abc import Iterator
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from distsim.cluster.files import mapped
+from distsim.cluster.packets import read_packets
+from distsim.cluster.plan import read_plan
+from distsim.cluster.text import ClusterText, SummedBlocks
+from distsim.cluster.words import Words
+from distsim.contexts.features import FeatureSpace
+from distsim.contexts.ngram import space_of_words
+from distsim.indexes.corpus_index import CorpusIndex
+from distsim.kernels.compiled import frozen
+from distsim.kernels.hashing import bucket_starts
+from distsim.signatures.composition import PartVectors
+from distsim.signatures.projections.kinds import find_kind
+from distsim.signatures.projections.projection import Projection
+from distsim.signatures.projections.spectral import SpectralProjection
+
+
+class FrequentKeys(NamedTuple):
+    """Keys of the phrases that occur often enough: uint64, ascending, with buckets over them."""
+
+    keys: np.ndarray
+    starts: np.ndarray
+    bits: int
+    mask: np.uint64
+
+
+class Job:
+    """One run, as its tasks see it; what is asked for is mapped once a process."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.plan = read_plan(folder)
+        self.texts = folder.parent / f"text-{self.plan.text[:12]}"
+
+    @property
+    def n_parts(self) -> int:
+        """Parts of the corpus."""
+        return len(self.plan.parts)
+
+    @property
+    def n_ranges(self) -> int:
+        """Ranges of hashes."""
+        return self.plan.n_ranges
+
+    @property
+    def shuffles_words(self) -> bool:
+        """Whether words' contexts are needed before those of phrases: to learn, to compose."""
+        return self.plan.recipe.is_learnt
+
+    def path(self, stage: str, number: int | None = None, suffix: str = "") -> Path:
+        """Return where a stage writes, or one of its tasks."""
+        return self.folder / stage / (f"{number:06d}{suffix}" if number is not None else "")
+
+    def index_path(self, part: int) -> Path:
+        """Return where the index of a part stands."""
+        return self.texts / f"{part:06d}.index"
+
+    def index(self, part: int) -> CorpusIndex:
+        """Return the index of a part."""
+        return CorpusIndex.open(self.index_path(part))
+
+    @cached_property
+    def words(self) -> Words:
+        """All words."""
+        return Words(self.folder / "words")
+
+    @cached_property
+    def lowest(self) -> int:
+        """The least count of a selected phrase."""
+        return int(mapped(self.folder / "words" / "lowest.npy")[0])
+
+    @cached_property
+    def frequent(self) -> FrequentKeys:
+        """Keys of phrases that may be signed."""
+        keys = mapped(self.folder / "words" / "frequent.npy")
+        bits = min(24, max(1, int(keys.size).bit_length()))
+        mask = np.uint64((1 << 64) - (1 << (64 - self.plan.key_bits)))
+        return FrequentKeys(keys, frozen(bucket_starts(frozen(keys), bits)), bits, mask)
+
+    @cached_property
+    def space(self) -> FeatureSpace:
+        """All features."""
+        words, model = self.words, self.plan.model
+        return space_of_words(
+            words.text, words.offsets, words.counts, words.slots, model.window, model.sides
+        )
+
+    @cached_property
+    def projection(self) -> Projection:
+        """The projection of the table."""
+        recipe = self.plan.recipe
+        kind = find_kind(recipe.projection)
+        if kind.make is not None:
+            return kind.make(recipe.n_bits, recipe.seed)
+        return SpectralProjection.open(self.folder / "projection")
+
+    @cached_property
+    def parts(self) -> PartVectors | None:
+        """The words' vectors of which phrases are composed, None where they are not."""
+        if self.plan.recipe.composition is None:
+            return None
+        names = ("hashes", "weights", "vectors")
+        return PartVectors(*(mapped(self.folder / "parts" / f"{name}.npy") for name in names))
+
+    def word_packets(self, ranges: range | None = None) -> Iterator[bytes]:
+        """Yield the summed contexts of words, of some ranges or all."""
+        for number in range(self.n_ranges) if ranges is None else ranges:
+            yield from read_packets(self.path("word-contexts", number))
+
+    def text_of_words(self, ranges: range | None = None) -> ClusterText:
+        """Return the words of some ranges, or of all, as a text."""
+        blocks = SummedBlocks(lambda: self.word_packets(ranges), self.words)
+        return ClusterText(self.plan, self.words, self.space, self.lowest, blocks)
+
+
+@lru_cache(maxsize=2)
+def open_job(folder: Path) -> Job:
+    """Return the run in a folder, once a process."""
+    return Job(folder)

@@ -1,0 +1,90 @@
+"""Tables of ranges, in order of hashes -> the table of the corpus; only copies."""
+
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from distsim import storage
+from distsim.cluster.job import Job
+from distsim.contexts.sources.source import Work
+from distsim.errors import ArtifactError
+from distsim.kernels.compiled import frozen
+from distsim.kernels.tables import permute_texts
+from distsim.signatures.layout import PhraseColumns, PhraseStream, strongest_rows
+from distsim.signatures.own_projection import choose_projection, clear_projections, only_its_own
+
+_ROWS = 1 << 16
+
+
+def join(job: Job, path: Path, force: bool = False) -> None:
+    """Write the table of a run at `path`.
+
+    Raises:
+        ArtifactError: a range's table is missing or was made otherwise, something stands at `path`.
+    """
+    plan = job.plan
+    tables = [_RangeTable(job.path("tables", number)) for number in range(job.n_ranges)]
+    fingerprint = tables[0].artifact.parameters["fingerprint"]
+    for table in tables:
+        if table.artifact.parameters["fingerprint"] != fingerprint:
+            raise ArtifactError(
+                f"{table.artifact.path}: was made otherwise than its neighbours: remove "
+                f"{job.folder} and run the command again"
+            )
+    storage.require_free(path, force)
+    with storage.create(path, storage.SIGNATURES) as writer, only_its_own(writer.folder):
+        if plan.recipe.is_learnt:
+            words = job.text_of_words()
+            choose_projection(words, plan.recipe, writer.folder, job.folder / "projection", [],
+                              Work(writer.folder))  # fmt: skip
+        phrases = PhraseStream(writer)
+        bits = writer.stream("bits", np.uint64, plan.recipe.n_bits // 64)
+        for table, rows in zip(tables, _kept_rows(tables, plan.selection.max_phrases), strict=True):
+            for first in range(0, rows.size, _ROWS):
+                some = rows[first : first + _ROWS]
+                phrases.append(*table.phrases_of(some))
+                bits.append(table.bits[some])
+        if job.parts is not None:
+            job.parts.write(writer)
+        parameters = dict(tables[0].artifact.parameters)
+        parameters["phrases"] = len(phrases)
+        parameters["phrases_without_context"] = sum(
+            int(table.artifact.parameters["phrases_without_context"]) for table in tables
+        )
+        writer.parameters = parameters
+    clear_projections(path)
+
+
+class _RangeTable:
+    """The table of a range: all of a table but its projection and its words' vectors."""
+
+    def __init__(self, path: Path) -> None:
+        self.artifact = storage.Artifact(path, storage.SIGNATURES)
+        self.columns = PhraseColumns(self.artifact)
+        self.bits = self.artifact.array("bits", np.uint64, ndim=2)
+
+    def phrases_of(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Return hashes, strengths, texts end to end and their lengths."""
+        text, edges = self.columns.text_bytes()
+        texts, ends = permute_texts(frozen(text), frozen(edges), frozen(rows))
+        return self.columns.hashes[rows], self.columns.strengths[rows], texts, np.diff(ends)
+
+
+def _kept_rows(tables: list[_RangeTable], keep: int | None) -> list[np.ndarray]:
+    """Return the rows of each table that stay, ascending: the `keep` strongest of all."""
+    sizes = [len(table.columns) for table in tables]
+    if keep is None or sum(sizes) <= keep:
+        return [np.arange(size) for size in sizes]
+    strengths = np.concatenate([table.columns.strengths for table in tables])
+    texts, edges, n_bytes = [], [np.zeros(1, np.int64)], 0
+    for table in tables:
+        text, bounds = table.columns.text_bytes()
+        texts.append(text)
+        edges.append(bounds[1:] + n_bytes)
+        n_bytes += int(bounds[-1])
+    kept = strongest_rows(
+        np.arange(strengths.size), strengths, np.concatenate(texts), np.concatenate(edges), keep
+    )
+    starts = np.cumsum([0, *sizes])
+    return [kept[(kept >= a) & (kept < b)] - a for a, b in pairwise(starts)]

@@ -1,0 +1,214 @@
+"""Text or counts, a recipe, a selection -> a plan: parts, ranges, and where everything stands.
+
+The plan is one file in a folder that all machines share; everything else in there is named after
+its stage and the number of its part or range. What a run was doing when it was killed is so found
+by the next one with the same plan.
+
+    SHARED/text-CHECKSUM/   the parts' indexes, for every table of this text
+    SHARED/sign-CHECKSUM/   plan.json, what the stages wrote, what they report (done/)
+"""
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from distsim.cluster.files import replacing
+from distsim.cluster.settings import from_plain, to_plain
+from distsim.contexts.ngram import NgramModel
+from distsim.contexts.selection import Selection
+from distsim.corpus.sources import STANDARD_INPUT, Source, find_sources
+from distsim.errors import ArtifactError, InputError, ParameterError
+from distsim.indexes.build import IndexOptions
+from distsim.signatures.recipe import DEFAULT, PRESETS, Recipe
+from distsim.storage import checksum_of_settings
+
+PLAN = "plan.json"
+_VERSION = 1
+_PACKED = {".gz": 3, ".bz2": 4, ".xz": 4, ".zst": 3}
+_BYTES_A_TOKEN = 5
+_BYTES_A_COUNT_LINE = 20
+_PART_BYTES = 16 << 20
+_LARGEST_PART = 1 << 30
+_RANGE_TOKENS = 2_000_000
+_MOST_RANGES = 4096
+_SPARE_BITS = 8
+_FEWEST_KEY_BITS = 24
+Kind = Literal["text", "counts"]
+
+
+@dataclass(frozen=True)
+class TextPart:
+    """Consecutive files that one task reads. names: what concordances show. size: in bytes."""
+
+    paths: tuple[str, ...]
+    names: tuple[str, ...]
+    size: int
+
+    @property
+    def sources(self) -> list[Source]:
+        """The files."""
+        return [Source(name, path) for name, path in zip(self.names, self.paths, strict=True)]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything on which a run depends.
+
+    kind: of text, or of n-gram counts. parts: in order of the corpus. options: how text becomes
+    an index; of counts the normaliser and the format matter. n_ranges: of hashes.
+    key_bits: so many leading bits of a phrase's hash tell phrases apart while they are counted;
+    those that share them are told apart afterwards. memory_bytes: of a task, for what it puts in
+    order; text: checksum of the parts with sizes and times.
+    """
+
+    kind: Kind
+    parts: tuple[TextPart, ...]
+    recipe: Recipe
+    selection: Selection
+    options: IndexOptions
+    n_ranges: int
+    key_bits: int
+    memory_bytes: int
+    text: str
+
+    @property
+    def model(self) -> NgramModel:
+        """Which words are features."""
+        assert isinstance(self.recipe.model, NgramModel)
+        return self.recipe.model
+
+    @property
+    def name(self) -> str:
+        """What tells runs apart, 12 hexadecimal digits."""
+        return checksum_of_settings([_VERSION, to_plain(replace(self, memory_bytes=0))])[:12]
+
+    def folder(self, shared: Path) -> Path:
+        """Return where a run of this plan stands."""
+        return shared / f"sign-{self.name}"
+
+
+def make_plan(
+    files: Sequence[str | Path],
+    recipe: Recipe | None = None,
+    selection: Selection | None = None,
+    options: IndexOptions | None = None,
+    *,
+    from_counts: bool = False,
+    memory_bytes: int = 256 << 20,
+    part_bytes: int = _PART_BYTES,
+    n_ranges: int | None = None,
+) -> Plan:
+    """Return the plan by which a corpus is signed.
+
+    Arguments:
+        files: text files or folders of them, in the order of the corpus, or n-gram counts. All
+            machines see them under the same paths.
+        part_bytes: neighbouring files are read by one task until it has so many bytes.
+        n_ranges: of hashes; by the size of the text where None.
+
+    Raises:
+        InputError: a file is missing or empty of bytes, or standard input is named.
+        ParameterError: the recipe does not count words beside phrases, or near-duplicates are to
+            be dropped, which takes one machine.
+    """
+    recipe = recipe or (PRESETS["thesis"] if from_counts else DEFAULT)
+    selection, options = selection or Selection(), options or IndexOptions()
+    _require_possible(recipe, options, from_counts)
+    if STANDARD_INPUT in map(str, files):
+        raise InputError("standard input cannot be read on many machines: name files")
+    sources = find_sources([Path(file).resolve() for file in files])
+    for source in sources:
+        if not source.path.isprintable():
+            raise InputError(
+                f"{source.label!a}: a cluster needs names of printable UTF-8: rename the file"
+            )
+    stats = [os.stat(source.path) for source in sources]
+    parts = tuple(_parts(sources, [stat.st_size for stat in stats], part_bytes))
+    known = [
+        [source.path, stat.st_size, stat.st_mtime_ns]
+        for source, stat in zip(sources, stats, strict=True)
+    ]
+    each = _BYTES_A_COUNT_LINE if from_counts else _BYTES_A_TOKEN
+    n_tokens = sum(map(_unpacked_size, sources, [stat.st_size for stat in stats])) // each + 1
+    key_bits = max(_FEWEST_KEY_BITS, n_tokens.bit_length() + 2 + _SPARE_BITS)
+    if selection.max_phrases is not None or from_counts or key_bits > 40:
+        key_bits = 64
+    return Plan(
+        "counts" if from_counts else "text", parts, recipe, selection, options,
+        n_ranges or min(_MOST_RANGES, 1 + n_tokens // _RANGE_TOKENS), key_bits, memory_bytes,
+        checksum_of_settings([known, part_bytes, options.manifest()]),
+    )  # fmt: skip
+
+
+def write_plan(plan: Plan, shared: Path) -> Path:
+    """Write a plan into its folder, where there is none yet, and return the folder."""
+    folder = plan.folder(shared)
+    if not (folder / PLAN).exists():
+        with replacing(folder / PLAN) as part:
+            part.write_text(json.dumps(to_plain(plan)), encoding="utf-8")
+    return folder
+
+
+def read_plan(folder: Path) -> Plan:
+    """Return the plan of a run's folder.
+
+    Raises:
+        ArtifactError: there is none, or it is of another version.
+    """
+    try:
+        values = json.loads((folder / PLAN).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ArtifactError(
+            f"{folder}: no plan can be read there ({error}): `work` must be a folder that every "
+            "machine sees under this name"
+        ) from None
+    plan = from_plain(Plan, values)
+    if not isinstance(plan, Plan) or plan.name != folder.name.removeprefix("sign-"):
+        raise ArtifactError(
+            f"{folder}: its plan is of another version of distsim: the driver and all workers "
+            "need the same"
+        )
+    return plan
+
+
+def _require_possible(recipe: Recipe, options: IndexOptions, from_counts: bool) -> None:
+    model = recipe.model
+    if not isinstance(model, NgramModel):
+        raise ParameterError(
+            "a cluster signs words beside phrases only: use a recipe of an NgramModel"
+        )
+    if from_counts and (model.sides or model.window != 1):
+        raise ParameterError(
+            "count files tell of the words right beside a phrase only: use the preset thesis, "
+            "or sign text"
+        )
+    if options.dedup == "near":
+        raise ParameterError(
+            "`dedup` near holds all lines on one machine: choose exact or off on a cluster"
+        )
+
+
+def _parts(sources: list[Source], sizes: list[int], part_bytes: int) -> list[TextPart]:
+    parts, first, held = [], 0, 0
+    for number, size in enumerate(sizes):
+        if number > first and held + size > part_bytes:
+            parts.append((first, number))
+            first, held = number, 0
+        held += size
+    parts.append((first, len(sizes)))
+    return [
+        TextPart(
+            tuple(source.path for source in sources[a:b]),
+            tuple(source.name for source in sources[a:b]),
+            sum(sizes[a:b]),
+        )
+        for a, b in parts
+    ]
+
+
+def _unpacked_size(source: Source, size: int) -> int:
+    """Return about how many bytes of text a file holds."""
+    return size * _PACKED.get(Path(source.path).suffix.lower(), 1)

@@ -1,0 +1,128 @@
+"""The stages of a run, in order, and how one task of a stage is run and reported.
+
+A stage goes over the parts or the ranges, or is one task. Parts that say something to ranges give
+packets, which an engine moves: `Spread` is such a pair of tasks.
+"""
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from distsim.cluster import tasks
+from distsim.cluster.files import replacing
+from distsim.cluster.job import Job
+
+Over = Literal["parts", "ranges", "one"]
+Tally = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A stage.
+
+    over: what its tasks are numbered by. gives: whether they give packets, (job, part, tally) ->
+    packets. takes: the stage whose packets they take, (job, range, packets, tally). Others are
+    (job, range, tally), or (job, tally) where there is one.
+    """
+
+    name: str
+    over: Over
+    run: Callable[..., Any]
+    gives: bool = False
+    takes: str | None = None
+    gathers: str | None = None
+
+    def n_tasks(self, job: Job) -> int:
+        """Return how many tasks it has."""
+        return {"parts": job.n_parts, "ranges": job.n_ranges, "one": 1}[self.over]
+
+
+def stages(job: Job) -> list[Stage]:
+    """Return the stages of a run but the last, which joins, in order."""
+    found = [
+        Stage("count", "parts", tasks.count_part, gives=True),
+        Stage("sum-counts", "ranges", tasks.sum_counts, takes="count"),
+        Stage("words", "one", tasks.gather_words, gathers="count"),
+    ]
+    if job.shuffles_words:
+        found += [
+            Stage("count-words", "parts", tasks.word_contexts, gives=True),
+            Stage("sum-words", "ranges", tasks.sum_word_contexts, takes="count-words"),
+            Stage("learn", "one", tasks.learn_projection),
+        ]
+        if job.plan.recipe.composition is not None:
+            found += [
+                Stage("vectors", "ranges", tasks.vectors_of_words),
+                Stage("parts", "one", tasks.gather_parts),
+            ]
+    return [
+        *found,
+        Stage("contexts", "parts", tasks.contexts, gives=True),
+        Stage("sign", "ranges", tasks.sign_range, takes="contexts"),
+    ]
+
+
+def report_path(job: Job, stage: Stage, number: int) -> Path:
+    """Return where a task says that it is done, and what it came to."""
+    return job.folder / "done" / f"{stage.name}-{number:06d}.json"
+
+
+def is_done(job: Job, stage: Stage, number: int) -> bool:
+    """Tell whether a task was done, by this run or one before."""
+    return report_path(job, stage, number).exists()
+
+
+def reports(job: Job, name: str) -> list[Tally]:
+    """Return what the tasks of a stage came to, as far as they are done, in order."""
+    return [
+        json.loads(path.read_text())
+        for path in sorted((job.folder / "done").glob(f"{name}-[0-9]*.json"))
+    ]
+
+
+def giving(job: Job, stage: Stage, number: int) -> Iterator[tuple[int, bytes]]:
+    """Run a task that gives packets; yield (range, packet)."""
+    with _reported(job, stage, number) as tally:
+        tally["packets"] = tally["bytes"] = 0
+        for key, packet in stage.run(job, number, tally):
+            tally["packets"] += 1
+            tally["bytes"] += len(packet)
+            yield key, packet
+
+
+def run_task(
+    job: Job, stage: Stage, number: int, packets: Iterable[bytes] = (), **options: Any
+) -> None:
+    """Run a task that gives no packets."""
+    with _reported(job, stage, number) as tally:
+        if stage.takes is not None:
+            stage.run(job, number, packets, tally)
+        elif stage.gathers is not None:
+            stage.run(job, reports(job, stage.gathers), tally)
+        elif stage.over == "one":
+            stage.run(job, tally, **options)
+        else:
+            stage.run(job, number, tally)
+
+
+class _reported:  # noqa: N801 (a context manager)
+    """Times a task and says that it is done, if it comes to its end."""
+
+    def __init__(self, job: Job, stage: Stage, number: int) -> None:
+        self._path = report_path(job, stage, number)
+        self._tally: Tally = {}
+
+    def __enter__(self) -> Tally:
+        self._begun = time.process_time()
+        return self._tally
+
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
+        if kind is None:
+            self._tally["cpu"] = round(time.process_time() - self._begun, 3)
+            self._tally["host"] = os.uname().nodename
+            with replacing(self._path) as part:
+                part.write_text(json.dumps(self._tally))

@@ -1,0 +1,557 @@
+"""What one task does, whatever engine runs it: a part or a range in, packets or files out.
+
+    part   --count_part--> (range, words and keys of phrases, counted)
+    range  --sum_counts--> its words; the keys that occur often enough
+           --gather_words--> all words, numbered; all frequent keys
+    part   --word_contexts, contexts--> (range, phrases with counted features)
+    range  --sum_word_contexts--> words with all their features
+           --learn_projection--> a projection of the corpus
+    range  --vectors_of_words--> the words' vectors;  --gather_parts--> those that phrases are
+           composed of
+    range  --sign_range--> the table's rows of the range;  ranges --join (cluster.join)--> the table
+
+Tasks write files that are whole from the start and do not depend on the attempt.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from distsim import storage
+from distsim.cluster.files import first_stays, mapped, save
+from distsim.cluster.job import Job
+from distsim.cluster.key_counts import KeyCounts, in_order
+from distsim.cluster.packets import pack, read_packets, unpack, write_packets
+from distsim.cluster.text import ClusterText, StoredBlocks, corpus_lesson
+from distsim.cluster.words import Words, sum_words
+from distsim.contexts.counts import NgramCounts
+from distsim.contexts.ngram import NgramCounter, neighbour_slots
+from distsim.contexts.sources.source import Work
+from distsim.corpus.vocabulary import hash_blob
+from distsim.errors import InputError
+from distsim.indexes import phrase_walk
+from distsim.indexes.build import build_index
+from distsim.indexes.corpus_index import CorpusIndex
+from distsim.kernels.compiled import frozen
+from distsim.kernels.packets import count_phrases, frequent_phrases, take_rows
+from distsim.parallel import Progress, no_progress
+from distsim.signatures.composition import PartVectors
+from distsim.signatures.own_projection import learn_from
+from distsim.signatures.sign import Keeping, Signing, word_vectors
+
+Packets = Iterator[tuple[int, bytes]]
+_CHUNK_ROWS = 1 << 19
+_SPILLED = 1 << 16
+_WIDEST = 10
+
+
+def ranges_of(hashes: np.ndarray, n_ranges: int) -> np.ndarray:
+    """Return the number of the range in which each hash lies, int64: equal shares of all hashes."""
+    return ((hashes >> np.uint64(32)) * np.uint64(n_ranges) >> np.uint64(32)).astype(np.int64)
+
+
+# -- parts: words and phrases, counted --------------------------------------------------------
+
+
+def index_part(job: Job, part: int) -> CorpusIndex:
+    """Index a part of the text, unless an attempt before has done it."""
+    path = job.index_path(part)
+    if not storage.holds_artifact(path):
+        with first_stays(path) as folder:
+            try:
+                build_index(
+                    list(job.plan.parts[part].paths), folder, job.plan.options, jobs=1,
+                    notice=lambda doubt: None,
+                )  # fmt: skip
+            except InputError as error:
+                if "no token in the corpus" not in str(error):
+                    raise
+                raise _NoTokenError from None
+    return CorpusIndex.open(path)
+
+
+class _NoTokenError(Exception):
+    """A part has no token; others may."""
+
+
+def count_part(job: Job, part: int, tally: dict[str, Any]) -> Packets:
+    """Count the words and phrases of a part."""
+    if job.plan.kind == "counts":
+        yield from _count_counts(job, part, tally)
+        return
+    try:
+        index = index_part(job, part)
+    except _NoTokenError:
+        tally.update(tokens=0, sentences=0, slots=[0] * _WIDEST)
+        return
+    counts = index.parameters["counts"]
+    tally.update(
+        tokens=counts["tokens"], sentences=counts["sentences"],
+        slots=neighbour_slots(index, _WIDEST), dropped_lines=counts["dropped_lines"],
+    )  # fmt: skip
+    vocabulary, longest = index.vocabulary, job.plan.selection.max_length
+    found = []
+    for chunk in phrase_walk.walk(index.shards, index.n_words, longest, _CHUNK_ROWS):
+        found.append(
+            count_phrases(
+                frozen(chunk.rows), frozen(chunk.common), longest, vocabulary.text,
+                vocabulary.offsets,
+            )
+        )  # fmt: skip
+    hashes, occurrences = (np.concatenate(column) for column in zip(*found, strict=True))
+    yield from _count_packets(
+        job, vocabulary.text, vocabulary.offsets, index.word_counts(), hashes, occurrences
+    )
+
+
+def _count_packets(
+    job: Job, text: np.ndarray, offsets: np.ndarray, word_counts: np.ndarray, hashes: np.ndarray,
+    occurrences: np.ndarray,
+) -> Packets:  # fmt: skip
+    """Yield a packet a range: its words, and the steps from key to key with their counts."""
+    mask = np.uint64((1 << 64) - (1 << (64 - job.plan.key_bits)))
+    keys, occurrences = in_order(hashes & mask, occurrences.astype(np.uint64))
+    edges = _edges(ranges_of(keys, job.n_ranges), job.n_ranges)
+    text, offsets = frozen(text), frozen(offsets.astype(np.int64))
+    words = np.arange(1, word_counts.size)
+    placed = ranges_of(hash_blob(text, offsets)[1:], job.n_ranges)
+    order = np.argsort(placed, kind="stable")
+    words, word_edges = words[order], _edges(placed[order], job.n_ranges)
+    free = np.uint64(64 - job.plan.key_bits)
+    for number in range(job.n_ranges):
+        own = slice(edges[number], edges[number + 1])
+        mine = words[word_edges[number] : word_edges[number + 1]]
+        lengths = offsets[mine + 1] - offsets[mine]
+        total = int(lengths.sum())
+        places = np.arange(total) + np.repeat(offsets[mine] - np.cumsum(lengths) + lengths, lengths)
+        first = keys[own][:1]
+        yield number, pack(
+            first=first, steps=np.diff(keys[own], prepend=first) >> free,
+            occurrences=occurrences[own], text=text[places], lengths=lengths.astype(np.uint32),
+            counts=word_counts[mine].astype(np.uint64),
+        )  # fmt: skip
+
+
+def _edges(sorted_numbers: np.ndarray, n: int) -> np.ndarray:
+    return np.searchsorted(sorted_numbers, np.arange(n + 1))
+
+
+def _count_counts(job: Job, part: int, tally: dict[str, Any]) -> Packets:
+    with _counts_of(job, part) as counts:
+        found = [(block.hashes, block.strengths) for block in counts.phrases()]
+        hashes, strengths = (np.concatenate(column) for column in zip(*found, strict=True))
+        report = counts.report
+        tally.update(
+            tokens=counts.n_tokens, sentences=counts.n_sentences, slots=[counts.n_pairs],
+            lines=report.lines, special=report.special, vanished=report.vanished,
+            too_long=report.too_long,
+        )  # fmt: skip
+        yield from _count_packets(
+            job, counts.text, counts.offsets, counts.word_counts, hashes, strengths
+        )
+
+
+@contextmanager
+def _counts_of(job: Job, part: int) -> Iterator[NgramCounts]:
+    plan = job.plan
+    with TemporaryDirectory() as folder:
+        counts = NgramCounts(
+            plan.selection.max_length, plan.options.normaliser, Path(folder), plan.memory_bytes
+        )
+        try:
+            counts.read(plan.parts[part].sources, 1)
+            yield counts
+        finally:
+            counts.close()
+
+
+def sum_counts(job: Job, number: int, packets: Iterable[bytes], tally: dict[str, Any]) -> None:
+    """Add up what all parts say of a range; keep its words and its frequent keys."""
+    free = np.uint64(64 - job.plan.key_bits)
+    words = []
+    with TemporaryDirectory() as folder:
+        counts = KeyCounts(Path(folder), job.plan.memory_bytes)
+        for packet in packets:
+            one = unpack(packet)
+            steps = one.pop("steps").astype(np.uint64) << free
+            if steps.size:
+                counts.add(
+                    one["first"] + np.cumsum(steps, dtype=np.uint64),
+                    one["occurrences"].astype(np.uint64),
+                )
+            words.append(one)
+        found = list(counts.frequent(job.plan.selection.min_count))
+    keys, occurrences = (np.concatenate(column) for column in zip(*found, strict=True))
+    tally.update(frequent=int(keys.size))
+    write_packets(
+        job.path("counts", number),
+        [pack(keys=keys, occurrences=occurrences), pack(**sum_words(words))],
+    )
+
+
+def gather_words(job: Job, tallies: list[dict[str, Any]], tally: dict[str, Any]) -> None:
+    """Number all words and put all frequent keys end to end; on one machine.
+
+    Arguments:
+        tallies: of `count_part`, of all parts.
+
+    Raises:
+        InputError: there is nothing to sign in the whole corpus.
+    """
+    plan, folder = job.plan, job.folder / "words"
+    n_tokens = sum(one["tokens"] for one in tallies)
+    found = [list(map(unpack, read_packets(job.path("counts", n)))) for n in range(job.n_ranges)]
+    if not n_tokens and not any(words["counts"].size for _, words in found):
+        what = "n-gram in the counts" if plan.kind == "counts" else "token in the corpus"
+        raise InputError(
+            f"{plan.parts[0].paths[0]}{', …' if job.n_parts > 1 else ''}: no {what}: nothing to "
+            "sign; name files with text"
+        )
+    if plan.kind == "counts":
+        slots = [sum(one["slots"][0] for one in tallies)]
+        n_sentences = n_tokens - slots[0]
+    else:
+        slots = [sum(places) for places in zip(*(one["slots"] for one in tallies), strict=True)]
+        n_sentences = sum(one["sentences"] for one in tallies)
+    keys = np.concatenate([one["keys"] for one, _ in found])
+    occurrences = np.concatenate([one["occurrences"] for one, _ in found])
+    lowest, most = plan.selection.min_count, plan.selection.max_phrases
+    if most is not None and occurrences.size > most:
+        place = occurrences.size - most
+        lowest = int(np.partition(occurrences, place)[place])
+    save(folder / "frequent.npy", keys[occurrences >= lowest])
+    save(folder / "lowest.npy", np.array([lowest]))
+    words = Words.gather(folder, (words for _, words in found), n_tokens, n_sentences, slots)
+    tally.update(tokens=n_tokens, words=len(words) - 1, frequent=int(keys.size))
+
+
+# -- parts: contexts --------------------------------------------------------------------------
+
+
+def word_contexts(job: Job, part: int, tally: dict[str, Any]) -> Packets:
+    """Count the contexts of the words from which is learnt, or of which phrases are composed."""
+    plan, words = job.plan, job.words
+    learning = plan.recipe.learning
+    lesson = corpus_lesson(
+        words, len(plan.model.manifest()["families"]), plan.kind == "counts", learning.rows,
+        learning.features,
+    )  # fmt: skip
+    least = max(1, min(lesson.min_count, plan.selection.min_count))
+    if plan.kind == "counts":
+        yield from _contexts_in_counts(job, part, lambda lengths: lengths == 1, None)
+        return
+    if not storage.holds_artifact(job.index_path(part)):
+        return  # a part without a token
+    index = job.index(part)
+    ids = _global_ids(job, index)
+    enough = words.counts[ids] >= least
+    packets = _ContextPackets(job, ids, index.n_words)
+    counter = NgramCounter(index.n_words, plan.model.window, plan.model.sides)
+    for chunk in _chunks(job, index, 1):
+        lows, highs = chunk.runs(1, 1)
+        some = enough[chunk.rows[lows, chunk.before]]
+        lows, highs = lows[some], highs[some]
+        hashes = hash_blob(*index.render(chunk.rows, lows, np.ones(lows.size, np.int64),
+                                         chunk.before))  # fmt: skip
+        packets.add(hashes, chunk, 1, lows, highs, counter)
+        yield from packets.full()
+    yield from packets.rest()
+
+
+def contexts(job: Job, part: int, tally: dict[str, Any]) -> Packets:
+    """Count the contexts of frequent phrases; of words not again, where that was done before."""
+    plan = job.plan
+    shortest = 2 if job.shuffles_words else 1
+    if plan.kind == "counts":
+        yield from _contexts_in_counts(
+            job, part, lambda lengths: lengths >= shortest, job.frequent.keys
+        )
+        return
+    if plan.selection.max_length < shortest or not storage.holds_artifact(job.index_path(part)):
+        return
+    index = job.index(part)
+    longest, vocabulary = plan.selection.max_length, index.vocabulary
+    packets = _ContextPackets(job, _global_ids(job, index), index.n_words)
+    counter = NgramCounter(index.n_words, plan.model.window, plan.model.sides)
+    for chunk in _chunks(job, index, longest):
+        hashes, lengths, lows, highs = frequent_phrases(
+            frozen(chunk.rows), chunk.before, frozen(chunk.common), longest, vocabulary.text,
+            vocabulary.offsets, *job.frequent,
+        )  # fmt: skip
+        for length in range(shortest, longest + 1):
+            own = lengths == length
+            packets.add(hashes[own], chunk, length, lows[own], highs[own], counter)
+        yield from packets.full()
+    yield from packets.rest()
+
+
+def _chunks(job: Job, index: CorpusIndex, longest: int) -> Iterator[phrase_walk.PhraseChunk]:
+    window = job.plan.model.window
+    for first_words in phrase_walk.chunk_words(index.word_counts(), _CHUNK_ROWS):
+        yield phrase_walk.gather_chunk(
+            index.shards, first_words, index.n_words, longest, window, window
+        )
+
+
+def _global_ids(job: Job, index: CorpusIndex) -> np.ndarray:
+    """Return the corpus's number of each word of a part, uint32 by id; 0 for the boundary."""
+    own = index.vocabulary.word_hashes()
+    ids = np.zeros(own.size, np.uint32)
+    occur = np.flatnonzero(index.word_counts()[1:]) + 1  # some have lost all their lines
+    ids[occur] = job.words.ids(own[occur])
+    return ids
+
+
+class _ContextPackets:
+    """Phrases with counted features, gathered by range until they make a packet."""
+
+    def __init__(self, job: Job, ids: np.ndarray, n_local: int) -> None:
+        self._ids = ids
+        self._n_local = n_local
+        self._n_global = len(job.words)
+        self._n_ranges = job.n_ranges
+        self._most = job.plan.memory_bytes // 16
+        self._held: list[tuple[np.ndarray, ...]] = []
+        self._n_held = 0
+
+    def add(
+        self, hashes: np.ndarray, chunk: phrase_walk.PhraseChunk, length: int, lows: np.ndarray,
+        highs: np.ndarray, counter: NgramCounter,
+    ) -> None:  # fmt: skip
+        """Add the phrases of `length` words in runs of a chunk's rows."""
+        if not hashes.size:
+            return
+        counted = counter.count_runs(chunk, lows, highs, length)
+        family, word = np.divmod(counted.features, np.uint32(self._n_local))
+        features = family * np.uint32(self._n_global) + self._ids[word]
+        spelling = self._ids[chunk.rows[lows, chunk.before : chunk.before + length]]
+        self._held.append((
+            ranges_of(hashes, self._n_ranges), np.full(hashes.size, length, np.uint8),
+            spelling.reshape(-1), (highs - lows).astype(np.uint64),
+            np.diff(counted.starts), features, counted.counts,
+        ))  # fmt: skip
+        self._n_held += features.size + spelling.size
+
+    def full(self) -> Packets:
+        """Yield packets where enough is held."""
+        if self._n_held >= self._most:
+            yield from self.rest()
+
+    def rest(self) -> Packets:
+        """Yield packets of all that is held."""
+        if not self._held:
+            return
+        held, self._held, self._n_held = self._held, [], 0
+        numbers, lengths, words, strengths, sizes, features, counts = map(
+            np.concatenate, zip(*held, strict=True)
+        )
+        order = np.argsort(numbers, kind="stable")
+        edges = _edges(numbers[order], self._n_ranges)
+        sizes = np.concatenate([[0], np.cumsum(sizes)])
+        spelt = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+        for number in range(self._n_ranges):
+            mine = frozen(order[edges[number] : edges[number + 1]])
+            if not mine.size:
+                continue
+            starts, own_features, own_counts = take_rows(
+                frozen(sizes), mine, frozen(features), frozen(counts)
+            )
+            _, own_words, _ = take_rows(frozen(spelt), mine, frozen(words), frozen(words))
+            yield number, pack(
+                lengths=lengths[mine], words=own_words, strengths=strengths[mine],
+                sizes=np.diff(starts).astype(np.uint32), features=own_features, counts=own_counts,
+            )  # fmt: skip
+
+
+def _contexts_in_counts(
+    job: Job, part: int, wanted: Callable[[np.ndarray], np.ndarray], keys: np.ndarray | None
+) -> Packets:
+    """Yield what count files say of phrases: spelt where they have a line of their own.
+
+    Arguments:
+        wanted: tells by their lengths which phrases that have a line are wanted.
+        keys: the hashes of phrases that are wanted, ascending; of all words where None.
+    """
+    words = job.words
+    with _counts_of(job, part) as counts:
+        ids = np.zeros(counts.offsets.size - 1, np.uint32)
+        hashes = hash_blob(counts.text, counts.offsets)
+        ids[1:] = words.ids(hashes[1:])
+        if keys is None:
+            keys = np.sort(hash_blob(words.text, words.offsets)[1:])
+        unwanted = np.empty(0, np.uint64)
+        if keys is not None and not wanted(np.ones(1))[0]:
+            unwanted = np.sort(hash_blob(words.text, words.offsets)[1:])
+        own = []
+        for block in counts.phrases():
+            kept = wanted(block.lengths) & _among(block.hashes, keys)
+            spelt = block.words[kept]
+            own.append((block.hashes[kept], block.lengths[kept],
+                        ids[spelt[spelt > 0]], block.strengths[kept]))  # fmt: skip
+        n_local = np.uint64(ids.size)
+        beside = []
+        for contexts in counts.contexts():
+            kept = _among(contexts.phrases, keys) & ~_among(contexts.phrases, unwanted)
+            sizes = np.diff(contexts.starts)
+            entries = np.repeat(kept, sizes)
+            family, word = np.divmod(contexts.features[entries], n_local)
+            features = family * np.uint64(len(words)) + ids[word]
+            beside.append((contexts.phrases[kept], sizes[kept], features.astype(np.uint32),
+                           contexts.counts[entries]))  # fmt: skip
+    yield from _count_file_packets(job, own, beside)
+
+
+def _among(hashes: np.ndarray, keys: np.ndarray) -> np.ndarray:
+    if not keys.size:
+        return np.zeros(hashes.size, bool)
+    places = np.minimum(np.searchsorted(keys, hashes), keys.size - 1)
+    found: np.ndarray = keys[places] == hashes
+    return found
+
+
+def _count_file_packets(
+    job: Job, own: Sequence[tuple[np.ndarray, ...]], beside: Sequence[tuple[np.ndarray, ...]]
+) -> Packets:
+    nothing = np.empty(0, np.uint64)
+    hashes, lengths, spelt, strengths = (
+        map(np.concatenate, zip(*own, strict=True)) if own else (nothing,) * 4
+    )
+    phrases, sizes, features, counts = (
+        map(np.concatenate, zip(*beside, strict=True)) if beside else (nothing,) * 4
+    )
+    edges = _edges(ranges_of(hashes, job.n_ranges), job.n_ranges)
+    other_edges = _edges(ranges_of(phrases, job.n_ranges), job.n_ranges)
+    word_ends = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+    ends = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+    for number in range(job.n_ranges):
+        a, b = edges[number], edges[number + 1]
+        c, d = other_edges[number], other_edges[number + 1]
+        if a == b and c == d:
+            continue
+        both = np.concatenate([hashes[a:b], phrases[c:d]])
+        yield number, pack(
+            steps=np.diff(both, prepend=np.uint64(0)),
+            lengths=np.concatenate([lengths[a:b], np.zeros(d - c, np.int64)]).astype(np.uint8),
+            words=spelt[word_ends[a] : word_ends[b]].astype(np.uint32),
+            strengths=np.concatenate([strengths[a:b], np.zeros(d - c, np.uint64)]),
+            sizes=np.concatenate([np.zeros(b - a, np.int64), sizes[c:d]]).astype(np.uint32),
+            features=features[ends[c] : ends[d]].astype(np.uint32),
+            counts=counts[ends[c] : ends[d]],
+        )  # fmt: skip
+
+
+# -- ranges -----------------------------------------------------------------------------------
+
+
+def sum_word_contexts(
+    job: Job, number: int, packets: Iterable[bytes], tally: dict[str, Any]
+) -> None:
+    """Add up the contexts of a range's words and keep them."""
+    with TemporaryDirectory() as folder:
+        blocks = StoredBlocks(packets, job.words, 1, Path(folder), job.plan.memory_bytes)
+        try:
+            write_packets(job.path("word-contexts", number), map(_summed, blocks.counted(1)))
+        finally:
+            blocks.close()
+
+
+def _summed(block: Any) -> bytes:
+    return pack(
+        lengths=block.lengths.astype(np.uint8), words=block.words[:, 0],
+        strengths=block.strengths, sizes=np.diff(block.starts).astype(np.uint32),
+        features=block.features.astype(np.uint32), counts=block.counts,
+    )  # fmt: skip
+
+
+def learn_projection(job: Job, tally: dict[str, Any], progress: Progress = no_progress) -> None:
+    """Learn the projection from the words of all ranges; on one machine, with all its cores."""
+    path = job.folder / "projection"
+    if storage.holds_artifact(path):
+        return
+    with (
+        first_stays(path) as folder,
+        TemporaryDirectory() as scratch,
+        storage.create(folder, storage.PROJECTION) as writer,
+    ):
+        learn_from(job.text_of_words(), job.plan.recipe, writer,
+                   Work(Path(scratch), job.plan.memory_bytes, None, progress))  # fmt: skip
+
+
+def vectors_of_words(job: Job, number: int, tally: dict[str, Any]) -> None:
+    """Compute the vectors of a range's words."""
+    plan = job.plan
+    assert plan.recipe.composition is not None
+    with TemporaryDirectory() as scratch:
+        hashes, shares, vectors = word_vectors(
+            job.text_of_words(range(number, number + 1)), plan.recipe, job.projection,
+            plan.selection, Work(Path(scratch), plan.memory_bytes, 1),
+        )  # fmt: skip
+    some = np.flatnonzero(vectors.any(axis=1))
+    best = np.lexsort((hashes[some], -shares[some]))[: plan.recipe.composition.most_words]
+    some = some[best]
+    save(job.path("vectors", number, ".hashes.npy"), hashes[some])
+    save(job.path("vectors", number, ".shares.npy"), shares[some])
+    save(job.path("vectors", number, ".vectors.npy"), vectors[some])
+
+
+def gather_parts(job: Job, tally: dict[str, Any]) -> None:
+    """Choose the words of which phrases are composed, from those of all ranges."""
+    composition = job.plan.recipe.composition
+    assert composition is not None
+    columns = [
+        [mapped(job.path("vectors", number, f".{name}.npy")) for number in range(job.n_ranges)]
+        for name in ("hashes", "shares", "vectors")
+    ]
+    hashes, shares = (np.concatenate(column) for column in columns[:2])
+    kept = np.lexsort((hashes, -shares))[: composition.most_words]
+    chosen = np.zeros(hashes.size, bool)
+    chosen[kept] = True
+    starts = np.cumsum([0, *map(len, columns[2])])
+    vectors = np.concatenate(
+        [one[chosen[a:b]] for one, a, b in zip(columns[2], starts[:-1], starts[1:], strict=True)]
+    )
+    parts = PartVectors.gather(hashes[chosen], shares[chosen], vectors, composition)
+    save(job.folder / "parts" / "hashes.npy", parts.hashes)
+    save(job.folder / "parts" / "weights.npy", parts.weights)
+    save(job.folder / "parts" / "vectors.npy", parts.vectors)
+
+
+def sign_range(job: Job, number: int, packets: Iterable[bytes], tally: dict[str, Any]) -> None:
+    """Sign the phrases of a range into a table of its own."""
+    plan = job.plan
+    path = job.path("tables", number)
+    if storage.holds_artifact(path):
+        for _ in packets:
+            pass
+        return
+    with first_stays(path) as folder, TemporaryDirectory() as scratch:
+        with storage.create(folder, storage.SIGNATURES) as writer:
+            work = Work(Path(scratch), plan.memory_bytes, 1)
+            blocks = StoredBlocks(
+                _with_words(job, number, packets), job.words, plan.selection.max_length,
+                work.folder, work.memory_bytes,
+            )  # fmt: skip
+            text = ClusterText(plan, job.words, job.space, job.lowest, blocks)
+            try:
+                Signing(
+                    text,
+                    plan.recipe,
+                    job.projection,
+                    plan.selection,
+                    Keeping(parts=False),
+                    work,
+                    job.parts,
+                ).write(writer)
+            finally:
+                blocks.close()
+        tally.update(phrases=writer.parameters["phrases"])
+
+
+def _with_words(job: Job, number: int, packets: Iterable[bytes]) -> Iterator[bytes]:
+    if job.shuffles_words:
+        yield from job.word_packets(range(number, number + 1))
+    yield from packets

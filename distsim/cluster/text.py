@@ -1,0 +1,178 @@
+"""What parts say of a range's phrases -> a source again, that `sign` reads like all others."""
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from distsim.cluster.packets import unpack
+from distsim.cluster.plan import Plan
+from distsim.cluster.words import Words
+from distsim.contexts.counts import require_margins
+from distsim.contexts.features import FeatureSpace
+from distsim.contexts.phrase_store import CountedPhrases, PhraseStore
+from distsim.contexts.selection import Selection
+from distsim.contexts.sources.index import lesson_of_words
+from distsim.contexts.sources.source import Lesson, Part, PhraseBatch, batches_of, most_frequent
+from distsim.kernels.compiled import frozen
+from distsim.kernels.packets import hash_phrases
+
+
+class ClusterText:
+    """A CountedText: the phrases of some ranges, the marginals of the whole.
+
+    Arguments:
+        blocks: gives the phrases that occur so often, in ascending order of their hashes.
+        lowest: the least count of a selected phrase.
+    """
+
+    is_sorted = True
+    parameters: ClassVar[dict[str, Any]] = {}
+
+    def __init__(
+        self, plan: Plan, words: Words, space: FeatureSpace, lowest: int, blocks: "Blocks"
+    ) -> None:
+        self.model = plan.model.manifest()
+        self.normaliser = plan.options.normaliser
+        self.text_format = plan.options.text_format
+        self.corpus = self.marginals = words.corpus
+        self.n_tokens = words.n_tokens
+        self.n_sentences = words.n_sentences
+        self.space = space
+        self._from_counts = plan.kind == "counts"
+        self._needs_margins = self._from_counts and plan.recipe.weighting.uses_marginals
+        self._words = words
+        self._lowest = lowest
+        self._blocks = blocks
+
+    def lowest_count(self, selection: Selection) -> int:
+        """Return the least count that a selected phrase can have."""
+        return self._lowest
+
+    def gather_marginals(self, min_count: int) -> None:
+        """Nothing is to be done: all words were counted before."""
+
+    def lesson(self, rows: int, features: int) -> Lesson:
+        """Return how much of what is asked for the corpus can teach, as its own source would."""
+        return corpus_lesson(self._words, len(self.model["families"]), self._from_counts,
+                             rows, features)  # fmt: skip
+
+    def frequent_features(self, most: int) -> np.ndarray:
+        """Return the hashes of the `most` most frequent features, uint64, ascending."""
+        return most_frequent(self.space.hashes, self.space.marginals, most)
+
+    def total(self) -> None:
+        """It is not known before how many phrases there are."""
+
+    def parts(self, min_count: int, max_length: int, by_hash: bool = False) -> Iterator[Part]:
+        """Yield the batches of all phrases, always in ascending order of their hashes."""
+        words = self._words
+        for block in self._blocks.counted(min_count):
+            if self._needs_margins:
+                require_margins(block, words.counts, words.word)
+            for batch in batches_of(block, words.text, words.offsets, self.space):
+                if max_length < self._blocks.longest:
+                    batch = batch.where(batch.token_counts() <= max_length)
+                yield Part(batch, batch.hashes.size)
+
+    def count(self, part: Part) -> list[PhraseBatch]:
+        """Return the batch that the part is."""
+        return [part.content]
+
+
+def corpus_lesson(
+    words: Words, n_families: int, from_counts: bool, rows: int, features: int
+) -> Lesson:
+    """Return how much of what is asked for a corpus can teach; of counts, all words are there."""
+    if from_counts:
+        return Lesson(rows, features, 1)
+    return lesson_of_words(words.counts[1:], n_families, rows, features)
+
+
+class Blocks:
+    """Summed phrases, some at a time; may be asked again."""
+
+    longest: int
+
+    def counted(self, min_count: int) -> Iterator[CountedPhrases]:
+        """Yield the phrases that occur min_count times, in ascending order of hashes."""
+        raise NotImplementedError
+
+
+class StoredBlocks(Blocks):
+    """Packets of a range, summed within a memory budget.
+
+    Arguments:
+        packets: what parts say of phrases: `lengths` in tokens, `words` end to end, by id,
+            `strengths`, 0 where the part does not know, `sizes`: how many features each has;
+            `features`, `counts`. `steps`, from each phrase's hash to the next one's, modulo
+            2^64, where not all are spelt out.
+    """
+
+    def __init__(
+        self, packets: Iterable[bytes], words: Words, longest: int, folder: Path, memory_bytes: int
+    ) -> None:
+        self.longest = longest
+        self._store = PhraseStore(longest, folder, memory_bytes)
+        for packet in packets:
+            one = unpack(packet)
+            lengths = one["lengths"].astype(np.int64)
+            starts = np.cumsum(lengths) - lengths
+            if "steps" in one:
+                hashes = np.cumsum(one["steps"], dtype=np.uint64)
+            else:
+                hashes = hash_phrases(
+                    frozen(one["words"]), frozen(starts), frozen(lengths), frozen(words.text),
+                    frozen(words.offsets),
+                )  # fmt: skip
+            own = one["strengths"].astype(np.uint64)
+            counted = own > 0
+            self._store.add_phrases(
+                hashes[counted], one["words"], starts[counted], lengths[counted], own[counted]
+            )
+            self._store.add_contexts(
+                np.repeat(hashes, one["sizes"]), one["features"], one["counts"]
+            )
+
+    def counted(self, min_count: int) -> Iterator[CountedPhrases]:
+        """See Blocks."""
+        return self._store.blocks(min_count)
+
+    def close(self) -> None:
+        """Let go of the memory and the temporary files."""
+        self._store.close()
+
+
+class SummedBlocks(Blocks):
+    """Words that were summed before, from packets as of StoredBlocks, in order of hashes.
+
+    Arguments:
+        packets: gives the packets; called as often as they are needed.
+    """
+
+    longest = 1
+
+    def __init__(self, packets: Callable[[], Iterator[bytes]], words: Words) -> None:
+        self._packets = packets
+        self._words = words
+
+    def counted(self, min_count: int) -> Iterator[CountedPhrases]:
+        """See Blocks."""
+        for packet in self._packets():
+            one = unpack(packet)
+            kept = np.flatnonzero(one["strengths"] >= min_count)
+            sizes = one["sizes"].astype(np.int64)
+            some = np.zeros(sizes.size, bool)
+            some[kept] = True
+            entries = np.repeat(some, sizes)
+            lengths = np.ones(kept.size, np.int64)
+            hashes = hash_phrases(
+                frozen(one["words"]), frozen(kept), frozen(lengths), frozen(self._words.text),
+                frozen(self._words.offsets),
+            )  # fmt: skip
+            yield CountedPhrases(
+                hashes, one["words"][kept, None], lengths, one["strengths"][kept],
+                np.concatenate([[0], np.cumsum(sizes[kept])]),
+                one["features"][entries], one["counts"][entries],
+            )  # fmt: skip

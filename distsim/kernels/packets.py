@@ -1,0 +1,162 @@
+"""Rows of sorted suffixes -> hashes of all phrases in them; sparse rows put into another order."""
+
+import numpy as np
+
+from distsim.kernels.compiled import compiled
+from distsim.kernels.hashing import SPACE, START, extend, finish, step
+
+
+@compiled
+def hash_phrases(words, starts, lengths, text, offsets):
+    """Return the hash of each phrase words[starts[i]:starts[i] + lengths[i]], uint64.
+
+    text, offsets: the words' UTF-8 by id.
+    """
+    out = np.empty(starts.size, np.uint64)
+    for p in range(starts.size):
+        state = START
+        for k in range(starts[p], starts[p] + lengths[p]):
+            if k > starts[p]:
+                state = step(state, SPACE)
+            word = words[k]
+            state = extend(state, text, np.int64(offsets[word]), np.int64(offsets[word + 1]))
+        out[p] = finish(state)
+    return out
+
+
+@compiled
+def count_phrases(rows, common, longest, text, offsets):
+    """Return (hash uint64, occurrences int64) of every phrase of 1..longest tokens in rows.
+
+    rows: uint32, suffixes in order, from column 0 on; common: from common_prefixes. The hash of a
+    phrase goes on from that of the phrase without its last word, so each word is read once.
+    """
+    capacity = 1024
+    hashes = np.empty(capacity, np.uint64)
+    counts = np.empty(capacity, np.int64)
+    states = np.empty(longest + 1, np.uint64)
+    begins = np.zeros(longest, np.int64)
+    slots = np.full(longest, -1, np.int64)
+    n = 0
+    for i in range(rows.shape[0] + 1):
+        shared = 0
+        if i < rows.shape[0]:
+            shared = np.int64(common[i])
+        for k in range(shared, longest):
+            if slots[k] >= 0:
+                counts[slots[k]] = i - begins[k]
+                slots[k] = -1
+        if i == rows.shape[0]:
+            break
+        if n + longest > capacity:
+            capacity *= 2
+            grown = np.empty(capacity, np.uint64)
+            grown[:n] = hashes[:n]
+            hashes = grown
+            more = np.empty(capacity, np.int64)
+            more[:n] = counts[:n]
+            counts = more
+        for k in range(shared, longest):
+            word = np.int64(rows[i, k])
+            if word == 0:
+                break
+            state = START
+            if k > 0:
+                state = step(states[k], SPACE)
+            state = extend(state, text, np.int64(offsets[word]), np.int64(offsets[word + 1]))
+            states[k + 1] = state
+            hashes[n] = finish(state)
+            begins[k] = i
+            slots[k] = n
+            n += 1
+    return hashes[:n].copy(), counts[:n].copy()
+
+
+@compiled
+def _find_key(keys, starts, bits, key):
+    """Return the place of a key among sorted ones with buckets by leading bits, -1 if absent."""
+    bucket = np.int64(key >> np.uint64(64 - bits))
+    low = starts[bucket]
+    high = starts[bucket + 1]
+    while low < high:
+        middle = (low + high) >> 1
+        if keys[middle] < key:
+            low = middle + 1
+        else:
+            high = middle
+    if low < starts[bucket + 1] and keys[low] == key:
+        return low
+    return -1
+
+
+@compiled
+def frequent_phrases(rows, first, common, longest, text, offsets, keys, starts, bits, mask):
+    """Find the phrases of 1..longest tokens whose masked hash stands among `keys`.
+
+    rows: uint32, the phrases from column `first` on; common: from common_prefixes. keys: uint64,
+    sorted, with bucket_starts by their leading `bits` bits. A phrase is looked for only where the
+    phrase without its last word was found, since that is at least as frequent.
+    Returns (hash uint64, length int64, low int64, high int64): half-open runs of rows.
+    """
+    capacity = 1024
+    hashes = np.empty(capacity, np.uint64)
+    runs = np.empty((3, capacity), np.int64)
+    states = np.empty(longest + 1, np.uint64)
+    slots = np.full(longest, -1, np.int64)
+    n = 0
+    for i in range(rows.shape[0] + 1):
+        shared = 0
+        if i < rows.shape[0]:
+            shared = np.int64(common[i])
+        for k in range(shared, longest):
+            if slots[k] >= 0:
+                runs[2, slots[k]] = i
+                slots[k] = -1
+        if i == rows.shape[0]:
+            break
+        if n + longest > capacity:
+            capacity *= 2
+            grown = np.empty(capacity, np.uint64)
+            grown[:n] = hashes[:n]
+            hashes = grown
+            more = np.empty((3, capacity), np.int64)
+            more[:, :n] = runs[:, :n]
+            runs = more
+        for k in range(shared, longest):
+            if k > 0 and slots[k - 1] < 0:
+                break
+            word = np.int64(rows[i, first + k])
+            if word == 0:
+                break
+            state = START
+            if k > 0:
+                state = step(states[k], SPACE)
+            state = extend(state, text, np.int64(offsets[word]), np.int64(offsets[word + 1]))
+            states[k + 1] = state
+            name = finish(state)
+            if _find_key(keys, starts, bits, name & mask) < 0:
+                break
+            hashes[n] = name
+            runs[0, n] = k + 1
+            runs[1, n] = i
+            slots[k] = n
+            n += 1
+    return hashes[:n].copy(), runs[0, :n].copy(), runs[1, :n].copy(), runs[2, :n].copy()
+
+
+@compiled
+def take_rows(starts, order, features, counts):
+    """Return sparse rows in another order: (starts int64, features, counts)."""
+    out_starts = np.empty(order.size + 1, np.int64)
+    out_starts[0] = 0
+    for p in range(order.size):
+        out_starts[p + 1] = out_starts[p] + starts[order[p] + 1] - starts[order[p]]
+    out_features = np.empty(out_starts[order.size], np.uint32)
+    out_counts = np.empty(out_starts[order.size], np.uint64)
+    for p in range(order.size):
+        begin = starts[order[p]]
+        at = out_starts[p]
+        for k in range(out_starts[p + 1] - at):
+            out_features[at + k] = features[begin + k]
+            out_counts[at + k] = counts[begin + k]
+    return out_starts, out_features, out_counts
