@@ -84,7 +84,7 @@ def plan(
     Run the tasks of a stage, 0 to its number less one, in any order, by `distsim cluster task`;
     then those of the next stage; the last is `distsim cluster join`.
     """
-    from distsim.cluster.alone import Job
+    from distsim.cluster.job import Job
     from distsim.cluster.plan import write_plan
     from distsim.cluster.stages import stages
 
@@ -101,7 +101,8 @@ def task(
     number: Annotated[int, typer.Argument(metavar="NUMBER", help="Counted from 0.")],
 ) -> None:
     """Run one task of a stage; one that is done already is passed over."""
-    from distsim.cluster.alone import Job, run_alone_task
+    from distsim.cluster.alone import run_alone_task
+    from distsim.cluster.job import Job
 
     run_alone_task(Job(Path(run)), stage, number)
 
@@ -113,7 +114,8 @@ def join(
     force: Annotated[bool, typer.Option("--force", help="Replace a table there.")] = False,
 ) -> None:
     """Make the table of a run whose stages are all done."""
-    from distsim.cluster.alone import Job, require_all_done
+    from distsim.cluster.alone import require_all_done
+    from distsim.cluster.job import Job
     from distsim.cluster.join import join as join_tables
 
     force = may_replace(output, force)

@@ -71,7 +71,8 @@ class Words:
     def ids(self, hashes: np.ndarray) -> np.ndarray:
         """Return the id of the word with each hash, uint32; all must be there."""
         sorted_hashes, ids = self._sorted
-        return ids[find_sorted(sorted_hashes, frozen(hashes))]
+        found: np.ndarray = ids[find_sorted(sorted_hashes, frozen(hashes))]
+        return found
 
     @classmethod
     def gather(
