@@ -26,6 +26,14 @@ def compiled(function: Callable[..., Any]) -> Any:
     return kernel
 
 
+def inlined(function: Callable[..., Any]) -> Any:
+    """Compile a small function into each kernel that calls it, so that no call is left in a loop.
+
+    It must not raise: a loop with a way out is not made fast.
+    """
+    return njit(nogil=True, inline="always")(function)
+
+
 def uncached_kernels() -> int:
     """Return how many kernels could not be kept in numba's cache."""
     return len(_uncached)

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from distsim.kernels.compiled import compiled
+from distsim.kernels.compiled import compiled, inlined
 from distsim.kernels.schemes import LLR, LOG, LOG_LLR, PPMI, RAW
 
 
@@ -127,13 +127,13 @@ def log_likelihood_ratio(both, row, column, total):
     return max(0.0, 2.0 * score)
 
 
-@compiled
+@inlined
 def weight(scheme, count, row, column, total, log_p, shift, discount):
     """Return the weight of a feature of a phrase; the formulas are Weighting's.
 
     scheme: a code of kernels.schemes. count: phrase and feature together; row: all features of
     the phrase in the feature's family; column: the feature in the corpus; total: its family
-    there; log_p: ln P(f). What the scheme does not need is 0.
+    there; log_p: ln P(f). What the scheme does not need is 0. NaN where no scheme has the code.
     """
     if scheme == RAW:
         return count
@@ -146,7 +146,14 @@ def weight(scheme, count, row, column, total, log_p, shift, discount):
         return log_likelihood_ratio(count, row, column, total)
     if scheme == LOG_LLR:
         return math.log(1.0 + log_likelihood_ratio(count, row, column, total))
-    raise ValueError("no weighting scheme has this code")
+    return np.nan
+
+
+@compiled
+def require_scheme(scheme):
+    """Raise ValueError where no weighting scheme has this code."""
+    if math.isnan(weight(scheme, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0)):
+        raise ValueError("no weighting scheme has this code")
 
 
 @compiled
@@ -160,6 +167,7 @@ def weigh(
     family; log_p and kept (the share of its counts with which it counts, a multiple of 2^-12),
     float64 by feature.
     """
+    require_scheme(scheme)
     weights = np.empty(features.size, np.float64)
     if totals.size == 0:
         for f in range(features.size):

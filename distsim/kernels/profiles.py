@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from distsim.kernels.compiled import compiled
-from distsim.kernels.contexts import log_likelihood_ratio, weight
+from distsim.kernels.contexts import log_likelihood_ratio, require_scheme, weight
 from distsim.kernels.prefetch import prefetch
 from distsim.kernels.schemes import LLR, LOG_LLR, PPMI
 from distsim.kernels.suffixes import DAMAGED
@@ -157,6 +157,7 @@ def _weigh(n, scale, words, total, scheme, shift, logs, seen, collocates, weight
                 else:
                     weights[t] = math.log(1.0 + weights[t])
         return
+    require_scheme(scheme)
     times = scale if scale > 0.0 else 1.0
     ln_n = _ln(n, logs)
     for t in range(collocates.size):
