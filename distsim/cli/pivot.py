@@ -49,10 +49,11 @@ class LabelFree(StrEnum):
 
 
 def pivot(
-    grammar: Annotated[
-        str,
+    grammars: Annotated[
+        list[str],
         typer.Argument(
-            metavar="GRAMMAR", help="Rules, a phrase table, or numbers from extract; - for stdin."
+            metavar="GRAMMAR",
+            help="Rules, a phrase table, or numbers from extract, also several; - for stdin.",
         ),
     ],
     output: Annotated[
@@ -129,11 +130,13 @@ def pivot(
     """Pair English sides that share a label and a foreign side: paraphrase rules."""
     from pathlib import Path
 
-    numeric = Path(grammar).is_dir()
+    numeric = all(Path(grammar).is_dir() for grammar in grammars)
+    if len(grammars) > 1 and not numeric:
+        raise typer.BadParameter("one grammar at a time: only numbers of extract can be joined")
     if why is not None:
         if not numeric:
             raise typer.BadParameter("--why looks into the numbers that extract --numeric writes")
-        _explain(grammar, why)
+        _explain(grammars, why)
         return
     from distsim.grammar.pivot import PivotOptions, pivot_grammar
 
@@ -157,26 +160,26 @@ def pivot(
             from distsim.extraction.pivoting import pivot_rules
 
             report = pivot_rules(
-                grammar, output, options, jobs=jobs, memory_bytes=memory, progress=bar
+                grammars, output, options, jobs=jobs, memory_bytes=memory, progress=bar
             )
         else:
             report = pivot_grammar(
-                grammar, output, options, on_error=on_error.value, grammar_format=grammar_format,
-                jobs=jobs, memory_bytes=memory, progress=bar,
+                grammars[0], output, options, on_error=on_error.value,
+                grammar_format=grammar_format, jobs=jobs, memory_bytes=memory, progress=bar,
             )  # fmt: skip
     for line in report.lines():
         say(line)
 
 
-def _explain(rules: str, pair: str) -> None:
+def _explain(rules: list[str], pair: str) -> None:
     """Print foreign side, label, its part of the sum, both counts, bitexts; the best first."""
-    from distsim.extraction.numeric import NumericRules
+    from distsim.extraction.joining import read_rules
     from distsim.extraction.pivoting import evidence_for
 
     source, bar, target = pair.partition("|||")
     if not bar or not source.strip() or not target.strip():
         raise typer.BadParameter(f"--why {pair!r}: give both sides, as 'in spite of ||| despite'")
-    found = evidence_for(NumericRules(rules), source.strip(), target.strip())
+    found = evidence_for(read_rules(rules), source.strip(), target.strip())
     for one in found:
         put(one.foreign, one.label, f"{one.p:.6f}", one.source_count, one.target_count, one.bitexts)
     if not found:

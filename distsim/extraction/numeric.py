@@ -141,6 +141,7 @@ class NumericRules:
 
     def __init__(self, path: str | Path) -> None:
         self.artifact = storage.Artifact(path, storage.RULES)
+        self.name = str(self.artifact.path)
         array = self.artifact.array
         self.label = array("rules/label", np.uint32)
         self.foreign = array("rules/foreign", np.uint32)

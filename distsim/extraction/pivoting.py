@@ -1,5 +1,6 @@
 """Rules as numbers -> paraphrase rules, by the road of `grammar/pivot`; and why one is there."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -7,6 +8,7 @@ import numpy as np
 
 from distsim.corpus.vocabulary import hash_blob, hash_texts
 from distsim.errors import InputError
+from distsim.extraction.joining import JoinedRules, read_rules
 from distsim.extraction.numeric import NumericRules
 from distsim.grammar.faulty_lines import FaultyLines
 from distsim.grammar.pivot import MEMORY_BYTES, PivotOptions, PivotReport, write_paraphrases
@@ -31,7 +33,7 @@ _STRAIGHT, _SWAPPED = 0 | 1 << 4, 1 | 0 << 4  # orders of two gaps, as kernels.p
 
 
 def pivot_rules(
-    rules: str | Path | NumericRules,
+    rules: str | Path | NumericRules | Sequence[str | Path | NumericRules],
     output: str | Path,
     options: PivotOptions | None = None,
     *,
@@ -46,15 +48,17 @@ def pivot_rules(
     must occur in it.
 
     Arguments:
-        rules: an artifact of kind rules, from extract.
+        rules: an artifact of kind rules, from extract, or several, which are joined as if their
+            bitexts had been extracted together (JoinedRules).
         options: the 50 most probable translations of a foreign side where None.
 
     Raises:
         ArtifactError: the rules cannot be read.
+        ParameterError: several were extracted with different options, or without rare rules.
     """
     options = options or PivotOptions(max_translations=MAX_TRANSLATIONS)
-    found = rules if isinstance(rules, NumericRules) else NumericRules(rules)
-    report = PivotReport(FaultyLines(found.artifact.path))
+    found = read_rules([rules] if isinstance(rules, str | Path | NumericRules) else rules)
+    report = PivotReport(FaultyLines(found.name))
     kept = _meeting(found) if options.identities == "drop" else None
     write_paraphrases(
         translations_of(found, kept), output, options, report, jobs=jobs,
@@ -70,13 +74,15 @@ def pivot_rules(
     return report
 
 
-def _meeting(rules: NumericRules) -> np.ndarray:
+def _meeting(rules: NumericRules | JoinedRules) -> np.ndarray:
     """Return the rules whose foreign side has another rule too; the others make no paraphrase."""
     same = rules.foreign[1:] == rules.foreign[:-1]
     return np.flatnonzero(np.append(same, False) | np.append(False, same))
 
 
-def translations_of(rules: NumericRules, kept: np.ndarray | None = None) -> Translations:
+def translations_of(
+    rules: NumericRules | JoinedRules, kept: np.ndarray | None = None
+) -> Translations:
     """Return rules as pairing takes them, every probability from its counts.
 
     kept: int64, these rules alone; all where None.
@@ -143,7 +149,7 @@ class Evidence(NamedTuple):
     bitexts: int
 
 
-def evidence_for(rules: NumericRules, source: str, target: str) -> list[Evidence]:
+def evidence_for(rules: NumericRules | JoinedRules, source: str, target: str) -> list[Evidence]:
     """Return the foreign sides over which two English sides are paraphrases, the best first.
 
     Arguments:
@@ -160,7 +166,7 @@ def evidence_for(rules: NumericRules, source: str, target: str) -> list[Evidence
         found = np.flatnonzero(hashes == hash_texts([side.encode()])[0])
         if not found.size:
             raise InputError(
-                f"{rules.artifact.path}: no rule has the English side {side!r}: look for another"
+                f"{rules.name}: no rule has the English side {side!r}: look for another"
             )
         numbers.append(int(found[0]))
     one, two = (np.flatnonzero(rules.english == number) for number in numbers)
