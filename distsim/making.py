@@ -5,17 +5,19 @@ made from; a step whose line is the same is not done again.
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.stats import rankdata
 
 from distsim import storage
 from distsim.bitext.bitext import Bitext
-from distsim.bitext.build import build_bitext
+from distsim.bitext.build import Given, build_bitext
 from distsim.bitext.reading import BitextOptions
 from distsim.errors import InputError, ParameterError
 from distsim.extraction import PRESETS, ExtractOptions, extract_rules
@@ -35,6 +37,8 @@ STEPS = "steps.json"
 REPORT = "report.txt"
 N_SHOWN = 20
 _SIM = "sim_ngram"
+_A_SPEED = "a CPU second"  # how a line ends that differs from run to run
+_ALL_EQUAL = 0.9999  # as five decimals have it
 
 
 @dataclass(frozen=True)
@@ -92,7 +96,11 @@ class MakeReport:
         """Return the report, as it stands in report.txt."""
         told = list(self.told)
         for title, rules in (
-            (f"the {len(self.best)} best, by pivot probability and {_SIM} together:", self.best),
+            (
+                f"the {len(self.best)} best, by pivot probability, counts and {_SIM}; none is a "
+                "part of its paraphrase:",
+                self.best,
+            ),
             (f"{len(self.drawn)} drawn at random:", self.drawn),
         ):
             told.append(title)
@@ -110,6 +118,7 @@ def make_grammar(
     options: MakeOptions | None = None,
     *,
     syntax: str | Path | None = None,
+    trees: Sequence[str | Path] = (),
     jobs: int | None = None,
     progress: Progress = no_progress,
     say: Callable[[str], None] = lambda line: None,
@@ -122,6 +131,8 @@ def make_grammar(
     Arguments:
         bitexts: pairs of files (English, other), or bitexts that are made already.
         index: a signed index or a table, for sim_ngram; syntax: a table for sim_syn.
+        trees: bracketed English trees, a file for each pair of files, in their order; for the
+            presets with labels.
         say: is told what each step came to, as soon as it is known.
 
     Raises:
@@ -137,10 +148,17 @@ def make_grammar(
     options = options or MakeOptions()
     if not bitexts:
         raise ParameterError("no bitext: give at least one")
+    n_texts = sum(isinstance(one, tuple) for one in bitexts)
+    if trees and len(trees) != n_texts:
+        raise ParameterError(
+            f"`trees` {len(trees)}: give one file for each of the {n_texts} pairs of texts, in "
+            "their order; a made bitext has its own"
+        )
     tables = [("sim_ngram", SignatureTable.open(index))]
     if syntax is not None:
         tables.append(("sim_syn", SignatureTable.open(syntax)))
-    made = [_opened_or_named(one) for one in bitexts]
+    of_texts = iter(trees)
+    made = [_opened_or_named(one, of_texts) for one in bitexts]
     target = Path(folder)
     if target.is_dir() and any(target.iterdir()) and not (target / STEPS).exists():
         raise InputError(f"{target}: is no folder of a grammar: name another one, or remove it")
@@ -150,9 +168,22 @@ def make_grammar(
         return _Steps(target, options, tables, jobs, progress, say).run(made)
 
 
-def _opened_or_named(one: Any) -> Bitext | tuple[Path, Path]:
+class _Texts(NamedTuple):
+    """A bitext that is still to be made."""
+
+    english: Path
+    other: Path
+    trees: Path | None
+
+    def state(self) -> list[Any]:
+        """Return what tells whether one of the files has changed."""
+        return [_state_of(path) for path in self if path is not None]
+
+
+def _opened_or_named(one: Any, trees: Iterator[str | Path]) -> "Bitext | _Texts":
     if isinstance(one, tuple):
-        return Path(one[0]), Path(one[1])
+        tree = next(trees, None)
+        return _Texts(Path(one[0]), Path(one[1]), None if tree is None else Path(tree))
     return Bitext.open(one)
 
 
@@ -187,7 +218,7 @@ class _Steps:
             self._done = {}
         self._write_steps()
 
-    def run(self, bitexts: Sequence[Bitext | tuple[Path, Path]]) -> MakeReport:
+    def run(self, bitexts: Sequence[Bitext | _Texts]) -> MakeReport:
         """Do what is not done yet."""
         options = self._options
         opened, keys = [], []
@@ -197,9 +228,8 @@ class _Steps:
                 keys.append(one.checksum)
                 continue
             path = self._folder / f"bitext-{number}"
-            english, other = one
-            settings = [_state_of(english), _state_of(other), options.text.manifest()]
-            keys.append(self._step(path, settings, partial(self._align, english, other, path)))
+            settings = [*one.state(), options.text.manifest()]
+            keys.append(self._step(path, settings, partial(self._align, one, path)))
             opened.append(Bitext.open(path))
         self._tell(f"{sum(map(len, opened)):,} sentence pairs of {len(opened)} bitexts")
         rules = self._folder / "rules"
@@ -238,11 +268,15 @@ class _Steps:
             )
         return report.lines()
 
-    def _align(self, english: Path, other: Path, path: Path) -> list[str]:
+    def _align(self, texts: _Texts, path: Path) -> list[str]:
         made = build_bitext(
-            english, other, path, self._options.text, jobs=self._jobs, progress=self._progress
-        )
-        return [f"{len(made):,} sentence pairs, {len(made.links):,} links"]
+            texts.english, texts.other, path, self._options.text, Given(trees=texts.trees),
+            jobs=self._jobs, progress=self._progress,
+        )  # fmt: skip
+        told = f"{len(made):,} sentence pairs, {len(made.links):,} links"
+        if texts.trees is not None:
+            told += f", {made.parameters['trees']['trees']:,} trees"
+        return [told]
 
     def _step(self, path: Path, settings: Any, make: Callable[[], list[str] | None]) -> str:
         """Do a step unless it is done with the same settings; return its key."""
@@ -254,7 +288,8 @@ class _Steps:
         else:
             self._say(f"{path.name}: at work")
             self._done.pop(path.name, None)
-            known = {"key": key, "told": make() or []}
+            told = [line for line in make() or [] if not line.endswith(_A_SPEED)]
+            known = {"key": key, "told": told}
             self._done[path.name] = known
             self._write_steps()
         for line in known["told"]:
@@ -275,20 +310,31 @@ class _Steps:
         return RuleScorer(self._tables, options, [None] * len(self._tables), RuleAligner("none"))
 
     def _look(self, index: GrammarIndex) -> None:
-        """Choose the rules that the report shows: the best by two ranks, and some drawn."""
+        """Choose the rules that the report shows: the best by three ranks, and some drawn."""
         alike = index.feature(_SIM)
         cost = index.feature("p(e|f)") + index.feature("p(f|e)")
         scored = np.flatnonzero(~np.isnan(alike))
         self._tell(f"{scored.size:,} of {len(index):,} paraphrases have {_SIM}")
-        by_cost, by_sim = (
-            np.argsort(np.argsort(values, kind="stable"), kind="stable")
-            for values in (cost[scored], -alike[scored])
+        ranks = sum(
+            rankdata(values[scored]) for values in (cost, index.feature("RarityPenalty"), -alike)
         )
-        best = scored[np.argsort(by_cost + by_sim, kind="stable")]
+        met: set[tuple[str, str]] = set()
+        best = iter(scored[np.argsort(ranks, kind="stable")].tolist())
+        while len(self._report.best) < N_SHOWN and (some := list(islice(best, N_SHOWN))):
+            for rule in index.at(np.array(some)):
+                if _says_anew(rule) and (rule.target, rule.source) not in met:
+                    met.add((rule.source, rule.target))
+                    self._report.best.append(rule)
+        self._report.best = self._report.best[:N_SHOWN]
         draw = np.random.default_rng(self._options.seed)
-        some = draw.choice(len(index), min(N_SHOWN, len(index)), replace=False)
-        self._report.best = index.at(best[:N_SHOWN])
-        self._report.drawn = index.at(np.sort(some))
+        drawn = draw.choice(len(index), min(N_SHOWN, len(index)), replace=False)
+        self._report.drawn = index.at(np.sort(drawn))
+
+
+def _says_anew(rule: PackedRule) -> bool:
+    """Tell whether no side of a rule stands in the other, and not all aligned pieces are equal."""
+    one, two = f" {rule.source} ", f" {rule.target} "
+    return one not in two and two not in one and rule.features[_SIM] < _ALL_EQUAL
 
 
 def is_artifact(path: str | Path) -> bool:

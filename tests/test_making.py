@@ -34,7 +34,7 @@ def make(run, texts, index, folder, *more, status=0):
 def test_the_whole_road_and_again(texts, alice_index, tmp_path, run):
     path = alice_index.path
     out, told = make(run, texts, path, tmp_path / "grammar")
-    assert "150 sentence pairs of 1 bitexts" in out and "best, by pivot probability" in out
+    assert "150 sentence pairs of 1 bitexts" in out and "best, by pivot probability, counts" in out
     assert (tmp_path / "grammar" / "report.txt").read_text() == out
     found = GrammarIndex.open(tmp_path / "grammar" / "packs").rules("replied")
     assert "said" in [rule.target for rule in found]
@@ -49,6 +49,24 @@ def test_the_whole_road_and_again(texts, alice_index, tmp_path, run):
     )  # fmt: skip
     assert "300 sentence pairs of 2 bitexts" in both
     assert {p: p.read_bytes() for p in (tmp_path / "grammar").glob("*.gz")} == before
+
+
+def test_trees_of_texts_label_the_rules(texts, alice_index, tmp_path, run):
+    path = alice_index.path
+    lines = texts[0].read_text().splitlines()
+    tree = tmp_path / "trees"
+    tree.write_text("".join(f"(S {' '.join(f'(N {w})' for w in one.split())})\n" for one in lines))
+    out, _ = make(run, texts, path, tmp_path / "g", "--trees", tree, "--preset", "ppdb")
+    assert "150 sentence pairs, " in out and " links, 150 trees" in out
+    labels = {rule.label for rule in GrammarIndex.open(tmp_path / "g" / "packs").rules("replied")}
+    assert labels == {"N"}
+    tree.write_text(tree.read_text().replace("(N said)", "(V said)").replace("replied", "answered"))
+    _, told = make(run, texts, path, tmp_path / "g", "--trees", tree, "--preset", "ppdb")
+    assert told.count("is there already") == 0
+    _, err = make(run, texts, path, tmp_path / "h", "--trees", tree, "--trees", tree, status=2)
+    assert "give one for each pair of texts" in err
+    with pytest.raises(ValueError, match="`trees` 1: give one file for each of the 0 pairs"):
+        making.make_grammar([tmp_path / "g" / "bitext-1"], path, tmp_path / "h", trees=[tree])
 
 
 def test_a_stop_in_the_middle_is_gone_on_with(texts, alice_index, tmp_path, run, monkeypatch):

@@ -23,6 +23,12 @@ def make_grammar(
     index: Annotated[str, typer.Option(metavar="INDEX", help="Signed; or a table: sim_ngram.")],
     others: Annotated[list[str] | None, typer.Argument(metavar="OTHER...", hidden=True)] = None,
     syntax: Annotated[str | None, typer.Option(metavar="TABLE", help="For sim_syn.")] = None,
+    trees: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FILE", help="English trees, one a line; one for each pair of texts, in order."
+        ),
+    ] = None,
     preset: Annotated[Preset, typer.Option(help="Which rules are extracted.")] = Preset.PHRASES,
     text_format: Annotated[
         TextFormat, typer.Option("--format", help="lines: tokenised; text: running text.")
@@ -58,6 +64,8 @@ def make_grammar(
             given.append((english, left.pop(0)))
         else:
             raise typer.BadParameter(f"--bitext {english}: give its translation too: EN OTHER")
+    if trees and len(trees) != sum(isinstance(one, tuple) for one in given):
+        raise typer.BadParameter(f"--trees {len(trees)} times: give one for each pair of texts")
     if left:
         raise typer.BadParameter(f"{left[0]}: put --bitext EN before it")
     options = MakeOptions(
@@ -71,7 +79,8 @@ def make_grammar(
     )
     with progress_bar("done") as bar:
         report = make(
-            given, index, output, options, syntax=syntax, jobs=jobs, progress=bar, say=say
-        )
+            given, index, output, options, syntax=syntax, trees=trees or (), jobs=jobs,
+            progress=bar, say=say,
+        )  # fmt: skip
     for line in report.lines():
         put(line)
