@@ -32,10 +32,14 @@ def demo(
         str | None,
         typer.Option("--output", "-o", metavar="FOLDER", help="Keep the index there."),
     ] = None,
+    bitext: Annotated[
+        bool, typer.Option("--bitext", help="Make paraphrases of a small bitext, too.")
+    ] = False,
 ) -> None:
     """Run the whole flow on twelve novels.
 
-    Index them, sign their phrases, and ask for similar ones; takes under a minute.
+    Index them, sign their phrases, and ask for similar ones; takes under a minute. With --bitext,
+    paraphrase rules are made as well; the first time this takes another minute, to compile.
     """
     import time
 
@@ -90,6 +94,8 @@ def demo(
             shown = "\t".join("NA" if v is None else f"{v:.3f}" for v in (estimated, true))
             print(f"{a} | {b}\t{shown}")
         _score_paraphrase_rules(folder, table)
+        if bitext:
+            _make_grammar(folder, path)
         kept = f"; the index is {path}" if output else ""
         print(f"\ndone in {time.monotonic() - begun:.0f} seconds{kept}")
 
@@ -125,6 +131,21 @@ def _score_paraphrase_rules(folder: Path, table: "SignatureTable") -> None:
     ordered = sorted(ranked.items(), reverse=True)
     for similarity, columns in [*ordered[:_BEST], *ordered[-_WORST:]]:
         print(f"{similarity:.3f}", *columns, sep="\t")
+
+
+def _make_grammar(folder: Path, index: Path) -> None:
+    """Make a paraphrase grammar of the bitext in the package; print its best rules."""
+    from distsim.bitext.reading import BitextOptions
+    from distsim.making import MakeOptions, make_grammar
+
+    _step("make-grammar", f"distsim make-grammar --bitext EN DE --format text --index {index.name}")
+    with as_file(files("distsim") / "data" / "bitext") as texts, progress_bar() as bar:
+        pair = (texts / "help.en.xz", texts / "help.de.xz")
+        report = make_grammar(
+            [pair], index, folder / "help", MakeOptions(text=BitextOptions("text")), progress=bar
+        )
+    shown = report.lines()
+    print("\n".join(shown[: len(shown) - len(report.drawn) - 1]))
 
 
 def _step(name: str, command: str) -> None:

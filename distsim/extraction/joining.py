@@ -72,7 +72,7 @@ class JoinedRules:
         self.link_starts = _ends([np.diff(starts)[chosen]])
 
     def __len__(self) -> int:
-        return self.label.size
+        return int(self.label.size)
 
     def sides(self, name: str) -> tuple[np.ndarray, np.ndarray]:
         """Return the texts of all sides, as NumericRules.sides."""
