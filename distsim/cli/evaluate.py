@@ -95,7 +95,7 @@ def evaluate(
     from distsim.evaluation.report import signature_line
     from distsim.signatures.table import SignatureTable
 
-    chosen = _columns(columns)
+    chosen = chosen_columns(columns)
     tables, gold = _parted(sources)
     sets = [read_gold(path, columns=chosen) for path in gold]
     contrary = read_gold(antonyms) if antonyms is not None else None
@@ -189,7 +189,8 @@ def _require_some(sets: "list[GoldSet]", results: "list[Result]", table: str) ->
         )
 
 
-def _columns(text: str | None) -> tuple[int, int, int] | None:
+def chosen_columns(text: str | None) -> tuple[int, int, int] | None:
+    """Return the three numbers of --columns, None where it was not given."""
     if text is None:
         return None
     try:

@@ -32,6 +32,7 @@ from distsim.cli import (
     pack,
     paraphrase,
     pivot,
+    rank,
     rerank,
     score,
     serve,
@@ -117,6 +118,7 @@ _grammars("align", align.align, "Link the words of two texts that say the same."
 _grammars("extract", extract.extract, "Extract translation rules from bitexts, with all features.")
 _grammars("pivot", pivot.pivot, "Make paraphrase rules of rules that share a foreign side.")
 _grammars("score", score.score, "Add the similarity of its rules' sides to a grammar.")
+_grammars("rank", rank.rank, "Learn one score of all evidence from judged pairs.")
 _grammars("rerank", rerank.rerank, "Put a grammar's rules in order, the best first, and cut them.")
 _grammars(
     "make-grammar",

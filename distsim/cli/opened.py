@@ -6,6 +6,7 @@ from distsim.errors import ParameterError
 
 if TYPE_CHECKING:
     from distsim.comparison import ComposedCosine, ExactCosine, LearntCosine, StoredCosine
+    from distsim.grammar.pair_features import PairFeatures
     from distsim.signatures.table import SignatureTable
 
 
@@ -48,6 +49,15 @@ def exact_cosine(
             )
         index_path = table_path
     return ExactCosine(CorpusIndex.open(index_path), table)
+
+
+def pair_features(ngram: str | None, syntax: str | None) -> "PairFeatures":
+    """Return what computes features of pairs, with the tables at these paths."""
+    from distsim.grammar.pair_features import PairFeatures
+    from distsim.signatures.table import SignatureTable
+
+    tables = (None if path is None else SignatureTable.open(path) for path in (ngram, syntax))
+    return PairFeatures(*tables)
 
 
 def learnt_cosine(

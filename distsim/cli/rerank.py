@@ -43,6 +43,18 @@ def rerank(
     write: Annotated[
         str | None, typer.Option(metavar="FEATURE", help="Write the sum as this feature.")
     ] = None,
+    weights: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", help="Learnt by distsim rank: of features and of the sides themselves."
+        ),
+    ] = None,
+    ngram: Annotated[
+        str | None, typer.Option(metavar="TABLE", help="For --weights that know of a table.")
+    ] = None,
+    syntax: Annotated[
+        str | None, typer.Option(metavar="TABLE", help="The same, a syntactic one.")
+    ] = None,
     grammar_format: FormatOption = None,
     memory: MemoryOption = "128M",  # type: ignore[assignment]
     on_error: OnErrorOption = OnError.STOP,
@@ -50,11 +62,27 @@ def rerank(
     """Write a grammar's rules best first within each left-hand side and source."""
     from distsim.grammar.rerank import PPDB_COST, Ranking, rerank_grammar
 
-    if ppdb == bool(weight):
-        raise typer.BadParameter("give --weight FEATURE=NUMBER, once or more, or --ppdb-cost")
-    weights = PPDB_COST if ppdb else dict(map(_weight, weight or ()))
+    if (weights is not None) + ppdb + bool(weight) != 1:
+        raise typer.BadParameter(
+            "give --weight FEATURE=NUMBER, once or more, or --ppdb-cost, or --weights FILE"
+        )
+    given = PPDB_COST if ppdb else dict(map(_weight, weight or ()))
+    learnt = computed = None
+    if weights is not None:
+        from distsim.cli.opened import pair_features
+        from distsim.grammar.learnt_weights import LearntWeights
+
+        learnt = LearntWeights.read(weights)
+        computed = pair_features(ngram, syntax)
     ranking = Ranking(
-        weights, ascending=ppdb or ascending, top=top, missing=missing, worst=worst, write=write
+        given,
+        learnt=learnt,
+        computed=computed,
+        ascending=ppdb or ascending,
+        top=top,
+        missing=missing,
+        worst=worst,
+        write=write,
     )
     with progress_bar() as bar:
         report = rerank_grammar(

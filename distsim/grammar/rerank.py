@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, field
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,14 +15,18 @@ from distsim.errors import ParameterError
 from distsim.grammar.block import RuleBlock, parse_block
 from distsim.grammar.external_sort import RUN_BYTES, sorted_records
 from distsim.grammar.faulty_lines import FaultyLines, OnError
-from distsim.grammar.fields import LineFaultError, with_line_end
+from distsim.grammar.fields import LineFaultError, split_fields, with_line_end
 from distsim.grammar.formats import find_format
 from distsim.grammar.formats.layout import GrammarFormat
 from distsim.grammar.formats.rules import Features
+from distsim.grammar.learnt_weights import LearntWeights
+from distsim.grammar.pair_features import EVERY, PairFeatures
 from distsim.kernels.compiled import frozen
 from distsim.kernels.phrase_pairs import hash_symbols
 from distsim.parallel import Progress, no_progress
 from distsim.storage.files import open_output
+
+_BATCH_LINES = 4096
 
 # Thesis equation 6.1: what the releases of PPDB are sorted by; lower is better.
 PPDB_COST = {
@@ -46,6 +50,9 @@ class Ranking:
         top: keep so many of each left-hand side and source; 0: all.
         missing: what stands for features that are not there or NA; a faulty line where None.
         worst: rules with a worse sum are cut.
+        learnt: add what learnt weights give a rule, for its own features and those that `computed`
+            makes of its sides.
+        computed: makes features of sides; those of the text alone where None.
         write: write the sum as a feature of this name, as a bare value where features are.
 
     >>> Ranking({"p(e|f)": 1.0}, top=10).ascending
@@ -59,9 +66,11 @@ class Ranking:
     missing: float | None = None
     worst: float | None = None
     write: str | None = None
+    learnt: LearntWeights | None = None
+    computed: PairFeatures | None = None
 
     def __post_init__(self) -> None:
-        if not self.weights:
+        if not self.weights and self.learnt is None:
             raise ParameterError("nothing to rank by: give the weight of at least one feature")
         for name, weight in self.weights.items():
             if not math.isfinite(weight):
@@ -73,8 +82,24 @@ class Ranking:
         if self.top < 0:
             raise ParameterError(f"`top` {self.top}: choose 0 (all) or more")
 
-    def value(self, features: Features) -> float:
+    @property
+    def computed_names(self) -> list[str]:
+        """The features of learnt weights that are made of a rule's sides.
+
+        Raises:
+            ParameterError: one wants a table that was not given.
+        """
+        if self.learnt is None:
+            return []
+        names = [name for name in self.learnt.names if name in EVERY]
+        (self.computed or PairFeatures()).matrix([], names)
+        return names
+
+    def value(self, features: Features, computed: Mapping[str, float] | None = None) -> float:
         """Return the weighted sum of a rule's features.
+
+        Arguments:
+            computed: further features, of its sides; see computed_names.
 
         Raises:
             LineFaultError: a feature is not there, or no number, or the sum is too large.
@@ -82,6 +107,14 @@ class Ranking:
         total = sum(
             weight * features.number(name, self.missing) for name, weight in self.weights.items()
         )
+        if self.learnt is not None:
+            others = computed or {}
+            total += self.learnt.value(
+                {
+                    name: others[name] if name in others else features.number(name, math.nan)
+                    for name in self.learnt.names
+                }
+            )
         if not math.isfinite(total):
             raise LineFaultError("the weighted sum of its features is too large for a number")
         return total
@@ -171,11 +204,13 @@ def rerank_grammar(
                 return report
         known = find_format(grammar_format, first.text)
         report.was_grouped = _is_grouped(path, known)
+        names = ranking.computed_names
         lines = _keyed_lines(path, known)
         if not report.was_grouped:
             lines = _sorted(lines, run_bytes)
         with open_output(output) as out:
-            for line in _ranked(lines, ranking, report):
+            pairs = _with_computed(lines, ranking, names, known)
+            for line in _ranked(pairs, ranking, report):
                 out.write(line)
                 progress("ranking", report.read, None)
     return report
@@ -249,12 +284,35 @@ def _sorted(lines: Iterator[_Line], run_bytes: int) -> Iterator[_Line]:
         yield _Line(key, int(number), (int(start), int(stop)), fault.decode(), text + b"\n")
 
 
-def _ranked(lines: Iterator[_Line], ranking: Ranking, report: RerankReport) -> Iterator[bytes]:
+def _with_computed(
+    lines: Iterator[_Line], ranking: Ranking, names: list[str], grammar_format: GrammarFormat
+) -> Iterator[tuple[_Line, dict[str, float]]]:
+    """Yield lines, each with the features of learnt weights that are made of its sides."""
+    maker = ranking.computed or PairFeatures()
+    layout = grammar_format.layout
+    while batch := list(islice(lines, _BATCH_LINES if names else 1)):
+        if not names:
+            yield batch[0], {}
+            continue
+        sides = []
+        for line in batch:
+            fields = split_fields(line.text)
+            given = (fields[place] if not line.fault else b"" for place in layout[1:3])
+            source, target = (side.decode().strip() for side in given)
+            sides.append((source, target))
+        rows = maker.matrix(sides, names).tolist()
+        for line, row in zip(batch, rows, strict=True):
+            yield line, dict(zip(names, row, strict=True))
+
+
+def _ranked(
+    lines: Iterator[tuple[_Line, dict[str, float]]], ranking: Ranking, report: RerankReport
+) -> Iterator[bytes]:
     group: list[tuple[float, bytes]] = []
     after: list[bytes] = []
     of_group: bytes | None = None
-    end: list[_Line | None] = [None]
-    for line in chain(lines, end):
+    end: list[tuple[_Line | None, dict[str, float]]] = [(None, {})]
+    for line, computed in chain(lines, end):
         if line is None or (not line.fault and line.key != of_group):
             yield from _best(group, ranking, report)
             yield from after
@@ -266,7 +324,7 @@ def _ranked(lines: Iterator[_Line], ranking: Ranking, report: RerankReport) -> I
         fault = line.fault
         if not fault:
             try:
-                group.append(_valued(line, ranking))
+                group.append(_valued(line, ranking, computed))
                 report.read += 1
             except LineFaultError as error:
                 fault = str(error)
@@ -274,11 +332,11 @@ def _ranked(lines: Iterator[_Line], ranking: Ranking, report: RerankReport) -> I
             after.append(with_line_end(line.text))
 
 
-def _valued(line: _Line, ranking: Ranking) -> tuple[float, bytes]:
+def _valued(line: _Line, ranking: Ranking, computed: dict[str, float]) -> tuple[float, bytes]:
     """Return a line's value, and the line with the value in it where that is asked."""
     start, stop = line.features
     features = Features.parse(line.text[start:stop])
-    value = ranking.value(features)
+    value = ranking.value(features, computed)
     text = line.text
     if ranking.write is not None:
         added = b"%.5f" % (round(value, 5) + 0.0)

@@ -1,0 +1,121 @@
+"""A file of learnt weights, plain text -> a score for the features of a rule or a pair."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from distsim.errors import InputError
+from distsim.grammar.fields import plain_number
+
+_COLUMNS = ("feature", "weight", "mean", "scale", "low", "high", "missing")
+
+
+class LearntWeight(NamedTuple):
+    """What one feature adds: weight * (value, held to low .. high, - mean) / scale.
+
+    missing: what it adds where a pair has no such value.
+    """
+
+    weight: float
+    mean: float
+    scale: float
+    low: float
+    high: float
+    missing: float
+
+
+@dataclass(frozen=True)
+class LearntWeights:
+    """Weights of features, by name.
+
+    notes: what stands before them in their file: how they were learnt.
+
+    >>> weights = LearntWeights({"x": LearntWeight(2.0, 0.5, 1.0, 0.0, 1.0, -1.0)})
+    >>> weights.value({"x": 9.0}), weights.value({})
+    (1.0, -1.0)
+    """
+
+    weights: Mapping[str, LearntWeight]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The features."""
+        return tuple(self.weights)
+
+    def value(self, features: Mapping[str, float]) -> float:
+        """Return the score of a pair with these features; NaN is as good as none."""
+        total = 0.0
+        for name, one in self.weights.items():
+            value = features.get(name, math.nan)
+            if math.isnan(value):
+                total += one.missing
+            else:
+                held = min(one.high, max(one.low, value))
+                total += one.weight * (held - one.mean) / one.scale
+        return total
+
+    def values(self, names: Sequence[str], matrix: np.ndarray) -> np.ndarray:
+        """Return the scores of many pairs, float64[n]; matrix: float64[n, len(names)]."""
+        total = np.zeros(len(matrix))
+        for name, one in self.weights.items():
+            column = matrix[:, names.index(name)]
+            part = one.weight * (np.clip(column, one.low, one.high) - one.mean) / one.scale
+            total += np.where(np.isnan(column), one.missing, part)
+        return total
+
+    def text(self) -> str:
+        """Return the file's text."""
+        lines = [f"# {note}" for note in self.notes] + ["\t".join(_COLUMNS)]
+        for name, one in self.weights.items():
+            lines.append("\t".join([name, *(f"{number:.6g}" for number in one)]))
+        return "\n".join(lines) + "\n"
+
+    @classmethod
+    def read(cls, path: str | Path) -> "LearntWeights":
+        """Read a file of weights.
+
+        Raises:
+            InputError: it cannot be read, or a line is no weight; file, line and remedy are named.
+        """
+        try:
+            text = Path(path).read_text("utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = getattr(error, "strerror", None) or "is no UTF-8 text"
+            raise InputError(
+                f"{path}: {reason}: name a file that distsim rank --learn wrote"
+            ) from None
+        notes, weights = [], {}
+        header = False
+        for number, line in enumerate(text.splitlines(), 1):
+            if line.startswith("#"):
+                notes.append(line.removeprefix("#").strip())
+                continue
+            fields = line.split("\t")
+            if not header:
+                if tuple(fields) != _COLUMNS:
+                    raise InputError(
+                        f"{path}, line {number}: wanted the columns {', '.join(_COLUMNS)}: name a "
+                        "file that distsim rank --learn wrote"
+                    )
+                header = True
+                continue
+            numbers = [plain_number(field) for field in fields[1:]]
+            found = [one for one in numbers if one is not None]
+            if len(fields) != len(_COLUMNS) or len(found) != len(numbers) or found[2] <= 0:
+                raise InputError(
+                    f"{path}, line {number}: wanted a feature and six numbers parted by tabs, the "
+                    "scale above 0: mend the line or learn the weights again"
+                )
+            if fields[0] in weights:
+                raise InputError(
+                    f"{path}, line {number}: {fields[0]} has a weight already: drop one line"
+                )
+            weights[fields[0]] = LearntWeight(*found)
+        if not weights:
+            raise InputError(f"{path}: holds no weights: learn them with distsim rank --learn")
+        return cls(weights, tuple(notes))

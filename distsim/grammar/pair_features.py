@@ -1,0 +1,156 @@
+"""Pairs of phrases, such as the two sides of a rule -> numbers that tell how alike they may be.
+
+Of the text alone: `overlap`, `rare_overlap`, `contained`, `letters`, `words_ratio`,
+`letters_ratio`. Of a table: `sim_whole`, `frequency`, `frequency_ratio`; of a second one
+`syn_whole`. Gaps of rules count as nothing: what is between them is put together.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from math import log
+
+import numpy as np
+
+from distsim.comparison import EstimatedCosine
+from distsim.corpus.escapes import unescape
+from distsim.errors import ParameterError
+from distsim.grammar.formats.rules import gap_of
+from distsim.signatures.table import SignatureTable
+
+Pair = tuple[str, str]
+_RARE = 0.001  # a word with this share of the text's tokens weighs half as much as a rare one
+OF_TEXT = ("overlap", "contained", "letters", "words_ratio", "letters_ratio")
+OF_TABLE = ("sim_whole", "rare_overlap", "frequency", "frequency_ratio")
+OF_SYNTAX = ("syn_whole",)
+EVERY = (*OF_TEXT, *OF_TABLE, *OF_SYNTAX)
+
+
+class PairFeatures:
+    """Computes features of pairs of phrases, by name.
+
+    Arguments:
+        ngram: the table of `sim_whole` (the phrases as wholes, composed of their words where the
+            table has them not), frequencies, and of what words are rare; none of these where None.
+        syntax: the table of `syn_whole`.
+
+    >>> found = PairFeatures(table)
+    >>> row = found.matrix([("the king", "the queen")])[0]
+    >>> dict(zip(found.names, row.round(2).tolist()))["overlap"]
+    0.33
+    """
+
+    def __init__(
+        self, ngram: SignatureTable | None = None, syntax: SignatureTable | None = None
+    ) -> None:
+        self._ngram = None if ngram is None else EstimatedCosine(ngram)
+        self._syntax = None if syntax is None else EstimatedCosine(syntax)
+        self._table = ngram
+        self._n_words = 0
+        if ngram is not None:
+            words = ngram.token_counts() == 1
+            self._n_words = max(1, int(ngram.strengths[words].sum(dtype=np.int64)))
+        self.names = (
+            OF_TEXT + (OF_TABLE if ngram is not None else ())
+            + (OF_SYNTAX if syntax is not None else ())
+        )  # fmt: skip
+
+    def matrix(self, pairs: Sequence[Pair], names: Sequence[str] | None = None) -> np.ndarray:
+        """Return float64[n, len(names)], NaN where a pair has no such value.
+
+        Arguments:
+            pairs: sides of rules or phrases, symbols parted by blanks.
+            names: of features, all that can be computed where None.
+
+        Raises:
+            ParameterError: a feature wants a table that was not given.
+        """
+        names = self.names if names is None else names
+        texts = [(without_gaps(a), without_gaps(b)) for a, b in pairs]
+        columns: dict[str, np.ndarray] = {}
+        for name in names:
+            if name not in self.names:
+                table = "`syntax`" if name in OF_SYNTAX else "`ngram`"
+                raise ParameterError(f"the feature {name} wants a table: name one with {table}")
+            if name not in columns:
+                columns |= self._made(name, texts)
+        return np.column_stack([columns[name] for name in names] or [np.empty((len(pairs), 0))])
+
+    def _made(self, name: str, texts: list[Pair]) -> dict[str, np.ndarray]:
+        if name in OF_TEXT:
+            rows = np.array([_of_text(a, b) for a, b in texts]).reshape(-1, len(OF_TEXT))
+            return dict(zip(OF_TEXT, rows.T, strict=True))
+        if name == "sim_whole" and self._ngram is not None:
+            return {name: _estimated(self._ngram, texts)}
+        if name == "syn_whole" and self._syntax is not None:
+            return {name: _estimated(self._syntax, texts)}
+        return self._of_counts(texts)
+
+    def _of_counts(self, texts: list[Pair]) -> dict[str, np.ndarray]:
+        table = self._table
+        assert table is not None
+        strength = _strengths(table, [phrase for pair in texts for phrase in pair])
+        words = _strengths(table, [w for pair in texts for phrase in pair for w in phrase.split()])
+        rows = np.full((len(texts), 3), np.nan)
+        for row, (a, b) in zip(rows, texts, strict=True):
+            first, second = (_words(table, phrase) for phrase in (a, b))
+            every = first | second
+            if every:
+                weight = {w: _RARE / (_RARE + words(w) / self._n_words) for w in every}
+                shared = sum(weight[w] for w in first & second)
+                row[0] = shared / sum(weight.values())
+            if a and b:
+                of_a, of_b = log(0.5 + strength(a)), log(0.5 + strength(b))
+                row[1:] = of_b, -abs(of_a - of_b)
+        return dict(zip(OF_TABLE[1:], rows.T, strict=True))
+
+
+def without_gaps(side: str) -> str:
+    """Return the words of a rule's side as plain text.
+
+    >>> without_gaps("take [NP,1] into account &apos;s")
+    "take into account 's"
+    """
+    return " ".join(unescape(symbol) for symbol in side.split() if gap_of(symbol.encode()) is None)
+
+
+def _estimated(measure: EstimatedCosine, texts: list[Pair]) -> np.ndarray:
+    values = np.full(len(texts), np.nan)
+    some = [n for n, (a, b) in enumerate(texts) if a and b]
+    found = measure.similarities([texts[n] for n in some])
+    values[some] = [np.nan if one is None else one for one in found]
+    return values
+
+
+def _strengths(table: SignatureTable, phrases: Sequence[str]) -> Callable[[str], int]:
+    distinct = [phrase for phrase in dict.fromkeys(phrases) if phrase]
+    rows = table.find(distinct) if distinct else np.empty(0, np.int64)
+    found = np.where(rows < 0, 0, table.strengths[np.maximum(rows, 0)]) if len(table) else rows * 0
+    known = dict(zip(distinct, found.tolist(), strict=True))
+    return lambda phrase: known.get(phrase, 0)
+
+
+def _words(table: SignatureTable, phrase: str) -> set[str]:
+    return {table.normaliser.characters(word) for word in phrase.split()}
+
+
+def _of_text(a: str, b: str) -> tuple[float, ...]:
+    nothing = (float("nan"),) * len(OF_TEXT)
+    if not a or not b:
+        return nothing
+    a, b = a.lower(), b.lower()
+    first, second = set(a.split()), set(b.split())
+    shared = len(first & second)
+    pieces = Counter(_bigrams(a)), Counter(_bigrams(b))
+    both = (pieces[0] & pieces[1]).total()
+    return (
+        shared / len(first | second),
+        float(shared == min(len(first), len(second))),
+        2 * both / (pieces[0].total() + pieces[1].total()),
+        -abs(log(len(a.split()) / len(b.split()))),
+        -abs(log(len(a) / len(b))),
+    )
+
+
+def _bigrams(text: str) -> list[str]:
+    marked = f" {text} "
+    return [marked[i : i + 2] for i in range(len(marked) - 1)]

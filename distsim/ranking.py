@@ -1,0 +1,318 @@
+"""Judged pairs and features of them -> weights, fitted with cross-validation.
+
+A ridge regression on the ranks of the judgements. A phrase recurs on either side, so folds are
+made of connected components of the pairs' graph: what is said of pairs that were not learnt from is
+said of other phrases. Where one component holds most pairs, folds are made of first phrases, and of
+the others those are learnt from that share no phrase with the fold. Each feature alone stands
+beside the mix, on the same pairs.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from distsim.corpus.lines import read_line_blocks
+from distsim.errors import InputError, ParameterError
+from distsim.evaluation.agreement import Interval, spearman, spearman_interval
+from distsim.evaluation.gold import GoldSet, Pair
+from distsim.grammar.block import parse_block
+from distsim.grammar.formats import find_format
+from distsim.grammar.formats.rules import Features
+from distsim.grammar.learnt_weights import LearntWeight, LearntWeights
+from distsim.grammar.pair_features import EVERY, PairFeatures, without_gaps
+
+_PENALTIES = (1e-3, 1e-2, 1e-1, 1.0)
+_CUT = 0.005  # values beyond these quantiles are held to them
+_FEWEST = 20
+_LARGEST = 0.4  # of the pairs, in one component: more, and first phrases part them
+
+
+class Agreement(NamedTuple):
+    """Spearman's correlation with the judgements, its 95% interval, on how many pairs."""
+
+    name: str
+    value: float
+    interval: Interval
+    pairs: int
+
+
+@dataclass(frozen=True)
+class LearntRanking:
+    """What was learnt.
+
+    weights: of all pairs. alone: each feature, its sign as it agrees best on the pairs that have
+    it, the others at its mean. mixed: the mix, of pairs that it was not learnt from. units: what
+    folds and intervals were drawn by. penalty: of the ridge, chosen by the folds.
+    """
+
+    weights: LearntWeights
+    mixed: Agreement
+    alone: tuple[Agreement, ...]
+    units: str
+    penalty: float
+
+    def lines(self) -> list[str]:
+        """Return the report: feature, Spearman, interval, pairs with it; the mix first."""
+        every = sorted(self.alone, key=lambda one: -one.value)
+        return [
+            f"{one.name}\t{one.value:.3f}\t{one.interval.low:.3f}\t{one.interval.high:.3f}\t"
+            f"{one.pairs}"
+            for one in (self.mixed, *every)
+        ]
+
+
+def learn_ranking(
+    gold: GoldSet,
+    features: PairFeatures,
+    *,
+    grammar: str | Path | None = None,
+    only_grammar: bool = False,
+    names: Sequence[str] | None = None,
+    folds: int = 5,
+    samples: int = 1000,
+    seed: int = 1,
+) -> LearntRanking:
+    """Fit weights of features to judgements.
+
+    Arguments:
+        gold: pairs with scores, the higher the better.
+        features: computes those of the pairs themselves.
+        grammar: rules; those whose sides are a pair's give it their features too: pivot's, and
+            what `score` wrote. The mean where several rules do.
+        only_grammar: leave out pairs that no rule has.
+        names: only these features; all where None.
+        folds: so many parts, each ranked by weights of the others.
+        samples: of the bootstrap, by the units of the folds.
+
+    Raises:
+        ParameterError: too few pairs or components, or a feature is not there.
+        InputError: the grammar cannot be read.
+    """
+    if not gold.scores:
+        raise ParameterError(f"{gold.name}: has no scores: name a file of phrase, phrase, score")
+    if folds < 2:
+        raise ParameterError(f"`folds` {folds}: choose 2 or more")
+    pairs, scores = gold.pairs, np.array(gold.scores)
+    wanted = list(features.names)
+    matrix = features.matrix(pairs)
+    if grammar is not None:
+        others, found, has_rule = grammar_features(grammar, pairs)
+        others = [name for name in others if name not in EVERY]
+        matrix = np.column_stack([matrix, *(found[name] for name in others)])
+        wanted += others
+        if only_grammar:
+            if np.count_nonzero(has_rule) < _FEWEST:
+                raise ParameterError(
+                    f"{grammar}: has {np.count_nonzero(has_rule)} of the {len(pairs):,} pairs, "
+                    f"wanted {_FEWEST} or more: name a grammar with such rules"
+                )
+            pairs = tuple(pair for pair, has in zip(pairs, has_rule, strict=True) if has)
+            matrix, scores = matrix[has_rule], scores[has_rule]
+    if names is not None:
+        for name in names:
+            if name not in wanted:
+                raise ParameterError(
+                    f"`features`: there is no {name}: choose among {', '.join(wanted)}"
+                )
+        matrix, wanted = matrix[:, [wanted.index(name) for name in names]], list(names)
+    varied = [n for n in range(len(wanted)) if _varies(matrix[:, n])]
+    matrix, wanted = matrix[:, varied], [wanted[n] for n in varied]
+    units, fold, told = _folds(pairs, folds)
+    if len(pairs) < _FEWEST or np.unique(fold).size < folds or not wanted:
+        raise ParameterError(
+            f"{gold.name}: {len(pairs):,} pairs of {told} with {len(wanted)} features that differ: "
+            f"too few to learn from in {folds} folds"
+        )
+    inside = [_learnt_from(pairs, fold, part) for part in range(folds)]
+    groups = [str(one) for one in units.tolist()]
+    ranks = _ranked(scores)
+    best: tuple[float, float, np.ndarray] = (-2.0, 0.0, np.empty(0))
+    for penalty in _PENALTIES:
+        held_out = np.empty(len(pairs))
+        for part, rows in enumerate(inside):
+            fitted = _fit(wanted, matrix[rows], ranks[rows], penalty)
+            held_out[fold == part] = fitted.values(wanted, matrix[fold == part])
+        value = spearman(held_out, scores)
+        if value > best[0]:
+            best = value, penalty, held_out
+    value, penalty, held_out = best
+    interval = spearman_interval(held_out, scores, groups, samples, seed)
+    alone = []
+    for n, name in enumerate(wanted):
+        column = matrix[:, n]
+        has = ~np.isnan(column)
+        filled = np.where(has, column, column[has].mean())
+        sign = 1.0 if spearman(column[has], scores[has]) >= 0 else -1.0
+        alone.append(
+            Agreement(
+                name if sign > 0 else f"-{name}",
+                spearman(sign * filled, scores),
+                spearman_interval(sign * filled, scores, groups, samples, seed),
+                int(np.count_nonzero(has)),
+            )
+        )
+    mixed = Agreement("all, by weights", value, interval, len(pairs))
+    notes = (
+        f"distsim rank {version('distsim')}: {gold.name}, {len(pairs):,} pairs of {told}, "
+        f"{folds} folds, penalty {penalty:g}",
+        f"Spearman on pairs not learnt from {value:.3f}, 95% interval {interval.low:.3f} to "
+        f"{interval.high:.3f}",
+        "score: the sum over features of weight * (value held to low .. high - mean) / scale, or "
+        "missing where a pair has no value",
+    )
+    weights = LearntWeights(_fit(wanted, matrix, ranks, penalty).weights, notes)
+    return LearntRanking(weights, mixed, tuple(alone), told, penalty)
+
+
+def grammar_features(
+    grammar: str | Path, pairs: Sequence[Pair]
+) -> tuple[list[str], dict[str, np.ndarray], np.ndarray]:
+    """Return (names, float64[n] by name with NaN where missing, bool[n]: a rule has the pair).
+
+    Sides are compared as lower-case text. The mean of several rules' values.
+
+    Raises:
+        InputError: the grammar cannot be read or a line is faulty.
+    """
+    wanted: dict[tuple[str, str], list[int]] = {}
+    for number, (a, b) in enumerate(pairs):
+        wanted.setdefault((_key(a), _key(b)), []).append(number)
+    sums: dict[str, np.ndarray] = {}
+    counts: dict[str, np.ndarray] = {}
+    has_rule = np.zeros(len(pairs), bool)
+    for sides, features in _rules(grammar):
+        for number in wanted.get(sides, ()):
+            has_rule[number] = True
+            for name, value in features:
+                if name not in sums:
+                    sums[name], counts[name] = np.zeros(len(pairs)), np.zeros(len(pairs))
+                sums[name][number] += value
+                counts[name][number] += 1
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found = {name: sums[name] / counts[name] for name in sums}
+    return sorted(found), found, has_rule
+
+
+def _rules(
+    grammar: str | Path,
+) -> Iterator[tuple[tuple[str, str], list[tuple[str, float]]]]:
+    known = None
+    for lines in read_line_blocks(grammar):
+        known = known or find_format(None, lines.text)
+        block = parse_block(lines, known)
+        for line, fault in block.faults():
+            raise InputError(f"{grammar}, line {line}: {fault}: mend the line")
+        for number in range(len(block)):
+            source, target = (
+                b" ".join(map(block.symbol, side)).decode() for side in block.sides(number)
+            )
+            features = Features.parse(block.feature_text(number))
+            names = [name.decode() for name in features.named]
+            names += [str(place) for place in range(len(features.bare))]
+            values = [(name, features.number(name, math.nan)) for name in names]
+            yield (
+                (_key(source), _key(target)),
+                [(name, value) for name, value in values if not math.isnan(value)],
+            )
+
+
+def _key(side: str) -> str:
+    return without_gaps(side).lower()
+
+
+def connected(pairs: Sequence[Pair]) -> np.ndarray:
+    """Return the number of each pair's connected component, int64, from 0 in order.
+
+    >>> connected([("a", "b"), ("c", "d"), ("b", "e")]).tolist()
+    [0, 1, 0]
+    """
+    above: dict[str, str] = {}
+
+    def root(one: str) -> str:
+        above.setdefault(one, one)
+        while above[one] != one:
+            above[one] = above[above[one]]
+            one = above[one]
+        return one
+
+    for a, b in pairs:
+        above[root(a)] = root(b)
+    numbers: dict[str, int] = {}
+    return np.array([numbers.setdefault(root(a), len(numbers)) for a, _ in pairs], np.int64)
+
+
+def _folds(pairs: Sequence[Pair], folds: int) -> tuple[np.ndarray, np.ndarray, str]:
+    """Return (the unit of each pair, its fold, what the units are)."""
+    units = connected(pairs)
+    told = f"{np.unique(units).size:,} connected components"
+    if units.size and np.bincount(units).max() > _LARGEST * units.size:
+        numbers: dict[str, int] = {}
+        firsts = [numbers.setdefault(a, len(numbers)) for a, _ in pairs]
+        units, told = np.array(firsts, np.int64), f"{len(numbers):,} first phrases"
+    return units, _spread(units, folds), told
+
+
+def _spread(units: np.ndarray, folds: int) -> np.ndarray:
+    """Return each pair's fold: the largest units first, each into the smallest fold."""
+    sizes = np.bincount(units)
+    fold_of = np.empty(sizes.size, np.int64)
+    filled = np.zeros(folds, np.int64)
+    for unit in np.argsort(-sizes, kind="stable").tolist():
+        fold_of[unit] = int(np.argmin(filled))
+        filled[fold_of[unit]] += sizes[unit]
+    found: np.ndarray = fold_of[units]
+    return found
+
+
+def _learnt_from(pairs: Sequence[Pair], fold: np.ndarray, part: int) -> np.ndarray:
+    """Return the pairs outside of a fold that share no phrase with it, bool[n]."""
+    held = {phrase for n in np.flatnonzero(fold == part).tolist() for phrase in pairs[n]}
+    return np.array([a not in held and b not in held for a, b in pairs], bool)
+
+
+def _ranked(scores: np.ndarray) -> np.ndarray:
+    """Return the ranks of scores, from -1/2 to 1/2, ties at their mean."""
+    _, inverse, counts = np.unique(scores, return_inverse=True, return_counts=True)
+    middles = np.cumsum(counts) - (counts + 1) / 2.0
+    return np.asarray(middles[inverse] / max(1, scores.size - 1) - 0.5, np.float64)
+
+
+def _varies(column: np.ndarray) -> bool:
+    some = column[~np.isnan(column)]
+    return some.size > 1 and bool(some.max() > some.min())
+
+
+def _fit(
+    names: Sequence[str], matrix: np.ndarray, ranks: np.ndarray, penalty: float
+) -> LearntWeights:
+    """Return the weights of a ridge regression; penalty: a share of the number of pairs."""
+    n, columns, shapes = len(matrix), [], []
+    for column in matrix.T:
+        has = ~np.isnan(column)
+        some = column[has] if has.any() else np.zeros(1)
+        low, high = np.quantile(some, [_CUT, 1 - _CUT])
+        held = np.clip(some, low, high)
+        mean, scale = float(held.mean()), float(held.std()) or 1.0
+        columns.append(np.where(has, (np.clip(column, low, high) - mean) / scale, 0.0))
+        shapes.append((mean, scale, float(low), float(high)))
+    gone = np.isnan(matrix)
+    marked = np.flatnonzero(gone.any(axis=0) & ~gone.all(axis=0))
+    design = np.column_stack([*columns, gone[:, marked] - gone[:, marked].mean(axis=0)])
+    square = design.T @ design + penalty * n * np.eye(design.shape[1])
+    solved = np.linalg.solve(square, design.T @ (ranks - ranks.mean()))
+    missing = np.zeros(len(names))
+    missing[marked] = solved[len(names) :]
+    # What a mark adds where a value is there is the same for all pairs that have it.
+    return LearntWeights(
+        {
+            name: LearntWeight(float(weight), *shape, float(none))
+            for name, weight, shape, none in zip(
+                names, solved[: len(names)], shapes, missing, strict=True
+            )
+        }
+    )

@@ -1,0 +1,163 @@
+"""Weights learnt from judged pairs: folds, fit, the file, what rerank makes of it."""
+
+import math
+
+import numpy as np
+import pytest
+
+from distsim import InputError, ParameterError
+from distsim.evaluation.gold import read_gold
+from distsim.grammar.learnt_weights import LearntWeight, LearntWeights
+from distsim.grammar.pair_features import OF_TEXT, PairFeatures
+from distsim.grammar.rerank import Ranking, rerank_grammar
+from distsim.ranking import _fit, _folds, _learnt_from, _ranked, connected, learn_ranking
+
+
+@pytest.fixture
+def judged(tmp_path):
+    """Pairs in which what is spelt alike is judged alike, and a grammar that has half of them."""
+    draw = np.random.default_rng(1)
+    letters = "abcdefghij"
+    lines, rules = [], []
+    for n in range(120):
+        first = "".join(draw.choice(list(letters), 6)) + str(n)
+        kept = int(draw.integers(0, 7))
+        second = first[:kept] + "".join(draw.choice(list("uvwxyz"), 6 - kept)) + str(n)
+        lines.append(f"{first}\t{second}\t{kept + draw.normal() / 4:.3f}\n")
+        if n % 2:
+            rules.append(f"[X] ||| {first} ||| {second} ||| p={kept + draw.normal():.3f}\n")
+    (tmp_path / "judged.tsv").write_text("".join(lines))
+    (tmp_path / "rules").write_text("".join(rules))
+    return tmp_path
+
+
+def test_components_and_folds_keep_phrases_together():
+    draw = np.random.default_rng(2)
+    pairs = [(f"a{i}", f"b{j}") for i, j in draw.integers(0, 60, (40, 2))]
+    components = connected(pairs)
+    for n, one in enumerate(pairs):
+        for m, other in enumerate(pairs):
+            if set(one) & set(other):
+                assert components[n] == components[m]
+    for drawn in (pairs, [("x", f"y{n}") for n in range(30)] + [(f"z{n}", "y1") for n in range(9)]):
+        _, fold, _ = _folds(drawn, 3)
+        assert sorted(set(fold.tolist())) == [0, 1, 2]
+        for part in range(3):
+            held = {p for n in np.flatnonzero(fold == part) for p in drawn[n]}
+            inside = np.flatnonzero(_learnt_from(drawn, fold, part))
+            assert not held & {p for n in inside for p in drawn[n]}
+
+
+def test_the_fit_is_a_ridge_regression():
+    draw = np.random.default_rng(3)
+    matrix = draw.normal(size=(50, 3))
+    scores = matrix @ [1.0, -2.0, 0.0] + draw.normal(size=50) / 10
+    ranks = _ranked(scores)
+    assert ranks.min() == -0.5 and ranks.max() == 0.5
+    found = _fit(["a", "b", "c"], matrix, ranks, 0.1)
+    held = np.clip(matrix, *np.quantile(matrix, [0.005, 0.995], axis=0))
+    z = (held - held.mean(axis=0)) / held.std(axis=0)
+    wanted = np.linalg.solve(z.T @ z + 0.1 * 50 * np.eye(3), z.T @ ranks)
+    assert [found.weights[name].weight for name in "abc"] == pytest.approx(wanted)
+    # Equation and object say the same of rows, singly and together; a gap is what `missing` says.
+    matrix[0, 1] = math.nan
+    many = found.values(["a", "b", "c"], matrix)
+    singly = [found.value(dict(zip("abc", row, strict=True))) for row in matrix.tolist()]
+    assert many == pytest.approx(singly)
+
+
+def test_features_of_text_by_hand():
+    row = PairFeatures().matrix([("take [X,1] into account", "take note"), ("[X,1]", "a")])
+    # words: take into account / take note: 1 of 4 shared, not all of the shorter
+    # letters, in pairs with an edge: 18 and 10, shared _t ta ak ke e_: 5 -> 10 / 28
+    by_hand = [0.25, 0.0, 10 / 28, -math.log(3 / 2), -math.log(17 / 9)]
+    assert row[0] == pytest.approx(by_hand)
+    assert np.isnan(row[1]).all()
+    assert PairFeatures().names == OF_TEXT
+    with pytest.raises(ParameterError, match="the feature sim_whole wants a table: .* `ngram`"):
+        PairFeatures().matrix([], ["sim_whole"])
+
+
+def test_weights_are_learnt_and_read_again(judged):
+    gold = read_gold(judged / "judged.tsv")
+    learnt = learn_ranking(gold, PairFeatures(), grammar=judged / "rules", samples=50)
+    assert learnt.mixed.value > 0.9
+    assert learnt.mixed.interval.low < learnt.mixed.value < learnt.mixed.interval.high
+    alone = {one.name: one for one in learnt.alone}
+    assert alone["p"].pairs == 60 and alone["letters"].pairs == 120
+    assert alone["p"].value < learnt.mixed.value
+    (judged / "w").write_text(learnt.weights.text())
+    again = LearntWeights.read(judged / "w")
+    assert again.text() == learnt.weights.text() and again.names == learnt.weights.names
+    half = learn_ranking(gold, PairFeatures(), grammar=judged / "rules", only_grammar=True,
+                         samples=0)  # fmt: skip
+    assert half.mixed.pairs == 60
+    only = learn_ranking(gold, PairFeatures(), names=["letters"], samples=0)
+    assert only.weights.names == ("letters",)
+
+
+def test_rerank_orders_by_learnt_weights(judged, run):
+    out, err = run("rank", "--learn", judged / "judged.tsv", "--grammar", judged / "rules",
+                   "-o", judged / "w", "--samples", 20)  # fmt: skip
+    assert out.startswith("all, by weights\t0.9") and "connected components" in err
+    (judged / "g").write_text(
+        "[X] ||| abcdef ||| uvwxyz ||| p=0\n[X] ||| abcdef ||| abcdeg ||| p=6\n"
+        "[X] ||| abcdef ||| abc [X,1] ||| p=1 ||| bad\n"
+    )
+    run("rerank", judged / "g", "--weights", judged / "w", "-o", judged / "o", "--write", "all",
+        "--on-error", "keep")  # fmt: skip
+    lines = (judged / "o").read_text().splitlines()
+    assert [line.split(" ||| ")[2] for line in lines] == ["abcdeg", "uvwxyz", "abc [X,1]"]
+    weights = LearntWeights.read(judged / "w")
+    names = [name for name in weights.names if name != "p"]
+    row = PairFeatures().matrix([("abcdef", "abcdeg")], names)[0].tolist()
+    wanted = weights.value(dict(zip(names, row, strict=True)) | {"p": 6.0})
+    assert lines[0].endswith(f"p=6 all={wanted:.5f}")
+    # A sum with other features is possible in Python.
+    rerank_grammar(judged / "o", judged / "p", Ranking({"p": -100.0}, learnt=weights, top=1),
+                   on_error="drop")  # fmt: skip
+    assert "uvwxyz" in (judged / "p").read_text()
+
+
+def test_wrong_files_are_told(judged, run):
+    _, err = run("rerank", judged / "rules", "--weights", judged / "judged.tsv", "-o",
+                 judged / "o", status=1)  # fmt: skip
+    assert "judged.tsv, line 1: wanted the columns feature, weight" in err
+    head = "feature\tweight\tmean\tscale\tlow\thigh\tmissing\n"
+    for text, told in (
+        (head + "x\t1\t0\t0\t0\t1\t0\n", "line 2: wanted a feature and six numbers"),
+        (head + "x\t1\t0\t1\t0\t1\t0\n" * 2, "line 3: x has a weight already"),
+        (head, "holds no weights"),
+    ):
+        (judged / "w").write_text(text)
+        with pytest.raises(InputError, match=told):
+            LearntWeights.read(judged / "w")
+    (judged / "w").write_text(head + "sim_whole\t1\t0\t1\t0\t1\t0\n")
+    _, err = run("rerank", judged / "rules", "--weights", judged / "w", "-o", judged / "o",
+                 status=1)  # fmt: skip
+    assert "the feature sim_whole wants a table: name one with --ngram" in err
+    assert not (judged / "o").exists()
+    run("rerank", judged / "rules", "--weights", judged / "w", "-w", "p=1", status=2)
+    (judged / "few").write_text("a\tb\t1\nc\td\t2\n")
+    _, err = run("rank", "--learn", judged / "few", "-o", judged / "o", status=1)
+    assert "too few to learn from in 5 folds" in err and not (judged / "o").exists()
+    _, err = run("rank", "--learn", judged / "judged.tsv", "--features", "none", "-o",
+                 judged / "o", status=1)  # fmt: skip
+    assert "--features: there is no none: choose among overlap" in err
+
+
+def test_a_table_gives_features_of_its_phrases(example_names):
+    table = example_names["learnt"]
+    found = PairFeatures(table)
+    names = list(found.names)
+    (row, other) = found.matrix([("the king", "the queen"), ("zzzz", "the king")]).tolist()
+    values = dict(zip(names, row, strict=True))
+    from distsim import EstimatedCosine
+
+    wanted = EstimatedCosine(table).similarity("the king", "the queen")
+    assert values["sim_whole"] == pytest.approx(wanted, abs=1e-6)
+    assert 0 < values["rare_overlap"] < values["overlap"]  # `the` is in both
+    assert math.isnan(other[names.index("sim_whole")])
+    weights = LearntWeights({"frequency": LearntWeight(1.0, 0.0, 1.0, -9.0, 99.0, 0.0)})
+    strength = table.strengths[table.find("the queen")]
+    assert weights.value(values) == pytest.approx(math.log(strength + 0.5))
