@@ -51,6 +51,8 @@ if TYPE_CHECKING:
     from distsim.extraction.options import ExtractOptions
     from distsim.grammar.alignment import RuleAligner
     from distsim.grammar.decomposition import decompose
+    from distsim.grammar.learnt_weights import LearntWeights
+    from distsim.grammar.pair_features import PairFeatures
     from distsim.grammar.pivot import PivotOptions, PivotReport, pivot_grammar
     from distsim.grammar.rerank import PPDB_COST, Ranking, RerankReport, rerank_grammar
     from distsim.grammar.score_file import ExplainedPair, explain_grammar, score_grammar
@@ -68,6 +70,7 @@ if TYPE_CHECKING:
     from distsim.paraphrase.batch import paraphrase_phrases
     from distsim.paraphrase.options import ParaphraseOptions
     from distsim.paraphrase.paraphraser import Answer, Paraphrase, Paraphraser
+    from distsim.ranking import LearntRanking, learn_ranking
     from distsim.signatures.composition import Composition
     from distsim.signatures.fingerprint import Fingerprint
     from distsim.signatures.merge import merge_tables
@@ -110,6 +113,10 @@ _HOME = {
     "IndexOptions": "indexes.build",
     "Inflections": "substitution.inflections",
     "InputError": "errors",
+    "LearntRanking": "ranking",
+    "LearntWeights": "grammar.learnt_weights",
+    "PairFeatures": "grammar.pair_features",
+    "learn_ranking": "ranking",
     "Learning": "signatures.projections.learn",
     "LearntCosine": "comparison",
     "MakeOptions": "making",
@@ -214,6 +221,8 @@ __all__ = [
     "InputError",
     "Learning",
     "LearntCosine",
+    "LearntRanking",
+    "LearntWeights",
     "MakeOptions",
     "MakeReport",
     "Mix",
@@ -226,6 +235,7 @@ __all__ = [
     "PackOptions",
     "PackReport",
     "PackedRule",
+    "PairFeatures",
     "ParameterError",
     "Paraphrase",
     "ParaphraseOptions",
@@ -265,6 +275,7 @@ __all__ = [
     "extract_rules",
     "find_faults",
     "learn",
+    "learn_ranking",
     "make_grammar",
     "merge_tables",
     "named_contexts",

@@ -48,6 +48,10 @@ class LearntRanking:
     weights: of all pairs. alone: each feature, its sign as it agrees best on the pairs that have
     it, the others at its mean. mixed: the mix, of pairs that it was not learnt from. units: what
     folds and intervals were drawn by. penalty: of the ridge, chosen by the folds.
+
+    >>> mixed = Agreement("all", 0.5, Interval(0.4, 0.6), 9)
+    >>> LearntRanking(LearntWeights({}), mixed, (), "9 connected components", 0.1).lines()
+    ['all\\t0.500\\t0.400\\t0.600\\t9']
     """
 
     weights: LearntWeights
@@ -92,6 +96,14 @@ def learn_ranking(
     Raises:
         ParameterError: too few pairs or components, or a feature is not there.
         InputError: the grammar cannot be read.
+
+    >>> from distsim import PairFeatures, learn_ranking, read_gold
+    >>> words = [f"{a}{b}{c}" for a in "bcd" for b in "ae" for c in "klmn"]
+    >>> judged = [f"{word}\\t{word[: n % 4]}x{n}\\t{n % 4}\\n" for n, word in enumerate(words)]
+    >>> _ = (folder / "judged.tsv").write_text("".join(judged))
+    >>> learnt = learn_ranking(read_gold(folder / "judged.tsv"), PairFeatures(), samples=0)
+    >>> learnt.mixed.pairs, "letters" in learnt.weights.names
+    (24, True)
     """
     if not gold.scores:
         raise ParameterError(f"{gold.name}: has no scores: name a file of phrase, phrase, score")
