@@ -303,5 +303,10 @@ def __getattr__(name: str) -> Any:
     return getattr(import_module(f"distsim.{home}"), name)
 
 
+def home_of_names() -> dict[str, str]:
+    """Return the module below distsim in which each public name is defined."""
+    return dict(_HOME)
+
+
 def __dir__() -> list[str]:
     return sorted(__all__)

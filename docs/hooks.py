@@ -9,6 +9,15 @@ _PAGES = {"README.md": "index.md"} | {
     name: name for name in ("ARCHITECTURE.md", "FORMAT.md", "CHANGELOG.md")
 }
 _LINK = re.compile(r"\[([^\]]*)\]\((?!https?:|#)([^)]*)\)")
+# The folders of the library -> the pages of its reference, in order; what is in none is left over.
+_PARTS = {
+    "Corpus and index": ("corpus", "indexes"),
+    "Signatures": ("contexts", "signatures"),
+    "Similarity": ("comparison", "nearest", "evaluation", "opposites", "ranking"),
+    "Grammars": ("bitext", "extraction", "grammar", "packs", "making"),
+    "Paraphrases": ("paraphrase", "substitution", "rewriting"),
+    "The rest": ("",),
+}
 
 
 def on_files(files: Any, config: Any) -> Any:
@@ -17,15 +26,22 @@ def on_files(files: Any, config: Any) -> Any:
 
     made = {"reference/cli.md": command_line(), "reference/api.md": names()}
     for source, page in _PAGES.items():
-        made[page] = without_links((PROJECT / source).read_text(encoding="utf-8"))
+        made[page] = linked((PROJECT / source).read_text(encoding="utf-8"))
     for page, content in made.items():
         files.append(File.generated(config, page, content=content))
     return files
 
 
-def without_links(text: str) -> str:
-    """Return text with the links to other files of the project as their words alone."""
-    return _LINK.sub(r"\1", text)
+def linked(text: str) -> str:
+    """Return text with links to pages of the site; to other files, their words alone."""
+
+    def replaced(link: re.Match[str]) -> str:
+        words, _, target = link[1], link[0], link[2].removeprefix("docs/")
+        page = _PAGES.get(target, target)
+        is_page = page in _PAGES.values() or (PROJECT / "docs" / page).is_file()
+        return f"[{words}]({page})" if is_page else words
+
+    return _LINK.sub(replaced, text)
 
 
 def command_line() -> str:
@@ -48,17 +64,15 @@ def command_line() -> str:
 
 
 def names() -> str:
-    """Return a page of every public name, from its docstring."""
-    import inspect
-
+    """Return a page of every public name, by the part of the library that it belongs to."""
     import distsim
 
-    page = ["# Python", ""]
-    for name in sorted(distsim.__all__):
-        value = getattr(distsim, name)
-        if callable(value):
-            is_error = isinstance(value, type) and issubclass(value, Exception)
-            taken = "" if is_error else inspect.signature(value)
-            page += [f"## {name}", "", "```text", f"{name}{taken}", ""]
-            page += [inspect.getdoc(value) or "", "```", ""]
+    left = {name: home for name, home in distsim.home_of_names().items()}
+    page = ["# Python", "", "All of these are imported from `distsim`.", ""]
+    for title, folders in _PARTS.items():
+        page += [f"## {title}", ""]
+        for name in sorted(left, key=str.lower):
+            if folders == ("",) or left[name].split(".")[0] in folders:
+                page += [f"::: distsim.{left[name]}.{name}", ""]
+        left = {n: home for n, home in left.items() if f"::: distsim.{home}.{n}" not in page}
     return "\n".join(page)
