@@ -1,4 +1,4 @@
-"""Examples in docstrings, as doctest reads them -> the sections that the reference shows as code."""
+"""Examples in docstrings, as doctest reads them -> sections that the reference shows as code."""
 
 import re
 from typing import Any
