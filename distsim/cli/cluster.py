@@ -1,13 +1,12 @@
 """`distsim cluster ...`: a corpus that one machine cannot hold -> the table that it would make."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
 
-from distsim.cli.console import counted, may_replace, put, say
+from distsim.cli.console import ForceOption, counted, may_replace, progress_bar, put, say
 from distsim.cli.groups import OptionGroup, grouped
 from distsim.cli.index import TextFormat
 from distsim.cli.options import (
@@ -19,9 +18,6 @@ from distsim.cli.options import (
     memory_bytes,
 )
 from distsim.cli.sign import PhraseOptions, RecipeOptions, chosen_recipe
-
-if TYPE_CHECKING:
-    from distsim.cluster.plan import Plan
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -69,6 +65,48 @@ WorkOption = Annotated[
 ]
 
 
+@app.command("sign")
+@grouped
+def sign(
+    texts: Texts,
+    output: OutputOption,
+    work: WorkOption,
+    made: RecipeOptions,
+    weighed: WeightingOptions,
+    phrases: PhraseOptions,
+    corpus: CorpusOptions,
+    master: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL", help="spark://..., yarn, k8s://..., local[4]; else Spark's own."
+        ),
+    ] = None,
+    keep_index: Annotated[
+        str | None,
+        typer.Option(metavar="FOLDER", help="Keep the parts' indexes there, to be asked as one."),
+    ] = None,
+    keep_work: Annotated[
+        bool, typer.Option("--keep-work", help="Leave what is in SHARED, for another recipe.")
+    ] = False,
+    force: ForceOption = False,
+) -> None:
+    """Sign a corpus on a Spark cluster into the table that one machine would make, byte for byte.
+
+    Run again after it was killed, it goes on with what it finds in SHARED.
+    """
+    from distsim.cluster.spark import sign_on_spark
+
+    force = may_replace(output, force)
+    with progress_bar("tasks") as bar:
+        report = sign_on_spark(
+            texts, output, work, **_settings(made, weighed, phrases, corpus), master=master,
+            keep_index=keep_index, keep_work=keep_work, force=force, progress=bar, notice=say,
+        )  # fmt: skip
+    for sentence in report.sentences():
+        say(sentence)
+    _report(output)
+
+
 @app.command("plan")
 @grouped
 def plan(
@@ -85,10 +123,12 @@ def plan(
     then those of the next stage; the last is `distsim cluster join`.
     """
     from distsim.cluster.job import Job
-    from distsim.cluster.plan import write_plan
+    from distsim.cluster.plan import make_plan, write_plan
     from distsim.cluster.stages import stages
 
-    job = Job(write_plan(_plan(texts, made, weighed, phrases, corpus), _shared(work)))
+    job = Job(
+        write_plan(make_plan(texts, **_settings(made, weighed, phrases, corpus)), _shared(work))
+    )
     put("run", job.folder)
     for stage in stages(job):
         put(stage.name, stage.n_tasks(job))
@@ -111,7 +151,7 @@ def task(
 def join(
     run: Annotated[str, typer.Argument(metavar="RUN", help="The folder that `plan` printed.")],
     output: OutputOption,
-    force: Annotated[bool, typer.Option("--force", help="Replace a table there.")] = False,
+    force: ForceOption = False,
 ) -> None:
     """Make the table of a run whose stages are all done."""
     from distsim.cluster.alone import require_all_done
@@ -125,11 +165,10 @@ def join(
     _report(output)
 
 
-def _plan(
-    texts: Sequence[str], made: RecipeOptions, weighed: WeightingOptions, phrases: PhraseOptions,
-    corpus: CorpusOptions,
-) -> "Plan":  # fmt: skip
-    from distsim.cluster.plan import make_plan
+def _settings(
+    made: RecipeOptions, weighed: WeightingOptions, phrases: PhraseOptions, corpus: CorpusOptions
+) -> dict[str, Any]:
+    """Return what make_plan is told."""
     from distsim.contexts.selection import Selection
     from distsim.corpus.normaliser import Normaliser
     from distsim.indexes.build import IndexOptions
@@ -141,12 +180,15 @@ def _plan(
     normaliser = Normaliser(
         not corpus.keep_case, corpus.fold_numbers, corpus.drop_punctuation, corpus.drop_digits
     )
-    return make_plan(
-        texts, chosen_recipe(made, weighed, plain=corpus.from_counts),
-        Selection(phrases.min_count, phrases.max_length, phrases.max_phrases),
-        IndexOptions(corpus.text_format.value, normaliser), from_counts=corpus.from_counts,
-        memory_bytes=corpus.memory, part_bytes=corpus.part_size, n_ranges=corpus.ranges,
-    )  # fmt: skip
+    return {
+        "recipe": chosen_recipe(made, weighed, plain=corpus.from_counts),
+        "selection": Selection(phrases.min_count, phrases.max_length, phrases.max_phrases),
+        "options": IndexOptions(corpus.text_format.value, normaliser),
+        "from_counts": corpus.from_counts,
+        "memory_bytes": corpus.memory,
+        "part_bytes": corpus.part_size,
+        "n_ranges": corpus.ranges,
+    }
 
 
 def _shared(work: str) -> Path:

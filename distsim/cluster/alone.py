@@ -11,7 +11,7 @@ from distsim.cluster.job import Job, open_job
 from distsim.cluster.join import join
 from distsim.cluster.packets import PacketsByRange
 from distsim.cluster.plan import Plan, write_plan
-from distsim.cluster.stages import Stage, giving, is_done, run_task, stages
+from distsim.cluster.stages import find_stage, giving, is_done, run_task, stages
 from distsim.errors import ArtifactError, ParameterError
 from distsim.parallel import Progress, no_progress
 
@@ -41,18 +41,6 @@ def run_alone_task(job: Job, name: str, number: int) -> None:
             for part in range(job.n_parts)
         )
     run_task(job, stage, number, packets)
-
-
-def find_stage(job: Job, name: str) -> Stage:
-    """Return the stage of this name.
-
-    Raises:
-        ParameterError: there is none.
-    """
-    known = {stage.name: stage for stage in stages(job)}
-    if name not in known:
-        raise ParameterError(f"no stage {name!r}: choose one of {', '.join(known)}, join")
-    return known[name]
 
 
 def require_all_done(job: Job) -> None:

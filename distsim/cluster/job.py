@@ -1,5 +1,6 @@
 """A run's folder -> what its tasks need of each other: words, frequent keys, features, parts."""
 
+import shutil
 from collections.abc import Iterator
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from distsim import storage
 from distsim.cluster.files import mapped
 from distsim.cluster.packets import read_packets
 from distsim.cluster.plan import read_plan
@@ -66,6 +68,13 @@ class Job:
     def index(self, part: int) -> CorpusIndex:
         """Return the index of a part."""
         return CorpusIndex.open(self.index_path(part))
+
+    def move_indexes(self, folder: Path) -> None:
+        """Put the parts' indexes into a folder; in order of their names they are the corpus."""
+        folder.mkdir(parents=True, exist_ok=True)
+        for part in range(self.n_parts):
+            if storage.holds_artifact(self.index_path(part)):
+                shutil.move(self.index_path(part), folder / self.index_path(part).name)
 
     @cached_property
     def words(self) -> Words:

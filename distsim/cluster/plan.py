@@ -28,7 +28,7 @@ from distsim.storage import checksum_of_settings
 PLAN = "plan.json"
 _VERSION = 1
 _PACKED = {".gz": 3, ".bz2": 4, ".xz": 4, ".zst": 3}
-_BYTES_A_TOKEN = 5
+BYTES_A_TOKEN = 5
 _BYTES_A_COUNT_LINE = 20
 _PART_BYTES = 16 << 20
 _LARGEST_PART = 1 << 30
@@ -46,6 +46,12 @@ class TextPart:
     paths: tuple[str, ...]
     names: tuple[str, ...]
     size: int
+
+    @property
+    def unpacked_size(self) -> int:
+        """About how many bytes of text the files hold."""
+        by_kind = [_PACKED.get(Path(path).suffix.lower(), 1) for path in self.paths]
+        return self.size * max(by_kind, default=1)
 
     @property
     def sources(self) -> list[Source]:
@@ -131,8 +137,8 @@ def make_plan(
         [source.path, stat.st_size, stat.st_mtime_ns]
         for source, stat in zip(sources, stats, strict=True)
     ]
-    each = _BYTES_A_COUNT_LINE if from_counts else _BYTES_A_TOKEN
-    n_tokens = sum(map(_unpacked_size, sources, [stat.st_size for stat in stats])) // each + 1
+    each = _BYTES_A_COUNT_LINE if from_counts else BYTES_A_TOKEN
+    n_tokens = sum(part.unpacked_size for part in parts) // each + 1
     key_bits = max(_FEWEST_KEY_BITS, n_tokens.bit_length() + 2 + _SPARE_BITS)
     if selection.max_phrases is not None or from_counts or key_bits > 40:
         key_bits = 64
@@ -207,8 +213,3 @@ def _parts(sources: list[Source], sizes: list[int], part_bytes: int) -> list[Tex
         )
         for a, b in parts
     ]
-
-
-def _unpacked_size(source: Source, size: int) -> int:
-    """Return about how many bytes of text a file holds."""
-    return size * _PACKED.get(Path(source.path).suffix.lower(), 1)

@@ -15,6 +15,8 @@ from typing import Any, Literal
 from distsim.cluster import tasks
 from distsim.cluster.files import replacing
 from distsim.cluster.job import Job
+from distsim.errors import ParameterError
+from distsim.parallel import Progress
 
 Over = Literal["parts", "ranges", "one"]
 Tally = dict[str, Any]
@@ -66,6 +68,18 @@ def stages(job: Job) -> list[Stage]:
     ]
 
 
+def find_stage(job: Job, name: str) -> Stage:
+    """Return the stage of this name.
+
+    Raises:
+        ParameterError: there is none.
+    """
+    known = {stage.name: stage for stage in stages(job)}
+    if name not in known:
+        raise ParameterError(f"no stage {name!r}: choose one of {', '.join(known)}")
+    return known[name]
+
+
 def report_path(job: Job, stage: Stage, number: int) -> Path:
     """Return where a task says that it is done, and what it came to."""
     return job.folder / "done" / f"{stage.name}-{number:06d}.json"
@@ -95,16 +109,23 @@ def giving(job: Job, stage: Stage, number: int) -> Iterator[tuple[int, bytes]]:
 
 
 def run_task(
-    job: Job, stage: Stage, number: int, packets: Iterable[bytes] = (), **options: Any
+    job: Job,
+    stage: Stage,
+    number: int,
+    packets: Iterable[bytes] = (),
+    progress: Progress | None = None,
 ) -> None:
-    """Run a task that gives no packets."""
+    """Run a task that gives no packets.
+
+    progress: for a stage that tells of its own.
+    """
     with _reported(job, stage, number) as tally:
         if stage.takes is not None:
             stage.run(job, number, packets, tally)
         elif stage.gathers is not None:
             stage.run(job, reports(job, stage.gathers), tally)
         elif stage.over == "one":
-            stage.run(job, tally, **options)
+            stage.run(job, tally, **({} if progress is None else {"progress": progress}))
         else:
             stage.run(job, number, tally)
 
