@@ -1,4 +1,4 @@
-"""The table of one machine from Spark's processes: two workers, each with an executor of its own."""
+"""The table of one machine from Spark: two workers, each with an executor of its own."""
 
 import os
 import re
