@@ -34,6 +34,7 @@ from distsim.cli import (
     pivot,
     rank,
     rerank,
+    rewrite,
     score,
     serve,
     sign,
@@ -111,6 +112,9 @@ _signatures(
 _paraphrases("paraphrase", paraphrase.paraphrase, "Find what else could be said, and why.")
 _paraphrases(
     "substitute", substitute.substitute, "Find what fits in a phrase's place in its sentence."
+)
+_paraphrases(
+    "rewrite", rewrite.rewrite, "Rewrite whole sentences: simpler, shorter, or only otherwise."
 )
 _paraphrases("augment", augment.augment, "Add rules for unknown phrases to a phrase table.")
 

@@ -1,4 +1,4 @@
-"""Paths of tables and indexes -> what --exact needs."""
+"""Paths of tables, indexes, models -> what measures similarity; what tells likely sentences."""
 
 from typing import TYPE_CHECKING
 
@@ -7,7 +7,22 @@ from distsim.errors import ParameterError
 if TYPE_CHECKING:
     from distsim.comparison import ComposedCosine, ExactCosine, LearntCosine, StoredCosine
     from distsim.grammar.pair_features import PairFeatures
+    from distsim.rewriting.language_model import LanguageModel
     from distsim.signatures.table import SignatureTable
+
+
+def language_model(index: str | None, arpa: str | None) -> "LanguageModel":
+    """Return the language model that an index or an ARPA file is.
+
+    Raises:
+        ParameterError: neither is named, or both are.
+    """
+    from distsim.indexes.corpus_index import CorpusIndex
+    from distsim.rewriting.language_model import ArpaModel, IndexModel
+
+    if (index is None) == (arpa is None):
+        raise ParameterError("name one language model: --index INDEX, or --arpa FILE")
+    return IndexModel(CorpusIndex.open(index)) if index is not None else ArpaModel(str(arpa))
 
 
 def exact_cosine(

@@ -32,6 +32,25 @@ class PackedRule(NamedTuple):
     cost: float
 
 
+class RuleArrays(NamedTuple):
+    """A packed grammar as it lies on disk, mapped; rules of a source stand together, best first.
+
+    symbols: the vocabulary, words and gaps; labels: left-hand sides by number. source_starts:
+    uint64[sources + 1] into sources, symbols of source sides; rule_starts: uint64[sources + 1],
+    the rules of each source. target_starts: uint64[rules + 1] into targets. rule_labels:
+    uint16[rules].
+    """
+
+    symbols: Vocabulary
+    labels: list[str]
+    source_starts: np.ndarray
+    sources: np.ndarray
+    rule_starts: np.ndarray
+    target_starts: np.ndarray
+    targets: np.ndarray
+    rule_labels: np.ndarray
+
+
 class GrammarIndex:
     """The rules of a packed grammar by their source side; only what is asked for is read.
 
@@ -92,6 +111,29 @@ class GrammarIndex:
     def parameters(self) -> dict[str, Any]:
         """What the grammar was packed from and how."""
         return self.artifact.parameters
+
+    @property
+    def feature_names(self) -> list[str]:
+        """The features that its rules may have."""
+        return list(self._names)
+
+    def arrays(self) -> RuleArrays:
+        """Return the rules as arrays, for what reads many of them at once."""
+        return RuleArrays(
+            self._vocabulary, self._labels, self._source_starts, self._sources, self._starts,
+            self._target_starts, self._targets, self._label,
+        )  # fmt: skip
+
+    def feature_of(self, name: str, rules: np.ndarray) -> np.ndarray:
+        """Return a feature of some rules by their numbers, float64; NaN where one has none.
+
+        Raises:
+            ParameterError: there is no such feature.
+        """
+        for known, codes, table in self._columns:
+            if known == name:
+                return decode(np.asarray(codes[rules]), table)
+        raise ParameterError(f"feature {name!r}: choose of {', '.join(self._names)}")
 
     def rules(
         self, source: str, *, label: str | None = None, size: str = "XXXL", most: int | None = None

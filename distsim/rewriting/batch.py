@@ -1,0 +1,184 @@
+"""Sentences of files -> their rewritings, in order; one that fails stands alone; resumed."""
+
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from distsim.corpus.lines import read_lines
+from distsim.corpus.sources import file_label
+from distsim.errors import InputError, ParameterError
+from distsim.parallel import ordered_map
+from distsim.rewriting.rewriter import Rewriter, Rewriting
+from distsim.storage import checksum_of_settings, require_head, resumable_lines
+
+NOT_AVAILABLE = "NA"
+
+
+class Task(NamedTuple):
+    """A line of the input, from 1; its file, for messages; its tree, empty where it has none."""
+
+    line: int
+    text: str
+    where: str
+    tree: str | None
+
+
+class Answer(NamedTuple):
+    """What became of a line; fault: why it has no rewriting, where it has none."""
+
+    task: Task
+    found: list[Rewriting]
+    fault: str | None
+
+
+def read_tasks(paths: Iterable[str | Path], trees: str | Path | None) -> list[Task]:
+    """Return the sentences of files (`-`: standard input), with their trees line by line.
+
+    Raises:
+        InputError: a file cannot be read, is not UTF-8, or there are more or fewer trees.
+    """
+    tasks: list[Task] = []
+    for path in paths:
+        for number, raw in read_lines(path):
+            where = f"{file_label(path)}, line {number}"
+            tasks.append(Task(len(tasks) + 1, _decoded(raw, where), where, None))
+    if trees is None:
+        return tasks
+    texts = [_decoded(raw, f"{trees}, line {number}") for number, raw in read_lines(trees)]
+    if len(texts) != len(tasks):
+        raise InputError(
+            f"{trees}: {len(texts):,} lines for {len(tasks):,} sentences: give a tree a line, an "
+            "empty line where there is none"
+        )
+    return [task._replace(tree=text) for task, text in zip(tasks, texts, strict=True)]
+
+
+def _decoded(raw: bytes, where: str) -> str:
+    try:
+        return raw.decode().rstrip("\r\n")
+    except UnicodeDecodeError:
+        raise InputError(f"{where}: is not valid UTF-8: convert the file to UTF-8") from None
+
+
+def answers(
+    rewriter: Rewriter, tasks: Iterable[Task], n: int, jobs: int | None = None
+) -> Iterator[Answer]:
+    """Yield what becomes of every line, in order, whatever became of the others."""
+
+    def answer(task: Task) -> Answer:
+        try:
+            found = rewriter.rewrite(task.text, n, tree=task.tree)
+        except ParameterError as error:
+            return Answer(task, [], f"{task.where}: {error}")
+        if not found:
+            reason = "the line is empty" if not task.text.strip() else "nothing was found"
+            return Answer(task, [], f"{task.where}: {reason}")
+        return Answer(task, found, None)
+
+    yield from ordered_map(answer, tasks, jobs)
+
+
+def answer_lines(answer: Answer, *, why: bool = False, as_json: bool = False) -> list[str]:
+    """Return what is written of an answer: line, rank, score, sentence; NA where it has none.
+
+    why: each is followed by lines `line rank why before after label score features`.
+    """
+    task = answer.task
+    if as_json:
+        return [
+            json.dumps({
+                "line": task.line,
+                "rewritings": [_record(one, why) for one in answer.found],
+                "fault": answer.fault,
+            }, ensure_ascii=False)
+        ]  # fmt: skip
+    if not answer.found:
+        return [_row(task.line, 1, NOT_AVAILABLE, task.text.strip())]
+    lines = []
+    for rank, one in enumerate(answer.found, 1):
+        lines.append(_row(task.line, rank, f"{one.score:.6f}", one.sentence))
+        for step in one.steps if why else ():
+            counted = " ".join(f"{name}={value:.6g}" for name, value in step.features.items())
+            lines.append(
+                _row(task.line, rank, "why", step.before, step.after, step.label,
+                     f"{step.score:.6f}", counted)
+            )  # fmt: skip
+        if why:
+            counted = " ".join(f"{name}={value:.6g}" for name, value in one.features.items())
+            lines.append(_row(task.line, rank, "sum", counted))
+    return lines
+
+
+def _record(one: Rewriting, why: bool) -> dict[str, object]:
+    record: dict[str, object] = {"sentence": one.sentence, "score": round(one.score, 6)}
+    if why:
+        record["features"] = one.features
+        record["steps"] = [step._asdict() for step in one.steps]
+    return record
+
+
+def _row(*columns: object) -> str:
+    return "\t".join(str(column).replace("\t", " ") for column in columns)
+
+
+def rewrite_file(
+    rewriter: Rewriter,
+    tasks: list[Task],
+    path: str | Path,
+    n: int,
+    *,
+    why: bool = False,
+    as_json: bool = False,
+    jobs: int | None = None,
+) -> Iterator[Answer]:
+    """Write the rewritings of all sentences to `path`; yield the answers made in this run.
+
+    What is finished is kept in `<path>.part`, also when the run is killed; the same call goes on
+    there and ends with the same bytes, whatever the number of jobs.
+
+    Raises:
+        InputError: `path` or its part was begun with other settings; its folder does not exist.
+    """
+    path = Path(path)
+    if path.is_dir() or not path.parent.is_dir():
+        raise InputError(f"{path}: cannot be written: name a file in a folder that exists")
+    settings = {
+        "pack": rewriter.grammar.index.artifact.checksum,
+        "model": rewriter.model.name,
+        "weights": dict(rewriter.weights.values),
+        "options": dict(rewriter.options.manifest()),
+        "written": [n, why, as_json],
+        "sentences": checksum_of_settings([[task.text, task.tree] for task in tasks]),
+    }
+    head = f"# distsim rewrite {checksum_of_settings(settings)}\n".encode()
+    if path.exists():
+        require_head(path, head)
+        return
+    part = path.with_name(path.name + ".part")
+    done = 0
+    with suppress(FileNotFoundError):
+        done = _cut_last(part, as_json)
+    with resumable_lines(path, head) as out:
+        for answer in answers(rewriter, tasks[done:], n, jobs):
+            lines = answer_lines(answer, why=why, as_json=as_json)
+            out.write("".join(f"{line}\n" for line in lines).encode(errors="replace"))
+            yield answer
+
+
+def _cut_last(part: Path, as_json: bool) -> int:
+    """Cut the last sentence off a part, perhaps not whole; return how many stand before it."""
+    text = part.read_bytes()
+    lines = text[: text.rfind(b"\n") + 1].splitlines(keepends=True)
+    numbers = []
+    for line in lines[1:]:
+        number = json.loads(line)["line"] if as_json else line.partition(b"\t")[0]
+        numbers.append(int(number))
+    if not numbers:
+        return 0
+    last = numbers[-1]
+    kept = 1 + numbers.index(last)
+    with open(part, "r+b") as file:
+        file.truncate(sum(map(len, lines[:kept])))
+    return last - 1

@@ -1,0 +1,100 @@
+"""Features of a whole sentence by name: those of the pack's rules, and those that are counted."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+LM = "LM"  # ln p of the sentence
+WORDS = "Words"  # words of the sentence
+GLUE = "Glue"  # neighbours put side by side
+KEPT = "Kept"  # words that stay as they are, by no rule
+UNKNOWN = "Unknown"  # of them, words that no rule knows
+RULES = "Rules"  # rules used
+DELETED = "Deleted"  # words left out
+DELETED_RARITY = "DeletedRarity"  # how rare they are, -ln p summed
+DELETIONS = "Deletions"  # times that something is left out
+RARITY_DIFF, RAREST_DIFF = (
+    "RarityDiff",
+    "RarestDiff",
+)  # mean and most of a rule's -ln p, after - before
+UNKNOWN_DIFF = "UnknownDiff"  # words that the language model has not, after - before
+
+OF_SENTENCES = (LM, WORDS, GLUE, KEPT, UNKNOWN, DELETED, DELETED_RARITY, DELETIONS)
+OF_RULES = (
+    RULES, "SourceWords", "TargetWords", "WordCountDiff", "CharCountDiff", "WordLenDiff",
+    "WordLogCR", "CharLogCR", RARITY_DIFF, RAREST_DIFF, UNKNOWN_DIFF,
+)  # fmt: skip
+
+
+def deleted(what: str) -> str:
+    """Return the feature that counts deletions of a kind.
+
+    >>> deleted("PP")
+    'Deleted(PP)'
+    """
+    return f"Deleted({what})"
+
+
+def missing(name: str) -> str:
+    """Return the feature that counts rules without another one.
+
+    >>> missing("sim_ngram")
+    'Missing(sim_ngram)'
+    """
+    return f"Missing({name})"
+
+
+class Side:
+    """What is counted of a side of rules: float64 arrays, one entry a rule.
+
+    words, chars: gaps counted as one of each. total, most: -ln p of its words, summed, and of
+    the rarest. unknown: words that the language model has not. terminals: words without gaps.
+    """
+
+    def __init__(
+        self, starts: np.ndarray, stops: np.ndarray, symbols: np.ndarray, facts: np.ndarray
+    ) -> None:
+        lengths = (stops - starts).astype(np.int64)
+        begins = np.cumsum(lengths) - lengths
+        places = np.arange(int(lengths.sum())) - np.repeat(begins, lengths)
+        rows = facts[symbols[np.repeat(starts.astype(np.int64), lengths) + places]]
+        owner = np.repeat(np.arange(lengths.size), lengths)
+
+        def added(column: int) -> Any:
+            return np.asarray(np.bincount(owner, rows[:, column], lengths.size))
+
+        self.words = lengths.astype(np.float64)
+        self.chars, self.total = added(0), added(1)
+        self.unknown, self.terminals = added(2), added(3)
+        self.most = np.zeros(lengths.size)
+        np.maximum.at(self.most, owner, rows[:, 1])
+
+    @property
+    def mean(self) -> np.ndarray:
+        """The mean of its words' -ln p, 0 where it has none."""
+        return np.asarray(self.total / np.maximum(self.terminals, 1))
+
+
+def of_rules(source: Side, target: Side) -> dict[str, np.ndarray]:
+    """Return the features that are counted on rules, by name (OF_RULES)."""
+    one = np.ones(source.words.size)
+    values = (
+        one,
+        source.words,
+        target.words,
+        target.words - source.words,
+        target.chars - source.chars,
+        target.chars / np.maximum(target.words, 1) - source.chars / np.maximum(source.words, 1),
+        np.log1p(target.words) - np.log1p(source.words),
+        np.log1p(target.chars) - np.log1p(source.chars),
+        target.mean - source.mean,
+        target.most - source.most,
+        target.unknown - source.unknown,
+    )
+    return dict(zip(OF_RULES, values, strict=True))
+
+
+def vector(names: Sequence[str], values: dict[str, float]) -> np.ndarray:
+    """Return features as a row in the order of names, float64; 0 where there is none."""
+    return np.array([values.get(name, 0.0) for name in names])

@@ -1,0 +1,243 @@
+"""A packed grammar -> a trie of its source sides; a sentence -> the rules that match in it."""
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from distsim.corpus.escapes import unescape
+from distsim.kernels import rewriting as kernel
+from distsim.kernels.compiled import frozen
+from distsim.packs.grammar_index import GrammarIndex
+from distsim.rewriting import features
+from distsim.rewriting.language_model import LanguageModel
+from distsim.rewriting.weights import Weights
+
+X = "X"
+_GAP = re.compile(r"\[([^\[\]\s]*),(\d+)\]")
+_MOST_GAPS = 2
+
+
+class Trie(NamedTuple):
+    """Source sides by their symbols; node 0 is the root, the children of a node stand together.
+
+    children: int64[nodes + 1]; symbols: int64[nodes], by which a node is reached: labels of
+    gaps, then words. node_sources: int64[nodes + 1] into sources, int64.
+    """
+
+    children: np.ndarray
+    symbols: np.ndarray
+    node_sources: np.ndarray
+    sources: np.ndarray
+
+
+class Grammar:
+    """The rules of a pack, ready to be matched with sentences; may be shared by threads.
+
+    labels: left-hand sides and labels of gaps, by number. x: the number of X, -1 for none.
+    """
+
+    def __init__(self, index: GrammarIndex, model: LanguageModel, longest: int) -> None:
+        self.index = index
+        self.arrays = index.arrays()
+        vocabulary = self.arrays.symbols
+        words = vocabulary.words(np.arange(len(vocabulary)))
+        numbers = {label: number for number, label in enumerate(self.arrays.labels)}
+        gap_label = np.full(len(words), -1, np.int64)
+        gap_number = np.zeros(len(words), np.int64)
+        for symbol, word in enumerate(words):
+            found = _GAP.fullmatch(word) if word.startswith("[") else None
+            if found is not None:
+                gap_label[symbol] = numbers.setdefault(found[1] or X, len(numbers))
+                gap_number[symbol] = int(found[2])
+        self.labels = list(numbers)
+        self.label_numbers = numbers
+        self.x = numbers.get(X, -1)
+        self.words = words
+        self.is_gap = gap_label >= 0
+        self._gap_label, self._gap_number = gap_label, gap_number
+        self._symbol_of = {word: number for number, word in enumerate(words) if word}
+        self.word_ids = model.ids(words)
+        self.word_ids[self.is_gap] = -1
+        self._model = model
+        self.trie, self.flipped, self.left_out = self._trie(longest)
+        rarity = np.where(self.is_gap, 0.0, model.rarity(words))
+        chars = np.array(
+            [1 if gap else len(word) for gap, word in zip(self.is_gap, words, strict=True)]
+        )
+        unknown = (self.word_ids < 0) & ~self.is_gap
+        self._facts = np.column_stack([chars, rarity, unknown, ~self.is_gap]).astype(np.float64)
+
+    @property
+    def share_known(self) -> float:
+        """The share of the pack's words that the language model knows; 1 of a pack of none."""
+        mine = ~self.is_gap[1:]
+        return float(np.mean(self.word_ids[1:][mine] >= 0)) if mine.any() else 1.0
+
+    @property
+    def feature_names(self) -> list[str]:
+        """The features that a rule can have."""
+        names = self.index.feature_names
+        counted = [name for name in features.OF_RULES if name not in names]
+        return [*names, *map(features.missing, names), *counted]
+
+    def codes(self, tokens: Sequence[str]) -> np.ndarray:
+        """Return tokens as symbols of the trie, -1 where no rule knows them; int64."""
+        return np.array([self._code(token) for token in tokens], np.int64)
+
+    def _code(self, token: str) -> int:
+        for form in (token, token.lower(), unescape(token)):
+            symbol = self._symbol_of.get(form)
+            if symbol is not None and not self.is_gap[symbol]:
+                return len(self.labels) + symbol
+        return -1
+
+    def matches(self, codes: np.ndarray, possible: np.ndarray, most: int) -> np.ndarray:
+        """Return where source sides match, as kernels.rewriting.find_matches; fills `possible`."""
+        trie = self.trie
+        found: np.ndarray = kernel.find_matches(
+            trie.children, trie.symbols, trie.node_sources, trie.sources,
+            frozen(self.arrays.rule_starts), frozen(self.arrays.rule_labels), frozen(codes),
+            possible, possible.shape[1] - 1, most,
+        )  # fmt: skip
+        return found
+
+    def sources_of(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the symbols of source sides end to end, and where each begins; int64."""
+        starts = self.arrays.source_starts
+        return _runs(starts[numbers], starts[numbers + 1], self.arrays.sources)
+
+    def targets_of(self, rules: np.ndarray, sources: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return rules' targets end to end, and where each begins, int64.
+
+        Words are symbols; -1 and -2 are the first and the second gap of the source side.
+        """
+        starts = self.arrays.target_starts
+        symbols, begins = _runs(starts[rules], starts[rules + 1], self.arrays.targets)
+        of_rule = np.repeat(sources, np.diff(begins))
+        numbers = self._gap_number[symbols]
+        numbers = np.where(self.flipped[of_rule], 3 - numbers, numbers)
+        numbers = np.where(self.gap_labels[of_rule, 1] < 0, 1, numbers)
+        return np.where(self.is_gap[symbols], -numbers, symbols), begins
+
+    def rules_of(self, sources: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the first rules of source sides, `most` of each, and where each begins; int64."""
+        first = self.arrays.rule_starts[sources].astype(np.int64)
+        stop = np.minimum(self.arrays.rule_starts[sources + 1].astype(np.int64), first + most)
+        begins = np.concatenate([[0], np.cumsum(stop - first)])
+        places = np.arange(int(begins[-1])) - np.repeat(begins[:-1], stop - first)
+        return np.repeat(first, stop - first) + places, begins
+
+    def all_features(
+        self, rules: np.ndarray, sources: np.ndarray, names: Sequence[str]
+    ) -> np.ndarray:
+        """Return features of rules by name, float64[rules, names]; 0 where there is none."""
+        out = np.zeros((rules.size, len(names)))
+        own = set(self.index.feature_names)
+        counted: dict[str, np.ndarray] = {}
+        if any(name in features.OF_RULES and name not in own for name in names):
+            arrays = self.arrays
+            counted = features.of_rules(
+                features.Side(
+                    arrays.source_starts[sources], arrays.source_starts[sources + 1],
+                    arrays.sources, self._facts,
+                ),
+                features.Side(
+                    arrays.target_starts[rules], arrays.target_starts[rules + 1],
+                    arrays.targets, self._facts,
+                ),
+            )  # fmt: skip
+        for column, name in enumerate(names):
+            if name in own:
+                out[:, column] = np.nan_to_num(self.index.feature_of(name, rules))
+            elif name in counted:
+                out[:, column] = counted[name]
+            else:
+                plain = name.removeprefix("Missing(").removesuffix(")")
+                if plain != name and plain in own:
+                    out[:, column] = np.isnan(self.index.feature_of(plain, rules))
+        return out
+
+    def scorer(self, weights: Weights) -> "RuleScores":
+        """Return what scores rules by weights."""
+        return RuleScores(self, weights)
+
+    def _trie(self, longest: int) -> tuple[Trie, np.ndarray, int]:
+        """Return (trie, of which sources the second gap stands first, sources left out)."""
+        arrays = self.arrays
+        starts = arrays.source_starts.astype(np.int64)
+        symbols = arrays.sources.astype(np.int64)
+        lengths = np.diff(starts)
+        owner = np.repeat(np.arange(lengths.size), lengths)
+        gaps = np.flatnonzero(self.is_gap[symbols])
+        n_gaps = np.bincount(owner[gaps], minlength=lengths.size)
+        numbers = self._gap_number[symbols]
+        flipped = np.zeros(lengths.size, bool)
+        sound = (n_gaps <= _MOST_GAPS) & (lengths > 0) & (lengths <= longest)
+        first_gap = np.zeros(lengths.size, np.int64)
+        first_gap[owner[gaps[::-1]]] = numbers[gaps[::-1]]
+        last_gap = np.zeros(lengths.size, np.int64)
+        last_gap[owner[gaps]] = numbers[gaps]
+        two = n_gaps == 2
+        sound &= ~two | ((first_gap + last_gap == 3) & (first_gap > 0) & (last_gap > 0))
+        flipped[two] = first_gap[two] == 2
+        n_labels = len(self.labels)
+        codes = np.where(self.is_gap[symbols], self._gap_label[symbols], n_labels + symbols)
+        node = np.where(sound, 0, -1)
+        reached, parents = [np.array([-1])], [np.array([-1])]
+        n_nodes = 1
+        alive = np.flatnonzero(sound)
+        depth = 0
+        while alive.size:
+            keys = node[alive] << 32 | codes[starts[alive] + depth]
+            distinct, inverse = np.unique(keys, return_inverse=True)
+            node[alive] = n_nodes + inverse
+            reached.append(distinct & 0xFFFFFFFF)
+            parents.append(distinct >> 32)
+            n_nodes += distinct.size
+            depth += 1
+            alive = alive[lengths[alive] > depth]
+        parent = np.concatenate(parents)
+        children = np.searchsorted(parent, np.arange(n_nodes + 1))
+        self.gap_labels = np.full((lengths.size, 2), -1, np.int64)
+        last = owner[gaps[::-1]]
+        self.gap_labels[owner[gaps], 1] = self._gap_label[symbols[gaps]]
+        self.gap_labels[last, 0] = self._gap_label[symbols[gaps[::-1]]]
+        self.gap_labels[n_gaps == 1, 1] = -1
+        ends = np.flatnonzero(sound)
+        order = ends[np.argsort(node[ends], kind="stable")]
+        node_sources = np.searchsorted(node[order], np.arange(n_nodes + 1))
+        trie = Trie(
+            frozen(children), frozen(np.concatenate(reached)), frozen(node_sources), frozen(order)
+        )
+        return trie, flipped, int(lengths.size - ends.size)
+
+
+def _runs(
+    starts: np.ndarray, stops: np.ndarray, values: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return values[start:stop] of every run end to end, and where each begins; int64."""
+    lengths = (stops - starts).astype(np.int64)
+    begins = np.concatenate([[0], np.cumsum(lengths)])
+    places = np.arange(int(begins[-1])) - np.repeat(begins[:-1], lengths)
+    return values[np.repeat(starts.astype(np.int64), lengths) + places].astype(np.int64), begins
+
+
+class RuleScores:
+    """Rules' scores by weights, each made once; may be shared by threads."""
+
+    def __init__(self, grammar: Grammar, weights: Weights) -> None:
+        self._grammar = grammar
+        names = [name for name in grammar.feature_names if weights.get(name) != 0.0]
+        self._names = names
+        self._weights = np.array([weights.get(name) for name in names])
+        self.values = np.full(len(grammar.index), np.nan)
+
+    def fill(self, rules: np.ndarray, sources: np.ndarray) -> np.ndarray:
+        """Make the scores of rules that have none yet; return all of them, float64 by rule."""
+        new = np.isnan(self.values[rules])
+        if new.any():
+            values = self._grammar.all_features(rules[new], sources[new], self._names)
+            self.values[rules[new]] = values @ self._weights
+        return self.values

@@ -1,0 +1,200 @@
+"""An index, or an ARPA file -> what the kernels ask for ln p of a word after others."""
+
+import math
+import re
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from distsim.corpus.lines import read_lines
+from distsim.corpus.sources import file_label
+from distsim.corpus.vocabulary import hash_texts
+from distsim.errors import InputError, ParameterError
+from distsim.indexes.corpus_index import CorpusIndex
+from distsim.kernels import ngram_model as kernel
+from distsim.kernels.compiled import frozen
+
+ORDER = 5
+_TRUST = 16.0
+_CACHE = 1 << 16
+_LN10 = math.log(10.0)
+_UNKNOWN_LOG = -20.0
+_SECTION = re.compile(r"\\(\d+)-grams:")
+
+
+class LanguageModel:
+    """Log probabilities of words after others; may be shared by threads.
+
+    order: the longest n-grams. end: the id of the word that ends a sentence.
+    """
+
+    order: int
+    end: int
+    name: str
+
+    def __init__(self, parts: tuple[Any, ...], n_shards: int, order: int, end: int) -> None:
+        self._parts = parts
+        self._n_shards = n_shards
+        self.order = order
+        self.end = end
+        self._own = threading.local()
+
+    def ids(self, words: Sequence[str]) -> np.ndarray:
+        """Return the id of every word, -1 where it is not known; int64."""
+        raise NotImplementedError
+
+    def rarity(self, words: Sequence[str]) -> np.ndarray:
+        """Return -ln p of every word by itself, float64; higher is rarer."""
+        raise NotImplementedError
+
+    @property
+    def model(self) -> tuple[Any, ...]:
+        """What kernels take, with caches of this thread's own."""
+        caches = getattr(self._own, "caches", None)
+        if caches is None:
+            caches = (
+                np.zeros(_CACHE, np.uint64),
+                np.zeros((_CACHE, self._n_shards), np.int64),
+                np.zeros((_CACHE, self._n_shards), np.int64),
+                np.zeros(_CACHE, np.uint64),
+                np.zeros(_CACHE, np.float64),
+            )
+            self._own.caches = caches
+        return (*self._parts, caches)
+
+    def log_probability(self, words: Sequence[str]) -> float:
+        """Return ln p of a sentence of words, its end included."""
+        return self.of_ids(self.ids(words))
+
+    def of_ids(self, ids: np.ndarray) -> float:
+        """Return ln p of a sentence by its words' ids."""
+        return float(kernel.sentence_log(self.model, frozen(ids), self.order, self.end))
+
+
+class IndexModel(LanguageModel):
+    """An index as an n-gram model, by Dirichlet smoothing at every length; nothing is stored.
+
+    Arguments:
+        order: the longest n-grams. trust: a history seen so often weighs as much as the shorter
+            one; higher smooths more.
+    """
+
+    def __init__(self, index: CorpusIndex, order: int = ORDER, trust: float = _TRUST) -> None:
+        if order < 2:
+            raise ParameterError(f"order {order}: choose 2 or more")
+        shards = index.shards
+        table = (np.zeros(1, np.uint64), np.zeros((1, 2)))
+        numbers = np.array([index.n_tokens, trust, 0.0])
+        parts = (
+            tuple(shard.tokens for shard in shards),
+            tuple(shard.suffixes for shard in shards),
+            tuple(shard.word_starts for shard in shards),
+            table,
+            numbers,
+        )
+        super().__init__(parts, len(shards), order, 0)
+        self._index = index
+        self._counts = index.word_counts().astype(np.float64)
+        self._normaliser = index.options.normaliser
+        self.name = str(index.parameters["corpus"])
+
+    def ids(self, words: Sequence[str]) -> np.ndarray:
+        """Return the id of every word in the index's normal form, -1 where it has none; int64."""
+        normal = [self._normaliser.token(word).encode(errors="replace") for word in words]
+        if not normal:
+            return np.empty(0, np.int64)
+        ids = self._index.vocabulary.find(hash_texts(normal))
+        return np.where(ids > 0, ids, -1)
+
+    def rarity(self, words: Sequence[str]) -> np.ndarray:
+        """Return -ln p of every word by itself, float64; higher is rarer."""
+        ids = self.ids(words)
+        counts = np.where(ids > 0, self._counts[ids], 0.0)
+        return np.log((self._index.n_tokens + 0.5) / (counts + 0.5))
+
+
+class ArpaModel(LanguageModel):
+    """A back-off model read from an ARPA file, in memory.
+
+    Raises:
+        InputError: the file is none; the message names file and line.
+    """
+
+    def __init__(self, path: str | Path, order: int | None = None) -> None:
+        words: dict[str, int] = {"<s>": 0, "</s>": 1}
+        keys: list[np.ndarray] = []
+        values: list[np.ndarray] = []
+        longest = 0
+        self._logs: dict[int, float] = {}
+        for length, rows in _sections(path):
+            if order is not None and length > order:
+                break
+            longest = length
+            ids = np.array(
+                [words.setdefault(word, len(words)) if length == 1 else words.get(word, -1)
+                 for row in rows for word in row[1]], np.int64,
+            )  # fmt: skip
+            numbers = np.array([(row[0], row[2]) for row in rows]).reshape(-1, 2) * _LN10
+            keys.append(kernel.keys_of_rows(frozen(ids), length))
+            values.append(np.minimum(numbers, [[0.0, np.inf]]))
+            if length == 1:
+                self._logs = dict(zip(ids.tolist(), numbers[:, 0].tolist(), strict=True))
+        if longest < 1:
+            raise InputError(f"{path}: has no n-grams: wanted a file in ARPA's format")
+        n = sum(one.size for one in keys)
+        table_keys = np.zeros(max(2, 1 << (2 * n).bit_length()), np.uint64)
+        table_values = np.zeros((table_keys.size, 2))
+        for some, numbers in zip(keys, values, strict=True):
+            kernel.add_to_table(table_keys, table_values, frozen(some), frozen(numbers))
+        unknown = self._logs.get(words.get("<unk>", -2), _UNKNOWN_LOG)
+        nothing = (frozen(np.zeros(1, np.uint32)),)
+        parts = (
+            nothing, nothing, nothing, (table_keys, table_values), np.array([1.0, 1.0, unknown]),
+        )  # fmt: skip
+        super().__init__(parts, 1, longest if order is None else min(order, longest), 1)
+        self.order = max(2, self.order)
+        self._words = words
+        self._unknown = unknown
+        self.name = Path(path).name
+
+    def ids(self, words: Sequence[str]) -> np.ndarray:
+        """Return the id of every word, as it is or in lower case, -1 where there is none; int64."""
+        known = self._words
+        return np.array([known.get(word, known.get(word.lower(), -1)) for word in words], np.int64)
+
+    def rarity(self, words: Sequence[str]) -> np.ndarray:
+        """Return -ln p of every word by itself, float64; higher is rarer."""
+        return np.array([-self._logs.get(i, self._unknown) for i in self.ids(words).tolist()])
+
+
+def _sections(path: str | Path) -> Iterator[tuple[int, list[tuple[float, list[str], float]]]]:
+    """Yield the rows (log10 p, words, log10 back-off) of each length of an ARPA file."""
+    length = 0
+    rows: list[tuple[float, list[str], float]] = []
+    for number, raw in read_lines(path):
+        line = raw.decode(errors="replace").strip()
+        section = _SECTION.fullmatch(line)
+        if section is not None or line == "\\end\\":
+            if length:
+                yield length, rows
+            rows = []
+            if section is None:
+                return
+            length = int(section[1])
+        elif line and length:
+            columns = line.split()
+            wide = len(columns) - 1 - length
+            try:
+                if wide not in (0, 1):
+                    raise ValueError
+                back_off = float(columns[-1]) if wide else 0.0
+                rows.append((float(columns[0]), columns[1 : 1 + length], back_off))
+            except ValueError:
+                raise InputError(
+                    f"{file_label(path)}, line {number}: {line!r} is no {length}-gram: wanted a "
+                    "number, the words, perhaps a number: repair the line"
+                ) from None
+    raise InputError(f"{file_label(path)}: has no \\end\\: wanted a whole file in ARPA's format")

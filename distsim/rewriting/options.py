@@ -1,0 +1,54 @@
+"""How a sentence is rewritten: limits of the search, and what is asked of its result."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from distsim.errors import ParameterError
+
+MOST_TOKENS = 2000
+
+
+@dataclass(frozen=True)
+class RewriteOptions:
+    """How a sentence is rewritten.
+
+    Arguments:
+        span: rules cover so many tokens at most; higher moves more, and takes longer.
+        pops: so many combinations of a span are looked at; higher finds better sentences.
+        rules: so many of a source side's rules are used, the best by their weights.
+        looked_at: of those, so many are looked at, the best by the pack's order.
+        deletes: words and constituents may be left out.
+        length: the words kept, as a share of the sentence's; None asks for nothing.
+        keep: words that must not vanish. avoid: words that must not be used.
+    """
+
+    span: int = 10
+    pops: int = 50
+    rules: int = 20
+    looked_at: int = 100
+    deletes: bool = True
+    length: float | None = None
+    keep: tuple[str, ...] = ()
+    avoid: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name, low, high in (
+            ("span", 1, 50), ("pops", 1, None), ("rules", 1, None), ("looked_at", 1, None),
+        ):  # fmt: skip
+            value = getattr(self, name)
+            if value < low or (high is not None and value > high):
+                wanted = f"{low} to {high}" if high is not None else f"{low} or more"
+                raise ParameterError(f"`{name}` {value}: choose {wanted}")
+        if self.length is not None and not self.length > 0:
+            raise ParameterError(f"`length` {self.length}: choose a share above 0, such as .7")
+        both = sorted(set(self.keep) & set(self.avoid))
+        if both:
+            raise ParameterError(f"{both[0]!r} is to be kept and to be avoided: choose one")
+
+    def manifest(self) -> Mapping[str, Any]:
+        """Return what a result depends on."""
+        return {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in vars(self).items()
+        }

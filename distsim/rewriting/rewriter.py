@@ -1,0 +1,374 @@
+"""A sentence -> its rewritings, best first, with the rules that made them."""
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+import numpy as np
+
+from distsim.corpus.trees import Tree
+from distsim.errors import ParameterError
+from distsim.kernels import rewriting as kernel
+from distsim.kernels.compiled import frozen
+from distsim.packs.grammar_index import GrammarIndex
+from distsim.rewriting import features
+from distsim.rewriting.forest import Derivations, Forest
+from distsim.rewriting.grammar import Grammar
+from distsim.rewriting.language_model import LanguageModel
+from distsim.rewriting.options import MOST_TOKENS, RewriteOptions
+from distsim.rewriting.sentence import DELETED_KINDS, Deletion, Sentence, tokens_of
+from distsim.rewriting.weights import Weights
+
+_KEPT_LABEL = -4  # of a word that stays: whatever its span may be called
+_LENGTH_TURNS = 8
+_AVOIDED = 1000.0
+
+
+class Step(NamedTuple):
+    """What became of some tokens.
+
+    start, stop: the tokens, from 0. before: a rule's source side, or the tokens. after: its
+    target side, or what stands there now. label: the rule's left-hand side, or `deleted`.
+    score: its features times their weights, the language model's apart. features: by name.
+    """
+
+    start: int
+    stop: int
+    before: str
+    after: str
+    label: str
+    score: float
+    features: dict[str, float]
+
+
+class Rewriting(NamedTuple):
+    """A sentence said otherwise.
+
+    sentence: its tokens parted by spaces. score: the sum of features times weights. features:
+    those that are not 0, by name. steps: the rules and deletions that made it; words that stay
+    are not named.
+    """
+
+    sentence: str
+    score: float
+    features: dict[str, float]
+    steps: tuple[Step, ...]
+
+
+class Rewriter:
+    """Rewrites sentences with a packed grammar and a language model; may be shared by threads.
+
+    Arguments:
+        pack: rules by source side. model: what tells how likely a sentence is.
+        weights: of features; those tuned for simplification where None.
+        options: limits of the search.
+
+    Raises:
+        InputError: weights from a file name features that are not there.
+        ParameterError: the language model's weight is not above 0.
+
+    >>> from distsim.packs import PackOptions, pack_grammar
+    >>> from distsim.rewriting.language_model import IndexModel
+    >>> _ = (folder / "rules").write_text("[X] ||| monarch ||| king ||| p=1\\n")
+    >>> _ = pack_grammar(folder / "rules", folder / "pack", PackOptions(weights={"p": 1.0}))
+    >>> weights = Weights({"LM": 1.0, "p": -0.5, "Deleted": -9.0})
+    >>> rewriter = Rewriter(GrammarIndex.open(folder / "pack"), IndexModel(index), weights=weights)
+    >>> rewriter.rewrite("said the monarch .", n=2)[0].sentence
+    'said the king .'
+    """
+
+    def __init__(
+        self,
+        pack: GrammarIndex,
+        model: LanguageModel,
+        *,
+        weights: Weights | None = None,
+        options: RewriteOptions | None = None,
+        grammar: Grammar | None = None,
+    ) -> None:
+        self.options = options or RewriteOptions()
+        self.weights = weights or Weights.default()
+        self.model = model
+        self.grammar = grammar or Grammar(pack, model, self.options.span)
+        self.weights.require(self.feature_names, str(pack.artifact.path))
+        if not self.weights.get(features.LM) > 0:
+            raise ParameterError(
+                f"the weight of {features.LM} is {self.weights.get(features.LM)}: give it one "
+                "above 0, or every sentence is as good as another"
+            )
+        self._scores = self.grammar.scorer(self.weights)
+
+    def with_weights(self, weights: Weights) -> "Rewriter":
+        """Return a rewriter of the same grammar with other weights."""
+        return Rewriter(
+            self.grammar.index, self.model, weights=weights, options=self.options,
+            grammar=self.grammar,
+        )  # fmt: skip
+
+    @property
+    def feature_names(self) -> list[str]:
+        """All features that can have a weight."""
+        kinds = map(features.deleted, DELETED_KINDS)
+        return [*self.grammar.feature_names, *features.OF_SENTENCES, *kinds]
+
+    def rewrite(
+        self, sentence: str, n: int = 10, *, tree: Tree | str | None = None
+    ) -> list[Rewriting]:
+        """Return a sentence's `n` best rewritings, all different; none of an empty sentence.
+
+        Arguments:
+            sentence: its tokens parted by white space.
+            tree: of the same tokens; its labels let syntactic rules and deletions apply.
+
+        Raises:
+            ParameterError: the sentence is too long, or the tree is not of it.
+        """
+        if n < 1:
+            raise ParameterError(f"n {n}: choose 1 or more")
+        parsed = Sentence(sentence, tree)
+        if len(parsed) > MOST_TOKENS:
+            raise ParameterError(
+                f"the sentence has {len(parsed):,} tokens, wanted {MOST_TOKENS:,} at most: cut it"
+            )
+        if not parsed.tokens:
+            return []
+        problem = _Problem(self, parsed)
+        if self.options.length is None:
+            return list(islice(problem.answers(0.0), n))
+        return self._of_length(problem, self.options.length, n)
+
+    def _of_length(self, problem: "_Problem", length: float, n: int) -> list[Rewriting]:
+        """Return the best that are no longer than asked, from searches that pay for words.
+
+        The price of a word is halved in until the best sentence is just short enough.
+        """
+        wanted = length * len(problem.sentence.tokens)
+        found: dict[str, Rewriting] = {}
+        low, high = -8.0, 8.0  # a word's bonus: too short, too long
+        bonus = 0.0
+        for _ in range(_LENGTH_TURNS):
+            best = list(islice(problem.answers(bonus), n))
+            for one in best:
+                found.setdefault(one.sentence, one)
+            if not best or len(best[0].sentence.split()) > wanted:
+                high = bonus
+            else:
+                low = bonus
+            bonus = (low + high) / 2
+        sizes = {text: len(text.split()) for text in found}
+        fits = [size for size in sizes.values() if size <= wanted]
+        nearest = max(fits) if fits else min(sizes.values(), default=0)
+        chosen = [one for one in found.values() if nearest - 1 <= sizes[one.sentence] <= nearest]
+        chosen.sort(key=lambda one: -one.score)
+        rest = [one for one in found.values() if sizes[one.sentence] < nearest - 1]
+        rest.sort(key=lambda one: (-sizes[one.sentence], -one.score))
+        return [*chosen, *rest][:n]
+
+
+class _Problem:
+    """A sentence with its rules and edits, ready to be searched."""
+
+    def __init__(self, rewriter: Rewriter, sentence: Sentence) -> None:
+        self.sentence = sentence
+        self._rewriter = rewriter
+        self._grammar = grammar = rewriter.grammar
+        self._options = options = rewriter.options
+        self._weights = weights = rewriter.weights
+        n = len(sentence)
+        self._span = span = min(options.span, n)
+        codes = grammar.codes(sentence.tokens)
+        licences = self._licences(span)
+        possible = licences.copy()
+        if grammar.x >= 0:
+            possible[:, :, grammar.x] = True
+        matches = grammar.matches(codes, possible, options.looked_at)
+        if sentence.tree is None:
+            self._license_rules(matches, licences)
+        self._matches, self._licences_of = matches, licences
+        sources, groups = np.unique(matches[:, 2], return_inverse=True)
+        rules, starts = grammar.rules_of(sources, options.looked_at)
+        of_rule = np.repeat(sources, np.diff(starts))
+        scores = rewriter._scores.fill(rules, of_rule)[rules]
+        if options.keep or options.avoid:
+            scores = np.where(self._allowed(rules, of_rule), scores, -np.inf)
+        places, group_starts = kernel.best_rules(frozen(starts), frozen(scores), options.rules)
+        self._rules, self._sources = rules[places], of_rule[places]
+        targets, target_starts = grammar.targets_of(self._rules, self._sources)
+        labels = grammar.arrays.rule_labels[self._rules].astype(np.int64)
+        # Rule 0 is the glue; then those of the pack; then words that stay, and deletions.
+        n_symbols = len(grammar.words)
+        keep = tokens_of(options.keep)
+        avoid = tokens_of(options.avoid)
+        plain = [token.lower() for token in sentence.tokens]
+        edits: list[tuple[Deletion | int, dict[str, float]]] = []
+        rarity = rewriter.model.rarity(sentence.plain)
+        penalties = []
+        for i, code in enumerate(codes.tolist()):
+            edits.append((i, {features.KEPT: 1.0} | ({features.UNKNOWN: 1.0} if code < 0 else {})))
+            penalties.append(-_AVOIDED if plain[i] in avoid else 0.0)
+        if options.deletes:
+            for one in sentence.deletions(span):
+                if keep.intersection(plain[one.start : one.stop]):
+                    continue
+                words = one.stop - one.start
+                edits.append((one, {
+                    features.DELETED: float(words),
+                    features.DELETIONS: 1.0,
+                    features.DELETED_RARITY: float(rarity[one.start : one.stop].sum()),
+                    features.deleted(one.kind): 1.0,
+                }))  # fmt: skip
+                penalties.append(0.0)
+        self._edits = edits
+        first_edit = 1 + self._rules.size
+        self._first_edit = first_edit
+        edit_scores = [
+            sum(weights.get(name) * value for name, value in counted.items()) + penalty
+            for (_, counted), penalty in zip(edits, penalties, strict=True)
+        ]
+        stays = np.array([isinstance(edit, int) for edit, _ in edits])
+        edit_targets = n_symbols + np.arange(n)
+        edit_starts = np.cumsum(np.concatenate([[0], stays.astype(np.int64)]))
+        self._targets = np.concatenate([[-1, -2], targets, edit_targets])
+        self._target_starts = np.concatenate(
+            [[0], 2 + target_starts, 2 + targets.size + edit_starts[1:]]
+        )
+        self._labels = np.concatenate(
+            [[-1], labels, np.full(len(edits), grammar.x if grammar.x >= 0 else _KEPT_LABEL)]
+        ).astype(np.int64)
+        self._rule_scores = np.concatenate(
+            [[weights.get(features.GLUE)], scores[places], edit_scores]
+        )
+        self._words_of = np.zeros(self._labels.size)
+        owner = np.repeat(np.arange(self._labels.size), np.diff(self._target_starts))
+        np.add.at(self._words_of, owner, self._targets >= 0)
+        self._rule_scores += weights.get(features.WORDS) * self._words_of
+        self._word_ids = np.concatenate([grammar.word_ids, rewriter.model.ids(sentence.plain)])
+        # Edits are groups of one rule each, that match where they stand.
+        self._group_starts = np.concatenate(
+            [1 + group_starts, first_edit + 1 + np.arange(len(edits))]
+        )
+        rows = np.full((len(edits), 7), -1, np.int64)
+        for row, (edit, _) in zip(rows, edits, strict=True):
+            if isinstance(edit, int):
+                row[:2] = edit, 1
+            else:
+                row[:2] = edit.start, edit.stop - edit.start
+        every = np.concatenate([matches, rows])
+        every_group = np.concatenate([groups, sources.size + np.arange(len(edits))])
+        gap_labels = np.concatenate(
+            [grammar.gap_labels[matches[:, 2]], np.full((len(edits), 2), -1)]
+        )
+        order = np.lexsort((np.arange(len(every)), every[:, 0], every[:, 1]))
+        self._every, self._every_group = every[order], every_group[order]
+        self._gap_labels = gap_labels[order]
+
+    def answers(self, bonus: float) -> Iterator[Rewriting]:
+        """Yield the best rewritings, all different, where each word scores `bonus` more."""
+        rewriter, weights = self._rewriter, self._weights
+        model = rewriter.model
+        forest = Forest(*kernel.search(
+            len(self.sentence), self._span, self._every, self._gap_labels, self._every_group,
+            self._group_starts, self._target_starts, self._targets, self._word_ids,
+            self._rule_scores + bonus * self._words_of, self._labels, self._licences_of,
+            self._grammar.x, self._options.pops, model.model, model.order,
+            weights.get(features.LM), model.end,
+        ))  # fmt: skip
+        derivations = Derivations(forest, self._targets, self._target_starts)
+        seen: set[str] = set()
+        for _, item, rank in derivations.best():
+            symbols = derivations.symbols(item, rank)
+            text = " ".join(self._word(symbol) for symbol in symbols)
+            if text in seen or not text:
+                continue
+            seen.add(text)
+            rules = list(derivations.rules(item, rank))
+            yield self._rewriting(text, symbols, rules, derivations)
+
+    def _word(self, symbol: int) -> str:
+        words = self._grammar.words
+        if symbol >= len(words):
+            return self.sentence.tokens[symbol - len(words)]
+        return self.sentence.escapes.get(words[symbol], words[symbol])
+
+    def _rewriting(
+        self,
+        text: str,
+        symbols: Sequence[int],
+        rules: list[tuple[int, int, int]],
+        derivations: Derivations,
+    ) -> Rewriting:
+        weights, grammar = self._weights, self._grammar
+        total: dict[str, float] = {}
+        steps = []
+        mine = np.array([rule - 1 for rule, _, _ in rules if 0 < rule < self._first_edit], np.int64)
+        names = grammar.feature_names
+        table = iter(grammar.all_features(self._rules[mine], self._sources[mine], names).tolist())
+        for rule, _, _ in rules:
+            if rule == kernel.GLUE_RULE:
+                total[features.GLUE] = total.get(features.GLUE, 0.0) + 1.0
+                continue
+            if rule < self._first_edit:
+                row = next(table)
+                counted = {name: value for name, value in zip(names, row, strict=True) if value}
+                before, after, label = self._sides(rule - 1)
+                start, stop = -1, -1
+            else:
+                edit, counted = self._edits[rule - self._first_edit]
+                if isinstance(edit, Deletion):
+                    start, stop, label = edit.start, edit.stop, "deleted"
+                    before, after = " ".join(self.sentence.tokens[start:stop]), ""
+            for name, value in counted.items():
+                total[name] = total.get(name, 0.0) + value
+            if rule < self._first_edit or isinstance(edit, Deletion):
+                score = sum(weights.get(name) * value for name, value in counted.items())
+                steps.append(Step(start, stop, before, after, label, score, counted))
+        total[features.WORDS] = float(len(symbols))
+        total[features.LM] = self._rewriter.model.of_ids(self._word_ids[np.array(symbols)])
+        score = sum(weights.get(name) * value for name, value in total.items())
+        return Rewriting(text, score, dict(sorted(total.items())), tuple(steps))
+
+    def _sides(self, rule: int) -> tuple[str, str, str]:
+        found = self._grammar.index.at(self._rules[rule : rule + 1])[0]
+        return found.source, found.target, found.label
+
+    def _licences(self, span: int) -> np.ndarray:
+        """Return which labels the tree gives each span, bool[n, span + 1, labels]."""
+        grammar = self._grammar
+        licences = np.zeros((len(self.sentence), span + 1, len(grammar.labels)), bool)
+        numbers = grammar.label_numbers
+        for (start, stop), labels in self.sentence.labels.items():
+            if stop - start <= span:
+                for label in labels:
+                    number = numbers.get(label)
+                    if number is not None:
+                        licences[start, stop - start, number] = True
+        return licences
+
+    def _license_rules(self, matches: np.ndarray, licences: np.ndarray) -> None:
+        """Let words that a rule of some label could replace stay under that label too."""
+        arrays = self._grammar.arrays
+        contiguous = matches[matches[:, 3] < 0]
+        rules, starts = self._grammar.rules_of(contiguous[:, 2], self._options.looked_at)
+        row = np.repeat(np.arange(len(contiguous)), np.diff(starts))
+        licences[contiguous[row, 0], contiguous[row, 1], arrays.rule_labels[rules]] = True
+
+    def _allowed(self, rules: np.ndarray, sources: np.ndarray) -> np.ndarray:
+        """Tell which rules drop no word that is to be kept and use none that is to be avoided."""
+        grammar, options = self._grammar, self._options
+        words = [word.lower() for word in grammar.words]
+        symbols, begins = grammar.targets_of(rules, sources)
+        owner = np.repeat(np.arange(rules.size), np.diff(begins))
+        allowed = np.ones(rules.size, bool)
+        avoid = tokens_of(options.avoid)
+        if avoid:
+            avoided = np.array([word in avoid for word in words])
+            allowed[owner[(symbols >= 0) & avoided[symbols]]] = False
+        if options.keep:
+            before, starts = grammar.sources_of(sources)
+            of_source = np.repeat(np.arange(rules.size), np.diff(starts))
+            for kept in sorted(tokens_of(options.keep)):
+                is_kept = np.array([word == kept for word in words])
+                had = np.bincount(of_source[is_kept[before]], minlength=rules.size)
+                has = np.bincount(owner[(symbols >= 0) & is_kept[symbols]], minlength=rules.size)
+                allowed &= has >= had
+        return allowed

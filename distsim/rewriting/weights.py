@@ -1,0 +1,105 @@
+"""A text file of weights, with what they were tuned on <-> weights by feature."""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+
+from distsim.corpus.lines import read_lines
+from distsim.corpus.sources import file_label
+from distsim.errors import InputError
+from distsim.storage import open_output
+
+DEFAULT = "simplify.weights"
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Weights by feature, 0 for all others; higher scores are better.
+
+    notes: lines on what they were tuned on. file: where they stand, for messages. lines: the
+    line of each.
+
+    >>> Weights.default().get("LM") > 0
+    True
+    """
+
+    values: Mapping[str, float]
+    notes: tuple[str, ...] = ()
+    file: str | None = None
+    lines: Mapping[str, int] = field(default_factory=dict)
+
+    def get(self, name: str) -> float:
+        """Return the weight of a feature, 0 where it has none."""
+        return self.values.get(name, 0.0)
+
+    @classmethod
+    def read(cls, path: str | Path) -> "Weights":
+        """Read a file of lines `feature<TAB>weight`; lines that begin with # are notes.
+
+        Raises:
+            InputError: a line is something else, or names a feature twice.
+        """
+        values: dict[str, float] = {}
+        lines: dict[str, int] = {}
+        notes: list[str] = []
+        for number, raw in read_lines(path):
+            where = f"{file_label(path)}, line {number}"
+            text = raw.decode(errors="replace").strip()
+            if text.startswith("#"):
+                notes.append(text.lstrip("# "))
+                continue
+            if not text:
+                continue
+            name, _, value = (part.strip() for part in text.rpartition("\t"))
+            if not name:
+                name, _, value = (part.strip() for part in text.rpartition(" "))
+            try:
+                weight = float(value)
+            except ValueError:
+                weight = math.nan
+            if not name or not math.isfinite(weight):
+                raise InputError(f"{where}: {text!r} is no weight: write feature<TAB>number")
+            if name in values:
+                raise InputError(
+                    f"{where}: {name} has a weight already (line {lines[name]}): leave one out"
+                )
+            values[name], lines[name] = weight, number
+        if not values:
+            raise InputError(f"{file_label(path)}: has no weights: write lines feature<TAB>number")
+        return cls(values, tuple(notes), file_label(path), lines)
+
+    @classmethod
+    def default(cls) -> "Weights":
+        """Return the weights that come with the package, tuned for simplification."""
+        with_data = files("distsim") / "data" / "weights" / DEFAULT
+        read = cls.read(str(with_data))
+        return cls(read.values, read.notes)
+
+    def write(self, path: str | Path) -> None:
+        """Write them, in order of their names, under their notes."""
+        text = "".join(f"# {note}\n" for note in self.notes)
+        text += "".join(
+            f"{name}\t{self.values[name]:.6g}\n"
+            for name in sorted(self.values)
+            if self.values[name] != 0.0
+        )
+        with open_output(path) as out:
+            out.write(text.encode())
+
+    def require(self, known: Iterable[str], owner: str) -> None:
+        """Refuse weights of features that are not there; the package's own may have such.
+
+        Raises:
+            InputError: it names file, line and feature.
+        """
+        if self.file is None:
+            return
+        there = set(known)
+        for name in self.values:
+            if name not in there:
+                raise InputError(
+                    f"{self.file}, line {self.lines.get(name, 0)}: {name} is no feature of {owner} "
+                    "nor of sentences: remove the line, or name the grammar it was tuned with"
+                )

@@ -1,0 +1,290 @@
+"""Rewriting: the decoder against every derivation, its constraints, batches, what it refuses."""
+
+import json
+import random
+
+import numpy as np
+import pytest
+
+from distsim import CorpusIndex
+from distsim.errors import InputError, ParameterError
+from distsim.packs import GrammarIndex, PackOptions, pack_grammar
+from distsim.rewriting import RewriteOptions, Rewriter, Weights
+from distsim.rewriting.language_model import ArpaModel, IndexModel
+from distsim.rewriting.sentence import Sentence
+from tests import naive_rewriting as naive
+from tests.conftest import write_lines
+
+RULES = """
+[X] ||| the old ||| ancient ||| p=1
+[X] ||| old ||| elderly ||| p=0.5
+[X] ||| [X,1] of [X,2] ||| [X,2] 's [X,1] ||| p=0.7
+[X] ||| [X,2] and [X,1] ||| [X,1] and [X,2] ||| p=0.2
+[NP] ||| king ||| ruler ||| p=0.3
+[VP] ||| slept [NP,1] ||| [NP,1] slept well ||| p=0.1
+[X] ||| [NP,1] slept ||| [NP,1] was asleep ||| p=0.4
+[NP] ||| [X,1] ||| such [X,1] ||| p=2
+[X] ||| [NP,1] ||| [NP,1] ||| p=0.6
+[X] ||| city ||| town ||| p=0.2
+[X] ||| city ||| place ||| p=0.4
+"""
+TEXT = [
+    "the old king of the city slept", "the city 's ancient king slept well",
+    "the king and the queen slept", "the town of the ruler", "an elderly king was asleep",
+    "such a place", "old town", "the queen and the ruler was asleep",
+]  # fmt: skip
+WEIGHTS = {
+    "LM": 0.8, "Words": 0.9, "Glue": 0.05, "Kept": 0.3, "Unknown": -0.2, "p": -0.5,
+    "Deleted": -0.6, "Deletions": -0.4, "Deleted(commas)": 0.7,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("rewriting")
+    (folder / "rules").write_text(RULES.strip() + "\n")
+    pack_grammar(folder / "rules", folder / "pack", PackOptions(weights={"p": 1.0}))
+    CorpusIndex.build([write_lines(folder / "text", [t.split() for t in TEXT])], folder / "index")
+    Weights(WEIGHTS).write(folder / "weights")
+    return folder
+
+
+def rewriter_of(folder, **options):
+    return Rewriter(
+        GrammarIndex.open(folder / "pack"),
+        IndexModel(CorpusIndex.open(folder / "index")),
+        weights=Weights(options.pop("weights", WEIGHTS)),
+        options=RewriteOptions(**options),
+    )
+
+
+def parsed_rules():
+    def side(text):
+        return tuple(
+            (s[1:-1].split(",")[0], int(s[1:-1].split(",")[1])) if s.startswith("[") else s
+            for s in text.split()
+        )
+
+    for line in RULES.strip().split("\n"):
+        label, source, target, feature = (part.strip() for part in line.split("|||"))
+        yield naive.Rule(label[1:-1], side(source), side(target), -0.5 * float(feature[2:]))
+
+
+def all_sentences(text, tree=None, longest=6):
+    rules = list(parsed_rules())
+    tokens = text.split()
+    known = {word for rule in rules for word in rule.source + rule.target if isinstance(word, str)}
+    weights = WEIGHTS
+    edits = [
+        (i, i + 1, (token,), weights["Kept"] + (token not in known) * weights["Unknown"])
+        for i, token in enumerate(tokens)
+    ]
+    sentence = Sentence(text, tree)
+    for one in sentence.deletions(min(longest, len(tokens))):
+        edits.append((
+            one.start, one.stop, (),
+            weights["Deleted"] * (one.stop - one.start) + weights["Deletions"]
+            + weights.get(f"Deleted({one.kind})", 0.0),
+        ))  # fmt: skip
+    labels = dict(sentence.labels)
+    if tree is None:
+        for rule in rules:
+            for i in range(len(tokens)):
+                span = (i, i + len(rule.source))
+                if tuple(tokens[i : i + len(rule.source)]) == rule.source:
+                    labels.setdefault(span, set()).add(rule.label)
+    found = {}
+    text = [t.split() for t in TEXT]
+    glue = weights["Glue"]
+    for words, score in naive.derivations(tokens, rules, edits, labels, glue, longest):
+        if words:
+            found[words] = max(found.get(words, -1e9), score)
+    scores = {
+        " ".join(words): score + weights["Words"] * len(words)
+        + weights["LM"] * naive.log_probability(text, 5, 16.0, words)
+        for words, score in found.items()
+    }  # fmt: skip
+    return sorted(scores.items(), key=lambda one: -one[1])
+
+
+@pytest.mark.parametrize(
+    ("text", "tree"),
+    [
+        ("the old king slept", None),
+        ("king and city of zebra", None),
+        ("old , city", None),
+        ("king", None),
+        ("the king slept", "(S (NP (DT the) (NN king)) (VP (VBD slept)))"),
+    ],
+)
+def test_all_derivations_are_found_without_pruning(made, text, tree):
+    rewriter = rewriter_of(made, span=6, pops=10**6, rules=100)
+    wanted = all_sentences(text, tree)
+    n = min(40, len(wanted))
+    found = rewriter.rewrite(text, n, tree=tree)
+    assert [one.score for one in found] == pytest.approx([score for _, score in wanted[:n]])
+    scores = dict(wanted)
+    for one in found:
+        assert one.score == pytest.approx(scores[one.sentence])
+
+
+def test_pruning_loses_little_and_scores_stay_true(made):
+    text = "the old king of the city and the queen slept"
+    exact = rewriter_of(made, span=6, pops=10**5).rewrite(text, 5)
+    quick = rewriter_of(made, span=6, pops=20).rewrite(text, 5)
+    assert quick[0].score <= exact[0].score + 1e-9
+    assert quick[0].score > exact[0].score - 1.0
+    for one in quick:
+        total = sum(WEIGHTS.get(name, 0.0) * value for name, value in one.features.items())
+        assert one.score == pytest.approx(total)
+
+
+def test_the_model_is_an_index_or_an_arpa_file(made, tmp_path):
+    model = IndexModel(CorpusIndex.open(made / "index"))
+    text = [t.split() for t in TEXT]
+    draw = random.Random(5)
+    words = [*sorted({word for line in text for word in line}), "zebra"]
+    for _ in range(100):
+        sentence = [draw.choice(words) for _ in range(draw.randint(1, 8))]
+        wanted = naive.log_probability(text, 5, 16.0, sentence)
+        assert model.log_probability(sentence) == pytest.approx(wanted)
+    (tmp_path / "lm.arpa").write_text(
+        "\\data\\\nngram 1=4\nngram 2=2\n\n\\1-grams:\n-1.0\t<s>\t-0.5\n-0.7\t</s>\n"
+        "-0.4\ta\t-0.2\n-2.0\t<unk>\n\n\\2-grams:\n-0.1\t<s> a\n-0.3\ta </s>\n\n\\end\\\n"
+    )
+    arpa = ArpaModel(tmp_path / "lm.arpa")
+    ten = np.log(10)
+    # <s> a </s>; <s> a a </s>: back off from a; <s> zebra </s>: nothing is known
+    assert arpa.log_probability(["a"]) == pytest.approx(-0.4 * ten)
+    assert arpa.log_probability(["a", "a"]) == pytest.approx((-0.1 - 0.2 - 0.4 - 0.3) * ten)
+    assert arpa.log_probability(["zebra"]) == pytest.approx((-0.5 - 2.0 - 0.7) * ten)
+    rewriter = Rewriter(GrammarIndex.open(made / "pack"), arpa, weights=Weights({"LM": 1.0}))
+    assert rewriter.rewrite("a", 1)[0].sentence == "a"
+    (tmp_path / "broken.arpa").write_text("\\data\\\n\\1-grams:\n-1 a b c\n")
+    with pytest.raises(InputError, match=r"broken.arpa, line 3: .* is no 1-gram: .*repair"):
+        ArpaModel(tmp_path / "broken.arpa")
+
+
+def test_length_keep_and_avoid(made):
+    text = "the old king of the city , and the queen slept"
+    short = rewriter_of(made, length=0.6).rewrite(text, 3)
+    assert all(len(one.sentence.split()) <= 0.6 * 11 for one in short)
+    assert len(short[0].sentence.split()) >= 5
+    kept = rewriter_of(made, length=0.5, keep=("queen", "city")).rewrite(text, 3)
+    assert all({"queen", "city"} <= set(one.sentence.split()) for one in kept)
+    heavy = WEIGHTS | {"Kept": -3.0}
+    free = rewriter_of(made, weights=heavy, deletes=False).rewrite("old city", 1)[0].sentence
+    assert "elderly" in free
+    bound = rewriter_of(made, weights=heavy, deletes=False, avoid=("Elderly",))
+    assert "elderly" not in bound.rewrite("old city", 1)[0].sentence
+    plain = rewriter_of(made, deletes=False).rewrite(text, 5)
+    assert not any(step.label == "deleted" for one in plain for step in one.steps)
+
+
+def test_short_long_unknown_and_empty_sentences(made):
+    rewriter = rewriter_of(made, pops=10)
+    assert rewriter.rewrite("zebra", 3)[0].sentence == "zebra"
+    assert rewriter.rewrite("  ") == []
+    long = " ".join(["the old king of zebra slept ,"] * 72)[: 7 * 500]
+    found = rewriter.rewrite(long, 2)
+    assert found[0].score >= found[1].score
+    with pytest.raises(ParameterError, match="2,001 tokens, wanted 2,000 at most: cut it"):
+        rewriter.rewrite("a " * 2001)
+    with pytest.raises(ParameterError, match="the tree has 1 words, the sentence 2"):
+        rewriter.rewrite("a b", tree="(NP a)")
+    with pytest.raises(ParameterError, match="the tree is broken"):
+        rewriter.rewrite("a b", tree="(NP (D a) (N b)")
+
+
+def test_escaped_brackets_are_read_and_written_as_they_are(made):
+    sentence = Sentence("a -lrb- b -rrb- .")
+    assert sentence.plain == ["a", "(", "b", ")", "."]
+    assert sentence.escapes == {"(": "-lrb-", ")": "-rrb-"}
+    assert (1, 4, "brackets") in list(sentence.deletions(5))
+
+
+def test_the_command_line(made, tmp_path, run):
+    lines = ["the old king slept", "", "zebra", "king and city"]
+    (tmp_path / "in").write_text("\n".join(lines) + "\n")
+    options = ["--index", made / "index", "--weights", made / "weights", "-n", "3"]
+    out, told = run("rewrite", made / "pack", tmp_path / "in", *options, "-j", "1")
+    rows = [line.split("\t") for line in out.splitlines()]
+    assert [row[0] for row in rows] == sorted(row[0] for row in rows)
+    assert ["2", "1", "NA", ""] in rows and "in, line 2: the line is empty" in told
+    two, _ = run("rewrite", made / "pack", tmp_path / "in", *options, "-j", "2")
+    assert two == out
+    why, _ = run("rewrite", made / "pack", tmp_path / "in", *options, "--why")
+    assert "\twhy\tcity\ttown\tX\t" in why and "\tsum\t" in why
+    plain, _ = run("rewrite", made / "pack", tmp_path / "in", *options, "--plain")
+    assert len(plain.splitlines()) == 4 and plain.splitlines()[1] == ""
+    run("rewrite", made / "pack", tmp_path / "in", *options, "-o", tmp_path / "out")
+    whole = (tmp_path / "out").read_bytes()
+    assert whole.decode().splitlines()[1:] == out.splitlines()
+    for cut in (len(whole) // 3, len(whole) - 3, 30):
+        (tmp_path / "out").unlink()
+        (tmp_path / "out.part").write_bytes(whole[:cut])
+        if cut == 30:  # not even its head is whole
+            (tmp_path / "out.part").unlink()
+        run("rewrite", made / "pack", tmp_path / "in", *options, "-o", tmp_path / "out")
+        assert (tmp_path / "out").read_bytes() == whole
+    _, told = run(
+        "rewrite", made / "pack", tmp_path / "in", *options[:-1], "2", "-o", tmp_path / "out",
+        status=1,
+    )  # fmt: skip
+    assert "out, line 1: was begun with other settings" in told
+    as_json, _ = run("rewrite", made / "pack", tmp_path / "in", *options, "--json", "--why")
+    records = [json.loads(line) for line in as_json.splitlines()]
+    assert records[1]["fault"] and records[0]["rewritings"][0]["features"]["LM"] < 0
+
+
+def test_what_the_command_line_refuses(made, tmp_path, run):
+    (tmp_path / "in").write_text("a b\n")
+    pack, index = made / "pack", made / "index"
+    (tmp_path / "w").write_text("LM\t1\nnowhere\t2\n")
+    _, told = run(
+        "rewrite", pack, tmp_path / "in", "--index", index, "--weights", tmp_path / "w", status=1
+    )
+    assert "w, line 2: nowhere is no feature of" in told and "remove the line" in told
+    (tmp_path / "w").write_text("LM\tx\n")
+    _, told = run(
+        "rewrite", pack, tmp_path / "in", "--index", index, "--weights", tmp_path / "w", status=1
+    )
+    assert "w, line 1: 'LM\\tx' is no weight: write feature<TAB>number" in told
+    (tmp_path / "w").write_text("LM\t-1\n")
+    _, told = run(
+        "rewrite", pack, tmp_path / "in", "--index", index, "--weights", tmp_path / "w", status=1
+    )
+    assert "the weight of LM is -1.0: give it one above 0" in told
+    _, told = run("rewrite", pack, tmp_path / "in", status=1)
+    assert "name one language model: --index INDEX, or --arpa FILE" in told
+    (tmp_path / "trees").write_text("(X a)\n\n")
+    _, told = run(
+        "rewrite", pack, tmp_path / "in", "--index", index, "--trees", tmp_path / "trees", status=1
+    )
+    assert "2 lines for 1 sentences" in told
+    (tmp_path / "bad").write_bytes(b"\xff\n")
+    _, told = run("rewrite", pack, tmp_path / "bad", "--index", index, status=1)
+    assert "bad, line 1: is not valid UTF-8" in told
+    _, told = run("rewrite", pack, tmp_path / "in", "--index", index, "--length", "0", status=1)
+    assert "--length 0.0: choose a share above 0" in told
+
+
+def test_a_pack_of_another_normaliser_is_read_through_the_model_s(tmp_path, made, run):
+    (tmp_path / "rules").write_text(
+        "[X] ||| Old ||| ELDERLY ||| p=0.1\n[X] ||| Zz ||| Yy ||| p=1\n"
+    )
+    pack_grammar(tmp_path / "rules", tmp_path / "pack", PackOptions(weights={"p": 1.0}))
+    rewriter = Rewriter(
+        GrammarIndex.open(tmp_path / "pack"), IndexModel(CorpusIndex.open(made / "index")),
+        weights=Weights({"LM": 1.0, "Kept": -9.0, "Deleted": -99.0}),
+    )  # fmt: skip
+    assert rewriter.rewrite("Old town", 1)[0].sentence == "ELDERLY town"
+    assert rewriter.grammar.share_known == 0.5
+    (tmp_path / "rules").write_text("[NP] ||| Zz [PP,1] ||| Yy [PP,1] ||| p=1\n")
+    pack_grammar(tmp_path / "rules", tmp_path / "other", PackOptions(weights={"p": 1.0}))
+    (tmp_path / "in").write_text("Zz town\n")
+    out, told = run(
+        "rewrite", tmp_path / "other", tmp_path / "in", "--index", made / "index", "-n", "1"
+    )
+    assert "the language model knows 0% of its words" in told
+    assert out.rstrip().split("\t")[3] in ("Zz town", "town")
