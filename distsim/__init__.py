@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         similarities,
         similarity,
     )
+    from distsim.contexts.contrast import contrast
     from distsim.contexts.ngram import NamedContext, NgramModel, named_contexts
     from distsim.contexts.selection import Selection
     from distsim.contexts.sources.annotated import AnnotatedText, PlainText
@@ -70,6 +71,9 @@ if TYPE_CHECKING:
     from distsim.paraphrase.batch import paraphrase_phrases
     from distsim.paraphrase.options import ParaphraseOptions
     from distsim.paraphrase.paraphraser import Answer, Paraphrase, Paraphraser
+    from distsim.pictures.contexts import context_picture, contrast_picture
+    from distsim.pictures.corpus import corpus_picture
+    from distsim.pictures.phrase_map import neighbour_picture
     from distsim.ranking import LearntRanking, learn_ranking
     from distsim.signatures.composition import Composition
     from distsim.signatures.fingerprint import Fingerprint
@@ -170,6 +174,11 @@ _HOME = {
     "extract_rules": "extraction.extract",
     "find_faults": "verification",
     "learn": "signatures.sign",
+    "contrast": "contexts.contrast",
+    "context_picture": "pictures.contexts",
+    "contrast_picture": "pictures.contexts",
+    "corpus_picture": "pictures.corpus",
+    "neighbour_picture": "pictures.phrase_map",
     "make_grammar": "making",
     "merge_tables": "signatures.merge",
     "named_contexts": "contexts.ngram",
@@ -268,6 +277,10 @@ __all__ = [
     "annotate",
     "augment_phrase_table",
     "build_bitext",
+    "context_picture",
+    "contrast",
+    "contrast_picture",
+    "corpus_picture",
     "decompose",
     "evaluate",
     "explain_grammar",
@@ -279,6 +292,7 @@ __all__ = [
     "make_grammar",
     "merge_tables",
     "named_contexts",
+    "neighbour_picture",
     "neighbours",
     "pack_grammar",
     "paraphrase_phrases",

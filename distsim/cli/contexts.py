@@ -10,6 +10,7 @@ from distsim.cli.options import (
     KindsOption,
     Model,
     ModelOption,
+    PlotOption,
     SidesOption,
     TreesOption,
     WeightsOption,
@@ -31,6 +32,7 @@ def contexts(
     features: FeaturesOption = None,
     kinds: KindsOption = None,
     limit: Annotated[int, typer.Option(min=0, help="Features at most; 0: all.")] = 20,
+    plot: PlotOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """List the contexts of a phrase.
@@ -39,7 +41,14 @@ def contexts(
     """
     from distsim.contexts.weights import Weighting
 
+    if plot is not None:
+        if model is Model.SYNTAX:
+            raise typer.BadParameter("--plot draws the words beside a phrase: leave out --model")
+        from distsim.pictures.drawing import require_painter
+
+        require_painter(plot)
     weighting = Weighting(str(weights)) if weights else Weighting()
+    settings = ""
     if model is Model.SYNTAX:
         from distsim.cli.syntax import syntax_model
         from distsim.contexts.syntax.named import named_contexts as syntax_contexts
@@ -52,14 +61,19 @@ def contexts(
     else:
         from distsim.contexts.ngram import named_contexts
         from distsim.indexes.corpus_index import CorpusIndex
+        from distsim.pictures.settings import index_settings
 
         if len(sources) > 1 or trees or features or kinds:
             raise typer.BadParameter("give one index, or annotated files with --model syntax")
-        found = named_contexts(
-            CorpusIndex.open(sources[0]), phrase, window or 1, weighting, bool(sides)
-        )
+        index = CorpusIndex.open(sources[0])
+        found = named_contexts(index, phrase, window or 1, weighting, bool(sides))
+        settings = index_settings(index, window=window or 1, weights=weighting.scheme)
     if not found:
         say(f"{phrase!r} does not occur beside any word")
+    if plot is not None:
+        from distsim.pictures.contexts import context_picture
+
+        context_picture(phrase, found, settings, limit or len(found)).save(plot)
     for feature, times, weight in found[: limit or None]:
         if as_json:
             put_json(feature=feature, count=times, weight=weight)

@@ -35,6 +35,10 @@ def demo(
     bitext: Annotated[
         bool, typer.Option("--bitext", help="Make paraphrases of a small bitext, too.")
     ] = False,
+    serve: Annotated[
+        bool, typer.Option("--serve", help="Then serve a page to look at it, until Ctrl-C.")
+    ] = False,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Of the page; 0: any.")] = 8765,
 ) -> None:
     """Run the whole flow on twelve novels.
 
@@ -43,6 +47,10 @@ def demo(
     """
     import time
 
+    if serve:
+        from distsim.cli.serve import require_server
+
+        require_server()
     from distsim import (  # fmt: skip
         CorpusIndex,
         ExactCosine,
@@ -98,6 +106,12 @@ def demo(
             _make_grammar(folder, path)
         kept = f"; the index is {path}" if output else ""
         print(f"\ndone in {time.monotonic() - begun:.0f} seconds{kept}")
+        if serve:
+            from distsim.cli.serve import run
+            from distsim.server.opened import Places
+
+            _step("serve", f"distsim serve {path.name} --grammar scored.gz")
+            run(Places(str(path), grammar=str(folder / "scored.gz")), "127.0.0.1", port, [])
 
 
 def _score_paraphrase_rules(folder: Path, table: "SignatureTable") -> None:

@@ -6,16 +6,24 @@ from typing import Annotated, Any
 import typer
 
 from distsim.cli.console import JsonOption, put
+from distsim.cli.options import PlotOption
 
 
 def info(
-    artifact: Annotated[str, typer.Argument(metavar="ARTIFACT")], as_json: JsonOption = False
+    artifact: Annotated[str, typer.Argument(metavar="ARTIFACT")],
+    plot: PlotOption = None,
+    as_json: JsonOption = False,
 ) -> None:
-    """Describe an index, a table or any other artifact."""
+    """Describe an index, a table or any other artifact.
+
+    --plot draws words by frequency, the growth of the vocabulary, and a table's phrases by length.
+    """
     from distsim import storage
     from distsim.indexes.corpus_index import signatures_inside
 
     opened = storage.Artifact(artifact)
+    if plot is not None:
+        _draw(artifact, opened.kind is storage.INDEX, plot)
     described = _describe(opened)
     inside = signatures_inside(artifact)
     if opened.kind is storage.INDEX and inside.exists():
@@ -32,6 +40,20 @@ def info(
     }
     for name, value in _flat(described):
         put(name, value)
+
+
+def _draw(path: str, is_index: bool, plot: str) -> None:
+    from distsim.indexes.corpus_index import CorpusIndex, signatures_inside
+    from distsim.pictures.corpus import corpus_picture
+    from distsim.pictures.drawing import require_painter
+    from distsim.signatures.table import SignatureTable
+
+    require_painter(plot)
+    if not is_index:
+        corpus_picture(None, SignatureTable.open(path)).save(plot)
+        return
+    table = SignatureTable.open(path) if signatures_inside(path).exists() else None
+    corpus_picture(CorpusIndex.open(path), table).save(plot)
 
 
 _LONG_LISTS = ("texts", "earlier")  # of an index: an entry a file, an entry an addition

@@ -15,6 +15,7 @@ from distsim.cli import (
     annotate,
     augment,
     cluster,
+    compare,
     contexts,
     count,
     demo,
@@ -94,6 +95,7 @@ _corpus(
     "Annotate plain text: parts of speech, names, dependencies, trees.",
 )
 
+_corpus("compare", compare.compare, "Put two phrases side by side: contexts of both and of one.")
 _corpus("serve", serve.serve, "Serve a page to look at, and the same as JSON.")
 
 _signatures("learn", learn.learn, "Learn a projection from an index, for sign --projection.")

@@ -20,7 +20,7 @@ from distsim.cli.console import (
     say,
 )
 from distsim.cli.in_sentence import AMONG, InSentenceOption, ranked_in
-from distsim.cli.options import EstimateOption
+from distsim.cli.options import EstimateOption, PlotOption
 
 if TYPE_CHECKING:
     from distsim.comparison import Similarity
@@ -84,6 +84,7 @@ def neighbours(
         typer.Option(metavar="FILE", help="That the table was signed by, if not the index's own."),
     ] = None,
     estimate: EstimateOption = None,
+    plot: PlotOption = None,
     sentence: InSentenceOption = None,
     file: InputOption = None,
     as_json: JsonOption = False,
@@ -98,6 +99,8 @@ def neighbours(
     from distsim.cli.opened import exact_cosine, learnt_cosine
     from distsim.comparison import reason_without_signature
     from distsim.nearest import NeighbourSearch, rerank_neighbours
+    from distsim.pictures.drawing import require_painter
+    from distsim.pictures.phrase_map import neighbour_picture
     from distsim.signatures.table import SignatureTable
 
     if rerank is not None and threshold is not None:
@@ -107,6 +110,10 @@ def neighbours(
         len(asked) > 1 or file is not None or rerank is not None or threshold is not None
     ):
         raise typer.BadParameter("--in goes with one phrase, without --rerank and --threshold")
+    if plot is not None:
+        if len(asked) > 1 or file is not None or sentence is not None:
+            raise typer.BadParameter("--plot goes with one phrase, without --in")
+        require_painter(plot)
     low, high = lengths_range(lengths) if lengths else (0, 0)
     opened = SignatureTable.open(table)
     among = None
@@ -154,6 +161,8 @@ def neighbours(
             names = [other.phrase for other in near]
             ranked = ranked_in(index or table, table, sentence, one.phrase, names)[:k]
             near = [near[place]._replace(similarity=score) for place, score in ranked]
+        if plot is not None:
+            neighbour_picture(opened, one.phrase, near=near).save(plot)
         n_hidden += found.hidden
         n_composed += any(other.composed for other in near)
         for rank, other in enumerate(near, 1):

@@ -75,6 +75,10 @@ DropDigitsOption = Annotated[bool, typer.Option(help="Drop tokens with digits an
 KeepSumsOption = Annotated[
     bool, typer.Option(help="Keep the sums of all phrases, so that the table can be merged.")
 ]
+PlotOption = Annotated[
+    str | None,
+    typer.Option(metavar="FILE", help="Draw a picture too (.png, .svg, .pdf)."),
+]
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 

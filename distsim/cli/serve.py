@@ -50,15 +50,25 @@ def run(places, host, port, names, jobs=None, log=True) -> None:  # type: ignore
     Raises:
         ParameterError: the extra is not installed.
     """
-    try:
-        from distsim.server.run import serve as engine
-    except ImportError as error:
-        raise ParameterError(
-            f"a server needs {error.name}: install it with pip install 'distsim[serve]'"
-        ) from None
+    require_server()
+    from distsim.server.run import serve as engine
 
     def ready(address: str) -> None:
         print(address, flush=True)
 
     engine(places, host=host, port=port, names=names, jobs=jobs, log=log, ready=ready)
     say("distsim: ended")
+
+
+def require_server() -> None:
+    """Raise if the extra is not installed.
+
+    Raises:
+        ParameterError: a package is missing; the message says how to get it.
+    """
+    try:
+        import distsim.server.run  # noqa: F401
+    except ImportError as error:
+        raise ParameterError(
+            f"a server needs {error.name}: install it with pip install 'distsim[serve]'"
+        ) from None

@@ -4,8 +4,12 @@ from collections.abc import Sequence
 
 from distsim.errors import ParameterError
 from distsim.evaluation.evaluate import Point
+from distsim.pictures.drawing import wrapped
 
 _WIDTH, _HEIGHT = 4.2, 3.6  # inches a panel
+
+
+_NOTE_POINTS, _NOTE_WIDTH = 5, 0.6  # of a character: its size, its width as a share of that
 
 
 def require_matplotlib() -> None:
@@ -65,8 +69,12 @@ def draw(points: Sequence[Point], path: str, caption: str) -> None:
         panel.set(title=f"error of {measure}", xlabel="exact cosine", ylabel=f"{measure} - exact")
     for panel in panels:
         panel.set_axis_off()
-    figure.text(0.01, 0.002, caption, fontsize=5)
-    figure.tight_layout(rect=(0, 0.02, 1, 1))
+    width, height = figure.get_size_inches()
+    notes = wrapped(caption, int(72 * (width - 0.2) / (_NOTE_POINTS * _NOTE_WIDTH)))
+    room = (len(notes) + 1) * 1.4 * _NOTE_POINTS / 72 / height
+    figure.text(0.1 / width, 0.2 * room, "\n".join(notes), fontsize=_NOTE_POINTS, va="bottom",
+                family="monospace", parse_math=False)  # fmt: skip
+    figure.tight_layout(rect=(0, room, 1, 1))
     try:
         figure.savefig(path, dpi=150)
     except ValueError as error:

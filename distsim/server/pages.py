@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import sha256
 from importlib.resources import files
 from typing import Any
@@ -16,7 +17,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from distsim.errors import ParameterError
-from distsim.pictures.svg import Mark, map_svg
+from distsim.pictures.phrase_map import Mark, draw_map
 from distsim.server import api
 from distsim.server.answers import About, Map
 from distsim.server.endpoints import ENDPOINTS, PREFIX, Choice, Text, Whole
@@ -28,6 +29,7 @@ from distsim.server.shelf import DamagedError, Shelf
 
 HTML = "text/html"
 _FAULTS = (ParameterError, BusyError, TooLongError, DamagedError)
+_KEPT_MAPS = 100
 _KEPT_SECONDS = 31_536_000  # of what stands under a name that changes with it
 
 
@@ -288,11 +290,13 @@ def _url(path: str, **given: Any) -> str:
     return f"{path}?{query}" if query else path
 
 
+@lru_cache(_KEPT_MAPS)
 def _map(found: Map) -> Markup:
     """Return the picture of a map."""
     marks = [Mark(one.phrase, one.x, one.y, one.similarity, one.count) for one in found.rows]
     joined = [(one.a, one.b) for one in found.links]
-    return Markup(map_svg(marks, joined, lambda phrase: _url("/", q=phrase)))
+    drawing = draw_map(marks, joined, lambda phrase: _url("/", q=phrase))
+    return Markup(drawing.svg(own_style=False))
 
 
 def _bar(value: float | None, full: float = 1.0) -> Markup:

@@ -6,11 +6,12 @@ from importlib.metadata import version
 import numpy as np
 
 from distsim.comparison import Similarity, reason_without_signature
+from distsim.contexts.contrast import ContrastedContext, contrast
 from distsim.contexts.ngram import phrase_contexts
 from distsim.errors import DistsimError, ParameterError
 from distsim.grammar.decomposition import decompose
 from distsim.indexes.corpus_index import GAP, Order
-from distsim.pictures.layout import angles, links, spread
+from distsim.pictures.phrase_map import lay_out
 from distsim.server.answers import (
     About,
     Because,
@@ -135,27 +136,18 @@ def neighbours(
 
 def neighbour_map(opened: Opened, phrase: str, k: int, lengths: str, table: str) -> Map:
     """Lay the nearest phrases out in the plane, like ones together."""
-    near = neighbours(opened, phrase, k, lengths, table)
-    if not near.rows:
-        return Map(near.phrase, table, (), (), near.reason)
-    phrases = [near.phrase, *(one.phrase for one in near.rows)]
-    first, second = np.triu_indices(len(phrases), 1)
-    pairs = [(phrases[i], phrases[j]) for i, j in zip(first.tolist(), second.tolist(), strict=True)]
-    cosines = np.eye(len(phrases))
-    values = opened.estimated(table).similarities(pairs)
-    cosines[first, second] = [np.nan if value is None else value for value in values]
-    cosines = np.fmax(cosines, cosines.T)
-    apart = angles(cosines)
-    places = spread(apart)
-    row = opened.table(table).find(phrase)
-    strength = int(opened.table(table).strengths[row]) if row >= 0 else 0
-    told = [(near.phrase, 1.0, strength), *((o.phrase, o.similarity, o.count) for o in near.rows)]
-    points = tuple(
-        Point(text, round(x, 5), round(y, 5), similarity, n)
-        for (text, similarity, n), (x, y) in zip(told, places.tolist(), strict=True)
+    found = opened.search(table, _lengths(lengths)).nearest(phrase, k)
+    normal = _normal(opened, phrase)
+    if not found:
+        reason = reason_without_signature(opened.table(table), phrase) if found is None else None
+        return Map(normal, table, (), (), reason)
+    laid = lay_out(opened.table(table), opened.estimated(table), normal, found)
+    points = (
+        Point(shortened(mark.phrase), mark.x, mark.y, mark.similarity, mark.occurrences)
+        for mark in laid.marks
     )
-    joined = tuple(Link(a, b, float(cosines[a, b])) for a, b in links(apart))
-    return Map(near.phrase, table, points, joined)
+    joined = tuple(Link(a, b, similarity) for a, b, similarity in laid.joined)
+    return Map(normal, table, tuple(points), joined)
 
 
 def contexts(opened: Opened, phrase: str, window: int, weights: str, k: int) -> Contexts:
@@ -187,35 +179,19 @@ def compare(
     opened: Opened, a: str, b: str, window: int, weights: str, k: int, measures: str
 ) -> Comparison:
     """Put two phrases side by side."""
-    names = opened.weigher(window, weights)[0]
-    rows = [_weighed(opened, one, window, weights) for one in (a, b)]
-    features = np.union1d(rows[0][0], rows[1][0])
-    table = np.zeros((4, features.size))  # weight and count of a, of b
-    for number, (mine, counts, values) in enumerate(rows):
-        at = np.searchsorted(features, mine)
-        table[2 * number, at], table[2 * number + 1, at] = np.maximum(values, 0.0), counts
-    weight_a, count_a, weight_b, count_b = table
-    both = np.minimum(weight_a, weight_b)
+    weigher = opened.weigher(window, weights)[1]
+    found = contrast(opened.index, a, b, k=k, window=window, weigher=weigher)
 
-    def listed(values: np.ndarray) -> tuple[SharedContext, ...]:
-        order = np.lexsort((features, -values))
-        order = order[values[order] > 0][:k]
-        return tuple(
-            SharedContext(
-                names[features[i] // opened.index.n_words],
-                shortened(opened.index.vocabulary.word(int(features[i] % opened.index.n_words))),
-                float(weight_a[i]), float(weight_b[i]), int(count_a[i]), int(count_b[i]),
-            )
-            for i in order.tolist()
-        )  # fmt: skip
+    def listed(rows: list[ContrastedContext]) -> tuple[SharedContext, ...]:
+        return tuple(SharedContext(one.place, shortened(one.word), *one[2:]) for one in rows)
 
     return Comparison(
         _count(opened, a),
         _count(opened, b),
         tuple(_measures(opened, a, b, measures == "all")),
-        listed(both),
-        listed(np.where(count_b == 0, weight_a, 0.0)),
-        listed(np.where(count_a == 0, weight_b, 0.0)),
+        listed(found.both),
+        listed(found.only_a),
+        listed(found.only_b),
         weights,
     )
 

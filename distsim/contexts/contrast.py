@@ -1,0 +1,94 @@
+"""Two phrases in an index -> contexts that both have, and those of one alone."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from distsim.contexts.ngram import family_names, feature_space, phrase_contexts
+from distsim.contexts.weights import Weigher, Weighting
+from distsim.indexes.corpus_index import CorpusIndex
+
+
+class ContrastedContext(NamedTuple):
+    """A word beside two phrases: place (`l1`: right before, `r1`: right behind), weights, counts.
+
+    Weights below 0 are 0: beside that phrase it stands no more often than chance has it.
+    """
+
+    place: str
+    word: str
+    weight_a: float
+    weight_b: float
+    count_a: int
+    count_b: int
+
+    @property
+    def shown(self) -> str:
+        """The context with a gap where the phrase stands: `largest _`."""
+        return f"{self.word} _" if self.place[0] == "l" else f"_ {self.word}"
+
+
+class Contrast(NamedTuple):
+    """Contexts of two phrases: of both, by the smaller weight; of either alone, by its weight."""
+
+    both: list[ContrastedContext]
+    only_a: list[ContrastedContext]
+    only_b: list[ContrastedContext]
+
+
+def contrast(
+    index: CorpusIndex,
+    a: str,
+    b: str,
+    *,
+    k: int = 15,
+    window: int = 1,
+    weighting: Weighting | None = None,
+    weigher: Weigher | None = None,
+) -> Contrast:
+    """Return the contexts that tell two phrases apart and those that make them alike.
+
+    Arguments:
+        k: so many of each kind at most.
+        window: words on either side, 1 to 3.
+        weighting: how counts become weights; log-llr where None.
+        weigher: of the same window and weighting, where it was made before.
+
+    Raises:
+        ParameterError: a phrase is empty, or the window is out of range.
+
+    >>> found = contrast(index, "alice", "the queen", k=1)
+    >>> found.both[0].shown
+    'said _'
+    """
+    names = family_names(window)
+    if weigher is None:
+        weigher = Weigher(feature_space(index, window), weighting or Weighting("log-llr"))
+    rows = [phrase_contexts(index, one, window) for one in (a, b)]
+    features = np.union1d(rows[0].features, rows[1].features).astype(np.int64)
+    table = np.zeros((4, features.size))  # weight and count of a, of b
+    for number, found in enumerate(rows):
+        at = np.searchsorted(features, found.features)
+        table[2 * number, at] = np.maximum(weigher.weigh(found), 0.0)
+        table[2 * number + 1, at] = found.counts
+    weight_a, count_a, weight_b, count_b = table
+
+    def listed(values: np.ndarray) -> list[ContrastedContext]:
+        order = np.lexsort((features, -values))
+        order = order[values[order] > 0][:k]
+        families, words = np.divmod(features[order], index.n_words)
+        texts: Sequence[str] = index.vocabulary.words(words)
+        return [
+            ContrastedContext(
+                names[family], text, float(weight_a[i]), float(weight_b[i]), int(count_a[i]),
+                int(count_b[i]),
+            )
+            for i, family, text in zip(order.tolist(), families.tolist(), texts, strict=True)
+        ]  # fmt: skip
+
+    return Contrast(
+        listed(np.minimum(weight_a, weight_b)),
+        listed(np.where(count_b == 0, weight_a, 0.0)),
+        listed(np.where(count_a == 0, weight_b, 0.0)),
+    )

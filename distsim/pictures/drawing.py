@@ -1,0 +1,306 @@
+"""Shapes on a sheet -> SVG for pages and notebooks, and files in PNG, PDF or SVG.
+
+One description of a picture serves all of them: SVG is written here, PNG and PDF are painted by
+matplotlib (`pip install 'distsim[plot]'`). A picture ends with the line of its settings, whole.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+from typing import Any, Literal
+from unicodedata import east_asian_width
+
+from distsim.doors import AnyPath, one_path
+from distsim.errors import ParameterError
+
+Kind = Literal["ink", "soft", "accent", "warm", "line", "track", "paper"]
+COLOURS: dict[Kind, str] = {
+    "ink": "#18222c", "soft": "#4c5a66", "accent": "#2f7f9b", "warm": "#a33b22",
+    "line": "#c6ced2", "track": "#e6ebec", "paper": "#ffffff",
+}  # fmt: skip
+SUFFIXES = (".png", ".svg", ".pdf")
+_PIXELS_AN_INCH = 100
+_MARGIN = 24.0
+_SETTINGS_SIZE, _SETTINGS_WIDTH, _SETTINGS_HEIGHT = 10.0, 6.1, 14.0
+_FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
+
+
+@dataclass(frozen=True)
+class Text:
+    """A line of text. anchor: which of its ends stands at x. y: of its foot."""
+
+    x: float
+    y: float
+    text: str
+    size: float = 14.0
+    anchor: Literal["start", "middle", "end"] = "start"
+    kind: Kind = "ink"
+    bold: bool = False
+
+
+@dataclass(frozen=True)
+class Line:
+    """Straight pieces from point to point."""
+
+    points: tuple[tuple[float, float], ...]
+    kind: Kind = "line"
+    width: float = 1.2
+
+
+@dataclass(frozen=True)
+class Circle:
+    """A disc."""
+
+    x: float
+    y: float
+    radius: float
+    kind: Kind = "accent"
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A rectangle from its upper left corner."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    kind: Kind = "accent"
+
+
+@dataclass(frozen=True)
+class Group:
+    """Shapes that belong together. told: a sentence about them. link: where a click leads."""
+
+    shapes: tuple["Shape", ...]
+    told: str
+    link: str | None = None
+
+
+Shape = Text | Line | Circle | Bar | Group
+
+
+@dataclass
+class Drawing:
+    """Shapes on a sheet of width x height, from its upper left corner; later ones on top.
+
+    label: what the picture is, for those who do not see it. settings: what its numbers rest on.
+
+    >>> drawing = Drawing(100, 40, "An example", [Text(10, 20, "a < b")])
+    >>> "a &lt; b" in drawing.svg()
+    True
+    """
+
+    width: float
+    height: float
+    label: str
+    shapes: list[Shape] = field(default_factory=list)
+    settings: str = ""
+
+    def put(self, *shapes: Shape) -> None:
+        """Add shapes."""
+        self.shapes += shapes
+
+    def svg(self, own_style: bool = True) -> str:
+        """Return the picture as SVG.
+
+        Arguments:
+            own_style: with colours and paper of its own; else classes alone (`p-ink`), for a
+                page that has its own sheet.
+        """
+        notes = self._notes() if own_style else []
+        height = self.height + len(notes) * _SETTINGS_HEIGHT
+        size = f' width="{self.width:g}" height="{height:g}"' if own_style else ""
+        parts = [
+            f'<svg class="picture" xmlns="http://www.w3.org/2000/svg"{size} '
+            f'viewBox="0 0 {self.width:g} {height:g}" role="group" '
+            f'aria-label="{_safe(self.label)}">'
+        ]
+        if own_style:
+            # Attributes would do, but this leaves a reader's sheet the last word.
+            parts.append(f'<rect width="100%" height="100%" fill="{COLOURS["paper"]}"/>')
+        parts += [_svg(shape, own_style) for shape in [*self.shapes, *notes]]
+        return "".join(parts) + "</svg>"
+
+    def _repr_svg_(self) -> str:
+        return self.svg()
+
+    def _repr_html_(self) -> str:
+        return self.svg()
+
+    def save(self, path: AnyPath) -> None:
+        """Write the picture into a file; its name's end says how: .png, .svg or .pdf.
+
+        Raises:
+            ParameterError: another end; or matplotlib, which paints all but .svg, is missing.
+        """
+        place = one_path(path)
+        if place.suffix.lower() not in SUFFIXES:
+            raise ParameterError(
+                f"{place}: a picture's name ends in {', '.join(SUFFIXES)}: choose one"
+            )
+        if place.suffix.lower() == ".svg":
+            text = '<?xml version="1.0" encoding="UTF-8"?>\n' + self.svg() + "\n"
+            place.write_text(text, encoding="utf-8", errors="replace")
+            return
+        self._paint(place)
+
+    def _notes(self) -> list[Shape]:
+        """Return the settings in as many lines as they need."""
+        lines = wrapped(self.settings, int((self.width - 2 * _MARGIN) / _SETTINGS_WIDTH))
+        return [
+            Text(_MARGIN, self.height + number * _SETTINGS_HEIGHT, line, _SETTINGS_SIZE,
+                 kind="soft")
+            for number, line in enumerate(lines)
+        ]  # fmt: skip
+
+    def _paint(self, path: Path) -> None:
+        figure_class, patches, text_class, line_class = _matplotlib()
+        notes = self._notes()
+        height = self.height + len(notes) * _SETTINGS_HEIGHT
+        figure = figure_class(figsize=(self.width / _PIXELS_AN_INCH, height / _PIXELS_AN_INCH))
+        axes = figure.add_axes((0, 0, 1, 1))
+        axes.set(xlim=(0, self.width), ylim=(height, 0))
+        axes.set_axis_off()
+        for order, shape in enumerate(_flat([*self.shapes, *notes])):
+            colour = COLOURS[shape.kind]
+            if isinstance(shape, Text):
+                axes.add_artist(text_class(
+                    shape.x, shape.y, _plain(shape.text), color=colour, zorder=order,
+                    fontsize=shape.size * 72 / _PIXELS_AN_INCH, va="baseline", parse_math=False,
+                    ha={"start": "left", "middle": "center", "end": "right"}[shape.anchor],
+                    fontweight="bold" if shape.bold else "normal",
+                ))  # fmt: skip
+            elif isinstance(shape, Line):
+                xs, ys = zip(*shape.points, strict=True)
+                axes.add_line(line_class(xs, ys, color=colour, linewidth=shape.width * 0.72,
+                                         zorder=order))  # fmt: skip
+            elif isinstance(shape, Circle):
+                axes.add_patch(patches.Ellipse(
+                    (shape.x, shape.y), 2 * shape.radius, 2 * shape.radius, color=colour,
+                    zorder=order, linewidth=0,
+                ))  # fmt: skip
+            else:
+                axes.add_patch(patches.Rectangle(
+                    (shape.x, shape.y), shape.width, shape.height, color=colour, zorder=order,
+                    linewidth=0,
+                ))  # fmt: skip
+        figure.savefig(path, dpi=2 * _PIXELS_AN_INCH, facecolor=COLOURS["paper"])
+
+
+def require_painter(path: AnyPath) -> None:
+    """Raise before a long work if its picture cannot be written.
+
+    Raises:
+        ParameterError: the name ends in something else than .png, .svg, .pdf, or matplotlib,
+            which paints all but .svg, is not installed.
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix not in SUFFIXES:
+        raise ParameterError(f"{path}: a picture's name ends in {', '.join(SUFFIXES)}: choose one")
+    if suffix != ".svg":
+        _matplotlib()
+
+
+def _matplotlib() -> tuple[Any, ...]:
+    try:
+        from matplotlib import patches
+        from matplotlib.figure import Figure
+        from matplotlib.lines import Line2D
+        from matplotlib.text import Text as PaintedText
+    except ImportError:
+        raise ParameterError(
+            "a picture needs matplotlib: install it with pip install 'distsim[plot]'"
+        ) from None
+    return Figure, patches, PaintedText, Line2D
+
+
+def wrapped(settings: str, most: int) -> list[str]:
+    """Return a line of settings, parts parted by |, as lines of at most so many characters.
+
+    >>> wrapped("model:ngram|bits:256", 14)
+    ['model:ngram|', 'bits:256']
+    """
+    lines: list[str] = []
+    for given in settings.split("\n"):
+        line = ""
+        parts = given.split("|")
+        for number, part in enumerate(parts):
+            whole = part + ("|" if number < len(parts) - 1 else "")
+            for piece in (whole[i : i + most] for i in range(0, len(whole), most)):
+                if line and len(line) + len(piece) > most:
+                    lines.append(line)
+                    line = ""
+                line += piece
+        lines += [line] if line else []
+    return lines
+
+
+def width_of(text: str, size: float) -> float:
+    """Return about how wide a text is, in units of the sheet."""
+    letters = sum(2.0 if east_asian_width(c) in "WF" else 1.0 for c in text)
+    return 0.56 * size * letters
+
+
+def shortened(text: str, most: int) -> str:
+    """Return a text that fits a picture.
+
+    >>> shortened("in spite of", 6)
+    'in sp…'
+    """
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def _flat(shapes: Iterable[Shape]) -> Iterable[Text | Line | Circle | Bar]:
+    for shape in shapes:
+        if isinstance(shape, Group):
+            yield from _flat(shape.shapes)
+        else:
+            yield shape
+
+
+def _svg(shape: Shape, own: bool) -> str:
+    if isinstance(shape, Group):
+        inner = f"<title>{_safe(shape.told)}</title>" + "".join(_svg(s, own) for s in shape.shapes)
+        if shape.link is not None:
+            return f'<a href="{_safe(shape.link)}">{inner}</a>'
+        return f"<g>{inner}</g>"
+    colour = COLOURS[shape.kind]
+    look = f'fill="{colour}"' if own else f'class="p-{shape.kind}"'
+    if isinstance(shape, Text):
+        bold = ' font-weight="700"' if shape.bold else ""
+        font = f' font-family="{_FONT}"' if own else ""
+        return (
+            f'<text x="{shape.x:g}" y="{shape.y:g}" font-size="{shape.size:g}" '
+            f'text-anchor="{shape.anchor}" {look}{font}{bold}>{_safe(shape.text)}</text>'
+        )
+    if isinstance(shape, Circle):
+        return f'<circle cx="{shape.x:g}" cy="{shape.y:g}" r="{shape.radius:g}" {look}/>'
+    if isinstance(shape, Bar):
+        return (
+            f'<rect x="{shape.x:g}" y="{shape.y:g}" width="{shape.width:g}" '
+            f'height="{shape.height:g}" rx="2" {look}/>'
+        )
+    points = " ".join(f"{x:g},{y:g}" for x, y in shape.points)
+    look = f'stroke="{colour}"' if own else f'class="p-{shape.kind} p-stroke"'
+    return f'<polyline points="{points}" fill="none" stroke-width="{shape.width:g}" {look}/>'
+
+
+def _plain(text: str) -> str:
+    """Return text as it may be painted: no characters that turn or break a line."""
+    return "".join(c if c.isprintable() else "\ufffd" for c in text)
+
+
+def _safe(text: str) -> str:
+    """Return text for XML: escaped, without the characters that no XML can hold."""
+    kept = "".join(
+        c if c >= " " and not "\ud800" <= c <= "\udfff" and c not in "\ufffe\uffff" else "\ufffd"
+        for c in text
+    )
+    return escape(kept)
+
+
+def rounded(points: Sequence[tuple[float, float]]) -> tuple[tuple[float, float], ...]:
+    """Return points rounded to what a sheet shows."""
+    return tuple((round(x, 1), round(y, 1)) for x, y in points)

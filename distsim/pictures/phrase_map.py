@@ -1,0 +1,158 @@
+"""Phrases, how alike they are and how frequent -> a map of them."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+
+from distsim.comparison import EstimatedCosine
+from distsim.errors import ParameterError
+from distsim.nearest import Neighbour, NeighbourSearch
+from distsim.pictures.drawing import Bar, Circle, Drawing, Group, Line, Text, shortened, width_of
+from distsim.pictures.layout import angles, fitted, links, spread
+from distsim.pictures.settings import table_settings
+from distsim.signatures.table import SignatureTable
+
+WIDTH, HEIGHT = 720, 640
+_SIZE, _PADDING, _LABEL_HEIGHT, _DOT_ROOM = 15.0, 12.0, 18.0, 16.0
+_LONGEST_LABEL = 26
+_ROW, _TOP, _LIST_WIDTH, _MARGIN = 24.0, 64.0, 460.0, 24.0
+
+
+class Mark(NamedTuple):
+    """A phrase on a map: its place, similarity to the first one, and occurrences."""
+
+    phrase: str
+    x: float
+    y: float
+    similarity: float
+    occurrences: int
+
+
+class Laid(NamedTuple):
+    """Phrases in the plane. joined: pairs by number, with their similarity."""
+
+    marks: tuple[Mark, ...]
+    joined: tuple[tuple[int, int, float], ...]
+
+
+def lay_out(
+    table: SignatureTable, measure: EstimatedCosine, phrase: str, near: Sequence[Neighbour]
+) -> Laid:
+    """Return a phrase and those near it in the plane, at distances like those of the table.
+
+    Arguments:
+        measure: of the table, for every two of them.
+        near: the phrase's neighbours.
+    """
+    phrases = [phrase, *(one.phrase for one in near)]
+    pairs = list(combinations(range(len(phrases)), 2))
+    values = measure.similarities([(phrases[i], phrases[j]) for i, j in pairs])
+    cosines = np.eye(len(phrases))
+    for (i, j), value in zip(pairs, values, strict=True):
+        cosines[i, j] = cosines[j, i] = np.nan if value is None else value
+    apart = angles(cosines)
+    places = spread(apart).round(5).tolist()
+    row = table.find(phrase)
+    counts = [int(table.strengths[row]) if row >= 0 else 0, *(one.strength for one in near)]
+    similarities = [1.0, *(one.similarity for one in near)]
+    marks = (
+        Mark(text, x, y, similarity, count)
+        for text, (x, y), similarity, count in zip(
+            phrases, places, similarities, counts, strict=True
+        )
+    )
+    joined = ((i, j, float(np.nan_to_num(cosines[i, j]))) for i, j in links(apart))
+    return Laid(tuple(marks), tuple(joined))
+
+
+def draw_map(
+    marks: Sequence[Mark],
+    joined: Sequence[tuple[int, int]],
+    link: Callable[[str], str | None] = lambda phrase: None,
+) -> Drawing:
+    """Return a map of phrases, the first of them the focal one.
+
+    Arguments:
+        joined: pairs of marks, by number, between which a line is drawn.
+        link: where a click on a phrase leads; None: nowhere.
+
+    >>> "alice" in draw_map([Mark("alice", 0, 0, 1, 3)], []).svg()
+    True
+    """
+    labels = [shortened(mark.phrase, _LONGEST_LABEL) for mark in marks]
+    widths = np.array([width_of(label, _SIZE) + _PADDING for label in labels])
+    places = np.array([(mark.x, mark.y) for mark in marks]).reshape(-1, 2)
+    at = fitted(places, widths, _LABEL_HEIGHT + _DOT_ROOM, WIDTH, HEIGHT).round(1).tolist()
+    drawing = Drawing(WIDTH, HEIGHT, "Map of the nearest phrases")
+    up = _LABEL_HEIGHT / 2
+    for a, b in joined:
+        (x1, y1), (x2, y2) = at[a], at[b]
+        drawing.put(Line(((x1, round(y1 - up, 1)), (x2, round(y2 - up, 1)))))
+    for number in reversed(range(len(marks))):  # the focal phrase on top
+        (x, y), mark = at[number], marks[number]
+        radius = round(min(9.0, 2.5 + 0.9 * float(np.log10(mark.occurrences + 1))), 1)
+        told = f"{mark.phrase}: similarity {mark.similarity:.3f}, {mark.occurrences:,} occurrences"
+        shapes = (
+            Circle(x, round(y - up, 1), radius, "accent" if number else "warm"),
+            Text(x, round(y + _LABEL_HEIGHT - 2, 1), labels[number], _SIZE, "middle",
+                 bold=not number),
+        )  # fmt: skip
+        drawing.put(Group(shapes, told, link(mark.phrase) if number else None))
+    return drawing
+
+
+def neighbour_picture(
+    table: SignatureTable, phrase: str, k: int = 20, near: Sequence[Neighbour] | None = None
+) -> Drawing:
+    """Return a picture of a phrase's neighbours: a list with bars, and a map.
+
+    A notebook shows it as it is; `save` writes it into a file.
+
+    Arguments:
+        near: the neighbours, where they were found before; the k nearest where None.
+
+    Raises:
+        ParameterError: the phrase has no neighbours to draw.
+
+    >>> neighbour_picture(learnt, "alice", k=5).label
+    'Neighbours of alice'
+    """
+    if near is None:
+        near = NeighbourSearch(table).nearest(phrase, k)
+    if not near:
+        raise ParameterError(f"{phrase!r} has no neighbours in the table: there is nothing to draw")
+    laid = lay_out(table, EstimatedCosine(table), table.normal_form(phrase), near)
+    drawn = draw_map(laid.marks, [(a, b) for a, b, _ in laid.joined])
+    height = max(HEIGHT, _ROW * len(near)) + _TOP + _MARGIN
+    drawing = Drawing(
+        _LIST_WIDTH + WIDTH + 3 * _MARGIN, height, f"Neighbours of {phrase}",
+        settings=table_settings(table),
+    )  # fmt: skip
+    drawing.put(Text(_MARGIN, 36, shortened(f"Neighbours of {phrase}", 80), 20, bold=True))
+    for number, one in enumerate(near):
+        y = _TOP + number * _ROW
+        full = 150.0
+        known = not math.isnan(one.similarity)
+        length = round(full * max(0.0, one.similarity), 1) if known else 0.0
+        drawing.put(
+            Text(_MARGIN, y + 14, shortened(one.phrase, 28)),
+            Bar(_MARGIN + 230, y + 4, full, 10, "track"),
+            Bar(_MARGIN + 230, y + 4, length, 10),
+            Text(_MARGIN + 440, y + 14, f"{one.similarity:.3f}" if known else "NA", anchor="end"),
+        )
+    moved = _LIST_WIDTH + 2 * _MARGIN
+    drawing.put(*(_moved(shape, moved, _TOP) for shape in drawn.shapes))
+    return drawing
+
+
+def _moved(shape: "Group | Line | Text | Circle | Bar", x: float, y: float):  # type: ignore[no-untyped-def]
+
+    if isinstance(shape, Group):
+        return replace(shape, shapes=tuple(_moved(one, x, y) for one in shape.shapes))
+    if isinstance(shape, Line):
+        return replace(shape, points=tuple((a + x, b + y) for a, b in shape.points))
+    return replace(shape, x=shape.x + x, y=shape.y + y)

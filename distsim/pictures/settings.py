@@ -1,0 +1,27 @@
+"""What a picture's numbers rest on -> the one line under it."""
+
+from importlib.metadata import version
+from typing import Any
+
+from distsim.indexes.corpus_index import CorpusIndex
+from distsim.signatures.table import SignatureTable
+
+
+def table_settings(table: SignatureTable) -> str:
+    """Return how a table was made, from which text, and by which version."""
+    fields: dict[str, Any] = {
+        **table.fingerprint.fields(),
+        "min-count": table.parameters.get("min_count"),
+        "corpus": str(table.parameters.get("corpus"))[:12],
+    }
+    return _line(fields)
+
+
+def index_settings(index: CorpusIndex, **more: Any) -> str:
+    """Return of which text something was counted, how, and by which version."""
+    return _line({"corpus": index.corpus[:12], "tokens": index.n_tokens, **more})
+
+
+def _line(fields: dict[str, Any]) -> str:
+    fields = {**fields, "version": version("distsim")}
+    return "|".join(f"{name}:{value}" for name, value in fields.items())

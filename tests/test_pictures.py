@@ -1,0 +1,235 @@
+"""Pictures: where phrases stand, what is drawn, and that the settings are whole."""
+
+import re
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from distsim import (
+    ParameterError,
+    SignatureTable,
+    context_picture,
+    contrast,
+    contrast_picture,
+    corpus_picture,
+    named_contexts,
+    neighbour_picture,
+)
+from distsim.pictures.corpus import growth
+from distsim.pictures.drawing import Drawing, Text, wrapped
+from distsim.pictures.layout import fitted, links, spread
+from distsim.pictures.settings import table_settings
+from tests.conftest import random_sentences, write_lines
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 12), st.integers(0, 10))
+def test_places_in_the_plane_have_the_distances_of_the_plane(n, seed):
+    draw = np.random.default_rng(seed)
+    points = draw.normal(size=(n, 2))
+    distances = np.hypot(*(points[:, None] - points[None]).transpose(2, 0, 1))
+    places = spread(distances)
+    again = np.hypot(*(places[:, None] - places[None]).transpose(2, 0, 1))
+    assert places.shape == (n, 2)
+    assert np.allclose(again, distances, atol=2e-2)
+
+
+def test_places_of_what_fits_in_no_plane_are_no_further_off_than_at_the_start():
+    draw = np.random.default_rng(5)
+    points = draw.normal(size=(15, 6))
+    distances = np.sqrt(((points[:, None] - points[None]) ** 2).sum(axis=2))
+
+    def stress(places):
+        found = np.sqrt(((places[:, None] - places[None]) ** 2).sum(axis=2))
+        weights = 1 / np.maximum(distances, 1e-9) ** 2
+        np.fill_diagonal(weights, 0.0)
+        return (weights * (found - distances) ** 2).sum()
+
+    centring = np.eye(15) - 1 / 15
+    values, vectors = np.linalg.eigh(-0.5 * centring @ distances**2 @ centring)
+    classical = vectors[:, -2:] * np.sqrt(values[-2:])
+    assert stress(spread(distances)) < stress(classical)
+
+
+def test_links_are_those_of_the_nearest():
+    draw = np.random.default_rng(1)
+    distances = draw.random((9, 9))
+    distances = distances + distances.T
+    np.fill_diagonal(distances, 0.0)
+    expected = set()
+    for i in range(9):
+        others = sorted((distances[i, j], j) for j in range(9) if j != i)
+        expected |= {(min(i, j), max(i, j)) for _, j in others[:2]}
+    assert links(distances) == sorted(expected)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 20), st.integers(0, 5))
+def test_labels_stay_in_their_frame_and_mostly_apart(n, seed):
+    draw = np.random.default_rng(seed)
+    widths = draw.uniform(20, 120, n)
+    at = fitted(draw.normal(size=(n, 2)), widths, 30.0, 720.0, 600.0)
+    assert np.all(at[:, 0] - widths / 2 >= -1e-6) and np.all(at[:, 0] + widths / 2 <= 720.001)
+    assert np.all(at[:, 1] >= 15 - 1e-6) and np.all(at[:, 1] <= 585.001)
+    overlaps = sum(
+        abs(at[i, 0] - at[j, 0]) < 0.9 * (widths[i] + widths[j]) / 2
+        and abs(at[i, 1] - at[j, 1]) < 0.9 * 30
+        for i in range(n) for j in range(i)
+    )  # fmt: skip
+    assert overlaps <= n // 10
+
+
+@given(st.lists(st.text(st.characters(exclude_characters="|\n"), min_size=1), max_size=8),
+       st.integers(4, 40))  # fmt: skip
+def test_settings_are_wrapped_and_whole(parts, most):
+    text = "|".join(parts)
+    lines = wrapped(text, most)
+    assert "".join(lines) == text
+    assert all(len(line) <= most for line in lines)
+
+
+def test_svg_is_sound_whatever_the_text():
+    hostile = "<script>alert('\"&</script>\x1b\x00\ufffe\u202e\ud800"
+    drawing = Drawing(100, 50, hostile, [Text(1, 2, hostile)], settings="a|b")
+    for text in (drawing.svg(), drawing.svg(own_style=False)):
+        ElementTree.fromstring(text.encode())
+        assert "<script" not in text
+
+
+def shown(picture: Drawing) -> str:
+    ElementTree.fromstring(picture._repr_svg_())
+    assert picture._repr_html_().startswith("<svg")
+    return " ".join(re.findall(r">([^<>]+)</text>", picture.svg()))
+
+
+def test_pictures_show_what_the_library_finds(alice_index):
+    table = SignatureTable.open(alice_index.path)
+    text = shown(neighbour_picture(table, "alice", 5))
+    assert all(part in text for part in table_settings(table).split("|"))
+    contexts = named_contexts(alice_index, "mock")
+    assert "turtle" in shown(context_picture("mock", contexts, "settings:x"))
+    found = contrast(alice_index, "alice", "the queen")
+    text = shown(contrast_picture("alice", "the queen", found, [("table", 0.5), ("exact", None)]))
+    assert found.both[0].shown in text and "0.500" in text and "NA" in text
+    assert f"{alice_index.n_tokens:,} tokens" in shown(corpus_picture(alice_index, table))
+    with pytest.raises(ParameterError, match="nothing to draw"):
+        neighbour_picture(table, "zeppelin")
+    with pytest.raises(ParameterError, match="nothing to draw"):
+        context_picture("zeppelin", [])
+    with pytest.raises(ParameterError, match="nothing to draw"):
+        corpus_picture(None)
+
+
+def test_growth_is_that_of_the_words_read(small_index, sentences):
+    words, seen, expected = 0, set(), {0: 0}
+    for sentence in sentences:
+        for word in sentence:
+            seen.add(word)
+            words += 1
+            expected[words] = len(seen)
+    assert all(expected[int(read)] == n for read, n in growth(small_index))
+
+
+def test_growth_over_shards(tmp_path):
+    from distsim import CorpusIndex, IndexOptions
+
+    path = write_lines(tmp_path / "a.txt", random_sentences(3))
+    whole = CorpusIndex.build(path, tmp_path / "one")
+    parts = CorpusIndex.build(path, tmp_path / "many", IndexOptions(shard_tokens=60))
+    assert len(parts.shards) > 1
+    assert growth(whole)[-1] == growth(parts)[-1]
+
+
+def test_contrast_is_what_contexts_say(alice_index):
+    from distsim import Weighting
+
+    a, b = "alice", "the queen"
+    found = contrast(alice_index, a, b, k=10_000, window=2)
+    told = [
+        {c.feature: c for c in named_contexts(alice_index, one, 2, Weighting("log-llr"))}
+        for one in (a, b)
+    ]
+    for row in [*found.both, *found.only_a, *found.only_b]:
+        name = f"{row.place}:{row.word}"
+        for side, weight, count in ((0, row.weight_a, row.count_a), (1, row.weight_b, row.count_b)):
+            known = told[side].get(name)
+            assert count == (known.occurrences if known else 0)
+            assert weight == (max(0.0, known.weight) if known else 0.0)
+    both = {name for name in told[0].keys() & told[1].keys()
+            if min(told[0][name].weight, told[1][name].weight) > 0}  # fmt: skip
+    assert {f"{row.place}:{row.word}" for row in found.both} == both
+    alone = {name for name in told[0].keys() - told[1].keys() if told[0][name].weight > 0}
+    assert {f"{row.place}:{row.word}" for row in found.only_a} == alone
+
+
+def test_commands_draw(run, alice_index, tmp_path):
+    commands = (
+        ("neighbours", alice_index.path, "alice", "-k", 3),
+        ("contexts", alice_index.path, "mock"),
+        ("compare", alice_index.path, "alice", "the queen", "-k", 3),
+        ("info", alice_index.path),
+        ("info", alice_index.path / "signatures"),
+    )
+    for number, command in enumerate(commands):
+        plain, _ = run(*command)
+        drawn, _ = run(*command, "--plot", tmp_path / f"{number}.svg")
+        assert plain == drawn
+        ElementTree.parse(tmp_path / f"{number}.svg")
+        _, err = run(*command, "--plot", tmp_path / "picture.gif", status=1)
+        assert "picture.gif" in err and ".png" in err
+
+
+def test_compare_prints_counts_measures_and_contexts(run, alice_index):
+    import json
+
+    out, _ = run("compare", alice_index.path, "alice", "the queen", "-k", 2)
+    rows = [line.split("\t") for line in out.splitlines()]
+    assert rows[0] == ["count", *map(str, alice_index.count(["alice", "the queen"]).tolist())]
+    assert [row[0] for row in rows[1:]] == ["table", "exact", *["both"] * 2, *["a"] * 2, *["b"] * 2]
+    out, _ = run("compare", alice_index.path, "alice", "the queen", "-k", 2, "--json")
+    found = json.loads(out)
+    assert [f"{one['weight_a']:.6f}" for one in found["contexts"]["both"]] == [
+        row[2] for row in rows if row[0] == "both"
+    ]
+
+
+def test_a_plot_goes_with_one_phrase(run, alice_index, tmp_path):
+    _, err = run(
+        "neighbours", alice_index.path, "alice", "king", "--plot", tmp_path / "a.svg", status=2
+    )
+    assert "one phrase" in err
+
+
+@pytest.mark.extra
+def test_painted_pictures(alice_index, tmp_path):
+    pytest.importorskip("matplotlib", reason="the extra plot is not installed")
+    from matplotlib.image import imread
+
+    table = SignatureTable.open(alice_index.path)
+    picture = corpus_picture(alice_index, table)
+    for suffix, magic in ((".png", b"\x89PNG"), (".pdf", b"%PDF")):
+        path = tmp_path / f"picture{suffix}"
+        picture.save(path)
+        assert path.read_bytes().startswith(magic)
+    image = imread(tmp_path / "picture.png")[..., :3]
+    ink = (image.min(axis=2) < 0.9).any(axis=0)
+    assert not ink[:10].any() and not ink[-10:].any()  # nothing runs over the edge
+
+
+@pytest.mark.extra
+def test_the_settings_under_an_evaluation_are_whole(tmp_path):
+    pytest.importorskip("matplotlib", reason="the extra plot is not installed")
+    from matplotlib.image import imread
+
+    from distsim.evaluation.evaluate import Point
+    from distsim.evaluation.picture import draw
+
+    points = [Point("gold", "table", n, n / 9, n / 10) for n in range(9)]
+    draw(points, str(tmp_path / "a.png"), "|".join(f"setting-{n}:{n * 1000}" for n in range(60)))
+    image = imread(tmp_path / "a.png")[..., :3]
+    ink = image.min(axis=2) < 0.9
+    assert not ink[:, -8:].any() and not ink[-3:].any()
+    assert ink[-40:].any()
