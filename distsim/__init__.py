@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     )
     from distsim.evaluation.evaluate import Result, evaluate
     from distsim.evaluation.gold import GoldSet, read_gold
-    from distsim.export import export, to_frame, word_vectors
+    from distsim.export import export, word_vectors
     from distsim.extraction.extract import ExtractReport, extract_rules
     from distsim.extraction.options import ExtractOptions
     from distsim.grammar.alignment import RuleAligner
@@ -75,6 +75,7 @@ if TYPE_CHECKING:
     from distsim.pictures.corpus import corpus_picture
     from distsim.pictures.phrase_map import neighbour_picture
     from distsim.ranking import LearntRanking, learn_ranking
+    from distsim.results import Results, to_frame
     from distsim.signatures.composition import Composition
     from distsim.signatures.fingerprint import Fingerprint
     from distsim.signatures.merge import merge_tables
@@ -145,6 +146,7 @@ _HOME = {
     "Ranking": "grammar.rerank",
     "Recipe": "signatures.recipe",
     "RerankReport": "grammar.rerank",
+    "Results": "results",
     "Result": "evaluation.evaluate",
     "RuleAligner": "grammar.alignment",
     "RuleScorer": "grammar.scoring",
@@ -194,7 +196,7 @@ _HOME = {
     "sign": "signatures.table",
     "similarities": "comparison",
     "similarity": "comparison",
-    "to_frame": "export",
+    "to_frame": "results",
     "word_vectors": "export",
 }
 
@@ -256,6 +258,7 @@ __all__ = [
     "Recipe",
     "RerankReport",
     "Result",
+    "Results",
     "RuleAligner",
     "RuleScorer",
     "ScoreOptions",

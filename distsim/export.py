@@ -1,8 +1,7 @@
 """A table -> files and frames that other tools read: vectors, phrases, neighbours, a graph."""
 
 import io
-from collections.abc import Iterable, Iterator, Sequence
-from importlib import import_module
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
@@ -19,7 +18,6 @@ from distsim.signatures.table import SignatureTable
 from distsim.storage.files import LineWriter, open_output
 
 FORMATS = ("w2v", "w2v-bin", "parquet", "csv", "graphml")
-_FRAMES = ("pandas", "polars")
 _BLOCK = 1024
 
 
@@ -106,35 +104,6 @@ def export(
     else:
         _write_bytes(path, _graphml(columns))
     return len(columns["phrase"])
-
-
-def to_frame(results: Iterable[Any], library: str | None = None) -> Any:
-    """Return results, such as neighbours or concordance lines, as a pandas or polars frame.
-
-    Arguments:
-        results: named tuples, a column for each of their fields.
-        library: `pandas` or `polars`; the first that is installed where None.
-
-    Raises:
-        ParameterError: neither is installed, or a result has no fields.
-
-    >>> to_frame([table.find("the king")])
-    Traceback (most recent call last):
-    distsim.errors.ParameterError: results[0]: has no fields: give named tuples, such as neighbours
-    """
-    rows = list(results)
-    for number, row in enumerate(rows):
-        if not hasattr(row, "_asdict"):
-            raise ParameterError(
-                f"results[{number}]: has no fields: give named tuples, such as neighbours"
-            )
-    names = rows[0]._fields if rows else ()
-    columns = {name: [getattr(row, name) for row in rows] for name in names}
-    wanted = _FRAMES if library is None else (library,)
-    for name in wanted:
-        if name in _FRAMES and find_spec(name) is not None:
-            return import_module(name).DataFrame(columns)
-    raise ParameterError(f"a frame needs {' or '.join(wanted)}: install it (pip install pandas)")
 
 
 def _write_vectors(out: LineWriter, found: WordVectors, binary: bool) -> None:

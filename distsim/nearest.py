@@ -16,6 +16,7 @@ from distsim.errors import ParameterError
 from distsim.indexes import hamming
 from distsim.kernels.compiled import frozen
 from distsim.kernels.telling import choose_telling, order_neighbours
+from distsim.results import Results
 from distsim.signatures.estimates import (
     Estimator,
     Stored,
@@ -56,7 +57,7 @@ class Neighbour(NamedTuple):
 class Found(NamedTuple):
     """Neighbours, nearest first, and how many as near were left out as saying the same again."""
 
-    neighbours: list[Neighbour]
+    neighbours: Results[Neighbour]
     hidden: int
 
 
@@ -123,7 +124,7 @@ class NeighbourSearch:
     def __repr__(self) -> str:
         return f"<NeighbourSearch among {len(self._part.bits):,} phrases of {self._table!r}>"
 
-    def nearest(self, phrase: str, k: int = 10) -> list[Neighbour] | None:
+    def nearest(self, phrase: str, k: int = 10) -> Results[Neighbour] | None:
         """Return the k phrases nearest to `phrase`, itself left out; None without a signature.
 
         Ties are common: all rows as near as the k-th are found, then ordered by distance,
@@ -135,7 +136,9 @@ class NeighbourSearch:
         found = self.found(phrase, k)
         return None if found is None else found.neighbours
 
-    def above(self, phrase: str, threshold: float, k: int | None = None) -> list[Neighbour] | None:
+    def above(
+        self, phrase: str, threshold: float, k: int | None = None
+    ) -> Results[Neighbour] | None:
         """Return all phrases at least so similar, k at most, in the order of `nearest`.
 
         None without a signature.
@@ -188,11 +191,11 @@ class NeighbourSearch:
             Neighbour(table.text(row), cosine, strength, focal.row < 0)
             for row, cosine, strength in zip(*(c[:wanted].tolist() for c in columns), strict=True)
         ]
-        return Found(named, hidden)
+        return Found(Results(named), hidden)
 
     def reranked(
         self, phrase: str, k: int, measure: Similarity, among: int = RERANKED
-    ) -> list[Neighbour] | None:
+    ) -> Results[Neighbour] | None:
         """Return the k most similar by another measure of the `among` nearest by bits.
 
         Ordered by that similarity, strength and text; those without one come last, with the
@@ -435,7 +438,7 @@ def _search(table: SignatureTable, options: dict[str, Any]) -> NeighbourSearch:
 
 def rerank_neighbours(
     phrase: str, near: Sequence[Neighbour], measure: Similarity
-) -> list[Neighbour]:
+) -> Results[Neighbour]:
     """Return neighbours of a phrase with another measure's similarities, ordered by them.
 
     Then by strength and text; those without one come last, with the similarity NaN.
@@ -451,7 +454,8 @@ def rerank_neighbours(
         one._replace(similarity=math.nan if value is None else value)
         for one, value in zip(near, values, strict=True)
     ]
-    return sorted(again, key=lambda one: (_last(one.similarity), -one.strength, one.phrase))
+    order = sorted(again, key=lambda one: (_last(one.similarity), -one.strength, one.phrase))
+    return Results(order)
 
 
 def _last(value: float) -> float:
@@ -473,7 +477,7 @@ def neighbours(
     estimate: str | None = ...,
     by: Similarity | None = ...,
     among: int = ...,
-) -> list[Neighbour] | None: ...
+) -> Results[Neighbour] | None: ...
 @overload
 def neighbours(
     table: SignatureTable,
@@ -488,7 +492,7 @@ def neighbours(
     estimate: str | None = ...,
     by: Similarity | None = ...,
     among: int = ...,
-) -> list[list[Neighbour] | None]: ...
+) -> list[Results[Neighbour] | None]: ...
 def neighbours(
     table: SignatureTable,
     phrase: str | Sequence[str],
@@ -502,7 +506,7 @@ def neighbours(
     estimate: str | None = None,
     by: Similarity | None = None,
     among: int = RERANKED,
-) -> list[Neighbour] | list[list[Neighbour] | None] | None:
+) -> Results[Neighbour] | list[Results[Neighbour] | None] | None:
     """Return the k phrases nearest to a phrase, or to each of several.
 
     Arguments:
@@ -525,7 +529,7 @@ def neighbours(
         distinct=distinct, estimate=estimate,
     )  # fmt: skip
 
-    def one(text: str) -> list[Neighbour] | None:
+    def one(text: str) -> Results[Neighbour] | None:
         if by is not None:
             return search.reranked(text, k, by, among)
         found = search.found(text, k, threshold)

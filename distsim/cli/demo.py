@@ -92,7 +92,7 @@ def demo(
         _step("neighbours", f"distsim neighbours {path.name} PHRASE -k 6 --min-strength 20")
         search = NeighbourSearch(table, min_strength=20)
         for phrase in _FOCAL:
-            near = search.nearest(phrase, 6) or []
+            near = list(search.nearest(phrase, 6) or ())
             print(f"{phrase}\t" + ", ".join(f"{n.phrase} {n.similarity:.2f}" for n in near))
 
         _step("similarity", f"distsim similarity {path.name} A B, and with --exact")

@@ -101,6 +101,7 @@ def neighbours(
     from distsim.nearest import NeighbourSearch, rerank_neighbours
     from distsim.pictures.drawing import require_painter
     from distsim.pictures.phrase_map import neighbour_picture
+    from distsim.results import Results
     from distsim.signatures.table import SignatureTable
 
     if rerank is not None and threshold is not None:
@@ -160,7 +161,7 @@ def neighbours(
         elif sentence is not None:
             names = [other.phrase for other in near]
             ranked = ranked_in(index or table, table, sentence, one.phrase, names)[:k]
-            near = [near[place]._replace(similarity=score) for place, score in ranked]
+            near = Results(near[place]._replace(similarity=score) for place, score in ranked)
         if plot is not None:
             neighbour_picture(opened, one.phrase, near=near).save(plot)
         n_hidden += found.hidden

@@ -19,6 +19,7 @@ from distsim.indexes.corpus_index import CorpusIndex
 from distsim.indexes.phrase_walk import PhraseChunk
 from distsim.kernels.compiled import frozen
 from distsim.kernels.contexts import count_neighbours, count_sides
+from distsim.results import Results
 
 WIDEST = 3
 WIDEST_SIDES = 10
@@ -190,19 +191,19 @@ class NamedContext(NamedTuple):
 def named_contexts(
     index: CorpusIndex, phrase: str, window: int = ..., weighting: Weighting | None = ...,
     sides: bool = ...,
-) -> list[NamedContext]: ...  # fmt: skip
+) -> Results[NamedContext]: ...  # fmt: skip
 @overload
 def named_contexts(
     index: CorpusIndex, phrase: Sequence[str], window: int = ...,
     weighting: Weighting | None = ..., sides: bool = ...,
-) -> list[list[NamedContext]]: ...  # fmt: skip
+) -> list[Results[NamedContext]]: ...  # fmt: skip
 def named_contexts(
     index: CorpusIndex,
     phrase: str | Sequence[str],
     window: int = 1,
     weighting: Weighting | None = None,
     sides: bool = False,
-) -> list[NamedContext] | list[list[NamedContext]]:
+) -> Results[NamedContext] | list[Results[NamedContext]]:
     """Return a phrase's contexts, or those of each of several, strongest first, then by count.
 
     Raises: as phrase_contexts.
@@ -221,7 +222,7 @@ def named_contexts(
 
 def _named(
     index: CorpusIndex, contexts: ContextCounts, space: FeatureSpace, weigher: Weigher
-) -> list[NamedContext]:
+) -> Results[NamedContext]:
     weights = weigher.weigh(contexts)
     families, words = np.divmod(contexts.features.astype(np.int64), index.n_words)
     named = [
@@ -233,4 +234,4 @@ def _named(
             strict=True,
         )
     ]  # fmt: skip
-    return sorted(named, key=lambda row: (-row[2], -row[1], row[0]))
+    return Results(sorted(named, key=lambda row: (-row[2], -row[1], row[0])))

@@ -16,6 +16,7 @@ from distsim.evaluation.agreement import (
     spearman_interval,
 )
 from distsim.evaluation.gold import GoldSet, Pair
+from distsim.results import Results
 
 SAMPLES = 1000
 _ROUNDS = 20
@@ -110,7 +111,7 @@ def evaluate(
     samples: int = SAMPLES,
     seed: int = 1,
     points: list[Point] | None = None,
-) -> list[Result]:
+) -> Results[Result]:
     """Return the agreement of every measure with every gold set.
 
     Scored and judged sets give Spearman and Pearson; judged paraphrases also apart for pairs
@@ -138,7 +139,7 @@ def evaluate(
         raise ParameterError(
             f"{antonyms.name}: antonyms have scores beside them: name a list of two columns"
         )
-    results = []
+    results = Results[Result]()
     for one in gold:
         for measure in measures:
             if one.layout == "pairs":

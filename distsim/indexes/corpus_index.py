@@ -33,6 +33,7 @@ from distsim.indexes.shard import LONGEST_GAP, Shard, damaged
 from distsim.kernels.compiled import frozen
 from distsim.kernels.text import render_phrases
 from distsim.parallel import Progress, no_progress
+from distsim.results import Results
 
 GAP = "_"
 Order = Literal["corpus", "left", "right"]
@@ -287,12 +288,12 @@ class CorpusIndex:
     def concordance(
         self, phrase: str, *, limit: int | None = ..., width: int = ..., order: Order = ...,
         sample: int | None = ..., gapped: bool = ...,
-    ) -> list[ConcordanceLine]: ...  # fmt: skip
+    ) -> Results[ConcordanceLine]: ...  # fmt: skip
     @overload
     def concordance(
         self, phrase: Iterable[str], *, limit: int | None = ..., width: int = ...,
         order: Order = ..., sample: int | None = ..., gapped: bool = ...,
-    ) -> list[list[ConcordanceLine]]: ...  # fmt: skip
+    ) -> list[Results[ConcordanceLine]]: ...  # fmt: skip
     def concordance(
         self,
         phrase: Texts,
@@ -302,7 +303,7 @@ class CorpusIndex:
         order: Order = "corpus",
         sample: int | None = None,
         gapped: bool = False,
-    ) -> list[ConcordanceLine] | list[list[ConcordanceLine]]:
+    ) -> Results[ConcordanceLine] | list[Results[ConcordanceLine]]:
         """Return a phrase's occurrences with what stands around them in the sentence.
 
         Arguments:
@@ -497,11 +498,11 @@ class CorpusIndex:
         ordered: np.ndarray = spans[self._alphabetical(beside)][:limit]
         return ordered
 
-    def lines(self, spans: np.ndarray, width: int = 10) -> list[ConcordanceLine]:
+    def lines(self, spans: np.ndarray, width: int = 10) -> Results[ConcordanceLine]:
         """Return what stands at spans of positions, and up to `width` tokens around each."""
         left, right = self._around(spans, width)
         owners = self._owners(spans)
-        lines = []
+        lines = Results[ConcordanceLine]()
         for number, (begin, end), before, after in zip(
             owners.tolist(), spans.tolist(), left, right, strict=True
         ):

@@ -11,6 +11,7 @@ from distsim.corpus.vocabulary import Vocabulary, hash_texts
 from distsim.errors import ParameterError
 from distsim.packs.columns import decode
 from distsim.packs.sizes import SIZES, TYPES
+from distsim.results import Results
 
 
 class PackedRule(NamedTuple):
@@ -137,7 +138,7 @@ class GrammarIndex:
 
     def rules(
         self, source: str, *, label: str | None = None, size: str = "XXXL", most: int | None = None
-    ) -> list[PackedRule]:
+    ) -> Results[PackedRule]:
         """Return the rules with a source side, the cheapest first; none where it is not known.
 
         Arguments:
@@ -169,9 +170,9 @@ class GrammarIndex:
             return 0, 0
         return int(self._starts[place]), int(self._starts[place + 1])
 
-    def at(self, rules: np.ndarray) -> list[PackedRule]:
+    def at(self, rules: np.ndarray) -> Results[PackedRule]:
         """Return rules by their numbers, from 0; those of a source side stand together."""
-        return list(self._made(np.asarray(rules, np.int64)))
+        return Results(self._made(np.asarray(rules, np.int64)))
 
     def feature(self, name: str) -> np.ndarray:
         """Return a feature of all rules, float64; NaN where a rule has none.

@@ -22,6 +22,7 @@ from distsim.paraphrase.options import LONGEST_PHRASE, ParaphraseOptions
 from distsim.paraphrase.pool import Pool
 from distsim.paraphrase.profiles import Profiler
 from distsim.paraphrase.surroundings import Surroundings, one_sided, surroundings
+from distsim.results import Results
 from distsim.signatures.table import SignatureTable
 
 GAP = "_"
@@ -133,9 +134,9 @@ class Paraphraser:
     def __repr__(self) -> str:
         return f"<Paraphraser in {self.index!r}>"
 
-    def paraphrases(self, phrase: str) -> list[Paraphrase]:
+    def paraphrases(self, phrase: str) -> Results[Paraphrase]:
         """Return the k best paraphrases of a phrase, best first; see `answer`."""
-        return self.answer(phrase).paraphrases
+        return Results(self.answer(phrase).paraphrases)
 
     def answer(self, phrase: str) -> Answer:
         """Return the paraphrases of a phrase of one to six tokens, and what was looked at.

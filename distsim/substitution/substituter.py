@@ -8,6 +8,7 @@ import numpy as np
 
 from distsim.errors import IncompatibleError, ParameterError
 from distsim.indexes.corpus_index import CorpusIndex
+from distsim.results import Results
 from distsim.signatures.table import SignatureTable
 from distsim.substitution.candidates import MOST_FOUND, Finder
 from distsim.substitution.company import company
@@ -118,7 +119,7 @@ class Substituter:
         right: str,
         k: int | None = 10,
         candidates: Sequence[str] | None = None,
-    ) -> list[Substitute]:
+    ) -> Results[Substitute]:
         """Return what may stand in the target's place, best first.
 
         Arguments:
@@ -154,7 +155,7 @@ class Substituter:
         else:
             names = list(candidates)
         order = np.argsort(np.where(np.isnan(scores), np.inf, -scores), kind="stable")
-        result = []
+        result = Results[Substitute]()
         for i in order[:k].tolist():
             because: tuple[ContextWord, ...] = ()
             if slot is not None and rows is not None:

@@ -14,6 +14,7 @@ from distsim.contexts.weights import Weigher, Weighting
 from distsim.corpus.annotation import NORMALISER, AnnotatedSentence
 from distsim.corpus.query import split_phrase
 from distsim.errors import ParameterError
+from distsim.results import Results
 
 
 def named_contexts(
@@ -21,7 +22,7 @@ def named_contexts(
     phrase: str,
     model: SyntaxModel | None = None,
     weighting: Weighting | None = None,
-) -> list[NamedContext]:
+) -> Results[NamedContext]:
     """Return (feature, count, weight) of a phrase's features, strongest first, then by name.
 
     The phrase's words are those between white space; where they do not occur so, those of
@@ -38,7 +39,7 @@ def named_contexts(
         )
     spellings = _spellings(phrase)
     if len(spellings[0]) > LONGEST:
-        return []
+        return Results()
     found: list[list[int]] = [[] for _ in spellings]
     with tempfile.TemporaryDirectory(prefix="distsim-") as folder:
         encoder = Encoder(folder)
@@ -47,7 +48,7 @@ def named_contexts(
         occurrences = next((places for places in found if places), [])
         corpus = encoder.finish()
         if not occurrences:
-            return []
+            return Results()
         counter = FeatureCounter(corpus, model)
         named = counter.named(np.array(occurrences, np.uint64))
     counts = np.array(list(named.values()), np.uint32)
@@ -57,7 +58,7 @@ def named_contexts(
     row = ContextCounts(np.array([0, counts.size]), features, counts)
     weights = Weigher(space, weighting).weigh(row).tolist()
     rows = map(NamedContext, named, counts.tolist(), weights)
-    return sorted(rows, key=lambda row: (-row.weight, -row.occurrences, row.feature))
+    return Results(sorted(rows, key=lambda row: (-row.weight, -row.occurrences, row.feature)))
 
 
 def _spellings(phrase: str) -> list[list[str]]:
