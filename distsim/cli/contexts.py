@@ -21,7 +21,9 @@ from distsim.cli.options import (
 def contexts(
     sources: Annotated[
         list[str],
-        typer.Argument(metavar="SOURCE...", help="An index; annotated files with --model syntax."),
+        typer.Argument(
+            metavar="SOURCE...", help="An index or several; annotated files with --model syntax."
+        ),
     ],
     phrase: Annotated[str, typer.Argument(metavar="PHRASE")],
     model: ModelOption = Model.NGRAM,
@@ -63,9 +65,9 @@ def contexts(
         from distsim.indexes.corpus_index import CorpusIndex
         from distsim.pictures.settings import index_settings
 
-        if len(sources) > 1 or trees or features or kinds:
-            raise typer.BadParameter("give one index, or annotated files with --model syntax")
-        index = CorpusIndex.open(sources[0])
+        if trees or features or kinds:
+            raise typer.BadParameter("give an index, or annotated files with --model syntax")
+        index = CorpusIndex.open(sources)
         found = named_contexts(index, phrase, window or 1, weighting, bool(sides))
         settings = index_settings(index, window=window or 1, weights=weighting.scheme)
     if not found:

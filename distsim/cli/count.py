@@ -12,10 +12,11 @@ from distsim.cli.console import (
     put,
     put_json,
 )
+from distsim.cli.indexes import split_indexes
 
 
 def count(
-    index: Annotated[str, typer.Argument(metavar="INDEX")],
+    index: Annotated[str, typer.Argument(metavar="INDEX...", help="Several answer as one.")],
     phrases: Annotated[list[str] | None, typer.Argument(metavar="PHRASE...")] = None,
     file: InputOption = None,
     gapped: Annotated[
@@ -29,8 +30,9 @@ def count(
     """
     from distsim.indexes.corpus_index import CorpusIndex
 
+    indexes, phrases = split_indexes(index, phrases)
     asked = asked_phrases(phrases, file)
-    opened = CorpusIndex.open(index)
+    opened = CorpusIndex.open(indexes)
     wanted = [one.phrase for one in asked if not one.empty]
     if gapped:
         found = [len(spans) for spans in opened.gapped(wanted)]

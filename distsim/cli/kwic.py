@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from distsim.cli.console import InputOption, JsonOption, asked_phrases, put, put_json, say
+from distsim.cli.indexes import split_indexes
 
 
 class Order(StrEnum):
@@ -17,7 +18,7 @@ class Order(StrEnum):
 
 
 def kwic(
-    index: Annotated[str, typer.Argument(metavar="INDEX")],
+    index: Annotated[str, typer.Argument(metavar="INDEX...", help="Several answer as one.")],
     phrases: Annotated[list[str] | None, typer.Argument(metavar="PHRASE...")] = None,
     file: InputOption = None,
     limit: Annotated[int, typer.Option(min=0, help="Lines a phrase at most; 0: all.")] = 20,
@@ -39,8 +40,9 @@ def kwic(
     """
     from distsim.indexes.corpus_index import CorpusIndex
 
+    indexes, phrases = split_indexes(index, phrases)
     asked = [one.phrase for one in asked_phrases(phrases, file) if not one.empty]
-    opened = CorpusIndex.open(index)
+    opened = CorpusIndex.open(indexes)
     for phrase in asked:
         lines = opened.concordance(
             phrase, limit=limit or None, width=width, order=sort.value, sample=sample,

@@ -8,7 +8,9 @@ from distsim.cli.console import JsonOption, lengths_range, put, put_json
 
 
 def ngrams(
-    index: Annotated[str, typer.Argument(metavar="INDEX")],
+    indexes: Annotated[
+        list[str], typer.Argument(metavar="INDEX...", help="Several are listed as one.")
+    ],
     lengths: Annotated[
         str, typer.Option("--lengths", "-n", metavar="N or N-M", help="Tokens.")
     ] = "1-5",
@@ -22,7 +24,7 @@ def ngrams(
     from distsim.indexes.corpus_index import CorpusIndex
 
     shortest, longest = lengths_range(lengths)
-    for phrase, times in CorpusIndex.open(index).ngrams(shortest, longest, min_count=min_count):
+    for phrase, times in CorpusIndex.open(indexes).ngrams(shortest, longest, min_count=min_count):
         if as_json:
             put_json(phrase=phrase, count=times)
         else:

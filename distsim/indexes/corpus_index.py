@@ -14,6 +14,7 @@ from distsim.doors import (
     AnyPath,
     Paths,
     Texts,
+    one_or_many_paths,
     one_or_many_texts,
     one_path,
     one_text,
@@ -88,6 +89,8 @@ class CorpusIndex:
             self.n_tokens = storage.counted(artifact.parameters["counts"], "tokens")
             self.corpus = str(artifact.parameters["corpus"])
         self._closed = False
+        # In an index that is asked with others: the test that all of them answer.
+        self.known_pieces: Callable[[], Callable[[str], bool]] | None = None
         self._vocabulary = Vocabulary(
             *(
                 artifact.array(f"vocabulary/{part}", dtype)
@@ -110,13 +113,26 @@ class CorpusIndex:
         self._ids_of_piece: dict[str, tuple[int, ...]] = {}
 
     @classmethod
-    def open(cls, path: AnyPath) -> "CorpusIndex":
+    def open(cls, path: Paths) -> "CorpusIndex":
         """Open an index; its arrays are mapped, not read.
+
+        Arguments:
+            path: its folder, or a folder of indexes, or several of these: they are asked as one
+                index of their text in this order (counts, positions, contexts, concordances,
+                n-grams), so that nobody needs a disk for all of it.
 
         Raises:
             ArtifactError: there is no index of a readable version at `path`.
+            IncompatibleError: several were not built alike.
         """
-        return cls(storage.Artifact(one_path(path), storage.INDEX))
+        many = not isinstance(path, str | Path) and not hasattr(path, "__fspath__")
+        given = one_or_many_paths(path, "path") if many else [one_path(path)]
+        found = [inside for one in given for inside in _indexes_at(Path(one))]
+        if len(found) == 1:
+            return cls(storage.Artifact(found[0], storage.INDEX))
+        from distsim.indexes.joined import JoinedIndex
+
+        return JoinedIndex.of_paths(found)
 
     @classmethod
     def build(
@@ -199,6 +215,11 @@ class CorpusIndex:
             yield self.vocabulary.word(number + 1)
 
     @property
+    def home(self) -> Path | None:
+        """The folder in which its own table stands."""
+        return self.path
+
+    @property
     def shards(self) -> list[Shard]:
         """The shards, in order of the text.
 
@@ -223,6 +244,11 @@ class CorpusIndex:
     def n_sources(self) -> int:
         """Files that the corpus was read from, named once for each time it was read."""
         return len(self._sources)
+
+    @property
+    def sources(self) -> list[str]:
+        """The names of these files."""
+        return self._sources
 
     def word_counts(self) -> np.ndarray:
         """Return how often each word occurs, uint64 by id; entry 0 counts the sentences."""
@@ -397,6 +423,8 @@ class CorpusIndex:
 
     def _known_pieces(self) -> Callable[[str], bool]:
         """Return the test by which split_phrase leaves a piece of a phrase whole."""
+        if self.known_pieces is not None:
+            return self.known_pieces()
         if self.options.text_format == "lines":
             return lambda piece: True
         return lambda piece: bool(self.vocabulary.find(hash_texts([piece.encode()]))[0] >= 0)
@@ -508,7 +536,7 @@ class CorpusIndex:
         ):
             shard = self.shards[number]
             first = begin - shard.first_position
-            node = shard.tokens[first : first + end - begin]
+            node = shard.words_at(first, first + end - begin)
             sources, line_numbers = shard.places(np.array([first]))
             if node.max(initial=0) >= self.n_words:
                 raise damaged()
@@ -575,6 +603,17 @@ def _each(given: Texts, answer: Callable[[str], T], argument: str = "phrase") ->
     """Return the answer for one text, or a list of answers for many."""
     answers = [answer(one) for one in one_or_many_texts(given, argument)]
     return answers[0] if isinstance(given, str) else answers
+
+
+def _indexes_at(path: Path) -> list[Path]:
+    """Return the index at a path, or those in a folder, by name; the path where there is none."""
+    if not path.is_dir() or storage.holds_artifact(path):
+        return [path]
+    inside = sorted(
+        one for one in path.iterdir()
+        if not one.name.startswith(".") and storage.holds_artifact(one)
+    )  # fmt: skip
+    return inside or [path]
 
 
 def signatures_inside(path: AnyPath) -> Path:

@@ -43,8 +43,7 @@ def word_counts(shards: Sequence[Shard], n_words: int) -> np.ndarray:
     """Return how often each word occurs, uint64[n_words]; the boundary's entry counts sentences."""
     counts = np.zeros(n_words, np.uint64)
     for shard in shards:
-        starts = shard.word_starts.astype(np.int64)
-        counts[: starts.size - 1] += np.diff(starts).astype(np.uint64)
+        counts += shard.word_counts(n_words)
     return counts
 
 
@@ -70,11 +69,7 @@ def gather_chunk(
     after: int = 0,
 ) -> PhraseChunk:
     """Gather the phrases of 1..longest tokens whose first word lies in the range `words`."""
-    parts = []
-    for shard in shards:
-        first, stop = (min(word, shard.word_starts.size - 1) for word in words)
-        interval = shard.suffixes[shard.word_starts[first] : shard.word_starts[stop]]
-        parts.append(shard.neighbourhoods(interval, before, longest + after, n_words))
+    parts = [shard.rows_of_words(words, before, longest, after, n_words) for shard in shards]
     rows = _merged(parts, before, longest)
     common = kernel.common_prefixes(frozen(rows), before, longest)
     return PhraseChunk(rows, common, before)

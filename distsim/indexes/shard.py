@@ -137,6 +137,28 @@ class Shard:
         match(*arguments, new_begins, new_ends)
         return new_begins, new_ends
 
+    def word_counts(self, n_words: int) -> np.ndarray:
+        """Return how often each word occurs, uint64[n_words]; the boundary's counts sentences."""
+        counts = np.zeros(n_words, np.uint64)
+        starts = self.word_starts.astype(np.int64)
+        counts[: starts.size - 1] = np.diff(starts).astype(np.uint64)
+        return counts
+
+    def rows_of_words(
+        self, words: tuple[int, int], before: int, longest: int, after: int, n_words: int
+    ) -> np.ndarray:
+        """Return the neighbourhoods of all suffixes that begin with a word of a half-open range.
+
+        uint32[n, before + longest + after], in order of the `longest` tokens from column `before`.
+        """
+        first, stop = (min(word, self.word_starts.size - 1) for word in words)
+        suffixes = self.suffixes[self.word_starts[first] : self.word_starts[stop]]
+        return self.neighbourhoods(suffixes, before, longest + after, n_words)
+
+    def words_at(self, first: int, stop: int) -> np.ndarray:
+        """Return the words at positions within the shard, uint32."""
+        return self.tokens[first:stop]
+
     def sentence_lengths(self) -> np.ndarray:
         """Return the tokens in each sentence, int64."""
         starts = self.sentence_starts.astype(np.int64)

@@ -106,7 +106,7 @@ def sign(
         ParameterError: the source cannot give what the recipe wants, sums are to be kept and do not
             add up to those of a whole, or there is too little text to learn a projection from.
     """
-    home = source.path if isinstance(source, CorpusIndex) else None
+    home = source.home if isinstance(source, CorpusIndex) else None
     force = force or path is None or not storage.holds_artifact(path)
     if isinstance(source, CorpusIndex):
         source = IndexSource(source)

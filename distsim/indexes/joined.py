@@ -1,0 +1,278 @@
+"""Indexes in many folders -> one that answers as an index of all their text, in the order given.
+
+Counts and positions are asked index by index and added; vocabularies are joined, by the words'
+hashes, when words are to be told apart or shown. No array is copied.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+
+from distsim import storage
+from distsim.corpus.vocabulary import HashNumbering, Vocabulary, hash_texts
+from distsim.errors import IncompatibleError, ParameterError
+from distsim.indexes.build import BuildReport, corpus_fingerprint
+from distsim.indexes.corpus_index import CorpusIndex
+from distsim.indexes.shard import Shard
+from distsim.kernels.tables import permute_texts
+from distsim.storage import checksum_of_settings
+
+
+class JoinedIndex(CorpusIndex):
+    """Several indexes, asked as one; `CorpusIndex.open` of several paths gives it.
+
+    Words are numbered as an index of all the text numbers them. What walks a suffix array itself
+    (paraphrases, fluency) needs an index in one folder and says so.
+
+    Raises:
+        IncompatibleError: two were built with different options; both are named.
+
+    >>> from distsim import CorpusIndex
+    >>> both = CorpusIndex.open([index.path, index.path])
+    >>> both.count("the rabbit"), index.count("the rabbit")
+    (44, 22)
+    """
+
+    def __init__(self, members: Sequence[CorpusIndex]) -> None:
+        first = members[0]
+        for other in members[1:]:
+            a, b = first.options.manifest(), other.options.manifest()
+            for name in ("format", "normaliser"):
+                if a[name] != b[name]:
+                    raise IncompatibleError(
+                        f"{first.path} and {other.path} were not built alike: {name} is {a[name]} "
+                        f"and {b[name]}: build both with the same options"
+                    )
+        self.members = list(members)
+        self.path = first.path
+        self.options = first.options
+        self.checksum = checksum_of_settings([member.checksum for member in members])
+        self.n_tokens = sum(member.n_tokens for member in members)
+        self.report = BuildReport()
+        self._closed = False
+        self._ids_of_piece: dict[str, tuple[int, ...]] = {}
+        self._sources = [name for member in members for name in member.sources]
+        for member in members:
+            member.known_pieces = self._known_pieces
+
+    @classmethod
+    def of_paths(cls, paths: Sequence[Path]) -> "JoinedIndex":
+        """Open the indexes at these paths.
+
+        Raises:
+            ArtifactError: there is no index at one of them.
+        """
+        return cls([CorpusIndex(storage.Artifact(path, storage.INDEX)) for path in paths])
+
+    def add(self, corpus: Any, **options: Any) -> NoReturn:
+        """Refuse: text is added to one of the indexes.
+
+        Raises:
+            ParameterError: always.
+        """
+        raise ParameterError("several indexes together take no text: add it to one of them")
+
+    def close(self) -> None:
+        """Let go of the arrays of all indexes."""
+        for member in self.members:
+            member.close()
+        self.__dict__.pop("shards", None)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return JoinedIndex, (self.members,)
+
+    def __repr__(self) -> str:
+        return f"<JoinedIndex of {len(self.members)} indexes, {self.n_tokens:,} tokens>"
+
+    @cached_property
+    def shards(self) -> list[Shard]:
+        """The shards of all indexes, which speak of words by the joint numbers."""
+        found: list[Any] = []
+        position = source = 0
+        for number, member in enumerate(self.members):
+            for shard in member.shards:
+                found.append(_JoinedShard(self, number, shard, position, source))
+            position += _length(member)
+            source += member.n_sources
+        return found
+
+    @cached_property
+    def _joint(self) -> tuple[Vocabulary, list[np.ndarray]]:
+        """All words, and the joint number of each word of each index, uint32."""
+        numbering = HashNumbering(first=1)
+        numbers, texts, lengths, hashes = [], [], [np.zeros(1, np.int64)], []
+        for member in self.members:
+            vocabulary = member.vocabulary
+            own = vocabulary.word_hashes()
+            ids, new = numbering.number(own[1:])
+            numbers.append(np.concatenate([np.zeros(1, np.uint32), ids]))
+            text, ends = permute_texts(
+                vocabulary.text, vocabulary.offsets.astype(np.int64), new + 1
+            )
+            texts.append(text)
+            lengths.append(np.diff(ends))
+            hashes.append(own[1:][new])
+        all_hashes = np.concatenate(hashes)
+        order = np.argsort(all_hashes, kind="stable")
+        offsets = np.concatenate([[0], np.cumsum(np.concatenate(lengths))]).astype(np.uint64)
+        joint = Vocabulary(
+            np.concatenate(texts), offsets, all_hashes[order], (order + 1).astype(np.uint32)
+        )
+        return joint, numbers
+
+    @property
+    def home(self) -> None:
+        """None: a table of several indexes has a folder of its own."""
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The words of all indexes, in order of their first appearance."""
+        return self._joint[0]
+
+    def numbers(self, member: int) -> np.ndarray:
+        """Return the joint number of each word of an index, uint32 by id."""
+        return self._joint[1][member]
+
+    @cached_property
+    def corpus(self) -> str:  # type: ignore[override]
+        """The fingerprint of all the text."""
+        counts = self.parameters["counts"]
+        return corpus_fingerprint(
+            self.vocabulary.word_hashes()[1:], self.word_counts()[1:], counts["tokens"],
+            counts["sentences"],
+        )  # fmt: skip
+
+    @cached_property
+    def parameters(self) -> dict[str, Any]:  # type: ignore[override]
+        """What a manifest keeps of an index, added up."""
+        first = dict(self.members[0].parameters)
+        counts = {
+            name: sum(int(member.parameters["counts"].get(name, 0)) for member in self.members)
+            for name in first["counts"]
+        }
+        shards = sum(int(member.parameters["shards"]) for member in self.members)
+        return first | {"counts": counts, "shards": shards, "earlier": []}
+
+    def _known_pieces(self) -> Callable[[str], bool]:
+        if self.options.text_format == "lines":
+            return lambda piece: True
+
+        def known(piece: str) -> bool:
+            hashes = hash_texts([piece.encode()])
+            return any(member.vocabulary.find(hashes)[0] >= 0 for member in self.members)
+
+        return known
+
+    def _counts(self, phrases: Sequence[str]) -> np.ndarray:
+        total: np.ndarray = np.sum([member._counts(phrases) for member in self.members], axis=0)
+        return total
+
+    def _positions(self, phrase: str) -> np.ndarray:
+        return self._placed([member._positions(phrase) for member in self.members])
+
+    def _gapped(self, pattern: str, longest_gap: int) -> np.ndarray:
+        return self._placed([member._gapped(pattern, longest_gap) for member in self.members])
+
+    def _placed(self, found: list[np.ndarray]) -> np.ndarray:
+        starts = np.cumsum([0, *map(_length, self.members)])
+        return np.concatenate([one + start for one, start in zip(found, starts, strict=False)])
+
+
+def _length(index: CorpusIndex) -> int:
+    """Return the tokens of an index, sentence boundaries counted."""
+    last = index.shards[-1]
+    return last.first_position + int(last.tokens.size)
+
+
+class _JoinedShard:
+    """A shard that speaks of words by the joint numbers; what a Shard answers, but its arrays."""
+
+    def __init__(
+        self, index: JoinedIndex, member: int, shard: Shard, position: int, source: int
+    ) -> None:
+        self._index = index
+        self._member = member
+        self._shard = shard
+        self._source = source
+        self.first_position = position + shard.first_position
+
+    def __getattr__(self, name: str) -> Any:
+        if name in Shard.ARRAYS:
+            raise ParameterError(
+                "several indexes together answer counts, positions, contexts, concordances and "
+                "n-grams: for this build one index of all the text"
+            )
+        raise AttributeError(name)
+
+    @cached_property
+    def _joint(self) -> np.ndarray:
+        return self._index.numbers(self._member)
+
+    @cached_property
+    def _own(self) -> np.ndarray:
+        """The shard's id of each joint number, int64, -1 where it has none."""
+        own = np.full(self._index.n_words, -1, np.int64)
+        own[self._joint] = np.arange(self._joint.size)
+        return own
+
+    def word_counts(self, n_words: int) -> np.ndarray:
+        """See Shard."""
+        counts = np.zeros(n_words, np.uint64)
+        counts[self._joint] = self._shard.word_counts(self._joint.size)
+        return counts
+
+    def intervals(self, ids: np.ndarray, stops: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """See Shard."""
+        return self._shard.intervals(self._translated(ids), stops)
+
+    def positions(self, ids: np.ndarray) -> np.ndarray:
+        """See Shard."""
+        return self._shard.positions(self._translated(ids))
+
+    def gapped(self, parts: list[np.ndarray], longest_gap: int) -> np.ndarray:
+        """See Shard."""
+        return self._shard.gapped([self._translated(part) for part in parts], longest_gap)
+
+    def neighbourhoods(
+        self, suffixes: np.ndarray, before: int, after: int, n_words: int
+    ) -> np.ndarray:
+        """See Shard."""
+        rows = self._shard.neighbourhoods(suffixes, before, after, self._joint.size)
+        found: np.ndarray = self._joint[rows]
+        return found
+
+    def rows_of_words(
+        self, words: tuple[int, int], before: int, longest: int, after: int, n_words: int
+    ) -> np.ndarray:
+        """See Shard; rows are put in the order of joint numbers, which is not that of suffixes."""
+        own = self._own[words[0] : words[1]]
+        shard = self._shard
+        own = own[(own >= 0) & (own < shard.word_starts.size - 1)]
+        starts, stops = shard.word_starts.astype(np.int64)[own], shard.word_starts[own + 1]
+        pieces = [shard.suffixes[a:b] for a, b in zip(starts.tolist(), stops.tolist(), strict=True)]
+        suffixes = np.concatenate([np.empty(0, np.uint32), *pieces])
+        rows = self.neighbourhoods(suffixes, before, longest + after, n_words)
+        order = np.lexsort(rows[:, before : before + longest].T[::-1])
+        found: np.ndarray = rows[order]
+        return found
+
+    def words_at(self, first: int, stop: int) -> np.ndarray:
+        """See Shard."""
+        found: np.ndarray = self._joint[self._shard.words_at(first, stop)]
+        return found
+
+    def sentence_lengths(self) -> np.ndarray:
+        """See Shard."""
+        return self._shard.sentence_lengths()
+
+    def places(self, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """See Shard."""
+        sources, lines = self._shard.places(positions)
+        return sources + np.uint32(self._source), lines
+
+    def _translated(self, ids: np.ndarray) -> np.ndarray:
+        found: np.ndarray = np.where(ids < 0, -1, self._own[ids])
+        return found
