@@ -7,8 +7,9 @@ all, each smaller size the better half of the next, for each type of rule.
 import json
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from distsim.grammar.formats.rules import Features
 from distsim.grammar.rerank import PPDB_COST
 from distsim.kernels import features as feature_kernel
 from distsim.kernels.compiled import frozen
+from distsim.kernels.links import format_links
 from distsim.kernels.packs import gather_lines, gather_runs, source_hashes
 from distsim.kernels.phrase_pairs import hash_symbols
 from distsim.packs.columns import encode
@@ -37,6 +39,7 @@ MANIFEST = "packs.json"
 _LINES_A_PIECE = 1 << 14
 _FIRST_RULES = 1000
 _MOST_LABELS = 1 << 16
+_NEWLINE = 10
 
 
 @dataclass(frozen=True)
@@ -172,7 +175,7 @@ def _write(
     progress: Progress,
 ) -> None:
     weights = dict(PPDB_COST if options.weights is None else options.weights)
-    rules = _ReadRules(folder / "spool", weights, options.missing, report.faulty)
+    rules = _ReadRules(folder / "spool", weights, options.missing, report.faulty, options.parquet)
     rules.read(grammar, progress)
     report.read = rules.size
     report.faulty.require_lines(rules.size + report.faulty.kept + report.faulty.dropped)
@@ -211,9 +214,11 @@ class _ReadRules:
     """The rules of a grammar in raw files of a folder: their lines, and arrays by rule."""
 
     def __init__(
-        self, folder: Path, weights: dict[str, float], missing: float | None, faulty: FaultyLines
-    ) -> None:
+        self, folder: Path, weights: dict[str, float], missing: float | None, faulty: FaultyLines,
+        keeps_sides: bool,
+    ) -> None:  # fmt: skip
         folder.mkdir()
+        self._keeps_sides = keeps_sides
         self._folder = folder
         self._weights, self._missing, self._faulty = weights, missing, faulty
         self._files: dict[str, Any] = {}
@@ -293,9 +298,7 @@ class _ReadRules:
         owner = np.repeat(np.arange(len(block)), ends - begins)
         is_target = (np.arange(symbols.size) >= middles[owner]) & fine[owner]
         link_begins = np.concatenate([[0], block.link_stops[:-1]])
-        labels = np.array(
-            [self._label(block, n) if fine[n] else 0 for n in range(len(block))], np.uint32
-        )
+        labels = self._numbered_labels(block, data, fine)
         self._append("cost", cost[fine])
         self._append("kind", kinds[fine])
         self._append("hash", hashes[fine])
@@ -307,6 +310,10 @@ class _ReadRules:
         self._append("link_length", (block.link_stops - link_begins)[fine])
         linked = block.links[fine[np.repeat(np.arange(len(block)), block.link_stops - link_begins)]]
         self._append("links", np.minimum(linked, 255).astype(np.uint8).reshape(-1))
+        if self._keeps_sides:
+            for name, first, last in (("source", begins, middles), ("target", middles, ends)):
+                self._append(f"{name}_start", block.starts[first[fine]] + self._n_bytes)
+                self._append(f"{name}_stop", block.stops[last[fine] - 1] + self._n_bytes)
         starts = block.line_starts[:-1][fine] + self._n_bytes
         self._append("line_start", starts)
         self._append("line_stop", block.line_starts[1:][fine] + self._n_bytes)
@@ -320,10 +327,20 @@ class _ReadRules:
             self._append(f"feature{number}", values[fine, number])
         self.size += int(fine.sum())
 
-    def _label(self, block: RuleBlock, number: int) -> int:
-        start, stop = block.labels[number].tolist()
-        text = block.text[start:stop][1:-1] or b"X"
-        return self._labels.setdefault(text, len(self._labels))
+    def _numbered_labels(self, block: RuleBlock, data: np.ndarray, fine: np.ndarray) -> np.ndarray:
+        """Return the number of each rule's label, uint32, in the order met; 0 for what is none."""
+        starts, stops = frozen(block.labels[fine, 0]), frozen(block.labels[fine, 1])
+        _, first, which = np.unique(
+            hash_symbols(data, starts, stops), return_index=True, return_inverse=True
+        )
+        numbers = np.zeros(first.size, np.uint32)
+        for distinct in np.argsort(first).tolist():
+            at = first[distinct]
+            text = block.text[starts[at] : stops[at]][1:-1] or b"X"
+            numbers[distinct] = self._labels.setdefault(text, len(self._labels))
+        labels = np.zeros(len(block), np.uint32)
+        labels[fine] = numbers[which]
+        return labels
 
     def write_text(self, path: Path, wanted: np.ndarray, jobs: int | None) -> None:
         """Write the lines of some rules."""
@@ -344,25 +361,31 @@ class _ReadRules:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        lines = frozen(self.column("lines", np.uint8))
-        starts = frozen(self.column("line_start", np.int64))
-        stops = frozen(self.column("line_stop", np.int64))
         names = [name for name in self._names if name not in ("label", "source", "target")]
         fields = [("label", pa.string()), ("source", pa.string()), ("target", pa.string()),
                   ("alignment", pa.string()), ("size", pa.string())]  # fmt: skip
         schema = pa.schema([*fields, *((name, pa.float64()) for name in names)])
+        lines = frozen(self.column("lines", np.uint8))
+        sides = [
+            [frozen(self.column(f"{side}_{end}", np.int64)) for end in ("start", "stop")]
+            for side in ("source", "target")
+        ]
+        links = frozen(self.column("links", np.uint8).reshape(-1, 2))
+        ends = np.cumsum(self.column("link_length", np.int64), dtype=np.uint64)
+        link_starts = frozen(np.append(np.uint64(0), ends))
+        labels = [text.decode(errors="replace") for text in self._labels]
         with pq.ParquetWriter(path, schema, compression="zstd") as writer:
             for k in range(0, wanted.size, _LINES_A_PIECE):
-                piece = wanted[k : k + _LINES_A_PIECE]
-                text = gather_lines(lines, starts, stops, frozen(piece)).tobytes()
-                rows = [line.split(" ||| ") for line in text.decode().split("\n")[:-1]]
-                columns: list[Any] = [
-                    [row[0].strip()[1:-1] for row in rows],
-                    [row[1].strip() for row in rows],
-                    [row[2].strip() for row in rows],
-                    [row[4].strip() if len(row) > 4 else "" for row in rows],
-                    [SIZES[size] for size in sizes[piece].tolist()],
-                ]
+                piece = frozen(wanted[k : k + _LINES_A_PIECE])
+                written = format_links(links, link_starts, piece)
+                stops = np.flatnonzero(written == _NEWLINE)
+                columns = [_coded(labels, self.column("label", np.uint32)[piece])]
+                for side in sides:
+                    text = gather_lines(lines, *side, piece).tobytes()
+                    columns.append(_strings(text, side[1][piece] - side[0][piece]))
+                text = written[written != _NEWLINE].tobytes()
+                columns.append(_strings(text, np.diff(stops, prepend=-1) - 1))
+                columns.append(_coded(SIZES, sizes[piece]))
                 for name in names:
                     values = self.column(f"feature{self._names.index(name)}", np.float64)[piece]
                     columns.append(pa.array(values, from_pandas=True))
@@ -432,6 +455,29 @@ def _feature_names(block: RuleBlock, weights: Mapping[str, float]) -> list[str]:
     names.update(dict.fromkeys(str(position) for position in range(most_bare)))
     names.update(dict.fromkeys(weights))
     return list(names)
+
+
+def _coded(texts: Sequence[str], numbers: np.ndarray) -> Any:
+    """Return the texts of numbers as an Arrow array."""
+    import pyarrow as pa
+
+    coded = pa.DictionaryArray.from_arrays(pa.array(numbers.astype(np.int32)), pa.array(texts))
+    return coded.cast(pa.string())
+
+
+def _strings(text: bytes, lengths: np.ndarray) -> Any:
+    """Return texts that stand end to end as an Arrow array; bytes that are no UTF-8 are marked."""
+    import pyarrow as pa
+
+    ends = np.append(0, np.cumsum(lengths))
+    offsets = pa.py_buffer(ends.astype(np.int32))
+    array = pa.StringArray.from_buffers(lengths.size, offsets, pa.py_buffer(text))
+    try:
+        array.validate(full=True)
+    except pa.ArrowInvalid:
+        pieces = pairwise(ends.tolist())
+        return pa.array([text[a:b].decode(errors="replace") for a, b in pieces])
+    return array
 
 
 def _require_pyarrow() -> None:
