@@ -74,18 +74,25 @@ class JoinedRules:
     def __len__(self) -> int:
         return int(self.label.size)
 
-    def sides(self, name: str) -> tuple[np.ndarray, np.ndarray]:
-        """Return the texts of all sides, as NumericRules.sides."""
-        return self._sides[name].text, self._sides[name].starts
+    def sides(self, name: str, some: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Return the texts of all sides or of some, as NumericRules.sides."""
+        side = self._sides[name]
+        if some is None:
+            return side.text, side.starts
+        text = gather_runs(frozen(side.text), frozen(side.starts), frozen(some))
+        return text, _ends([np.diff(side.starts)[some]])
 
-    def n_gaps(self) -> np.ndarray:
-        """Return how many gaps each English side has, int64."""
-        return self._sides["english"].of_first([part.n_gaps for part in self._sides["english"].of])
-
-    def n_symbols(self) -> np.ndarray:
-        """Return how many symbols each English side has, int64."""
+    def n_gaps(self, some: np.ndarray | None = None) -> np.ndarray:
+        """Return how many gaps each English side has, int64; or some of them."""
         english = self._sides["english"]
-        return english.of_first([part.n_symbols for part in english.of])
+        found = english.of_first([part.n_gaps for part in english.of])
+        return found if some is None else found[some]
+
+    def n_symbols(self, some: np.ndarray | None = None) -> np.ndarray:
+        """Return how many symbols each English side has, int64; or some of them."""
+        english = self._sides["english"]
+        found = english.of_first([part.n_symbols for part in english.of])
+        return found if some is None else found[some]
 
     @staticmethod
     def _margins(

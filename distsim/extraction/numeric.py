@@ -14,6 +14,7 @@ from distsim.extraction.linked_text import LinkedSide, LinkedText
 from distsim.extraction.margins import CountedRules, RuleChunk
 from distsim.extraction.options import ExtractOptions
 from distsim.kernels.compiled import frozen
+from distsim.kernels.packs import gather_runs
 from distsim.kernels.rule_counts import rule_links
 from distsim.kernels.rule_text import (
     C_E,
@@ -161,34 +162,42 @@ class NumericRules:
     def __len__(self) -> int:
         return self.label.size
 
-    def sides(self, name: str) -> tuple[np.ndarray, np.ndarray]:
-        """Return the texts of all `foreign` or `english` sides: (uint8, int64 starts and end).
+    def sides(self, name: str, some: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Return the texts of `foreign` or `english` sides: (uint8, int64 starts and end).
 
-        Gaps are numbered along each side.
+        Gaps are numbered along each side. some: int64, these sides alone; all where None.
         """
         array = self.artifact.array
         lengths = [len(label) for label in self.labels]
-        texts: tuple[np.ndarray, np.ndarray] = side_texts(
-            frozen(array(f"{name}/symbols", np.uint32)),
-            frozen(_starts(array(f"{name}/lengths", np.uint8))),
+        symbols, starts = self._symbols(name, some)
+        return side_texts(
+            symbols, starts,
             frozen(array(f"{name}/words/text", np.uint8)),
             frozen(array(f"{name}/words/offsets", np.int64)),
             frozen(np.frombuffer(b"".join(self.labels), np.uint8)),
             frozen(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)),
-        )
-        return texts
+        )  # fmt: skip
 
-    def n_gaps(self) -> np.ndarray:
-        """Return how many gaps each English side has, int64."""
-        symbols = self.artifact.array("english/symbols", np.uint32)
+    def n_gaps(self, some: np.ndarray | None = None) -> np.ndarray:
+        """Return how many gaps each English side has, int64; or some of them."""
+        symbols, starts = self._symbols("english", some)
         gaps = np.concatenate([[0], np.cumsum(symbols >> np.uint32(31), dtype=np.int64)])
-        starts = _starts(self.artifact.array("english/lengths", np.uint8))
-        counts: np.ndarray = gaps[starts[1:]] - gaps[starts[:-1]]
-        return counts
+        return gaps[starts[1:]] - gaps[starts[:-1]]
 
-    def n_symbols(self) -> np.ndarray:
-        """Return how many symbols each English side has, int64."""
-        return self.artifact.array("english/lengths", np.uint8).astype(np.int64)
+    def n_symbols(self, some: np.ndarray | None = None) -> np.ndarray:
+        """Return how many symbols each English side has, int64; or some of them."""
+        lengths = self.artifact.array("english/lengths", np.uint8)
+        return (lengths if some is None else lengths[some]).astype(np.int64)
+
+    def _symbols(self, name: str, some: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+        """Return the symbols of sides end to end, and where each side's begin and the last end."""
+        symbols = frozen(self.artifact.array(f"{name}/symbols", np.uint32))
+        lengths = self.artifact.array(f"{name}/lengths", np.uint8)
+        starts = _starts(lengths)
+        if some is None:
+            return symbols, frozen(starts)
+        kept = gather_runs(symbols, frozen(starts), frozen(some))
+        return frozen(kept), frozen(_starts(lengths[some]))
 
 
 def _starts(lengths: np.ndarray) -> np.ndarray:

@@ -26,6 +26,7 @@ from distsim.grammar.translations import (
     Translations,
 )
 from distsim.kernels.compiled import frozen
+from distsim.kernels.packs import gather_runs
 from distsim.parallel import Progress, no_progress
 
 MAX_TRANSLATIONS = 50  # of a label and foreign side: what frequent ones have beyond is noise
@@ -89,10 +90,12 @@ def translations_of(
     """
     some: Any = slice(None) if kept is None else kept
     label = rules.label[some].astype(np.int64)
-    text, starts = rules.sides("english")
-    n_gaps, n_symbols = rules.n_gaps(), rules.n_symbols()
-    english = rules.english[some]
-    gaps = n_gaps[english]
+    is_used = np.zeros(int(rules.english.max(initial=0)) + 1, bool)
+    is_used[rules.english[some]] = True
+    used = np.flatnonzero(is_used)
+    text, starts = rules.sides("english", used)
+    english = (np.cumsum(is_used) - 1)[rules.english[some]]
+    gaps = rules.n_gaps(used)[english]
     orders = np.where(gaps == 2, np.where(rules.swaps[some] == 1, _SWAPPED, _STRAIGHT), 0)
     c = rules.count[some].astype(np.float64)
     c_fe, c_f, c_e, c_lf, c_le = rules.margins[some].astype(np.float64).T
@@ -108,6 +111,7 @@ def translations_of(
         LEX_F_GIVEN_E: np.exp(-rules.lex[some, 1]),
         RARITY: np.exp(1.0 - c),
     }
+    links, link_starts = _links_of(rules, kept)
     bitexts = None
     if rules.bitexts.shape[1] > 1:
         bits = np.uint64(1) << np.arange(rules.bitexts.shape[1], dtype=np.uint64)
@@ -121,17 +125,29 @@ def translations_of(
         n_gaps=gaps,
         text=frozen(text),
         starts=starts[english],
-        stops=starts[english.astype(np.int64) + 1],
-        n_symbols=n_symbols[english],
-        links=frozen(rules.links.astype(np.int32)),
-        link_starts=rules.link_starts[:-1][some],
-        link_stops=rules.link_starts[1:][some],
+        stops=starts[english + 1],
+        n_symbols=rules.n_symbols(used)[english],
+        links=frozen(links.astype(np.int32)),
+        link_starts=link_starts[:-1],
+        link_stops=link_starts[1:],
         columns=columns,
         column_names={name: name for name in columns},
         has_gaps=True,
         bitexts=bitexts,
         kind="conditional",
     )
+
+
+def _links_of(
+    rules: NumericRules | JoinedRules, kept: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the links of rules end to end, and where those of each begin and the last end."""
+    if kept is None:
+        return rules.links, rules.link_starts
+    pairs = frozen(rules.links).view(np.uint16).reshape(-1)
+    some = gather_runs(pairs, frozen(rules.link_starts), frozen(kept))
+    lengths = (rules.link_starts[1:] - rules.link_starts[:-1])[kept]
+    return some.view(np.uint8).reshape(-1, 2), np.append(0, np.cumsum(lengths))
 
 
 class Evidence(NamedTuple):

@@ -45,6 +45,7 @@ MEMORY_BYTES = 128 << 20
 _MOST_PAIRS, _PAIR_BYTES = 1 << 16, 2048  # at once, and what each takes
 F_GIVEN_LHS = "p(f|LHS)"
 _LEAST = 1e-300
+_MOST_KEYS = 1 << 62
 _IDENTITY, _LOG_COUNT, _PIVOTS = "Identity", "LogCount", "PivotCount"
 _BITEXTS = "Bitexts"
 _WHOLE = (_BITEXTS, _IDENTITY, _PIVOTS)
@@ -279,9 +280,9 @@ def _paired_rules(translations: Translations, options: PivotOptions, report: Piv
     )
     rank = np.argsort(label_order)
     label = rank[translations.label]
-    sources = np.unique(translations.sources, return_inverse=True)[1]
+    sources = _numbers_of(translations.sources)
     targets, n_targets = _in_byte_order(translations)
-    order = np.lexsort((translations.orders, targets, sources, label))
+    order = _order_by(label, sources, targets, translations.orders)
     keys = np.stack([label, sources, targets, translations.orders.astype(np.int64)])[:, order]
     is_new = np.ones(order.size, bool)
     is_new[1:] = (keys[:, 1:] != keys[:, :-1]).any(axis=0)
@@ -324,7 +325,9 @@ def _paired_rules(translations: Translations, options: PivotOptions, report: Piv
 
 def _in_byte_order(translations: Translations) -> tuple[np.ndarray, int]:
     """Return (the number of each rule's target side in the order of bytes, how many there are)."""
-    _, first, number = np.unique(translations.targets, return_index=True, return_inverse=True)
+    number = _numbers_of(translations.targets)
+    first = np.empty(int(number.max(initial=-1)) + 1, np.int64)
+    first[number[::-1]] = np.arange(number.size)[::-1]
     starts, stops = translations.starts[first], translations.stops[first]
     order = np.argsort(stops - starts, kind="stable")  # of texts alike so far the shorter first
     for at in range(8 * (int((stops - starts).max(initial=0)) // 8), -1, -8):
@@ -338,23 +341,56 @@ def _in_byte_order(translations: Translations) -> tuple[np.ndarray, int]:
 
 
 def _numbers_of(*keys: np.ndarray) -> np.ndarray:
-    """Return a number for each distinct combination of keys."""
-    order = np.lexsort(keys[::-1])
-    new = np.zeros(order.size, np.int64)
+    """Return a number for each distinct combination of keys, in their order."""
+    joined = _one_key(keys)
+    if joined is None:
+        order = np.lexsort(keys[::-1])
+        new = np.zeros(order.size, np.int64)
+        for key in keys:
+            new[1:] |= np.diff(key[order]) != 0
+        numbers = np.empty(order.size, np.int64)
+        numbers[order] = np.cumsum(new)
+        return numbers
+    if np.all(joined[1:] >= joined[:-1]):
+        return np.cumsum(np.append(np.zeros(1, bool), joined[1:] != joined[:-1])[: joined.size])
+    return np.unique(joined, return_inverse=True)[1]
+
+
+def _order_by(*keys: np.ndarray) -> np.ndarray:
+    """Return the order of rows by keys, the first one first; equal ones keep theirs."""
+    joined = _one_key(keys)
+    return np.lexsort(keys[::-1]) if joined is None else np.argsort(joined, kind="stable")
+
+
+def _one_key(keys: tuple[np.ndarray, ...]) -> np.ndarray | None:
+    """Return keys, none negative, as digits of one number, the first the highest; None: too large.
+
+    One sort of whole numbers takes a fraction of what a sort by several keys does, and next to
+    nothing where they stand in order.
+    """
+    if len(keys) == 1:
+        return keys[0]
+    joined = np.zeros(keys[0].size, np.int64)
+    top = 1
     for key in keys:
-        new[1:] |= np.diff(key[order]) != 0
-    numbers = np.empty(order.size, np.int64)
-    numbers[order] = np.cumsum(new)
-    return numbers
+        n = int(key.max(initial=0)) + 1
+        top *= n
+        if top >= _MOST_KEYS:
+            return None
+        joined *= n
+        joined += key.astype(np.int64)
+    return joined
 
 
 def _most_probable(rules: Numbered, forward: np.ndarray, keep: np.ndarray, most: int) -> np.ndarray:
     """Return, for the rules kept, which are among the `most` most probable of their group."""
     group = _numbers_of(rules.label[keep], rules.source[keep])
-    order = np.lexsort((rules.pair[keep], rules.target[keep], -forward[keep], group))
-    first = np.searchsorted(group[order], group[order])
-    among = np.empty(order.size, bool)
-    among[order] = np.arange(order.size) - first < most
+    among = np.ones(group.size, bool)
+    many = np.flatnonzero(np.bincount(group)[group] > most)
+    kept = np.flatnonzero(keep)[many]
+    order = np.lexsort((rules.pair[kept], rules.target[kept], -forward[kept], group[many]))
+    of_group = group[many][order]
+    among[many[order]] = np.arange(order.size) - np.searchsorted(of_group, of_group) < most
     return among
 
 
@@ -410,7 +446,7 @@ class _Pivot:
             group, numbers.target, orders, n_gaps, self._columns[E_GIVEN_F_LHS],
             self._columns[F_GIVEN_E_LHS],
         )  # fmt: skip
-        self._by_source = np.lexsort((group, numbers.target, numbers.label))
+        self._by_source = _order_by(numbers.label, numbers.target, group)
         self._pairs_of = (self._groups.stops - self._groups.starts)[self._by_source]
         self.n_pairs = int(self._pairs_of.sum())
         if options.identities == "drop":
@@ -544,8 +580,10 @@ class _Pivot:
         pairs = frozen(stops), frozen(firsts), frozen(seconds)
 
         def summed(forward: str, backward: str) -> tuple[np.ndarray, np.ndarray]:
-            towards = kernel.sum_products(*pairs, columns[backward], columns[forward])
-            return towards, kernel.sum_products(*pairs, columns[forward], columns[backward])
+            sums: tuple[np.ndarray, np.ndarray] = kernel.sum_products(
+                *pairs, columns[backward], columns[forward]
+            )
+            return sums
 
         values = {}
         values[E_GIVEN_F_LHS], values[F_GIVEN_E_LHS] = summed(E_GIVEN_F_LHS, F_GIVEN_E_LHS)
@@ -596,8 +634,7 @@ class _Pivot:
         stops, found = _runs(found)
         pairs = frozen(stops), frozen(firsts), frozen(seconds)
         wanted = np.searchsorted(found, side_of_run[keys // per_run] * per_run + keys % per_run)
-        towards = kernel.sum_products(*pairs, groups.backward, groups.forward)
-        back = kernel.sum_products(*pairs, groups.forward, groups.backward)
+        towards, back = kernel.sum_products(*pairs, groups.backward, groups.forward)
         return towards[wanted], back[wanted]
 
     def _costs(self, values: dict[str, np.ndarray], fine: np.ndarray) -> np.ndarray:

@@ -220,16 +220,20 @@ def pair_up(
 
 @compiled
 def sum_products(stops, firsts, seconds, one, two):
-    """Return per run of pairs the sum of one[first] * two[second]; float64."""
-    out = np.zeros(stops.size)
+    """Return per run of pairs the sums of one[first] * two[second], and the reverse; float64."""
+    towards = np.zeros(stops.size)
+    back = np.zeros(stops.size)
     begin = 0
     for run in range(stops.size):
         total = 0.0
+        reverse = 0.0
         for k in range(begin, stops[run]):
             total += one[firsts[k]] * two[seconds[k]]
-        out[run] = total
+            reverse += two[firsts[k]] * one[seconds[k]]
+        towards[run] = total
+        back[run] = reverse
         begin = stops[run]
-    return out
+    return towards, back
 
 
 @compiled
