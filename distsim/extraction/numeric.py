@@ -170,19 +170,21 @@ class NumericRules:
         array = self.artifact.array
         lengths = [len(label) for label in self.labels]
         symbols, starts = self._symbols(name, some)
-        return side_texts(
+        texts: tuple[np.ndarray, np.ndarray] = side_texts(
             symbols, starts,
             frozen(array(f"{name}/words/text", np.uint8)),
             frozen(array(f"{name}/words/offsets", np.int64)),
             frozen(np.frombuffer(b"".join(self.labels), np.uint8)),
             frozen(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)),
         )  # fmt: skip
+        return texts
 
     def n_gaps(self, some: np.ndarray | None = None) -> np.ndarray:
         """Return how many gaps each English side has, int64; or some of them."""
         symbols, starts = self._symbols("english", some)
         gaps = np.concatenate([[0], np.cumsum(symbols >> np.uint32(31), dtype=np.int64)])
-        return gaps[starts[1:]] - gaps[starts[:-1]]
+        n_gaps: np.ndarray = gaps[starts[1:]] - gaps[starts[:-1]]
+        return n_gaps
 
     def n_symbols(self, some: np.ndarray | None = None) -> np.ndarray:
         """Return how many symbols each English side has, int64; or some of them."""
