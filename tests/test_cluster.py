@@ -87,6 +87,16 @@ def test_running_text_and_a_normaliser(tmp_path, alice):
     assert same_artifacts(one, many)
 
 
+def test_repeated_lines_are_dropped_across_parts(tmp_path, corpus):
+    whole = b"".join(file.read_bytes() for file in corpus)
+    (tmp_path / "again.txt").write_bytes(whole + b"a line of its own\n")
+    (tmp_path / "nothing-new.txt").write_bytes(corpus[0].read_bytes())
+    files = [*corpus, tmp_path / "again.txt", tmp_path / "nothing-new.txt"]
+    options = IndexOptions(dedup="exact")
+    one = one_machine(files, tmp_path, DEFAULT, options=options)
+    assert same_artifacts(one, cluster(files, tmp_path, DEFAULT, options=options, n_ranges=2))
+
+
 @pytest.fixture
 def count_files(tmp_path, corpus) -> list[Path]:
     """The n-grams of the corpus in three files, no phrase's lines together."""

@@ -8,7 +8,7 @@ import typer
 
 from distsim.cli.console import ForceOption, counted, may_replace, progress_bar, put, say
 from distsim.cli.groups import OptionGroup, grouped
-from distsim.cli.index import TextFormat
+from distsim.cli.index import Dedup, TextFormat
 from distsim.cli.options import (
     DropDigitsOption,
     DropPunctuationOption,
@@ -34,6 +34,9 @@ class CorpusOptions(OptionGroup):
         TextFormat,
         typer.Option("--format", help="lines: tokenised, a sentence a line; text: running text."),
     ] = TextFormat.LINES
+    dedup: Annotated[
+        Dedup, typer.Option(help="exact: drop lines seen before, in whatever part.")
+    ] = Dedup.OFF
     keep_case: KeepCaseOption = False
     fold_numbers: FoldNumbersOption = False
     drop_punctuation: DropPunctuationOption = False
@@ -183,7 +186,7 @@ def _settings(
     return {
         "recipe": chosen_recipe(made, weighed, plain=corpus.from_counts),
         "selection": Selection(phrases.min_count, phrases.max_length, phrases.max_phrases),
-        "options": IndexOptions(corpus.text_format.value, normaliser),
+        "options": IndexOptions(corpus.text_format.value, normaliser, corpus.dedup.value),
         "from_counts": corpus.from_counts,
         "memory_bytes": corpus.memory,
         "part_bytes": corpus.part_size,

@@ -65,15 +65,24 @@ class Job:
         """Return where the index of a part stands."""
         return self.texts / f"{part:06d}.index"
 
-    def index(self, part: int) -> CorpusIndex:
-        """Return the index of a part."""
-        return CorpusIndex.open(self.index_path(part))
+    def index(self, part: int) -> CorpusIndex | None:
+        """Return the index of a part, None where the part has no token or has lost all."""
+        path = self.index_path(part)
+        if not storage.holds_artifact(path):
+            return None
+        artifact = storage.Artifact(path, storage.INDEX)
+        return CorpusIndex(artifact) if artifact.parameters["shards"] else None
+
+    @property
+    def drops_lines(self) -> bool:
+        """Whether lines that stand in an earlier part are dropped."""
+        return self.plan.kind == "text" and self.plan.options.dedup == "exact"
 
     def move_indexes(self, folder: Path) -> None:
         """Put the parts' indexes into a folder; in order of their names they are the corpus."""
         folder.mkdir(parents=True, exist_ok=True)
         for part in range(self.n_parts):
-            if storage.holds_artifact(self.index_path(part)):
+            if self.index(part) is not None:
                 shutil.move(self.index_path(part), folder / self.index_path(part).name)
 
     @cached_property

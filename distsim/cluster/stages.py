@@ -45,7 +45,13 @@ class Stage:
 
 def stages(job: Job) -> list[Stage]:
     """Return the stages of a run but the last, which joins, in order."""
-    found = [
+    found = []
+    if job.drops_lines:
+        found += [
+            Stage("lines", "parts", tasks.lines_of_part, gives=True),
+            Stage("sum-lines", "ranges", tasks.drop_repeated, takes="lines"),
+        ]
+    found += [
         Stage("count", "parts", tasks.count_part, gives=True),
         Stage("sum-counts", "ranges", tasks.sum_counts, takes="count"),
         Stage("words", "one", tasks.gather_words, gathers="count"),

@@ -15,6 +15,7 @@ Tasks write files that are whole from the start and do not depend on the attempt
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -25,7 +26,13 @@ from distsim import storage
 from distsim.cluster.files import first_stays, mapped, save
 from distsim.cluster.job import Job
 from distsim.cluster.key_counts import KeyCounts, in_order
-from distsim.cluster.packets import pack, read_packets, unpack, write_packets
+from distsim.cluster.packets import (
+    PacketsByRange,
+    pack,
+    read_packets,
+    unpack,
+    write_packets,
+)
 from distsim.cluster.text import ClusterText, StoredBlocks, corpus_lesson
 from distsim.cluster.words import Words, sum_words
 from distsim.contexts.counts import NgramCounts
@@ -34,7 +41,7 @@ from distsim.contexts.sources.source import Work
 from distsim.corpus.vocabulary import hash_blob
 from distsim.errors import InputError
 from distsim.indexes import phrase_walk
-from distsim.indexes.build import build_index
+from distsim.indexes.build import build_index, line_hashes
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.kernels.compiled import frozen
 from distsim.kernels.packets import count_phrases, frequent_phrases, take_rows
@@ -54,28 +61,66 @@ def ranges_of(hashes: np.ndarray, n_ranges: int) -> np.ndarray:
     return ((hashes >> np.uint64(32)) * np.uint64(n_ranges) >> np.uint64(32)).astype(np.int64)
 
 
+# -- lines that stand in several parts ----------------------------------------------------------
+
+
+def lines_of_part(job: Job, part: int, tally: dict[str, Any]) -> Packets:
+    """Name the lines of a part."""
+    hashes = line_hashes(list(job.plan.parts[part].paths), job.plan.options)
+    edges = _edges(ranges_of(hashes, job.n_ranges), job.n_ranges)
+    for number, (a, b) in enumerate(pairwise(edges)):
+        yield number, pack(part=np.array([part], np.uint64), lines=hashes[a:b])
+
+
+def drop_repeated(job: Job, number: int, packets: Iterable[bytes], tally: dict[str, Any]) -> None:
+    """Find for each part the lines that an earlier part has; the first in the corpus stays."""
+    lines, parts = [np.empty(0, np.uint64)], [np.empty(0, np.uint64)]
+    for packet in packets:
+        one = unpack(packet)
+        lines.append(one["lines"])
+        parts.append(np.full(one["lines"].size, one["part"][0]))
+    hashes, owners = np.concatenate(lines), np.concatenate(parts)
+    order = np.lexsort((owners, hashes))
+    hashes, owners = hashes[order], owners[order]
+    repeated = np.flatnonzero(hashes[1:] == hashes[:-1]) + 1
+    hashes, owners = hashes[repeated], owners[repeated]
+    order = np.argsort(owners, kind="stable")
+    edges = np.searchsorted(owners[order], np.arange(job.n_parts + 1))
+    PacketsByRange.write(
+        job.path("lines", number),
+        ((part, pack(lines=hashes[order[a:b]])) for part, (a, b) in enumerate(pairwise(edges))),
+        job.n_parts,
+    )
+
+
+def _repeated_lines(job: Job, part: int) -> np.ndarray | None:
+    if not job.drops_lines:
+        return None
+    found = [
+        unpack(packet)["lines"]
+        for number in range(job.n_ranges)
+        for packet in PacketsByRange.read(job.path("lines", number), part)
+    ]
+    return np.concatenate(found)
+
+
 # -- parts: words and phrases, counted --------------------------------------------------------
 
 
-def index_part(job: Job, part: int) -> CorpusIndex:
-    """Index a part of the text, unless an attempt before has done it."""
+def index_part(job: Job, part: int) -> CorpusIndex | None:
+    """Index a part of the text, unless an attempt before has done it; None if it has no token."""
     path = job.index_path(part)
     if not storage.holds_artifact(path):
-        with first_stays(path) as folder:
-            try:
+        try:
+            with first_stays(path) as folder:
                 build_index(
                     list(job.plan.parts[part].paths), folder, job.plan.options, jobs=1,
-                    notice=lambda doubt: None,
+                    notice=lambda doubt: None, seen_lines=_repeated_lines(job, part),
                 )  # fmt: skip
-            except InputError as error:
-                if "no token in the corpus" not in str(error):
-                    raise
-                raise _NoTokenError from None
-    return CorpusIndex.open(path)
-
-
-class _NoTokenError(Exception):
-    """A part has no token; others may."""
+        except InputError as error:
+            if "no token in the corpus" not in str(error):
+                raise
+    return job.index(part)
 
 
 def count_part(job: Job, part: int, tally: dict[str, Any]) -> Packets:
@@ -83,9 +128,8 @@ def count_part(job: Job, part: int, tally: dict[str, Any]) -> Packets:
     if job.plan.kind == "counts":
         yield from _count_counts(job, part, tally)
         return
-    try:
-        index = index_part(job, part)
-    except _NoTokenError:
+    index = index_part(job, part)
+    if index is None:
         tally.update(tokens=0, sentences=0, slots=[0] * _WIDEST)
         return
     counts = index.parameters["counts"]
@@ -244,9 +288,9 @@ def word_contexts(job: Job, part: int, tally: dict[str, Any]) -> Packets:
     if plan.kind == "counts":
         yield from _contexts_in_counts(job, part, lambda lengths: lengths == 1, None)
         return
-    if not storage.holds_artifact(job.index_path(part)):
-        return  # a part without a token
     index = job.index(part)
+    if index is None:
+        return
     ids = _global_ids(job, index)
     enough = words.counts[ids] >= least
     packets = _ContextPackets(job, ids, index.n_words)
@@ -271,9 +315,9 @@ def contexts(job: Job, part: int, tally: dict[str, Any]) -> Packets:
             job, part, lambda lengths: lengths >= shortest, job.frequent.keys
         )
         return
-    if plan.selection.max_length < shortest or not storage.holds_artifact(job.index_path(part)):
-        return
     index = job.index(part)
+    if index is None or plan.selection.max_length < shortest:
+        return
     longest, vocabulary = plan.selection.max_length, index.vocabulary
     packets = _ContextPackets(job, _global_ids(job, index), index.n_words)
     counter = NgramCounter(index.n_words, plan.model.window, plan.model.sides)

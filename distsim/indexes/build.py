@@ -132,6 +132,7 @@ def build_index(
     progress: Progress = no_progress,
     memory_bytes: int = DEFAULT_MEMORY,
     notice: Callable[[str], object] = warn,
+    seen_lines: np.ndarray | None = None,
 ) -> BuildReport:
     """Index files, folders or standard input (`-`), one or many, into the folder `path`.
 
@@ -139,6 +140,7 @@ def build_index(
         force: replace an index that stands there, and what was signed into it.
         notice: is told where the text does not look as `options` say.
         memory_bytes: for the lines held to find near-duplicates.
+        seen_lines: uint64, of `line_hashes`: lines that stand elsewhere, to be dropped here too.
 
     Raises:
         InputError: a source is missing, unreadable or not UTF-8, or there is no token in all.
@@ -152,12 +154,35 @@ def build_index(
     storage.require_free(path, force)
     with storage.create(path, storage.INDEX) as writer:
         builder = _IndexBuilder(writer, options, progress, memory_bytes, notice)
+        if seen_lines is not None:
+            builder.drop_lines(seen_lines)
         builder.read(sources, jobs)
         report = BuildReport(builder.finish(), len(sources))
     for inside in path.iterdir():  # signed into the index that was replaced
         if inside.is_dir():
             storage.remove_artifact(inside)
     return report
+
+
+def line_hashes(corpus: Paths, options: IndexOptions) -> np.ndarray:
+    """Return the hash of every line that has a word, each once, uint64, ascending.
+
+    Lines whose words are the same in the same order have one hash: that by which `dedup` drops.
+
+    Raises: as of build_index, what reading can raise.
+    """
+    vocabulary = VocabularyBuilder()
+    numbering = WordNumbering(options.normaliser, vocabulary)
+    found = [np.empty(0, np.uint64)]
+    for block in read_blocks(find_sources(one_or_many_paths(corpus, "corpus"))):
+        tokens = cut(block.text, options.text_format)
+        words = numbering.number(block.text, tokens)
+        hashes = hash_lines(
+            frozen(words), frozen(tokens.line_stops), frozen(vocabulary.hashes()),
+            np.uint32(DROPPED),
+        )  # fmt: skip
+        found.append(np.unique(hashes[hashes != 0]))
+    return np.unique(np.concatenate(found))
 
 
 def add_to_index(
@@ -315,6 +340,10 @@ class _IndexBuilder:
         self._blank_lines = -1  # of the present source, up to the last sentence laid
         self._blank_lines_read = 0
         self._source = -1
+
+    def drop_lines(self, hashes: np.ndarray) -> None:
+        """Take lines for repeated from the start."""
+        self._seen_lines.number(hashes)
 
     def read(self, sources: Sequence[Source], jobs: int | None) -> None:
         """Index the sources' text."""
