@@ -1,25 +1,34 @@
 """Parts on many machines make the table of one machine, byte for byte; without an engine here."""
 
 import filecmp
+import pickle
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from distsim import (
+    ArtifactError,
     CorpusIndex,
     CountFiles,
     IndexOptions,
+    InputError,
     NgramModel,
+    ParameterError,
     Recipe,
+    RuleScorer,
     Selection,
+    SignatureTable,
     Weighting,
+    score_grammar,
     sign,
 )
-from distsim.cluster.alone import run_alone
-from distsim.cluster.plan import make_plan
+from distsim.cluster.alone import run_alone, run_alone_task
+from distsim.cluster.job import Job
+from distsim.cluster.maps import PartMap, ScoreTask
+from distsim.cluster.plan import make_plan, read_plan, write_plan
 from distsim.contexts.weights import SCHEMES
-from distsim.signatures.recipe import DEFAULT, PRESETS
+from distsim.signatures.recipe import DEFAULT, PRESETS, SYNTAX
 from tests.conftest import random_sentences, write_lines
 
 SELECTION = Selection(min_count=2, max_length=3)
@@ -120,3 +129,64 @@ def test_a_table_of_counts_is_that_of_one_machine(tmp_path, count_files, name):
     sign(CountFiles(count_files), tmp_path / "one.table", recipe, SELECTION)
     many = cluster(count_files, tmp_path, recipe, from_counts=True, n_ranges=3)
     assert same_artifacts(tmp_path / "one.table", many)
+
+
+def test_parts_of_a_grammar_are_scored_as_each_would_be(tmp_path, corpus):
+    table = one_machine(corpus, tmp_path, PRESETS["thesis"])
+    parts = tmp_path / "grammar"
+    parts.mkdir()
+    for number in range(3):
+        rules = [f"[X] ||| a0 ||| bé{k} c2 ||| p={number} ||| 0-0\n" for k in range(4)]
+        (parts / f"part-{number}").write_text("".join(rules), encoding="utf-8")
+    task = ScoreTask.of([str(p) for p in sorted(parts.iterdir())], [("sim_ngram", str(table))])
+    plan = PartMap.plan([parts], tmp_path / "scored", task)
+    plan = pickle.loads(pickle.dumps(plan))
+    assert [plan.run(number) for number in (2, 0)] == [{"rules": 4}] * 2
+    assert plan.open_numbers() == [1]
+    plan.run(1)
+    scorer = RuleScorer([("sim_ngram", SignatureTable.open(table))])
+    for number in range(3):
+        score_grammar(parts / f"part-{number}", tmp_path / "one", scorer)
+        assert (tmp_path / "scored" / f"part-{number}").read_bytes() == (
+            tmp_path / "one"
+        ).read_bytes()
+    other = ScoreTask.of([], [("sim_syn", str(table))])
+    with pytest.raises(ArtifactError, match="made otherwise"):
+        PartMap.plan([parts], tmp_path / "scored", other)
+    (tmp_path / "scored" / ".distsim-parts.json").unlink()
+    with pytest.raises(ArtifactError, match="all machines share"):
+        plan.run(0)
+
+
+def test_what_is_at_fault_is_one_sentence(tmp_path, corpus, run):
+    with pytest.raises(InputError, match="no such file or folder"):
+        make_plan([tmp_path / "nowhere"])
+    with pytest.raises(ParameterError, match="choose exact or off"):
+        make_plan(corpus, options=IndexOptions(dedup="near"))
+    with pytest.raises(ParameterError, match="words beside phrases only"):
+        make_plan(corpus, SYNTAX)
+    with pytest.raises(ArtifactError, match="every machine sees"):
+        read_plan(tmp_path)
+    with pytest.raises(InputError, match="nothing to sign"):
+        cluster([corpus[2]], tmp_path, PRESETS["thesis"])
+    (tmp_path / "bad.txt").write_bytes(b"good\nbad \xff\n")
+    with pytest.raises(InputError, match=r"bad\.txt, line 2, byte 5: not UTF-8"):
+        cluster([tmp_path / "bad.txt"], tmp_path, PRESETS["thesis"])
+    out, _ = run("cluster", "plan", *corpus, "--work", tmp_path / "w", "--preset", "thesis")
+    folder = out.split()[1]
+    _, err = run("cluster", "join", folder, "-o", tmp_path / "t", status=1)
+    assert f"distsim cluster task {folder} count 0" in err
+
+
+def test_a_run_goes_on_where_it_was_killed(tmp_path, corpus):
+    """Tasks done in any order, some twice, before another run finishes."""
+    recipe = Recipe(n_bits=64)
+    one = one_machine(corpus, tmp_path, recipe)
+    plan = make_plan(corpus, recipe, SELECTION, part_bytes=1, n_ranges=3)
+    job = Job(write_plan(plan, tmp_path))
+    for number in (4, 1, 4):
+        run_alone_task(job, "count", number)
+    (job.folder / "done" / "count-000001.json").unlink()  # killed before it could say so
+    run_alone(plan, tmp_path / "many", tmp_path)
+    assert same_artifacts(one, tmp_path / "many")
+    assert read_plan(job.folder) == plan

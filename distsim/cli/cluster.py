@@ -6,7 +6,9 @@ from typing import Annotated, Any
 
 import typer
 
+from distsim.cli.annotate import Tool, ToolOption, chosen_annotator
 from distsim.cli.console import ForceOption, counted, may_replace, progress_bar, put, say
+from distsim.cli.grammar_options import FormatOption, OnError, OnErrorOption
 from distsim.cli.groups import OptionGroup, grouped
 from distsim.cli.index import Dedup, TextFormat
 from distsim.cli.options import (
@@ -14,9 +16,12 @@ from distsim.cli.options import (
     DropPunctuationOption,
     FoldNumbersOption,
     KeepCaseOption,
+    ModelsOption,
+    ProcessorsOption,
     WeightingOptions,
     memory_bytes,
 )
+from distsim.cli.score import Align, Aligner, Names
 from distsim.cli.sign import PhraseOptions, RecipeOptions, chosen_recipe
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
@@ -68,6 +73,15 @@ WorkOption = Annotated[
 ]
 
 
+OutputFolder = Annotated[
+    str, typer.Option("--output", "-o", metavar="FOLDER", help="It takes a file for each part.")
+]
+MasterOption = Annotated[
+    str | None,
+    typer.Option(metavar="URL", help="spark://..., yarn, k8s://..., local[4]; or Spark's own."),
+]
+
+
 @app.command("sign")
 @grouped
 def sign(
@@ -108,6 +122,92 @@ def sign(
     for sentence in report.sentences():
         say(sentence)
     _report(output)
+
+
+@app.command("score")
+def score(
+    grammars: Annotated[
+        list[str], typer.Argument(metavar="PART...", help="Files of rules, or folders of them.")
+    ],
+    output: OutputFolder,
+    ngram: Annotated[str | None, typer.Option(metavar="TABLE", help="For sim_ngram.")] = None,
+    syntax: Annotated[str | None, typer.Option(metavar="TABLE", help="For sim_syn.")] = None,
+    align: Annotated[
+        Align, typer.Option(help="Link words of rules without links, of all rules, of none.")
+    ] = Align.MISSING,
+    aligner: Annotated[
+        Aligner, typer.Option(help="evidence: like words only; learnt: from the first part.")
+    ] = Aligner.LEARNT,
+    names: Annotated[
+        Names, typer.Option(help="ppdb: GoogleNgramSim and AGigaSim.")
+    ] = Names.DISTSIM,
+    compose: Annotated[
+        bool, typer.Option("--compose", help="Make phrases that a learnt table lacks.")
+    ] = False,
+    min_strength: Annotated[
+        int, typer.Option(min=0, help="Only phrases with so many occurrences.")
+    ] = 0,
+    grammar_format: FormatOption = None,
+    on_error: OnErrorOption = OnError.STOP,
+    master: MasterOption = None,
+) -> None:
+    """Score the parts of a grammar, a task each; outputs are called as the parts.
+
+    Run again after it was killed, it makes the parts that are missing.
+    """
+    from distsim.cluster.maps import PartMap, ScoreTask
+    from distsim.cluster.spark import map_on_spark
+    from distsim.corpus.sources import find_sources
+    from distsim.grammar.scoring import NAMES, ScoreOptions
+    from distsim.grammar.training import TrainingOptions
+    from distsim.signatures.table import SignatureTable
+
+    if ngram is None and syntax is None:
+        raise typer.BadParameter("name a table with --ngram, --syntax or both")
+    tables = [
+        (name, path)
+        for name, path in zip(NAMES[names.value], (ngram, syntax), strict=True)
+        if path is not None
+    ]
+    for _, path in tables:
+        SignatureTable.open(path)
+    task = ScoreTask.of(
+        [source.path for source in find_sources(grammars)], tables, align=align.value,
+        options=ScoreOptions(min_strength=min_strength, compose=compose),
+        training=TrainingOptions(aligner.value), on_error=on_error.value,
+        grammar_format=grammar_format,
+    )  # fmt: skip
+    with progress_bar("parts") as bar:
+        found = map_on_spark(PartMap.plan(grammars, output, task), master=master, progress=bar)
+    say(f"{found.get('rules', 0):,} rules in {counted(found['parts'], 'part')} in {output}")
+
+
+@app.command("annotate")
+def annotate(
+    texts: Texts,
+    output: OutputFolder,
+    tool: ToolOption = Tool.STANZA,
+    models: ModelsOption = None,
+    processors: ProcessorsOption = None,
+    text_format: Annotated[
+        TextFormat,
+        typer.Option("--format", help="text: running text; lines: tokenised, a sentence a line."),
+    ] = TextFormat.TEXT,
+    master: MasterOption = None,
+) -> None:
+    """Annotate the parts of a text, a task each, into files of CoNLL-U that are packed.
+
+    Run again after it was killed, it makes the parts that are missing.
+    """
+    from distsim.cluster.maps import AnnotateTask, PartMap
+    from distsim.cluster.spark import map_on_spark
+
+    annotator = chosen_annotator(tool, models, processors, text_format is TextFormat.LINES)
+    with progress_bar("parts") as bar:
+        found = map_on_spark(
+            PartMap.plan(texts, output, AnnotateTask(annotator)), master=master, progress=bar
+        )
+    say(f"{found.get('words', 0):,} words in {counted(found['parts'], 'part')} in {output}")
 
 
 @app.command("plan")

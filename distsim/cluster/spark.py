@@ -5,6 +5,7 @@ are parted by range, and `mapInArrow` over these takes them. A row is a packet, 
 kilobytes of arrays, so the Java side never sees a phrase.
 """
 
+import json
 import os
 import re
 import shutil
@@ -22,6 +23,7 @@ from typing import TYPE_CHECKING, Any, cast
 from distsim import storage
 from distsim.cluster.job import Job, open_job
 from distsim.cluster.join import join
+from distsim.cluster.maps import PartMap
 from distsim.cluster.memory import worker_bytes
 from distsim.cluster.plan import Plan, make_plan, write_plan
 from distsim.cluster.report import ClusterReport
@@ -119,6 +121,60 @@ def sign_on_spark(
         shutil.rmtree(job.folder, ignore_errors=True)
         shutil.rmtree(job.texts, ignore_errors=True)
     return report
+
+
+def map_on_spark(
+    parts: PartMap,
+    *,
+    spark: "SparkSession | None" = None,
+    master: str | None = None,
+    progress: Progress = no_progress,
+) -> dict[str, int]:
+    """Score or annotate parts on a Spark cluster, a task each, nothing shuffled.
+
+    Parts whose output is there are passed over. Returns what the others came to, added up.
+
+    Arguments:
+        spark, master: as of `sign_on_spark`.
+
+    Raises:
+        As the task; DistsimError as of `sign_on_spark`.
+    """
+    wanted = parts.open_numbers()
+    total = {"parts": len(wanted)}
+    if not wanted:
+        return total
+    ended = threading.Event()
+
+    def watch() -> None:
+        while not ended.wait(_POLL_SECONDS):
+            progress("parts", len(parts) - len(parts.open_numbers()), len(parts))
+
+    with _session(spark, master) as session:
+        numbers = session.range(0, len(wanted), 1, len(wanted))
+        rows = numbers.mapInArrow(partial(_run_parts, parts, tuple(wanted)), _PACKETS)
+        watcher = threading.Thread(target=watch, daemon=True)
+        watcher.start()
+        try:
+            with _translated():
+                found = rows.collect()
+        finally:
+            ended.set()
+            watcher.join()
+    for row in found:
+        for name, value in json.loads(bytes(row.packet)).items():
+            total[name] = total.get(name, 0) + value
+    return total
+
+
+def _run_parts(
+    parts: PartMap, wanted: tuple[int, ...], given: "Iterator[pyarrow.RecordBatch]"
+) -> "Iterator[pyarrow.RecordBatch]":
+    with _marked():
+        for batch in given:
+            for place in batch.column(0).to_pylist():
+                came_to = parts.run(wanted[place])
+                yield _row(wanted[place], json.dumps(came_to).encode())
 
 
 def _run_stage(spark: "SparkSession", job: Job, stage: Stage, progress: Progress) -> None:

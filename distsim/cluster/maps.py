@@ -1,0 +1,195 @@
+"""Parts of a grammar, parts of a text -> the same parts scored, annotated; each by one task.
+
+No part needs another, so nothing is shuffled. Outputs are called as the inputs and are whole from
+the start; what a killed run has made is passed over by the next one with the same settings.
+"""
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Protocol
+
+from distsim.cluster.files import attempt_name, replacing
+from distsim.corpus.annotating import Annotator, annotate
+from distsim.corpus.sources import STANDARD_INPUT, find_sources
+from distsim.errors import ArtifactError, InputError
+from distsim.grammar.alignment import RuleAligner
+from distsim.grammar.faulty_lines import OnError
+from distsim.grammar.score_file import score_grammar
+from distsim.grammar.scoring import RuleScorer, ScoreOptions
+from distsim.grammar.training import TrainingOptions, trained
+from distsim.grammar.written_scores import OutputOptions
+from distsim.signatures.table import SignatureTable
+from distsim.storage import checksum_of_settings
+
+_NOTE = ".distsim-parts.json"
+_PACKED = (".gz", ".bz2", ".xz", ".zst")
+
+
+class PartTask(Protocol):
+    """What is done to each part; it pickles."""
+
+    def settings(self) -> Any:
+        """Return what the result depends on beside the part, as JSON holds it."""
+
+    def output_name(self, name: str) -> str:
+        """Return what the output of a part of this name is called."""
+
+    def run(self, part: str, output: Path) -> dict[str, int]:
+        """Write the output of a part and return what it came to, numbers by name."""
+
+
+@dataclass(frozen=True)
+class ScoreTask:
+    """Scores a part of a grammar.
+
+    tables: (name, path) each, mapped once a machine. aligner: with what it has learnt.
+    """
+
+    tables: tuple[tuple[str, str], ...]
+    aligner: RuleAligner
+    options: ScoreOptions
+    written: OutputOptions
+    on_error: OnError = "stop"
+    grammar_format: str | None = None
+
+    @classmethod
+    def of(
+        cls, parts: Sequence[str], tables: Sequence[tuple[str, str]], *, align: Any = "missing",
+        options: ScoreOptions | None = None, written: OutputOptions | None = None,
+        training: TrainingOptions | None = None, on_error: OnError = "stop",
+        grammar_format: str | None = None,
+    ) -> "ScoreTask":  # fmt: skip
+        """Return the task, its aligner taught here by the first part that can teach.
+
+        So all parts are linked by one model, whatever machine scores them.
+        """
+        aligner = RuleAligner(align)
+        for part in parts:
+            aligner, seen = trained(part, aligner, training or TrainingOptions(), grammar_format, 1)
+            if seen:
+                break
+        named = tuple((name, str(Path(path).resolve())) for name, path in tables)
+        return cls(
+            named, aligner, options or ScoreOptions(), written or OutputOptions(), on_error,
+            grammar_format,
+        )  # fmt: skip
+
+    def settings(self) -> Any:
+        """See PartTask."""
+        tables = [[name, SignatureTable.open(path).artifact.checksum] for name, path in self.tables]
+        learnt = self.aligner.learnt is not None
+        return ["score", tables, self.aligner.mode, learnt, repr(self.options), repr(self.written),
+                self.on_error, self.grammar_format]  # fmt: skip
+
+    def output_name(self, name: str) -> str:
+        """See PartTask; only gz is written packed."""
+        stem, suffix = os.path.splitext(name)
+        return stem + ".gz" if suffix in _PACKED else name
+
+    def run(self, part: str, output: Path) -> dict[str, int]:
+        """See PartTask."""
+        scorer = RuleScorer(_opened(self.tables), self.options, None, self.aligner)
+        report = score_grammar(
+            part, output, scorer, options=self.written, training=TrainingOptions("evidence"),
+            on_error=self.on_error, grammar_format=self.grammar_format, jobs=1,
+        )  # fmt: skip
+        return {"rules": report.read}
+
+
+@lru_cache(maxsize=4)
+def _opened(tables: tuple[tuple[str, str], ...]) -> list[tuple[str, SignatureTable]]:
+    return [(name, SignatureTable.open(path)) for name, path in tables]
+
+
+@dataclass(frozen=True)
+class AnnotateTask:
+    """Annotates a part of a text."""
+
+    annotator: Annotator
+
+    def settings(self) -> Any:
+        """See PartTask."""
+        return ["annotate", self.annotator.settings()]
+
+    def output_name(self, name: str) -> str:
+        """See PartTask."""
+        stem, suffix = os.path.splitext(name)
+        return (stem if suffix in _PACKED else name) + ".conllu.gz"
+
+    def run(self, part: str, output: Path) -> dict[str, int]:
+        """See PartTask."""
+        report = annotate([part], output, self.annotator, 1)
+        for left in output.parent.glob(f"{output.name}.*"):
+            left.unlink()
+        return {"words": report.words, "sentences": report.sentences}
+
+
+@dataclass(frozen=True)
+class PartMap:
+    """A task over parts, into a folder.
+
+    parts: paths. names: of the outputs, one each.
+    """
+
+    parts: tuple[str, ...]
+    names: tuple[str, ...]
+    folder: Path
+    task: PartTask
+
+    @classmethod
+    def plan(cls, parts: Sequence[str | Path], folder: str | Path, task: PartTask) -> "PartMap":
+        """Name the outputs and make their folder.
+
+        Raises:
+            InputError: a part is missing, or two have one name.
+            ArtifactError: the folder holds parts that were made with other settings.
+        """
+        if STANDARD_INPUT in map(str, parts):
+            raise InputError("standard input cannot be read on many machines: name files")
+        sources = find_sources([Path(part).resolve() for part in parts])
+        names = tuple(task.output_name(source.name.replace("/", "-")) for source in sources)
+        twice = {name for name in names if names.count(name) > 1}
+        if twice:
+            raise InputError(f"two parts would be written as {min(twice)}: rename one")
+        folder = Path(folder).resolve()
+        settings = checksum_of_settings([task.settings(), [source.path for source in sources]])
+        folder.mkdir(parents=True, exist_ok=True)
+        note = folder / _NOTE
+        if note.exists() and json.loads(note.read_text()) != settings:
+            raise ArtifactError(
+                f"{folder}: holds parts that were made otherwise: remove it or name another folder"
+            )
+        with replacing(note) as part:
+            part.write_text(json.dumps(settings))
+        return cls(tuple(source.path for source in sources), names, folder, task)
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+    def open_numbers(self) -> list[int]:
+        """Return the numbers of parts that are not done."""
+        return [n for n, name in enumerate(self.names) if not (self.folder / name).exists()]
+
+    def run(self, number: int) -> dict[str, int]:
+        """Make the output of a part.
+
+        Raises:
+            ArtifactError: this machine does not see the folder.
+        """
+        if not (self.folder / _NOTE).exists():
+            raise ArtifactError(
+                f"{self.folder}: is not seen: the output must be a folder that all machines share"
+            )
+        output = self.folder / self.names[number]
+        hidden = attempt_name(output)
+        attempt = hidden.with_name(hidden.name + "".join(output.suffixes[-1:]))
+        try:
+            came_to = self.task.run(self.parts[number], attempt)
+            os.replace(attempt, output)
+        finally:
+            attempt.unlink(missing_ok=True)
+        return came_to
