@@ -1,0 +1,158 @@
+"""Translation rules as read -> the distinct ones that are paired, in order, with probabilities."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from distsim.grammar.margins import Numbered, settle
+from distsim.grammar.pivot_options import PivotOptions, PivotReport
+from distsim.grammar.translations import (
+    E_GIVEN_F,
+    E_GIVEN_F_LHS,
+    F_GIVEN_E,
+    F_GIVEN_E_LHS,
+    LHS_GIVEN_E,
+    Translations,
+)
+from distsim.kernels import pivot as kernel
+from distsim.kernels.compiled import frozen
+
+_MOST_KEYS = 1 << 62
+
+
+@dataclass(frozen=True)
+class PairedRules:
+    """The distinct rules that are paired, sorted by label and foreign side.
+
+    rows: int64[n], which translation each is. numbers: of label, sides; target sides and labels
+    in the order of their bytes. columns: float64[n] by the names of their probabilities.
+    """
+
+    rows: np.ndarray
+    numbers: Numbered
+    columns: dict[str, np.ndarray]
+    label_order: np.ndarray
+    n_targets: int
+
+
+def paired_rules(
+    translations: Translations, options: PivotOptions, report: PivotReport
+) -> PairedRules:
+    """Return distinct rules with their probabilities, pruned."""
+    label_order = np.array(
+        sorted(range(len(translations.labels)), key=translations.labels.__getitem__), np.int64
+    )
+    rank = np.argsort(label_order)
+    label = rank[translations.label]
+    sources = numbers_of(translations.sources)
+    targets, n_targets = _in_byte_order(translations)
+    order = order_by(label, sources, targets, translations.orders)
+    keys = np.stack([label, sources, targets, translations.orders.astype(np.int64)])[:, order]
+    is_new = np.ones(order.size, bool)
+    is_new[1:] = (keys[:, 1:] != keys[:, :-1]).any(axis=0)
+    columns = {name: values[order] for name, values in translations.columns.items()}
+    ones = np.ones(order.size)
+    forward = columns.get(E_GIVEN_F_LHS, columns.get(E_GIVEN_F, ones))
+    backward = columns.get(F_GIVEN_E_LHS, columns.get(F_GIVEN_E, ones))
+    kept = kernel.best_of_repeated(is_new, frozen(forward), frozen(backward))
+    report.repeated = order.size - int(np.count_nonzero(kept))
+    order = order[kept]
+    label, source, target, gap_order = keys[:, kept]
+    columns = {name: values[kept] for name, values in columns.items()}
+    numbers = Numbered(
+        label, source, target, numbers_of(target, gap_order),
+        numbers_of(source, target, gap_order), max(1, label_order.size),
+    )  # fmt: skip
+    found = settle(
+        numbers, columns, translations.column_names, options.columns or translations.kind
+    )
+    report.notes += found.notes
+    columns[E_GIVEN_F_LHS], columns[F_GIVEN_E_LHS] = found.forward, found.backward
+    for name, values in (
+        (E_GIVEN_F, found.free_forward), (F_GIVEN_E, found.free_backward),
+        (LHS_GIVEN_E, found.lhs_given_e),
+    ):  # fmt: skip
+        columns.pop(name, None)
+        if values is not None:
+            columns[name] = values
+    keep = (found.forward >= options.min_rule) & (found.backward >= options.min_rule)
+    if options.max_translations:
+        keep[keep] = _most_probable(numbers, found.forward, keep, options.max_translations)
+    report.rules_pruned = order.size - int(np.count_nonzero(keep))
+    numbers = Numbered(
+        label[keep], source[keep], target[keep], numbers.written[keep], numbers.pair[keep],
+        numbers.n_labels,
+    )  # fmt: skip
+    columns = {name: values[keep] for name, values in columns.items()}
+    return PairedRules(order[keep], numbers, columns, label_order, n_targets)
+
+
+def _in_byte_order(translations: Translations) -> tuple[np.ndarray, int]:
+    """Return (the number of each rule's target side in the order of bytes, how many there are)."""
+    number = numbers_of(translations.targets)
+    first = np.empty(int(number.max(initial=-1)) + 1, np.int64)
+    first[number[::-1]] = np.arange(number.size)[::-1]
+    starts, stops = translations.starts[first], translations.stops[first]
+    order = np.argsort(stops - starts, kind="stable")  # of texts alike so far the shorter first
+    for at in range(8 * (int((stops - starts).max(initial=0)) // 8), -1, -8):
+        longer = (stops - starts)[order] > at
+        part = order[longer]
+        data = kernel.eight_bytes(translations.text, frozen(starts[part]), frozen(stops[part]), at)
+        order = np.concatenate([order[~longer], part[np.argsort(data, kind="stable")]])
+    rank = np.empty(order.size, np.int64)
+    rank[order] = np.arange(order.size)
+    return rank[number], order.size
+
+
+def numbers_of(*keys: np.ndarray) -> np.ndarray:
+    """Return a number for each distinct combination of keys, in their order."""
+    joined = _one_key(keys)
+    if joined is None:
+        order = np.lexsort(keys[::-1])
+        new = np.zeros(order.size, np.int64)
+        for key in keys:
+            new[1:] |= np.diff(key[order]) != 0
+        numbers = np.empty(order.size, np.int64)
+        numbers[order] = np.cumsum(new)
+        return numbers
+    if np.all(joined[1:] >= joined[:-1]):
+        return np.cumsum(np.append(np.zeros(1, bool), joined[1:] != joined[:-1])[: joined.size])
+    return np.unique(joined, return_inverse=True)[1]
+
+
+def order_by(*keys: np.ndarray) -> np.ndarray:
+    """Return the order of rows by keys, the first one first; equal ones keep theirs."""
+    joined = _one_key(keys)
+    return np.lexsort(keys[::-1]) if joined is None else np.argsort(joined, kind="stable")
+
+
+def _one_key(keys: tuple[np.ndarray, ...]) -> np.ndarray | None:
+    """Return keys, none negative, as digits of one number, the first the highest; None: too large.
+
+    One sort of whole numbers takes a fraction of what a sort by several keys does, and next to
+    nothing where they stand in order.
+    """
+    if len(keys) == 1:
+        return keys[0]
+    joined = np.zeros(keys[0].size, np.int64)
+    top = 1
+    for key in keys:
+        n = int(key.max(initial=0)) + 1
+        top *= n
+        if top >= _MOST_KEYS:
+            return None
+        joined *= n
+        joined += key.astype(np.int64)
+    return joined
+
+
+def _most_probable(rules: Numbered, forward: np.ndarray, keep: np.ndarray, most: int) -> np.ndarray:
+    """Return, for the rules kept, which are among the `most` most probable of their group."""
+    group = numbers_of(rules.label[keep], rules.source[keep])
+    among = np.ones(group.size, bool)
+    many = np.flatnonzero(np.bincount(group)[group] > most)
+    kept = np.flatnonzero(keep)[many]
+    order = np.lexsort((rules.pair[kept], rules.target[kept], -forward[kept], group[many]))
+    of_group = group[many][order]
+    among[many[order]] = np.arange(order.size) - np.searchsorted(of_group, of_group) < most
+    return among

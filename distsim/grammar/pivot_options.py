@@ -1,0 +1,125 @@
+"""How translation rules are pivoted, and what came of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+from distsim.errors import ParameterError
+from distsim.grammar.faulty_lines import FaultyLines
+from distsim.grammar.margins import KINDS, Kind
+from distsim.grammar.translations import COLUMNS, SCALES, Scale
+
+Identities = Literal["mark", "drop"]
+RarityRule = Literal["minimum", "added"]
+LabelFree = Literal["all", "same-label"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PivotOptions:
+    """How rules are pivoted.
+
+    Arguments:
+        features: what the grammar calls the columns in distsim.grammar.translations.COLUMNS: a
+            feature's name, or its position from 0. Columns that are not named here are found by
+            these names, or where the format fixes them; p(e|f,LHS) and p(f|e,LHS) by those of
+            p(e|f) and p(f|e) too. Without one of the two it is uniform.
+        columns: `joint` or `conditional`: what p(e|f,LHS) and p(f|e,LHS) are in the grammar. Joint
+            ones are renormalised within the label. Told by their sums where None.
+        scale: how probabilities are written: `probability`, `negative-log` or `log`, the latter
+            also with base 10 (`negative-log10` as in cdec, `log10`). The format's where None.
+        identities: rules with equal sides are marked (`Identity=1`) or dropped.
+        min_rule: translation rules with p(e|f,LHS) or p(f|e,LHS) below it are dropped.
+        min_link: links, pairs of rules over one foreign side, with p(e2|f) p(f|e1) or the
+            reverse below it are dropped before they are summed (thesis 6.4.1.1.1).
+        min_sum: paraphrases with p(e2|e1,LHS) or p(e1|e2,LHS) below it are dropped.
+        max_translations: keep the so many most probable e of each label and f; 0: all.
+        rarity_rule: the penalty of several links is the `minimum` (thesis 6.4.1.1.2), or that of
+            their counts `added` (Thrax: the product, with 1/e for each link but the first).
+        label_free: p(e2|e1) sums over `all` foreign sides, or over those of the rule's links,
+            of the `same-label` (Thrax).
+
+    >>> PivotOptions(min_link=0.001).identities is not None
+    True
+    """
+
+    features: Mapping[str, str] = field(default_factory=dict)
+    columns: Kind | None = None
+    scale: Scale | None = None
+    identities: Identities = "drop"
+    min_rule: float = 0.0
+    min_link: float = 0.0
+    min_sum: float = 0.0
+    max_translations: int = 0
+    rarity_rule: RarityRule = "minimum"
+    label_free: LabelFree = "all"
+
+    def __post_init__(self) -> None:
+        for name in self.features:
+            if name not in COLUMNS:
+                raise ParameterError(f"`features` {name!r}: choose among {', '.join(COLUMNS)}")
+        for argument, value, choices in (
+            ("columns", self.columns, (None, *KINDS)),
+            ("scale", self.scale, (None, *SCALES)),
+            ("identities", self.identities, get_args(Identities)),
+            ("rarity_rule", self.rarity_rule, get_args(RarityRule)),
+            ("label_free", self.label_free, get_args(LabelFree)),
+        ):
+            if value not in choices:
+                known = ", ".join(str(choice) for choice in choices if choice)
+                raise ParameterError(f"`{argument}` {value!r}: choose one of {known}")
+        for argument in ("min_rule", "min_link", "min_sum"):
+            if not 0.0 <= getattr(self, argument) <= 1.0:
+                raise ParameterError(f"`{argument}` {getattr(self, argument)}: choose 0 to 1")
+        if self.max_translations < 0:
+            raise ParameterError(f"`max_translations` {self.max_translations}: choose 0 or more")
+
+
+@dataclass
+class PivotReport:
+    """What was read, pruned and written.
+
+    Arguments:
+        read: translation rules. repeated: of them with label and sides of another one: the most
+            probable of each stays. rules_pruned, links_pruned: dropped before the sums.
+        links: pairs over a common foreign side. identities: rules with equal sides.
+        pruned: paraphrases dropped after the sums. gappy: written with both gaps and words.
+        features: the names written.
+        notes: what the columns were found to be.
+
+    >>> rules = "[NN] ||| rede ||| address |||\\n[NN] ||| rede ||| speech |||\\n"
+    >>> _ = (folder / "de").write_text(rules)
+    >>> report = pivot_grammar(folder / "de", folder / "en")
+    >>> report.read, report.links, report.written
+    (2, 2, 2)
+    """
+
+    faulty: FaultyLines
+    read: int = 0
+    repeated: int = 0
+    rules_pruned: int = 0
+    links_pruned: int = 0
+    links: int = 0
+    identities: int = 0
+    pruned: int = 0
+    written: int = 0
+    gappy: int = 0
+    features: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def lines(self) -> list[str]:
+        """Return the report, a few lines of text."""
+        told = [
+            f"{self.read:,} translation rules read, {self.repeated:,} repeated (the most probable "
+            f"of each stays), {self.rules_pruned:,} pruned before pairing"
+        ]
+        if self.faulty.kept or self.faulty.dropped:
+            told[0] += f", {self.faulty.kept + self.faulty.dropped:,} faulty lines passed over"
+            told += [f"  {message}" for message in self.faulty.shown]
+        return [
+            *told,
+            *self.notes,
+            f"{self.links:,} pairs over a common foreign side, {self.links_pruned:,} more pruned; "
+            f"{self.identities:,} identities, {self.pruned:,} paraphrases pruned",
+            f"{self.written:,} paraphrase rules written, {self.gappy:,} with both gaps and words, "
+            f"features {' '.join(self.features)}",
+        ]
