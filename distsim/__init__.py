@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from distsim.contexts.weights import Weighting
     from distsim.corpus.annotated import read_annotated
     from distsim.corpus.annotating import annotate
+    from distsim.corpus.inflections import Inflections
     from distsim.corpus.normaliser import Normaliser
     from distsim.corpus.spacy_text import SpacyAnnotator
     from distsim.corpus.stanza_text import StanzaAnnotator
@@ -65,6 +66,8 @@ if TYPE_CHECKING:
     from distsim.indexes.corpus_index import ConcordanceLine, CorpusIndex
     from distsim.making import MakeOptions, MakeReport, make_grammar
     from distsim.nearest import Neighbour, NeighbourSearch, neighbours, rerank_neighbours
+    from distsim.opposites.language import Language
+    from distsim.opposites.opposites import OppositeEvidence, Opposites
     from distsim.packs.grammar_index import GrammarIndex, PackedRule
     from distsim.packs.pack import PackOptions, PackReport, pack_grammar
     from distsim.paraphrase.augment import AugmentReport, augment_phrase_table
@@ -83,7 +86,6 @@ if TYPE_CHECKING:
     from distsim.signatures.recipe import PRESETS, VECTORS, Recipe
     from distsim.signatures.sign import learn
     from distsim.signatures.table import SignatureTable, sign
-    from distsim.substitution.inflections import Inflections
     from distsim.substitution.mix import Mix
     from distsim.substitution.substituter import Substitute, Substituter
     from distsim.verification import find_faults
@@ -116,8 +118,11 @@ _HOME = {
     "GrammarIndex": "packs.grammar_index",
     "IncompatibleError": "errors",
     "IndexOptions": "indexes.build",
-    "Inflections": "substitution.inflections",
+    "Inflections": "corpus.inflections",
     "InputError": "errors",
+    "Language": "opposites.language",
+    "OppositeEvidence": "opposites.opposites",
+    "Opposites": "opposites.opposites",
     "LearntRanking": "ranking",
     "LearntWeights": "grammar.learnt_weights",
     "PairFeatures": "grammar.pair_features",
@@ -230,6 +235,7 @@ __all__ = [
     "IndexOptions",
     "Inflections",
     "InputError",
+    "Language",
     "Learning",
     "LearntCosine",
     "LearntRanking",
@@ -242,6 +248,8 @@ __all__ = [
     "NeighbourSearch",
     "NgramModel",
     "Normaliser",
+    "OppositeEvidence",
+    "Opposites",
     "OutputOptions",
     "PackOptions",
     "PackReport",

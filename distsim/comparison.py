@@ -22,7 +22,7 @@ from distsim.indexes.corpus_index import CorpusIndex
 from distsim.kernels.compiled import frozen
 from distsim.kernels.contexts import cosine
 from distsim.signatures.composition import Composer
-from distsim.signatures.estimates import Estimator, estimate_of
+from distsim.signatures.estimates import Estimator, Stored, estimate_of
 from distsim.signatures.feature_store import FeatureStore
 from distsim.signatures.projections.spectral import SpectralProjection
 from distsim.signatures.recipe import Recipe
@@ -192,9 +192,30 @@ class EstimatedCosine(Similarity):
     def __repr__(self) -> str:
         return f"EstimatedCosine({self._tables[0]!r}, {self.estimate})"
 
-    def estimates(self, pairs: Iterable[Pair]) -> list[Estimate]:
-        """Return the estimated cosine of every pair, and whether it was composed."""
-        given = checked_pairs(pairs)
+    @property
+    def n_bits(self) -> int:
+        """Bits of a signature, numbers of a vector."""
+        return self._tables[0].n_bits
+
+    def vectors(self, pairs: Iterable[Pair]) -> tuple[np.ndarray, np.ndarray]:
+        """Return the restored vectors of the first and of the second phrase of every pair.
+
+        float32[n, n_bits] each, of length 1, or NaN where nothing is known of a phrase.
+
+        Raises:
+            ParameterError: estimates are made otherwise; as `estimates`.
+        """
+        if self.estimate != "restored":
+            raise ParameterError(f"`estimate` {self.estimate}: has no vectors: choose restored")
+        found = []
+        for stored, numbers in self._sides(checked_pairs(pairs)):
+            rows = stored.vectors[numbers]
+            rows[~stored.known[numbers]] = np.nan
+            found.append(rows)
+        return found[0], found[1]
+
+    def _sides(self, given: list[Pair]) -> list[tuple[Stored, np.ndarray]]:
+        """Return what is known of the distinct phrases of either side, and which each pair has."""
         sides = []
         for side in range(2):
             table, estimator = self._tables[side % len(self._tables)], self._estimators[-1 * side]
@@ -204,7 +225,12 @@ class EstimatedCosine(Similarity):
             rows, data, ends = table.find_normal(phrases), *end_to_end(phrases)
             stored = estimator.stored(rows, data, ends[:-1], ends[1:], self._compose)
             sides.append((stored, np.array([numbers[text] for text in texts], np.int64)))
-        (first, a), (second, b) = sides
+        return sides
+
+    def estimates(self, pairs: Iterable[Pair]) -> list[Estimate]:
+        """Return the estimated cosine of every pair, and whether it was composed."""
+        given = checked_pairs(pairs)
+        (first, a), (second, b) = self._sides(given)
         known = np.flatnonzero(first.known[a] & second.known[b])
         cosines = self._estimators[0].cosines(first, second, a[known], b[known])
         composed = first.composed[a] | second.composed[b]

@@ -89,7 +89,8 @@ def learn_ranking(
         grammar: rules; those whose sides are a pair's give it their features too: pivot's, and
             what `score` wrote. The mean where several rules do.
         only_grammar: leave out pairs that no rule has.
-        names: only these features; all where None.
+        names: only these features, or groups of them (see PairFeatures); all but vectors where
+            None.
         folds: so many parts, each ranked by weights of the others.
         samples: of the bootstrap, by the units of the folds.
 
@@ -110,8 +111,8 @@ def learn_ranking(
     if folds < 2:
         raise ParameterError(f"`folds` {folds}: choose 2 or more")
     pairs, scores = gold.pairs, np.array(gold.scores)
-    wanted = list(features.names)
-    matrix = features.matrix(pairs)
+    wanted, asked = _wanted(features, names)
+    matrix = features.matrix(pairs, wanted)
     if grammar is not None:
         others, found, has_rule = grammar_features(grammar, pairs)
         others = [name for name in others if name not in EVERY]
@@ -125,13 +126,14 @@ def learn_ranking(
                 )
             pairs = tuple(pair for pair, has in zip(pairs, has_rule, strict=True) if has)
             matrix, scores = matrix[has_rule], scores[has_rule]
-    if names is not None:
-        for name in names:
+    if asked is not None:
+        for name in asked:
             if name not in wanted:
                 raise ParameterError(
-                    f"`features`: there is no {name}: choose among {', '.join(wanted)}"
+                    f"`features`: there is no {name}: choose among {', '.join(features.groups)}, "
+                    f"{', '.join(wanted or features.names)}"
                 )
-        matrix, wanted = matrix[:, [wanted.index(name) for name in names]], list(names)
+        matrix, wanted = matrix[:, [wanted.index(name) for name in asked]], asked
     varied = [n for n in range(len(wanted)) if _varies(matrix[:, n])]
     matrix, wanted = matrix[:, varied], [wanted[n] for n in varied]
     units, fold, told = _folds(pairs, folds)
@@ -142,12 +144,11 @@ def learn_ranking(
         )
     inside = [_learnt_from(pairs, fold, part) for part in range(folds)]
     groups = [str(one) for one in units.tolist()]
-    ranks = _ranked(scores)
     best: tuple[float, float, np.ndarray] = (-2.0, 0.0, np.empty(0))
     for penalty in _PENALTIES:
         held_out = np.empty(len(pairs))
         for part, rows in enumerate(inside):
-            fitted = _fit(wanted, matrix[rows], ranks[rows], penalty)
+            fitted = fit_weights(wanted, matrix[rows], scores[rows], penalty)
             held_out[fold == part] = fitted.values(wanted, matrix[fold == part])
         value = spearman(held_out, scores)
         if value > best[0]:
@@ -177,8 +178,21 @@ def learn_ranking(
         "score: the sum over features of weight * (value held to low .. high - mean) / scale, or "
         "missing where a pair has no value",
     )
-    weights = LearntWeights(_fit(wanted, matrix, ranks, penalty).weights, notes)
+    weights = LearntWeights(fit_weights(wanted, matrix, scores, penalty).weights, notes)
     return LearntRanking(weights, mixed, tuple(alone), told, penalty)
+
+
+def _wanted(
+    features: PairFeatures, names: Sequence[str] | None
+) -> tuple[list[str], list[str] | None]:
+    """Return (the features to compute, those asked for by name, groups as their features)."""
+    if names is None:
+        return list(features.names), None
+    asked: dict[str, None] = {}
+    for name in names:
+        asked |= dict.fromkeys(features.groups.get(name, (name,)))
+    known = {name for group in features.groups.values() for name in group}
+    return [name for name in asked if name in known], list(asked)
 
 
 def grammar_features(
@@ -299,10 +313,15 @@ def _varies(column: np.ndarray) -> bool:
     return some.size > 1 and bool(some.max() > some.min())
 
 
-def _fit(
-    names: Sequence[str], matrix: np.ndarray, ranks: np.ndarray, penalty: float
+def fit_weights(
+    names: Sequence[str], matrix: np.ndarray, scores: np.ndarray, penalty: float
 ) -> LearntWeights:
-    """Return the weights of a ridge regression; penalty: a share of the number of pairs."""
+    """Return the weights of a ridge regression on the ranks of scores.
+
+    Arguments:
+        matrix: float64[n, len(names)], NaN where a pair has no such value. penalty: a share of n.
+    """
+    ranks = _ranked(scores)
     n, columns, shapes = len(matrix), [], []
     for column in matrix.T:
         has = ~np.isnan(column)

@@ -10,7 +10,7 @@ from distsim.evaluation.gold import read_gold
 from distsim.grammar.learnt_weights import LearntWeight, LearntWeights
 from distsim.grammar.pair_features import OF_TEXT, PairFeatures
 from distsim.grammar.rerank import Ranking, rerank_grammar
-from distsim.ranking import _fit, _folds, _learnt_from, _ranked, connected, learn_ranking
+from distsim.ranking import _folds, _learnt_from, _ranked, connected, fit_weights, learn_ranking
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def test_the_fit_is_a_ridge_regression():
     scores = matrix @ [1.0, -2.0, 0.0] + draw.normal(size=50) / 10
     ranks = _ranked(scores)
     assert ranks.min() == -0.5 and ranks.max() == 0.5
-    found = _fit(["a", "b", "c"], matrix, ranks, 0.1)
+    found = fit_weights(["a", "b", "c"], matrix, scores, 0.1)
     held = np.clip(matrix, *np.quantile(matrix, [0.005, 0.995], axis=0))
     z = (held - held.mean(axis=0)) / held.std(axis=0)
     wanted = np.linalg.solve(z.T @ z + 0.1 * 50 * np.eye(3), z.T @ ranks)
@@ -143,7 +143,7 @@ def test_wrong_files_are_told(judged, run):
     assert "too few to learn from in 5 folds" in err and not (judged / "o").exists()
     _, err = run("rank", "--learn", judged / "judged.tsv", "--features", "none", "-o",
                  judged / "o", status=1)  # fmt: skip
-    assert "--features: there is no none: choose among overlap" in err
+    assert "--features: there is no none: choose among text, overlap" in err
 
 
 def test_a_table_gives_features_of_its_phrases(example_names):

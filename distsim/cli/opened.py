@@ -7,6 +7,7 @@ from distsim.errors import ParameterError
 if TYPE_CHECKING:
     from distsim.comparison import ComposedCosine, ExactCosine, LearntCosine, StoredCosine
     from distsim.grammar.pair_features import PairFeatures
+    from distsim.opposites.opposites import Opposites
     from distsim.rewriting.language_model import LanguageModel
     from distsim.signatures.table import SignatureTable
 
@@ -66,13 +67,34 @@ def exact_cosine(
     return ExactCosine(CorpusIndex.open(index_path), table)
 
 
-def pair_features(ngram: str | None, syntax: str | None) -> "PairFeatures":
-    """Return what computes features of pairs, with the tables at these paths."""
+def opened_opposites(index: str, table: str | None = None) -> "Opposites":
+    """Return what tells opposites, by an index and its own table, or another of the same words.
+
+    Raises:
+        ParameterError: what is named is no index.
+    """
+    from distsim import storage
+    from distsim.indexes.corpus_index import CorpusIndex, signatures_inside
+    from distsim.opposites.opposites import Opposites
+    from distsim.signatures.table import SignatureTable
+
+    if storage.Artifact(index).kind is not storage.INDEX:
+        raise ParameterError(f"{index}: opposites are told by an index: name the table's index")
+    inside = signatures_inside(index).exists()
+    signatures = SignatureTable.open(index if inside or table is None else table)
+    return Opposites(CorpusIndex.open(index), signatures)
+
+
+def pair_features(
+    ngram: str | None, syntax: str | None, opposites: str | None = None
+) -> "PairFeatures":
+    """Return what computes features of pairs, with the tables and the index at these paths."""
     from distsim.grammar.pair_features import PairFeatures
     from distsim.signatures.table import SignatureTable
 
     tables = (None if path is None else SignatureTable.open(path) for path in (ngram, syntax))
-    return PairFeatures(*tables)
+    told = None if opposites is None else opened_opposites(opposites, ngram)
+    return PairFeatures(*tables, opposites=told)
 
 
 def learnt_cosine(

@@ -68,6 +68,12 @@ EstimateOption = Annotated[
         "vectors to be expected of both. Default: restored where words' vectors are kept."
     ),
 ]
+OppositesOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="INDEX", help="Also tell opposites, by what joins them in this signed index."
+    ),
+]
 KeepCaseOption = Annotated[bool, typer.Option(help="Do not fold to lower case.")]
 FoldNumbersOption = Annotated[bool, typer.Option(help="Write every digit as 0.")]
 DropPunctuationOption = Annotated[bool, typer.Option(help="Drop tokens without letter or digit.")]

@@ -109,6 +109,10 @@ def paraphrase(
         str | None,
         typer.Option("--output", "-o", metavar="OUT", help="With --text: the file to write."),
     ] = None,
+    drop_opposites: Annotated[
+        bool,
+        typer.Option("--drop-opposites", help="Leave out what is the phrase's opposite."),
+    ] = False,
     sentence: InSentenceOption = None,
     why: Annotated[
         bool, typer.Option("--why", help="Also print where it was found, and shared contexts.")
@@ -138,7 +142,7 @@ def paraphrase(
     }  # fmt: skip
     options = _options(preset.value, changes, weights)
     most = options.k
-    if sentence is not None:
+    if sentence is not None or drop_opposites:
         options = replace(options, k=max(most, AMONG))
     paraphraser = _opened(index, table, options)
     if text is not None and known is not None and output is not None:
@@ -147,7 +151,15 @@ def paraphrase(
     from distsim.parallel import ordered_map
 
     wanted = [one.phrase for one in asked if not one.empty]
+    opposites = None
+    if drop_opposites:
+        if text is not None:
+            raise typer.BadParameter("--drop-opposites goes with phrases, without --text")
+        from distsim.cli.opened import opened_opposites
+
+        opposites = opened_opposites(index, table)
     answers = ordered_map(paraphraser.answer, wanted, jobs)
+    n_dropped = 0
     for one in asked:
         if one.empty:
             _put_nothing(one.phrase, 0, "empty", as_json)
@@ -161,6 +173,11 @@ def paraphrase(
             names = [found.phrase for found in listed]
             ranked = ranked_in(index, table or index, sentence, one.phrase, names)[:most]
             listed = [replace(listed[i], score=score) for i, score in ranked]
+        if opposites is not None:
+            told = opposites.evidence([(one.phrase, found.phrase) for found in listed])
+            kept = [f for f, said in zip(listed, told, strict=True) if not (said and said.opposite)]
+            n_dropped += len(listed[:most]) - len([f for f in listed[:most] if f in kept])
+            listed = kept[:most]
         for rank, found in enumerate(listed, 1):
             if as_json:
                 put_json(focal=one.phrase, focal_count=answer.count, rank=rank, **asdict(found))
@@ -170,6 +187,8 @@ def paraphrase(
                 one.phrase, rank, found.phrase, number(found.score), found.count, found.evidence,
                 *reasons,
             )  # fmt: skip
+    if n_dropped:
+        say(f"left out as opposites: {n_dropped:,}")
 
 
 def _options(preset: str, changes: dict[str, Any], weights: str | None) -> "ParaphraseOptions":

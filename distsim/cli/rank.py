@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from distsim.cli.console import put, say
+from distsim.cli.options import OppositesOption
 
 
 def rank(
@@ -21,6 +22,7 @@ def rank(
     syntax: Annotated[
         str | None, typer.Option(metavar="TABLE", help="A syntactic table, for similarity.")
     ] = None,
+    opposites: OppositesOption = None,
     grammar: Annotated[
         str | None,
         typer.Option(metavar="GRAMMAR", help="Rules that give pairs their features: pivot's."),
@@ -29,7 +31,11 @@ def rank(
         bool, typer.Option("--only-grammar", help="Leave out pairs that no rule has.")
     ] = False,
     features: Annotated[
-        str | None, typer.Option(metavar="NAME,NAME", help="Only these features.")
+        str | None,
+        typer.Option(
+            metavar="NAME,NAME",
+            help="Only these features, or groups: text, table, syntax, opposites, vectors.",
+        ),
     ] = None,
     columns: Annotated[
         str | None,
@@ -54,7 +60,7 @@ def rank(
         raise typer.BadParameter("--only-grammar: name the grammar with --grammar")
     gold = read_gold(learn, columns=chosen_columns(columns))
     learnt = learn_ranking(
-        gold, pair_features(ngram, syntax), grammar=grammar, only_grammar=only_grammar,
+        gold, pair_features(ngram, syntax, opposites), grammar=grammar, only_grammar=only_grammar,
         names=None if features is None else [name.strip() for name in features.split(",")],
         folds=folds, samples=samples, seed=seed,
     )  # fmt: skip

@@ -6,7 +6,7 @@ import typer
 
 from distsim.cli.console import progress_bar, say
 from distsim.cli.grammar_options import FormatOption, OnError, OnErrorOption
-from distsim.cli.options import MemoryOption
+from distsim.cli.options import MemoryOption, OppositesOption
 
 
 def rerank(
@@ -55,6 +55,7 @@ def rerank(
     syntax: Annotated[
         str | None, typer.Option(metavar="TABLE", help="The same, a syntactic one.")
     ] = None,
+    opposites: OppositesOption = None,
     grammar_format: FormatOption = None,
     memory: MemoryOption = "128M",  # type: ignore[assignment]
     on_error: OnErrorOption = OnError.STOP,
@@ -73,7 +74,7 @@ def rerank(
         from distsim.grammar.learnt_weights import LearntWeights
 
         learnt = LearntWeights.read(weights)
-        computed = pair_features(ngram, syntax)
+        computed = pair_features(ngram, syntax, opposites)
     ranking = Ranking(
         given,
         learnt=learnt,

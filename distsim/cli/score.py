@@ -7,7 +7,7 @@ import typer
 
 from distsim.cli.console import JobsOption, number, progress_bar, put, say
 from distsim.cli.grammar_options import FormatOption, OnError, OnErrorOption
-from distsim.cli.options import EstimateOption
+from distsim.cli.options import EstimateOption, OppositesOption
 from distsim.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -104,6 +104,7 @@ def score(
         ),
     ] = False,
     estimate: EstimateOption = None,
+    opposites: OppositesOption = None,
     grammar_format: FormatOption = None,
     on_error: OnErrorOption = OnError.STOP,
     explain: Annotated[
@@ -122,7 +123,7 @@ def score(
     from distsim.grammar.written_scores import OutputOptions
 
     scorer = _scorer(ngram, syntax, exact, index, align.value, names.value, identical.value,
-                     min_strength, compose, estimate)  # fmt: skip
+                     min_strength, compose, estimate, opposites)  # fmt: skip
     training = TrainingOptions(aligner.value, align_sample)
     if explain:
         explained = explain_grammar(
@@ -145,14 +146,15 @@ def score(
 def _scorer(
     ngram: str | None, syntax: str | None, exact: bool, index: str | None, align: str,
     names: str, identical: str, min_strength: int, compose: bool, estimate: str | None,
+    opposites: str | None,
 ) -> "RuleScorer":  # fmt: skip
-    from distsim.cli.opened import exact_cosine
+    from distsim.cli.opened import exact_cosine, opened_opposites
     from distsim.grammar.alignment import RuleAligner
     from distsim.grammar.scoring import NAMES, RuleScorer, ScoreOptions
     from distsim.signatures.table import SignatureTable
 
-    if ngram is None and syntax is None:
-        raise typer.BadParameter("name a table with --ngram, --syntax or both")
+    if ngram is None and syntax is None and opposites is None:
+        raise typer.BadParameter("name a table with --ngram, --syntax or both, or --opposites")
     tables, counters = [], []
     for name, path in zip(NAMES[names], (ngram, syntax), strict=True):
         if path is not None:
@@ -173,4 +175,10 @@ def _scorer(
         compose=compose,
         estimate=estimate,
     )
-    return RuleScorer(tables, options, counters, RuleAligner(align))  # type: ignore[arg-type]
+    return RuleScorer(
+        tables,
+        options,
+        counters,
+        RuleAligner(align),  # type: ignore[arg-type]
+        opposites=None if opposites is None else opened_opposites(opposites, ngram),
+    )

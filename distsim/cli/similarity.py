@@ -1,13 +1,17 @@
 """`distsim similarity TABLE A B`: how alike are two phrases?"""
 
 from collections import Counter
-from typing import Annotated
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from distsim.cli.console import JsonOption, number, put, put_json, read_lines, say
 from distsim.cli.options import EstimateOption
 from distsim.errors import InputError, ParameterError
+
+if TYPE_CHECKING:
+    from distsim.opposites.opposites import OppositeEvidence
 
 
 def similarity(
@@ -23,14 +27,23 @@ def similarity(
         bool, typer.Option("--exact", help="Cosine of the contexts themselves, from the index.")
     ] = False,
     index: Annotated[
-        str | None, typer.Option(metavar="INDEX", help="The index that --exact counts in.")
+        str | None,
+        typer.Option(metavar="INDEX", help="The index that --exact and --opposite count in."),
     ] = None,
     estimate: EstimateOption = None,
+    opposite: Annotated[
+        bool,
+        typer.Option(
+            "--opposite", help="Also tell whether they are opposites, by patterns in the index."
+        ),
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Tell how alike two phrases are.
 
-    Prints one number, or a<TAB>b<TAB>similarity for every pair of a file. One more column says
+    Prints one number, or a<TAB>b<TAB>similarity for every pair of a file. With --opposite a score
+    of opposites follows, the higher the likelier, and `opposite` where it is as high as theirs. One
+    more column says
     `composed` where a phrase is not in the table and was made of its words.
     """
     from distsim import comparison as engine
@@ -52,6 +65,11 @@ def similarity(
         values = iter([engine.Estimate(value) for value in cosines])
     else:
         values = iter(engine.EstimatedCosine(opened, estimate=estimate).estimates(filled))
+    told: Iterator[OppositeEvidence | None] = iter(())
+    if opposite:
+        from distsim.cli.opened import opened_opposites
+
+        told = iter(opened_opposites(index or table, table).evidence(filled))
     n_composed = 0
     missing: Counter[str] = Counter()
     for first, second in asked:
@@ -59,12 +77,17 @@ def similarity(
         value, composed = (None, False) if empty else next(values)
         n_composed += composed
         mark = ["composed"] if composed else []
+        found = next(told) if opposite and not empty else None
+        if opposite:
+            is_opposite = ["opposite"] if found and found.opposite else []
+            mark = [number(found.score if found else None), *is_opposite, *mark]
         reason = None
         if value is None:
             reason = "empty phrase" if empty else _reason(opened, first, second, exact)
             missing[reason] += 1
         if as_json:
-            put_json(a=first, b=second, similarity=value, reason=reason, composed=composed)
+            more = {"opposite": found._asdict() if found else None} if opposite else {}
+            put_json(a=first, b=second, similarity=value, reason=reason, composed=composed, **more)
         elif single:
             put(number(value), *mark)
         else:

@@ -73,11 +73,11 @@ def substitute(
     """
     from dataclasses import replace
 
+    from distsim.corpus.inflections import Inflections
     from distsim.indexes.corpus_index import CorpusIndex
     from distsim.parallel import ordered_map
     from distsim.signatures.table import SignatureTable
     from distsim.substitution.batch import Task, read_tasks
-    from distsim.substitution.inflections import Inflections
     from distsim.substitution.mix import FINDING, RANKING
     from distsim.substitution.occurrence import split_marked
     from distsim.substitution.substituter import Substituter

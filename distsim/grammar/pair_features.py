@@ -1,8 +1,10 @@
 """Pairs of phrases, such as the two sides of a rule -> numbers that tell how alike they may be.
 
-Of the text alone: `overlap`, `rare_overlap`, `contained`, `letters`, `words_ratio`,
-`letters_ratio`. Of a table: `sim_whole`, `frequency`, `frequency_ratio`; of a second one
-`syn_whole`. Gaps of rules count as nothing: what is between them is put together.
+Of the text alone: `overlap`, `contained`, `letters`, `words_ratio`, `letters_ratio`. Of a table:
+`sim_whole`, `rare_overlap`, `frequency`, `frequency_ratio`; of a second one `syn_whole`. Of an
+index: `opposite` and the kinds of evidence behind it. Of the vectors behind a table: `shared_0`,
+the product of the two phrases' first numbers, `apart_0`, how far those are apart, and so on. Gaps
+of rules count as nothing: what is between them is put together.
 """
 
 from collections import Counter
@@ -15,6 +17,7 @@ from distsim.comparison import EstimatedCosine
 from distsim.corpus.escapes import unescape
 from distsim.errors import ParameterError
 from distsim.grammar.formats.rules import gap_of
+from distsim.opposites.opposites import NOTHING_TOLD, Opposites
 from distsim.signatures.table import SignatureTable
 
 Pair = tuple[str, str]
@@ -22,7 +25,11 @@ _RARE = 0.001  # a word with this share of the text's tokens weighs half as much
 OF_TEXT = ("overlap", "contained", "letters", "words_ratio", "letters_ratio")
 OF_TABLE = ("sim_whole", "rare_overlap", "frequency", "frequency_ratio")
 OF_SYNTAX = ("syn_whole",)
-EVERY = (*OF_TEXT, *OF_TABLE, *OF_SYNTAX)
+OF_OPPOSITES = ("opposite", "joined", "together", "parallel", "negation", "polarity")
+_MOST_BITS = 1024
+_KINDS = ("shared", "apart")
+OF_VECTORS = frozenset(f"{kind}_{k}" for kind in _KINDS for k in range(_MOST_BITS))
+EVERY = frozenset((*OF_TEXT, *OF_TABLE, *OF_SYNTAX, *OF_OPPOSITES, *OF_VECTORS))
 
 
 class PairFeatures:
@@ -32,6 +39,7 @@ class PairFeatures:
         ngram: the table of `sim_whole` (the phrases as wholes, composed of their words where the
             table has them not), frequencies, and of what words are rare; none of these where None.
         syntax: the table of `syn_whole`.
+        opposites: tells opposites.
 
     >>> found = PairFeatures(table)
     >>> row = found.matrix([("the king", "the queen")])[0]
@@ -40,8 +48,13 @@ class PairFeatures:
     """
 
     def __init__(
-        self, ngram: SignatureTable | None = None, syntax: SignatureTable | None = None
+        self,
+        ngram: SignatureTable | None = None,
+        syntax: SignatureTable | None = None,
+        *,
+        opposites: Opposites | None = None,
     ) -> None:
+        self._opposites = opposites
         self._ngram = None if ngram is None else EstimatedCosine(ngram)
         self._syntax = None if syntax is None else EstimatedCosine(syntax)
         self._table = ngram
@@ -49,10 +62,17 @@ class PairFeatures:
         if ngram is not None:
             words = ngram.token_counts() == 1
             self._n_words = max(1, int(ngram.strengths[words].sum(dtype=np.int64)))
-        self.names = (
-            OF_TEXT + (OF_TABLE if ngram is not None else ())
-            + (OF_SYNTAX if syntax is not None else ())
-        )  # fmt: skip
+        self.groups: dict[str, tuple[str, ...]] = {"text": OF_TEXT}
+        if ngram is not None:
+            self.groups["table"] = OF_TABLE
+        if syntax is not None:
+            self.groups["syntax"] = OF_SYNTAX
+        if opposites is not None:
+            self.groups["opposites"] = OF_OPPOSITES
+        self.names = tuple(name for names in self.groups.values() for name in names)
+        if self._ngram is not None and self._ngram.estimate == "restored":
+            bits = range(self._ngram.n_bits)
+            self.groups["vectors"] = tuple(f"{kind}_{k}" for kind in _KINDS for k in bits)
 
     def matrix(self, pairs: Sequence[Pair], names: Sequence[str] | None = None) -> np.ndarray:
         """Return float64[n, len(names)], NaN where a pair has no such value.
@@ -67,10 +87,10 @@ class PairFeatures:
         names = self.names if names is None else names
         texts = [(without_gaps(a), without_gaps(b)) for a, b in pairs]
         columns: dict[str, np.ndarray] = {}
+        known = {name for group in self.groups.values() for name in group}
         for name in names:
-            if name not in self.names:
-                table = "`syntax`" if name in OF_SYNTAX else "`ngram`"
-                raise ParameterError(f"the feature {name} wants a table: name one with {table}")
+            if name not in known:
+                raise ParameterError(f"the feature {name} wants {_source_of(name)}")
             if name not in columns:
                 columns |= self._made(name, texts)
         return np.column_stack([columns[name] for name in names] or [np.empty((len(pairs), 0))])
@@ -83,6 +103,21 @@ class PairFeatures:
             return {name: _estimated(self._ngram, texts)}
         if name == "syn_whole" and self._syntax is not None:
             return {name: _estimated(self._syntax, texts)}
+        if name in OF_OPPOSITES and self._opposites is not None:
+            found = [NOTHING_TOLD] * len(texts)
+            some = [n for n, (a, b) in enumerate(texts) if a and b]
+            said = self._opposites.evidence([texts[n] for n in some])
+            for n, one in zip(some, said, strict=True):
+                found[n] = one or NOTHING_TOLD
+            return {"opposite": np.array([one.score for one in found])} | {
+                kind: np.array([getattr(one, kind) for one in found]) for kind in OF_OPPOSITES[1:]
+            }
+        if name in OF_VECTORS and self._ngram is not None:
+            some = [n for n, (a, b) in enumerate(texts) if a and b]
+            first, second = self._ngram.vectors([texts[n] for n in some])
+            made = np.full((len(texts), 2 * self._ngram.n_bits), np.nan)
+            made[some] = np.column_stack([first * second, np.abs(first - second)])
+            return dict(zip(self.groups["vectors"], made.T, strict=True))
         return self._of_counts(texts)
 
     def _of_counts(self, texts: list[Pair]) -> dict[str, np.ndarray]:
@@ -102,6 +137,16 @@ class PairFeatures:
                 of_a, of_b = log(0.5 + strength(a)), log(0.5 + strength(b))
                 row[1:] = of_b, -abs(of_a - of_b)
         return dict(zip(OF_TABLE[1:], rows.T, strict=True))
+
+
+def _source_of(name: str) -> str:
+    if name in OF_SYNTAX:
+        return "a table: name one with `syntax`"
+    if name in OF_OPPOSITES:
+        return "an index: name one with `opposites`"
+    if name in OF_VECTORS:
+        return "a learnt table of so many bits: name one with `ngram`"
+    return "a table: name one with `ngram`"
 
 
 def without_gaps(side: str) -> str:

@@ -160,7 +160,7 @@ def signature_lines(
     else:
         how = f"{aligner.mode}+evidence"
     lines = []
-    for name, one in zip(scorer.names, scorer.tables, strict=True):
+    for name, one in zip(scorer.names, scorer.tables, strict=False):
         fingerprint = one.table.fingerprint
         model = "/".join(
             str(value) if key == "name" else f"{key}{value}"
@@ -182,6 +182,9 @@ def signature_lines(
             "distsim": version("distsim"),
         }
         lines.append(f"{name}: " + "|".join(f"{key}:{value}" for key, value in settings.items()))
+    if scorer.opposites is not None:
+        corpus = str(scorer.opposites.opposites.index.parameters["corpus"])[:12]
+        lines.append(f"opposite: corpus:{corpus}|align:{how}|distsim:{version('distsim')}")
     return lines
 
 

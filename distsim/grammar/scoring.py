@@ -3,11 +3,13 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import nan
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
 from distsim.comparison import ExactCosine, StoredCosine
+from distsim.corpus.escapes import unescape
 from distsim.corpus.lines import LineBlock
 from distsim.corpus.vocabulary import HashNumbering
 from distsim.errors import ParameterError
@@ -20,6 +22,7 @@ from distsim.kernels.compiled import frozen
 from distsim.kernels.phrase_pairs import hash_spans
 from distsim.kernels.rules import FINE
 from distsim.kernels.text import render_phrases
+from distsim.opposites.opposites import Opposites
 from distsim.signatures.estimates import Estimator, checked_estimate
 from distsim.signatures.table import SignatureTable
 
@@ -232,6 +235,39 @@ class TableScorer:
         )
 
 
+class OppositeScorer:
+    """Scores rules by the likeliest opposites among their phrase pairs; see Opposites."""
+
+    def __init__(self, opposites: Opposites) -> None:
+        self.opposites = opposites
+
+    def score(self, words: BlockWords, pair_stops: np.ndarray, spans: np.ndarray) -> TableScores:
+        """Score the phrase pairs of a block; a rule has the highest score of its pairs.
+
+        Of identical pairs nothing is known, nor of those of which the one holds the other.
+        """
+        texts = [unescape(text.decode()) for text in words.texts]
+        numbers = words.numbers.tolist()
+        pairs = []
+        for i, m, j, n in spans.tolist():
+            sides = ((i, i + m), (j, j + n))
+            pairs.append(tuple(" ".join(texts[k] for k in numbers[a:b]) for a, b in sides))
+        found = {pair: None for pair in pairs}
+        told = [pair for pair in found if pair[0] != pair[1]]
+        found |= dict(zip(told, self.opposites.scores(told), strict=True))  # type: ignore[arg-type]
+        values = np.array([nan if found[p] is None else found[p] for p in pairs], np.float64)
+        outcomes = np.where(np.isnan(values), NOT_IN_TABLE, SCORED).astype(np.uint8)
+        outcomes[[a == b for a, b in pairs]] = SKIPPED
+        owners = np.repeat(np.arange(pair_stops.size), np.diff(pair_stops, prepend=0))
+        has = ~np.isnan(values)
+        best = np.full(pair_stops.size, -np.inf)
+        np.maximum.at(best, owners[has], values[has])
+        best[np.isneginf(best)] = np.nan
+        pairs_of = np.bincount(owners[outcomes != SKIPPED], minlength=pair_stops.size)
+        scored = np.bincount(owners[has], minlength=pair_stops.size)
+        return TableScores(values, outcomes, best, pairs_of, scored, (0, 0, 0))
+
+
 class RuleScorer:
     """Scores rules by one or two signature tables.
 
@@ -240,6 +276,7 @@ class RuleScorer:
         options: how phrase pairs count.
         exact: per table, what --exact counts with; None for the bits.
         aligner: links words of rules that have no alignment.
+        opposites: tells opposites, for a feature `opposite`.
 
     >>> scorer = RuleScorer([("sim_ngram", table)])
     >>> round(scorer.score("the king", "the queen", [(0, 0), (1, 1)])[0].similarity, 2) > 0.5
@@ -252,11 +289,14 @@ class RuleScorer:
         options: ScoreOptions | None = None,
         exact: Sequence[ExactCosine | StoredCosine | None] | None = None,
         aligner: RuleAligner | None = None,
+        *,
+        opposites: Opposites | None = None,
     ) -> None:
-        if not tables:
+        if not tables and opposites is None:
             raise ParameterError("no table to score with: give one")
         self.options = options or ScoreOptions()
-        self.names = [name for name, _ in tables]
+        self.names = [name for name, _ in tables] + (["opposite"] if opposites else [])
+        self.opposites = None if opposites is None else OppositeScorer(opposites)
         counters: Sequence[ExactCosine | StoredCosine | None] = exact or [None] * len(tables)
         self.tables = [
             TableScorer(table, self.options, counter)
@@ -269,13 +309,14 @@ class RuleScorer:
         """Return a scorer with the tables of another and its own aligner."""
         made = cls.__new__(cls)
         made.options, made.names, made.tables = other.options, other.names, other.tables
+        made.opposites = other.opposites
         made.aligner = aligner
         return made
 
     def score(
         self, source: str, target: str, links: Iterable[tuple[int, int]] | None = None
     ) -> list[RuleScore]:
-        """Return the score of one rule by each table.
+        """Return the score of one rule by each table, and that of opposites, where asked for.
 
         Arguments:
             source, target: the sides, symbols parted by blanks, gaps as `[NP,1]`.
@@ -306,4 +347,6 @@ class RuleScorer:
             block, (alignment.link_stops, alignment.links), self.options.longest
         )
         tables = [table.score(words, pair_stops, spans) for table in self.tables]
+        if self.opposites is not None:
+            tables.append(self.opposites.score(words, pair_stops, spans))
         return BlockScores(alignment, pair_stops, spans, tables)

@@ -1,139 +1,20 @@
-"""A word -> its forms, by a language's rules in a file.
+"""A word -> those of its forms that occur in a corpus.
 
 People name a substitute in its dictionary form while the sentence has another, and an index
 knows forms only. So a candidate is as fluent as all its forms together.
 """
 
-from collections.abc import Callable
 from functools import lru_cache
-from importlib.resources import files
-from pathlib import Path
 
 import numpy as np
 
-from distsim.corpus.lines import read_lines
-from distsim.errors import InputError, ParameterError
+from distsim.corpus.inflections import Inflections
 from distsim.substitution.lexicon import Lexicon
 from distsim.substitution.space import LearntSpace
 
-NONE = "none"
-DEFAULT = "english"
 _CACHED_WORDS = 1 << 16
-_SHORTEST = 2
 _RAREST_BASE = 100  # a base occurs at least a hundredth as often as its form
 _LEAST_ALIKE = 0.2
-
-
-class Inflections:
-    """The forms of words of one language; see distsim/data/inflections/english.txt for the rules.
-
-    Arguments:
-        endings: the endings that stand for one of a base word's: `{"": ["s"], "y": ["ies"]}`.
-        words: the forms of the words that go their own ways: `{"go": ["goes", "went"]}`.
-
-    >>> Inflections({"": ["s", "ed", "+ed"], "y": ["ies"]}, {"go": ["went"]}).forms("stop")
-    ['stop', 'stops', 'stoped', 'stopped']
-    """
-
-    def __init__(self, endings: dict[str, list[str]], words: dict[str, list[str]]) -> None:
-        self._endings = endings
-        self._words = words
-        self._bases: dict[str, list[str]] = {}
-        for base, forms in words.items():
-            for form in forms:
-                self._bases.setdefault(form, []).append(base)
-        self._longest = max(map(len, endings), default=0)
-        self.forms = lru_cache(_CACHED_WORDS)(self._made_forms)
-
-    @classmethod
-    def open(cls, name: str | Path = DEFAULT) -> "Inflections":
-        """Return the rules of a language that ships (`english`), of a file, or of `none`.
-
-        Raises:
-            ParameterError: neither a file nor a language that ships has this name.
-            InputError: a line of the file is no rule; the message names it.
-        """
-        if str(name) == NONE:
-            return cls({}, {})
-        shipped = files("distsim") / "data" / "inflections" / f"{name}.txt"
-        if Path(name).is_file():
-            return cls._read(str(name))
-        if not shipped.is_file():
-            raise ParameterError(
-                f"inflections {str(name)!r}: give {DEFAULT}, {NONE} or a file of rules"
-            )
-        return cls._read(str(shipped))
-
-    @classmethod
-    def _read(cls, path: str) -> "Inflections":
-        endings: dict[str, list[str]] = {}
-        words: dict[str, list[str]] = {}
-        for number, raw in read_lines(path):
-            line = raw.decode(errors="replace").rstrip("\r\n")
-            if not line.strip() or line.startswith("#"):
-                continue
-            base, tab, forms = line.partition("\t")
-            if not tab or not base or not forms.split():
-                raise InputError(
-                    f"{path}, line {number}: {line!r} is no rule: write a base, a tab, and its "
-                    "forms or endings parted by spaces"
-                )
-            if base.startswith("-"):
-                endings[base[1:]] = forms.split()
-            else:
-                words[base] = forms.split()
-        return cls(endings, words)
-
-    def _made_forms(self, word: str) -> list[str]:
-        """Return a base word and all forms that it may have, itself first, each once."""
-        if word in self._words:
-            return list(dict.fromkeys([word, *self._words[word]]))
-        if len(word) < _SHORTEST or not word.isalpha():
-            return [word]
-        base = self._ending(word)
-        if base is None:
-            return [word]
-        stem = word[: len(word) - len(base)]
-        forms = [word]
-        for ending in self._endings[base]:
-            forms.append(f"{word}{word[-1]}{ending[1:]}" if ending[0] == "+" else stem + ending)
-        return list(dict.fromkeys(forms))
-
-    def bases(self, word: str, is_word: Callable[[str], bool]) -> list[str]:
-        """Return the words of which a word may be a form, itself left out.
-
-        Arguments:
-            is_word: tells the words of the language; others are passed over.
-        """
-        if word in self._words:
-            return []
-        found = list(self._bases.get(word, ()))
-        if not found and word.isalpha():
-            for base, endings in self._endings.items():
-                for ending in endings:
-                    stem = self._stem(word, ending)
-                    if stem is not None and len(stem + base) >= _SHORTEST:
-                        found.append(stem + base)
-        kept = dict.fromkeys(one for one in found if one != word and is_word(one))
-        return [one for one in kept if word in self.forms(one)]
-
-    def _stem(self, word: str, ending: str) -> str | None:
-        doubled = ending[0] == "+"
-        ending = ending.removeprefix("+")
-        if not word.endswith(ending):
-            return None
-        stem = word[: len(word) - len(ending)]
-        if not doubled:
-            return stem
-        return stem[:-1] if len(stem) > 2 and stem[-1] == stem[-2] else None
-
-    def _ending(self, word: str) -> str | None:
-        """Return the longest base ending that a word has, None where no rule fits."""
-        for length in range(min(self._longest, len(word) - 1), -1, -1):
-            ending = word[len(word) - length :]
-            if ending in self._endings:
-                return ending
-        return None
 
 
 class Forms:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from distsim.corpus.inflections import Inflections
 from distsim.errors import IncompatibleError, ParameterError
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.results import Results
@@ -15,7 +16,7 @@ from distsim.substitution.company import company
 from distsim.substitution.fit import Slot
 from distsim.substitution.fluency import Fluency
 from distsim.substitution.grammar import ParaphraseGrammar
-from distsim.substitution.inflections import Forms, Inflections
+from distsim.substitution.inflections import Forms
 from distsim.substitution.lexicon import Lexicon
 from distsim.substitution.likeness import WordVectors, likeness_by_bits
 from distsim.substitution.mix import FINDING, RANKING, Evidence, Mix

@@ -1,0 +1,77 @@
+"""Where two phrases stand near each other in a sentence -> what stands between and around them."""
+
+import numpy as np
+
+from distsim.kernels.compiled import compiled
+
+BETWEEN = 4  # tokens between the two that are told
+OFFSET, BEFORE, PARALLEL, FIRST_BETWEEN = 0, 1, 2, 3
+COLUMNS = FIRST_BETWEEN + BETWEEN
+NONE = -1
+
+
+@compiled
+def _is_at(tokens, position, phrases):
+    """Tell whether one of the phrases, int64[m, n_tokens], stands at a position."""
+    if position < 0 or position + phrases.shape[1] > tokens.size:
+        return False
+    for m in range(phrases.shape[0]):
+        same = True
+        for k in range(phrases.shape[1]):
+            same = same and tokens[position + k] == phrases[m, k]
+        if same:
+            return True
+    return False
+
+
+@compiled
+def _token(tokens, position):
+    """Return the token at a position, 0 beyond the text's ends."""
+    if position < 0 or position >= tokens.size:
+        return np.int64(0)
+    return np.int64(tokens[position])
+
+
+@compiled
+def find_joins(tokens, positions, length, others, window, out):
+    """Find what stands between each position and the nearest of others on either side.
+
+    positions: int64, where a phrase of `length` tokens stands. others: int64[m, k], phrases of k
+    tokens. At most `window` tokens between the two, none a sentence's end. Fills out,
+    int64[n, COLUMNS]: in OFFSET the tokens between, + 1, negative where the other stands first; in
+    BEFORE the token before the first; in PARALLEL 1 where the same token stands behind both, + 2
+    where before both, 0 where they touch; from FIRST_BETWEEN on the tokens between, NONE behind the
+    last one, where there are at most BETWEEN. Returns how many there are; writes as many as fit.
+    """
+    n = 0
+    size = others.shape[1]
+    for p in positions:
+        for side in (1, -1):
+            for gap in range(window + 1):
+                inner = p + length + gap if side > 0 else p - 1 - gap
+                at = inner if side > 0 else inner - size + 1
+                if _is_at(tokens, at, others):
+                    if n < out.shape[0]:
+                        first = p if side > 0 else at
+                        first_stop = p + length if side > 0 else at + size
+                        second = at if side > 0 else p
+                        second_stop = at + size if side > 0 else p + length
+                        before = _token(tokens, first - 1)
+                        after = _token(tokens, second_stop)
+                        out[n, 0] = side * (gap + 1)
+                        out[n, 1] = before
+                        out[n, 2] = 0
+                        if gap > 0:
+                            if after != 0 and after == _token(tokens, first_stop):
+                                out[n, 2] += 1
+                            if before != 0 and before == _token(tokens, second - 1):
+                                out[n, 2] += 2
+                        for k in range(BETWEEN):
+                            out[n, FIRST_BETWEEN + k] = NONE
+                            if gap <= BETWEEN and k < gap:
+                                out[n, FIRST_BETWEEN + k] = _token(tokens, first_stop + k)
+                    n += 1
+                    break
+                if _token(tokens, inner) == 0:
+                    break
+    return n

@@ -1,0 +1,125 @@
+"""A file of what tells opposites in one language -> patterns, affixes, weights."""
+
+from dataclasses import dataclass
+from importlib.resources import files
+from math import isfinite
+from pathlib import Path
+
+from distsim.corpus.lines import read_lines
+from distsim.errors import InputError, ParameterError
+
+DEFAULT = "english"
+EVIDENCE = ("joined", "together", "parallel", "negation", "polarity", "sim_whole")
+_MOST_BETWEEN = 4
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """What joins two opposites. before: the word before the first, or nothing; between: words."""
+
+    before: str
+    between: tuple[str, ...]
+    weight: float
+
+
+@dataclass(frozen=True)
+class Language:
+    """What tells opposites in one language; see distsim/data/opposites/english.txt.
+
+    passed: words passed over in what is between. prefixes; suffixes: (ending, what it stands
+    against). weights: of the kinds of evidence. opposite: the least score of opposites.
+
+    >>> english = Language.open()
+    >>> english.weights["joined"] > 0, "un" in english.prefixes
+    (True, True)
+    >>> english.negated("unhappy"), english.negated("careless")
+    (('happy',), ('careful', 'care'))
+    """
+
+    patterns: tuple[Pattern, ...]
+    passed: frozenset[str]
+    prefixes: tuple[str, ...]
+    suffixes: tuple[tuple[str, str], ...]
+    weights: dict[str, float]
+    opposite: float
+
+    @classmethod
+    def open(cls, name: str | Path = DEFAULT) -> "Language":
+        """Return a language that ships (`english`), or that of a file.
+
+        Raises:
+            ParameterError: neither a file nor a language that ships has this name.
+            InputError: a line of the file says nothing; file, line and remedy are named.
+        """
+        shipped = files("distsim") / "data" / "opposites" / f"{name}.txt"
+        if Path(name).is_file():
+            return cls._read(str(name))
+        if not shipped.is_file():
+            raise ParameterError(f"language {str(name)!r}: give {DEFAULT}, or a file like it")
+        return cls._read(str(shipped))
+
+    @classmethod
+    def _read(cls, path: str) -> "Language":
+        patterns, passed, prefixes = [], set(), []
+        suffixes: list[tuple[str, str]] = []
+        weights = dict.fromkeys(EVIDENCE, 0.0)
+        opposite = float("inf")
+        for number, raw in read_lines(path):
+            line = raw.decode(errors="replace").rstrip("\r\n")
+            if not line.strip() or line.startswith("#"):
+                continue
+            kind, *fields = line.split("\t")
+            value = _number(fields[-1]) if fields else None
+            if kind == "pattern" and len(fields) == 2:
+                weight, words = _number(fields[0]), fields[1].split()
+                sound = weight is not None and words.count("X") == words.count("Y") == 1
+                first, second = (words.index("X"), words.index("Y")) if sound else (2, 0)
+                sound = first <= 1 and 1 < second - first <= _MOST_BETWEEN + 1
+                if sound and second == len(words) - 1 and weight is not None:
+                    between = tuple(words[first + 1 : second])
+                    patterns.append(Pattern("".join(words[:first]), between, weight))
+                    continue
+            elif kind == "passed" and len(fields) == 1:
+                passed |= set(fields[0].split())
+                continue
+            elif kind == "prefix" and len(fields) == 1 and fields[0].strip():
+                prefixes.append(fields[0].strip())
+                continue
+            elif kind == "suffix" and 1 <= len(fields) <= 2 and fields[0].strip():
+                suffixes.append((fields[0].strip(), fields[1].strip() if len(fields) > 1 else ""))
+                continue
+            elif kind == "weight" and len(fields) == 2 and fields[0] in EVIDENCE:
+                if value is not None:
+                    weights[fields[0]] = value
+                    continue
+            elif kind == "opposite" and len(fields) == 1 and value is not None:
+                opposite = value
+                continue
+            raise InputError(
+                f"{path}, line {number}: {line!r} is none of pattern, passed, prefix, suffix, "
+                "weight, opposite with what they want, parted by tabs: see "
+                "distsim/data/opposites/english.txt"
+            )
+        return cls(
+            tuple(patterns), frozenset(passed), tuple(prefixes), tuple(suffixes), weights, opposite
+        )
+
+    def negated(self, word: str) -> tuple[str, ...]:
+        """Return the words that a word may be the negation of, by its affixes alone."""
+        found = [
+            word[len(prefix) :].removeprefix("-")
+            for prefix in self.prefixes
+            if word.startswith(prefix) and len(word) - len(prefix) >= 3
+        ]
+        for ending, against in self.suffixes:
+            if word.endswith(ending) and len(word) - len(ending) >= 3:
+                found.append(word.removesuffix(ending) + against)
+        return tuple(found)
+
+
+def _number(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if isfinite(value) else None

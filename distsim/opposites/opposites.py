@@ -1,0 +1,239 @@
+"""Pairs of phrases -> evidence that they are opposites, each kind a number, and a score."""
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from math import log, log1p, nan
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from distsim.comparison import EstimatedCosine, Pair, checked_pairs
+from distsim.corpus.inflections import Inflections
+from distsim.corpus.vocabulary import hash_texts
+from distsim.errors import IncompatibleError
+from distsim.indexes.corpus_index import CorpusIndex
+from distsim.indexes.shard import Shard, damaged
+from distsim.kernels import joins as kernel
+from distsim.kernels.compiled import frozen
+from distsim.opposites.language import EVIDENCE, Language
+from distsim.signatures.table import SignatureTable
+
+_WINDOW = 14  # tokens between two phrases that stand together
+_SAMPLE = 20_000  # occurrences of the rarer phrase that are looked at, evenly spaced
+_MOST_JOINS = 1 << 16
+_FEWEST = 30  # occurrences of a word that another may negate
+_CACHED = 1 << 14
+
+
+class OppositeEvidence(NamedTuple):
+    """What tells that two phrases are opposites.
+
+    joined: sum over patterns (`between X and Y`) of weight * ln(1 + count). together: ln of how
+    much more often than chance they share a stretch of a sentence. parallel: ln(1 + how often with
+    the same word beside both). negation: 1 where one is the other's negation by its affixes.
+    polarity: how alike the one is to what the other negates, where one of them alone is negated.
+    sim_whole: their estimated cosine. score: their weighted sum. opposite: whether it is as high
+    as opposites' are.
+    """
+
+    joined: float
+    together: float
+    parallel: float
+    negation: float
+    polarity: float
+    sim_whole: float
+    score: float
+    opposite: bool
+
+
+NOTHING_TOLD = OppositeEvidence(nan, nan, nan, nan, nan, nan, nan, False)
+
+
+class Opposites:
+    """Tells opposites (`rise`, `fall`) from paraphrases; may be shared by threads.
+
+    What two phrases share at their edges is taken off first: `prices rise`, `prices fall` are
+    judged by `rise` and `fall`.
+
+    Arguments:
+        index: where patterns are counted. table: signed from it.
+        language: patterns, affixes and weights; English where None. inflections: the forms of
+            words: `rising` and `falling` tell of `rise` and `fall`; English where None.
+
+    Raises:
+        IncompatibleError: the table normalises text in another way than the index.
+
+    >>> from distsim import Opposites
+    >>> found = Opposites(index, table).evidence([("up", "down"), ("up", "zeppelin")])
+    >>> found[0].joined > 0, found[1] is None
+    (True, True)
+    """
+
+    def __init__(
+        self,
+        index: CorpusIndex,
+        table: SignatureTable,
+        language: Language | None = None,
+        *,
+        inflections: Inflections | None = None,
+    ) -> None:
+        if table.normaliser != index.options.normaliser:
+            raise IncompatibleError(
+                f"{table.path} normalises text in another way than {index.path}: name a table "
+                f"that was signed from this index (distsim sign {index.path})"
+            )
+        self.index = index
+        self.table = table
+        self.language = language or Language.open()
+        self._inflections = inflections or Inflections.open()
+        self._cosine = EstimatedCosine(table)
+        self._patterns: dict[tuple[str, tuple[str, ...]], float] = {}
+        for pattern in self.language.patterns:
+            self._patterns[pattern.before, pattern.between] = pattern.weight
+        self._openers = {before for before, _ in self._patterns}
+        self._of_pair = lru_cache(_CACHED)(self._found)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _opened, (self.index, self.table, self.language, self._inflections)
+
+    def __repr__(self) -> str:
+        return f"Opposites({self.index!r}, {self.table!r})"
+
+    def evidence(self, pairs: Iterable[Pair]) -> list[OppositeEvidence | None]:
+        """Return what tells that each pair are opposites; None where the corpus knows not both.
+
+        Raises:
+            ParameterError: a phrase is empty, or no text.
+        """
+        return [self._of_words(a, b) for a, b in checked_pairs(pairs)]
+
+    def scores(self, pairs: Iterable[Pair]) -> list[float | None]:
+        """Return the score of each pair, the higher the likelier opposites; None as `evidence`."""
+        return [None if found is None else found.score for found in self.evidence(pairs)]
+
+    def _of_words(self, a: str, b: str) -> OppositeEvidence | None:
+        first, second = without_shared(self.index.words(a), self.index.words(b))
+        if not first or not second:  # the same, or one holds the other
+            return None
+        return self._of_pair(*sorted((first, second)))
+
+    def _found(self, a: tuple[str, ...], b: tuple[str, ...]) -> OppositeEvidence | None:
+        if not all(self._count(self._ids(words)) for words in (a, b)):
+            return None
+        forms = [self._forms(words) for words in (a, b)]
+        counts = [sum(self._count(one) for one in of_one) for of_one in forms]
+        rare, other = (0, 1) if counts[0] <= counts[1] else (1, 0)
+        joins, factor = self._joins(forms[rare], forms[other], counts[rare])
+        kinds = dict.fromkeys(EVIDENCE, 0.0)
+        near = len(joins) * factor
+        chance = counts[0] * counts[1] / self.index.n_tokens * 2 * (_WINDOW + 1)
+        kinds["together"] = log((near + 0.5) / (chance + 0.5))
+        parallel = joins[:, kernel.PARALLEL]
+        kinds["parallel"] = log1p(factor * float(np.count_nonzero(parallel)))
+        kinds["joined"] = self._joined(joins, factor)
+        texts = " ".join(a), " ".join(b)
+        found = self._cosine.similarity(*texts)
+        kinds["sim_whole"] = 0.0 if found is None else found
+        if len(a) == len(b) == 1:
+            negated = [self._negated(word) for word in texts]
+            kinds["negation"] = float(texts[0] in negated[1] or texts[1] in negated[0])
+            if bool(negated[0]) != bool(negated[1]):
+                word, bases = (texts[1], negated[0]) if negated[0] else (texts[0], negated[1])
+                alike = [self._cosine.similarity(word, base) or 0.0 for base in bases]
+                kinds["polarity"] = max(0.0, *alike) if len(alike) > 1 else max(0.0, alike[0])
+        weights = self.language.weights
+        score = sum(weights[name] * value for name, value in kinds.items())
+        return OppositeEvidence(**kinds, score=score, opposite=score >= self.language.opposite)
+
+    def _joined(self, joins: np.ndarray, factor: float) -> float:
+        """Return the sum over patterns of weight * ln(1 + count)."""
+        told = joins[np.abs(joins[:, kernel.OFFSET]) <= kernel.BETWEEN + 1]
+        if not len(told):
+            return 0.0
+        distinct, counts = np.unique(
+            told[:, [kernel.BEFORE, *range(kernel.FIRST_BETWEEN, kernel.COLUMNS)]],
+            axis=0, return_counts=True,
+        )  # fmt: skip
+        word, passed = self.index.vocabulary.word, self.language.passed
+        total: dict[tuple[str, tuple[str, ...]], float] = {}
+        for (before, *between), count in zip(distinct.tolist(), counts.tolist(), strict=True):
+            words = tuple(w for w in (word(i) for i in between if i > 0) if w not in passed)
+            opener = word(before) if before > 0 else ""
+            for key in (
+                ((opener, words), ("", words)) if opener in self._openers else (("", words),)
+            ):
+                if key in self._patterns:
+                    total[key] = total.get(key, 0.0) + count * factor
+        return sum(self._patterns[key] * log1p(count) for key, count in sorted(total.items()))
+
+    def _negated(self, word: str) -> tuple[str, ...]:
+        """Return the words of the corpus that a word is the negation of."""
+        found = []
+        for base in self.language.negated(word):
+            if self._count(self._ids((base,))) >= _FEWEST:
+                alike = self._cosine.similarity(word, base)
+                if alike is not None and alike > 0.1:
+                    found.append(base)
+        return tuple(found)
+
+    def _forms(self, words: tuple[str, ...]) -> np.ndarray:
+        """Return the ids of a phrase; of a single word, of all its forms; int64[m, n_tokens]."""
+        if len(words) > 1:
+            return self._ids(words)[None, :]
+        bases = self._inflections.bases(words[0], lambda w: self._count(self._ids((w,))) > 0)
+        found = dict.fromkeys([*words, *self._inflections.forms((bases or words)[0])])
+        ids = self._ids(tuple(found))
+        return ids[ids > 0][:, None]
+
+    def _ids(self, words: Sequence[str]) -> np.ndarray:
+        return self.index.vocabulary.find(hash_texts([word.encode() for word in words]))
+
+    def _count(self, ids: np.ndarray) -> int:
+        if np.any(ids <= 0):
+            return 0
+        stops = np.array([ids.size])
+        return sum(int((high - low)[0]) for low, high in
+                   (shard.intervals(ids, stops) for shard in self.index.shards))  # fmt: skip
+
+    def _joins(self, forms: np.ndarray, others: np.ndarray, count: int) -> tuple[np.ndarray, float]:
+        """Return (where the two stand near each other, see find_joins; what each counts)."""
+        taken = min(count, _SAMPLE)
+        wanted = np.arange(taken) * count // taken
+        before, parts = 0, []
+        for shard in self.index.shards:
+            positions = np.sort(np.concatenate([shard.positions(ids) for ids in forms]))
+            mine = wanted[(wanted >= before) & (wanted < before + positions.size)] - before
+            before += positions.size
+            parts.append(_joins_of(shard, positions[mine], forms.shape[1], others))
+        return np.concatenate(parts), count / taken
+
+
+def _joins_of(shard: Shard, positions: np.ndarray, length: int, others: np.ndarray) -> np.ndarray:
+    if positions.size and int(positions[-1]) + length > shard.tokens.size:
+        raise damaged()
+    out = np.empty((min(_MOST_JOINS, 2 * positions.size), kernel.COLUMNS), np.int64)
+    n = kernel.find_joins(
+        shard.tokens, frozen(positions), length, frozen(others.astype(np.int64)), _WINDOW, out
+    )
+    return out[:n]
+
+
+def _opened(
+    index: CorpusIndex, table: SignatureTable, language: Language, inflections: Inflections
+) -> Opposites:
+    return Opposites(index, table, language, inflections=inflections)
+
+
+def without_shared(a: Sequence[str], b: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return two phrases without the words that they share at either edge.
+
+    >>> without_shared(["prices", "rise"], ["prices", "fall"])
+    (('rise',), ('fall',))
+    """
+    start = 0
+    while start < min(len(a), len(b)) and a[start] == b[start]:
+        start += 1
+    stop = 0
+    while stop < min(len(a), len(b)) - start and a[-1 - stop] == b[-1 - stop]:
+        stop += 1
+    return tuple(a[start : len(a) - stop]), tuple(b[start : len(b) - stop])
