@@ -288,3 +288,31 @@ def test_a_pack_of_another_normaliser_is_read_through_the_model_s(tmp_path, made
     )
     assert "the language model knows 0% of its words" in told
     assert out.rstrip().split("\t")[3] in ("Zz town", "town")
+
+
+def test_tuning_finds_what_people_do(made, tmp_path, run):
+    sources = ["the old king of the city slept", "the city and the king", "old city", "the city"]
+    (tmp_path / "source").write_text("".join(f"{one}\n" for one in sources))
+    (tmp_path / "people").write_text("".join(f"{one.replace('city', 'town')}\n" for one in sources))
+    files = ["tune", made / "pack", tmp_path / "source", "--references", tmp_path / "people",
+             "--index", made / "index", "--weights", made / "weights", "--pops", "10"]  # fmt: skip
+    more = ["-n", "20", "--iterations", "4"]
+    _, told = run(*files, *more, "-o", tmp_path / "one", "-j", "1")
+    assert "iteration 1: sari" in told
+    run(*files, *more, "-o", tmp_path / "two", "-j", "2")
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+    text = (tmp_path / "one").read_text()
+    assert text.startswith("# tuned for sari on 4 sentences of source with 1 references each: ")
+    weights = Weights.read(tmp_path / "one")
+    assert weights.get("LM") > 0
+    assert (
+        rewriter_of(made, weights=dict(weights.values))
+        .rewrite("old city", 1)[0]
+        .sentence.endswith("town")
+    )
+    for objective in ("bleu", "precis"):
+        run(*files, "-n", "5", "--iterations", "2", "--objective", objective, "--without", "p,D*",
+            "-o", tmp_path / objective)  # fmt: skip
+        assert "\np\t" not in (tmp_path / objective).read_text()
+    _, told = run(*files, "-n", "0", "-o", tmp_path / "three", status=1)
+    assert "--n 0: choose 1 or more" in told and not (tmp_path / "three").exists()

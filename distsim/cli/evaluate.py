@@ -85,11 +85,51 @@ def evaluate(
         str | None,
         typer.Option(metavar="FILE", help="Draw similarity against judgement (.png, .svg, .pdf)."),
     ] = None,
+    sentences: Annotated[
+        str | None,
+        typer.Option(metavar="SOURCE", help="Measure rewritten sentences: SYSTEM... are files."),
+    ] = None,
+    references: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FILE", help="sentences: what people wrote; repeat it."),
+    ] = None,
+    phi: Annotated[float, typer.Option(help="sentences: the compression PRECIS asks for.")] = 0.75,
+    ter: Annotated[bool, typer.Option("--ter", help="sentences: TER too, which is slow.")] = False,
+    baseline: Annotated[
+        str | None, typer.Option(metavar="NAME", help="sentences: compare with it; default copy.")
+    ] = None,
+    form: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="sentences: write a form for people, and FILE.key."),
+    ] = None,
+    items: Annotated[int, typer.Option(min=1, help="Sentences in a form.")] = 50,
+    judged: Annotated[
+        str | None,
+        typer.Option(metavar="KEY", help="The arguments are forms that people filled in."),
+    ] = None,
 ) -> None:
     """Print Spearman with its 95% interval, Pearson, pairs and coverage for each gold set.
 
     Several tables stand in one table of results, each under the name of its folder.
+
+    --sentences SOURCE takes files of rewritten sentences instead, line by line, and prints SARI
+    (of adding, keeping, deleting), BLEU, chrF, PRECIS, words to the source's, words kept and,
+    with --index, ln p a word; always beside copying, truncation and deletion to the same lengths.
     """
+    if judged is not None:
+        from distsim.cli.evaluate_sentences import evaluate_judgements
+
+        evaluate_judgements(sources, judged)
+        return
+    if sentences is not None:
+        from distsim.cli.evaluate_sentences import evaluate_sentences
+
+        evaluate_sentences(
+            sentences, sources, references or [], index=index, phi=phi, ter=ter,
+            baseline=baseline,
+            samples=samples, seed=seed, output_format=output_format.value, form=form, items=items,
+        )  # fmt: skip
+        return
     from distsim.evaluation import evaluate as engine
     from distsim.evaluation.gold import read_gold
     from distsim.evaluation.report import signature_line

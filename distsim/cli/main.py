@@ -41,6 +41,7 @@ from distsim.cli import (
     sign,
     similarity,
     substitute,
+    tune,
     verify,
 )
 from distsim.cli.console import in_flags, say, visible
@@ -118,6 +119,7 @@ _paraphrases(
 _paraphrases(
     "rewrite", rewrite.rewrite, "Rewrite whole sentences: simpler, shorter, or only otherwise."
 )
+_paraphrases("tune", tune.tune, "Tune what rewriting aims at, on sentences that people rewrote.")
 _paraphrases("augment", augment.augment, "Add rules for unknown phrases to a phrase table.")
 
 _grammars("align", align.align, "Link the words of two texts that say the same.")

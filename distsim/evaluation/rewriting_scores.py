@@ -1,0 +1,156 @@
+"""A sentence, what it was rewritten to, references -> SARI, BLEU, PRÉCIS, of one sentence."""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+
+_LONGEST = 4
+PRECIS_LAMBDA = 10.0
+
+
+def ngrams(tokens: Sequence[str], length: int) -> list[tuple[str, ...]]:
+    """Return the n-grams of a sentence, in order.
+
+    >>> ngrams("a b c".split(), 2)
+    [('a', 'b'), ('b', 'c')]
+    """
+    return [tuple(tokens[i : i + length]) for i in range(len(tokens) - length + 1)]
+
+
+def _f1(precision: float, recall: float) -> float:
+    return 2 * precision * recall / (precision + recall) if precision + recall > 0 else 0.0
+
+
+class Sari:
+    """SARI of one sentence's rewritings (Xu et al. 2016, section 4), 0 where it divides 0 by 0.
+
+    The mean of the F1 of n-grams added, the F1 of those kept and the precision of those deleted,
+    each over n of 1 to 4; kept and deleted n-grams count by the share of references that agree.
+
+    >>> source = "About 95 species are currently accepted ."
+    >>> references = ["About 95 species are currently known .",
+    ...     "About 95 species are now accepted .", "95 species are now accepted ."]
+    >>> sari = Sari(source.split(), [one.split() for one in references])
+    >>> round(sari.score("About 95 species are now agreed .".split()), 4)
+    0.589
+    """
+
+    def __init__(self, source: Sequence[str], references: Sequence[Sequence[str]]) -> None:
+        self._n = len(references)
+        source = [token.lower() for token in source]
+        self._parts = []
+        for length in range(1, _LONGEST + 1):
+            of_source = Counter(ngrams(source, length))
+            of_references = Counter(
+                gram for one in references for gram in ngrams([t.lower() for t in one], length)
+            )
+            kept = {
+                gram: min(times * self._n, of_references[gram])
+                for gram, times in of_source.items()
+                if of_references[gram]
+            }
+            to_add = sum(gram not in of_source for gram in of_references)
+            self._parts.append((of_source, of_references, kept, to_add))
+
+    def parts(self, tokens: Sequence[str]) -> tuple[float, float, float]:
+        """Return what is had of adding, keeping and deleting, each 0 to 1."""
+        tokens = [token.lower() for token in tokens]
+        added = kept = deleted = 0.0
+        for length, (of_source, of_references, good, to_add) in enumerate(self._parts, 1):
+            mine = Counter(ngrams(tokens, length))
+            precision = recall = loss = 0.0
+            n_kept = n_deleted = 0
+            for gram, times in of_source.items():
+                here = mine.get(gram, 0)
+                if here:
+                    n_kept += 1
+                    both = min(times, here) * self._n
+                    agreed = min(both, of_references.get(gram, 0))
+                    precision += agreed / both
+                    if gram in good:
+                        recall += agreed / good[gram]
+                if times > here:
+                    n_deleted += 1
+                    gone = (times - here) * self._n
+                    loss += max(gone - of_references.get(gram, 0), 0) / gone
+            kept += _f1(precision / n_kept if n_kept else 0.0, recall / len(good) if good else 0.0)
+            deleted += loss / n_deleted if n_deleted else 0.0
+            new = [gram for gram in mine if gram not in of_source]
+            right = sum(gram in of_references for gram in new)
+            added += _f1(right / len(new) if new else 0.0, right / to_add if to_add else 0.0)
+        return added / _LONGEST, kept / _LONGEST, deleted / _LONGEST
+
+    def score(self, tokens: Sequence[str]) -> float:
+        """Return SARI, 0 to 1."""
+        return sum(self.parts(tokens)) / 3
+
+
+class Bleu:
+    """BLEU of one sentence's rewritings against several references, counts smoothed by one.
+
+    Lin and Och 2004: one is added to the counts of 2-grams and longer. The nearest reference's
+    length is the one that brevity is measured by; of two as near the shorter.
+
+    >>> bleu = Bleu([["a", "b", "c", "d"]])
+    >>> bleu.score(["a", "b", "c", "d"]), round(bleu.score(["a", "b"]), 3)
+    (1.0, 0.368)
+    """
+
+    def __init__(self, references: Sequence[Sequence[str]]) -> None:
+        self._lengths = sorted({len(one) for one in references})
+        self._most = []
+        for length in range(1, _LONGEST + 1):
+            most: Counter[tuple[str, ...]] = Counter()
+            for one in references:
+                most |= Counter(ngrams(one, length))
+            self._most.append(most)
+
+    def score(self, tokens: Sequence[str]) -> float:
+        """Return BLEU, 0 to 1."""
+        if not tokens:
+            return 0.0
+        total = 0.0
+        for length, most in enumerate(self._most, 1):
+            mine = Counter(ngrams(tokens, length))
+            right = sum(min(times, most[gram]) for gram, times in mine.items())
+            tried = max(len(tokens) - length + 1, 0)
+            if length == 1:
+                if not right:
+                    return 0.0
+                total += math.log(right / tried)
+            else:
+                total += math.log((right + 1) / (tried + 1))
+        nearest = min(self._lengths, key=lambda one: (abs(one - len(tokens)), one))
+        brevity = min(0.0, 1 - nearest / len(tokens))
+        return math.exp(brevity + total / _LONGEST)
+
+
+def verbosity(source_words: float, words: float, phi: float, weight: float) -> float:
+    """Return the factor of PRÉCIS for c words of i: e^(weight (phi - c/i)) where c/i >= phi.
+
+    Thesis 4.2.2; the weight (lambda) is 10 there.
+
+    >>> verbosity(10, 7, 0.75, 10.0), round(verbosity(10, 10, 0.75, 10.0), 4)
+    (1.0, 0.0821)
+    """
+    share = words / max(source_words, 1)
+    return math.exp(weight * (phi - share)) if share >= phi else 1.0
+
+
+class Precis:
+    """PRÉCIS of one sentence's rewritings: BLEU, less where they are longer than asked."""
+
+    def __init__(
+        self,
+        source: Sequence[str],
+        references: Sequence[Sequence[str]],
+        phi: float,
+        weight: float = PRECIS_LAMBDA,
+    ) -> None:
+        self._bleu = Bleu(references)
+        self._source, self._phi, self._weight = len(source), phi, weight
+
+    def score(self, tokens: Sequence[str]) -> float:
+        """Return PRÉCIS, 0 to 1."""
+        factor = verbosity(self._source, len(tokens), self._phi, self._weight)
+        return self._bleu.score(tokens) * factor

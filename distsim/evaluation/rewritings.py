@@ -1,0 +1,236 @@
+"""Systems' rewritings of the same sentences -> measures side by side, with paired bootstrap.
+
+Counts are kept apart from scores: what a measure adds up is a row a sentence, so that a sample
+of sentences is a sum of rows.
+"""
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from distsim.corpus.lines import read_lines
+from distsim.errors import InputError, ParameterError
+from distsim.evaluation.rewriting_scores import PRECIS_LAMBDA, Sari, verbosity
+
+COPY = "copy"
+MEASURES = ("SARI", "add", "keep", "delete", "BLEU", "chrF", "TER", "PRECIS", "ratio", "kept", "LM")
+
+
+class System(NamedTuple):
+    """A system's name and its rewriting of every sentence."""
+
+    name: str
+    sentences: list[str]
+
+
+class Row(NamedTuple):
+    """A system's measures by name, and how they differ from the baseline's.
+
+    values: SARI and its three parts, BLEU, chrF, TER, PRECIS: times 100; ratio: words to the
+    source's; kept: the share of the source's words that stay; LM: ln p a word.
+    differences: by name, (difference, low and high end of its 95% interval, p): p is the share
+    of samples in which the sign is another, twice.
+    """
+
+    name: str
+    values: dict[str, float]
+    differences: dict[str, tuple[float, float, float, float]]
+
+
+def read_sentences(path: str | Path, wanted: int | None = None) -> list[str]:
+    """Return the lines of a file.
+
+    Raises:
+        InputError: it is not UTF-8, or has not as many lines as wanted.
+    """
+    lines = []
+    for number, raw in read_lines(path):
+        try:
+            lines.append(raw.decode().rstrip("\r\n"))
+        except UnicodeDecodeError:
+            raise InputError(
+                f"{path}, line {number}: is not valid UTF-8: convert the file to UTF-8"
+            ) from None
+    if wanted is not None and len(lines) != wanted:
+        raise InputError(
+            f"{path}: {len(lines):,} lines for {wanted:,} sentences: give one line for each, in "
+            "the same order"
+        )
+    return lines
+
+
+def truncated(source: str, words: int) -> str:
+    """Return the first words of a sentence, its last mark of punctuation kept.
+
+    >>> truncated("a b c d .", 3)
+    'a b .'
+    """
+    tokens = source.split()
+    if len(tokens) <= words:
+        return source
+    if words > 1 and not tokens[-1].isalnum():
+        return " ".join([*tokens[: words - 1], tokens[-1]])
+    return " ".join(tokens[:words])
+
+
+def shortened(source: str, words: int, draw: random.Random) -> str:
+    """Return a sentence with words deleted at random until so many are left."""
+    tokens = source.split()
+    kept = sorted(draw.sample(range(len(tokens)), min(len(tokens), max(words, 1))))
+    return " ".join(tokens[i] for i in kept)
+
+
+def controls(source: Sequence[str], systems: Sequence[System], seed: int) -> Iterator[System]:
+    """Yield what no system should be below: copy, and of each length truncation and deletion."""
+    yield System(COPY, list(source))
+    for one in systems:
+        draw = random.Random(seed)
+        lengths = [max(1, len(text.split())) for text in one.sentences]
+        pairs = list(zip(source, lengths, strict=True))
+        yield System(f"truncation like {one.name}", [truncated(*pair) for pair in pairs])
+        yield System(f"deletion like {one.name}", [shortened(*pair, draw) for pair in pairs])
+
+
+class Evaluation:
+    """Measures of rewritings against the source and references.
+
+    Arguments:
+        source: sentences. references: for each reference the rewritings of all sentences.
+        phi: the compression that PRECIS asks for. ter: TER too, which takes a hundred times as
+            long as all else. log_probability: ln p of a sentence, None
+            where there is no language model.
+
+    Raises:
+        ParameterError: there is no reference, or sacrebleu is not installed.
+    """
+
+    def __init__(
+        self,
+        source: Sequence[str],
+        references: Sequence[Sequence[str]],
+        *,
+        phi: float = 0.75,
+        ter: bool = False,
+        log_probability: Callable[[Sequence[str]], float] | None = None,
+    ) -> None:
+        if not references:
+            raise ParameterError("no references: give at least one file of them")
+        try:
+            from sacrebleu.metrics.bleu import BLEU
+            from sacrebleu.metrics.chrf import CHRF
+            from sacrebleu.metrics.ter import TER
+        except ImportError:
+            raise ParameterError(
+                "BLEU, chrF and TER need sacrebleu: install it (pip install 'distsim[sentences]')"
+            ) from None
+        self._source = [one.split() for one in source]
+        self._references = [list(one) for one in references]
+        self._phi = phi
+        self._log_probability = log_probability
+        self._metrics: dict[str, Any] = {
+            "BLEU": BLEU(tokenize="none", force=True),
+            "chrF": CHRF(),
+        }
+        if ter:
+            self._metrics["TER"] = TER()
+        by_sentence = zip(*references, strict=True)
+        self._sari = [
+            Sari(tokens, [one.split() for one in some])
+            for tokens, some in zip(self._source, by_sentence, strict=True)
+        ]
+
+    def counts(self, sentences: Sequence[str]) -> dict[str, np.ndarray]:
+        """Return what each measure adds up, by name, float64[sentences, columns]."""
+        tokens = [one.split() for one in sentences]
+        rows = {
+            "SARI": np.array(
+                [sari.parts(one) for sari, one in zip(self._sari, tokens, strict=True)]
+            )
+        }
+        for name, metric in self._metrics.items():
+            stats = metric._extract_corpus_statistics(list(sentences), self._references)
+            rows[name] = np.array(stats, np.float64)
+        words = np.array([len(one) for one in tokens], np.float64)
+        before = np.array([len(one) for one in self._source], np.float64)
+        kept = [_kept(a, b) for a, b in zip(self._source, tokens, strict=True)]
+        logs = np.zeros(len(tokens))
+        if self._log_probability is not None:
+            logs = np.array([self._log_probability(one) for one in tokens])
+        rows["words"] = np.column_stack([words, before, kept, logs, words + 1])
+        return rows
+
+    def values(self, counts: dict[str, np.ndarray], times: np.ndarray) -> list[dict[str, float]]:
+        """Return the measures of samples of sentences by their counts.
+
+        times: float64[samples, sentences], how often each sentence stands in each sample.
+        """
+        sums = {name: times @ rows for name, rows in counts.items()}
+        sizes = times.sum(axis=1)
+        out = []
+        for k in range(len(times)):
+            values = {}
+            add, keep, delete = (100 * sums["SARI"][k] / sizes[k]).tolist()
+            values["SARI"] = (add + keep + delete) / 3
+            values.update(add=add, keep=keep, delete=delete)
+            for name, metric in self._metrics.items():
+                row = sums[name][k]
+                whole = row.astype(np.int64) if name != "TER" else row
+                values[name] = float(metric._compute_score_from_stats(whole.tolist()).score)
+            words, before, kept, logs, scored = sums["words"][k].tolist()
+            factor = verbosity(before, words, self._phi, PRECIS_LAMBDA)
+            values["PRECIS"] = values["BLEU"] * factor
+            values["ratio"] = words / before if before else 0.0
+            values["kept"] = kept / before if before else 0.0
+            if self._log_probability is not None:
+                values["LM"] = logs / scored
+            out.append(values)
+        return out
+
+    def rows(
+        self, systems: Sequence[System], *, baseline: str = COPY, samples: int = 1000, seed: int = 1
+    ) -> Iterator[Row]:
+        """Yield each system's measures and their differences from one of the systems.
+
+        Paired bootstrap (Koehn 2004): the same samples of sentences for all systems.
+
+        Raises:
+            ParameterError: no system has the baseline's name.
+        """
+        by_name = {one.name: one for one in systems}
+        if baseline not in by_name:
+            raise ParameterError(f"baseline {baseline!r}: choose one of {', '.join(by_name)}")
+        n = len(self._source)
+        draw = np.random.default_rng(seed)
+        times = np.array(
+            [np.bincount(draw.integers(0, n, n), minlength=n) for _ in range(samples)], np.float64
+        ).reshape(samples, n)
+        everything = np.concatenate([np.ones((1, n)), times])
+        first = self.values(self.counts(by_name[baseline].sentences), everything)
+        for one in systems:
+            if one.name == baseline:
+                yield Row(one.name, first[0], {})
+                continue
+            mine = self.values(self.counts(one.sentences), everything)
+            differences = {}
+            for name in mine[0] if samples else ():
+                gaps = np.array([a[name] - b[name] for a, b in zip(mine, first, strict=True)])
+                low, high = np.quantile(gaps[1:], (0.025, 0.975)).tolist()
+                p = 2 * min(float(np.mean(gaps[1:] <= 0)), float(np.mean(gaps[1:] >= 0)))
+                differences[name] = float(gaps[0]), low, high, min(p, 1.0)
+            yield Row(one.name, mine[0], differences)
+
+
+def _kept(source: Sequence[str], tokens: Sequence[str]) -> int:
+    """Return how many of the source's words stand in the rewriting, each as often as there."""
+    left: dict[str, int] = {}
+    for token in tokens:
+        left[token] = left.get(token, 0) + 1
+    kept = 0
+    for token in source:
+        if left.get(token, 0) > 0:
+            left[token] -= 1
+            kept += 1
+    return kept

@@ -1,0 +1,137 @@
+"""evaluate --sentences: SARI and its kin by hand, controls, bootstrap, people's forms."""
+
+import math
+
+import pytest
+
+from distsim.errors import InputError
+from distsim.evaluation.judgements import evaluate_forms, sign_test, weighted_kappa
+from distsim.evaluation.rewriting_scores import Bleu, Precis, Sari
+
+pytest.importorskip("sacrebleu")
+SOURCE = "About 95 species are currently accepted ."
+REFERENCES = [
+    "About 95 species are currently known .",
+    "About 95 species are now accepted .",
+    "95 species are now accepted .",
+]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "wanted"),
+    [
+        ("About 95 you now get in .", 0.2683),
+        ("About 95 species are now agreed .", 0.5890),
+        ("About 95 species are currently agreed .", 0.5072),
+    ],
+)
+def test_sari_s_own_examples(sentence, wanted):
+    sari = Sari(SOURCE.split(), [one.split() for one in REFERENCES])
+    assert round(sari.score(sentence.split()), 4) == wanted
+
+
+def test_copying_has_nothing_of_adding_and_of_deleting():
+    sari = Sari(["a", "b", "c", "d"], [["a", "b", "c", "d"]])
+    assert sari.parts(["a", "b", "c", "d"]) == (0.0, 1.0, 0.0)  # 0/0 is 0
+    # deleted: d, c d, b c d, a b c d: the reference has them all
+    assert sari.parts(["a", "b", "c"])[2] == 0.0
+
+
+def test_bleu_and_precis_by_hand():
+    # 1-grams 2/2, 2-grams (0+1)/(1+1), longer (0+1)/(0+1); brevity e^(1 - 4/2)
+    wanted = math.exp(1 - 2) * (1 * 0.5 * 1 * 1) ** 0.25
+    assert Bleu([["a", "b", "c", "d"]]).score(["b", "a"]) == pytest.approx(wanted)
+    assert Bleu([["a"]]).score([]) == 0.0
+    precis = Precis(["w"] * 4, [["a", "b", "c", "d"]], 0.75, 10.0)
+    assert precis.score(["a", "b", "c", "d"]) == pytest.approx(math.exp(-2.5))
+    assert precis.score(["a", "b", "c"]) == pytest.approx(math.exp(1 - 4 / 3))
+
+
+def written(folder, name, lines):
+    (folder / name).write_text("".join(line + "\n" for line in lines))
+    return folder / name
+
+
+@pytest.fixture
+def files(tmp_path):
+    source = [f"the old king {i} slept in the town ." for i in range(30)]
+    good = [f"the king {i} slept in town ." for i in range(30)]
+    one = [f"the king {i} slept in town ." for i in range(30)]
+    two = [f"a king {i} slept in the town ." for i in range(30)]
+    return {
+        name: written(tmp_path, name, lines)
+        for name, lines in (("source", source), ("good", good), ("one", one), ("two", two))
+    }
+
+
+def evaluate(run, files, *more, status=0):
+    return run(
+        "evaluate", "--sentences", files["source"], files["good"], "--references", files["one"],
+        "--references", files["two"], *more, status=status,
+    )  # fmt: skip
+
+
+def test_measures_beside_controls(files, run):
+    out, _ = evaluate(run, files, "--samples", "50")
+    rows = {line.split("\t")[0]: line.split("\t") for line in out.splitlines()}
+    head = rows["system"]
+    assert list(rows) == [
+        "system", "copy", "truncation like good", "deletion like good", "good",
+        "# sentences:30|references:2|precis:0.75|baseline:copy|samples:50|seed:1",
+    ]  # fmt: skip
+    sari = {name: float(row[1]) for name, row in rows.items() if name[0] not in "s#"}
+    assert sari["good"] == max(sari.values()) and sari["good"] > 60
+    assert rows["good"][head.index("ratio")] == "0.778"
+    assert float(rows["good"][-2]) == pytest.approx(sari["good"] - sari["copy"], abs=0.011)
+    assert float(rows["good"][-1]) == 0.0
+    again, _ = evaluate(run, files, "--samples", "50")
+    assert again == out
+    as_json, _ = evaluate(run, files, "--samples", "5", "--format", "json", "--ter")
+    assert '"TER"' in as_json and '"differences"' in as_json
+
+
+def test_forms_and_their_evaluation(files, run, tmp_path):
+    form = tmp_path / "form"
+    _, told = evaluate(run, files, "--form", form, "--items", "10")
+    assert "40 rows to be judged" in told
+    rows = [line.split("\t") for line in form.read_text().splitlines()]
+    key = [line.split("\t") for line in (tmp_path / "form.key").read_text().splitlines()]
+    assert rows[0] == ["row", "item", "source", "rewriting", "meaning", "grammar"]
+    assert {row[2] for row in key[1:]} == {"good", "copy", "random deletion", "reference"}
+    assert len({tuple(row[2] for row in key[1 + 4 * i : 5 + 4 * i]) for i in range(10)}) > 1
+    points = {"good": 4, "copy": 3, "reference": 5, "random deletion": 1}
+    for judge in ("a", "b"):
+        filled = [rows[0]] + [
+            [*row[:4], str(points[k[2]]), str(min(5, points[k[2]] + (judge == "b")))]
+            for row, k in zip(rows[1:], key[1:], strict=True)
+        ]
+        written(tmp_path, judge, ["\t".join(row) for row in filled])
+    out, told = run("evaluate", tmp_path / "a", tmp_path / "b", "--judged", f"{form}.key")
+    assert "good\tmeaning\t4.000\t20\t0.778" in out and "# kappa\tmeaning\t1.000" in out
+    assert "good\trandom deletion\tmeaning\t20\t0\t0\t0.0000" in out
+    assert "leave this judge out" not in told
+    bad = (tmp_path / "a").read_text().replace("\t4\t", "\t9\t", 1)
+    (tmp_path / "a").write_text(bad)
+    _, told = run("evaluate", tmp_path / "a", "--judged", f"{form}.key", status=1)
+    assert "meaning '9': write a whole number of 1 to 5" in told
+    with pytest.raises(InputError, match="wanted the columns row, item"):
+        evaluate_forms([files["source"]], f"{form}.key")
+
+
+def test_sign_test_and_kappa_by_hand():
+    assert sign_test(1, 0) == 1.0
+    assert sign_test(0, 6) == pytest.approx(2 / 64)
+    # each other's opposite: observed 16, expected (0 + 16 + 16 + 0) / 4 = 8
+    assert weighted_kappa([1, 5], [5, 1]) == -1.0
+
+
+def test_what_is_refused(files, run, tmp_path):
+    short = written(tmp_path, "short", ["a"])
+    _, told = run(
+        "evaluate", "--sentences", files["source"], short, "--references", files["one"], status=1
+    )
+    assert "short: 1 lines for 30 sentences" in told
+    _, told = run("evaluate", "--sentences", files["source"], files["good"], status=2)
+    assert "--references FILE" in told
+    _, told = evaluate(run, files, "--baseline", "nobody", status=1)
+    assert "baseline 'nobody': choose one of copy" in told
