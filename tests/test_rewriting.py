@@ -316,3 +316,28 @@ def test_tuning_finds_what_people_do(made, tmp_path, run):
         assert "\np\t" not in (tmp_path / objective).read_text()
     _, told = run(*files, "-n", "0", "-o", tmp_path / "three", status=1)
     assert "--n 0: choose 1 or more" in told and not (tmp_path / "three").exists()
+
+
+def test_phrases_hidden_behind_their_labels_come_back(made, tmp_path, run):
+    text = "the old king of the city slept"
+    tree = (
+        "(S (NP (NP (DT the) (JJ old) (NN king)) (PP (IN of) (NP (DT the) (NN city))))"
+        " (VP (VBD slept)))"
+    )
+    own = rewriter_of(made, deletes=False)
+    plain = own.rewrite(text, 20, tree=tree)
+    found = rewriter_of(made, deletes=False, chunks=True).rewrite(text, 20, tree=tree)
+    assert found[0].score >= plain[0].score
+    assert not any("[" in one.sentence for one in found)
+    scores = {one.sentence: one.score for one in plain}
+    shared = [one for one in found if one.sentence in scores]
+    assert shared and all(one.score >= scores[one.sentence] - 1e-9 for one in shared)
+    for one in found:
+        total = sum(WEIGHTS.get(name, 0.0) * value for name, value in one.features.items())
+        assert one.score == pytest.approx(total)
+        assert one.features["Words"] == len(one.sentence.split())
+    (tmp_path / "in").write_text(text + "\n")
+    _, told = run(
+        "rewrite", made / "pack", tmp_path / "in", "--index", made / "index", "--chunks", status=2
+    )
+    assert "name them with --trees FILE" in told

@@ -61,6 +61,10 @@ def rewrite(
         str | None,
         typer.Option("--output", "-o", metavar="FILE", help="A run that stops goes on there."),
     ] = None,
+    chunks: Annotated[
+        bool,
+        typer.Option("--chunks", help="With --trees: hide each phrase behind its label in turn."),
+    ] = False,
     span: SpanOption = 10,
     pops: PopsOption = 50,
     rules: RulesOption = 20,
@@ -82,8 +86,10 @@ def rewrite(
 
     if plain and (why or as_json or output):
         raise typer.BadParameter("--plain prints sentences alone: leave out --why, --json and -o")
+    if chunks and trees is None:
+        raise typer.BadParameter("--chunks hides phrases of trees: name them with --trees FILE")
     options = RewriteOptions(
-        span=span, pops=pops, rules=rules, deletes=delete, length=length,
+        span=span, pops=pops, rules=rules, deletes=delete, chunks=chunks, length=length,
         keep=tuple((keep or "").split()), avoid=tuple((avoid or "").split()),
     )  # fmt: skip
     chosen = Weights.read(weights) if weights is not None else None

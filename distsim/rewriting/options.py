@@ -20,6 +20,7 @@ class RewriteOptions:
         looked_at: of those, so many are looked at, the best by the pack's order.
         deletes: words and constituents may be left out.
         length: the words kept, as a share of the sentence's; None asks for nothing.
+        chunks: also hide each phrase of the tree behind its label in turn (Madsen 2006).
         keep: words that must not vanish. avoid: words that must not be used.
     """
 
@@ -28,6 +29,7 @@ class RewriteOptions:
     rules: int = 20
     looked_at: int = 100
     deletes: bool = True
+    chunks: bool = False
     length: float | None = None
     keep: tuple[str, ...] = ()
     avoid: tuple[str, ...] = ()

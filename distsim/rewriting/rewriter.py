@@ -6,12 +6,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from distsim.corpus.escapes import unescape
 from distsim.corpus.trees import Tree
 from distsim.errors import ParameterError
 from distsim.kernels import rewriting as kernel
 from distsim.kernels.compiled import frozen
 from distsim.packs.grammar_index import GrammarIndex
 from distsim.rewriting import features
+from distsim.rewriting.chunks import Hidden, hidden
 from distsim.rewriting.forest import Derivations, Forest
 from distsim.rewriting.grammar import Grammar
 from distsim.rewriting.language_model import LanguageModel
@@ -134,8 +136,41 @@ class Rewriter:
             return []
         problem = _Problem(self, parsed)
         if self.options.length is None:
-            return list(islice(problem.answers(0.0), n))
+            found = list(islice(problem.answers(0.0), n))
+            return self._with_hidden(parsed, found, n) if self.options.chunks else found
         return self._of_length(problem, self.options.length, n)
+
+    def _with_hidden(self, sentence: Sentence, found: list[Rewriting], n: int) -> list[Rewriting]:
+        """Return the best of a sentence's own rewritings and those of its copies with a label."""
+        every = {one.sentence: one for one in reversed(found)}
+        for copy in hidden(sentence):
+            problem = _Problem(self, copy.sentence, copy.place)
+            for one in islice(problem.answers(0.0), n):
+                whole = self._put_back(one, copy)
+                known = every.get(whole.sentence)
+                if known is None or known.score < whole.score:
+                    every[whole.sentence] = whole
+        return sorted(every.values(), key=lambda one: (-one.score, one.sentence))[:n]
+
+    def _put_back(self, one: Rewriting, copy: Hidden) -> Rewriting:
+        """Return a rewriting of a copy with the hidden words in their label's place."""
+        more = len(copy.words) - 1
+        tokens = one.sentence.split()
+        at = tokens.index(copy.sentence.tokens[copy.place])
+        tokens[at : at + 1] = copy.words
+        values = dict(one.features)
+        values[features.WORDS] += more
+        values[features.KEPT] += more
+        values[features.UNKNOWN] -= 1  # the label itself
+        values[features.LM] = self.model.log_probability([unescape(token) for token in tokens])
+        values = {name: value for name, value in values.items() if value}
+        steps = tuple(
+            step._replace(start=step.start + more, stop=step.stop + more)
+            if step.start > copy.place else step
+            for step in one.steps
+        )  # fmt: skip
+        score = sum(self.weights.get(name) * value for name, value in values.items())
+        return Rewriting(" ".join(tokens), score, values, steps)
 
     def _of_length(self, problem: "_Problem", length: float, n: int) -> list[Rewriting]:
         """Return the best that are no longer than asked, from searches that pay for words.
@@ -168,7 +203,8 @@ class Rewriter:
 class _Problem:
     """A sentence with its rules and edits, ready to be searched."""
 
-    def __init__(self, rewriter: Rewriter, sentence: Sentence) -> None:
+    def __init__(self, rewriter: Rewriter, sentence: Sentence, label_at: int | None = None) -> None:
+        """label_at: of a label that stands for hidden words, and so must stay."""
         self.sentence = sentence
         self._rewriter = rewriter
         self._grammar = grammar = rewriter.grammar
@@ -209,6 +245,8 @@ class _Problem:
         if options.deletes:
             for one in sentence.deletions(span):
                 if keep.intersection(plain[one.start : one.stop]):
+                    continue
+                if label_at is not None and one.start <= label_at < one.stop:
                     continue
                 words = one.stop - one.start
                 edits.append((one, {
