@@ -211,7 +211,7 @@ def search_neighbours(index: str) -> None:
     faiss.omp_set_num_threads(1)
     opened = SignatureTable.open(index)
     search = NeighbourSearch(opened)
-    every = NeighbourSearch(opened, min_strength=0, distinct=False)
+    every = NeighbourSearch(opened, min_strength=0, distinct=False, estimate="bits")
     rows = np.random.default_rng(1).integers(len(opened), size=100)
     phrases = [opened.text(row) for row in rows.tolist()]
     flat = faiss.IndexBinaryFlat(opened.n_bits)
@@ -370,7 +370,7 @@ def _warm(data: Path, scratch: Path) -> None:
     """Let every kernel be compiled before anything is timed."""
     stage("cut_text", data, scratch / "warm.txt", 0.02)
     for text_format in ("lines", "text"):
-        distsim("index", "build", "--format", text_format, scratch / "warm.txt", "-o",
+        distsim("index", "build", "--force", "--format", text_format, scratch / "warm.txt", "-o",
                 scratch / "warm.index")  # fmt: skip
     distsim("sign", scratch / "warm.index", "--preset", "thesis")
     distsim("sign", scratch / "warm.index", "-o", scratch / "warm.learnt")

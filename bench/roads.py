@@ -109,7 +109,7 @@ def main() -> None:
         cost = run("sign", folder / "shards", *weights, "-o", other)
         row(f"{scheme}: shards", str(same(first, other)), cost)
         cost = run("sign", "--from-counts", folder / "counts", *text, *weights,
-                   "--memory", asked.memory, "-o", other)  # fmt: skip
+                   "--memory", asked.memory, "--force", "-o", other)  # fmt: skip
         row(f"{scheme}: counts, --memory {asked.memory}", str(same(first, other)), cost,
             counts.stat().st_size)  # fmt: skip
 
