@@ -475,11 +475,19 @@ class CorpusIndex:
             total += highs - lows
         return total
 
-    def _positions(self, phrase: str) -> np.ndarray:
+    def _positions(self, phrase: str, first: int | None = None) -> np.ndarray:
+        """Return where a phrase stands, ascending; the `first` of these places alone if given."""
         ids, _ = self._ids([phrase])
-        return np.concatenate(
-            [np.sort(shard.positions(ids)) + shard.first_position for shard in self.shards]
-        )
+        found, n = [np.empty(0, np.int64)], 0
+        for shard in self.shards:
+            if first is not None and n >= first:
+                break
+            positions = shard.positions(ids)
+            if first is not None and first - n < positions.size:
+                positions = np.partition(positions, first - n)[: first - n]
+            n += positions.size
+            found.append(np.sort(positions) + shard.first_position)
+        return np.concatenate(found)
 
     def _gapped(self, pattern: str, longest_gap: int) -> np.ndarray:
         words: list[list[str]] = [[]]
@@ -515,7 +523,7 @@ class CorpusIndex:
         if gapped:
             spans = self._gapped(phrase, LONGEST_GAP)
         else:
-            begins = self._positions(phrase)
+            begins = self._positions(phrase, limit if order == "corpus" and not sample else None)
             spans = np.column_stack([begins, begins + self._ids([phrase])[0].size])
         if sample is not None and sample < len(spans):
             spans = spans[np.arange(sample) * len(spans) // sample]

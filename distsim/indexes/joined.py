@@ -170,8 +170,8 @@ class JoinedIndex(CorpusIndex):
         total: np.ndarray = np.sum([member._counts(phrases) for member in self.members], axis=0)
         return total
 
-    def _positions(self, phrase: str) -> np.ndarray:
-        return self._placed([member._positions(phrase) for member in self.members])
+    def _positions(self, phrase: str, first: int | None = None) -> np.ndarray:
+        return self._placed([member._positions(phrase, first) for member in self.members])[:first]
 
     def _gapped(self, pattern: str, longest_gap: int) -> np.ndarray:
         return self._placed([member._gapped(pattern, longest_gap) for member in self.members])

@@ -166,7 +166,9 @@ class Shard:
 
     def places(self, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return (number of the source, line) of each position."""
-        sentences = np.searchsorted(self.sentence_starts, positions, "right") - 1
+        # Of one dtype, or all of sentence_starts would be converted for every look.
+        at = positions.astype(self.sentence_starts.dtype)
+        sentences = np.searchsorted(self.sentence_starts, at, "right") - 1
         sources = np.searchsorted(self.source_starts, sentences, "right") - 1
         if np.any(sentences < 0) or np.any(sources < 0):
             raise damaged()

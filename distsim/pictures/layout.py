@@ -6,8 +6,8 @@ Arrays in, arrays out; nothing is drawn by chance, so a picture is the same ever
 import numpy as np
 from numpy.typing import NDArray
 
-_ROUNDS = 200
-_PUSHES = 300
+_ROUNDS, _STILL = 200, 1e-3  # of the drawing's size, moved in a round
+_PUSHES, _TOUCH = 120, 1.0  # how far labels may stand on each other
 _LEAST = 1e-9
 
 
@@ -54,7 +54,11 @@ def spread(distances: np.ndarray) -> NDArray[np.float64]:
         ratio = weights * wanted / np.maximum(apart, _LEAST)
         np.fill_diagonal(ratio, 0.0)
         turned = np.diag(ratio.sum(axis=1)) - ratio
-        places = inverse @ (turned @ places)
+        moved = inverse @ (turned @ places)
+        step = float(np.abs(moved - places).max())
+        places = moved
+        if step < _STILL * float(np.ptp(places)):
+            break
     centred: NDArray[np.float64] = places - places.mean(axis=0)
     return centred
 
@@ -90,7 +94,7 @@ def fitted(
     for _ in range(_PUSHES):
         gap = at[:, None] - at[None]
         room = half[:, None] + half[None] - np.abs(gap)
-        over = np.all(room > 0, axis=2)
+        over = np.all(room > _TOUCH, axis=2)
         np.fill_diagonal(over, False)
         if not over.any():
             break

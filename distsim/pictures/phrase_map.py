@@ -16,7 +16,7 @@ from distsim.pictures.layout import angles, fitted, links, spread
 from distsim.pictures.settings import table_settings
 from distsim.signatures.table import SignatureTable
 
-WIDTH, HEIGHT = 720, 640
+WIDTH, HEIGHT = 720, 740
 _SIZE, _PADDING, _LABEL_HEIGHT, _DOT_ROOM = 15.0, 12.0, 18.0, 16.0
 _LONGEST_LABEL = 26
 _ROW, _TOP, _LIST_WIDTH, _MARGIN = 24.0, 64.0, 460.0, 24.0

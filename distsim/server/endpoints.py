@@ -152,6 +152,9 @@ def _k(default: int, most: int = LIMITS.rows) -> Whole:
 
 _PHRASE = Text("phrase", "a word or phrase")
 _LENGTHS = Text("lengths", "only phrases of so many words: 2, or 1-3", "", 7)
+_MIN_COUNT = Whole(
+    "min_count", "only phrases that occur so often; 0: what suits the text's size", 0, 0, 1 << 31
+)
 _TABLE = Choice("table", "which signatures", MAIN, (MAIN, SYNTAX))
 _WINDOW = Whole("window", "words on either side", 1, 1, WIDEST)
 _WEIGHTS = Choice("weights", "how counts become weights", "log-llr", tuple(SCHEMES))
@@ -176,9 +179,9 @@ ENDPOINTS = {
                  (Whole("at", "the place that a concordance gives", None, 0, 1 << 59),
                   Whole("words", "how many words to mark there", 1, 1, 255))),
         Endpoint("neighbours", "The phrases most alike.", questions.neighbours, answers.Neighbours,
-                 (_PHRASE, _k(20), _LENGTHS, _TABLE)),
+                 (_PHRASE, _k(20), _LENGTHS, _MIN_COUNT, _TABLE)),
         Endpoint("map", "The phrases most alike, laid out in the plane.", questions.neighbour_map,
-                 answers.Map, (_PHRASE, _k(24, 60), _LENGTHS, _TABLE)),
+                 answers.Map, (_PHRASE, _k(20, 60), _LENGTHS, _MIN_COUNT, _TABLE)),
         Endpoint("contexts", "The words beside a phrase, with weights.", questions.contexts,
                  answers.Contexts, (_PHRASE, _WINDOW, _WEIGHTS, _k(15)), ("left", "right")),
         Endpoint("compare", "Two phrases side by side.", questions.compare, answers.Comparison,

@@ -26,6 +26,7 @@ from distsim.storage.manifest import MANIFEST
 from distsim.substitution.substituter import Substituter
 
 T = TypeVar("T")
+_USUAL_COUNT, _WORDS_A_COUNT = 20, 100_000
 MAIN, SYNTAX = "words", "syntax"
 
 
@@ -131,11 +132,20 @@ class Opened:
             )
         return table
 
-    def search(self, name: str, lengths: range | None) -> NeighbourSearch:
-        """Return the search for neighbours in a table; the table keeps what is made for it."""
+    def search(self, name: str, lengths: range | None, min_count: int = 0) -> NeighbourSearch:
+        """Return the search for neighbours in a table; the table keeps what is made for it.
+
+        Arguments:
+            min_count: only phrases so frequent. 0: as `NeighbourSearch` has it where the table
+                composes phrases; else those of 20 occurrences, fewer in a text of less than two
+                million words, since the rarest of a plain table are mostly noise.
+        """
         table = self.table(name)
-        key = ("search", name, lengths)
-        return self._once(key, lambda: NeighbourSearch(table, lengths=lengths))
+        least: int | None = min_count
+        if not min_count:
+            composes = table.fingerprint.composition is not None
+            least = None if composes else min(_USUAL_COUNT, self.index.n_tokens // _WORDS_A_COUNT)
+        return NeighbourSearch(table, lengths=lengths, min_strength=least)
 
     def word_counts(self) -> np.ndarray:
         """Return how often each word occurs, int64 by id."""

@@ -27,7 +27,7 @@ def passage(index: CorpusIndex, at: int, n_words: int) -> Passage:
     else:
         raise ParameterError(f"`at` {at}: no word stands there: take the place from a concordance")
     starts = shard.sentence_starts
-    mine = int(np.searchsorted(starts, here, "right")) - 1
+    mine = int(np.searchsorted(starts, starts.dtype.type(here), "right")) - 1
     sources = np.searchsorted(shard.source_starts, mine, "right") - 1
     low = int(shard.source_starts[sources])
     after = shard.source_starts[sources + 1 : sources + 2].tolist()

@@ -117,10 +117,11 @@ def neighbours(
     phrase: str,
     k: int,
     lengths: str,
+    min_count: int,
     table: str,
 ) -> Neighbours:
     """Find the phrases most alike."""
-    search = opened.search(table, _lengths(lengths))
+    search = opened.search(table, _lengths(lengths), min_count)
     found = search.found(phrase, k)
     normal = _normal(opened, phrase)
     if found is None:
@@ -134,9 +135,11 @@ def neighbours(
     return Neighbours(normal, table, composed, found.hidden, rows)
 
 
-def neighbour_map(opened: Opened, phrase: str, k: int, lengths: str, table: str) -> Map:
+def neighbour_map(
+    opened: Opened, phrase: str, k: int, lengths: str, min_count: int, table: str
+) -> Map:
     """Lay the nearest phrases out in the plane, like ones together."""
-    found = opened.search(table, _lengths(lengths)).nearest(phrase, k)
+    found = opened.search(table, _lengths(lengths), min_count).nearest(phrase, k)
     normal = _normal(opened, phrase)
     if not found:
         reason = reason_without_signature(opened.table(table), phrase) if found is None else None
@@ -298,7 +301,7 @@ def _measures(opened: Opened, a: str, b: str, everything: bool) -> list[Measure]
             ("table", f"estimated from {bits} bits and what else the table keeps",
              lambda: opened.estimated(MAIN))
         )  # fmt: skip
-        if everything and opened.tables[MAIN].fingerprint.is_learnt:
+        if everything and _keeps_less_than_vectors(opened):
             known.append(("vectors", "of the vectors that the bits are cut from", opened.learnt))
         if everything:
             known.append(("exact", "of all weighted contexts, counted now", opened.exact))
@@ -314,6 +317,12 @@ def _measures(opened: Opened, a: str, b: str, everything: bool) -> list[Measure]
         except DistsimError:
             result.append(Measure(name, told, None, False, "not of the index's present text"))
     return result
+
+
+def _keeps_less_than_vectors(opened: Opened) -> bool:
+    """Tell whether a learnt table's own estimates fall short of the vectors they stand for."""
+    learnt = opened.tables[MAIN].fingerprint.is_learnt
+    return learnt and opened.estimated(MAIN).estimate == "bits"
 
 
 def _rule(opened: Opened, rank: int, rule: BookRule) -> RuleShown:
