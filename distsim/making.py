@@ -6,7 +6,7 @@ made from; a step whose line is the same is not done again.
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -16,6 +16,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from distsim import storage
+from distsim.bitext.aligner import AlignerOptions
 from distsim.bitext.bitext import Bitext
 from distsim.bitext.build import Given, build_bitext
 from distsim.bitext.reading import BitextOptions
@@ -36,6 +37,7 @@ from distsim.storage.locks import locked
 STEPS = "steps.json"
 REPORT = "report.txt"
 N_SHOWN = 20
+LONGEST_LOOSE = 5
 _SIM = "sim_ngram"
 _A_SPEED = "a CPU second"  # how a line ends that differs from run to run
 _ALL_EQUAL = 0.9999  # as five decimals have it
@@ -47,7 +49,9 @@ class MakeOptions:
 
     Arguments:
         preset: which rules are extracted, one of the presets of extract.
-        text: how the texts of bitexts are read.
+        loose: edges of phrases may run on over unlinked words, up to 5 tokens a side: more
+            paraphrases, most of all with links of `intersection`.
+        text: how the texts of bitexts are read; aligner: how their links are learnt.
         max_translations: of a label and foreign side, the so many most probable are paired.
         min_sum: paraphrases less probable either way are left out.
         compose: a phrase that the table lacks is made of its words, where the table can.
@@ -59,7 +63,9 @@ class MakeOptions:
     """
 
     preset: str = "phrases"
+    loose: bool = False
     text: BitextOptions = field(default_factory=BitextOptions)
+    aligner: AlignerOptions = field(default_factory=AlignerOptions)
     max_translations: int = MAX_TRANSLATIONS
     min_sum: float = 0.0
     compose: bool = True
@@ -73,7 +79,10 @@ class MakeOptions:
     @property
     def extraction(self) -> ExtractOptions:
         """The limits of the preset."""
-        return PRESETS[self.preset]
+        limits = PRESETS[self.preset]
+        if not self.loose:
+            return limits
+        return replace(limits, loose=True, longest=min(limits.longest, LONGEST_LOOSE))
 
 
 @dataclass
@@ -231,7 +240,7 @@ class _Steps:
                 keys.append(one.checksum)
                 continue
             path = self._folder / f"bitext-{number}"
-            settings = [*one.state(), options.text.manifest()]
+            settings = [*one.state(), options.text.manifest(), options.aligner.manifest()]
             keys.append(self._step(path, settings, partial(self._align, one, path)))
             opened.append(Bitext.open(path))
         self._tell(f"{sum(map(len, opened)):,} sentence pairs of {len(opened)} bitexts")
@@ -274,7 +283,7 @@ class _Steps:
     def _align(self, texts: _Texts, path: Path) -> list[str]:
         made = build_bitext(
             texts.english, texts.other, path, self._options.text, Given(trees=texts.trees),
-            jobs=self._jobs, progress=self._progress,
+            self._options.aligner, jobs=self._jobs, progress=self._progress,
         )  # fmt: skip
         told = f"{len(made):,} sentence pairs, {len(made.links):,} links"
         if texts.trees is not None:

@@ -6,6 +6,8 @@ import random
 import pytest
 
 from distsim import making
+from distsim.bitext.bitext import Bitext
+from distsim.extraction.numeric import NumericRules
 from distsim.packs import GrammarIndex
 
 PAIRS = [
@@ -67,6 +69,14 @@ def test_trees_of_texts_label_the_rules(texts, alice_index, tmp_path, run):
     assert "give one for each pair of texts" in err
     with pytest.raises(ValueError, match="`trees` 1: give one file for each of the 0 pairs"):
         making.make_grammar([tmp_path / "g" / "bitext-1"], path, tmp_path / "h", trees=[tree])
+
+
+def test_loose_edges_and_surer_links_are_asked_for(texts, alice_index, tmp_path, run):
+    make(run, texts, alice_index.path, tmp_path / "g", "--loose", "--symmetrise", "intersection")
+    links = Bitext.open(tmp_path / "g" / "bitext-1").parameters["links"]
+    options = NumericRules(tmp_path / "g" / "rules").artifact.parameters["options"]
+    assert links["symmetrisation"] == "intersection"
+    assert options["loose"] and options["longest"] == 5
 
 
 def test_a_stop_in_the_middle_is_gone_on_with(texts, alice_index, tmp_path, run, monkeypatch):

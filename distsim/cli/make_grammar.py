@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from distsim.cli.align import PairDedup
+from distsim.cli.align import PairDedup, Symmetrisation
 from distsim.cli.console import JobsOption, progress_bar, put, say
 from distsim.cli.extract import Preset
 from distsim.cli.index import TextFormat
@@ -30,6 +30,13 @@ def make_grammar(
         ),
     ] = None,
     preset: Annotated[Preset, typer.Option(help="Which rules are extracted.")] = Preset.PHRASES,
+    loose: Annotated[
+        bool,
+        typer.Option("--loose", help="Edges run on over unlinked words, up to 5 tokens a side."),
+    ] = False,
+    symmetrise: Annotated[
+        Symmetrisation, typer.Option(help="intersection: fewer links, and surer ones.")
+    ] = Symmetrisation.GROW,
     text_format: Annotated[
         TextFormat, typer.Option("--format", help="lines: tokenised; text: running text.")
     ] = TextFormat.LINES,
@@ -51,6 +58,7 @@ def make_grammar(
     jobs: JobsOption = None,
 ) -> None:
     """Align, extract, pivot, score and pack: a paraphrase grammar of your own in one command."""
+    from distsim.bitext.aligner import AlignerOptions
     from distsim.bitext.reading import BitextOptions
     from distsim.making import MakeOptions, is_artifact
     from distsim.making import make_grammar as make
@@ -70,6 +78,8 @@ def make_grammar(
         raise typer.BadParameter(f"{left[0]}: put --bitext EN before it")
     options = MakeOptions(
         preset=preset.value,
+        loose=loose,
+        aligner=AlignerOptions(symmetrise.value),
         text=BitextOptions(text_format.value, dedup=dedup.value, unescape=unescape),
         max_translations=max_translations,
         min_sum=min_sum,
