@@ -13,6 +13,7 @@ the share whose best paraphrase is a part of it, or holds it (Callison-Burch 200
 
 import argparse
 import math
+import warnings
 from collections import defaultdict
 from pathlib import Path
 
@@ -113,6 +114,7 @@ def spearman(rows, values, draw):
         of_phrase[row[0]].append(n)
     groups = [np.array(one) for one in of_phrase.values()]
     found = []
+    warnings.simplefilter("ignore")  # of samples in which all values are one
     for _ in range(N_SAMPLES):
         picked = np.concatenate([groups[n] for n in draw.integers(len(groups), size=len(groups))])
         found.append(spearmanr(gold[picked], values[picked]).statistic)
