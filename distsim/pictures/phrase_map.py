@@ -3,17 +3,17 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 
-from distsim.comparison import EstimatedCosine
+from distsim.comparison import end_to_end
 from distsim.errors import ParameterError
 from distsim.nearest import Neighbour, NeighbourSearch
 from distsim.pictures.drawing import Bar, Circle, Drawing, Group, Line, Text, shortened, width_of
 from distsim.pictures.layout import angles, fitted, links, spread
 from distsim.pictures.settings import table_settings
+from distsim.signatures.estimates import Estimator
 from distsim.signatures.table import SignatureTable
 
 WIDTH, HEIGHT = 720, 740
@@ -40,24 +40,26 @@ class Laid(NamedTuple):
 
 
 def lay_out(
-    table: SignatureTable, measure: EstimatedCosine, phrase: str, near: Sequence[Neighbour]
+    table: SignatureTable, estimator: Estimator, phrase: str, near: Sequence[Neighbour]
 ) -> Laid:
     """Return a phrase and those near it in the plane, at distances like those of the table.
 
     Arguments:
-        measure: of the table, for every two of them.
-        near: the phrase's neighbours.
+        estimator: of the table. phrase: in the table's normal form. near: its neighbours.
     """
     phrases = [phrase, *(one.phrase for one in near)]
-    pairs = list(combinations(range(len(phrases)), 2))
-    values = measure.similarities([(phrases[i], phrases[j]) for i, j in pairs])
-    cosines = np.eye(len(phrases))
-    for (i, j), value in zip(pairs, values, strict=True):
-        cosines[i, j] = cosines[j, i] = np.nan if value is None else value
+    rows = table.find_normal(phrases)
+    text, bounds = end_to_end(phrases)
+    stored = estimator.stored(rows, text, bounds[:-1], bounds[1:])
+    first, second = np.triu_indices(len(phrases), 1)
+    both = stored.known[first] & stored.known[second]
+    first, second = first[both], second[both]
+    cosines = np.full((len(phrases), len(phrases)), np.nan)
+    cosines[first, second] = estimator.cosines(stored, stored, first, second)
+    cosines[second, first] = cosines[first, second]
     apart = angles(cosines)
     places = spread(apart).round(5).tolist()
-    row = table.find(phrase)
-    counts = [int(table.strengths[row]) if row >= 0 else 0, *(one.strength for one in near)]
+    counts = [int(table.strengths[rows[0]]) if rows[0] >= 0 else 0, *(one.strength for one in near)]
     similarities = [1.0, *(one.similarity for one in near)]
     marks = (
         Mark(text, x, y, similarity, count)
@@ -125,7 +127,7 @@ def neighbour_picture(
         near = NeighbourSearch(table).nearest(phrase, k)
     if not near:
         raise ParameterError(f"{phrase!r} has no neighbours in the table: there is nothing to draw")
-    laid = lay_out(table, EstimatedCosine(table), table.normal_form(phrase), near)
+    laid = lay_out(table, Estimator(table), table.normal_form(phrase), near)
     drawn = draw_map(laid.marks, [(a, b) for a, b, _ in laid.joined])
     height = max(HEIGHT, _ROW * len(near)) + _TOP + _MARGIN
     drawing = Drawing(

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
@@ -17,13 +17,14 @@ from distsim.contexts.weights import Weigher, Weighting
 from distsim.errors import ArtifactError, ParameterError
 from distsim.indexes.corpus_index import CorpusIndex, signatures_inside
 from distsim.nearest import NeighbourSearch
-from distsim.paraphrase.options import ParaphraseOptions
-from distsim.paraphrase.paraphraser import Paraphraser
 from distsim.server.completion import Completer
 from distsim.server.rule_book import RuleBook, open_rules
 from distsim.signatures.table import SignatureTable
 from distsim.storage.manifest import MANIFEST
-from distsim.substitution.substituter import Substituter
+
+if TYPE_CHECKING:  # else imported when they are first asked for: a server starts sooner
+    from distsim.paraphrase.paraphraser import Paraphraser
+    from distsim.substitution.substituter import Substituter
 
 T = TypeVar("T")
 _USUAL_COUNT, _WORDS_A_COUNT = 20, 100_000
@@ -192,8 +193,11 @@ class Opened:
         """Return cosines of real vectors of a learnt table."""
         return self._once("learnt", lambda: LearntCosine(self.index, self.require_current()))
 
-    def paraphraser(self) -> Paraphraser:
+    def paraphraser(self) -> "Paraphraser":
         """Return what finds paraphrases, with the table's candidates where there is one."""
+        from distsim.paraphrase.options import ParaphraseOptions
+        from distsim.paraphrase.paraphraser import Paraphraser
+
         table = self.tables.get(MAIN)
         if table is not None and table.normaliser != self.index.options.normaliser:
             table = None
@@ -201,8 +205,10 @@ class Opened:
             "paraphraser", lambda: Paraphraser(self.index, ParaphraseOptions(k=30), table=table)
         )
 
-    def substituter(self) -> Substituter:
+    def substituter(self) -> "Substituter":
         """Return what finds substitutes in a sentence."""
+        from distsim.substitution.substituter import Substituter
+
         return self._once("substituter", lambda: Substituter(self.index, self.require_current()))
 
     def kept(self, name: str, make: Callable[[], T]) -> T:

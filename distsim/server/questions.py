@@ -46,7 +46,7 @@ from distsim.server.opened import MAIN, SYNTAX, NotThereError, Opened
 from distsim.server.passages import passage as passage_at
 from distsim.server.rule_book import BookRule
 from distsim.server.suggestions import suggestions
-from distsim.substitution.occurrence import split_marked
+from distsim.signatures.estimates import Estimator
 
 
 def about(opened: Opened) -> About:
@@ -144,7 +144,8 @@ def neighbour_map(
     if not found:
         reason = reason_without_signature(opened.table(table), phrase) if found is None else None
         return Map(normal, table, (), (), reason)
-    laid = lay_out(opened.table(table), opened.estimated(table), normal, found)
+    signatures = opened.table(table)
+    laid = lay_out(signatures, Estimator(signatures), signatures.normal_form(phrase), found)
     points = (
         Point(shortened(mark.phrase), mark.x, mark.y, mark.similarity, mark.occurrences)
         for mark in laid.marks
@@ -229,6 +230,8 @@ def rules(opened: Opened, source: str, k: int) -> Rules:
 
 def substitutes(opened: Opened, sentence: str, k: int) -> Substitutes:
     """Find what may stand in the place of a sentence's word or phrase in brackets."""
+    from distsim.substitution.occurrence import split_marked
+
     left, target, right = split_marked(sentence)
     if not opened.index.words(target):
         raise ParameterError(f"{target!r}: nothing is left of it after normalising: name another")
