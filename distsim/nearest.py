@@ -80,10 +80,10 @@ class NeighbourSearch:
             words (`the king ,` and `of king` by `king`): none whose telling words are all in
             the focal phrase, or hold all of its, and one for the same telling words, the
             longest that has half of their occurrences (`due to`, not `due` or `due to the`).
-            Of those that share telling words with the focal phrase, none whose telling words
-            are all in one listed before, or hold all of its; a phrase that shares none is left
-            out for one with the very same telling words alone, and one that is spelt like the
-            focal phrase but for accents and case is listed. None: where the table composes
+            None that holds all telling words of one listed before (`despite the lack of`
+            behind `despite`); of those that share some with the focal phrase, none whose telling
+            words are all in one listed before. One that is spelt like the focal phrase but for
+            accents and case is listed in any case. None: where the table composes
             phrases of their words, which crowd otherwise, and no candidates are named.
 
     Raises:

@@ -252,8 +252,8 @@ def naive_distinct(table, focal, near):
     kept, told = [], [core(focal)]
     for one in sorted(chosen, key=lambda n: (-n.similarity, -n.strength, n.phrase)):
         mine = core(one.phrase)
-        asked = told if mine & told[0] else told[:1]
-        if not any(mine <= other or mine >= other for other in asked):
+        again = mine <= told[0] or any(mine >= other for other in told)
+        if not again and not (mine & told[0] and any(mine <= other for other in told)):
             kept.append(one.phrase)
             told.append(mine)
     return kept

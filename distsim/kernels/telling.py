@@ -244,11 +244,12 @@ def choose_telling(
         says_again = False
         if not variants[i] and (_is_within(core, focal) or _is_within(focal, core)):
             continue
-        if not variants[i] and _share_a_word(core, focal):
+        if not variants[i]:
+            shares = _share_a_word(core, focal)
             for j in range(n):
                 place = at[chosen[j]]
                 other = core_words[core_starts[place] : core_starts[place + 1]]
-                if _is_within(core, other) or _is_within(other, core):
+                if _is_within(other, core) or (shares and _is_within(core, other)):
                     says_again = True
         if not says_again:
             chosen[n] = i
