@@ -112,12 +112,10 @@ def learn_ranking(
         raise ParameterError(f"`folds` {folds}: choose 2 or more")
     pairs, scores = gold.pairs, np.array(gold.scores)
     wanted, asked = _wanted(features, names)
-    matrix = features.matrix(pairs, wanted)
+    others: dict[str, np.ndarray] = {}
     if grammar is not None:
-        others, found, has_rule = grammar_features(grammar, pairs)
-        others = [name for name in others if name not in EVERY]
-        matrix = np.column_stack([matrix, *(found[name] for name in others)])
-        wanted += others
+        others, has_rule = grammar_features(grammar, pairs)
+        others = {name: column for name, column in others.items() if name not in EVERY}
         if only_grammar:
             if np.count_nonzero(has_rule) < _FEWEST:
                 raise ParameterError(
@@ -125,7 +123,10 @@ def learn_ranking(
                     f"wanted {_FEWEST} or more: name a grammar with such rules"
                 )
             pairs = tuple(pair for pair, has in zip(pairs, has_rule, strict=True) if has)
-            matrix, scores = matrix[has_rule], scores[has_rule]
+            others = {name: column[has_rule] for name, column in others.items()}
+            scores = scores[has_rule]
+    matrix = np.column_stack([features.matrix(pairs, wanted), *others.values()])
+    wanted += others
     if asked is not None:
         for name in asked:
             if name not in wanted:
@@ -197,8 +198,8 @@ def _wanted(
 
 def grammar_features(
     grammar: str | Path, pairs: Sequence[Pair]
-) -> tuple[list[str], dict[str, np.ndarray], np.ndarray]:
-    """Return (names, float64[n] by name with NaN where missing, bool[n]: a rule has the pair).
+) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """Return (float64[n] by feature, NaN where missing; bool[n], whether a rule has the pair).
 
     Sides are compared as lower-case text. The mean of several rules' values.
 
@@ -211,8 +212,8 @@ def grammar_features(
     sums: dict[str, np.ndarray] = {}
     counts: dict[str, np.ndarray] = {}
     has_rule = np.zeros(len(pairs), bool)
-    for sides, features in _rules(grammar):
-        for number in wanted.get(sides, ()):
+    for sides, features in _rules_of(grammar, set(wanted)):
+        for number in wanted[sides]:
             has_rule[number] = True
             for name, value in features:
                 if name not in sums:
@@ -220,12 +221,11 @@ def grammar_features(
                 sums[name][number] += value
                 counts[name][number] += 1
     with np.errstate(invalid="ignore", divide="ignore"):
-        found = {name: sums[name] / counts[name] for name in sums}
-    return sorted(found), found, has_rule
+        return {name: sums[name] / counts[name] for name in sorted(sums)}, has_rule
 
 
-def _rules(
-    grammar: str | Path,
+def _rules_of(
+    grammar: str | Path, wanted: set[tuple[str, str]]
 ) -> Iterator[tuple[tuple[str, str], list[tuple[str, float]]]]:
     known = None
     for lines in read_line_blocks(grammar):
@@ -237,14 +237,14 @@ def _rules(
             source, target = (
                 b" ".join(map(block.symbol, side)).decode() for side in block.sides(number)
             )
+            sides = _key(source), _key(target)
+            if sides not in wanted:
+                continue
             features = Features.parse(block.feature_text(number))
             names = [name.decode() for name in features.named]
             names += [str(place) for place in range(len(features.bare))]
             values = [(name, features.number(name, math.nan)) for name in names]
-            yield (
-                (_key(source), _key(target)),
-                [(name, value) for name, value in values if not math.isnan(value)],
-            )
+            yield sides, [(name, value) for name, value in values if not math.isnan(value)]
 
 
 def _key(side: str) -> str:
