@@ -96,6 +96,11 @@ def sign_on_spark(
     Raises:
         As `make_plan` and `sign`; ArtifactError, too, where a worker does not see `work`;
         DistsimError: Spark, or Java 17 for it, is not there, or Spark gave up.
+
+    >>> from pyspark.sql import SparkSession  # doctest: +SKIP
+    >>> spark = SparkSession.builder.getOrCreate()  # doctest: +SKIP
+    >>> sign_on_spark("texts", "web.table", "/shared/work", spark=spark).tokens  # doctest: +SKIP
+    38281993
     """
     path, shared = one_path(path).resolve(), one_path(work, "work").resolve()
     plan = make_plan(

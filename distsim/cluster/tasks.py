@@ -37,9 +37,10 @@ from distsim.cluster.text import ClusterText, StoredBlocks, corpus_lesson
 from distsim.cluster.words import Words, sum_words
 from distsim.contexts.counts import NgramCounts
 from distsim.contexts.ngram import NgramCounter, neighbour_slots
+from distsim.contexts.phrase_store import MOST_WORDS
 from distsim.contexts.sources.source import Work
 from distsim.corpus.vocabulary import hash_blob
-from distsim.errors import InputError
+from distsim.errors import InputError, ParameterError
 from distsim.indexes import phrase_walk
 from distsim.indexes.build import build_index, line_hashes
 from distsim.indexes.corpus_index import CorpusIndex
@@ -52,8 +53,8 @@ from distsim.signatures.sign import Keeping, Signing, word_vectors
 
 Packets = Iterator[tuple[int, bytes]]
 _CHUNK_ROWS = 1 << 19
-_SPILLED = 1 << 16
 _WIDEST = 10
+_MOST_FEATURES = 1 << 32
 
 
 def ranges_of(hashes: np.ndarray, n_ranges: int) -> np.ndarray:
@@ -245,6 +246,7 @@ def gather_words(job: Job, tallies: list[dict[str, Any]], tally: dict[str, Any])
 
     Raises:
         InputError: there is nothing to sign in the whole corpus.
+        ParameterError: there are more distinct words than can be numbered.
     """
     plan, folder = job.plan, job.folder / "words"
     n_tokens = sum(one["tokens"] for one in tallies)
@@ -254,6 +256,13 @@ def gather_words(job: Job, tallies: list[dict[str, Any]], tally: dict[str, Any])
         raise InputError(
             f"{plan.parts[0].paths[0]}{', …' if job.n_parts > 1 else ''}: no {what}: nothing to "
             "sign; name files with text"
+        )
+    n_words = 1 + sum(words["counts"].size for _, words in found)
+    most_words = min(MOST_WORDS, _MOST_FEATURES // len(plan.model.manifest()["families"]))
+    if n_words > most_words:
+        raise ParameterError(
+            f"{n_words:,} distinct words, at most {most_words:,} can be told apart: fold numbers "
+            "(`fold_numbers`) or drop what is no word (`drop_digits`)"
         )
     if plan.kind == "counts":
         slots = [sum(one["slots"][0] for one in tallies)]
