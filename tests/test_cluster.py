@@ -5,6 +5,7 @@ import pickle
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from distsim import (
@@ -23,6 +24,7 @@ from distsim import (
     score_grammar,
     sign,
 )
+from distsim.cluster import tasks
 from distsim.cluster.alone import run_alone, run_alone_task
 from distsim.cluster.job import Job
 from distsim.cluster.maps import PartMap, ScoreTask
@@ -30,6 +32,7 @@ from distsim.cluster.plan import make_plan, read_plan, write_plan
 from distsim.contexts.weights import SCHEMES
 from distsim.signatures.recipe import DEFAULT, PRESETS, SYNTAX
 from tests.conftest import random_sentences, write_lines
+from tests.test_counts import shorten_hashes
 
 SELECTION = Selection(min_count=2, max_length=3)
 
@@ -129,6 +132,23 @@ def test_a_table_of_counts_is_that_of_one_machine(tmp_path, count_files, name):
     sign(CountFiles(count_files), tmp_path / "one.table", recipe, SELECTION)
     many = cluster(count_files, tmp_path, recipe, from_counts=True, n_ranges=3)
     assert same_artifacts(tmp_path / "one.table", many)
+
+
+def test_phrases_that_share_a_hash_are_told_apart(tmp_path, count_files, monkeypatch):
+    """With hashes of 13 bits many phrases share one; the table is still that of one machine."""
+    shorten_hashes(monkeypatch, 13)
+    recipe = Recipe(weighting=Weighting("ppmi"), n_bits=64)
+    sign(CountFiles(count_files), tmp_path / "one.table", recipe, SELECTION)
+    hashes = SignatureTable.open(tmp_path / "one.table").hashes
+    assert len(np.unique(hashes)) < hashes.size
+    many = cluster(count_files, tmp_path, recipe, from_counts=True, n_ranges=3)
+    assert same_artifacts(tmp_path / "one.table", many)
+
+
+def test_too_many_words_are_said_before_the_work(tmp_path, corpus, monkeypatch):
+    monkeypatch.setattr(tasks, "MOST_WORDS", 5)
+    with pytest.raises(ParameterError, match="distinct words, at most 5"):
+        cluster(corpus, tmp_path, PRESETS["thesis"])
 
 
 def test_parts_of_a_grammar_are_scored_as_each_would_be(tmp_path, corpus):

@@ -447,14 +447,14 @@ def _contexts_in_counts(
                         ids[spelt[spelt > 0]], block.strengths[kept]))  # fmt: skip
         n_local = np.uint64(ids.size)
         beside = []
-        for contexts in counts.contexts():
+        for contexts, tags in counts.contexts():
             kept = _among(contexts.phrases, keys) & ~_among(contexts.phrases, unwanted)
             sizes = np.diff(contexts.starts)
             entries = np.repeat(kept, sizes)
             family, word = np.divmod(contexts.features[entries], n_local)
             features = family * np.uint64(len(words)) + ids[word]
             beside.append((contexts.phrases[kept], sizes[kept], features.astype(np.uint32),
-                           contexts.counts[entries]))  # fmt: skip
+                           contexts.counts[entries], tags[kept]))  # fmt: skip
     yield from _count_file_packets(job, own, beside)
 
 
@@ -473,8 +473,8 @@ def _count_file_packets(
     hashes, lengths, spelt, strengths = (
         map(np.concatenate, zip(*own, strict=True)) if own else (nothing,) * 4
     )
-    phrases, sizes, features, counts = (
-        map(np.concatenate, zip(*beside, strict=True)) if beside else (nothing,) * 4
+    phrases, sizes, features, counts, tags = (
+        map(np.concatenate, zip(*beside, strict=True)) if beside else (nothing,) * 5
     )
     edges = _edges(ranges_of(hashes, job.n_ranges), job.n_ranges)
     other_edges = _edges(ranges_of(phrases, job.n_ranges), job.n_ranges)
@@ -494,6 +494,7 @@ def _count_file_packets(
             sizes=np.concatenate([np.zeros(b - a, np.int64), sizes[c:d]]).astype(np.uint32),
             features=features[ends[c] : ends[d]].astype(np.uint32),
             counts=counts[ends[c] : ends[d]],
+            tags=np.concatenate([np.zeros(b - a, np.uint64), tags[c:d]]),
         )  # fmt: skip
 
 

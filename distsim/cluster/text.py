@@ -11,12 +11,10 @@ from distsim.cluster.plan import Plan
 from distsim.cluster.words import Words
 from distsim.contexts.counts import require_margins
 from distsim.contexts.features import FeatureSpace
-from distsim.contexts.phrase_store import CountedPhrases, PhraseStore
+from distsim.contexts.phrase_store import CountedPhrases, PhraseStore, under_tags
 from distsim.contexts.selection import Selection
 from distsim.contexts.sources.index import lesson_of_words
 from distsim.contexts.sources.source import Lesson, Part, PhraseBatch, batches_of, most_frequent
-from distsim.kernels.compiled import frozen
-from distsim.kernels.packets import hash_phrases
 
 
 class ClusterText:
@@ -107,33 +105,31 @@ class StoredBlocks(Blocks):
         packets: what parts say of phrases: `lengths` in tokens, `words` end to end, by id,
             `strengths`, 0 where the part does not know, `sizes`: how many features each has;
             `features`, `counts`. `steps`, from each phrase's hash to the next one's, modulo
-            2^64, where not all are spelt out.
+            2^64, and `tags`, where not all are spelt out.
     """
 
     def __init__(
         self, packets: Iterable[bytes], words: Words, longest: int, folder: Path, memory_bytes: int
     ) -> None:
         self.longest = longest
-        self._store = PhraseStore(longest, folder, memory_bytes)
+        self._store = PhraseStore(longest, folder, memory_bytes, words.spelling)
         for packet in packets:
             one = unpack(packet)
             lengths = one["lengths"].astype(np.int64)
             starts = np.cumsum(lengths) - lengths
+            spelt = one["words"], starts, lengths
             if "steps" in one:
                 hashes = np.cumsum(one["steps"], dtype=np.uint64)
+                features = under_tags(one["tags"], one["sizes"], one["features"])
             else:
-                hashes = hash_phrases(
-                    frozen(one["words"]), frozen(starts), frozen(lengths), frozen(words.text),
-                    frozen(words.offsets),
-                )  # fmt: skip
+                hashes = words.hash_phrases(*spelt)
+                features = self._store.tagged(*spelt, one["sizes"], one["features"])
             own = one["strengths"].astype(np.uint64)
             counted = own > 0
             self._store.add_phrases(
                 hashes[counted], one["words"], starts[counted], lengths[counted], own[counted]
             )
-            self._store.add_contexts(
-                np.repeat(hashes, one["sizes"]), one["features"], one["counts"]
-            )
+            self._store.add_contexts(np.repeat(hashes, one["sizes"]), features, one["counts"])
 
     def counted(self, min_count: int) -> Iterator[CountedPhrases]:
         """See Blocks."""
@@ -167,10 +163,7 @@ class SummedBlocks(Blocks):
             some[kept] = True
             entries = np.repeat(some, sizes)
             lengths = np.ones(kept.size, np.int64)
-            hashes = hash_phrases(
-                frozen(one["words"]), frozen(kept), frozen(lengths), frozen(self._words.text),
-                frozen(self._words.offsets),
-            )  # fmt: skip
+            hashes = self._words.hash_phrases(one["words"], kept, lengths)
             yield CountedPhrases(
                 hashes, one["words"][kept, None], lengths, one["strengths"][kept],
                 np.concatenate([[0], np.cumsum(sizes[kept])]),

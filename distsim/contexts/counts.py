@@ -13,7 +13,7 @@ import numpy as np
 
 from distsim.contexts.features import FeatureSpace
 from distsim.contexts.ngram import family_names
-from distsim.contexts.phrase_store import CountedPhrases, PhraseStore
+from distsim.contexts.phrase_store import CountedPhrases, PhraseStore, Spelling
 from distsim.contexts.triples import Partition
 from distsim.corpus.blocks import Block, read_blocks
 from distsim.corpus.normaliser import Normaliser
@@ -74,8 +74,9 @@ class NgramCounts:
     ) -> None:
         self.report = CountReport()
         self.longest = longest
-        self._store = PhraseStore(longest, folder, memory_bytes)
         self._vocabulary = VocabularyBuilder()
+        spelling = Spelling(self._vocabulary.hashes, self._phrase_hash)
+        self._store = PhraseStore(longest, folder, memory_bytes, spelling)
         self._numbering = WordNumbering(normaliser, self._vocabulary)
         self._text = GrowingArray(np.uint8)
         self._ends = GrowingArray(np.int64)
@@ -133,16 +134,16 @@ class NgramCounts:
         """Yield all phrases that have a line of their own, without contexts."""
         return self._store.phrases()
 
-    def contexts(self) -> Iterator[Partition]:
+    def contexts(self) -> Iterator[tuple[Partition, np.ndarray]]:
         """Yield what longer lines tell of phrases, with or without a line of their own.
 
-        Features are numbered as in `space`.
+        Features are numbered as in `space`; beside them the phrases' tags.
         """
         n_words = np.uint64(len(self._vocabulary))
-        for part in self._store.contexts():
+        for part, tags in self._store.contexts():
             words = part.features % _RIGHT
             features = np.where(part.features >= _RIGHT, words + n_words, words)
-            yield part._replace(features=features)
+            yield part._replace(features=features), tags
 
     def strengths(self) -> Iterator[np.ndarray]:
         """Yield the strengths of all phrases, block by block, uint64."""
@@ -205,6 +206,14 @@ class NgramCounts:
         """Let go of the memory and the temporary files."""
         self._store.close()
 
+    def _phrase_hash(self, words: Sequence[int]) -> int:
+        starts, lengths = np.zeros(1, np.int64), np.array([len(words)])
+        found = kernel.hash_words(
+            frozen(np.array(words, np.uint32)), frozen(starts), frozen(lengths),
+            frozen(self.text), frozen(self.offsets),
+        )  # fmt: skip
+        return int(found[0])
+
     def _word(self, number: int) -> str:
         return self.text[self.offsets[number] : self.offsets[number + 1]].tobytes().decode()
 
@@ -227,7 +236,8 @@ class NgramCounts:
         starts, lengths, counts = starts[kept], lengths[kept], counts[kept]
         own, phrases, features, feature_counts, n_pairs = kernel.count_lines(
             frozen(words), frozen(starts), frozen(lengths), frozen(counts), self.longest,
-            frozen(self.text), frozen(self.offsets), self._word_counts.view(),
+            frozen(self.text), frozen(self.offsets), frozen(self._vocabulary.hashes()),
+            self._word_counts.view(),
         )  # fmt: skip
         self._n_pairs += int(n_pairs)
         self._store.add_contexts(phrases, features, feature_counts)

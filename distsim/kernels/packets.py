@@ -7,24 +7,6 @@ from distsim.kernels.hashing import SPACE, START, extend, finish, step
 
 
 @compiled
-def hash_phrases(words, starts, lengths, text, offsets):
-    """Return the hash of each phrase words[starts[i]:starts[i] + lengths[i]], uint64.
-
-    text, offsets: the words' UTF-8 by id.
-    """
-    out = np.empty(starts.size, np.uint64)
-    for p in range(starts.size):
-        state = START
-        for k in range(starts[p], starts[p] + lengths[p]):
-            if k > starts[p]:
-                state = step(state, SPACE)
-            word = words[k]
-            state = extend(state, text, np.int64(offsets[word]), np.int64(offsets[word + 1]))
-        out[p] = finish(state)
-    return out
-
-
-@compiled
 def count_phrases(rows, common, longest, text, offsets):
     """Return (hash uint64, occurrences int64) of every phrase of 1..longest tokens in rows.
 

@@ -9,9 +9,10 @@ from typing import Protocol
 import numpy as np
 
 from distsim import storage
-from distsim.corpus.vocabulary import hash_blob
+from distsim.corpus.vocabulary import hash_blob, hash_texts
 from distsim.errors import ArtifactError
 from distsim.kernels.compiled import frozen
+from distsim.kernels.counts import tag_phrases
 from distsim.kernels.tables import find_texts, permute_texts
 from distsim.kernels.telling import count_tokens
 from distsim.signatures.signer import SignedBatch
@@ -66,6 +67,7 @@ class GatheredRows:
         text = np.concatenate(self._text)
         starts = np.concatenate([[0], np.cumsum(np.concatenate(self._text_lengths))])
         order = np.argsort(hashes, kind="stable")
+        _order_ties(order, hashes, text, starts)
         if self._keep is not None and self._keep < order.size:
             order = strongest_rows(order, strengths, text, starts, self._keep)
         text, ends = permute_texts(frozen(text), frozen(starts), frozen(order))
@@ -229,6 +231,28 @@ class PhraseColumns:
             frozen(hash_blob(text, offsets)), frozen(text), frozen(offsets),
         )  # fmt: skip
         return rows
+
+
+def _order_ties(
+    order: np.ndarray, hashes: np.ndarray, text: np.ndarray, starts: np.ndarray
+) -> None:
+    """Put rows that share a hash in order of their phrases' tags, as a PhraseStore gives them."""
+    ordered = hashes[order]
+    ties = np.flatnonzero(ordered[1:] == ordered[:-1])
+    for first in np.unique(np.searchsorted(ordered, ordered[ties])).tolist():
+        stop = int(np.searchsorted(ordered, ordered[first], "right"))
+        rows = order[first:stop].tolist()
+        tags = [_tag_of(text[starts[row] : starts[row + 1]].tobytes()) for row in rows]
+        order[first:stop] = [row for _, row in sorted(zip(tags, rows, strict=True))]
+
+
+def _tag_of(phrase: bytes) -> int:
+    words = phrase.split(b" ")
+    spelt, one = np.arange(len(words), dtype=np.uint32), np.zeros(1, np.int64)
+    lengths = np.array([len(words)])
+    return int(
+        tag_phrases(frozen(spelt), frozen(one), frozen(lengths), frozen(hash_texts(words)))[0]
+    )
 
 
 def strongest_rows(

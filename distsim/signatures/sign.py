@@ -26,7 +26,7 @@ from distsim.contexts.sources.source import (
 )
 from distsim.contexts.syntax.model import SyntaxModel
 from distsim.doors import one_path
-from distsim.errors import DistsimError, ParameterError
+from distsim.errors import DistsimError, InputError, ParameterError
 from distsim.indexes.corpus_index import CorpusIndex, signatures_inside
 from distsim.parallel import Progress, no_progress
 from distsim.signatures.composition import Composer, PartVectors
@@ -312,6 +312,12 @@ class Signing:
         """Write the terms of all phrases; yield those that are frequent enough."""
         for part in parts:
             for batch in self._text.count(part):
+                twice = batch.hashes[1:] == batch.hashes[:-1]
+                if twice.any():
+                    raise InputError(
+                        f"two phrases have the hash {int(batch.hashes[np.argmax(twice)]):016x} and "
+                        "their sums cannot be told apart: sign without `keep_sums`"
+                    )
                 sums.add(batch, signer.offsets(batch))
                 yield Part(batch.where(batch.strengths >= self._selection.min_count), part.size)
 

@@ -1,7 +1,7 @@
 """Index -> phrases with the words beside them, counted."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, ClassVar
@@ -10,7 +10,7 @@ import numpy as np
 
 from distsim.contexts.features import FeatureSpace
 from distsim.contexts.ngram import NgramCounter, NgramModel, feature_space
-from distsim.contexts.phrase_store import PhraseStore
+from distsim.contexts.phrase_store import PhraseStore, Spelling
 from distsim.contexts.selection import Selection
 from distsim.contexts.sources.source import (
     BATCH_PHRASES,
@@ -23,7 +23,7 @@ from distsim.contexts.sources.source import (
     most_frequent,
 )
 from distsim.contexts.weights import Weighting
-from distsim.corpus.vocabulary import hash_blob
+from distsim.corpus.vocabulary import hash_blob, hash_texts
 from distsim.errors import ParameterError
 from distsim.indexes import phrase_walk
 from distsim.indexes.corpus_index import CorpusIndex
@@ -170,10 +170,20 @@ class IndexText:
                 )
                 yield batch, chunk.rows[lows, chunk.before : chunk.before + length]
 
+    def _spelling(self) -> Spelling:
+        vocabulary = self._index.vocabulary
+        hashes = vocabulary.word_hashes()
+
+        def phrase_hash(words: Sequence[int]) -> int:
+            text = " ".join(map(vocabulary.word, words))
+            return int(hash_texts([text.encode()])[0])
+
+        return Spelling(lambda: hashes, phrase_hash)
+
     def _sorted_parts(self, max_length: int) -> Iterator[Part]:
         """Yield all phrases, however rare, in ascending order of their hashes."""
         work, done, total = self._work, 0, self.total()
-        store = PhraseStore(max_length, work.folder, work.memory_bytes)
+        store = PhraseStore(max_length, work.folder, work.memory_bytes, self._spelling())
         parts = list(self.parts(1, max_length))
 
         def count(part: Part) -> list[tuple[PhraseBatch, np.ndarray]]:
@@ -183,13 +193,12 @@ class IndexText:
             for part, counted in zip(parts, ordered_map(count, parts, work.jobs), strict=True):
                 for batch, words in counted:
                     n, length = words.shape
-                    store.add_phrases(
-                        batch.hashes, words.reshape(-1), np.arange(n) * length, np.full(n, length),
-                        batch.strengths,
-                    )  # fmt: skip
+                    spelt = words.reshape(-1), np.arange(n) * length, np.full(n, length)
+                    store.add_phrases(batch.hashes, *spelt, batch.strengths)
+                    sizes = np.diff(batch.contexts.starts)
                     store.add_contexts(
-                        np.repeat(batch.hashes, np.diff(batch.contexts.starts)),
-                        batch.contexts.features,
+                        np.repeat(batch.hashes, sizes),
+                        store.tagged(*spelt, sizes, batch.contexts.features),
                         batch.contexts.counts,
                     )
                 done += part.size
