@@ -199,9 +199,7 @@ def read_spellings(starts, spellings, longest):
 
 
 @compiled
-def count_lines(
-    words, starts, lengths, counts, longest, text, offsets, word_hashes, word_counts
-):
+def count_lines(words, starts, lengths, counts, longest, text, offsets, word_hashes, word_counts):
     """Turn lines of words into phrases of their own and features of shorter phrases.
 
     words: uint32; line i is words[starts[i]:starts[i] + lengths[i]], 1 to longest + 1 of
