@@ -1,4 +1,4 @@
-"""spark-submit's way in: `spark-submit OPTIONS $(python -m distsim.cluster.submit) sign TEXT...`.
+"""spark-submit's way in: `spark-submit OPTIONS $(python -m distsim.cli.submit) sign TEXT...`.
 
 With arguments it runs `distsim cluster` with them, on the master of the submission; without any it
 prints its own path.
