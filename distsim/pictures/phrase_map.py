@@ -90,7 +90,7 @@ def draw_map(
     places = np.array([(mark.x, mark.y) for mark in marks]).reshape(-1, 2)
     at = fitted(places, widths, _LABEL_HEIGHT + _DOT_ROOM, WIDTH, HEIGHT).round(1).tolist()
     drawing = Drawing(WIDTH, HEIGHT, "Map of the nearest phrases")
-    up = _LABEL_HEIGHT / 2
+    up, down = 0.66 * _LABEL_HEIGHT, 0.62 * _LABEL_HEIGHT
     for a, b in joined:
         (x1, y1), (x2, y2) = at[a], at[b]
         drawing.put(Line(((x1, round(y1 - up, 1)), (x2, round(y2 - up, 1)))))
@@ -100,7 +100,7 @@ def draw_map(
         told = f"{mark.phrase}: similarity {mark.similarity:.3f}, {mark.occurrences:,} occurrences"
         shapes = (
             Circle(x, round(y - up, 1), radius, "accent" if number else "warm"),
-            Text(x, round(y + _LABEL_HEIGHT - 2, 1), labels[number], _SIZE, "middle",
+            Text(x, round(y + down, 1), labels[number], _SIZE, "middle",
                  bold=not number),
         )  # fmt: skip
         drawing.put(Group(shapes, told, link(mark.phrase) if number else None))

@@ -98,9 +98,12 @@ def _is_readable(words: list[str]) -> bool:
 
 
 def _sources(opened: Opened) -> list[str]:
-    """Return source sides of the grammar without gaps, longer ones first looked for."""
+    """Return sources without gaps, those first that the text has often, then longer ones."""
     if opened.rules is None:
         return []
     sides = [side for side in dict.fromkeys(opened.rules.sources()) if "[" not in side]
     plain = [side for side in sides if side.replace(" ", "").isalpha()] or sides
-    return sorted(plain, key=lambda side: -min(2, side.count(" ")))[:_WANTED]
+    if not plain:
+        return []
+    often = dict(zip(plain, (opened.index.count(plain) >= _ENOUGH).tolist(), strict=True))
+    return sorted(plain, key=lambda side: (not often[side], -min(2, side.count(" "))))[:_WANTED]
