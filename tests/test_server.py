@@ -170,6 +170,32 @@ def test_rules_are_decomposed(client):
     assert first["parts"][0]["similarity"] == 1.0
 
 
+def test_a_packed_grammar_and_a_table_of_syntax_are_served(client, alice_index, tmp_path):
+    from distsim.packs import PackOptions, pack_grammar
+
+    (tmp_path / "rules").write_text(GRAMMAR, encoding="utf-8")
+    pack_grammar(tmp_path / "rules", tmp_path / "packed", PackOptions(weights={"p": 1.0}))
+    places = Places(
+        str(alice_index.path), grammar=str(tmp_path / "packed"),
+        syntax=str(alice_index.path / "signatures"),
+    )  # fmt: skip
+    with TestClient(application(Shelf(places, 2, PATIENT))) as other:
+        packed, plain = (ask(one, "rules", source="the queen") for one in (other, client))
+        assert packed["total"] == plain["total"] == 2
+        assert {row["target"] for row in packed["rows"]} == {"the king", "a queen"}
+        parts = [{row["target"]: row["parts"] for row in one["rows"]} for one in (packed, plain)]
+        assert parts[0] == parts[1]
+        assert {one["name"] for one in ask(other, "about")["tables"]} == {"words", "syntax"}
+        words, syntax = (
+            ask(other, "neighbours", phrase="alice", table=name)["rows"]
+            for name in ("words", "syntax")
+        )
+        assert words == syntax
+        assert "syntax" in page(other, "/", q="alice").ids
+        measures = ask(other, "compare", a="alice", b="the queen")["measures"]
+        assert {"table", "exact", "syntax"} <= {one["name"] for one in measures}
+
+
 def test_every_endpoint_answers_as_it_is_described(client):
     description = client.get("/openapi.json").json()
     schemas = description["components"]["schemas"]
