@@ -162,3 +162,28 @@ def test_commands(learnt, tmp_path, capsys):
     assert "|estimate:restored|" in capsys.readouterr().err
     assert run_program("similarity", learnt.path, "king", "queen", "--exact", "--estimate",
                        "bits") == 2  # fmt: skip
+
+
+def test_whole_sides_are_scored_gaps_left_out(learnt, tmp_path, capsys):
+    (tmp_path / "g").write_text(
+        "[X] ||| the [X,1] king ||| [X,1] the queen ||| ||| 0-1 1-0 2-2\n"
+        "[X] ||| [X,1] [X,2] ||| [X,2] of [X,1] ||| ||| 0-2 1-0\n"
+    )
+    assert run_program("score", tmp_path / "g", "--ngram", learnt.path, "--whole", "-o",
+                       tmp_path / "o") == 0  # fmt: skip
+    first, second = (tmp_path / "o").read_text().splitlines()
+    wanted = EstimatedCosine(learnt).similarity("the king", "the queen")
+    assert f" sim_whole={wanted:.5f} sim_whole_coverage=1.00000 |||" in first
+    assert "sim_whole=" not in second
+    assert "sim_whole: table:" in capsys.readouterr().err
+    scorer = RuleScorer([("s", learnt)], whole=True)
+    assert scorer.names == ["s", "sim_whole"]
+    assert scorer.score("king", "queen", [])[1].similarity == pytest.approx(
+        similarity(learnt, "king", "queen"), abs=1e-6
+    )
+    assert run_program("score", tmp_path / "g", "--ngram", learnt.path, "--whole",
+                       "--explain") == 0  # fmt: skip
+    assert "sim_whole" not in capsys.readouterr().out
+    assert run_program("score", tmp_path / "g", "--syntax", learnt.path, "--whole") == 2
+    with pytest.raises(ParameterError, match="`whole` wants a table: give one"):
+        RuleScorer([], whole=True)

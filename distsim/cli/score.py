@@ -105,6 +105,12 @@ def score(
     ] = False,
     estimate: EstimateOption = None,
     opposites: OppositesOption = None,
+    whole: Annotated[
+        bool,
+        typer.Option(
+            "--whole", help="Also write sim_whole: of the whole sides, gaps left out, by --ngram."
+        ),
+    ] = False,
     grammar_format: FormatOption = None,
     on_error: OnErrorOption = OnError.STOP,
     explain: Annotated[
@@ -123,7 +129,7 @@ def score(
     from distsim.grammar.written_scores import OutputOptions
 
     scorer = _scorer(ngram, syntax, exact, index, align.value, names.value, identical.value,
-                     min_strength, compose, estimate, opposites)  # fmt: skip
+                     min_strength, compose, estimate, opposites, whole)  # fmt: skip
     training = TrainingOptions(aligner.value, align_sample)
     if explain:
         explained = explain_grammar(
@@ -146,7 +152,7 @@ def score(
 def _scorer(
     ngram: str | None, syntax: str | None, exact: bool, index: str | None, align: str,
     names: str, identical: str, min_strength: int, compose: bool, estimate: str | None,
-    opposites: str | None,
+    opposites: str | None, whole: bool,
 ) -> "RuleScorer":  # fmt: skip
     from distsim.cli.opened import exact_cosine, opened_opposites
     from distsim.grammar.alignment import RuleAligner
@@ -155,6 +161,8 @@ def _scorer(
 
     if ngram is None and syntax is None and opposites is None:
         raise typer.BadParameter("name a table with --ngram, --syntax or both, or --opposites")
+    if whole and ngram is None:
+        raise typer.BadParameter("--whole is told by a table: name it with --ngram")
     tables, counters = [], []
     for name, path in zip(NAMES[names], (ngram, syntax), strict=True):
         if path is not None:
@@ -181,4 +189,5 @@ def _scorer(
         counters,
         RuleAligner(align),  # type: ignore[arg-type]
         opposites=None if opposites is None else opened_opposites(opposites, ngram),
+        whole=whole,
     )

@@ -135,6 +135,7 @@ def explain_grammar(
     faulty = FaultyLines(grammar, on_error)
     n_lines = 0
     known = None
+    of_pairs = [name for name in scorer.names if name != "sim_whole"]  # which is of no pair
     with spooled(grammar, learns(scorer.aligner, training)) as path:
         aligner, _ = trained(path, scorer.aligner, training, grammar_format, None)
         scoring = RuleScorer.sharing(scorer, aligner)
@@ -144,7 +145,7 @@ def explain_grammar(
             n_lines += len(block)
             for line, fault in block.faults():
                 faulty.keeps(line, fault)
-            yield from _explained(block, scoring.score_block(block), scorer.names)
+            yield from _explained(block, scoring.score_block(block), of_pairs)
     faulty.require_lines(n_lines)
 
 
@@ -182,6 +183,8 @@ def signature_lines(
             "distsim": version("distsim"),
         }
         lines.append(f"{name}: " + "|".join(f"{key}:{value}" for key, value in settings.items()))
+    if scorer.whole is not None:
+        lines.append(f"sim_whole: table:{scorer.whole.table.fingerprint.short}|whole sides")
     if scorer.opposites is not None:
         corpus = str(scorer.opposites.opposites.index.parameters["corpus"])[:12]
         lines.append(f"opposite: corpus:{corpus}|align:{how}|distsim:{version('distsim')}")
@@ -192,7 +195,7 @@ def _explained(block: RuleBlock, scores: BlockScores, names: list[str]) -> Itera
     begin = 0
     spans = scores.spans.tolist()
     for number, stop in enumerate(scores.pair_stops.tolist()):
-        for name, table in zip(names, scores.tables, strict=True):
+        for name, table in zip(names, scores.tables, strict=False):
             for pair in range(begin, stop):
                 value = float(table.similarities[pair])
                 yield ExplainedPair(

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from distsim.comparison import ExactCosine, StoredCosine
+from distsim.comparison import EstimatedCosine, ExactCosine, StoredCosine
 from distsim.corpus.escapes import unescape
 from distsim.corpus.lines import LineBlock
 from distsim.corpus.vocabulary import HashNumbering
@@ -17,6 +17,7 @@ from distsim.grammar.alignment import Alignment, RuleAligner
 from distsim.grammar.block import RuleBlock, parse_block
 from distsim.grammar.decomposition import LONGEST_SPAN, decompose_block
 from distsim.grammar.formats.rules import RULES
+from distsim.grammar.pair_features import without_gaps
 from distsim.grammar.tokens import BlockWords, TokenForms, distinct_words
 from distsim.kernels.compiled import frozen
 from distsim.kernels.phrase_pairs import hash_spans
@@ -268,6 +269,33 @@ class OppositeScorer:
         return TableScores(values, outcomes, best, pairs_of, scored, (0, 0, 0))
 
 
+class WholeScorer:
+    """Scores rules by their whole sides, gaps left out: one pair a rule; see PairFeatures.
+
+    Sides that the table lacks are made of their words, where it keeps those' vectors.
+    """
+
+    def __init__(self, table: SignatureTable, estimate: str | None = None) -> None:
+        self.table = table
+        self._cosine = EstimatedCosine(table, estimate=estimate)
+
+    def score(self, block: RuleBlock) -> TableScores:
+        """Score the rules of a block; the pairs are the rules."""
+        sides = [
+            [without_gaps(b" ".join(map(block.symbol, side)).decode()) for side in block.sides(n)]
+            for n in range(len(block))
+        ]
+        some = [n for n, (a, b) in enumerate(sides) if a.strip() and b.strip()]
+        found = self._cosine.similarities([(sides[n][0], sides[n][1]) for n in some])
+        values = np.full(len(block), np.nan)
+        values[some] = [nan if one is None else one for one in found]
+        outcomes = np.where(np.isnan(values), NOT_IN_TABLE, SCORED).astype(np.uint8)
+        pairs = np.zeros(len(block), np.int64)
+        pairs[some] = 1
+        scored = np.isfinite(values).astype(np.int64)
+        return TableScores(values, outcomes, values, pairs, scored, (0, 0, 0))
+
+
 class RuleScorer:
     """Scores rules by one or two signature tables.
 
@@ -277,6 +305,7 @@ class RuleScorer:
         exact: per table, what --exact counts with; None for the bits.
         aligner: links words of rules that have no alignment.
         opposites: tells opposites, for a feature `opposite`.
+        whole: also score the whole sides by the first table, for a feature `sim_whole`.
 
     >>> scorer = RuleScorer([("sim_ngram", table)])
     >>> round(scorer.score("the king", "the queen", [(0, 0), (1, 1)])[0].similarity, 2) > 0.5
@@ -291,11 +320,16 @@ class RuleScorer:
         aligner: RuleAligner | None = None,
         *,
         opposites: Opposites | None = None,
+        whole: bool = False,
     ) -> None:
+        if whole and not tables:
+            raise ParameterError("`whole` wants a table: give one")
         if not tables and opposites is None:
             raise ParameterError("no table to score with: give one")
         self.options = options or ScoreOptions()
         self.names = [name for name, _ in tables] + (["opposite"] if opposites else [])
+        self.names += ["sim_whole"] if whole else []
+        self.whole = WholeScorer(tables[0][1], self.options.estimate) if whole else None
         self.opposites = None if opposites is None else OppositeScorer(opposites)
         counters: Sequence[ExactCosine | StoredCosine | None] = exact or [None] * len(tables)
         self.tables = [
@@ -309,7 +343,7 @@ class RuleScorer:
         """Return a scorer with the tables of another and its own aligner."""
         made = cls.__new__(cls)
         made.options, made.names, made.tables = other.options, other.names, other.tables
-        made.opposites = other.opposites
+        made.opposites, made.whole = other.opposites, other.whole
         made.aligner = aligner
         return made
 
@@ -349,4 +383,6 @@ class RuleScorer:
         tables = [table.score(words, pair_stops, spans) for table in self.tables]
         if self.opposites is not None:
             tables.append(self.opposites.score(words, pair_stops, spans))
+        if self.whole is not None:
+            tables.append(self.whole.score(block))
         return BlockScores(alignment, pair_stops, spans, tables)
