@@ -9,13 +9,14 @@ from typing import NamedTuple
 import numpy as np
 
 from distsim import storage
-from distsim.cluster.files import mapped
+from distsim.cluster.files import mapped, save
 from distsim.cluster.packets import read_packets
 from distsim.cluster.plan import read_plan
 from distsim.cluster.text import ClusterText, SummedBlocks
 from distsim.cluster.words import Words
 from distsim.contexts.features import FeatureSpace
 from distsim.contexts.ngram import space_of_words
+from distsim.contexts.weights import prepared
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import bucket_starts
@@ -23,6 +24,9 @@ from distsim.signatures.composition import PartVectors
 from distsim.signatures.projections.kinds import find_kind
 from distsim.signatures.projections.projection import Projection
 from distsim.signatures.projections.spectral import SpectralProjection
+
+_FEATURES = ("families", "hashes", "marginals", "totals")
+_MORE_FEATURES = ("log_p", "kept")
 
 
 class FrequentKeys(NamedTuple):
@@ -105,11 +109,28 @@ class Job:
 
     @cached_property
     def space(self) -> FeatureSpace:
-        """All features."""
-        words, model = self.words, self.plan.model
-        return space_of_words(
-            words.text, words.offsets, words.counts, words.slots, model.window, model.sides
+        """All features, mapped; made by `write_space`."""
+        folder = self.folder / "features"
+        made = [folder / f"{name}.npy" for name in _MORE_FEATURES]
+        return FeatureSpace(
+            tuple(self.plan.model.manifest()["families"]),
+            *(mapped(folder / f"{name}.npy") for name in _FEATURES),
+            *(mapped(path) if path.exists() else None for path in made),
         )
+
+    def write_space(self) -> None:
+        """Write all features with what their weights need, once for all workers."""
+        words, model = self.words, self.plan.model
+        space = prepared(
+            space_of_words(
+                words.text, words.offsets, words.counts, words.slots, model.window, model.sides
+            ),
+            self.plan.recipe.weighting,
+        )
+        for name in _FEATURES + _MORE_FEATURES:
+            values = getattr(space, name)
+            if values is not None:
+                save(self.folder / "features" / f"{name}.npy", values)
 
     @cached_property
     def projection(self) -> Projection:

@@ -279,6 +279,7 @@ def gather_words(job: Job, tallies: list[dict[str, Any]], tally: dict[str, Any])
     save(folder / "frequent.npy", keys[occurrences >= lowest])
     save(folder / "lowest.npy", np.array([lowest]))
     words = Words.gather(folder, (words for _, words in found), n_tokens, n_sentences, slots)
+    job.write_space()
     tally.update(tokens=n_tokens, words=len(words) - 1, frequent=int(keys.size))
 
 

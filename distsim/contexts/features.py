@@ -15,7 +15,8 @@ class FeatureSpace:
     marginals: float64, how often the feature occurs in the corpus.
     totals: float64, the occurrences of all features of each family.
     log_p: float64, ln P(f) by feature, where the space is a part of a larger one, so that it cannot
-        be made from its own marginals; else None.
+        be made from its own marginals, or was made before; else None.
+    kept: float64, the share of its count with which each feature counts, where it was made before.
     """
 
     family_names: tuple[str, ...]
@@ -24,6 +25,7 @@ class FeatureSpace:
     marginals: np.ndarray
     totals: np.ndarray
     log_p: np.ndarray | None = None
+    kept: np.ndarray | None = None
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Counted features -> weights: raw, log, ppmi, llr or log-llr."""
 
 import math
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -114,9 +114,14 @@ class Weigher:
         nothing = np.empty(0)
         self._marginals = frozen(space.marginals if needs.marginals else nothing)
         self._totals = frozen(space.totals if needs.marginals else nothing)
-        kept, log_p = nothing, space.log_p
+        kept: np.ndarray = nothing
+        log_p = space.log_p
         if needs.probabilities:
-            kept = kept_shares(space.marginals, space.totals[space.families], weighting.subsample)
+            if space.kept is None:
+                totals = space.totals[space.families]
+                kept = kept_shares(space.marginals, totals, weighting.subsample)
+            else:
+                kept = space.kept
             if log_p is None:
                 log_p = feature_log_probabilities(space, weighting.alpha, kept)
         self._log_p = frozen(nothing if log_p is None else log_p)
@@ -130,6 +135,17 @@ class Weigher:
             self._shift, self._discount,
         )  # fmt: skip
         return weights
+
+
+def prepared(space: FeatureSpace, weighting: Weighting) -> FeatureSpace:
+    """Return a space with what weights need of every feature made once, to be kept and mapped."""
+    if not weighting.needs.probabilities:
+        return space
+    kept = kept_shares(space.marginals, space.totals[space.families], weighting.subsample)
+    log_p = space.log_p
+    if log_p is None:
+        log_p = feature_log_probabilities(space, weighting.alpha, kept)
+    return replace(space, log_p=log_p, kept=kept)
 
 
 def kept_shares(marginals: np.ndarray, totals: np.ndarray, subsample: float | None) -> np.ndarray:
