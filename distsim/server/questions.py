@@ -9,7 +9,6 @@ from distsim.comparison import Similarity, reason_without_signature
 from distsim.contexts.contrast import ContrastedContext, contrast
 from distsim.contexts.ngram import phrase_contexts
 from distsim.errors import DistsimError, ParameterError
-from distsim.grammar.decomposition import decompose
 from distsim.indexes.corpus_index import GAP, Order
 from distsim.pictures.phrase_map import lay_out
 from distsim.server.answers import (
@@ -44,7 +43,7 @@ from distsim.server.answers import (
 from distsim.server.limits import LIMITS, shortened
 from distsim.server.opened import MAIN, SYNTAX, NotThereError, Opened
 from distsim.server.passages import passage as passage_at
-from distsim.server.rule_book import BookRule
+from distsim.server.rule_book import BookRule, parts_of
 from distsim.server.suggestions import suggestions
 from distsim.signatures.estimates import Estimator
 
@@ -330,11 +329,7 @@ def _keeps_less_than_vectors(opened: Opened) -> bool:
 
 def _rule(opened: Opened, rank: int, rule: BookRule) -> RuleShown:
     parts: list[RulePart] = []
-    try:
-        pairs = decompose(rule.source, rule.target, rule.links)
-    except DistsimError:
-        pairs = []
-    asked = [(one.source, one.target) for one in pairs]
+    asked = parts_of(rule)
     values: list[float | None] = [None] * len(asked)
     if asked and MAIN in opened.tables:
         values = opened.estimated(MAIN).similarities(asked)

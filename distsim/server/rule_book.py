@@ -6,13 +6,17 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from distsim.corpus.lines import is_utf8, read_line_blocks, split_lines
+from distsim.corpus.lines import LineBlock, is_utf8, read_line_blocks, split_lines
 from distsim.corpus.sources import file_label
 from distsim.errors import InputError, ParameterError
+from distsim.grammar.alignment import RuleAligner
+from distsim.grammar.block import parse_block
+from distsim.grammar.decomposition import decompose_block, span_text
 from distsim.grammar.fields import plain_number, split_fields, tokens
 from distsim.grammar.formats import guess_format
 from distsim.grammar.formats.layout import GrammarFormat
-from distsim.grammar.formats.rules import Features
+from distsim.grammar.formats.rules import RULES, Features
+from distsim.kernels.rules import FINE
 from distsim.packs.grammar_index import GrammarIndex
 
 LARGEST_TEXT = 256 << 20  # bytes, unpacked
@@ -162,3 +166,22 @@ def _links(field: bytes) -> list[tuple[int, int]]:
 
 def _key(source: str) -> bytes:
     return " ".join(source.split()).encode(errors="replace")
+
+
+def parts_of(rule: BookRule) -> list[tuple[str, str]]:
+    """Return the phrase pairs that a rule is made of, see grammar.decomposition.
+
+    A rule without links between words gets those that `score` gives without a learnt model:
+    gaps by index, like words, words between linked neighbours.
+
+    >>> parts_of(BookRule("NN", "the boy", "the lad", {}, []))
+    [('the', 'the'), ('the boy', 'the lad'), ('boy', 'lad')]
+    """
+    links = " ".join(f"{i}-{j}" for i, j in rule.links)
+    line = f"[X] ||| {rule.source} ||| {rule.target} ||| ||| {links}"
+    block = parse_block(LineBlock(line.encode(errors="replace"), 1), RULES)
+    if block.status[0] != FINE:
+        return []
+    alignment = RuleAligner().align(block)
+    _, spans = decompose_block(block, (alignment.link_stops, alignment.links))
+    return [(span_text(block, span[:2]), span_text(block, span[2:])) for span in spans.tolist()]
