@@ -34,6 +34,10 @@ class OppositeEvidence(NamedTuple):
     polarity: how alike the one is to what the other negates, where one of them alone is negated.
     sim_whole: their estimated cosine. score: their weighted sum. opposite: whether it is as high
     as opposites' are.
+
+    >>> (told,) = Opposites(index, table).evidence([("up", "down")])
+    >>> told.negation, told.opposite == (told.score >= 1.0)
+    (0.0, True)
     """
 
     joined: float
