@@ -100,7 +100,7 @@ def sign_on_spark(
     >>> from pyspark.sql import SparkSession  # doctest: +SKIP
     >>> spark = SparkSession.builder.getOrCreate()  # doctest: +SKIP
     >>> sign_on_spark("texts", "web.table", "/shared/work", spark=spark).tokens  # doctest: +SKIP
-    38281993
+    2031583
     """
     path, shared = one_path(path).resolve(), one_path(work, "work").resolve()
     plan = make_plan(
