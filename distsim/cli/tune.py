@@ -52,7 +52,7 @@ def tune(
     ] = None,
     iterations: Annotated[int, typer.Option(help="Rewrite all so often at most.")] = 8,
     n: Annotated[int, typer.Option("-n", help="Rewritings of each sentence.")] = 100,
-    penalty: Annotated[float, typer.Option(help="L2: higher keeps weights small.")] = 1.0,
+    penalty: Annotated[float, typer.Option(help="L2: higher changes weights less.")] = 0.1,
     seed: Annotated[int, typer.Option(help="Of the pairs drawn.")] = 1,
     span: SpanOption = 10,
     pops: PopsOption = 50,

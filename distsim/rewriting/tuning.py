@@ -38,8 +38,10 @@ class TuneOptions:
         objective: `sari`, `bleu` or `precis`. phi: the compression of `precis`.
         precis_weight: how hard `precis` is on longer sentences (lambda; thesis 10, Joshua 5).
         iterations: so often all sentences are rewritten at most. n: rewritings of each.
-        penalty: L2; higher keeps weights small. without: features that get no weight; a name
-            with * at its end stands for all that begin so.
+        penalty: L2 on the change of weights, of features scaled to vary by 1; higher changes
+            them less.
+        without: features that get no weight; a name with * at its end stands for all that begin
+            so.
         seed: of the pairs drawn.
     """
 
@@ -48,7 +50,7 @@ class TuneOptions:
     precis_weight: float = PRECIS_LAMBDA
     iterations: int = 8
     n: int = 100
-    penalty: float = 1.0
+    penalty: float = 0.1
     without: tuple[str, ...] = ()
     seed: int = 1
 
@@ -158,9 +160,7 @@ def tune(
         if not fresh or not len(gaps) or turn + 1 == options.iterations:
             break
         old = features.vector(names, dict(weights.values))
-        new = _learnt(gaps, names, options.penalty)
-        scale = np.abs(new).sum() / max(np.abs(old).sum(), 1e-9)
-        mixed = new if turn == 0 else _MIX * new + (1 - _MIX) * old * scale
+        mixed = _MIX * _learnt(gaps, names, options.penalty, old) + (1 - _MIX) * old
         weights = Weights(
             {name: float(value) for name, value in zip(names, mixed, strict=True) if value}
         )
@@ -198,8 +198,11 @@ def _pairs(known: Sequence[dict[str, tuple[np.ndarray, float]]], seed: int) -> n
     return np.concatenate(gaps) if gaps else np.empty((0, 0))
 
 
-def _learnt(gaps: np.ndarray, names: Sequence[str], penalty: float) -> np.ndarray:
-    """Return the weights of a logistic regression of which side of each pair is better."""
+def _learnt(gaps: np.ndarray, names: Sequence[str], penalty: float, old: np.ndarray) -> np.ndarray:
+    """Return the weights of a logistic regression of which side of each pair is better.
+
+    The penalty is on what leaves the old weights: lists of few rewritings say nothing of far ones.
+    """
     spread = gaps.std(axis=0)
     used = np.flatnonzero(spread > 0)
     scaled = gaps[:, used] / spread[used]
@@ -210,15 +213,17 @@ def _learnt(gaps: np.ndarray, names: Sequence[str], penalty: float) -> np.ndarra
 
     def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
         margin = scaled @ weights
-        value = np.logaddexp(0.0, -margin).mean() + penalty * weights @ weights / len(scaled)
+        away = weights - before
+        value = np.logaddexp(0.0, -margin).mean() + penalty * away @ away
         share = -1.0 / (1.0 + np.exp(np.minimum(margin, 700.0)))
-        slope = share @ scaled / len(scaled) + 2 * penalty * weights / len(scaled)
+        slope = share @ scaled / len(scaled) + 2 * penalty * away
         return float(value), slope
 
-    start = np.full(used.size, _LEAST_LM)
+    before = old[used] * spread[used]
+    start = np.maximum(before, [_LEAST_LM if low is not None else -np.inf for low, _ in bounds])
     with threadpool_limits(1):  # sums in one order, whatever the cores
         found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds)
-    weights = np.zeros(len(names))
+    weights = old.copy()
     weights[used] = found.x / spread[used]
     if features.LM in names:
         place = list(names).index(features.LM)
