@@ -50,7 +50,7 @@ class RuleAligner:
 
     >>> from distsim import RuleScorer
     >>> _ = (folder / "bare").write_text("[X] ||| the king ||| the queen ||| p=1\\n")
-    >>> scorer = RuleScorer([("sim_ngram", table)], RuleAligner("all"))
+    >>> scorer = RuleScorer([("sim_ngram", table)], aligner=RuleAligner("all"))
     """
 
     def __init__(self, align: Align = "missing", learnt: LinkModel | None = None) -> None:
