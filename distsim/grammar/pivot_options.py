@@ -86,6 +86,7 @@ class PivotReport:
         features: the names written.
         notes: what the columns were found to be.
 
+    >>> from distsim import pivot_grammar
     >>> rules = "[NN] ||| rede ||| address |||\\n[NN] ||| rede ||| speech |||\\n"
     >>> _ = (folder / "de").write_text(rules)
     >>> report = pivot_grammar(folder / "de", folder / "en")
