@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from distsim import CorpusIndex, DistsimError, InputError, Selection, sign
-from distsim.cluster.spark import murmur3, sign_on_spark
+from distsim.cluster.spark import _by_range, murmur3, sign_on_spark
 from distsim.signatures.recipe import PRESETS
 from tests.conftest import random_sentences, write_lines
 from tests.test_cluster import same_artifacts
@@ -63,7 +63,7 @@ def test_two_workers_make_the_table_of_one_machine(spark, tmp_path, files, prese
     one = sign(index, tmp_path / "one.table", PRESETS[preset], SELECTION).path
     report = sign_on_spark(
         files, tmp_path / "many.table", tmp_path / "work", PRESETS[preset], SELECTION,
-        spark=spark, part_bytes=1, n_ranges=2, keep_index=tmp_path / "parts",
+        spark=spark, part_bytes=1, n_ranges=3, keep_index=tmp_path / "parts",
     )  # fmt: skip
     assert same_artifacts(Path(one), tmp_path / "many.table")
     assert report.tokens == index.n_tokens and sum(report.shuffled.values()) > 0
@@ -85,8 +85,17 @@ def test_what_a_worker_finds_at_fault_is_one_sentence_here(spark, tmp_path, file
 
 @pytest.mark.extra
 def test_salts_are_sparks_own_hashes(spark):
-    rows = spark.sql("select pmod(hash(cast(id as int)), 4294967296) as h from range(20)").collect()
+    rows = spark.sql("select hash(cast(id as int)) as h from range(20)").collect()
     assert [row.h for row in rows] == [murmur3(number) for number in range(20)]
+
+
+@pytest.mark.extra
+@pytest.mark.parametrize("n_ranges", [1, 3, 5, 7, 12])
+def test_each_range_has_a_partition_of_its_own(spark, n_ranges):
+    wanted = list(range(1, n_ranges + 1))
+    frame = spark.createDataFrame([(n, bytearray()) for n in wanted * 2], "key int, packet binary")
+    found = _by_range(frame, wanted).rdd.glom().collect()
+    assert sorted([row.key for row in rows] for rows in found) == [[n, n] for n in wanted]
 
 
 def test_without_spark_there_is_one_sentence(tmp_path, files, monkeypatch):

@@ -282,10 +282,10 @@ def _by_range(rows: "DataFrame", wanted: Sequence[int]) -> "DataFrame":
 
 
 def murmur3(number: int, seed: int = 42) -> int:
-    """Return Spark's hash of a whole number of 32 bits, made 0 or more as `pmod` does.
+    """Return Spark's hash of a whole number of 32 bits, with its sign.
 
     >>> murmur3(0), murmur3(1)
-    (933211791, 3735386339)
+    (933211791, -559580957)
     """
     mask = 0xFFFFFFFF
 
@@ -297,7 +297,8 @@ def murmur3(number: int, seed: int = 42) -> int:
     state ^= 4
     state = (state ^ (state >> 16)) * 0x85EBCA6B & mask
     state = (state ^ (state >> 13)) * 0xC2B2AE35 & mask
-    return state ^ (state >> 16)
+    state ^= state >> 16
+    return state - (1 << 32) if state >> 31 else state
 
 
 @contextmanager
