@@ -3,6 +3,7 @@
 import gzip
 import importlib.util
 import json
+from functools import partial
 
 import pytest
 
@@ -11,6 +12,7 @@ from distsim.corpus import annotated as annotated_files
 from distsim.corpus import annotating, spacy_text
 from distsim.corpus.annotated import read_annotated
 from distsim.corpus.annotating import annotate
+from distsim.corpus.blocks import read_blocks
 from distsim.corpus.line_files import write_line_files
 from distsim.corpus.stanza_text import StanzaAnnotator, conllu_text
 from distsim.corpus.trees import TreeReader
@@ -201,6 +203,16 @@ TREES = """# constituency = (ROOT (S (NP a) (VP b)))
 2.1\te\te\tX\tDT\t_\t1\tx\t_\t_
 
 """
+
+
+def test_a_sentence_that_spans_two_blocks(tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        "distsim.corpus.line_files.read_blocks", partial(read_blocks, block_bytes=16)
+    )
+    (tmp_path / "a.conllu").write_text(TREES)
+    tags = tmp_path / "tags"
+    assert write_line_files(tmp_path / "a.conllu", None, tags) == (2, 1)
+    assert tags.read_text() == "NN VERB\nIN DT\n"
 
 
 def test_trees_and_tags_line_by_line(tmp_path):

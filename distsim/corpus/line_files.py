@@ -57,7 +57,8 @@ def _sentences(annotated: str | Path) -> Iterator[tuple[str, list[str]]]:
     """Yield (bracketed tree or nothing, tags) of every sentence."""
     tree, tags = "", []
     for block in read_blocks(find_sources([annotated])):
-        for line in block.text.decode().split("\n"):
+        # What a last line end leaves behind is no empty line: the sentence may go on behind it.
+        for line in block.text.decode().removesuffix("\n").split("\n"):
             if line.startswith(_TREE):
                 tree = line[len(_TREE) :]
             elif line and line[0] != "#":
