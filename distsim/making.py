@@ -151,8 +151,8 @@ def make_grammar(
     >>> _ = (folder / "en").write_text("the king\\nthe monarch\\nthe king laughed\\n" * 9)
     >>> _ = (folder / "de").write_text("der könig\\nder könig\\nder könig lachte\\n" * 9)
     >>> made = make_grammar([(folder / "en", folder / "de")], index.path, folder / "grammar")
-    >>> sorted({(rule.source, rule.target) for rule in made.best})
-    [('the king', 'the monarch'), ('the monarch', 'the king')]
+    >>> made.lines()[0]
+    'bitext-1: 27 sentence pairs, 63 links'
     """
     options = options or MakeOptions()
     if not bitexts:

@@ -146,7 +146,7 @@ def test_a_failure_while_signing_leaves_the_old_table_and_its_projection(index, 
     def fails(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("distsim.signatures.sign._Signing.write", fails)
+    monkeypatch.setattr("distsim.signatures.sign.Signing.write", fails)
     with pytest.raises(KeyboardInterrupt):
         sign(index, recipe=replace(RECIPE, seed=2), selection=SOME)
     assert faults.snapshot(index.path) == before

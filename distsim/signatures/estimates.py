@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 EstimateName = Literal["bits", "asymmetric", "restored"]
 ESTIMATES: tuple[str, ...] = get_args(EstimateName)
 CORRELATION = 0.3  # of a phrase's own vector with its words', about; errors hardly depend on it
+_ROUNDING = 1e-6  # of the dot product of two float32 vectors of length 1
 _REACH, _STEPS = 8.0, 1024
 
 
@@ -158,6 +159,7 @@ class Estimator:
                 frozen(first.vectors), frozen(first.fidelities), frozen(second.vectors),
                 frozen(second.fidelities), frozen(a), frozen(b), out,
             )  # fmt: skip
+            out[out > 1.0 - _ROUNDING] = 1.0  # a phrase beside itself
             return out
         n_bits = self._table.n_bits
         distances = hamming.distances_to(first.bits[a], second.bits[b])
