@@ -257,7 +257,8 @@ _SETTINGS = {
 
 
 def _one(request: Request, name: str) -> str:
-    return request.query_params.get(name, "")
+    value: str = request.query_params.get(name, "")
+    return value
 
 
 def _checked(text: str, most: int) -> None:

@@ -24,7 +24,7 @@ _MMAP_THRESHOLD, _ARENA_MAX = -3, -8  # names of mallopt(3)
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
-class _Server(uvicorn.Server):
+class _Server(uvicorn.Server):  # type: ignore[misc]  # of an extra, which may not be there
     """A server that ends of itself when it is asked to, with what was asked answered."""
 
     @contextmanager
