@@ -232,6 +232,13 @@ def test_the_command_line(made, tmp_path, run):
         status=1,
     )  # fmt: skip
     assert "out, line 1: was begun with other settings" in told
+    (tmp_path / "out").unlink()
+    for foreign in (b"a file of somebody's\n1\tone\n1\ttwo\n", b"x\nno number\n"):
+        (tmp_path / "out.part").write_bytes(foreign)
+        where = ["-o", tmp_path / "out"]
+        _, told = run("rewrite", made / "pack", tmp_path / "in", *options, *where, status=1)
+        assert "out.part, line 1: was begun with other settings" in told
+        assert (tmp_path / "out.part").read_bytes() == foreign
     as_json, _ = run("rewrite", made / "pack", tmp_path / "in", *options, "--json", "--why")
     records = [json.loads(line) for line in as_json.splitlines()]
     assert records[1]["fault"] and records[0]["rewritings"][0]["features"]["LM"] < 0

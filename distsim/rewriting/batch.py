@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -156,29 +155,16 @@ def rewrite_file(
     if path.exists():
         require_head(path, head)
         return
-    part = path.with_name(path.name + ".part")
-    done = 0
-    with suppress(FileNotFoundError):
-        done = _cut_last(part, as_json)
-    with resumable_lines(path, head) as out:
-        for answer in answers(rewriter, tasks[done:], n, jobs):
+    with resumable_lines(path, head, _line_of_json if as_json else _line_of_row) as out:
+        for answer in answers(rewriter, tasks[out.done :], n, jobs):
             lines = answer_lines(answer, why=why, as_json=as_json)
             out.write("".join(f"{line}\n" for line in lines).encode(errors="replace"))
             yield answer
 
 
-def _cut_last(part: Path, as_json: bool) -> int:
-    """Cut the last sentence off a part, perhaps not whole; return how many stand before it."""
-    text = part.read_bytes()
-    lines = text[: text.rfind(b"\n") + 1].splitlines(keepends=True)
-    numbers = []
-    for line in lines[1:]:
-        number = json.loads(line)["line"] if as_json else line.partition(b"\t")[0]
-        numbers.append(int(number))
-    if not numbers:
-        return 0
-    last = numbers[-1]
-    kept = 1 + numbers.index(last)
-    with open(part, "r+b") as file:
-        file.truncate(sum(map(len, lines[:kept])))
-    return last - 1
+def _line_of_json(line: bytes) -> int:
+    return int(json.loads(line)["line"])
+
+
+def _line_of_row(line: bytes) -> int:
+    return int(line.partition(b"\t")[0])

@@ -4,7 +4,7 @@ import fcntl
 import gzip
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -118,21 +118,23 @@ def open_output(path: str | Path) -> Iterator[LineWriter]:
 
 
 class ResumableLines:
-    """A file of lines under a head, in the making; `done` lines stand in it already."""
+    """A file of lines under a head, in the making; `done` records stand in it already."""
 
     def __init__(self, stream: BinaryIO, done: int) -> None:
         self._stream = stream
         self.done = done
 
-    def write(self, line: bytes) -> None:
-        """Write the next line; it is kept from here on, also when the run is killed."""
-        self._stream.write(line)
+    def write(self, record: bytes) -> None:
+        """Write the next record; it is kept from here on, also when the run is killed."""
+        self._stream.write(record)
         self._stream.flush()
         self.done += 1
 
 
 @contextmanager
-def resumable_lines(path: Path, head: bytes) -> Iterator[ResumableLines]:
+def resumable_lines(
+    path: Path, head: bytes, record_of: Callable[[bytes], object] | None = None
+) -> Iterator[ResumableLines]:
     """Write a file line by line; a run that is stopped leaves `<path>.part` to go on with.
 
     The part becomes the file when the block ends well.
@@ -140,6 +142,8 @@ def resumable_lines(path: Path, head: bytes) -> Iterator[ResumableLines]:
     Arguments:
         head: the first line, which says what the others depend on; a part is continued only
             under the same one.
+        record_of: tells which record a line is of, where one may have several lines; the last
+            record of a part may then lack some, and is written again. A line each where None.
 
     Raises:
         InputError: the part has another head, or another process is writing it.
@@ -152,7 +156,7 @@ def resumable_lines(path: Path, head: bytes) -> Iterator[ResumableLines]:
             raise InputError(
                 f"{path}: another process is writing it: wait until it is done"
             ) from None
-        yield ResumableLines(file, _whole_lines(file, part, head))
+        yield ResumableLines(file, _whole_records(file, part, head, record_of))
         file.flush()
         os.fsync(file.fileno())
         os.replace(part, path)
@@ -173,8 +177,10 @@ def require_head(path: Path, head: bytes) -> None:
         )
 
 
-def _whole_lines(file: BinaryIO, part: Path, head: bytes) -> int:
-    """Cut a file after its last whole line and return how many stand there under its head."""
+def _whole_records(
+    file: BinaryIO, part: Path, head: bytes, record_of: Callable[[bytes], object] | None
+) -> int:
+    """Cut a file after its last whole record and return how many stand there under its head."""
     file.seek(0)
     written = file.read()
     whole = written[: written.rfind(b"\n") + 1]
@@ -184,6 +190,12 @@ def _whole_lines(file: BinaryIO, part: Path, head: bytes) -> int:
         file.flush()
         return 0
     require_head(part, head)
-    file.truncate(len(whole))
-    file.seek(len(whole))
-    return whole.count(b"\n") - 1
+    size, done = len(whole), whole.count(b"\n") - 1
+    if record_of is not None and done:
+        lines = [line + b"\n" for line in whole.split(b"\n")[:-1]]
+        records = [record_of(line) for line in lines[1:]]
+        first = records.index(records[-1])
+        size, done = sum(map(len, lines[: 1 + first])), len(set(records[:first]))
+    file.truncate(size)
+    file.seek(size)
+    return done
