@@ -3,7 +3,7 @@
 import numpy as np
 
 from distsim.kernels.compiled import compiled
-from distsim.kernels.hashing import START, finish, step
+from distsim.kernels.hashing import START, finish, first_not_below, step
 
 _SPACE = 32
 
@@ -64,14 +64,7 @@ def compose_rows(sums, text, ends, strengths, hashes, weights, vectors, trust):
                 continue
             wanted = finish(state)
             state = START
-            low = 0
-            high = hashes.size
-            while low < high:
-                middle = (low + high) >> 1
-                if hashes[middle] < wanted:
-                    low = middle + 1
-                else:
-                    high = middle
+            low = first_not_below(hashes, wanted, 0, hashes.size)
             if low < hashes.size and hashes[low] == wanted:
                 weight = weights[low]
                 for k in range(n_bits):

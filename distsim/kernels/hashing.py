@@ -84,19 +84,24 @@ def number_hashes(hashes, keys, values, next_number, first_seen):
 
 
 @compiled
+def first_not_below(keys, key, low, high):
+    """Return the first place in keys[low:high], which ascend, that is not below key; else high."""
+    while low < high:
+        middle = (low + high) >> 1
+        if keys[middle] < key:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@compiled
 def find_sorted(sorted_hashes, wanted):
     """Return the first index of each wanted hash in sorted_hashes, -1 where absent; int64."""
     out = np.empty(wanted.size, np.int64)
     for i in range(wanted.size):
         key = wanted[i]
-        low = 0
-        high = sorted_hashes.size
-        while low < high:
-            middle = (low + high) >> 1
-            if sorted_hashes[middle] < key:
-                low = middle + 1
-            else:
-                high = middle
+        low = first_not_below(sorted_hashes, key, 0, sorted_hashes.size)
         out[i] = low if low < sorted_hashes.size and sorted_hashes[low] == key else -1
     return out
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from distsim.kernels.alignment import JUMP_ZERO
 from distsim.kernels.compiled import compiled
+from distsim.kernels.hashing import first_not_below
 
 U = np.uint64
 
@@ -22,19 +23,6 @@ def name_co_occurrences(source, source_starts, target, target_starts, cells, n):
                 keys[cells[cell]] = U(source[k]) << U(32) | U(target[t])
                 cell += 1
     return keys
-
-
-@compiled
-def _find(keys, key):
-    low = 0
-    high = keys.size
-    while low < high:
-        middle = (low + high) >> 1
-        if keys[middle] < key:
-            low = middle + 1
-        else:
-            high = middle
-    return low
 
 
 @compiled
@@ -77,7 +65,7 @@ def link_posteriors(
             for i in range(length):
                 e = source[first + i]
                 key = U(e) << U(32) | U(target[begin + j])
-                k = _find(keys, key)
+                k = first_not_below(keys, key, 0, keys.size)
                 if k < keys.size and keys[k] == key:
                     word[j, i] = some * chances[k]
                 else:
@@ -161,10 +149,10 @@ def links_both_find(
                     continue
                 e = U(english[first + i])
                 f = U(other[begin + j])
-                k = _find(keys, e << U(32) | f)
+                k = first_not_below(keys, e << U(32) | f, 0, keys.size)
                 if k == keys.size or keys[k] != e << U(32) | f:
                     continue
-                back = _find(keys_back, f << U(32) | e)
+                back = first_not_below(keys_back, f << U(32) | e, 0, keys_back.size)
                 if chances[k] * chances_back[back] >= least_chance * least_chance:
                     pairs[size, 0] = i
                     pairs[size, 1] = j

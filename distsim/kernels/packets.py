@@ -3,7 +3,7 @@
 import numpy as np
 
 from distsim.kernels.compiled import compiled
-from distsim.kernels.hashing import SPACE, START, extend, finish, step
+from distsim.kernels.hashing import SPACE, START, extend, finish, first_not_below, step
 
 
 @compiled
@@ -58,14 +58,7 @@ def count_phrases(rows, common, longest, text, offsets):
 def _find_key(keys, starts, bits, key):
     """Return the place of a key among sorted ones with buckets by leading bits, -1 if absent."""
     bucket = np.int64(key >> np.uint64(64 - bits))
-    low = starts[bucket]
-    high = starts[bucket + 1]
-    while low < high:
-        middle = (low + high) >> 1
-        if keys[middle] < key:
-            low = middle + 1
-        else:
-            high = middle
+    low = first_not_below(keys, key, starts[bucket], starts[bucket + 1])
     if low < starts[bucket + 1] and keys[low] == key:
         return low
     return -1

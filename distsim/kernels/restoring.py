@@ -3,7 +3,7 @@
 import numpy as np
 
 from distsim.kernels.compiled import compiled
-from distsim.kernels.hashing import START, finish, step
+from distsim.kernels.hashing import START, finish, first_not_below, step
 
 _SPACE = 32
 FIDELITY_OF_BITS = 2.0 / np.pi  # |E[x | its signs]|^2 for a unit vector of many dimensions
@@ -12,14 +12,7 @@ FIDELITY_OF_BITS = 2.0 / np.pi  # |E[x | its signs]|^2 for a unit vector of many
 @compiled
 def _add_word(wanted, hashes, weights, vectors, halves, total):
     """Add weight * vector of the word with this hash; return whether it has one."""
-    low = 0
-    high = hashes.size
-    while low < high:
-        middle = (low + high) >> 1
-        if hashes[middle] < wanted:
-            low = middle + 1
-        else:
-            high = middle
+    low = first_not_below(hashes, wanted, 0, hashes.size)
     if low == hashes.size or hashes[low] != wanted:
         return False
     weight = np.float32(weights[low])

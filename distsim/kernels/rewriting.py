@@ -7,6 +7,7 @@ from 0 on, -1 and -2 for what stands in the first and the second gap of the sour
 import numpy as np
 
 from distsim.kernels.compiled import compiled
+from distsim.kernels.hashing import first_not_below
 from distsim.kernels.ngram_model import log_probability
 
 NO = -1
@@ -19,14 +20,7 @@ _STATE = 3  # where the words of an item's row begin
 @compiled
 def _child(children, symbols, node, symbol):
     """Return the child of a trie's node by a symbol, -1 where there is none."""
-    low = np.int64(children[node])
-    high = np.int64(children[node + 1])
-    while low < high:
-        middle = (low + high) >> 1
-        if symbols[middle] < symbol:
-            low = middle + 1
-        else:
-            high = middle
+    low = first_not_below(symbols, symbol, np.int64(children[node]), np.int64(children[node + 1]))
     if low < children[node + 1] and symbols[low] == symbol:
         return low
     return np.int64(NO)

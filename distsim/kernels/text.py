@@ -11,7 +11,7 @@ line_stops: the number of tokens up to the end of each line, int64.
 import numpy as np
 
 from distsim.kernels.compiled import compiled
-from distsim.kernels.hashing import START, extend, finish
+from distsim.kernels.hashing import START, extend, finish, first_not_below
 
 # Classes of characters, in the table that corpus/characters.py makes.
 OTHER, SPACE, NEWLINE = 0, 1, 2
@@ -113,14 +113,7 @@ def cut_white_space(text, classes):
 
 @compiled
 def _in_sorted(values, value):
-    low = 0
-    high = values.size
-    while low < high:
-        middle = (low + high) >> 1
-        if values[middle] < value:
-            low = middle + 1
-        else:
-            high = middle
+    low = first_not_below(values, value, 0, values.size)
     return low < values.size and values[low] == value
 
 
