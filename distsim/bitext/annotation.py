@@ -160,7 +160,4 @@ def _lines_for(
 
 def _split(block: Block, source: Source) -> list[str]:
     refuse_nul(block, source.path)
-    lines = block.text.decode().split("\n")
-    if lines[-1] == "":
-        lines.pop()
-    return lines
+    return block.lines()

@@ -153,10 +153,7 @@ def read_lines(path: str) -> Iterator[str]:
     if Path(path).is_dir():
         raise InputError(f"{path}: is a folder, wanted a file: name one")
     for block in read_blocks(find_sources([path])):
-        lines = block.text.decode().split("\n")
-        if lines[-1] == "":
-            lines.pop()
-        yield from (line.removesuffix("\r") for line in lines)
+        yield from (line.removesuffix("\r") for line in block.lines())
 
 
 def asked_phrases(phrases: Sequence[str] | None, file: str | None) -> list[Asked]:

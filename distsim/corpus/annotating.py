@@ -105,7 +105,7 @@ def _pieces(sources: Sequence[Source]) -> Iterator[list[str]]:
     lines: list[str] = []
     size = 0
     for block in read_blocks(sources):
-        for line in block.text.decode().split("\n"):
+        for line in block.lines():
             if line.strip():
                 lines.append(line.strip())
                 size += len(line)

@@ -23,6 +23,13 @@ class Block:
     source: int
     first_line: int
 
+    def lines(self) -> list[str]:
+        """Return the lines without their newlines; what stands behind the last one is no line."""
+        lines = self.text.decode().split("\n")
+        if lines[-1] == "":
+            lines.pop()
+        return lines
+
 
 def read_blocks(
     sources: Sequence[Source],

@@ -48,9 +48,7 @@ def read_conllu(blocks: Iterable[Block], sources: Sequence[Source]) -> Iterator[
             lines, first, source = [], block.first_line, block.source
             parser.new_document()
         file = sources[source].path
-        pieces = block.text.decode().split("\n")
-        if pieces[-1] == "":
-            pieces.pop()
+        pieces = block.lines()
         begin = 0
         for end in [i for i, text in enumerate(pieces) if not text or text == "\r"]:
             lines += pieces[begin:end]
@@ -424,7 +422,7 @@ def _real_governors(
 
 def first_text(block: Block) -> tuple[str, int]:
     """Return the first line that is neither blank nor a comment, and its number; or nothing."""
-    for number, line in enumerate(block.text.decode().split("\n"), block.first_line):
+    for number, line in enumerate(block.lines(), block.first_line):
         if line.strip() and not line.startswith("#"):
             return line, number
     return "", 0

@@ -57,8 +57,7 @@ def _sentences(annotated: str | Path) -> Iterator[tuple[str, list[str]]]:
     """Yield (bracketed tree or nothing, tags) of every sentence."""
     tree, tags = "", []
     for block in read_blocks(find_sources([annotated])):
-        # What a last line end leaves behind is no empty line: the sentence may go on behind it.
-        for line in block.text.decode().removesuffix("\n").split("\n"):
+        for line in block.lines():
             if line.startswith(_TREE):
                 tree = line[len(_TREE) :]
             elif line and line[0] != "#":
@@ -75,10 +74,7 @@ def _by_line(
 ) -> Iterator[tuple[str, list[str]]]:
     sources = find_sources(lines_of)
     for block in read_blocks(sources):
-        lines = block.text.decode().split("\n")
-        if lines[-1] == "":
-            lines.pop()
-        for number, line in enumerate(lines, block.first_line):
+        for number, line in enumerate(block.lines(), block.first_line):
             n_tokens = len(line.split())
             found = next(sentences, ("", [])) if n_tokens else ("", [])
             if len(found[1]) != n_tokens:

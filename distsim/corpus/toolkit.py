@@ -39,7 +39,7 @@ def read_toolkit(blocks: Iterable[Block], sources: Sequence[Source]) -> Iterator
     trees = TreeReader()
     for block in blocks:
         file = sources[block.source].path
-        for line, text in enumerate(block.text.decode().split("\n"), block.first_line):
+        for line, text in enumerate(block.lines(), block.first_line):
             if text.strip():
                 try:
                     yield _sentence(text.rstrip("\r"), normal, trees, file, line)

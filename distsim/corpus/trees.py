@@ -86,10 +86,7 @@ def read_trees(sources: Sequence[Source]) -> Iterator[tuple[Tree | None, str, in
     reader = TreeReader()
     for block in read_blocks(sources):
         file = sources[block.source].path
-        lines = block.text.decode().split("\n")
-        if lines[-1] == "":
-            lines.pop()
-        for line, text in enumerate(lines, block.first_line):
+        for line, text in enumerate(block.lines(), block.first_line):
             if not text.strip():
                 yield None, file, line
                 continue

@@ -147,7 +147,7 @@ def _lines(path: str) -> list[tuple[int, str]]:
         raise InputError(f"{path}: is a folder, wanted a file of judged pairs: name one")
     lines: list[tuple[int, str]] = []
     for block in read_blocks(find_sources([path])):
-        for number, text in enumerate(block.text.decode().split("\n"), block.first_line):
+        for number, text in enumerate(block.lines(), block.first_line):
             if text.strip() and not text.startswith("#"):
                 lines.append((number, text.rstrip("\r")))
     if not lines:
