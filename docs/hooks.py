@@ -67,7 +67,7 @@ def names() -> str:
     """Return a page of every public name, by the part of the library that it belongs to."""
     import distsim
 
-    left = {name: home for name, home in distsim.home_of_names().items()}
+    left = distsim.home_of_names()
     page = ["# Python", "", "All of these are imported from `distsim`.", ""]
     for title, folders in _PARTS.items():
         page += [f"## {title}", ""]

@@ -21,6 +21,10 @@ class Tool(StrEnum):
     SPACY = "spacy"
 
 
+PlainFormatOption = Annotated[
+    TextFormat,
+    typer.Option("--format", help="text: running text; lines: tokenised, a sentence a line."),
+]
 ToolOption = Annotated[Tool, typer.Option("--with", help="What annotates plain text.")]
 
 
@@ -32,10 +36,7 @@ def annotate(
     tool: ToolOption = Tool.STANZA,
     models: ModelsOption = None,
     processors: ProcessorsOption = None,
-    text_format: Annotated[
-        TextFormat,
-        typer.Option("--format", help="text: running text; lines: tokenised, a sentence a line."),
-    ] = TextFormat.TEXT,
+    text_format: PlainFormatOption = TextFormat.TEXT,
     trees: Annotated[
         str | None,
         typer.Option(metavar="FILE", help="Write the bracketed trees too, one a sentence."),

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from distsim.cli.annotate import Tool, ToolOption, chosen_annotator
+from distsim.cli.annotate import PlainFormatOption, Tool, ToolOption, chosen_annotator
 from distsim.cli.console import ForceOption, counted, may_replace, progress_bar, put, say
 from distsim.cli.grammar_options import FormatOption, OnError, OnErrorOption
 from distsim.cli.groups import OptionGroup, grouped
@@ -92,12 +92,7 @@ def sign(
     weighed: WeightingOptions,
     phrases: PhraseOptions,
     corpus: CorpusOptions,
-    master: Annotated[
-        str | None,
-        typer.Option(
-            metavar="URL", help="spark://..., yarn, k8s://..., local[4]; else Spark's own."
-        ),
-    ] = None,
+    master: MasterOption = None,
     keep_index: Annotated[
         str | None,
         typer.Option(metavar="FOLDER", help="Keep the parts' indexes there, to be asked as one."),
@@ -189,10 +184,7 @@ def annotate(
     tool: ToolOption = Tool.STANZA,
     models: ModelsOption = None,
     processors: ProcessorsOption = None,
-    text_format: Annotated[
-        TextFormat,
-        typer.Option("--format", help="text: running text; lines: tokenised, a sentence a line."),
-    ] = TextFormat.TEXT,
+    text_format: PlainFormatOption = TextFormat.TEXT,
     master: MasterOption = None,
 ) -> None:
     """Annotate the parts of a text, a task each, into files of CoNLL-U that are packed.

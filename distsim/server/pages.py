@@ -37,7 +37,8 @@ _KEPT_SECONDS = 31_536_000  # of what stands under a name that changes with it
 class Panel:
     """A part of a page: what it is called, explained in a sentence, and by what it is answered.
 
-    name: of its template. waits: it is asked for when the page stands.
+    name: in addresses. endpoint: whose answer it shows, by the template of that name. waits: it
+    is asked for when the page stands.
     """
 
     name: str
