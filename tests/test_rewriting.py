@@ -1,6 +1,7 @@
 """Rewriting: the decoder against every derivation, its constraints, batches, what it refuses."""
 
 import json
+import math
 import random
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from distsim import CorpusIndex
 from distsim.errors import InputError, ParameterError
 from distsim.packs import GrammarIndex, PackOptions, pack_grammar
-from distsim.rewriting import RewriteOptions, Rewriter, Weights
+from distsim.rewriting import RewriteOptions, Rewriter, Weights, tuning
 from distsim.rewriting.language_model import ArpaModel, IndexModel
 from distsim.rewriting.sentence import Sentence
 from tests import naive_rewriting as naive
@@ -297,12 +298,14 @@ def test_a_pack_of_another_normaliser_is_read_through_the_model_s(tmp_path, made
     assert out.rstrip().split("\t")[3] in ("Zz town", "town")
 
 
-def test_tuning_finds_what_people_do(made, tmp_path, run):
+@pytest.mark.parametrize("learner", ["expected", "pro"])
+def test_tuning_finds_what_people_do(made, tmp_path, run, learner):
     sources = ["the old king of the city slept", "the city and the king", "old city", "the city"]
     (tmp_path / "source").write_text("".join(f"{one}\n" for one in sources))
     (tmp_path / "people").write_text("".join(f"{one.replace('city', 'town')}\n" for one in sources))
     files = ["tune", made / "pack", tmp_path / "source", "--references", tmp_path / "people",
-             "--index", made / "index", "--weights", made / "weights", "--pops", "10"]  # fmt: skip
+             "--index", made / "index", "--weights", made / "weights", "--pops", "10",
+             "--learner", learner]  # fmt: skip
     more = ["-n", "20", "--iterations", "4"]
     _, told = run(*files, *more, "-o", tmp_path / "one", "-j", "1")
     assert "iteration 1: sari" in told
@@ -323,6 +326,60 @@ def test_tuning_finds_what_people_do(made, tmp_path, run):
         assert "\np\t" not in (tmp_path / objective).read_text()
     _, told = run(*files, "-n", "0", "-o", tmp_path / "three", status=1)
     assert "--n 0: choose 1 or more" in told and not (tmp_path / "three").exists()
+
+
+def test_what_is_to_be_expected_of_lists_and_its_slope():
+    draw = np.random.default_rng(1)
+    known = [
+        {str(k): (draw.normal(size=3), float(draw.random())) for k in range(size)}
+        for size in (1, 2, 5)
+    ]
+    lists = tuning._Lists.of(known)
+    spread, weights = np.array([2.0, 0.5, 1.0]), np.array([0.3, -0.7, 0.2])
+    loss = tuning._unexpected(lists, 0.01, np.arange(3), spread, np.zeros(3))
+    total = 0.0  # by hand: p of a list's rewriting is as e to its weights times its features
+    for one in known[1:]:
+        chances = [math.exp(float(row / spread @ weights)) for row, _ in one.values()]
+        total += sum(p * score for p, (_, score) in zip(chances, one.values(), strict=True)) / sum(
+            chances
+        )
+    value, slope = loss(weights)
+    assert value == pytest.approx(0.01 * weights @ weights - total / 2)
+    for k in range(3):
+        step = np.eye(3)[k] * 1e-6
+        around = (loss(weights + step)[0] - loss(weights - step)[0]) / 2e-6
+        assert slope[k] == pytest.approx(around, abs=1e-7)
+
+
+def test_features_of_the_whole_rank_a_list_again(made):
+    text = "the old king of the city slept"
+    plain = rewriter_of(made).rewrite(text, 400)
+    whole = {"Unchanged": -3.0, "TwoChanges": -1.0, "MoreChanges": -1.5}
+    found = rewriter_of(made, weights=WEIGHTS | whole, ranked_again=400).rewrite(text, 400)
+    assert {one.sentence for one in found} == {one.sentence for one in plain}
+    assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
+    before = {one.sentence: one for one in plain}
+    for one in found:
+        counted = [one.features.get(name, 0.0) for name in whole]
+        changes = sum(step.before != step.after for step in one.steps)
+        assert counted == [one.sentence == text, changes > 1, changes > 2]
+        own = sum(value * weight for value, weight in zip(counted, whole.values(), strict=True))
+        assert one.score == pytest.approx(before[one.sentence].score + own)
+    assert len(rewriter_of(made, weights=WEIGHTS | whole).rewrite(text, 2)) == 2
+
+
+def test_what_is_counted_of_a_rule(made):
+    steps = {
+        (step.before, step.after): step.features
+        for text in ("old king", "city")
+        for one in rewriter_of(made).rewrite(text, 100)
+        for step in one.steps
+    }
+    model = rewriter_of(made).model
+    city = steps["city", "town"]
+    assert city["SourceRarity"] == city["SourceRarest"] == pytest.approx(model.rarity(["city"])[0])
+    assert city["SourceChars"] == 4.0 and "SameStem" not in city and "Numbers" not in city
+    assert steps["old", "elderly"]["SourceChars"] == 3.0
 
 
 def test_phrases_hidden_behind_their_labels_come_back(made, tmp_path, run):

@@ -24,6 +24,13 @@ class Objective(StrEnum):
     PRECIS = "precis"
 
 
+class Learner(StrEnum):
+    """How weights are learnt from lists of rewritings."""
+
+    EXPECTED = "expected"
+    PRO = "pro"
+
+
 def tune(
     pack: Annotated[str, typer.Argument(metavar="PACK", help="Made by pack or make-grammar.")],
     source: Annotated[
@@ -42,6 +49,9 @@ def tune(
     objective: Annotated[
         Objective, typer.Option(help="sari: simplify; bleu; precis: shorten.")
     ] = Objective.SARI,
+    learner: Annotated[
+        Learner, typer.Option(help="expected: raise the objective's mean; pro: order pairs.")
+    ] = Learner.EXPECTED,
     phi: Annotated[float, typer.Option(help="precis: the words to stay, as a share.")] = 0.75,
     weights: Annotated[
         str | None, typer.Option(metavar="FILE", help="Where to begin; default: as rewrite's.")
@@ -52,7 +62,10 @@ def tune(
     ] = None,
     iterations: Annotated[int, typer.Option(help="Rewrite all so often at most.")] = 8,
     n: Annotated[int, typer.Option("-n", help="Rewritings of each sentence.")] = 100,
-    penalty: Annotated[float, typer.Option(help="L2: higher changes weights less.")] = 0.1,
+    penalty: Annotated[
+        float | None,
+        typer.Option(help="L2: higher trusts weights less.  [default: .001, pro .1]"),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Of the pairs drawn.")] = 1,
     span: SpanOption = 10,
     pops: PopsOption = 50,
@@ -60,7 +73,7 @@ def tune(
     delete: DeleteOption = True,
     jobs: JobsOption = None,
 ) -> None:
-    """Tune the weights of rewrite on sentences that people rewrote (PRO); same for any --jobs."""
+    """Tune the weights of rewrite on sentences that people rewrote; same for any --jobs."""
     from pathlib import Path
 
     from distsim.cli.opened import language_model
@@ -72,7 +85,8 @@ def tune(
     from distsim.rewriting.weights import Weights
 
     settings = TuneOptions(
-        objective=objective.value, phi=phi, iterations=iterations, n=n, penalty=penalty,
+        objective=objective.value, learner=learner.value, phi=phi, iterations=iterations, n=n,
+        penalty=penalty,
         without=tuple(one for one in (without or "").split(",") if one), seed=seed,
     )  # fmt: skip
     begin = Weights.read(weights) if weights is not None else None
@@ -95,7 +109,7 @@ def tune(
         f"{len(examples):,} sentences of {Path(source).name} with {len(people)} references each: "
         f"{100 * best:.2f}",
         f"grammar {rewriter.grammar.index.artifact.checksum[:12]}, language model {model.name}",
-        f"span {span}, pops {pops}, rules {rules}, n {n}, seed {seed}"
+        f"learner {learner.value}, span {span}, pops {pops}, rules {rules}, n {n}, seed {seed}"
         + (f", without {without}" if without else "") + (", with trees" if parsed else ""),
     )  # fmt: skip
     Weights(tuned.weights.values, notes).write(output)

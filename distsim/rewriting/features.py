@@ -19,11 +19,21 @@ RARITY_DIFF, RAREST_DIFF = (
     "RarestDiff",
 )  # mean and most of a rule's -ln p, after - before
 UNKNOWN_DIFF = "UnknownDiff"  # words that the language model has not, after - before
+SOURCE_RARITY, SOURCE_RAREST = "SourceRarity", "SourceRarest"  # -ln p before, summed and most
+SOURCE_CHARS = "SourceChars"  # letters of what is replaced
+SAME_STEM = "SameStem"  # one word for another that begins alike
+NUMBERS = "Numbers"  # words with digits that are replaced or put in
+
+# Of whole sentences: no part of a sentence tells, so the best of a list are ranked again by them.
+UNCHANGED = "Unchanged"  # the sentence as it was
+TWO_CHANGES, MORE_CHANGES = "TwoChanges", "MoreChanges"  # two places or more changed, three or more
+OF_WHOLE = (UNCHANGED, TWO_CHANGES, MORE_CHANGES)
 
 OF_SENTENCES = (LM, WORDS, GLUE, KEPT, UNKNOWN, DELETED, DELETED_RARITY, DELETIONS)
 OF_RULES = (
     RULES, "SourceWords", "TargetWords", "WordCountDiff", "CharCountDiff", "WordLenDiff",
-    "WordLogCR", "CharLogCR", RARITY_DIFF, RAREST_DIFF, UNKNOWN_DIFF,
+    "WordLogCR", "CharLogCR", RARITY_DIFF, RAREST_DIFF, UNKNOWN_DIFF, SOURCE_RARITY,
+    SOURCE_RAREST, SOURCE_CHARS, SAME_STEM, NUMBERS,
 )  # fmt: skip
 
 
@@ -50,6 +60,7 @@ class Side:
 
     words, chars: gaps counted as one of each. total, most: -ln p of its words, summed, and of
     the rarest. unknown: words that the language model has not. terminals: words without gaps.
+    stem: the number of its word's beginning, of one word alone. numbers: words with digits.
     """
 
     def __init__(
@@ -67,6 +78,7 @@ class Side:
         self.words = lengths.astype(np.float64)
         self.chars, self.total = added(0), added(1)
         self.unknown, self.terminals = added(2), added(3)
+        self.stem, self.numbers = added(4), added(5)
         self.most = np.zeros(lengths.size)
         np.maximum.at(self.most, owner, rows[:, 1])
 
@@ -91,8 +103,23 @@ def of_rules(source: Side, target: Side) -> dict[str, np.ndarray]:
         target.mean - source.mean,
         target.most - source.most,
         target.unknown - source.unknown,
+        source.total,
+        source.most,
+        source.chars,
+        (source.words == 1) & (target.words == 1) & (source.stem == target.stem),
+        source.numbers + target.numbers,
     )
     return dict(zip(OF_RULES, values, strict=True))
+
+
+def of_whole(changes: int, unchanged: bool) -> dict[str, float]:
+    """Return the features of a sentence in which so many places are changed.
+
+    >>> of_whole(2, unchanged=False)
+    {'TwoChanges': 1.0}
+    """
+    told = {UNCHANGED: unchanged, TWO_CHANGES: changes > 1, MORE_CHANGES: changes > 2}
+    return {name: 1.0 for name, holds in told.items() if holds}
 
 
 def vector(names: Sequence[str], values: dict[str, float]) -> np.ndarray:

@@ -17,6 +17,7 @@ from distsim.rewriting.weights import Weights
 X = "X"
 _GAP = re.compile(r"\[([^\[\]\s]*),(\d+)\]")
 _MOST_GAPS = 2
+_STEM = 4  # letters
 
 
 class Trie(NamedTuple):
@@ -67,7 +68,11 @@ class Grammar:
             [1 if gap else len(word) for gap, word in zip(self.is_gap, words, strict=True)]
         )
         unknown = (self.word_ids < 0) & ~self.is_gap
-        self._facts = np.column_stack([chars, rarity, unknown, ~self.is_gap]).astype(np.float64)
+        _, stems = np.unique([word[:_STEM].lower() for word in words], return_inverse=True)
+        numbers_in = np.array([any(map(str.isdigit, word)) for word in words]) & ~self.is_gap
+        self._facts = np.column_stack(
+            [chars, rarity, unknown, ~self.is_gap, stems, numbers_in]
+        ).astype(np.float64)
 
     @property
     def share_known(self) -> float:

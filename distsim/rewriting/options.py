@@ -17,6 +17,8 @@ class RewriteOptions:
         span: rules cover so many tokens at most; higher moves more, and takes longer.
         pops: so many combinations of a span are looked at; higher finds better sentences.
         rules: so many of a source side's rules are used, the best by their weights.
+        ranked_again: so many of a sentence's best are ranked again, where weights of features
+            ask for it that only a whole sentence has.
         looked_at: of those, so many are looked at, the best by the pack's order.
         deletes: words and constituents may be left out.
         length: the words kept, as a share of the sentence's; None asks for nothing.
@@ -28,6 +30,7 @@ class RewriteOptions:
     pops: int = 50
     rules: int = 20
     looked_at: int = 100
+    ranked_again: int = 50
     deletes: bool = True
     chunks: bool = False
     length: float | None = None
@@ -37,6 +40,7 @@ class RewriteOptions:
     def __post_init__(self) -> None:
         for name, low, high in (
             ("span", 1, 50), ("pops", 1, None), ("rules", 1, None), ("looked_at", 1, None),
+            ("ranked_again", 1, None),
         ):  # fmt: skip
             value = getattr(self, name)
             if value < low or (high is not None and value > high):

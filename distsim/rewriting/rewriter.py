@@ -99,6 +99,7 @@ class Rewriter:
                 "above 0, or every sentence is as good as another"
             )
         self._scores = self.grammar.scorer(self.weights)
+        self._ranks_again = any(self.weights.get(name) for name in features.OF_WHOLE)
 
     def with_weights(self, weights: Weights) -> "Rewriter":
         """Return a rewriter of the same grammar with other weights."""
@@ -111,7 +112,9 @@ class Rewriter:
     def feature_names(self) -> list[str]:
         """All features that can have a weight."""
         kinds = map(features.deleted, DELETED_KINDS)
-        return [*self.grammar.feature_names, *features.OF_SENTENCES, *kinds]
+        return [
+            *self.grammar.feature_names, *features.OF_SENTENCES, *features.OF_WHOLE, *kinds,
+        ]  # fmt: skip
 
     def rewrite(
         self, sentence: str, n: int = 10, *, tree: Tree | str | None = None
@@ -136,16 +139,24 @@ class Rewriter:
             return []
         problem = _Problem(self, parsed)
         if self.options.length is None:
-            found = list(islice(problem.answers(0.0), n))
+            found = self._best(problem, 0.0, n)
             return self._with_hidden(parsed, found, n) if self.options.chunks else found
         return self._of_length(problem, self.options.length, n)
+
+    def _best(self, problem: "_Problem", bonus: float, n: int) -> list[Rewriting]:
+        """Return the best of a search; of a longer list, where features of the whole count."""
+        if not self._ranks_again:
+            return list(islice(problem.answers(bonus), n))
+        found = list(islice(problem.answers(bonus), max(n, self.options.ranked_again)))
+        found.sort(key=lambda one: -one.score - bonus * one.features[features.WORDS])
+        return found[:n]
 
     def _with_hidden(self, sentence: Sentence, found: list[Rewriting], n: int) -> list[Rewriting]:
         """Return the best of a sentence's own rewritings and those of its copies with a label."""
         every = {one.sentence: one for one in reversed(found)}
         for copy in hidden(sentence):
             problem = _Problem(self, copy.sentence, copy.place)
-            for one in islice(problem.answers(0.0), n):
+            for one in self._best(problem, 0.0, n):
                 whole = self._put_back(one, copy)
                 known = every.get(whole.sentence)
                 if known is None or known.score < whole.score:
@@ -182,7 +193,7 @@ class Rewriter:
         low, high = -8.0, 8.0  # a word's bonus: too short, too long
         bonus = 0.0
         for _ in range(_LENGTH_TURNS):
-            best = list(islice(problem.answers(bonus), n))
+            best = self._best(problem, bonus, n)
             for one in best:
                 found.setdefault(one.sentence, one)
             if not best or len(best[0].sentence.split()) > wanted:
@@ -360,6 +371,8 @@ class _Problem:
             if rule < self._first_edit or isinstance(edit, Deletion):
                 score = sum(weights.get(name) * value for name, value in counted.items())
                 steps.append(Step(start, stop, before, after, label, score, counted))
+        changes = sum(step.before.lower() != step.after.lower() for step in steps)
+        total |= features.of_whole(changes, text == " ".join(self.sentence.tokens))
         total[features.WORDS] = float(len(symbols))
         total[features.LM] = self._rewriter.model.of_ids(self._word_ids[np.array(symbols)])
         score = sum(weights.get(name) * value for name, value in total.items())

@@ -1,7 +1,9 @@
-"""Sentences with references -> weights with which their rewritings score best: PRO.
+"""Sentences with references -> weights with which their rewritings score best.
 
-Hopkins and May 2011: of each sentence's n-best list pairs are drawn, and a logistic regression
-learns which one of a pair the objective puts first.
+By PRO (Hopkins and May 2011): of each sentence's n-best list pairs are drawn, and a logistic
+regression learns which one of a pair the objective puts first. Or by what is to be expected
+(Smith and Eisner 2006): weights make each list a distribution, under which the objective's mean
+is raised; it looks at the best of a list alone, not at how its bad ones are ordered.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,13 +23,20 @@ from distsim.rewriting.rewriter import Rewriter, Rewriting
 from distsim.rewriting.weights import Weights
 
 OBJECTIVES = ("sari", "bleu", "precis")
+LEARNERS = ("expected", "pro")
 _LEAST_LM = 1e-2
 _DRAWN = 2000  # pairs of a sentence, of which
 _KEPT = 50  # those that differ most are learnt from
 _LEAST_GAP = 0.01
-_MIX = 0.5  # of the new weights, the old ones being the rest
+_MIX = {"pro": 0.5, "expected": 1.0}  # of the new weights, the old ones being the rest
+_PENALTY = {"pro": 0.1, "expected": 1e-3}
+_MOST_STEPS = 200
+
+_LEAST_SPREAD = 1e-9
 
 Score = Callable[[Sequence[str]], float]
+Known = dict[str, tuple[np.ndarray, float]]  # features and objective, by sentence
+Loss = Callable[[np.ndarray], tuple[float, np.ndarray]]
 
 
 @dataclass(frozen=True)
@@ -35,22 +44,24 @@ class TuneOptions:
     """How weights are tuned.
 
     Arguments:
-        objective: `sari`, `bleu` or `precis`. phi: the compression of `precis`.
+        objective: `sari`, `bleu` or `precis`. learner: `expected` or `pro`.
+        phi: the compression of `precis`.
         precis_weight: how hard `precis` is on longer sentences (lambda; thesis 10, Joshua 5).
         iterations: so often all sentences are rewritten at most. n: rewritings of each.
-        penalty: L2 on the change of weights, of features scaled to vary by 1; higher changes
-            them less.
+        penalty: L2, of features scaled to vary by 1: of `pro` on the change of weights, .1 where
+            None; of `expected` on the weights, .001. Higher changes, or trusts, them less.
         without: features that get no weight; a name with * at its end stands for all that begin
             so.
         seed: of the pairs drawn.
     """
 
     objective: str = "sari"
+    learner: str = "expected"
     phi: float = 0.75
     precis_weight: float = PRECIS_LAMBDA
     iterations: int = 8
     n: int = 100
-    penalty: float = 0.1
+    penalty: float | None = None
     without: tuple[str, ...] = ()
     seed: int = 1
 
@@ -59,10 +70,12 @@ class TuneOptions:
             raise ParameterError(
                 f"`objective` {self.objective!r}: choose one of {', '.join(OBJECTIVES)}"
             )
+        if self.learner not in LEARNERS:
+            raise ParameterError(f"`learner` {self.learner!r}: choose one of {', '.join(LEARNERS)}")
         for name in ("iterations", "n"):
             if getattr(self, name) < 1:
                 raise ParameterError(f"`{name}` {getattr(self, name)}: choose 1 or more")
-        if self.penalty < 0:
+        if self.penalty is not None and self.penalty < 0:
             raise ParameterError(f"`penalty` {self.penalty}: choose 0 or more")
 
 
@@ -75,10 +88,10 @@ class Example(NamedTuple):
 
 
 class Round(NamedTuple):
-    """An iteration: the mean objective of the best rewritings, pairs learnt from, words' share."""
+    """An iteration: the mean objective of the best, rewritings known by then, words' share."""
 
     score: float
-    pairs: int
+    known: int
     ratio: float
 
 
@@ -128,7 +141,7 @@ def tune(
     names = [name for name in rewriter.feature_names if not _is_named(name, options.without)]
     kept = {name: rewriter.weights.get(name) for name in names}
     weights = Weights({name: value for name, value in kept.items() if value})
-    known: list[dict[str, tuple[np.ndarray, float]]] = [{} for _ in examples]
+    known: list[Known] = [{} for _ in examples]
     best: tuple[float, Weights] | None = None
     rounds: list[Round] = []
     words = sum(len(example.source.split()) for example in examples)
@@ -151,16 +164,19 @@ def tune(
         score = total / len(examples)
         if best is None or score > best[0]:
             best = score, weights
-        gaps = _pairs(known, options.seed * 1000 + turn)
-        rounds.append(Round(score, len(gaps), size / words))
+        rounds.append(Round(score, sum(map(len, known)), size / words))
         say(
             f"iteration {turn + 1}: {options.objective} {100 * score:.2f}, "
-            f"{size / words:.3f} of the words, {len(gaps):,} pairs, {fresh:,} new rewritings"
+            f"{size / words:.3f} of the words, {rounds[-1].known:,} rewritings, {fresh:,} new"
         )
-        if not fresh or not len(gaps) or turn + 1 == options.iterations:
+        if not fresh or turn + 1 == options.iterations:
             break
         old = features.vector(names, dict(weights.values))
-        mixed = _MIX * _learnt(gaps, names, options.penalty, old) + (1 - _MIX) * old
+        new = _learnt(known, names, options, old, turn)
+        if new is None:
+            break
+        mix = _MIX[options.learner]
+        mixed = mix * new + (1 - mix) * old
         weights = Weights(
             {name: float(value) for name, value in zip(names, mixed, strict=True) if value}
         )
@@ -180,7 +196,26 @@ def _is_named(name: str, chosen: Sequence[str]) -> bool:
     )
 
 
-def _pairs(known: Sequence[dict[str, tuple[np.ndarray, float]]], seed: int) -> np.ndarray:
+def _learnt(
+    known: Sequence[Known], names: Sequence[str], options: TuneOptions, old: np.ndarray, turn: int
+) -> np.ndarray | None:
+    """Return better weights than the old ones, float64 by feature; None where nothing tells."""
+    penalty = _PENALTY[options.learner] if options.penalty is None else options.penalty
+    if options.learner == "pro":
+        gaps = _pairs(known, options.seed * 1000 + turn)
+        if not len(gaps):
+            return None
+        spread = gaps.std(axis=0)
+        weights = _minimum(partial(_misjudged, gaps, penalty), names, spread, old)
+    else:
+        lists = _Lists.of(known)
+        if lists is None:
+            return None
+        weights = _minimum(partial(_unexpected, lists, penalty), names, lists.rows.std(axis=0), old)
+    return weights
+
+
+def _pairs(known: Sequence[Known], seed: int) -> np.ndarray:
     """Return differences of features, better minus worse, float64[pairs, features]."""
     gaps = []
     for number, rewritings in enumerate(known):
@@ -198,18 +233,44 @@ def _pairs(known: Sequence[dict[str, tuple[np.ndarray, float]]], seed: int) -> n
     return np.concatenate(gaps) if gaps else np.empty((0, 0))
 
 
-def _learnt(gaps: np.ndarray, names: Sequence[str], penalty: float, old: np.ndarray) -> np.ndarray:
-    """Return the weights of a logistic regression of which side of each pair is better.
+def _minimum(
+    loss: Callable[..., Loss],
+    names: Sequence[str],
+    spread: np.ndarray,
+    old: np.ndarray,
+) -> np.ndarray:
+    """Return the weights of least loss, from the old ones, of features that vary by 1 each.
 
-    The penalty is on what leaves the old weights: lists of few rewritings say nothing of far ones.
+    loss: takes the features that vary, their spread, old weights and weights.
     """
-    spread = gaps.std(axis=0)
-    used = np.flatnonzero(spread > 0)
-    scaled = gaps[:, used] / spread[used]
+    used = np.flatnonzero(spread > _LEAST_SPREAD)
     bounds = [
         (_LEAST_LM, None) if names[column] == features.LM else (None, None)
         for column in used.tolist()
     ]
+    before = old[used] * spread[used]
+    start = np.maximum(before, [_LEAST_LM if low is not None else -np.inf for low, _ in bounds])
+    with threadpool_limits(1):  # sums in one order, whatever the cores
+        found = minimize(
+            loss(used, spread[used], before), start, jac=True, method="L-BFGS-B", bounds=bounds,
+            options={"maxiter": _MOST_STEPS},
+        )  # fmt: skip
+    weights = old.copy()
+    weights[used] = found.x / spread[used]
+    if features.LM in names:
+        place = list(names).index(features.LM)
+        weights[place] = max(weights[place], 1e-6)
+    return np.array([float(f"{value:.6g}") for value in weights])
+
+
+def _misjudged(
+    gaps: np.ndarray, penalty: float, used: np.ndarray, spread: np.ndarray, before: np.ndarray
+) -> Loss:
+    """Return the loss of a logistic regression of which side of each pair is better.
+
+    The penalty is on what leaves the old weights: lists of few rewritings say nothing of far ones.
+    """
+    scaled = gaps[:, used] / spread
 
     def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
         margin = scaled @ weights
@@ -219,13 +280,51 @@ def _learnt(gaps: np.ndarray, names: Sequence[str], penalty: float, old: np.ndar
         slope = share @ scaled / len(scaled) + 2 * penalty * away
         return float(value), slope
 
-    before = old[used] * spread[used]
-    start = np.maximum(before, [_LEAST_LM if low is not None else -np.inf for low, _ in bounds])
-    with threadpool_limits(1):  # sums in one order, whatever the cores
-        found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds)
-    weights = old.copy()
-    weights[used] = found.x / spread[used]
-    if features.LM in names:
-        place = list(names).index(features.LM)
-        weights[place] = max(weights[place], 1e-6)
-    return np.array([float(f"{value:.6g}") for value in weights])
+    return loss
+
+
+class _Lists(NamedTuple):
+    """Rewritings of all sentences end to end.
+
+    rows: float64[n, features], each less its sentence's mean. scores: float64[n], the objective.
+    starts: where each sentence begins. owner: int64[n], the sentence of each.
+    """
+
+    rows: np.ndarray
+    scores: np.ndarray
+    starts: np.ndarray
+    owner: np.ndarray
+
+    @classmethod
+    def of(cls, known: Sequence[Known]) -> "_Lists | None":
+        """Return the lists of two rewritings or more, None where there is none."""
+        some = [list(one.values()) for one in known if len(one) > 1]
+        if not some:
+            return None
+        sizes = np.array([len(one) for one in some])
+        tables = [np.array([row for row, _ in one]) for one in some]
+        return cls(
+            np.concatenate([table - table.mean(axis=0) for table in tables]),
+            np.array([score for one in some for _, score in one]),
+            np.cumsum(sizes) - sizes,
+            np.repeat(np.arange(sizes.size), sizes),
+        )
+
+
+def _unexpected(
+    lists: _Lists, penalty: float, used: np.ndarray, spread: np.ndarray, _before: np.ndarray
+) -> Loss:
+    """Return what is lost of the objective, to be expected where p is as e^(weights features)."""
+    scaled = lists.rows[:, used] / spread
+    _, scores, starts, owner = lists
+
+    def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
+        margin = scaled @ weights
+        share = np.exp(margin - np.maximum.reduceat(margin, starts)[owner])
+        share /= np.add.reduceat(share, starts)[owner]
+        expected = np.add.reduceat(share * scores, starts)
+        slope = (share * (scores - expected[owner])) @ scaled / starts.size
+        value = penalty * float(weights @ weights) - float(expected.mean())
+        return value, 2 * penalty * weights - slope
+
+    return loss
