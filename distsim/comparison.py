@@ -11,9 +11,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from distsim.contexts.ngram import NgramModel, feature_space, phrase_contexts
+from distsim.contexts.ngram import NgramModel, PhraseWeigher, feature_space, phrase_contexts
 from distsim.contexts.sources.source import PhraseBatch
-from distsim.contexts.weights import Weigher
 from distsim.corpus.query import split_phrase
 from distsim.corpus.vocabulary import hash_texts
 from distsim.doors import one_or_many_texts, one_text, shown
@@ -263,6 +262,7 @@ class ExactCosine(Similarity):
     Arguments:
         index: where contexts are counted.
         table: the table whose window and weights are used.
+        kept: vectors of so many phrases are kept, that of a frequent one a megabyte or two.
 
     Raises:
         IncompatibleError: the table was not signed from this corpus.
@@ -273,14 +273,17 @@ class ExactCosine(Similarity):
 
     name = "exact"
 
-    def __init__(self, index: CorpusIndex, table: SignatureTable) -> None:
+    def __init__(
+        self, index: CorpusIndex, table: SignatureTable, *, kept: int = _CACHED_VECTORS
+    ) -> None:
         _require_corpus(index, table)
         self.index = index
         self._table = table
         self._model = _ngram_model(table)
-        space = feature_space(index, self._model.window, self._model.sides)
-        self._weigher = Weigher(space, table.fingerprint.weighting())
-        self._vector = lru_cache(_CACHED_VECTORS)(self._counted_vector)
+        self._weigher = PhraseWeigher(
+            index, self._model.window, table.fingerprint.weighting(), self._model.sides
+        )
+        self._vector = lru_cache(kept)(self._counted_vector)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ExactCosine, (self.index, self._table)

@@ -4,6 +4,7 @@ import math
 import os
 import unicodedata
 from collections.abc import Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any, NamedTuple, overload
@@ -116,6 +117,7 @@ class NeighbourSearch:
             "distinct": distinct,
         }
         self._part = _part_of(table, **self._options)
+        self._inside: np.ndarray | None = None
         self._estimator = Estimator(table, estimate)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -123,6 +125,67 @@ class NeighbourSearch:
 
     def __repr__(self) -> str:
         return f"<NeighbourSearch among {len(self._part.bits):,} phrases of {self._table!r}>"
+
+    def within(
+        self, *, min_strength: int | None = None, lengths: Iterable[int] | None = None
+    ) -> "NeighbourSearch":
+        """Return a search among some of the phrases of this one, for limits that change often.
+
+        It finds what a search made with these limits finds, makes nothing anew and shares what
+        this one holds, but looks at all of its phrases.
+
+        Arguments:
+            min_strength, lengths: as of the class; no wider than those of this search.
+
+        Raises:
+            ParameterError: the limits are wider, or leave no phrase.
+
+        >>> search = NeighbourSearch(table, min_strength=2).within(min_strength=5)
+        >>> [one.phrase for one in search.nearest("the king", 2)]
+        ['the cat', 'the duchess']
+        """
+        own, part = self._options, self._part
+        options = dict(own)
+        rows = np.arange(len(self._table)) if part.rows is None else part.rows
+        inside = np.ones(rows.size, bool)
+        if min_strength is not None:
+            options["min_strength"] = whole_number(min_strength, "min_strength", 0)
+            if min_strength < part.min_strength:
+                raise ParameterError(
+                    f"min_strength {min_strength}: choose {part.min_strength:,} or more, as the "
+                    "search has it"
+                )
+            inside &= self._table.strengths[rows] >= min_strength
+        if lengths is not None:
+            options["lengths"] = _lengths(lengths, self._table.longest)
+            if own["lengths"] is not None and not set(options["lengths"]) <= set(own["lengths"]):
+                raise ParameterError(f"lengths: choose among {_ranges(own['lengths'])}")
+            inside &= np.isin(part.telling.tokens[rows], options["lengths"])
+        if not inside.any():
+            raise ParameterError(f"{self._table.path}: no phrase is left: choose wider limits")
+        narrower = copy(self)
+        narrower._options, narrower._inside = options, inside
+        return narrower
+
+    def _nearest_rows(
+        self, bits: np.ndarray, most: int, radius: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the nearest rows that are inside the limits; see hamming.nearest."""
+        inside = self._inside
+        if inside is None:
+            return hamming.nearest(self._part.bits, bits, most, radius)
+        asked = most * inside.size // int(np.count_nonzero(inside))
+        while True:
+            at, distances = hamming.nearest(self._part.bits, bits, asked, radius)
+            kept = inside[at]
+            if at.size < asked or asked >= inside.size or np.count_nonzero(kept) >= most:
+                break
+            asked = min(2 * asked, inside.size)
+        at, distances = at[kept], distances[kept]
+        if at.size > most:
+            as_near = int(np.searchsorted(distances, distances[most - 1], "right"))
+            at, distances = at[:as_near], distances[:as_near]
+        return at, distances
 
     def nearest(self, phrase: str, k: int = 10) -> Results[Neighbour] | None:
         """Return the k phrases nearest to `phrase`, itself left out; None without a signature.
@@ -176,7 +239,7 @@ class NeighbourSearch:
         if self._part.cores is not None:
             asked = max(asked, _FIRST_ASKED) if among is None else among
         while True:
-            at, distances = hamming.nearest(bits, focal.stored.bits[0], asked + 1, radius)
+            at, distances = self._nearest_rows(focal.stored.bits[0], asked + 1, radius)
             n_found = at.size
             if threshold is not None and not by_bits:
                 at, distances = self._above(focal, at, distances, threshold)
@@ -294,8 +357,12 @@ class _Near:
 
 @dataclass(frozen=True)
 class _Part:
-    """The rows of a table that are searched: all where `rows` is None; where distinct, cores."""
+    """The rows of a table that are searched: all where `rows` is None; where distinct, cores.
 
+    min_strength: the least that they have.
+    """
+
+    min_strength: int
     rows: np.ndarray | None
     bits: np.ndarray
     text: np.ndarray
@@ -320,12 +387,9 @@ def _part_of(
     if distinct is None:
         distinct = candidates is None and table.fingerprint.composition is not None
     with _LOCKS["making"]:
-        telling = table.kept.get("telling")
-        if telling is None:
-            telling = table.kept["telling"] = TellingWords(table)
+        telling = _telling(table)
         if min_strength is None:
-            n_words = telling.n_words if distinct else 0
-            min_strength = min(_USUAL_STRENGTH, n_words // _WORDS_A_STRENGTH)
+            min_strength = _usual_strength(telling) if distinct else 0
         if candidates is not None:
             return _made_part(table, telling, candidates, min_strength, lengths, distinct)
         parts = table.kept.setdefault("parts", {})
@@ -336,6 +400,24 @@ def _part_of(
             parts[key] = _made_part(table, telling, None, *key)
         part: _Part = parts[key]
         return part
+
+
+def usual_strength(table: SignatureTable) -> int:
+    """Return the `min_strength` of a distinct search that is given none."""
+    with _LOCKS["making"]:
+        return _usual_strength(_telling(table))
+
+
+def _usual_strength(telling: TellingWords) -> int:
+    return min(_USUAL_STRENGTH, telling.n_words // _WORDS_A_STRENGTH)
+
+
+def _telling(table: SignatureTable) -> TellingWords:
+    """Return what tells a table's telling words, made once; the lock is held."""
+    if "telling" not in table.kept:
+        table.kept["telling"] = TellingWords(table)
+    found: TellingWords = table.kept["telling"]
+    return found
 
 
 def _made_part(
@@ -372,6 +454,7 @@ def _made_part(
         )
     every = np.arange(len(table)) if rows is None else rows
     return _Part(
+        min_strength,
         None if rows is None else frozen(rows),
         table.bits if rows is None else frozen(table.bits[rows]),
         *telling.texts,

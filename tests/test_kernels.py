@@ -315,6 +315,43 @@ class TestContexts:
             assert found == expected
             assert len(features[span]) == len(found)
 
+    @pytest.mark.parametrize("size", SIZES)
+    @pytest.mark.parametrize(("window", "sides"), [(1, False), (3, False), (1, True), (4, True)])
+    def test_count_beside(self, size, window, sides):
+        tokens, n_words = sentence_tokens(size, size), 8
+        array = build_suffix_array(tokens)
+        for phrase in ([], [2], [1, 2]):
+            stands = [
+                at for at in array.tolist() if tokens[at : at + len(phrase)].tolist() == phrase
+            ]
+            expected = {}
+            for at in stands:
+                around = naive.neighbourhood(tokens.tolist(), at, window, len(phrase) + window)
+                left, right = around[:window][::-1], around[window + len(phrase) :]
+                for number in range(2 * window):
+                    distance, side = divmod(number, 2)
+                    word = (left, right)[side][distance]
+                    if word:
+                        feature = (side if sides else number) * n_words + word
+                        weight = window - distance if sides else 1
+                        expected[feature] = expected.get(feature, 0) + weight
+            seen = np.zeros((2 if sides else 2 * window) * n_words, np.uint32)
+            features = np.empty(2 * window * len(stands), np.uint32)
+            n = contexts.count_beside(
+                frozen(tokens), frozen(np.array(stands, np.uint32)), len(phrase), window, sides,
+                n_words, seen, features,
+            )  # fmt: skip
+            found = features[:n].tolist()
+            assert {feature: int(seen[feature]) for feature in found} == expected
+            assert len(set(found)) == n
+
+    def test_count_beside_stays_inside(self):
+        tokens, beyond = frozen(np.array([1, 9, 0], np.uint32)), frozen(np.array([3], np.uint32))
+        arguments = 1, 1, False, 8, np.zeros(16, np.uint32), np.empty(2, np.uint32)
+        assert contexts.count_beside(tokens, beyond, *arguments) == suffixes.DAMAGED
+        zero = frozen(np.array([0], np.uint32))
+        assert contexts.count_beside(tokens, zero, *arguments) == suffixes.DAMAGED
+
     @few
     @given(st.integers(1, 50), st.integers(0, 50), st.integers(0, 500), st.integers(0, 2000))
     def test_log_likelihood_ratio(self, both, more_row, more_column, rest):

@@ -1,5 +1,7 @@
 """`distsim neighbours` and what the library refuses: many phrases, both limits, what is hidden."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -43,6 +45,30 @@ def test_k_and_threshold_both_hold(alice_index, run, table):
     assert neighbours(table, "alice", 5, threshold=0.6) == every[:5]
     assert neighbours(table, "alice", len(every) + 9, threshold=0.6) == every
     assert neighbours(table, "alice", 3, threshold=1.0) == []
+
+
+@pytest.mark.parametrize("distinct", [True, False])
+def test_a_search_within_limits_finds_what_one_made_with_them_finds(learnt, distinct):  # noqa: F811
+    _, table = learnt
+    search = NeighbourSearch(table, min_strength=1, distinct=distinct)
+    for limits in (
+        {"min_strength": 8}, {"lengths": [2]}, {"min_strength": 3, "lengths": [1, 3]}, {},
+    ):  # fmt: skip
+        within = search.within(**limits)
+        made = NeighbourSearch(table, distinct=distinct, **({"min_strength": 1} | limits))
+        for phrase in ("alice", "the queen", "the white kid gloves"):
+            for k in (1, 5, 40):
+                assert within.found(phrase, k) == made.found(phrase, k)
+        assert within.above("alice", 0.3) == made.above("alice", 0.3)
+        again = pickle.loads(pickle.dumps(within))
+        assert again.nearest("alice", 5) == made.nearest("alice", 5)
+
+
+def test_a_search_within_limits_is_no_wider(learnt):  # noqa: F811
+    search = NeighbourSearch(learnt[1], min_strength=5, lengths=[1, 2])
+    for limits in ({"min_strength": 4}, {"lengths": [3]}, {"min_strength": 10**9}):
+        with pytest.raises(ParameterError, match="choose"):
+            search.within(**limits)
 
 
 def test_hidden_rows_are_told(learnt, run):  # noqa: F811

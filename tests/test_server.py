@@ -58,6 +58,11 @@ def ask(client, name, **arguments):
     return answer.json()
 
 
+def until_ready(client):
+    while not client.get("/api/v1/health").json()["ready"]:
+        pass
+
+
 # Kernels may have to be compiled while a question waits.
 PATIENT = replace(limits.LIMITS, quick_seconds=600.0, slow_seconds=600.0)
 
@@ -387,6 +392,58 @@ def test_an_index_that_grows_is_picked_up(tmp_path, monkeypatch):
         found = client.get("/", params={"q": "here"})
         assert found.status_code == 503 and "cannot be read" in found.text
         assert str(tmp_path) not in answer.text + found.text
+
+
+def test_a_file_that_is_cut_short_while_it_is_served(tmp_path, monkeypatch):
+    monkeypatch.setattr("distsim.server.shelf._LOOK_SECONDS", 0.0)
+    (tmp_path / "a.txt").write_text("some words here\n" * 20_000, encoding="utf-8")
+    index = CorpusIndex.build(tmp_path / "a.txt", tmp_path / "index")
+    with TestClient(application(Shelf(Places(str(index.path)), 2, PATIENT))) as client:
+        until_ready(client)
+        assert ask(client, "concordance", phrase="words", k=1)["count"] == 20_000
+        (file,) = index.path.glob("shard-0-tokens.*")
+        whole = file.read_bytes()
+        with file.open("r+b") as cut:
+            cut.truncate(4096)
+        answer = client.get("/api/v1/concordance", params={"phrase": "here"})
+        assert answer.status_code == 503 and answer.json()["error"]["code"] == "damaged"
+        assert client.get("/api/v1/health").json()["ok"] is False
+        found = client.get("/", params={"q": "here"})
+        assert found.status_code == 503 and "cannot be read" in found.text
+        file.write_bytes(whole)
+        for _ in range(1000):
+            answer = client.get("/api/v1/concordance", params={"phrase": "here"})
+            if answer.status_code == 200:
+                break
+        assert answer.json()["count"] == 20_000
+
+
+def test_a_first_start_fails_no_question(alice_index, monkeypatch):
+    import threading
+
+    from distsim.server import warming
+
+    compiled, go, asked = [0], threading.Event(), []
+
+    def make(opened):
+        compiled[0] += 1
+        assert go.wait(60)
+
+    monkeypatch.setattr("distsim.server.shelf.compiled_kernels", lambda: compiled[0])
+    monkeypatch.setattr("distsim.server.pages._PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr(warming, "ALWAYS", (make,))
+    monkeypatch.setattr(warming, "SLOW", (asked.append,))
+    hasty = replace(limits.LIMITS, quick_seconds=0.0, slow_seconds=0.0)
+    with TestClient(application(Shelf(Places(str(alice_index.path)), 1, hasty))) as client:
+        assert client.get("/api/v1/health").json()["ready"] is False
+        first = client.get("/", params={"q": "alice"})
+        assert first.status_code == 200 and first.headers["refresh"] and "compiled" in first.text
+        threading.Timer(0.05, go.set).start()
+        assert ask(client, "count", phrase="alice")["rows"][0]["count"] == 397
+        until_ready(client)
+        assert len(asked) == 1  # what was compiled for the page is compiled for the rest too
+        answer = client.get("/api/v1/count", params={"phrase": "rabbit"})
+        assert answer.status_code == 504
 
 
 def test_no_answer_names_a_path(client, alice_index):

@@ -7,6 +7,7 @@ import pytest
 
 from distsim import ParameterError, Weighting
 from distsim.contexts.features import ContextCounts, FeatureSpace
+from distsim.contexts.ngram import PhraseWeigher, feature_space, phrase_contexts
 from distsim.contexts.weights import Weigher
 from distsim.kernels import contexts, profiles
 from distsim.kernels.compiled import frozen
@@ -99,3 +100,17 @@ def test_manifests_keep_the_settings_that_matter():
 def test_other_values_are_refused_with_what_was_given(given, said):
     with pytest.raises(ParameterError, match=said):
         Weighting(**{"scheme": "ppmi"} | given)
+
+
+@pytest.mark.parametrize(("window", "sides"), [(1, False), (3, False), (4, True)])
+@pytest.mark.parametrize(
+    "weighting",
+    [*map(Weighting, SCHEMES), Weighting("ppmi", subsample=0.01, discount=2.0)],
+    ids=lambda one: f"{one.scheme}-{one.subsample}",
+)
+def test_a_phrase_is_weighed_as_in_the_whole_feature_space(small_index, weighting, window, sides):
+    whole = Weigher(feature_space(small_index, window, sides), weighting)
+    alone = PhraseWeigher(small_index, window, weighting, sides)
+    for phrase in (*list(small_index)[:5], "nothing"):
+        given = phrase_contexts(small_index, phrase, window, sides)
+        assert np.array_equal(alone.weigh(given), whole.weigh(given))

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from distsim.contexts.ngram import family_names, feature_space, phrase_contexts
-from distsim.contexts.weights import Weigher, Weighting
+from distsim.contexts.ngram import PhraseWeigher, family_names, phrase_contexts
+from distsim.contexts.weights import Weighting
 from distsim.indexes.corpus_index import CorpusIndex
 
 
@@ -45,7 +45,7 @@ def contrast(
     k: int = 15,
     window: int = 1,
     weighting: Weighting | None = None,
-    weigher: Weigher | None = None,
+    weigher: PhraseWeigher | None = None,
 ) -> Contrast:
     """Return the contexts that tell two phrases apart and those that make them alike.
 
@@ -64,7 +64,7 @@ def contrast(
     """
     names = family_names(window)
     if weigher is None:
-        weigher = Weigher(feature_space(index, window), weighting or Weighting("log-llr"))
+        weigher = PhraseWeigher(index, window, weighting or Weighting("log-llr"))
     rows = [phrase_contexts(index, one, window) for one in (a, b)]
     features = np.union1d(rows[0].features, rows[1].features).astype(np.int64)
     table = np.zeros((4, features.size))  # weight and count of a, of b

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 
 from distsim.contexts.features import ContextCounts, FeatureSpace
-from distsim.contexts.weights import Weigher, Weighting
+from distsim.contexts.weights import Weigher, Weighting, feature_log_probabilities, kept_shares
 from distsim.corpus.vocabulary import hash_blob
 from distsim.errors import ParameterError
 from distsim.indexes.corpus_index import CorpusIndex
@@ -121,18 +121,26 @@ def space_of_words(
         slots: as of `neighbour_slots`, at least `window` of them.
     """
     names = family_names(window, sides)
-    marginals = counts.astype(np.float64)
-    places = [float(n) for n in slots[:window]]
-    if sides:
-        places = [sum((window - k) * n for k, n in enumerate(places))]
-        marginals *= window * (window + 1) / 2
+    marginals = counts * _times_counted(window, sides)
     return FeatureSpace(
         family_names=names,
         families=np.repeat(np.arange(len(names), dtype=np.uint8), counts.size),
         hashes=np.concatenate([hash_blob(text, offsets, f"{name}:".encode()) for name in names]),
         marginals=np.tile(marginals, len(names)),
-        totals=np.repeat(places, 2),
+        totals=_family_totals(slots, window, sides),
     )
+
+
+def _times_counted(window: int, sides: bool) -> float:
+    """Return how often each occurrence of a word counts in a family."""
+    return window * (window + 1) / 2 if sides else 1.0
+
+
+def _family_totals(slots: Sequence[int], window: int, sides: bool) -> np.ndarray:
+    places = [float(n) for n in slots[:window]]
+    if sides:
+        places = [sum((window - k) * n for k, n in enumerate(places))]
+    return np.repeat(places, 2)
 
 
 class NgramCounter:
@@ -166,13 +174,68 @@ def phrase_contexts(
         ParameterError: the phrase is empty or the window out of range.
     """
     family_names(window, sides)
-    rows = index.neighbourhoods(phrase, window, window)
-    counter = NgramCounter(index.n_words, window, sides)
-    chunk = PhraseChunk(rows, np.empty(0, np.uint8), window)
-    run = np.array([0, len(rows)])
-    contexts = counter.count_runs(chunk, run[:1], run[1:], 0)
-    order = np.argsort(contexts.features)
-    return ContextCounts(contexts.starts, contexts.features[order], contexts.counts[order])
+    features, counts = index.beside(phrase, window, sides)
+    return ContextCounts(np.array([0, features.size]), features, counts)
+
+
+class PhraseWeigher:
+    """Weighs the contexts of single phrases of an index; may be shared by threads.
+
+    Gives what a Weigher over the whole feature space gives, but keeps numbers of words and not of
+    features: a word is as frequent in any place.
+
+    Arguments:
+        counts: how often each word occurs, by id, where that was counted before.
+    """
+
+    def __init__(
+        self,
+        index: CorpusIndex,
+        window: int,
+        weighting: Weighting,
+        sides: bool = False,
+        counts: np.ndarray | None = None,
+    ) -> None:
+        self.family_names = family_names(window, sides)
+        self._weighting = weighting
+        self._counts = index.word_counts() if counts is None else counts
+        self._times = _times_counted(window, sides)
+        self._totals = _family_totals(neighbour_slots(index, window), window, sides)
+        # Of a word in one pair of families for all, or in each where a share of each counts.
+        self._of_words: list[tuple[np.ndarray, np.ndarray | None]] = []
+        if weighting.needs.probabilities:
+            pairs = len(self._totals) // 2 if weighting.subsample is not None else 1
+            self._of_words = [self._prepared(2 * pair) for pair in range(pairs)]
+
+    def _prepared(self, family: int) -> tuple[np.ndarray, np.ndarray | None]:
+        """Return (ln P, the share that counts, None for all of it) of every word in a family."""
+        families, no_names = np.zeros(self._counts.size, np.uint8), np.empty(0, np.uint64)
+        marginals, total = self._counts * self._times, self._totals[family : family + 1]
+        marginals[0] = 0.0
+        words = FeatureSpace(("w",), families, no_names, marginals, total)
+        kept = None
+        if self._weighting.subsample is not None:
+            kept = kept_shares(marginals, total[families], self._weighting.subsample)
+        return feature_log_probabilities(words, self._weighting.alpha, kept), kept
+
+    def weigh(self, contexts: ContextCounts) -> np.ndarray:
+        """Return the weight of every feature of every row, float64."""
+        families, words = np.divmod(contexts.features.astype(np.int64), self._counts.size)
+        log_p = kept = None
+        if self._of_words:
+            log_p, kept = np.empty(words.size), np.ones(words.size)
+            for pair, (word_log_p, word_kept) in enumerate(self._of_words):
+                mine = families // 2 == pair if len(self._of_words) > 1 else np.s_[:]
+                log_p[mine] = word_log_p[words[mine]]
+                if word_kept is not None:
+                    kept[mine] = word_kept[words[mine]]
+        space = FeatureSpace(
+            self.family_names, families.astype(np.uint8), np.empty(0, np.uint64),
+            self._counts[words] * self._times, self._totals, log_p, kept,
+        )  # fmt: skip
+        numbered = np.arange(words.size, dtype=np.uint32)
+        weigher = Weigher(space, self._weighting)
+        return weigher.weigh(ContextCounts(contexts.starts, numbered, contexts.counts))
 
 
 class NamedContext(NamedTuple):
@@ -211,23 +274,20 @@ def named_contexts(
     >>> [context.feature for context in named_contexts(index, "mock")[:2]]
     ['r1:turtle', 'l1:the']
     """
-    space = feature_space(index, window, sides)
-    weigher = Weigher(space, weighting or Weighting())
+    weigher = PhraseWeigher(index, window, weighting or Weighting(), sides)
     if isinstance(phrase, str):
-        return _named(index, phrase_contexts(index, phrase, window, sides), space, weigher)
-    return [
-        _named(index, phrase_contexts(index, one, window, sides), space, weigher) for one in phrase
-    ]
+        return _named(index, phrase_contexts(index, phrase, window, sides), weigher)
+    return [_named(index, phrase_contexts(index, one, window, sides), weigher) for one in phrase]
 
 
 def _named(
-    index: CorpusIndex, contexts: ContextCounts, space: FeatureSpace, weigher: Weigher
+    index: CorpusIndex, contexts: ContextCounts, weigher: PhraseWeigher
 ) -> Results[NamedContext]:
     weights = weigher.weigh(contexts)
     families, words = np.divmod(contexts.features.astype(np.int64), index.n_words)
     named = [
         NamedContext(
-            f"{space.family_names[family]}:{index.vocabulary.word(word)}", count, weight
+            f"{weigher.family_names[family]}:{index.vocabulary.word(word)}", count, weight
         )
         for family, word, count, weight in zip(
             families.tolist(), words.tolist(), contexts.counts.tolist(), weights.tolist(),

@@ -39,7 +39,7 @@ from distsim.results import Results
 GAP = "_"
 Order = Literal["corpus", "left", "right"]
 ORDERS: tuple[str, ...] = ("corpus", "left", "right")
-_CACHED_WORDS = 1 << 20
+_CACHED_WORDS = 1 << 17
 _LONGEST, _WIDEST = 255, 1 << 20
 T = TypeVar("T")
 
@@ -373,6 +373,23 @@ class CorpusIndex:
         whole_number(before, "`before`", 0, _WIDEST)
         whole_number(after, "`after`", 0, _WIDEST)
         return _each(phrase, lambda one: self._neighbourhoods(one, before, after))
+
+    def beside(
+        self, phrase: str, window: int, sides: bool = False
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Count the words beside a phrase; see contexts.ngram.phrase_contexts.
+
+        Returns (features uint32, family * n_words + word, ascending; counts uint32, or uint64).
+        """
+        ids, _ = self._ids([phrase])
+        parts = [shard.beside(ids, window, sides, self.n_words) for shard in self.shards]
+        if len(parts) == 1:
+            return parts[0]
+        features, numbers = np.unique(np.concatenate([f for f, _ in parts]), return_inverse=True)
+        counts = np.zeros(features.size, np.uint64)
+        np.add.at(counts, numbers, np.concatenate([n for _, n in parts]))
+        narrow = counts.max(initial=0) <= np.iinfo(np.uint32).max
+        return features, counts.astype(np.uint32) if narrow else counts
 
     def ngrams(
         self, shortest: int = 1, longest: int = 5, *, min_count: int = 1

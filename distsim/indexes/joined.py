@@ -244,6 +244,17 @@ class _JoinedShard:
         found: np.ndarray = self._joint[rows]
         return found
 
+    def beside(
+        self, ids: np.ndarray, window: int, sides: bool, n_words: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """See Shard."""
+        own_words = self._joint.size
+        own, counts = self._shard.beside(self._translated(ids), window, sides, own_words)
+        families, words = np.divmod(own.astype(np.int64), own_words)
+        features = (families * n_words + self._joint[words]).astype(np.uint32)
+        order = np.argsort(features)
+        return features[order], counts[order]
+
     def rows_of_words(
         self, words: tuple[int, int], before: int, longest: int, after: int, n_words: int
     ) -> np.ndarray:

@@ -9,6 +9,7 @@ import numpy as np
 from distsim.errors import ArtifactError
 from distsim.kernels import suffixes as kernel
 from distsim.kernels.compiled import frozen
+from distsim.kernels.contexts import count_beside
 from distsim.storage import Artifact
 
 LONGEST_GAP = 6
@@ -106,6 +107,25 @@ class Shard:
         if state == kernel.DAMAGED:
             raise damaged()
         return rows
+
+    def beside(
+        self, ids: np.ndarray, window: int, sides: bool, n_words: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Count what stands beside one phrase; see contexts.ngram for families.
+
+        Returns (features uint32, family * n_words + word, ascending; counts uint32).
+        """
+        (low,), (high,) = self.intervals(ids, np.array([ids.size]))
+        suffixes = np.sort(self.suffixes[low:high])  # else every look would miss the cache
+        seen = np.zeros((2 if sides else 2 * window) * n_words, np.uint32)
+        features = np.empty(min(seen.size, 2 * window * suffixes.size), np.uint32)
+        n = count_beside(
+            self.tokens, frozen(suffixes), ids.size, window, sides, n_words, seen, features
+        )
+        if n == kernel.DAMAGED:
+            raise damaged()
+        found = np.sort(features[:n])
+        return found, seen[found]
 
     def gapped(self, parts: list[np.ndarray], longest_gap: int) -> np.ndarray:
         """Return the matches of `parts` with a gap between neighbours, int64[m, 2] spans.

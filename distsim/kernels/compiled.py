@@ -7,6 +7,7 @@ import numpy as np
 from numba import njit
 
 _uncached: set[str] = set()
+_compiled: list[str] = []
 
 
 def compiled(function: Callable[..., Any]) -> Any:
@@ -39,6 +40,11 @@ def uncached_kernels() -> int:
     return len(_uncached)
 
 
+def compiled_kernels() -> int:
+    """Return how many kernels this process had to compile: none once numba's cache has all."""
+    return len(_compiled)
+
+
 def _forgive(cache: Any, name: str) -> None:
     """Let a cache that fails do without, instead of failing the call."""
     load, save = cache.load_overload, cache.save_overload
@@ -50,6 +56,7 @@ def _forgive(cache: Any, name: str) -> None:
             return None
 
     def save_if_possible(signature: Any, data: Any) -> None:
+        _compiled.append(name)
         try:
             save(signature, data)
         except Exception:

@@ -10,6 +10,7 @@ import numpy as np
 
 from distsim.kernels.compiled import compiled, inlined
 from distsim.kernels.schemes import LLR, LOG, LOG_LLR, PPMI, RAW
+from distsim.kernels.suffixes import DAMAGED
 
 
 @compiled
@@ -101,6 +102,40 @@ def count_sides(rows, lows, highs, first, length, window, n_words, seen):
             _take_counts(features, counts, seen, begin, n, side * n_words)
         row_starts[p + 1] = n
     return row_starts, features[:n].copy(), counts[:n].copy()
+
+
+@compiled
+def count_beside(tokens, suffixes, length, window, sides, n_words, seen, features):
+    """Count the words beside the occurrences of one phrase, straight from the text.
+
+    suffixes: where its `length` tokens begin. sides: families and weights as of count_sides, else
+    as of count_neighbours. seen: uint32[families * n_words], counts of features so far, added to.
+    features: takes those that were 0 there, in no particular order. Returns how many, or DAMAGED.
+    """
+    n = 0
+    for i in range(suffixes.size):
+        begin = np.int64(suffixes[i])
+        if begin + length > tokens.size:
+            return DAMAGED
+        for side in range(2):
+            step = np.int64(-1) if side == 0 else np.int64(1)
+            at = begin - 1 if side == 0 else begin + length
+            for distance in range(window):
+                if at < 0 or at >= tokens.size:
+                    break
+                word = np.int64(tokens[at])
+                if word == 0:
+                    break
+                if word >= n_words:
+                    return DAMAGED
+                family = side if sides else 2 * distance + side
+                feature = family * n_words + word
+                if seen[feature] == 0:
+                    features[n] = np.uint32(feature)
+                    n += 1
+                seen[feature] += np.uint32(window - distance if sides else 1)
+                at += step
+    return n
 
 
 @compiled

@@ -9,7 +9,7 @@ from distsim.paraphrase.occurrences import Located, Sampler, Words
 from distsim.paraphrase.profiles import Profile, Profiler
 
 _COMMON = 1 << 12
-_KEPT_COLLOCATES = 1 << 24  # 200 MB
+_COLLOCATE_BYTES = 12
 
 
 class Comparer:
@@ -17,9 +17,13 @@ class Comparer:
 
     Common phrases are candidates again and again: their profiles are kept, within a bound, and
     are those that would be made anew. May be shared by threads.
+
+    Arguments:
+        memory_bytes: of the profiles that are kept.
     """
 
-    def __init__(self, profiler: Profiler, sampler: Sampler) -> None:
+    def __init__(self, profiler: Profiler, sampler: Sampler, memory_bytes: int) -> None:
+        self._most = memory_bytes // _COLLOCATE_BYTES
         self._profiler = profiler
         self._sampler = sampler
         self._kept: OrderedDict[tuple[Words, int | None], Profile] = OrderedDict()
@@ -66,6 +70,6 @@ class Comparer:
             if key not in self._kept:
                 self._kept[key] = profile
                 self._size += profile.words.size
-            while self._size > _KEPT_COLLOCATES and len(self._kept) > 1:
+            while self._size > self._most and len(self._kept) > 1:
                 self._size -= self._kept.popitem(last=False)[1].words.size
         return profile

@@ -17,7 +17,7 @@ from distsim.kernels.profiles import gather_windows
 Words = tuple[int, ...]
 
 _COMMON = 1 << 12
-_KEPT_PLACES = 1 << 23
+_PLACE_BYTES = 8
 _EVERY_HASH = 1 << 32
 
 
@@ -101,11 +101,13 @@ class Sampler:
 
     Arguments:
         sample: at most so many occurrences of a phrase make its profile.
+        memory_bytes: of the places that are kept.
     """
 
-    def __init__(self, index: CorpusIndex, sample: int) -> None:
+    def __init__(self, index: CorpusIndex, sample: int, memory_bytes: int = 64 << 20) -> None:
         self._index = index
         self._sample = sample
+        self._most = memory_bytes // _PLACE_BYTES
         self._common: OrderedDict[Words, np.ndarray] = OrderedDict()
         self._kept = 0
         self._lock = Lock()
@@ -166,7 +168,7 @@ class Sampler:
             if phrase not in self._common:
                 self._common[phrase] = places
                 self._kept += places.size
-            while self._kept > _KEPT_PLACES and len(self._common) > 1:
+            while self._kept > self._most and len(self._common) > 1:
                 self._kept -= self._common.popitem(last=False)[1].size
         return places
 

@@ -32,6 +32,7 @@ _SHOWN_CONTEXTS = 3
 _SHORTEST_SINGLE_SIDE = 2
 _SINGLE_SIDE_SAMPLE = 300
 _NOISE = 400.0
+_KEPT_BYTES = 256 << 20
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,7 @@ class Paraphraser:
         index: where everything is counted.
         options: the settings; the defaults where None.
         table: signatures whose neighbours are candidates too; none where None.
+        memory_bytes: of what is kept of common phrases, which are candidates again and again.
 
     Raises:
         IncompatibleError: the table normalises text in another way than the index.
@@ -109,9 +111,11 @@ class Paraphraser:
         options: ParaphraseOptions | None = None,
         *,
         table: SignatureTable | None = None,
+        memory_bytes: int = _KEPT_BYTES,
     ) -> None:
         self.index = index
         self._table = table
+        self._memory_bytes = memory_bytes
         self.options = options or ParaphraseOptions()
         if table is not None and table.normaliser != index.options.normaliser:
             raise IncompatibleError(
@@ -123,13 +127,13 @@ class Paraphraser:
         if table is not None and self.options.neighbours:
             self._search = AlikePhrases(table, self.options.neighbour_strength)
         self._profiler = Profiler(index, self.options.window, self.options.weighting)
-        self._focal_sampler = Sampler(index, self.options.sample)
-        self._comparer = Comparer(
-            self._profiler, Sampler(index, self.options.candidate_sample or self.options.sample)
-        )
+        sample = self.options.candidate_sample or self.options.sample
+        self._focal_sampler = Sampler(index, self.options.sample, memory_bytes // 8)
+        sampler = Sampler(index, sample, memory_bytes // 4)
+        self._comparer = Comparer(self._profiler, sampler, memory_bytes // 2)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _paraphraser, (self.index, self.options, self._table)
+        return _paraphraser, (self.index, self.options, self._table, self._memory_bytes)
 
     def __repr__(self) -> str:
         return f"<Paraphraser in {self.index!r}>"
@@ -344,6 +348,6 @@ def _within(contexts: Surroundings, walk: int | None) -> Surroundings:
 
 
 def _paraphraser(
-    index: CorpusIndex, options: ParaphraseOptions, table: SignatureTable | None
+    index: CorpusIndex, options: ParaphraseOptions, table: SignatureTable | None, memory_bytes: int
 ) -> Paraphraser:
-    return Paraphraser(index, options, table=table)
+    return Paraphraser(index, options, table=table, memory_bytes=memory_bytes)

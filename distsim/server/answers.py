@@ -335,9 +335,13 @@ class About:
 
 @dataclass(frozen=True)
 class Health:
-    """Whether questions are answered. opened: how often the index was opened anew."""
+    """Whether questions are answered. opened: how often the index was opened anew.
+
+    ready: first answers need not wait any more for what is made once.
+    """
 
     ok: bool
+    ready: bool
     opened: int
     waiting: int
     fault: str | None = None

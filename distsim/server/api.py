@@ -31,7 +31,9 @@ def routes(shelf: Shelf) -> list[Route]:
 
     async def health(request: Request) -> Response:
         shelf.look()
-        found = Health(shelf.fault is None, shelf.times_opened, shelf.waiting, shelf.fault)
+        found = Health(
+            shelf.fault is None, not shelf.warming, shelf.times_opened, shelf.waiting, shelf.fault
+        )
         return Response(as_json(plain(found)), 200 if found.ok else 503, media_type=JSON)
 
     found = [Route("/openapi.json", openapi), Route(f"{PREFIX}/health", health)]

@@ -153,8 +153,9 @@ def _k(default: int, most: int = LIMITS.rows) -> Whole:
 _PHRASE = Text("phrase", "a word or phrase")
 _LENGTHS = Text("lengths", "only phrases of so many words: 2, or 1-3", "", 7)
 _MIN_COUNT = Whole(
-    "min_count", "only phrases that occur so often; 0: what suits the text's size", 0, 0, 1 << 31
-)
+    "min_count", "only phrases that occur so often; 0: what suits the text's size, the least",
+    0, 0, 1 << 31,
+)  # fmt: skip
 _TABLE = Choice("table", "which signatures", MAIN, (MAIN, SYNTAX))
 _WINDOW = Whole("window", "words on either side", 1, 1, WIDEST)
 _WEIGHTS = Choice("weights", "how counts become weights", "log-llr", tuple(SCHEMES))

@@ -1,6 +1,7 @@
 """Questions -> answers, off the loop that talks to visitors: few threads, a queue, a limit."""
 
 import asyncio
+import math
 import queue
 import threading
 from collections import OrderedDict
@@ -24,10 +25,10 @@ class Lane:
     Arguments:
         threads: so many questions are answered side by side. waiting: so many may wait.
         seconds: after so long a visitor is told so; the work itself runs to its end and
-            keeps its thread until then, which the queue's length accounts for.
+            keeps its thread until then, which the queue's length accounts for. None: no limit.
     """
 
-    def __init__(self, name: str, threads: int, waiting: int, seconds: float) -> None:
+    def __init__(self, name: str, threads: int, waiting: int, seconds: float | None) -> None:
         self.seconds = seconds
         self._places = threads + waiting
         self._taken = 0
@@ -86,11 +87,17 @@ class KeptAnswers:
     """The last answers by question; one that is being made is waited for, not made twice.
 
     Arguments:
-        most: so many are kept.
+        most: so many are kept, fewer where their sizes come to more than `largest`.
+        size: of an answer.
     """
 
-    def __init__(self, most: int) -> None:
+    def __init__(
+        self, most: int, largest: float = math.inf, size: Callable[[Any], int] = lambda answer: 1
+    ) -> None:
         self._most = most
+        self._largest = largest
+        self._size_of = size
+        self._size = 0
         self._done: OrderedDict[Any, Any] = OrderedDict()
         self._making: dict[Any, asyncio.Task[Any]] = {}
 
@@ -114,5 +121,6 @@ class KeptAnswers:
         if done.cancelled() or done.exception() is not None:
             return
         self._done[key] = done.result()
-        while len(self._done) > self._most:
-            self._done.popitem(last=False)
+        self._size += self._size_of(done.result())
+        while len(self._done) > self._most or self._size > self._largest:
+            self._size -= self._size_of(self._done.popitem(last=False)[1])

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import numpy as np
 
 from distsim.comparison import EstimatedCosine, ExactCosine, LearntCosine
-from distsim.contexts.ngram import feature_space
-from distsim.contexts.weights import Weigher, Weighting
+from distsim.contexts.ngram import PhraseWeigher
+from distsim.contexts.weights import Weighting
 from distsim.errors import ArtifactError, ParameterError
 from distsim.indexes.corpus_index import CorpusIndex, signatures_inside
-from distsim.nearest import NeighbourSearch
+from distsim.nearest import NeighbourSearch, usual_strength
 from distsim.server.completion import Completer
 from distsim.server.rule_book import RuleBook, open_rules
 from distsim.signatures.table import SignatureTable
@@ -28,6 +28,9 @@ if TYPE_CHECKING:  # else imported when they are first asked for: a server start
 
 T = TypeVar("T")
 _USUAL_COUNT, _WORDS_A_COUNT = 20, 100_000
+_PARAPHRASES_COUNT = 20  # ParaphraseOptions' neighbour_strength
+_KEPT_VECTORS = 16
+_PARAPHRASES_BYTES = 32 << 20
 MAIN, SYNTAX = "words", "syntax"
 
 
@@ -134,19 +137,29 @@ class Opened:
         return table
 
     def search(self, name: str, lengths: range | None, min_count: int = 0) -> NeighbourSearch:
-        """Return the search for neighbours in a table; the table keeps what is made for it.
+        """Return the search for neighbours in a table; all share what one made of it.
 
         Arguments:
             min_count: only phrases so frequent. 0: as `NeighbourSearch` has it where the table
                 composes phrases; else those of 20 occurrences, fewer in a text of less than two
                 million words, since the rarest of a plain table are mostly noise.
+
+        Raises:
+            ParameterError: min_count is below what 0 stands for.
         """
+        usual, search = self._once(("search", name), lambda: self._searching(name))
+        if 0 < min_count < usual:
+            raise ParameterError(f"`min_count` {min_count}: choose 0, or {usual} and more here")
+        return search.within(min_strength=max(min_count, usual), lengths=lengths)
+
+    def _searching(self, name: str) -> tuple[int, NeighbourSearch]:
+        """Return (the usual least count, a search); paraphrases search the same part."""
         table = self.table(name)
-        least: int | None = min_count
-        if not min_count:
-            composes = table.fingerprint.composition is not None
-            least = None if composes else min(_USUAL_COUNT, self.index.n_tokens // _WORDS_A_COUNT)
-        return NeighbourSearch(table, lengths=lengths, min_strength=least)
+        if table.fingerprint.composition is None:
+            usual = min(_USUAL_COUNT, self.index.n_tokens // _WORDS_A_COUNT)
+            return usual, NeighbourSearch(table, min_strength=usual)
+        usual = usual_strength(table)
+        return usual, NeighbourSearch(table, min_strength=min(usual, _PARAPHRASES_COUNT))
 
     def word_counts(self) -> np.ndarray:
         """Return how often each word occurs, int64 by id."""
@@ -172,14 +185,13 @@ class Opened:
         """Return what completes a phrase as it is typed."""
         return self._once("completer", lambda: Completer(self.index, self.word_counts()))
 
-    def weigher(self, window: int, scheme: str) -> tuple[tuple[str, ...], Weigher]:
-        """Return (names of the families, what weighs features) of a window by positions."""
-
-        def make() -> tuple[tuple[str, ...], Weigher]:
-            space = feature_space(self.index, window)
-            return space.family_names, Weigher(space, Weighting(scheme))
-
-        return self._once(("weigher", window, scheme), make)
+    def weigher(self, window: int, scheme: str) -> PhraseWeigher:
+        """Return what weighs a phrase's contexts in a window by positions."""
+        key = ("weigher", window, scheme)
+        counts = self.word_counts()
+        return self._once(
+            key, lambda: PhraseWeigher(self.index, window, Weighting(scheme), counts=counts)
+        )
 
     def estimated(self, name: str) -> EstimatedCosine:
         """Return the cosines that a table's bits stand for."""
@@ -187,7 +199,9 @@ class Opened:
 
     def exact(self) -> ExactCosine:
         """Return exact cosines, counted from the index."""
-        return self._once("exact", lambda: ExactCosine(self.index, self.require_current()))
+        return self._once(
+            "exact", lambda: ExactCosine(self.index, self.require_current(), kept=_KEPT_VECTORS)
+        )
 
     def learnt(self) -> LearntCosine:
         """Return cosines of real vectors of a learnt table."""
@@ -202,7 +216,10 @@ class Opened:
         if table is not None and table.normaliser != self.index.options.normaliser:
             table = None
         return self._once(
-            "paraphraser", lambda: Paraphraser(self.index, ParaphraseOptions(k=30), table=table)
+            "paraphraser",
+            lambda: Paraphraser(
+                self.index, ParaphraseOptions(k=30), table=table, memory_bytes=_PARAPHRASES_BYTES
+            ),
         )
 
     def substituter(self) -> "Substituter":

@@ -1,7 +1,7 @@
 """Questions by address -> pages: every panel a table that stands without JavaScript."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
@@ -28,7 +28,9 @@ from distsim.server.opened import SYNTAX
 from distsim.server.shelf import DamagedError, Shelf
 
 HTML = "text/html"
+Handler = Callable[[Request], Awaitable[Response]]
 _FAULTS = (ParameterError, BusyError, TooLongError, DamagedError)
+_PATIENCE_SECONDS, _AGAIN_SECONDS = 4.0, 3
 _KEPT_MAPS = 100
 _KEPT_SECONDS = 31_536_000  # of what stands under a name that changes with it
 
@@ -84,11 +86,11 @@ def routes(shelf: Shelf) -> list[Route]:
     """Return the routes of the pages and of what they are made with."""
     site = _Site(shelf)
     return [
-        Route("/", site.phrase),
-        Route("/compare", site.compare),
-        Route("/sentence", site.sentence),
-        Route("/passage", site.passage),
-        Route("/api", site.api),
+        Route("/", site.soon(site.phrase)),
+        Route("/compare", site.soon(site.compare)),
+        Route("/sentence", site.soon(site.sentence)),
+        Route("/passage", site.soon(site.passage)),
+        Route("/api", site.soon(site.api)),
         Route("/panel/{name}", site.panel),
         Route("/static/{name}", site.static),
         Route("/favicon.ico", site.icon),
@@ -113,6 +115,34 @@ class _Site:
 
     def __init__(self, shelf: Shelf) -> None:
         self._shelf = shelf
+        self._begun: set[asyncio.Future[Response]] = set()
+
+    def soon(self, page: Handler) -> Handler:
+        """Return what gives a page, or after some seconds of a first start one that says to wait.
+
+        That one asks for itself again; the work that was begun goes on, and its answers are kept.
+        """
+
+        async def answer(request: Request) -> Response:
+            if not self._shelf.warming:
+                return await page(request)
+            begun = asyncio.ensure_future(page(request))
+            done, _ = await asyncio.wait({begun}, timeout=_PATIENCE_SECONDS)
+            if done:
+                return begun.result()
+            self._begun.add(begun)
+            begun.add_done_callback(self._ended)
+            waiting = self.rendered("wait.html", title="Getting ready", about=None, q="")
+            waiting.headers["refresh"] = str(_AGAIN_SECONDS)
+            waiting.headers["cache-control"] = "no-store"
+            return waiting
+
+        return answer
+
+    def _ended(self, begun: asyncio.Future[Response]) -> None:
+        self._begun.discard(begun)
+        if not begun.cancelled():
+            begun.exception()  # whoever asks again is told
 
     async def phrase(self, request: Request) -> Response:
         """The start page, or all panels of a phrase."""

@@ -155,7 +155,7 @@ def neighbour_map(
 
 def contexts(opened: Opened, phrase: str, window: int, weights: str, k: int) -> Contexts:
     """List the words beside a phrase with how strongly they go with it."""
-    families = opened.weigher(window, weights)[0]
+    families = opened.weigher(window, weights).family_names
     features, counts, values = _weighed(opened, phrase, window, weights)
     places, words = np.divmod(features, opened.index.n_words)
     sides: dict[str, list[Context]] = {"l": [], "r": []}
@@ -182,7 +182,7 @@ def compare(
     opened: Opened, a: str, b: str, window: int, weights: str, k: int, measures: str
 ) -> Comparison:
     """Put two phrases side by side."""
-    weigher = opened.weigher(window, weights)[1]
+    weigher = opened.weigher(window, weights)
     found = contrast(opened.index, a, b, k=k, window=window, weigher=weigher)
 
     def listed(rows: list[ContrastedContext]) -> tuple[SharedContext, ...]:
@@ -289,7 +289,7 @@ def _weighed(
     opened: Opened, phrase: str, window: int, weights: str
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return (features int64 ascending, counts int64, weights float64) beside a phrase."""
-    weigher = opened.weigher(window, weights)[1]
+    weigher = opened.weigher(window, weights)
     found = phrase_contexts(opened.index, phrase, window)
     return found.features.astype(np.int64), found.counts.astype(np.int64), weigher.weigh(found)
 

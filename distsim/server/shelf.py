@@ -3,19 +3,23 @@
 import asyncio
 import logging
 import time
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 from distsim.errors import ArtifactError, DistsimError, ParameterError
+from distsim.kernels.compiled import compiled_kernels
 from distsim.parallel import available_cores
-from distsim.server import questions
+from distsim.server import warming
 from distsim.server.endpoints import Endpoint
 from distsim.server.lanes import BusyError, KeptAnswers, Lane, TooLongError
 from distsim.server.limits import LIMITS, Limits
 from distsim.server.opened import NotThereError, Opened, Places
+from distsim.storage import cut_short
 
 _LOOK_SECONDS = 1.0
-_KEPT = 500
+_KEPT, _KEPT_ROWS = 500, 30_000  # answers, and their rows
+_TOLD_SECONDS = 3.0
 _LOG = logging.getLogger("distsim.server")
 
 
@@ -28,7 +32,10 @@ class Shelf:
 
     At most once a second a question looks whether a manifest has changed. What has is opened
     while the old one goes on answering; where it cannot be opened, visitors are told so until
-    it can.
+    it can. A file that was cut short is seen before a question reads it.
+
+    warming: first answers may have to wait until kernels are compiled for this machine, and no
+    question is given up for that.
 
     Raises:
         ArtifactError: what is to be served cannot be opened at the start.
@@ -42,10 +49,12 @@ class Shelf:
         self._opening: asyncio.Future[None] | None = None
         self.fault: str | None = None
         self.times_opened = 1
+        self.warming = False
+        self._limits = limits
         threads = jobs or max(2, available_cores())
         self._quick = Lane("quick", threads, limits.waiting, limits.quick_seconds)
         self._slow = Lane("slow", 1, limits.waiting // 4, limits.slow_seconds)
-        self._kept = KeptAnswers(_KEPT)
+        self._kept = KeptAnswers(_KEPT, _KEPT_ROWS, _rows)
 
     @property
     def opened(self) -> Opened:
@@ -84,17 +93,44 @@ class Shelf:
             raise NotThereError(self.without_paths(str(error))) from None
 
     async def warm(self) -> None:
-        """Make what first questions would wait for."""
-        for make in (
-            _warm_search, _warm_contexts, Opened.completer, questions.about, _warm_rules,
-        ):  # fmt: skip
+        """Make what first questions would wait for, kernels too where they are not compiled yet.
+
+        Questions that come meanwhile are answered when they can be, however long that takes.
+        """
+        self.warming = True
+        self._quick.seconds = self._slow.seconds = None
+        telling = asyncio.get_running_loop().call_later(
+            _TOLD_SECONDS, _LOG.info, "getting ready: first answers wait; only once on a machine"
+        )
+        before, began = compiled_kernels(), time.monotonic()
+        try:
+            await self._made(self._quick, warming.ALWAYS)
+            if compiled_kernels() > before:
+                await self._made(self._quick, warming.PAGES)
+                await self._made(self._slow, warming.SLOW)
+                seconds = time.monotonic() - began
+                n = compiled_kernels() - before
+                _LOG.info("ready: %d kernels were compiled for this machine, %.0f s", n, seconds)
+        finally:
+            telling.cancel()
+            self._quick.seconds = self._limits.quick_seconds
+            self._slow.seconds = self._limits.slow_seconds
+            self.warming = False
+
+    async def _made(self, lane: Lane, makers: Sequence[Callable[[Opened], object]]) -> None:
+        for make in makers:
             try:
-                await self._quick.run(partial(make, self._opened))
-            except (DistsimError, BusyError, TooLongError) as error:
-                _LOG.info("not made ready: %s", error)
+                await lane.run(partial(make, self._opened))
+            except (DistsimError, BusyError) as error:
+                _LOG.info("not made ready: %s", error or "busy")
 
     def look(self) -> None:
         """See whether something has changed on disk; what has is opened meanwhile."""
+        if self.fault is None:
+            file = cut_short()
+            if file is not None:
+                _LOG.error("%s: was cut short while it was served: restore it", file)
+                self.fault = DAMAGED
         now = time.monotonic()
         if self._opening is not None or now - self._looked < _LOOK_SECONDS:
             return
@@ -134,15 +170,6 @@ DAMAGED = (
 )
 
 
-def _warm_search(opened: Opened) -> None:
-    for name in opened.tables:
-        opened.search(name, None)
-
-
-def _warm_contexts(opened: Opened) -> None:
-    opened.weigher(1, "log-llr")
-
-
-def _warm_rules(opened: Opened) -> None:
-    for source in questions.about(opened).suggestions.sources[:1]:
-        questions.rules(opened, source, 1)
+def _rows(answer: Any) -> int:
+    """Return how many rows an answer has, and one for itself."""
+    return 1 + sum(len(part) for part in vars(answer).values() if isinstance(part, tuple))

@@ -45,8 +45,8 @@ class TellingWords:
 
     @cached_property
     def tokens(self) -> np.ndarray:
-        """The number of tokens of every row's phrase, int64."""
-        return frozen(kernel.count_tokens(*self.texts))
+        """The number of tokens of every row's phrase, uint16."""
+        return frozen(kernel.count_tokens(*self.texts).astype(np.uint16))
 
     @cached_property
     def n_words(self) -> int:
@@ -72,7 +72,7 @@ class TellingWords:
             frozen(starts), frozen(hashes), frozen(telling[numbers]), frozen(is_word[numbers])
         )
         strengths = self._table.strengths[rows].astype(np.int64)
-        return Cores(*map(frozen, (*found, strengths, self.tokens[rows])))
+        return Cores(*map(frozen, (*found, strengths, self.tokens[rows].astype(np.int64))))
 
     def core(self, phrase: str) -> np.ndarray:
         """Return the core of a phrase in its normal form: the hashes of its words, ascending."""

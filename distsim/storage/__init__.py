@@ -28,6 +28,7 @@ from distsim.storage.manifest import (
     Kind,
     counted,
 )
+from distsim.storage.maps import cut_short
 from distsim.storage.reading import Artifact, understood
 from distsim.storage.writing import (
     ArrayStream,
@@ -63,6 +64,7 @@ __all__ = [
     "checksum_of_settings",
     "counted",
     "create",
+    "cut_short",
     "holds_artifact",
     "open_output",
     "remove_artifact",

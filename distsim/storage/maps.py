@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 SMALL_BYTES = 1 << 16
+# Of each live map, by its address: the file, its device and inode, and the bytes mapped.
+_MAPS: dict[int, tuple[str, int, int, int]] = {}
 
 
 def read_only(file: Path, dtype: str, shape: tuple[int, ...], size: int) -> np.ndarray:
@@ -38,9 +40,32 @@ def _mapped(handle: int, file: Path, size: int) -> memoryview:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number), str(file))
     pages = (ctypes.c_ubyte * size).from_address(address)
+    status = os.fstat(handle)
+    _MAPS[address] = (os.path.abspath(file), status.st_dev, status.st_ino, size)
     # At exit the maps go with the process: a thread may still be reading them.
-    weakref.finalize(pages, library.munmap, address, size).atexit = False
+    weakref.finalize(pages, _unmap, address, size).atexit = False
     return memoryview(pages).cast("B").toreadonly()
+
+
+def _unmap(address: int, size: int) -> None:
+    del _MAPS[address]  # first: the next map may get this address
+    memory_maps().munmap(address, size)
+
+
+def cut_short() -> str | None:
+    """Return a file that is shorter now than what is mapped of it; None where none is.
+
+    To read what is gone of it would end the process (SIGBUS). A file that was removed or replaced
+    is no such: its map stands as long as it is needed. A look at each of the process's maps.
+    """
+    for file, device, inode, size in list(_MAPS.values()):
+        try:
+            status = os.stat(file)
+        except OSError:
+            continue
+        if (status.st_dev, status.st_ino) == (device, inode) and status.st_size < size:
+            return file
+    return None
 
 
 @cache

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from distsim.kernels.compiled import frozen
 from distsim.nearest import NeighbourSearch
 from distsim.signatures.table import SignatureTable
 from distsim.substitution.grammar import ParaphraseGrammar
@@ -16,22 +15,22 @@ from distsim.substitution.likeness import WordVectors
 Words = tuple[str, ...]
 MOST_FOUND = 200
 SEARCHED_WORDS = 30_000
+_BLOCK_WORDS = 4096
 _LONGEST = 3
 
 
 class WordCandidates:
     """The words whose real-valued vectors are nearest to a target's, of the most frequent ones.
 
-    Holds their vectors: 1 kB a word.
+    Their vectors stay in the table's map and are read a block at a time.
     """
 
     def __init__(self, lexicon: Lexicon, vectors: WordVectors) -> None:
         frequent = lexicon.most_frequent(SEARCHED_WORDS)
         words = [word for word in frequent if any(map(str.isalpha, word))]
-        rows = vectors.space.words(words)
-        known = np.asarray(rows.any(axis=1))
-        self._words = [word for word, is_known in zip(words, known, strict=True) if is_known]
-        self._rows = frozen(rows[known])
+        rows = vectors.space.rows(words)
+        self._words = [word for word, row in zip(words, rows.tolist(), strict=True) if row >= 0]
+        self._rows = rows[rows >= 0]
         self._vectors = vectors
 
     def of(self, target: Words, slot: np.ndarray, most: int) -> list[Words]:
@@ -42,9 +41,15 @@ class WordCandidates:
         vector = self._vectors.of(target)
         if vector is None:
             vector = slot
-        if not vector.any():
+        if not vector.any() or not self._words:
             return []
-        near = self._rows @ vector.astype(np.float32)
+        wanted = vector.astype(np.float32)
+        near = np.concatenate(
+            [
+                self._vectors.space.vectors_at(self._rows[first : first + _BLOCK_WORDS]) @ wanted
+                for first in range(0, self._rows.size, _BLOCK_WORDS)
+            ]
+        )
         order = np.argsort(-near, kind="stable")[:most]
         return [(self._words[i],) for i in order.tolist()]
 

@@ -12,7 +12,7 @@ from distsim.substitution.lexicon import Lexicon
 from distsim.substitution.space import LearntSpace
 
 Words = tuple[str, ...]
-_CACHED_WORDS = 1 << 15
+_CACHED_WORDS = 1 << 12  # 8 MB
 _FORM_POWER = 0.25
 
 

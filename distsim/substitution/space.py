@@ -18,7 +18,7 @@ from distsim.kernels.hashing import find_sorted
 from distsim.kernels.projection import NOWHERE
 from distsim.signatures.table import SignatureTable
 
-_CACHED_PHRASES = 1 << 15
+_CACHED_PHRASES = 1 << 12  # 8 MB
 
 
 class LearntSpace:
@@ -64,13 +64,16 @@ class LearntSpace:
                 row[:] = vector
         return rows
 
-    def words(self, words: Sequence[str]) -> np.ndarray:
-        """Return the unit vectors of words, float32[n, n_dimensions], zeros where unknown."""
+    def rows(self, words: Sequence[str]) -> np.ndarray:
+        """Return the row of every word, for `vectors_at`, -1 where it has none; int64."""
         hashes = hash_texts([word.encode() for word in words])
-        found = find_sorted(frozen(self._parts.hashes), frozen(hashes))
-        rows: np.ndarray = self._parts.vectors[np.maximum(found, 0)].astype(np.float32)
-        rows[found < 0] = 0.0
-        return rows
+        found: np.ndarray = find_sorted(frozen(self._parts.hashes), frozen(hashes))
+        return found
+
+    def vectors_at(self, rows: np.ndarray) -> np.ndarray:
+        """Return the unit vectors of words by their rows, float32[n, n_dimensions]."""
+        vectors: np.ndarray = self._parts.vectors[rows].astype(np.float32)
+        return vectors
 
     def contexts(self, left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return what the words around a slot add to its vector.
