@@ -220,9 +220,6 @@ class _Steps:
         self._folder, self._options, self._tables = folder, options, tables
         self._jobs, self._progress, self._say = jobs, progress, say
         self._report = MakeReport()
-        for left in folder.glob(".*.unfinished"):  # of a run that was killed; nobody else is here
-            if left.is_file():
-                left.unlink()
         file = folder / STEPS
         try:
             self._done: dict[str, Any] = json.loads(file.read_text()) if file.exists() else {}

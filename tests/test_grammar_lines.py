@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import os
 import sys
 from pathlib import Path
 
@@ -102,6 +103,36 @@ def test_an_interrupted_run_leaves_nothing(tmp_path):
         raise KeyboardInterrupt
     assert (tmp_path / "old").read_bytes() == b"old\n"
     assert [p.name for p in tmp_path.iterdir()] == ["old"]
+
+
+def test_what_a_killed_writer_left_goes_and_nothing_else(tmp_path):
+    def names():
+        return sorted(path.name for path in tmp_path.iterdir())
+
+    mine = [".a.b.7.unfinished", ".a.7.unfinished.mine", ".ab.7.unfinished", ".a.x.unfinished"]
+    for name in (".a.7.unfinished", *mine):  # of a process that is no more
+        (tmp_path / name).write_bytes(b"half")
+    (tmp_path / ".a.8.unfinished").symlink_to(tmp_path / mine[0])
+    with open_output(tmp_path / "b") as other, open_output(tmp_path / "a") as out:
+        other.write(b"b\n")
+        out.write(b"a\n")
+        with open_output(tmp_path / "b2"):
+            assert f".a.{os.getpid()}.unfinished" in names()
+    assert names() == sorted([*mine, ".a.8.unfinished", "a", "b", "b2"])
+    assert (tmp_path / "a").read_bytes() == b"a\n" and (tmp_path / "b").read_bytes() == b"b\n"
+
+
+def test_two_processes_write_the_same_output(tmp_path):
+    with open_output(tmp_path / "a") as out:
+        child = os.fork()
+        if child == 0:
+            with open_output(tmp_path / "a") as second:
+                second.write(b"second\n")
+            os._exit(0)
+        assert os.waitpid(child, 0)[1] == 0
+        out.write(b"first\n")
+    assert (tmp_path / "a").read_bytes() == b"first\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
 
 
 def test_gz_is_written_in_members_of_the_same_bytes_each_time(tmp_path):

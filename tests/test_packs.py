@@ -98,6 +98,33 @@ def test_the_index_gives_back_every_rule(tmp_path, quantise):
     )
 
 
+def test_packs_are_replaced_in_one_step_and_nothing_of_others_with_them(tmp_path, monkeypatch):
+    grammar, packs = tmp_path / "grammar", tmp_path / "packs"
+    drawn_grammar(grammar)
+    pack_grammar(grammar, packs, PackOptions(sizes=("S",)))
+    old = {path.name for path in packs.iterdir()}
+    for mine in (packs / "notes.txt", packs / "index" / "mine.bin"):
+        mine.write_text("mine")
+        with pytest.raises(InputError, match=f"{mine.name}: is no file of the packs there, .* mov"):
+            pack_grammar(grammar, packs, PackOptions(sizes=("L",)))
+        assert mine.read_text() == "mine"
+        mine.unlink()
+
+    def killed(one, other):
+        assert one.name == ".packs.unfinished" and (one / "packs.json").exists()
+        assert {path.name for path in other.iterdir()} == old  # until the very last step
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("distsim.packs.pack.exchange", killed)
+    with pytest.raises(KeyboardInterrupt):
+        pack_grammar(grammar, packs, PackOptions(sizes=("L",)))
+    monkeypatch.undo()
+    assert {path.name for path in packs.iterdir()} == old
+    pack_grammar(grammar, packs, PackOptions(sizes=("L",)))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["grammar", "packs"]
+    assert not old & {path.name for path in packs.glob("*.gz")}
+
+
 def test_columns_keep_their_values():
     draw = np.random.default_rng(2)
     for values in (

@@ -1,5 +1,6 @@
 """Annotating text: the real small pipeline where it is there, and what is said where it is not."""
 
+import fcntl
 import gzip
 import importlib.util
 import json
@@ -151,6 +152,36 @@ def fake(monkeypatch, with_stanza, tmp_path):
     monkeypatch.setattr(annotating, "PIECE_CHARACTERS", 40)
     state["annotator"] = StanzaAnnotator(fake_models(tmp_path / "models"))
     return state
+
+
+def test_only_a_part_of_ours_is_gone_on_with(fake, corpus, tmp_path):
+    out, part, note = (tmp_path / f"out{end}" for end in ("", ".part", ".progress"))
+    for mine, text in ((part, "mine"), (note, "mine"), (note, "{}")):
+        mine.write_text(text)
+        with pytest.raises(InputError, match=r"out\.part, or out\.progress .* is not of a run"):
+            annotate([corpus], out, fake["annotator"], 1)
+        assert mine.read_text() == text
+        mine.unlink()
+    outside = tmp_path / "outside"
+    part.symlink_to(outside)
+    with pytest.raises(InputError, match="is not of a run that was stopped"):
+        annotate([corpus], out, fake["annotator"], 1)
+    part.unlink()
+    fake["fail_at"] = 3
+    with pytest.raises(KeyboardInterrupt):
+        annotate([corpus], out, fake["annotator"], 1)
+    kept = note.read_text(), part.read_bytes()
+    with open(part, "rb") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        with pytest.raises(InputError, match="another process is writing it"):
+            annotate([corpus], out, fake["annotator"], 1)
+    assert (note.read_text(), part.read_bytes()) == kept
+    fake["fail_at"] = None
+    report = annotate([corpus], out, fake["annotator"], 1)
+    note.write_text(kept[0])  # killed before the last of these went
+    part.write_bytes(kept[1])
+    assert annotate([corpus], out, fake["annotator"], 1) == report
+    assert not part.exists() and not note.exists() and not outside.exists()
 
 
 @pytest.mark.parametrize("name", ["out.conllu", "out.conllu.gz"])

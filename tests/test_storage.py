@@ -135,6 +135,13 @@ def test_leavings_of_a_killed_build_are_cleaned(tmp_path):
     assert sorted(f.name for f in unfinished.iterdir()) == own
 
 
+def test_an_artifact_that_was_complete_but_not_in_its_place_is_forgotten(tmp_path):
+    write_small(tmp_path / ".a.unfinished")  # as a writer leaves it that is killed at its last step
+    write_small(tmp_path / "a")
+    assert [p.name for p in tmp_path.iterdir()] == ["a"]
+    assert storage.Artifact(tmp_path / "a").damaged() == []
+
+
 def write_small(path):
     with storage.create(path, storage.SIGNATURES) as writer:
         writer.add("only", np.arange(3))
@@ -367,3 +374,16 @@ def test_scratch_of_a_killed_writer_goes(tmp_path, folder):
             (scratch / "x").write_bytes(b"x")
         writer.add("only", np.arange(3))
     assert len(list((tmp_path / "new").iterdir())) == 2
+
+
+def test_scratch_goes_when_the_next_is_made_but_not_that_of_the_living(tmp_path):
+    left, mine = tmp_path / ".abc.distsim-scratch", tmp_path / "abc.distsim-scratch"
+    for folder in (left, mine):
+        folder.mkdir()
+        (folder / "x").write_bytes(b"x")
+    (tmp_path / ".link.distsim-scratch").symlink_to(mine)
+    with storage.scratch_folder(tmp_path) as one, storage.scratch_folder(tmp_path) as two:
+        assert one != two and one.is_dir() and two.is_dir() and not left.exists()
+        (one / "x").write_bytes(b"x")
+    assert sorted(p.name for p in tmp_path.iterdir()) == [".link.distsim-scratch", mine.name]
+    assert (mine / "x").exists()

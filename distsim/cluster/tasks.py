@@ -16,8 +16,6 @@ Tasks write files that are whole from the start and do not depend on the attempt
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -203,9 +201,9 @@ def _count_counts(job: Job, part: int, tally: dict[str, Any]) -> Packets:
 @contextmanager
 def _counts_of(job: Job, part: int) -> Iterator[NgramCounts]:
     plan = job.plan
-    with TemporaryDirectory() as folder:
+    with storage.scratch_folder() as folder:
         counts = NgramCounts(
-            plan.selection.max_length, plan.options.normaliser, Path(folder), plan.memory_bytes
+            plan.selection.max_length, plan.options.normaliser, folder, plan.memory_bytes
         )
         try:
             counts.read(plan.parts[part].sources, 1)
@@ -218,8 +216,8 @@ def sum_counts(job: Job, number: int, packets: Iterable[bytes], tally: dict[str,
     """Add up what all parts say of a range; keep its words and its frequent keys."""
     free = np.uint64(64 - job.plan.key_bits)
     words = []
-    with TemporaryDirectory() as folder:
-        counts = KeyCounts(Path(folder), job.plan.memory_bytes)
+    with storage.scratch_folder() as folder:
+        counts = KeyCounts(folder, job.plan.memory_bytes)
         for packet in packets:
             one = unpack(packet)
             steps = one.pop("steps").astype(np.uint64) << free
@@ -506,8 +504,8 @@ def sum_word_contexts(
     job: Job, number: int, packets: Iterable[bytes], tally: dict[str, Any]
 ) -> None:
     """Add up the contexts of a range's words and keep them."""
-    with TemporaryDirectory() as folder:
-        blocks = StoredBlocks(packets, job.words, 1, Path(folder), job.plan.memory_bytes)
+    with storage.scratch_folder() as folder:
+        blocks = StoredBlocks(packets, job.words, 1, folder, job.plan.memory_bytes)
         try:
             write_packets(job.path("word-contexts", number), map(_summed, blocks.counted(1)))
         finally:
@@ -529,21 +527,21 @@ def learn_projection(job: Job, tally: dict[str, Any], progress: Progress = no_pr
         return
     with (
         first_stays(path) as folder,
-        TemporaryDirectory() as scratch,
+        storage.scratch_folder() as scratch,
         storage.create(folder, storage.PROJECTION) as writer,
     ):
         learn_from(job.text_of_words(), job.plan.recipe, writer,
-                   Work(Path(scratch), job.plan.memory_bytes, None, progress))  # fmt: skip
+                   Work(scratch, job.plan.memory_bytes, None, progress))  # fmt: skip
 
 
 def vectors_of_words(job: Job, number: int, tally: dict[str, Any]) -> None:
     """Compute the vectors of a range's words."""
     plan = job.plan
     assert plan.recipe.composition is not None
-    with TemporaryDirectory() as scratch:
+    with storage.scratch_folder() as scratch:
         hashes, shares, vectors = word_vectors(
             job.text_of_words(range(number, number + 1)), plan.recipe, job.projection,
-            plan.selection, Work(Path(scratch), plan.memory_bytes, 1),
+            plan.selection, Work(scratch, plan.memory_bytes, 1),
         )  # fmt: skip
     some = np.flatnonzero(vectors.any(axis=1))
     best = np.lexsort((hashes[some], -shares[some]))[: plan.recipe.composition.most_words]
@@ -583,9 +581,9 @@ def sign_range(job: Job, number: int, packets: Iterable[bytes], tally: dict[str,
         for _ in packets:
             pass
         return
-    with first_stays(path) as folder, TemporaryDirectory() as scratch:
+    with first_stays(path) as folder, storage.scratch_folder() as scratch:
         with storage.create(folder, storage.SIGNATURES) as writer:
-            work = Work(Path(scratch), plan.memory_bytes, 1)
+            work = Work(scratch, plan.memory_bytes, 1)
             blocks = StoredBlocks(
                 _with_words(job, number, packets), job.words, plan.selection.max_length,
                 work.folder, work.memory_bytes,

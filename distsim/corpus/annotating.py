@@ -5,6 +5,7 @@ gzip member of its own; one process a core, one thread each. What is done stands
 beside a note of how far it goes, so that the same command goes on where another stopped.
 """
 
+import fcntl
 import gzip
 import hashlib
 import json
@@ -20,6 +21,7 @@ from distsim.corpus.blocks import read_blocks
 from distsim.corpus.sources import STANDARD_INPUT, Source, find_sources
 from distsim.errors import InputError, ParameterError
 from distsim.parallel import Progress, no_progress, ordered_map
+from distsim.storage import open_output
 
 PIECE_CHARACTERS = 60_000  # larger pieces: a little faster, more memory
 _LEVEL = 6
@@ -95,6 +97,7 @@ def annotate(
             progress("annotating", total.words, None)
         _loaded.clear()
         if not total.sentences:
+            out.remove_part()
             raise InputError(f"{', '.join(s.path for s in sources)}: no text: give some")
         out.finish()
     return total
@@ -128,7 +131,7 @@ def _checksum(paths: Sequence[str], annotator: Annotator) -> str:
 
 
 class _Output:
-    """The file that is written, and how far it goes."""
+    """The file that is written, and how far it goes: `<path>.part` beside `<path>.progress`."""
 
     def __init__(self, path: Path, checksum: str) -> None:
         self._path = path
@@ -138,9 +141,16 @@ class _Output:
         self._header = f"# distsim annotate = {checksum}"
         self.pieces = 0
         self.report = Report(0, 0, 0)
-        self.finished = self._read_finished()
         self._size = 0
-        self._read_note()
+        note = self._read_note()
+        self.finished = self._read_finished()
+        if note.get("checksum") != checksum:
+            return
+        if self.finished is not None:  # killed when all was done
+            self.remove_part()
+        elif self._part.exists() and note["size"] <= self._part.stat().st_size:
+            self.pieces, self._size = note["pieces"], note["size"]
+            self.report = Report(*note["report"])
 
     def _read_finished(self) -> Report | None:
         try:
@@ -156,21 +166,41 @@ class _Output:
             return None
         return Report(*(int(number.split()[0]) for number in numbers.split(", ")))
 
-    def _read_note(self) -> None:
+    def _read_note(self) -> dict[str, Any]:
+        """Return the note, empty if there is none.
+
+        Raises:
+            InputError: something stands in its place, or in that of the part, that is not ours.
+        """
         try:
-            note = json.loads(self._note.read_text())
-            size = self._part.stat().st_size
-        except (OSError, ValueError):
-            return
-        if note.get("checksum") == self._checksum and note["size"] <= size:
-            self.pieces = note["pieces"]
-            self._size = note["size"]
-            self.report = Report(*note["report"])
+            note: dict[str, Any] = json.loads(self._note.read_text())
+            if {"checksum", "pieces", "size", "report"} <= note.keys():
+                return note
+        except FileNotFoundError:
+            is_there = os.path.lexists(self._part)
+            if not is_there or (self._part.is_file() and self._part.stat().st_size == 0):
+                return {}
+        except (OSError, ValueError, AttributeError):
+            pass
+        raise InputError(
+            f"{self._part}, or {self._note.name} beside it: is not of a run that was stopped: "
+            "move it away, or give another name with -o"
+        )
 
     def __enter__(self) -> "_Output":
-        self._file = open(self._part, "r+b" if self.pieces else "wb")
+        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+        self._file = os.fdopen(os.open(self._part, flags, 0o666), "r+b")
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            self._file.close()
+            raise InputError(
+                f"{self._path}: another process is writing it: wait until it is done"
+            ) from None
         self._file.truncate(self._size)
         self._file.seek(self._size)
+        if self.pieces == 0:
+            self._write_note()  # what a part without a note holds is not ours
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -185,28 +215,32 @@ class _Output:
         self._file.write(self._packed(text))
         self._file.flush()
         self.pieces += 1
-        note = {
-            "checksum": self._checksum, "pieces": self.pieces, "size": self._file.tell(),
-            "report": report,
-        }  # fmt: skip
-        changed = self._note.with_name(self._note.name + ".new")
-        changed.write_text(json.dumps(note))
-        os.replace(changed, self._note)
+        self._size = self._file.tell()
         self.report = report
+        self._write_note()
+
+    def _write_note(self) -> None:
+        note = {
+            "checksum": self._checksum, "pieces": self.pieces, "size": self._size,
+            "report": self.report,
+        }  # fmt: skip
+        with open_output(self._note) as out:
+            out.write(json.dumps(note).encode())
 
     def finish(self) -> None:
         """Put the file in place, under a first line that says what it was made from."""
         words, sentences, treeless = self.report
         header = f"{self._header}, {words} words, {sentences} sentences, {treeless} without tree\n"
-        self._file.close()
-        whole = self._part.with_name(self._part.name + ".whole")
-        with open(whole, "wb") as file, open(self._part, "rb") as part:
-            file.write(self._packed(header))
+        with open_output(self._path) as out, open(self._part, "rb") as part:
+            out.write_packed(self._packed(header))
             while data := part.read(1 << 22):
-                file.write(data)
-        os.replace(whole, self._path)
-        self._part.unlink()
-        self._note.unlink()
+                out.write_packed(data)
+        self.remove_part()
+
+    def remove_part(self) -> None:
+        """Remove the part and its note; the part first, which is not ours without the note."""
+        self._part.unlink(missing_ok=True)
+        self._note.unlink(missing_ok=True)
 
 
 _loaded: dict[Annotator, Callable[[list[str]], Annotated]] = {}  # one pipeline a process

@@ -4,7 +4,6 @@ import io
 import os
 import stat
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -19,6 +18,7 @@ from distsim.corpus.unpacking import (
     unpacked,
 )
 from distsim.errors import InputError
+from distsim.storage import scratch_folder
 
 STANDARD_INPUT = "-"
 _SPOOL_BYTES = 1 << 20
@@ -163,8 +163,7 @@ def spooled_sources(sources: Sequence[Source]) -> Iterator[list[Source]]:
         found = []
         for source in sources:
             if not _is_regular(source.path):
-                folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="distsim-"))
-                copy = Path(folder) / "spooled"
+                copy = stack.enter_context(scratch_folder()) / "spooled"
                 with open_source(source) as stream, open(copy, "wb") as file:
                     while piece := stream.read(_SPOOL_BYTES):
                         file.write(piece)

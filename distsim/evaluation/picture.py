@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from distsim.errors import ParameterError
 from distsim.evaluation.evaluate import Point
-from distsim.pictures.drawing import wrapped
+from distsim.pictures.drawing import wrapped, write_figure
 
 _WIDTH, _HEIGHT = 4.2, 3.6  # inches a panel
 
@@ -76,8 +76,6 @@ def draw(points: Sequence[Point], path: str, caption: str) -> None:
                 family="monospace", parse_math=False)  # fmt: skip
     figure.tight_layout(rect=(0, room, 1, 1))
     try:
-        figure.savefig(path, dpi=150)
-    except ValueError as error:
-        raise ParameterError(f"{path}: {error}: name a .png, .svg or .pdf file") from None
+        write_figure(figure, path, dpi=150)
     finally:
         pyplot.close(figure)

@@ -1,7 +1,5 @@
 """Arrays -> a folder of raw files beside the output, gone when the work ends."""
 
-import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,34 +7,23 @@ from typing import Any
 
 import numpy as np
 
+from distsim import storage
 from distsim.errors import InputError
-from distsim.storage import STANDARD_OUTPUT
-from distsim.storage.locks import locked
 
 
 @contextmanager
 def scratch_folder(output: str | Path) -> Iterator[Path]:
-    """Give an empty folder beside the output; one that a killed run left is cleared first.
+    """Give an empty folder beside the output.
 
     Raises:
         InputError: the output's folder does not exist.
-        ArtifactError: another process is writing the same output.
     """
-    if str(output) == STANDARD_OUTPUT:
-        with tempfile.TemporaryDirectory(prefix="distsim-") as name:
-            yield Path(name)
-        return
-    path = Path(output).resolve()
-    if not path.parent.is_dir():
-        raise InputError(f"{path.parent}: no such folder: create it first")
-    folder = path.with_name(f".{path.name}.scratch")
-    with locked(folder, path, make=True):
-        for child in folder.iterdir():
-            child.unlink()
-        try:
-            yield folder
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
+    is_file = str(output) != storage.STANDARD_OUTPUT
+    place = Path(output).resolve().parent if is_file else None
+    if place is not None and not place.is_dir():
+        raise InputError(f"{place}: no such folder: create it first")
+    with storage.scratch_folder(place) as folder:
+        yield folder
 
 
 class Column:

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
+from distsim.storage import scratch_folder
+
 RUN_BYTES = 128 << 20
 _PER_RECORD = 80  # bytes that Python spends on a record beside its text
 _MOST_OPEN = 64
@@ -21,7 +23,7 @@ def sorted_records(
         run_bytes: about so much is held in memory; what is more goes to temporary files.
         folder: where those stand; the system's place for them where None.
     """
-    with tempfile.TemporaryDirectory(prefix="distsim-sort-", dir=folder) as made:
+    with scratch_folder(folder) as made:
         runs: list[Path] = []
         held: list[bytes] = []
         size = 0
@@ -30,11 +32,11 @@ def sorted_records(
             size += len(record) + _PER_RECORD
             if size >= run_bytes:
                 held.sort()
-                runs.append(_written(held, Path(made)))
+                runs.append(_written(held, made))
                 held, size = [], 0
                 if len(runs) == _MOST_OPEN:
                     with ExitStack() as stack:
-                        merged = _written(heapq.merge(*_opened(runs, stack)), Path(made))
+                        merged = _written(heapq.merge(*_opened(runs, stack)), made)
                     for run in runs:
                         run.unlink()
                     runs = [merged]

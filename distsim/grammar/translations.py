@@ -1,7 +1,6 @@
 """A translation grammar -> its rules as arrays, sides in one form, the columns that are asked."""
 
 import math
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from distsim.kernels import pivot as kernel
 from distsim.kernels.compiled import frozen
 from distsim.kernels.phrase_pairs import hash_symbols
 from distsim.parallel import Progress
+from distsim.storage import scratch_folder
 
 Scale = Literal["probability", "negative-log", "log", "negative-log10", "log10"]
 SCALES: tuple[str, ...] = get_args(Scale)
@@ -107,18 +107,18 @@ def read_translations(
     if first is None:
         faulty.require_lines(0)
     known = find_format(grammar_format, first.text if first else b"")
-    with tempfile.TemporaryDirectory(prefix="distsim-pivot-") as folder:
+    with scratch_folder() as folder:
         reader: _Reader | None = None
         n_lines = 0
         for lines in chain([] if first is None else [first], blocks):
             block = parse_block(lines, known)
             if reader is None:
                 names = _column_names(block, columns, known)
-                reader = _Reader(Path(folder), names, scale or known.scale, known)  # type: ignore[arg-type]
+                reader = _Reader(folder, names, scale or known.scale, known)  # type: ignore[arg-type]
             reader.add(block, faulty)
             n_lines += len(block)
             progress("reading", n_lines, None)
-        reader = reader or _Reader(Path(folder), dict(columns), "negative-log", known)
+        reader = reader or _Reader(folder, dict(columns), "negative-log", known)
         yield reader.translations()
 
 

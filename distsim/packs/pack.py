@@ -33,7 +33,7 @@ from distsim.packs.columns import encode
 from distsim.packs.sizes import SIZES, TYPES, rule_sizes, rule_types
 from distsim.parallel import Progress, no_progress, ordered_map
 from distsim.storage import open_output
-from distsim.storage.locks import locked, sync_folder
+from distsim.storage.locks import exchange, locked, sync_folder
 
 MANIFEST = "packs.json"
 _LINES_A_PIECE = 1 << 14
@@ -136,10 +136,7 @@ def pack_grammar(
     if options.parquet:
         _require_pyarrow()
     target = Path(folder)
-    if target.exists() and not (target / MANIFEST).exists() and (
-        not target.is_dir() or any(target.iterdir())
-    ):  # fmt: skip
-        raise InputError(f"{target}: is no folder of packs: name another one, or remove it")
+    _require_packs_alone(target)
     if not target.resolve().parent.is_dir():
         raise InputError(f"{target.resolve().parent}: no such folder: create it first")
     report = PackReport(FaultyLines(grammar, on_error))
@@ -149,6 +146,7 @@ def pack_grammar(
             shutil.rmtree(child) if child.is_dir() else child.unlink()
         try:
             _write(grammar, unfinished, options, report, jobs, progress)
+            _require_packs_alone(target)  # hours may have passed
             _put_in_place(unfinished, target)
         except BaseException:
             shutil.rmtree(unfinished, ignore_errors=True)
@@ -156,14 +154,38 @@ def pack_grammar(
     return report
 
 
+def _require_packs_alone(target: Path) -> None:
+    """Refuse to replace what is no folder of packs, or holds more than them.
+
+    Raises:
+        InputError: it does.
+    """
+    if not target.exists() or (target.is_dir() and not any(target.iterdir())):
+        return
+    try:
+        named = {MANIFEST, *json.loads((target / MANIFEST).read_bytes())["files"]}
+    except (OSError, ValueError, LookupError, TypeError):
+        raise InputError(
+            f"{target}: is no folder of packs: name another one, or remove it"
+        ) from None
+    for path in sorted(target.rglob("*")):
+        name = str(path.relative_to(target))
+        if name not in named and (path.is_symlink() or not path.is_dir()):
+            raise InputError(
+                f"{path}: is no file of the packs there, which are to be replaced: move it away, "
+                "or name another folder"
+            )
+
+
 def _put_in_place(unfinished: Path, target: Path) -> None:
-    old = target.resolve().with_name(f".{target.name}.old")
-    shutil.rmtree(old, ignore_errors=True)
+    """Let new packs take the place of old ones in one step."""
+    target = target.resolve()
     if target.exists():
-        os.rename(target, old)
-    os.rename(unfinished, target)
-    sync_folder(target.resolve().parent)
-    shutil.rmtree(old, ignore_errors=True)
+        exchange(unfinished, target)
+        shutil.rmtree(unfinished, ignore_errors=True)
+    else:
+        os.rename(unfinished, target)
+    sync_folder(target.parent)
 
 
 def _write(

@@ -4,6 +4,7 @@ One description of a picture serves all of them: SVG is written here, PNG and PD
 matplotlib (`pip install 'distsim[plot]'`). A picture ends with the line of its settings, whole.
 """
 
+import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from html import escape
@@ -13,6 +14,7 @@ from unicodedata import east_asian_width
 
 from distsim.doors import AnyPath, one_path
 from distsim.errors import ParameterError
+from distsim.storage import open_output
 
 Kind = Literal["ink", "soft", "accent", "warm", "line", "track", "paper"]
 COLOURS: dict[Kind, str] = {
@@ -142,7 +144,8 @@ class Drawing:
             )
         if place.suffix.lower() == ".svg":
             text = '<?xml version="1.0" encoding="UTF-8"?>\n' + self.svg() + "\n"
-            place.write_text(text, encoding="utf-8", errors="replace")
+            with open_output(place) as out:
+                out.write(text.encode(errors="replace"))
             return
         self._paint(place)
 
@@ -186,7 +189,26 @@ class Drawing:
                     (shape.x, shape.y), shape.width, shape.height, color=colour, zorder=order,
                     linewidth=0,
                 ))  # fmt: skip
-        figure.savefig(path, dpi=2 * _PIXELS_AN_INCH, facecolor=COLOURS["paper"])
+        write_figure(figure, path, dpi=2 * _PIXELS_AN_INCH, facecolor=COLOURS["paper"])
+
+
+def write_figure(figure: Any, path: str | Path, **options: Any) -> None:
+    """Write a figure of matplotlib's whole or not at all; the same figure, the same bytes.
+
+    Raises:
+        ParameterError: matplotlib knows no such kind of file.
+    """
+    import matplotlib
+
+    suffix = Path(path).suffix.lower()
+    if suffix.lstrip(".") not in figure.canvas.get_supported_filetypes():
+        raise ParameterError(f"{path}: cannot be drawn so: name a .png, .svg or .pdf file")
+    dated = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
+    painted = io.BytesIO()
+    with matplotlib.rc_context({"svg.hashsalt": "distsim"}):
+        figure.savefig(painted, format=suffix.lstrip("."), metadata=dated.get(suffix), **options)
+    with open_output(path) as out:
+        out.write(painted.getvalue())
 
 
 def require_painter(path: AnyPath) -> None:

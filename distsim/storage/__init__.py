@@ -30,6 +30,7 @@ from distsim.storage.manifest import (
 )
 from distsim.storage.maps import cut_short
 from distsim.storage.reading import Artifact, understood
+from distsim.storage.scratch import scratch_folder
 from distsim.storage.writing import (
     ArrayStream,
     ArtifactWriter,
@@ -38,7 +39,6 @@ from distsim.storage.writing import (
     holds_artifact,
     remove_artifact,
     require_free,
-    scratch_folder,
 )
 
 __all__ = [

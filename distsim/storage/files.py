@@ -3,9 +3,11 @@
 import fcntl
 import gzip
 import os
+import re
+import stat
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -101,20 +103,53 @@ def open_output(path: str | Path) -> Iterator[LineWriter]:
             writer.flush()
         return
     target = path.resolve()  # write through a link, not over it
-    unfinished = target.with_name(f".{target.name}.{os.getpid()}.unfinished")
+    unfinished, begun = _begun(target)
     try:
-        with open(unfinished, "wb") as stream:
-            writer = LineWriter(stream, packs)
+        with begun:
+            writer = LineWriter(begun, packs)
             yield writer
             writer.flush()
-            if packs and stream.tell() == 0:
-                stream.write(gzip.compress(b"", GZ_LEVEL, mtime=0))
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(unfinished, target)
+            if packs and begun.tell() == 0:
+                begun.write(gzip.compress(b"", GZ_LEVEL, mtime=0))
+            begun.flush()
+            os.fsync(begun.fileno())
+            os.replace(unfinished, target)
     except BaseException:
         unfinished.unlink(missing_ok=True)
         raise
+
+
+def _begun(target: Path) -> tuple[Path, BinaryIO]:
+    """Begin an unfinished file beside `target`, locked; those that killed writers left go.
+
+    Raises:
+        ArtifactError: something that is not ours stands in its place.
+    """
+    ours = re.compile(rf"\.{re.escape(target.name)}\.\d+\.unfinished")
+    with suppress(OSError):  # a folder that cannot be listed can be written all the same
+        for name in os.listdir(target.parent):
+            if ours.fullmatch(name):
+                _remove_abandoned(target.with_name(name))
+    unfinished = target.with_name(f".{target.name}.{os.getpid()}.unfinished")
+    while True:
+        stream = new_file(unfinished)
+        fcntl.flock(stream, fcntl.LOCK_EX)
+        with suppress(FileNotFoundError):  # another process took it for one that was left
+            if os.path.samestat(os.fstat(stream.fileno()), unfinished.lstat()):
+                return unfinished, stream
+        stream.close()
+
+
+def _remove_abandoned(unfinished: Path) -> None:
+    """Remove an unfinished file of a writer that is no more; a living one holds its lock."""
+    with suppress(OSError):
+        handle = os.open(unfinished, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if stat.S_ISREG(os.fstat(handle).st_mode):
+                unfinished.unlink()
+        finally:
+            os.close(handle)
 
 
 class ResumableLines:

@@ -4,7 +4,6 @@ import hashlib
 import os
 import re
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -28,10 +27,10 @@ from distsim.storage.manifest import (
 )
 from distsim.storage.maps import read_only
 from distsim.storage.reading import Artifact
+from distsim.storage.scratch import SCRATCH
 
 # The names of files in the making, and of arrays with a piece of their checksum.
 _PART = ".distsim-part"
-_SCRATCH = ".distsim-scratch"
 _ARRAY_FILE = re.compile(r"[\w-]+\.([0-9a-f]{12})\.bin")
 # Where a disk begins, its file system may keep what it has found.
 _NOT_OURS_TO_MIND = {"lost+found"}
@@ -219,7 +218,8 @@ def create(path: str | Path, kind: Kind) -> Iterator[ArtifactWriter]:
                 f"{path}: another process has just written here: look at it, or run the same "
                 "command again to replace it"
             )
-        _clear(unfinished, keep=set())
+        named = _forgotten(unfinished)
+        _clear(unfinished, keep=set(), ours=named)
         if any(file.is_symlink() or not file.is_dir() for file in unfinished.iterdir()):
             raise ArtifactError(f"{unfinished}: holds files that are not ours: move them away")
         writer = ArtifactWriter(unfinished, kind)
@@ -230,20 +230,20 @@ def create(path: str | Path, kind: Kind) -> Iterator[ArtifactWriter]:
         except BaseException:
             writer.abandon()
             with suppress(OSError):
+                _forgotten(unfinished)
                 _clear(unfinished, keep=set(), ours=writer.files())
                 unfinished.rmdir()
             raise
         sync_folder(path.parent)
 
 
-@contextmanager
-def scratch_folder(folder: str | Path) -> Iterator[Path]:
-    """Give a folder for passing files beside the arrays in `folder`; it goes at the end.
-
-    One that a killed writer left goes when its artifact is written next.
-    """
-    with tempfile.TemporaryDirectory(prefix=".", suffix=_SCRATCH, dir=folder) as made:
-        yield Path(made)
+def _forgotten(unfinished: Path) -> set[str]:
+    """Make an artifact that was complete, but not in its place, none; return its files' names."""
+    if (unfinished / MANIFEST).is_symlink() or not holds_artifact(unfinished):
+        return set()
+    named = _named_files(unfinished)
+    (unfinished / MANIFEST).unlink()
+    return named
 
 
 def _require_no_link(path: Path) -> None:
@@ -357,7 +357,7 @@ def _is_leaving(file: Path, ours: set[str] | None = None) -> bool:
     if file.is_symlink():
         return False
     if file.is_dir():
-        return file.name.startswith(".") and file.name.endswith(_SCRATCH)
+        return file.name.startswith(".") and file.name.endswith(SCRATCH)
     if not file.is_file():
         return False
     if file.name.startswith(".") and file.name.endswith(_PART):

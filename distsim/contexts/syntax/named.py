@@ -1,6 +1,5 @@
 """Annotated sentences and a phrase -> its syntactic features by name, counted and weighed."""
 
-import tempfile
 from collections.abc import Iterable, Iterator
 
 import numpy as np
@@ -15,6 +14,7 @@ from distsim.corpus.annotation import NORMALISER, AnnotatedSentence
 from distsim.corpus.query import split_phrase
 from distsim.errors import ParameterError
 from distsim.results import Results
+from distsim.storage import scratch_folder
 
 
 def named_contexts(
@@ -41,7 +41,7 @@ def named_contexts(
     if len(spellings[0]) > LONGEST:
         return Results()
     found: list[list[int]] = [[] for _ in spellings]
-    with tempfile.TemporaryDirectory(prefix="distsim-") as folder:
+    with scratch_folder() as folder:
         encoder = Encoder(folder)
         for _ in encoder.encode(_holding(sentences, spellings, found)):
             pass

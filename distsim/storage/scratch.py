@@ -1,0 +1,58 @@
+"""Work that needs room on a disk -> a folder for passing files, which goes however work ends."""
+
+import fcntl
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+SCRATCH = ".distsim-scratch"
+_NAME = re.compile(rf"\.\w+{re.escape(SCRATCH)}")
+
+
+@contextmanager
+def scratch_folder(folder: str | Path | None = None) -> Iterator[Path]:
+    """Give a folder for passing files; it goes at the end.
+
+    One that a killed process left goes when the next is made in the same place: the living hold
+    a lock on theirs.
+
+    folder: where it stands; the system's place for temporary files where None.
+    """
+    place = Path(tempfile.gettempdir() if folder is None else folder)
+    with suppress(OSError):
+        for entry in os.scandir(place):
+            if _NAME.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False):
+                _remove_abandoned(Path(entry.path))
+    made, handle = _made(place)
+    try:
+        yield made
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+        os.close(handle)
+
+
+def _made(place: Path) -> tuple[Path, int]:
+    """Make a folder and lock it; another process may take it for one left behind before that."""
+    while True:
+        made = Path(tempfile.mkdtemp(prefix=".", suffix=SCRATCH, dir=place))
+        with suppress(FileNotFoundError):
+            handle = os.open(made, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            if made.is_dir() and os.path.samestat(os.fstat(handle), made.stat()):
+                return made, handle
+            os.close(handle)
+
+
+def _remove_abandoned(left: Path) -> None:
+    with suppress(OSError):
+        handle = os.open(left, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            if os.fstat(handle).st_uid == os.geteuid():
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(left, ignore_errors=True)
+        finally:
+            os.close(handle)
