@@ -1,8 +1,13 @@
 """What can go wrong, as one small family of exceptions; every message is one sentence."""
 
+_LONGEST_MESSAGE = 1500  # characters
+
 
 class DistsimError(Exception):
     """Root of all errors that a user of distsim can cause and mend.
+
+    A message that quotes a line of megabytes is cut in its middle, so that its end tells what to
+    do.
 
     >>> import distsim
     >>> try:
@@ -11,6 +16,13 @@ class DistsimError(Exception):
     ...     print(error)
     nowhere: no such folder: check the path
     """
+
+    def __str__(self) -> str:
+        message = super().__str__()
+        if len(message) <= _LONGEST_MESSAGE:
+            return message
+        half = _LONGEST_MESSAGE // 2
+        return f"{message[:half]} … {message[-half:]}"
 
 
 class InputError(DistsimError):

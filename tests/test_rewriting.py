@@ -11,6 +11,7 @@ from distsim import CorpusIndex
 from distsim.errors import InputError, ParameterError
 from distsim.packs import GrammarIndex, PackOptions, pack_grammar
 from distsim.rewriting import RewriteOptions, Rewriter, Weights, tuning
+from distsim.rewriting.grammar import RuleScores
 from distsim.rewriting.language_model import ArpaModel, IndexModel
 from distsim.rewriting.sentence import Sentence
 from tests import naive_rewriting as naive
@@ -296,6 +297,26 @@ def test_a_pack_of_another_normaliser_is_read_through_the_model_s(tmp_path, made
     )
     assert "the language model knows 0% of its words" in told
     assert out.rstrip().split("\t")[3] in ("Zz town", "town")
+
+
+def test_a_rule_has_one_score_in_whatever_company_it_is_scored():
+    draw = np.random.default_rng(3)
+    features = draw.random((200, 37))
+
+    class Grammar:
+        feature_names = tuple(f"f{n}" for n in range(37))
+        index = range(200)
+
+        def all_features(self, rules, sources, names):
+            return features[rules]
+
+    weights = Weights({name: float(draw.normal()) for name in Grammar.feature_names})
+    rules = np.arange(200)
+    together = RuleScores(Grammar(), weights).fill(rules, rules)
+    alone = RuleScores(Grammar(), weights)
+    for some in (rules[:1], rules[1:4], rules[4:21], rules):
+        alone.fill(some, some)
+    assert alone.values.tobytes() == together.tobytes()
 
 
 @pytest.mark.parametrize("learner", ["expected", "pro"])

@@ -240,7 +240,9 @@ def tokenised(text: str) -> str:
 # A campaign as a program ------------------------------------------------------------------
 
 
-def main(doc: str | None, campaigns: dict[str, Callable[..., Outcome]], **budget: float) -> None:
+def main(
+    doc: str | None, campaigns: dict[str, Callable[..., Outcome]], **budget: float | str
+) -> None:
     """Run campaigns by name; print what was counted, what is broken, what it cost; exit 1 then."""
     parser = argparse.ArgumentParser(description=(doc or "").split("\n")[0])
     parser.add_argument("campaigns", nargs="*", help=f"of {', '.join(campaigns)}; all by default")

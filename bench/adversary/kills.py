@@ -27,8 +27,9 @@ import common
 from common import Outcome, faults_of, forked, renew, run_main, snapshot, warm
 
 _LATEST = 1.1  # moments are drawn from so much of the time that an undisturbed run takes
-# What a run that was killed may leave until it is run again: hidden, or named as unfinished.
-_LEAVING = re.compile(r"(^|/)\.|\.(part|progress)$|\.[0-9a-f]{12}\.bin$")
+# What a run that was killed may leave until it is run again: hidden, or named as unfinished; and
+# the list of the steps that make-grammar has done.
+_LEAVING = re.compile(r"(^|/)\.|\.(part|progress)$|\.[0-9a-f]{12}\.bin$|/steps\.json$")
 
 
 CLUSTER = "plan, tasks, join"  # all steps of a run without an engine, one after the other
@@ -155,7 +156,7 @@ evaluate --form | source people | new.form new.form.key
 _SHORT = {
     "build": "index build --format text --shard-tokens 3000 --force -j 1",
     "sign": "sign x.index --force -j 1 --max-length 2",
-    "tune": "tune pack source --references people --index x.index --iterations 2 -n 5 --pops 5 -j 1",
+    "tune": "tune pack source --references people --index x.index --iterations 1 -n 5 --pops 5",
     "cluster": CLUSTER,
 }
 
@@ -393,8 +394,9 @@ def kill_command(
             for name, text in _MINE.items():
                 (place / name).write_text(text)
         starts = [old] if is_change else [bare, old]
-    if written.command != CLUSTER:  # for the kernels; no thread may start here
-        warm(written.command.split(), renew(scratch / "warm", starts[0]))
+    known = written.before if "parquet" in written.command else written.command
+    if known != CLUSTER:  # for the kernels; no thread may start here, as pyarrow's do
+        warm(known.split(), renew(scratch / "warm", starts[0]))
     outcome.check(common.n_threads() == 1, f"{common.n_threads()} threads before the fork")
     for number, start in enumerate(starts):
         killed = Killed(scratch, start, written)

@@ -97,7 +97,7 @@ def rerank(
 
 
 def _weight(text: str) -> tuple[str, float]:
-    from distsim.grammar.fields import plain_number
+    from distsim.corpus.numbers import plain_number
 
     name, _, value = text.rpartition("=")
     number = plain_number(value)

@@ -50,7 +50,7 @@ class Inflections:
         if str(name) == NONE:
             return cls({}, {})
         shipped = files("distsim") / "data" / "inflections" / f"{name}.txt"
-        if Path(name).is_file():
+        if Path(name).exists() and not Path(name).is_dir():
             return cls._read(str(name))
         if not shipped.is_file():
             raise ParameterError(

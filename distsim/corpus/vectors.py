@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distsim.corpus.lines import BLOCK_BYTES, WholeLines, read_lines, split_lines
+from distsim.corpus.numbers import plain_count
 from distsim.corpus.sources import (
     Source,
     file_label,
@@ -101,12 +102,13 @@ def read_counted_phrases(path: str | Path) -> Iterator[tuple[int, str, int | Non
         phrase, tab, count = text.rstrip("\r\n").partition("\t")
         if not phrase.strip():
             continue
-        if tab and not (count.isascii() and count.isdigit()):
+        times = plain_count(count) if tab else None
+        if tab and times is None:
             raise InputError(
                 f"{label}, line {number}: {count!r} follows the tab, wanted a count: a whole "
-                "number from 0"
+                "number from 0, of 18 digits at most"
             )
-        yield number, phrase, int(count) if tab else None
+        yield number, phrase, times
 
 
 def read_counts(path: str | Path) -> dict[str, int]:
@@ -119,11 +121,11 @@ def read_counts(path: str | Path) -> dict[str, int]:
     for number, phrase, count in read_counted_phrases(path):
         if count is None:
             phrase, _, last = phrase.strip().rpartition(" ")
-            if not phrase or not (last.isascii() and last.isdigit()):
+            count = plain_count(last)
+            if not phrase or count is None:
                 raise InputError(
                     f"{label}, line {number}: has no count: wanted a phrase, a tab and a count"
                 )
-            count = int(last)
         if phrase in counts:
             raise InputError(
                 f"{label}, line {number}: {phrase!r} has a count in an earlier line: leave one out"

@@ -7,13 +7,13 @@ What a file holds is told by its columns. Tab-, comma- or space-separated:
     pair lists      phrase, phrase                               synonyms or antonyms
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from distsim.corpus.blocks import read_blocks
+from distsim.corpus.numbers import plain_number
 from distsim.corpus.sources import find_sources
 from distsim.errors import InputError
 
@@ -93,14 +93,14 @@ def read_gold(path: str | Path, *, columns: tuple[int, int, int] | None = None) 
         return _scored(name, path, rows, columns)
     sample = rows[1] if len(rows) > 1 else rows[0]  # the first line may be a header
     fields = sample[1]
-    if separator == "\t" and len(fields) >= 4 and _number(fields[0]) is not None:
-        judged = all(_number(field) is None for field in fields[1:4])
+    if separator == "\t" and len(fields) >= 4 and plain_number(fields[0]) is not None:
+        judged = all(plain_number(field) is None for field in fields[1:4])
         if judged:
             return _judged(name, path, rows)
     if len(fields) == 2:
         pairs = tuple(_pair(path, line, fields, 0, 1) for line, fields in rows)
         return GoldSet(name, "pairs", pairs, (), tuple(a for a, _ in pairs), (1, 2))
-    score = next((n for n in range(2, len(fields)) if _number(fields[n]) is not None), None)
+    score = next((n for n in range(2, len(fields)) if plain_number(fields[n]) is not None), None)
     if score is None:
         raise InputError(
             f"{path}, line {sample[0]}: no column after the two phrases is a number: "
@@ -135,7 +135,7 @@ def _named_columns(header: list[str]) -> tuple[int, int, int] | None:
 
 
 def _judged(name: str, path: str, rows: list[Row]) -> GoldSet:
-    if _number(rows[0][1][0]) is None:
+    if plain_number(rows[0][1][0]) is None:
         rows = rows[1:]  # a header
     pairs = tuple(_pair(path, line, fields, 2, 3) for line, fields in rows)
     scores = tuple(_score(path, line, fields, 0) for line, fields in rows)
@@ -176,7 +176,10 @@ def _fields(text: str, separator: str | None) -> list[str]:
     if separator == ",":
         import csv
 
-        return [field.strip() for field in next(csv.reader([text]))]
+        try:
+            return [field.strip() for field in next(csv.reader([text]), [])]
+        except csv.Error:  # a carriage return inside, or a field without end
+            return []
     return [field.strip() for field in text.split(separator)]
 
 
@@ -203,12 +206,4 @@ def _score(path: str, line: int, fields: list[str], column: int) -> float:
 
 
 def _number_at(fields: list[str], column: int) -> float | None:
-    return _number(fields[column]) if column < len(fields) else None
-
-
-def _number(text: str) -> float | None:
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if math.isfinite(value) else None
+    return plain_number(fields[column]) if column < len(fields) else None

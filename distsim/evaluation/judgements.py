@@ -14,6 +14,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
+from distsim.corpus.numbers import plain_number
 from distsim.errors import InputError
 from distsim.evaluation.rewritings import COPY, System, shortened
 from distsim.storage import open_output
@@ -137,10 +138,10 @@ def evaluate_forms(forms: Sequence[str | Path], key: str | Path) -> Judged:
     """
     names: dict[str, tuple[str, str, float]] = {}
     for line, row in _rows(key, ("row", "item", "system", "ratio")):
-        try:
-            names[row["row"]] = row["item"], row["system"], float(row["ratio"])
-        except ValueError:
-            raise InputError(f"{key}, line {line}: {row['ratio']!r} is no number") from None
+        ratio = plain_number(row["ratio"])
+        if ratio is None:
+            raise InputError(f"{key}, line {line}: {row['ratio']!r} is no number: restore the key")
+        names[row["row"]] = row["item"], row["system"], ratio
     scores: dict[str, dict[tuple[str, str], int]] = {}
     for form in forms:
         mine: dict[tuple[str, str], int] = {}
@@ -172,7 +173,10 @@ def _rows(path: str | Path, columns: Sequence[str]) -> list[tuple[int, dict[str,
         raise InputError(f"{path}: cannot be read ({error.strerror}): check the path") from None
     except UnicodeDecodeError:
         raise InputError(f"{path}: is not valid UTF-8: convert the file to UTF-8") from None
-    lines = list(csv.reader(io.StringIO(text), delimiter="\t"))
+    try:
+        lines = list(csv.reader(io.StringIO(text), delimiter="\t"))
+    except csv.Error as error:
+        raise InputError(f"{path}: is no form or key of ours ({error}): restore it") from None
     if not lines or lines[0] != list(columns):
         raise InputError(f"{path}, line 1: wanted the columns {', '.join(columns)}, parted by tabs")
     rows = []

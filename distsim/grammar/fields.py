@@ -6,14 +6,12 @@ and the tab; a line ends at a newline with perhaps one carriage return before it
 byte is part of a token. `kernels/rules.py` reads lines by the same rules.
 """
 
-import math
 import re
 
 SEPARATOR = b"|||"
 BLANKS = b" \t"
 
 _SEPARATORS = re.compile(rb"(?<![^ \t])\|\|\|(?=[ \t]|\r?\n?\Z)")
-_NUMBER = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _TOKENS = re.compile(rb"[^ \t]+")
 
 
@@ -56,17 +54,6 @@ def without_line_end(line: bytes) -> bytes:
 def with_line_end(line: bytes) -> bytes:
     """Return a line with a newline at its end, where it has none."""
     return line if line.endswith(b"\n") else line + b"\n"
-
-
-def plain_number(text: bytes | str) -> float | None:
-    """Return a finite number written plainly: sign, digits, point, exponent; None for all else.
-
-    >>> plain_number(b"-1.5e3"), plain_number("1_0"), plain_number("nan"), plain_number("1e400")
-    (-1500.0, None, None, None)
-    """
-    written = text.encode() if isinstance(text, str) else text
-    value = float(written) if _NUMBER.fullmatch(written) else math.inf
-    return value if math.isfinite(value) else None
 
 
 def join_fields(fields: list[bytes]) -> bytes:

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 from importlib.resources import files
-from math import isfinite
 from pathlib import Path
 
 from distsim.corpus.lines import read_lines
+from distsim.corpus.numbers import plain_number
 from distsim.errors import InputError, ParameterError
 
 DEFAULT = "english"
@@ -52,7 +52,7 @@ class Language:
             InputError: a line of the file says nothing; file, line and remedy are named.
         """
         shipped = files("distsim") / "data" / "opposites" / f"{name}.txt"
-        if Path(name).is_file():
+        if Path(name).exists() and not Path(name).is_dir():
             return cls._read(str(name))
         if not shipped.is_file():
             raise ParameterError(f"language {str(name)!r}: give {DEFAULT}, or a file like it")
@@ -69,9 +69,9 @@ class Language:
             if not line.strip() or line.startswith("#"):
                 continue
             kind, *fields = line.split("\t")
-            value = _number(fields[-1]) if fields else None
+            value = plain_number(fields[-1]) if fields else None
             if kind == "pattern" and len(fields) == 2:
-                weight, words = _number(fields[0]), fields[1].split()
+                weight, words = plain_number(fields[0]), fields[1].split()
                 sound = weight is not None and words.count("X") == words.count("Y") == 1
                 first, second = (words.index("X"), words.index("Y")) if sound else (2, 0)
                 sound = first <= 1 and 1 < second - first <= _MOST_BETWEEN + 1
@@ -115,11 +115,3 @@ class Language:
             if word.endswith(ending) and len(word) - len(ending) >= 3:
                 found.append(word.removesuffix(ending) + against)
         return tuple(found)
-
-
-def _number(text: str) -> float | None:
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if isfinite(value) else None

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from distsim.corpus.lines import is_utf8, read_lines
 from distsim.corpus.normaliser import Normaliser
+from distsim.corpus.numbers import plain_number
 from distsim.corpus.sources import file_label
 from distsim.errors import InputError
 from distsim.paraphrase.paraphraser import Answer
@@ -71,17 +72,19 @@ def _read_json(path: str | Path, first: bytes, rest: Iterator[tuple[int, bytes]]
             f"{file_label(path)}, line 1: no file of paraphrases of version {VERSION}: write it "
             "with distsim paraphrase --text FILE --known TABLE -o OUT"
         )
+    try:
+        normaliser, text_format = Normaliser.from_manifest(head["normaliser"]), head["text_format"]
+    except (LookupError, AttributeError):
+        raise _fault(path, 1, "the normaliser and the format of a text") from None
     phrases = []
     for number, line in rest:
         values = _parsed(path, number, line)
         try:
-            pairs = [(str(one["phrase"]), float(one["score"])) for one in values["paraphrases"]]
+            pairs = [(str(one["phrase"]), _score(one["score"])) for one in values["paraphrases"]]
             phrases.append(PhraseParaphrases(str(values["phrase"]), pairs))
-        except (KeyError, TypeError, ValueError):
+        except (LookupError, TypeError, ValueError):
             raise _fault(path, number, "a phrase, or the phrase or score of a paraphrase") from None
-    return ParaphraseFile(
-        Normaliser.from_manifest(head["normaliser"]), head["text_format"], phrases
-    )
+    return ParaphraseFile(normaliser, str(text_format), phrases)
 
 
 def _read_columns(path: str | Path, lines: list[tuple[int, bytes]]) -> ParaphraseFile:
@@ -94,17 +97,25 @@ def _read_columns(path: str | Path, lines: list[tuple[int, bytes]]) -> Paraphras
             continue
         try:
             focal, _, paraphrase, score = columns[:4]
-            found.setdefault(focal, []).append((paraphrase, float(score)))
+            found.setdefault(focal, []).append((paraphrase, _score(score)))
         except ValueError:
             raise _fault(path, number, "focal<TAB>rank<TAB>paraphrase<TAB>score") from None
     phrases = [PhraseParaphrases(focal, pairs) for focal, pairs in found.items()]
     return ParaphraseFile(Normaliser(), "lines", phrases)
 
 
+def _score(written: object) -> float:
+    """Return a score; ValueError for what is no plain number."""
+    value = plain_number(str(written))
+    if value is None:
+        raise ValueError
+    return value
+
+
 def _parsed(path: str | Path, number: int, line: bytes) -> dict[str, Any]:
     try:
         values = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise _fault(path, number, "a JSON object") from None
     if not isinstance(values, dict):
         raise _fault(path, number, "a JSON object")

@@ -244,5 +244,9 @@ class RuleScores:
         new = np.isnan(self.values[rules])
         if new.any():
             values = self._grammar.all_features(rules[new], sources[new], self._names)
-            self.values[rules[new]] = values @ self._weights
+            # Summed name by name: a product of matrices rounds a row otherwise in other company.
+            total = np.zeros(len(values))
+            for column, weight in zip(values.T, self._weights.tolist(), strict=True):
+                total += column * weight
+            self.values[rules[new]] = total
         return self.values

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from distsim.corpus.lines import read_lines
+from distsim.corpus.numbers import plain_number
 from distsim.corpus.sources import file_label
 from distsim.corpus.vocabulary import hash_texts
 from distsim.errors import InputError, ParameterError
@@ -22,6 +23,7 @@ _TRUST = 16.0
 _CACHE = 1 << 16
 _LN10 = math.log(10.0)
 _UNKNOWN_LOG = -20.0
+_NEVER = -99.0  # log10, as most write it for <s>
 _SECTION = re.compile(r"\\(\d+)-grams:")
 
 
@@ -187,14 +189,12 @@ def _sections(path: str | Path) -> Iterator[tuple[int, list[tuple[float, list[st
         elif line and length:
             columns = line.split()
             wide = len(columns) - 1 - length
-            try:
-                if wide not in (0, 1):
-                    raise ValueError
-                back_off = float(columns[-1]) if wide else 0.0
-                rows.append((float(columns[0]), columns[1 : 1 + length], back_off))
-            except ValueError:
+            log = _NEVER if columns[0] == "-inf" else plain_number(columns[0])
+            back_off = plain_number(columns[-1]) if wide else 0.0
+            if wide not in (0, 1) or log is None or back_off is None:
                 raise InputError(
                     f"{file_label(path)}, line {number}: {line!r} is no {length}-gram: wanted a "
                     "number, the words, perhaps a number: repair the line"
-                ) from None
+                )
+            rows.append((log, columns[1 : 1 + length], back_off))
     raise InputError(f"{file_label(path)}: has no \\end\\: wanted a whole file in ARPA's format")

@@ -1,12 +1,12 @@
 """A text file of weights, with what they were tuned on <-> weights by feature."""
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
 
 from distsim.corpus.lines import read_lines
+from distsim.corpus.numbers import plain_number
 from distsim.corpus.sources import file_label
 from distsim.errors import InputError
 from distsim.storage import open_output
@@ -55,11 +55,8 @@ class Weights:
             name, _, value = (part.strip() for part in text.rpartition("\t"))
             if not name:
                 name, _, value = (part.strip() for part in text.rpartition(" "))
-            try:
-                weight = float(value)
-            except ValueError:
-                weight = math.nan
-            if not name or not math.isfinite(weight):
+            weight = plain_number(value)
+            if not name or weight is None:
                 raise InputError(f"{where}: {text!r} is no weight: write feature<TAB>number")
             if name in values:
                 raise InputError(

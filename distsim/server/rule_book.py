@@ -7,12 +7,13 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from distsim.corpus.lines import LineBlock, is_utf8, read_line_blocks, split_lines
+from distsim.corpus.numbers import plain_number
 from distsim.corpus.sources import file_label
 from distsim.errors import InputError, ParameterError
 from distsim.grammar.alignment import RuleAligner
 from distsim.grammar.block import parse_block
 from distsim.grammar.decomposition import decompose_block, span_text
-from distsim.grammar.fields import plain_number, split_fields, tokens
+from distsim.grammar.fields import split_fields, tokens
 from distsim.grammar.formats import guess_format
 from distsim.grammar.formats.layout import GrammarFormat
 from distsim.grammar.formats.rules import RULES, Features

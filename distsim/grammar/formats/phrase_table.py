@@ -13,13 +13,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from distsim.corpus.lines import is_utf8, read_lines
+from distsim.corpus.numbers import plain_number
 from distsim.grammar.faulty_lines import FaultyLines
 from distsim.grammar.fields import (
     BLANKS,
     LineFaultError,
     append_to_field,
     join_fields,
-    plain_number,
     replace_field,
     side_tokens,
     split_fields,

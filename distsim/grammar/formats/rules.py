@@ -7,11 +7,11 @@ A label, two sides with gaps, features by name or bare, perhaps word links and f
 
 from dataclasses import dataclass
 
+from distsim.corpus.numbers import plain_number
 from distsim.grammar.fields import (
     BLANKS,
     LineFaultError,
     join_fields,
-    plain_number,
     split_fields,
     tokens,
 )

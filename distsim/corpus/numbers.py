@@ -1,0 +1,29 @@
+"""Text -> the number that it writes plainly, None for all that Python would take besides."""
+
+import math
+import re
+
+_NUMBER = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_MOST_DIGITS = 18  # of a count: such a one fits 64 bits
+
+
+def plain_number(text: bytes | str) -> float | None:
+    """Return a finite number written plainly: sign, digits, point, exponent; None for all else.
+
+    >>> plain_number(b"-1.5e3"), plain_number("1_0"), plain_number("nan"), plain_number("1e400")
+    (-1500.0, None, None, None)
+    """
+    written = text.encode(errors="replace") if isinstance(text, str) else text
+    value = float(written) if _NUMBER.fullmatch(written) else math.inf
+    return value if math.isfinite(value) else None
+
+
+def plain_count(text: str) -> int | None:
+    """Return a whole number from 0 that fits 64 bits; None for all else.
+
+    >>> plain_count("12"), plain_count("-1"), plain_count("1_0"), plain_count("9" * 30)
+    (12, None, None, None)
+    """
+    digits = text.lstrip("0") or text[:1]
+    is_count = text.isascii() and text.isdigit() and len(digits) <= _MOST_DIGITS
+    return int(digits) if is_count else None
