@@ -3,6 +3,7 @@
 import json
 import math
 import random
+import re
 
 import numpy as np
 import pytest
@@ -387,6 +388,25 @@ def test_features_of_the_whole_rank_a_list_again(made):
         own = sum(value * weight for value, weight in zip(counted, whole.values(), strict=True))
         assert one.score == pytest.approx(before[one.sentence].score + own)
     assert len(rewriter_of(made, weights=WEIGHTS | whole).rewrite(text, 2)) == 2
+
+
+@pytest.mark.parametrize("text", ["the old king of the city slept", "king and city of zebra"])
+def test_steps_tell_which_tokens_they_cover(made, text):
+    tokens = text.split()
+    several = 0
+    for one in rewriter_of(made, pops=500).rewrite(text, 300):
+        gaps_at = {}
+        for step in one.steps:
+            covered = tokens[step.start : step.stop]
+            sides = re.split(r"\[\w+,\d\]", step.before)
+            pattern = "(.+)".join(re.escape(side) for side in sides)
+            assert re.fullmatch(pattern, " ".join(covered)), (step, covered)
+            several += len(sides) > 2
+            gaps_at[step.start, step.stop] = step
+        # Places of steps nest or stand apart, as the parts of a tree.
+        for a, b in gaps_at:
+            assert not any(a < c < b < d for c, d in gaps_at)
+    assert several
 
 
 def test_what_is_counted_of_a_rule(made):

@@ -20,6 +20,9 @@ PopsOption = Annotated[
     int, typer.Option(help="Combinations looked at in a span; more is better, and slower.")
 ]
 RulesOption = Annotated[int, typer.Option(help="Of a source side, the so many best rules.")]
+LengthOption = Annotated[
+    float | None, typer.Option(help="The words that stay, as a share: .7 shortens.")
+]
 DeleteOption = Annotated[
     bool, typer.Option("--delete/--no-delete", help="Words and constituents may be left out.")
 ]
@@ -41,9 +44,7 @@ def rewrite(
         str | None, typer.Option(metavar="FILE", help="Bracketed trees, one a line.")
     ] = None,
     n: Annotated[int, typer.Option("-n", min=1, help="Rewritings of each sentence.")] = 10,
-    length: Annotated[
-        float | None, typer.Option(help="The words that stay, as a share: .7 shortens.")
-    ] = None,
+    length: LengthOption = None,
     keep: Annotated[
         str | None, typer.Option(metavar="WORDS", help="Words that must not vanish.")
     ] = None,

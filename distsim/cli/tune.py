@@ -10,6 +10,7 @@ from distsim.cli.rewrite import (
     ArpaOption,
     DeleteOption,
     IndexOption,
+    LengthOption,
     PopsOption,
     RulesOption,
     SpanOption,
@@ -60,6 +61,7 @@ def tune(
         str | None,
         typer.Option(metavar="NAME,...", help="Features that get no weight; sim_* means several."),
     ] = None,
+    length: LengthOption = None,
     iterations: Annotated[int, typer.Option(help="Rewrite all so often at most.")] = 8,
     n: Annotated[int, typer.Option("-n", help="Rewritings of each sentence.")] = 100,
     penalty: Annotated[
@@ -99,7 +101,7 @@ def tune(
         if text.strip()
     ]
     model = language_model(index, arpa)
-    options = RewriteOptions(span=span, pops=pops, rules=rules, deletes=delete)
+    options = RewriteOptions(span=span, pops=pops, rules=rules, deletes=delete, length=length)
     rewriter = Rewriter(GrammarIndex.open(pack), model, weights=begin, options=options)
     with progress_bar("sentences") as bar:
         tuned = tune(rewriter, examples, settings, jobs=jobs, progress=bar, say=say)
@@ -110,7 +112,8 @@ def tune(
         f"{100 * best:.2f}",
         f"grammar {rewriter.grammar.index.artifact.checksum[:12]}, language model {model.name}",
         f"learner {learner.value}, span {span}, pops {pops}, rules {rules}, n {n}, seed {seed}"
-        + (f", without {without}" if without else "") + (", with trees" if parsed else ""),
+        + (f", without {without}" if without else "") + (", with trees" if parsed else "")
+        + (f", length {length:g}" if length is not None else ""),
     )  # fmt: skip
     Weights(tuned.weights.values, notes).write(output)
     say(f"{output}: {len(tuned.weights.values)} weights")

@@ -35,6 +35,13 @@ class Derivation(NamedTuple):
     ranks: tuple[int, int]
 
 
+class Node(NamedTuple):
+    """A rule in a derivation; parts: how many of its gaps are filled by others' nodes."""
+
+    rule: int
+    parts: int
+
+
 class Derivations:
     """The derivations of a forest by item and rank, from 0."""
 
@@ -152,19 +159,17 @@ class Derivations:
         """Return the words of a derivation that `at` has found, as symbols."""
         return self._yields[item][rank]
 
-    def rules(self, item: int, rank: int) -> Iterator[tuple[int, int, int]]:
-        """Yield (rule, item, rank) of a derivation, from the whole to its parts, left to right."""
+    def nodes(self, item: int, rank: int) -> Iterator[Node]:
+        """Yield the nodes of a derivation, from the whole to its parts, left to right."""
         waiting = [(item, rank)]
         while waiting:
             item, rank = waiting.pop()
-            derivation = self.at(item, rank)
-            if derivation is None or derivation.edge < 0:
-                continue
-            rule, *children = self._edges[derivation.edge][:3]
-            yield rule, item, rank
+            edge = self._found[item][rank].edge
+            rule, *children = self._edges[edge][:3]
             below = [
                 (child, place)
-                for child, place in zip(children, derivation.ranks, strict=True)
-                if child >= 0
+                for child, place in zip(children, self._found[item][rank].ranks, strict=True)
+                if child >= 0 and self._found[child][place].edge >= 0
             ]
+            yield Node(rule, len(below))
             waiting += reversed(below)

@@ -14,7 +14,7 @@ from distsim.kernels.compiled import frozen
 from distsim.packs.grammar_index import GrammarIndex
 from distsim.rewriting import features
 from distsim.rewriting.chunks import Hidden, hidden
-from distsim.rewriting.forest import Derivations, Forest
+from distsim.rewriting.forest import Derivations, Forest, Node
 from distsim.rewriting.grammar import Grammar
 from distsim.rewriting.language_model import LanguageModel
 from distsim.rewriting.options import MOST_TOKENS, RewriteOptions
@@ -29,8 +29,9 @@ _AVOIDED = 1000.0
 class Step(NamedTuple):
     """What became of some tokens.
 
-    start, stop: the tokens, from 0. before: a rule's source side, or the tokens. after: its
-    target side, or what stands there now. label: the rule's left-hand side, or `deleted`.
+    start, stop: the tokens, from 0, gaps and what fills them included. before: a rule's source
+    side, or the tokens. after: its target side, or what stands there now. label: the rule's
+    left-hand side, or `deleted`.
     score: its features times their weights, the language model's apart. features: by name.
     """
 
@@ -145,11 +146,11 @@ class Rewriter:
 
     def _best(self, problem: "_Problem", bonus: float, n: int) -> list[Rewriting]:
         """Return the best of a search; of a longer list, where features of the whole count."""
-        if not self._ranks_again:
-            return list(islice(problem.answers(bonus), n))
-        found = list(islice(problem.answers(bonus), max(n, self.options.ranked_again)))
-        found.sort(key=lambda one: -one.score - bonus * one.features[features.WORDS])
-        return found[:n]
+        most = max(n, self.options.ranked_again) if self._ranks_again else n
+        found = list(islice(problem.answers(bonus), most))
+        if self._ranks_again:
+            found.sort(key=lambda pair: -pair[0].score - bonus * pair[0].features[features.WORDS])
+        return [problem.placed(one, nodes) for one, nodes in found[:n]]
 
     def _with_hidden(self, sentence: Sentence, found: list[Rewriting], n: int) -> list[Rewriting]:
         """Return the best of a sentence's own rewritings and those of its copies with a label."""
@@ -268,6 +269,8 @@ class _Problem:
                 }))  # fmt: skip
                 penalties.append(0.0)
         self._edits = edits
+        self._told: dict[int, Step] = {}
+        self._shapes: dict[int, tuple[int, tuple[int, ...]]] = {}
         first_edit = 1 + self._rules.size
         self._first_edit = first_edit
         edit_scores = [
@@ -311,8 +314,11 @@ class _Problem:
         self._every, self._every_group = every[order], every_group[order]
         self._gap_labels = gap_labels[order]
 
-    def answers(self, bonus: float) -> Iterator[Rewriting]:
-        """Yield the best rewritings, all different, where each word scores `bonus` more."""
+    def answers(self, bonus: float) -> Iterator[tuple[Rewriting, list[Node]]]:
+        """Yield the best rewritings, all different, where each word scores `bonus` more.
+
+        Their steps have no places yet: `placed` gives them, to those that are wanted.
+        """
         rewriter, weights = self._rewriter, self._weights
         model = rewriter.model
         forest = Forest(*kernel.search(
@@ -330,8 +336,52 @@ class _Problem:
             if text in seen or not text:
                 continue
             seen.add(text)
-            rules = list(derivations.rules(item, rank))
-            yield self._rewriting(text, symbols, rules, derivations)
+            nodes = list(derivations.nodes(item, rank))
+            yield self._rewriting(text, symbols, nodes), nodes
+
+    def placed(self, one: Rewriting, nodes: list[Node]) -> Rewriting:
+        """Return a rewriting whose steps tell which tokens they cover."""
+        lengths = [0] * len(nodes)
+        waiting: list[int] = []  # nodes that no parent has claimed, the leftmost last
+        parts: list[list[int]] = [[] for _ in nodes]
+        for at in range(len(nodes) - 1, -1, -1):
+            rule, n_parts = nodes[at]
+            parts[at] = [waiting.pop() for _ in range(n_parts)]
+            lengths[at] = self._shape(rule)[0] + sum(lengths[part] for part in parts[at])
+            waiting.append(at)
+        starts = [0] * len(nodes)
+        for at, (rule, _) in enumerate(nodes):
+            before = self._shape(rule)[1]
+            covered = starts[at]
+            for place, part in enumerate(parts[at]):
+                starts[part] = covered + (before[place] if before else 0)
+                covered += lengths[part]
+        steps = iter(one.steps)
+        placed = []
+        for (rule, _), start, length in zip(nodes, starts, lengths, strict=True):
+            if self._is_step(rule):
+                placed.append(next(steps)._replace(start=start, stop=start + length))
+        return one._replace(steps=tuple(placed))
+
+    def _is_step(self, rule: int) -> bool:
+        if rule < self._first_edit:
+            return rule != kernel.GLUE_RULE
+        return isinstance(self._edits[rule - self._first_edit][0], Deletion)
+
+    def _shape(self, rule: int) -> tuple[int, tuple[int, ...]]:
+        """Return (a rule's own tokens, those before each of its gaps; none before neighbours)."""
+        if rule == kernel.GLUE_RULE:
+            return 0, ()
+        if rule >= self._first_edit:
+            edit = self._edits[rule - self._first_edit][0]
+            return edit.stop - edit.start if isinstance(edit, Deletion) else 1, ()
+        known = self._shapes.get(rule)
+        if known is None:
+            symbols, _ = self._grammar.sources_of(self._sources[rule - 1 : rule])
+            gaps = np.flatnonzero(self._grammar.is_gap[symbols])
+            before = tuple((gaps - np.arange(gaps.size)).tolist())
+            known = self._shapes[rule] = symbols.size - gaps.size, before
+        return known
 
     def _word(self, symbol: int) -> str:
         words = self._grammar.words
@@ -343,34 +393,29 @@ class _Problem:
         self,
         text: str,
         symbols: Sequence[int],
-        rules: list[tuple[int, int, int]],
-        derivations: Derivations,
+        nodes: list[Node],
     ) -> Rewriting:
-        weights, grammar = self._weights, self._grammar
+        weights = self._weights
         total: dict[str, float] = {}
         steps = []
-        mine = np.array([rule - 1 for rule, _, _ in rules if 0 < rule < self._first_edit], np.int64)
-        names = grammar.feature_names
-        table = iter(grammar.all_features(self._rules[mine], self._sources[mine], names).tolist())
-        for rule, _, _ in rules:
+        self._tell([rule for rule, _ in nodes if 0 < rule < self._first_edit])
+        for rule, _ in nodes:
             if rule == kernel.GLUE_RULE:
                 total[features.GLUE] = total.get(features.GLUE, 0.0) + 1.0
                 continue
-            if rule < self._first_edit:
-                row = next(table)
-                counted = {name: value for name, value in zip(names, row, strict=True) if value}
-                before, after, label = self._sides(rule - 1)
-                start, stop = -1, -1
+            step = self._told.get(rule)
+            if step is not None:
+                counted = step.features
             else:
                 edit, counted = self._edits[rule - self._first_edit]
                 if isinstance(edit, Deletion):
-                    start, stop, label = edit.start, edit.stop, "deleted"
-                    before, after = " ".join(self.sentence.tokens[start:stop]), ""
+                    before = " ".join(self.sentence.tokens[edit.start : edit.stop])
+                    score = sum(weights.get(name) * value for name, value in counted.items())
+                    step = Step(edit.start, edit.stop, before, "", "deleted", score, counted)
             for name, value in counted.items():
                 total[name] = total.get(name, 0.0) + value
-            if rule < self._first_edit or isinstance(edit, Deletion):
-                score = sum(weights.get(name) * value for name, value in counted.items())
-                steps.append(Step(start, stop, before, after, label, score, counted))
+            if step is not None:
+                steps.append(step)
         changes = sum(step.before.lower() != step.after.lower() for step in steps)
         total |= features.of_whole(changes, text == " ".join(self.sentence.tokens))
         total[features.WORDS] = float(len(symbols))
@@ -378,9 +423,19 @@ class _Problem:
         score = sum(weights.get(name) * value for name, value in total.items())
         return Rewriting(text, score, dict(sorted(total.items())), tuple(steps))
 
-    def _sides(self, rule: int) -> tuple[str, str, str]:
-        found = self._grammar.index.at(self._rules[rule : rule + 1])[0]
-        return found.source, found.target, found.label
+    def _tell(self, rules: list[int]) -> None:
+        """Make the steps of rules of the pack that have none yet; a sentence's share most."""
+        new = [rule for rule in dict.fromkeys(rules) if rule not in self._told]
+        if not new:
+            return
+        names = self._grammar.feature_names
+        mine = np.array(new, np.int64) - 1
+        table = self._grammar.all_features(self._rules[mine], self._sources[mine], names)
+        found = self._grammar.index.at(self._rules[mine])
+        for rule, row, one in zip(new, table.tolist(), found, strict=True):
+            counted = {name: value for name, value in zip(names, row, strict=True) if value}
+            score = sum(self._weights.get(name) * value for name, value in counted.items())
+            self._told[rule] = Step(-1, -1, one.source, one.target, one.label, score, counted)
 
     def _licences(self, span: int) -> np.ndarray:
         """Return which labels the tree gives each span, bool[n, span + 1, labels]."""
