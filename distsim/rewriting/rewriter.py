@@ -147,7 +147,7 @@ class Rewriter:
     def _best(self, problem: "_Problem", bonus: float, n: int) -> list[Rewriting]:
         """Return the best of a search; of a longer list, where features of the whole count."""
         most = max(n, self.options.ranked_again) if self._ranks_again else n
-        found = list(islice(problem.answers(bonus), most))
+        found = problem.rewritings(list(islice(problem.answers(bonus), most)))
         if self._ranks_again:
             found.sort(key=lambda pair: -pair[0].score - bonus * pair[0].features[features.WORDS])
         return [problem.placed(one, nodes) for one, nodes in found[:n]]
@@ -210,6 +210,14 @@ class Rewriter:
         rest = [one for one in found.values() if sizes[one.sentence] < nearest - 1]
         rest.sort(key=lambda one: (-sizes[one.sentence], -one.score))
         return [*chosen, *rest][:n]
+
+
+class Answer(NamedTuple):
+    """What a search found: a sentence, its symbols, the nodes of its derivation."""
+
+    text: str
+    symbols: tuple[int, ...]
+    nodes: list[Node]
 
 
 class _Problem:
@@ -314,11 +322,8 @@ class _Problem:
         self._every, self._every_group = every[order], every_group[order]
         self._gap_labels = gap_labels[order]
 
-    def answers(self, bonus: float) -> Iterator[tuple[Rewriting, list[Node]]]:
-        """Yield the best rewritings, all different, where each word scores `bonus` more.
-
-        Their steps have no places yet: `placed` gives them, to those that are wanted.
-        """
+    def answers(self, bonus: float) -> Iterator[Answer]:
+        """Yield the best rewritings, all different, where each word scores `bonus` more."""
         rewriter, weights = self._rewriter, self._weights
         model = rewriter.model
         forest = Forest(*kernel.search(
@@ -337,7 +342,16 @@ class _Problem:
                 continue
             seen.add(text)
             nodes = list(derivations.nodes(item, rank))
-            yield self._rewriting(text, symbols, nodes), nodes
+            yield Answer(text, symbols, nodes)
+
+    def rewritings(self, answers: list[Answer]) -> list[tuple[Rewriting, list[Node]]]:
+        """Return answers with their features and steps, and what they were made of.
+
+        The steps have no places yet: `placed` gives them, to those that are wanted.
+        """
+        rules = (rule for one in answers for rule, _ in one.nodes)
+        self._tell([rule for rule in rules if 0 < rule < self._first_edit])
+        return [(self._rewriting(*one), one.nodes) for one in answers]
 
     def placed(self, one: Rewriting, nodes: list[Node]) -> Rewriting:
         """Return a rewriting whose steps tell which tokens they cover."""
@@ -398,7 +412,6 @@ class _Problem:
         weights = self._weights
         total: dict[str, float] = {}
         steps = []
-        self._tell([rule for rule, _ in nodes if 0 < rule < self._first_edit])
         for rule, _ in nodes:
             if rule == kernel.GLUE_RULE:
                 total[features.GLUE] = total.get(features.GLUE, 0.0) + 1.0
