@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from distsim.export import export, word_vectors
     from distsim.extraction.extract import ExtractReport, extract_rules
     from distsim.extraction.options import ExtractOptions
+    from distsim.gapped.signatures import GappedCosine
     from distsim.grammar.alignment import RuleAligner
     from distsim.grammar.decomposition import decompose
     from distsim.grammar.learnt_weights import LearntWeights
@@ -113,6 +114,7 @@ _HOME = {
     "ExtractOptions": "extraction.options",
     "ExtractReport": "extraction.extract",
     "Fingerprint": "signatures.fingerprint",
+    "GappedCosine": "gapped.signatures",
     "GivenVectors": "contexts.sources.vectors",
     "GoldSet": "evaluation.gold",
     "GrammarIndex": "packs.grammar_index",
@@ -228,6 +230,7 @@ __all__ = [
     "ExtractOptions",
     "ExtractReport",
     "Fingerprint",
+    "GappedCosine",
     "GivenVectors",
     "GoldSet",
     "GrammarIndex",

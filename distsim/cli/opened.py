@@ -6,6 +6,7 @@ from distsim.errors import ParameterError
 
 if TYPE_CHECKING:
     from distsim.comparison import ComposedCosine, ExactCosine, LearntCosine, StoredCosine
+    from distsim.gapped.signatures import GappedCosine
     from distsim.grammar.pair_features import PairFeatures
     from distsim.opposites.opposites import Opposites
     from distsim.rewriting.language_model import LanguageModel
@@ -83,6 +84,24 @@ def opened_opposites(index: str, table: str | None = None) -> "Opposites":
     inside = signatures_inside(index).exists()
     signatures = SignatureTable.open(index if inside or table is None else table)
     return Opposites(CorpusIndex.open(index), signatures)
+
+
+def opened_gapped(index: str, table: str | None = None) -> "GappedCosine":
+    """Return what compares patterns with gaps, by an index and its own table, or another one.
+
+    Raises:
+        ParameterError: what is named is no index.
+    """
+    from distsim import storage
+    from distsim.gapped.signatures import GappedCosine
+    from distsim.indexes.corpus_index import CorpusIndex, signatures_inside
+    from distsim.signatures.table import SignatureTable
+
+    if storage.Artifact(index).kind is not storage.INDEX:
+        raise ParameterError(f"{index}: gaps are looked for in an index: name the table's index")
+    inside = signatures_inside(index).exists()
+    signatures = SignatureTable.open(index if inside or table is None else table)
+    return GappedCosine(CorpusIndex.open(index), signatures)
 
 
 def pair_features(

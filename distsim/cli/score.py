@@ -111,6 +111,12 @@ def score(
             "--whole", help="Also write sim_whole: of the whole sides, gaps left out, by --ngram."
         ),
     ] = False,
+    gaps: Annotated[
+        str | None,
+        typer.Option(
+            metavar="INDEX", help="Also write sim_gap: of what fills the gaps in this signed index."
+        ),
+    ] = None,
     grammar_format: FormatOption = None,
     on_error: OnErrorOption = OnError.STOP,
     explain: Annotated[
@@ -129,7 +135,7 @@ def score(
     from distsim.grammar.written_scores import OutputOptions
 
     scorer = _scorer(ngram, syntax, exact, index, align.value, names.value, identical.value,
-                     min_strength, compose, estimate, opposites, whole)  # fmt: skip
+                     min_strength, compose, estimate, opposites, whole, gaps)  # fmt: skip
     training = TrainingOptions(aligner.value, align_sample)
     if explain:
         explained = explain_grammar(
@@ -152,15 +158,17 @@ def score(
 def _scorer(
     ngram: str | None, syntax: str | None, exact: bool, index: str | None, align: str,
     names: str, identical: str, min_strength: int, compose: bool, estimate: str | None,
-    opposites: str | None, whole: bool,
+    opposites: str | None, whole: bool, gaps: str | None,
 ) -> "RuleScorer":  # fmt: skip
-    from distsim.cli.opened import exact_cosine, opened_opposites
+    from distsim.cli.opened import exact_cosine, opened_gapped, opened_opposites
     from distsim.grammar.alignment import RuleAligner
     from distsim.grammar.scoring import NAMES, RuleScorer, ScoreOptions
     from distsim.signatures.table import SignatureTable
 
-    if ngram is None and syntax is None and opposites is None:
-        raise typer.BadParameter("name a table with --ngram, --syntax or both, or --opposites")
+    if ngram is None and syntax is None and opposites is None and gaps is None:
+        raise typer.BadParameter(
+            "name a table with --ngram, --syntax or both, or an index with --opposites or --gaps"
+        )
     if whole and ngram is None:
         raise typer.BadParameter("--whole is told by a table: name it with --ngram")
     tables, counters = [], []
@@ -190,4 +198,5 @@ def _scorer(
         RuleAligner(align),  # type: ignore[arg-type]
         opposites=None if opposites is None else opened_opposites(opposites, ngram),
         whole=whole,
+        gapped=None if gaps is None else opened_gapped(gaps, ngram),
     )

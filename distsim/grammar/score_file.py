@@ -135,7 +135,8 @@ def explain_grammar(
     faulty = FaultyLines(grammar, on_error)
     n_lines = 0
     known = None
-    of_pairs = [name for name in scorer.names if name != "sim_whole"]  # which is of no pair
+    of_rules = ("sim_whole", "sim_gap")  # of no pair
+    of_pairs = [name for name in scorer.names if name not in of_rules]
     with spooled(grammar, learns(scorer.aligner, training)) as path:
         aligner, _ = trained(path, scorer.aligner, training, grammar_format, None)
         scoring = RuleScorer.sharing(scorer, aligner)
@@ -185,6 +186,10 @@ def signature_lines(
         lines.append(f"{name}: " + "|".join(f"{key}:{value}" for key, value in settings.items()))
     if scorer.whole is not None:
         lines.append(f"sim_whole: table:{scorer.whole.table.fingerprint.short}|whole sides")
+    if scorer.gaps is not None:
+        gapped = scorer.gaps.gapped
+        corpus = str(gapped.index.parameters["corpus"])[:12]
+        lines.append(f"sim_gap: table:{gapped.table.fingerprint.short}|corpus:{corpus}")
     if scorer.opposites is not None:
         corpus = str(scorer.opposites.opposites.index.parameters["corpus"])[:12]
         lines.append(f"opposite: corpus:{corpus}|align:{how}|distsim:{version('distsim')}")

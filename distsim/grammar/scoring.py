@@ -13,8 +13,10 @@ from distsim.corpus.escapes import unescape
 from distsim.corpus.lines import LineBlock
 from distsim.corpus.vocabulary import HashNumbering
 from distsim.errors import ParameterError
+from distsim.gapped.patterns import Pattern
+from distsim.gapped.signatures import GappedCosine
 from distsim.grammar.alignment import Alignment, RuleAligner
-from distsim.grammar.block import RuleBlock, parse_block
+from distsim.grammar.block import TERMINAL, RuleBlock, parse_block
 from distsim.grammar.decomposition import LONGEST_SPAN, decompose_block
 from distsim.grammar.formats.rules import RULES
 from distsim.grammar.pair_features import without_gaps
@@ -296,6 +298,40 @@ class WholeScorer:
         return TableScores(values, outcomes, values, pairs, scored, (0, 0, 0))
 
 
+class GapScorer:
+    """Scores rules by what fills their gaps: one pair a rule that has gaps; see GappedCosine."""
+
+    def __init__(self, gapped: GappedCosine) -> None:
+        self.gapped = gapped
+
+    def score(self, block: RuleBlock) -> TableScores:
+        """Score the rules of a block; the pairs are the rules."""
+        values = np.full(len(block), np.nan)
+        pairs = np.zeros(len(block), np.int64)
+        for number in range(len(block)):
+            source, target = (_pattern(block, side) for side in block.sides(number))
+            if source is not None and target is not None:
+                pairs[number] = 1
+                found = self.gapped.compare(source, target)
+                values[number] = nan if found is None else found
+        outcomes = np.where(np.isnan(values), NOT_IN_TABLE, SCORED).astype(np.uint8)
+        scored = np.isfinite(values).astype(np.int64)
+        return TableScores(values, outcomes, values, pairs, scored, (0, 0, 0))
+
+
+def _pattern(block: RuleBlock, side: range) -> Pattern | None:
+    """Return the side of a rule as a pattern, None where it has no gap or no word."""
+    gaps = block.gaps[side.start : side.stop].tolist()
+    if not any(gap == TERMINAL for gap in gaps) or all(gap == TERMINAL for gap in gaps):
+        return None
+    return Pattern.of_symbols(
+        [
+            (unescape(block.symbol(at).decode()), None if gap == TERMINAL else gap)
+            for at, gap in zip(side, gaps, strict=True)
+        ]
+    )
+
+
 class RuleScorer:
     """Scores rules by one or two signature tables.
 
@@ -306,6 +342,7 @@ class RuleScorer:
         aligner: links words of rules that have no alignment.
         opposites: tells opposites, for a feature `opposite`.
         whole: also score the whole sides by the first table, for a feature `sim_whole`.
+        gapped: compares what fills the rules' gaps, for a feature `sim_gap`.
 
     >>> scorer = RuleScorer([("sim_ngram", table)])
     >>> round(scorer.score("the king", "the queen", [(0, 0), (1, 1)])[0].similarity, 2) > 0.5
@@ -321,14 +358,16 @@ class RuleScorer:
         *,
         opposites: Opposites | None = None,
         whole: bool = False,
+        gapped: GappedCosine | None = None,
     ) -> None:
         if whole and not tables:
             raise ParameterError("`whole` wants a table: give one")
-        if not tables and opposites is None:
+        if not tables and opposites is None and gapped is None:
             raise ParameterError("no table to score with: give one")
         self.options = options or ScoreOptions()
         self.names = [name for name, _ in tables] + (["opposite"] if opposites else [])
-        self.names += ["sim_whole"] if whole else []
+        self.names += (["sim_whole"] if whole else []) + (["sim_gap"] if gapped else [])
+        self.gaps = None if gapped is None else GapScorer(gapped)
         self.whole = WholeScorer(tables[0][1], self.options.estimate) if whole else None
         self.opposites = None if opposites is None else OppositeScorer(opposites)
         counters: Sequence[ExactCosine | StoredCosine | None] = exact or [None] * len(tables)
@@ -343,14 +382,14 @@ class RuleScorer:
         """Return a scorer with the tables of another and its own aligner."""
         made = cls.__new__(cls)
         made.options, made.names, made.tables = other.options, other.names, other.tables
-        made.opposites, made.whole = other.opposites, other.whole
+        made.opposites, made.whole, made.gaps = other.opposites, other.whole, other.gaps
         made.aligner = aligner
         return made
 
     def score(
         self, source: str, target: str, links: Iterable[tuple[int, int]] | None = None
     ) -> list[RuleScore]:
-        """Return the score of one rule by each table, and that of opposites, where asked for.
+        """Return the score of one rule by each feature, in the order of `names`.
 
         Arguments:
             source, target: the sides, symbols parted by blanks, gaps as `[NP,1]`.
@@ -385,4 +424,6 @@ class RuleScorer:
             tables.append(self.opposites.score(words, pair_stops, spans))
         if self.whole is not None:
             tables.append(self.whole.score(block))
+        if self.gaps is not None:
+            tables.append(self.gaps.score(block))
         return BlockScores(alignment, pair_stops, spans, tables)

@@ -1,0 +1,147 @@
+"""Patterns -> where they stand in an index: sampled matches, and the words in each gap.
+
+Of the part that is rarest at most `places` occurrences are taken, by a hash of their position, so
+that shards do not matter; the other parts are looked for around those, over the shortest gap. At
+most `matches` are kept, evenly spaced in the corpus.
+"""
+
+from collections import OrderedDict
+from collections.abc import Iterator
+from threading import Lock
+from typing import NamedTuple
+
+import numpy as np
+
+from distsim.corpus.vocabulary import hash_texts
+from distsim.indexes.corpus_index import CorpusIndex
+from distsim.indexes.shard import Shard, damaged
+from distsim.kernels.compiled import frozen
+from distsim.kernels.gaps import gather_fillers, match_parts
+from distsim.kernels.paraphrase import copy_taken, count_taken
+
+LONGEST_GAP = 6
+_EVERY_HASH = 1 << 32
+_KEPT = 1 << 12
+
+Parts = tuple[tuple[str, ...], ...]
+
+
+class Matches(NamedTuple):
+    """Where the parts of a pattern stand.
+
+    begins, ends: int64[n, n_parts], positions in the corpus, half-open, rows ascending.
+    """
+
+    begins: np.ndarray
+    ends: np.ndarray
+
+
+class Matcher:
+    """Finds sampled matches of patterns; what was found is kept; may be shared by threads.
+
+    Arguments:
+        places: at most about so many occurrences of a pattern's rarest part are looked around;
+            more find more of frequent words' patterns and take longer.
+        matches: at most so many are kept.
+        longest_gap: tokens in a gap between two parts.
+    """
+
+    def __init__(
+        self, index: CorpusIndex, places: int, matches: int, longest_gap: int = LONGEST_GAP
+    ) -> None:
+        self._index = index
+        self._places, self._matches = places, matches
+        self.longest_gap = longest_gap
+        self._found: OrderedDict[Parts, Matches | None] = OrderedDict()
+        self._lock = Lock()
+
+    def matches(self, parts: Parts) -> Matches | None:
+        """Return sampled matches of parts with a gap between neighbours; None without any."""
+        with self._lock:
+            if parts in self._found:
+                self._found.move_to_end(parts)
+                return self._found[parts]
+        found = self._match(parts)
+        with self._lock:
+            self._found[parts] = found
+            while len(self._found) > _KEPT:
+                self._found.popitem(last=False)
+        return found
+
+    def fillers(self, found: Matches, slot: int, most: int) -> np.ndarray:
+        """Return the words in a gap of each match, uint32[n, most], 0 behind the last.
+
+        Arguments:
+            slot: as in Pattern; before the first part the words beside it come first, nearest
+                first, as they do behind the last one, to the sentence's edge.
+        """
+        rows = np.zeros((len(found.begins), most), np.uint32)
+        step = 1 if slot else -1
+        firsts = found.ends[:, slot - 1] if slot else found.begins[:, 0] - 1
+        nowhere = np.full(len(firsts), -2, np.int64)
+        stops = found.begins[:, slot] if 0 < slot < found.begins.shape[1] else nowhere
+        for mine, shard in self._of_shards(firsts):
+            here = shard.first_position
+            part = rows[mine]
+            inside = np.where(stops[mine] < 0, stops[mine], stops[mine] - here)
+            state = gather_fillers(
+                shard.tokens, frozen(firsts[mine] - here), frozen(inside), step,
+                self._index.n_words, part,
+            )  # fmt: skip
+            if state < 0:
+                raise damaged(self._index.path)
+            rows[mine] = part
+        return rows
+
+    def _of_shards(self, positions: np.ndarray) -> Iterator[tuple[np.ndarray, Shard]]:
+        starts = [shard.first_position for shard in self._index.shards]
+        owners = np.searchsorted(starts, positions, "right") - 1
+        for number, shard in enumerate(self._index.shards):
+            yield np.flatnonzero(owners == number), shard
+
+    def _match(self, parts: Parts) -> Matches | None:
+        index = self._index
+        words = [index.words(" ".join(part)) for part in parts]
+        if not all(words):  # a part of which the normaliser leaves nothing
+            return None
+        pieces = [word.encode(errors="replace") for part in words for word in part]
+        ids = frozen(index.vocabulary.find(hash_texts(pieces)).astype(np.int64))
+        stops = np.cumsum([len(part) for part in words], dtype=np.int64)
+        if (ids < 0).any():
+            return None
+        bounds = [shard.intervals(ids, stops) for shard in index.shards]
+        counts = np.sum([highs - lows for lows, highs in bounds], axis=0)
+        anchor = int(np.argmin(counts))
+        starts = np.append(0, stops)
+        begins = []
+        for shard, (lows, highs) in zip(index.shards, bounds, strict=True):
+            places = self._taken(shard, lows, highs, anchor, int(counts[anchor]))
+            room = np.empty((places.size + 1, stops.size), np.int64)
+            n = match_parts(
+                shard.tokens, frozen(places), frozen(ids), frozen(starts), anchor,
+                self.longest_gap, room,
+            )  # fmt: skip
+            if n < 0:
+                raise damaged(index.path)
+            begins.append(room[:n] + shard.first_position)
+        found = np.concatenate(begins)
+        if not len(found):
+            return None
+        if len(found) > self._matches:
+            found = found[np.arange(self._matches) * len(found) // self._matches]
+        return Matches(found, found + np.diff(starts))
+
+    def _taken(
+        self, shard: Shard, lows: np.ndarray, highs: np.ndarray, anchor: int, count: int
+    ) -> np.ndarray:
+        """Return the places of a part in a shard that are looked around, ascending, int64."""
+        threshold = frozen(
+            np.array([min(_EVERY_HASH, self._places * _EVERY_HASH // max(1, count))], np.uint64)
+        )
+        chosen = frozen(np.array([anchor]))
+        here = (chosen, frozen(lows), frozen(highs), shard.first_position, threshold)
+        sizes = np.zeros(1, np.int64)
+        count_taken(shard.suffixes, *here, sizes)
+        positions = np.empty(int(sizes[0]), np.int64)
+        copy_taken(shard.suffixes, *here, np.zeros(1, np.int64), positions)
+        return positions - shard.first_position

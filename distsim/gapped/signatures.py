@@ -1,0 +1,206 @@
+"""Patterns with gaps -> how alike they are, gap by gap: what fills them, and what stands around.
+
+Lin and Pantel (2001) compare paths by what fills their slots; here the slots are the gaps of a
+pattern, found in the suffix array, and the fillers are compared by vectors of words, so that two
+gaps are alike that take like words, not the same ones alone.
+"""
+
+from collections import OrderedDict
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from statistics import fmean
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from distsim.contexts.features import ContextCounts, FeatureSpace
+from distsim.contexts.weights import Weigher, Weighting
+from distsim.errors import IncompatibleError
+from distsim.gapped.matches import Matcher, Matches
+from distsim.gapped.patterns import Pattern
+from distsim.indexes.corpus_index import CorpusIndex
+from distsim.kernels.compiled import frozen
+from distsim.kernels.hashing import find_sorted
+from distsim.signatures.table import SignatureTable
+
+PLACES, MATCHES = 5_000, 500
+BESIDE = 4  # words beside an edge of a pattern
+_ENOUGH = 10
+_KEPT = 1 << 14
+
+
+@dataclass(frozen=True)
+class PatternSignature:
+    """What is known of a pattern.
+
+    gaps: the unit vector of what fills each gap, float32[n_bits], by the gap's name; zeros where
+    no filler has a vector. left, right: of what stands beside the pattern; None where a gap does.
+    matches: how often it was found, among the places looked at.
+    """
+
+    gaps: dict[Hashable, np.ndarray]
+    left: np.ndarray | None
+    right: np.ndarray | None
+    matches: int
+
+
+class GappedCosine:
+    """Compares patterns with gaps by what fills each gap; may be shared by threads.
+
+    A gap's vector is the weighted sum of its fillers' vectors, in the space of a learnt table; the
+    weight is ln(1 + G2) of filler and gap. A gap between two parts has up to six tokens, one at an
+    edge is the four words beside it. A pattern found less than ten times is shortened from its
+    outer ends, gap by gap, until it is: `is situated at the _` has the gap of `at the _`.
+
+    Work is bounded: of a pattern's rarest part 5,000 occurrences are looked around, chosen by a
+    hash of their position, and 500 matches are kept.
+
+    Arguments:
+        index: where patterns are looked for. table: a learnt table that was signed from it, or
+            from other text of the same normaliser.
+
+    Raises:
+        IncompatibleError: the table keeps no vectors of words, or normalises in another way.
+
+    >>> round(GappedCosine(index, learnt).similarity("the _ of the", "the _ of a"), 1) > 0
+    True
+    """
+
+    def __init__(self, index: CorpusIndex, table: SignatureTable) -> None:
+        if table.parts is None:
+            raise IncompatibleError(
+                f"{table.path}: keeps no vectors of words to compare gaps by: sign it again with "
+                "the preset learnt"
+            )
+        if table.normaliser != index.options.normaliser:
+            raise IncompatibleError(
+                f"{table.path} normalises text in another way than {index.path}: name a table "
+                f"that was signed from this index (distsim sign {index.path})"
+            )
+        self.index, self.table = index, table
+        self.matcher = Matcher(index, PLACES, MATCHES)
+        counts = index.word_counts().astype(np.float64)
+        counts[0] = 0.0
+        space = FeatureSpace(
+            ("gap",), np.zeros(counts.size, np.uint8), np.empty(0, np.uint64), counts,
+            np.array([counts.sum()]),
+        )  # fmt: skip
+        self._weigher = Weigher(space, Weighting("log-llr"))
+        hashes = frozen(index.vocabulary.word_hashes())
+        self._rows = find_sorted(frozen(table.parts.hashes), hashes)
+        self._vectors = table.parts.vectors
+        self._known: OrderedDict[Pattern, PatternSignature] = OrderedDict()
+        self._lock = Lock()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return GappedCosine, (self.index, self.table)
+
+    def __repr__(self) -> str:
+        return f"GappedCosine({self.index!r}, {self.table!r})"
+
+    def similarity(self, a: str, b: str) -> float | None:
+        """Return how alike two patterns are, -1 to 1, None where nothing is known of a gap.
+
+        `take _ into account` and `consider _`: each `_` is a gap, the first of one stands for the
+        first of the other. As `compare`.
+
+        Raises:
+            ParameterError: a pattern has no word, or no gap.
+        """
+        return self.compare(Pattern.of_text(a), Pattern.of_text(b))
+
+    def similarities(self, pairs: Iterable[tuple[str, str]]) -> list[float | None]:
+        """Return the similarity of every pair, as `similarity`."""
+        return [self.similarity(a, b) for a, b in pairs]
+
+    def compare(self, a: Pattern, b: Pattern) -> float | None:
+        """Return how alike two patterns are: gaps of one name are compared.
+
+        The mean of the gaps' cosines; where both patterns begin with a word, or both end with
+        one, the mean of that and of the cosines of what stands beside them.
+        """
+        first, second = self.signature(a), self.signature(b)
+        inside = [
+            _cosine(first.gaps[name], second.gaps[name])
+            for name in first.gaps
+            if name in second.gaps
+        ]
+        beside = [
+            _cosine(one, other)
+            for one, other in ((first.left, second.left), (first.right, second.right))
+            if one is not None and other is not None
+        ]
+        means = [fmean(known) for known in (_known(inside), _known(beside)) if known]
+        return fmean(means) if _known(inside) else None
+
+    def signature(self, pattern: Pattern) -> PatternSignature:
+        """Return what is known of a pattern; kept for the next time."""
+        with self._lock:
+            if pattern in self._known:
+                self._known.move_to_end(pattern)
+                return self._known[pattern]
+        made = self._made(pattern)
+        with self._lock:
+            self._known[pattern] = made
+            while len(self._known) > _KEPT:
+                self._known.popitem(last=False)
+        return made
+
+    def _made(self, pattern: Pattern) -> PatternSignature:
+        whole = self.matcher.matches(pattern.parts)
+        last = len(pattern.parts)
+        gaps: dict[Hashable, np.ndarray] = {}
+        beside: dict[int, np.ndarray] = {}
+        for slot, names in enumerate(pattern.gaps):
+            vector = self._slot_vector(pattern, slot, whole)
+            gaps |= dict.fromkeys(names, vector)
+            if not names:
+                beside[slot] = vector
+        return PatternSignature(
+            gaps, beside.get(0), beside.get(last), 0 if whole is None else len(whole.begins)
+        )
+
+    def _slot_vector(self, pattern: Pattern, slot: int, whole: Matches | None) -> np.ndarray:
+        found, at = whole, slot
+        if found is None or len(found.begins) < _ENOUGH:
+            for before, behind in pattern.around(slot):
+                parts = tuple(part for part in (before, behind) if part)
+                if len(pattern.parts) > 1 and parts == pattern.parts:
+                    continue
+                other = self.matcher.matches(parts)
+                if other is None:
+                    continue
+                enough = len(other.begins) >= _ENOUGH
+                if found is None or enough:
+                    found, at = other, 1 if before else 0
+                if enough:
+                    break
+        if found is None:
+            return np.zeros(self._vectors.shape[1], np.float32)
+        inner = 0 < at < found.begins.shape[1]
+        most = self.matcher.longest_gap if inner else BESIDE
+        return self.vector(self.matcher.fillers(found, at, most))
+
+    def vector(self, fillers: np.ndarray) -> np.ndarray:
+        """Return the unit vector of fillers, uint32[n, most] with 0 for none: float32[n_bits]."""
+        words, counts = np.unique(fillers, return_counts=True)
+        some = (words != 0) & (self._rows[words] >= 0)
+        words, counts = words[some], counts[some]
+        weights = self._weigher.weigh(
+            ContextCounts(
+                np.array([0, words.size]), words.astype(np.uint32), counts.astype(np.uint32)
+            )
+        )
+        total = weights.astype(np.float32) @ self._vectors[self._rows[words]].astype(np.float32)
+        length = float(np.sqrt(total @ total))
+        return frozen(total / length if length > 0.0 else total)
+
+
+def _cosine(a: np.ndarray, b: np.ndarray) -> float | None:
+    """Return the cosine of two unit vectors, None where one is of zeros."""
+    return float(np.clip(a @ b, -1.0, 1.0)) if a.any() and b.any() else None
+
+
+def _known(cosines: list[float | None]) -> list[float]:
+    return [one for one in cosines if one is not None]

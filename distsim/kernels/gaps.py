@@ -1,0 +1,89 @@
+"""Phrases with gaps: where their parts stand around one of them, and what fills the gaps.
+
+Positions that come from a file are checked before they are used; DAMAGED is returned instead of
+reading beyond an array.
+"""
+
+import numpy as np
+
+from distsim.kernels.compiled import compiled
+from distsim.kernels.suffixes import DAMAGED
+
+
+@compiled
+def _stands_at(tokens, position, words, first, stop):
+    """Tell whether words[first:stop] stand at a position."""
+    if position < 0 or position + stop - first > tokens.size:
+        return False
+    for k in range(first, stop):
+        if tokens[position + k - first] != words[k]:
+            return False
+    return True
+
+
+@compiled
+def match_parts(tokens, positions, words, starts, anchor, longest_gap, begins):
+    """Find the parts of a pattern around each place of one part, over the shortest gaps.
+
+    positions: int64, where part `anchor` stands. words: int64, the parts end to end, part k being
+    words[starts[k]:starts[k + 1]]. Gaps have 1 to `longest_gap` tokens of one sentence. Fills
+    begins, int64[n, n_parts], with where each part stands; of a place where the others are not
+    around it, nothing is written. Returns how many rows were filled, or DAMAGED.
+    """
+    n_parts = starts.size - 1
+    found = 0
+    for i in range(positions.size):
+        position = positions[i]
+        if position < 0 or position >= tokens.size:
+            return DAMAGED
+        begins[found, anchor] = position
+        whole = True
+        for k in range(anchor + 1, n_parts):
+            inner = begins[found, k - 1] + starts[k] - starts[k - 1]
+            whole = False
+            for gap in range(1, longest_gap + 1):
+                if inner + gap > tokens.size or tokens[inner + gap - 1] == 0:
+                    break
+                if _stands_at(tokens, inner + gap, words, starts[k], starts[k + 1]):
+                    begins[found, k] = inner + gap
+                    whole = True
+                    break
+            if not whole:
+                break
+        for back in range(anchor):
+            if not whole:
+                break
+            k = anchor - 1 - back
+            outer = begins[found, k + 1]
+            whole = False
+            for gap in range(1, longest_gap + 1):
+                if outer - gap < 0 or tokens[outer - gap] == 0:
+                    break
+                begin = outer - gap - (starts[k + 1] - starts[k])
+                if _stands_at(tokens, begin, words, starts[k], starts[k + 1]):
+                    begins[found, k] = begin
+                    whole = True
+                    break
+        found += whole
+    return found
+
+
+@compiled
+def gather_fillers(tokens, firsts, stops, step, n_words, rows):
+    """Copy what stands from each place on, in steps of 1 or -1, up to a stop or a sentence's end.
+
+    firsts, stops: int64; the stop is left out. rows: uint32[n, most], the first words from each
+    place on, 0 behind the last. Returns 0, or DAMAGED.
+    """
+    for i in range(firsts.size):
+        for k in range(rows.shape[1]):
+            rows[i, k] = 0
+        at = firsts[i]
+        for k in range(rows.shape[1]):
+            if at == stops[i] or at < 0 or at >= tokens.size or tokens[at] == 0:
+                break
+            if tokens[at] >= n_words:
+                return DAMAGED
+            rows[i, k] = tokens[at]
+            at += step
+    return np.int64(0)
