@@ -87,7 +87,7 @@ def opened_opposites(index: str, table: str | None = None) -> "Opposites":
 
 
 def opened_gapped(index: str, table: str | None = None) -> "GappedCosine":
-    """Return what compares patterns with gaps, by an index and its own table, or another one.
+    """Return what compares patterns with gaps, by an index and a learnt table, or its own.
 
     Raises:
         ParameterError: what is named is no index.
@@ -99,8 +99,9 @@ def opened_gapped(index: str, table: str | None = None) -> "GappedCosine":
 
     if storage.Artifact(index).kind is not storage.INDEX:
         raise ParameterError(f"{index}: gaps are looked for in an index: name the table's index")
-    inside = signatures_inside(index).exists()
-    signatures = SignatureTable.open(index if inside or table is None else table)
+    signatures = None if table is None else SignatureTable.open(table)
+    if signatures is None or (signatures.parts is None and signatures_inside(index).exists()):
+        signatures = SignatureTable.open(index)
     return GappedCosine(CorpusIndex.open(index), signatures)
 
 
