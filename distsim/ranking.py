@@ -110,6 +110,61 @@ def learn_ranking(
         raise ParameterError(f"{gold.name}: has no scores: name a file of phrase, phrase, score")
     if folds < 2:
         raise ParameterError(f"`folds` {folds}: choose 2 or more")
+    learning = _learning(gold, features, grammar, only_grammar, names)
+    units, fold, told = _folds(learning.pairs, folds)
+    n_pairs = len(learning.pairs)
+    if n_pairs < _FEWEST or np.unique(fold).size < folds or not learning.names:
+        raise ParameterError(
+            f"{gold.name}: {n_pairs:,} pairs of {told} with {len(learning.names)} features that "
+            f"differ: too few to learn from in {folds} folds"
+        )
+    groups = [str(one) for one in units.tolist()]
+
+    def agreement(name: str, values: np.ndarray, n_known: int) -> Agreement:
+        interval = spearman_interval(values, learning.scores, groups, samples, seed)
+        return Agreement(name, spearman(values, learning.scores), interval, n_known)
+
+    penalty, held_out = _best_penalty(learning, fold)
+    mixed = agreement("all, by weights", held_out, n_pairs)
+    alone = []
+    for name, column in zip(learning.names, learning.matrix.T, strict=True):
+        has = ~np.isnan(column)
+        agrees = spearman(column[has], learning.scores[has]) >= 0
+        filled = np.where(has, column, column[has].mean())
+        n_known = int(np.count_nonzero(has))
+        if agrees:
+            alone.append(agreement(name, filled, n_known))
+        else:
+            alone.append(agreement(f"-{name}", -filled, n_known))
+    notes = (
+        f"distsim rank {version('distsim')}: {gold.name}, {n_pairs:,} pairs of {told}, "
+        f"{folds} folds, penalty {penalty:g}",
+        f"Spearman on pairs not learnt from {mixed.value:.3f}, 95% interval "
+        f"{mixed.interval.low:.3f} to {mixed.interval.high:.3f}",
+        "score: the sum over features of weight * (value held to low .. high - mean) / scale, or "
+        "missing where a pair has no value",
+    )
+    fitted = fit_weights(learning.names, learning.matrix, learning.scores, penalty)
+    return LearntRanking(LearntWeights(fitted.weights, notes), mixed, tuple(alone), told, penalty)
+
+
+class _Learning(NamedTuple):
+    """What is learnt from. matrix: (pairs, names), NaN where a pair lacks a feature."""
+
+    pairs: tuple[Pair, ...]
+    scores: np.ndarray
+    names: list[str]
+    matrix: np.ndarray
+
+
+def _learning(
+    gold: GoldSet,
+    features: PairFeatures,
+    grammar: str | Path | None,
+    only_grammar: bool,
+    names: Sequence[str] | None,
+) -> _Learning:
+    """Compute the features that were asked for, and keep those that differ between pairs."""
     pairs, scores = gold.pairs, np.array(gold.scores)
     wanted, asked = _wanted(features, names)
     others: dict[str, np.ndarray] = {}
@@ -136,51 +191,23 @@ def learn_ranking(
                 )
         matrix, wanted = matrix[:, [wanted.index(name) for name in asked]], asked
     varied = [n for n in range(len(wanted)) if _varies(matrix[:, n])]
-    matrix, wanted = matrix[:, varied], [wanted[n] for n in varied]
-    units, fold, told = _folds(pairs, folds)
-    if len(pairs) < _FEWEST or np.unique(fold).size < folds or not wanted:
-        raise ParameterError(
-            f"{gold.name}: {len(pairs):,} pairs of {told} with {len(wanted)} features that differ: "
-            f"too few to learn from in {folds} folds"
-        )
-    inside = [_learnt_from(pairs, fold, part) for part in range(folds)]
-    groups = [str(one) for one in units.tolist()]
+    return _Learning(pairs, scores, [wanted[n] for n in varied], matrix[:, varied])
+
+
+def _best_penalty(learning: _Learning, fold: np.ndarray) -> tuple[float, np.ndarray]:
+    """Return the penalty under which folds agree best, and what each pair has by the others."""
+    pairs, scores, names, matrix = learning
+    inside = [_learnt_from(pairs, fold, part) for part in np.unique(fold).tolist()]
     best: tuple[float, float, np.ndarray] = (-2.0, 0.0, np.empty(0))
     for penalty in _PENALTIES:
         held_out = np.empty(len(pairs))
         for part, rows in enumerate(inside):
-            fitted = fit_weights(wanted, matrix[rows], scores[rows], penalty)
-            held_out[fold == part] = fitted.values(wanted, matrix[fold == part])
+            fitted = fit_weights(names, matrix[rows], scores[rows], penalty)
+            held_out[fold == part] = fitted.values(names, matrix[fold == part])
         value = spearman(held_out, scores)
         if value > best[0]:
             best = value, penalty, held_out
-    value, penalty, held_out = best
-    interval = spearman_interval(held_out, scores, groups, samples, seed)
-    alone = []
-    for n, name in enumerate(wanted):
-        column = matrix[:, n]
-        has = ~np.isnan(column)
-        filled = np.where(has, column, column[has].mean())
-        sign = 1.0 if spearman(column[has], scores[has]) >= 0 else -1.0
-        alone.append(
-            Agreement(
-                name if sign > 0 else f"-{name}",
-                spearman(sign * filled, scores),
-                spearman_interval(sign * filled, scores, groups, samples, seed),
-                int(np.count_nonzero(has)),
-            )
-        )
-    mixed = Agreement("all, by weights", value, interval, len(pairs))
-    notes = (
-        f"distsim rank {version('distsim')}: {gold.name}, {len(pairs):,} pairs of {told}, "
-        f"{folds} folds, penalty {penalty:g}",
-        f"Spearman on pairs not learnt from {value:.3f}, 95% interval {interval.low:.3f} to "
-        f"{interval.high:.3f}",
-        "score: the sum over features of weight * (value held to low .. high - mean) / scale, or "
-        "missing where a pair has no value",
-    )
-    weights = LearntWeights(fit_weights(wanted, matrix, scores, penalty).weights, notes)
-    return LearntRanking(weights, mixed, tuple(alone), told, penalty)
+    return best[1:]
 
 
 def _wanted(

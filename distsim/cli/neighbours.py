@@ -1,5 +1,6 @@
 """`distsim neighbours TABLE PHRASE`: the phrases most alike."""
 
+from collections.abc import Callable
 from enum import StrEnum
 from math import isnan
 from typing import TYPE_CHECKING, Annotated
@@ -24,7 +25,11 @@ from distsim.cli.options import EstimateOption, PlotOption
 
 if TYPE_CHECKING:
     from distsim.comparison import Similarity
+    from distsim.nearest import Neighbour
+    from distsim.results import Results
+    from distsim.signatures.table import SignatureTable
 
+    _Order = Callable[[str, "Results[Neighbour]"], "Results[Neighbour]"]
 
 _USUAL = 10
 
@@ -96,23 +101,20 @@ def neighbours(
     A fifth column says `composed` where the focal phrase is not in the table and was made
     of its words. With --in the similarity gives way to the score of `distsim substitute`.
     """
-    from distsim.cli.opened import exact_cosine, learnt_cosine
     from distsim.comparison import reason_without_signature
-    from distsim.nearest import NeighbourSearch, rerank_neighbours
+    from distsim.nearest import NeighbourSearch
     from distsim.pictures.drawing import require_painter
     from distsim.pictures.phrase_map import neighbour_picture
-    from distsim.results import Results
     from distsim.signatures.table import SignatureTable
 
     if rerank is not None and threshold is not None:
         raise typer.BadParameter("--rerank orders the k nearest: leave out --threshold")
     asked = asked_phrases(phrases, file)
-    if sentence is not None and (
-        len(asked) > 1 or file is not None or rerank is not None or threshold is not None
-    ):
+    several = file is not None or len(asked) > 1
+    if sentence is not None and (several or rerank is not None or threshold is not None):
         raise typer.BadParameter("--in goes with one phrase, without --rerank and --threshold")
     if plot is not None:
-        if len(asked) > 1 or file is not None or sentence is not None:
+        if several or sentence is not None:
             raise typer.BadParameter("--plot goes with one phrase, without --in")
         require_painter(plot)
     low, high = lengths_range(lengths) if lengths else (0, 0)
@@ -128,24 +130,18 @@ def neighbours(
         distinct=distinct,
         estimate=estimate,
     )
-    measure: Similarity | None = None
-    if rerank is not None:
-        if by is Better.VECTORS:
-            measure = learnt_cosine(opened, table, index, projection)
-        else:
-            measure = exact_cosine(opened, table, index)
     if k is None and threshold is None:
         k = _USUAL
-    several = file is not None or len(asked) > 1
+    order: _Order = _as_found
+    looked_at = k
+    if rerank is not None and k is not None:
+        order, looked_at = _by_measure(by, opened, table, index, projection), max(k, rerank)
+    elif sentence is not None and k is not None:
+        order, looked_at = _by_sentence(index or table, table, sentence), max(k, AMONG)
     n_composed = n_hidden = 0
     for one in asked:
         focal = [one.phrase] if several else []
-        found = None
-        if not one.empty:
-            wanted = k
-            if k is not None:
-                wanted = max(k, rerank or 0, AMONG if sentence is not None else 0)
-            found = search.found(one.phrase, wanted, threshold)
+        found = None if one.empty else search.found(one.phrase, looked_at, threshold)
         if found is None:
             reason = "empty" if one.empty else reason_without_signature(opened, one.phrase)
             if as_json:
@@ -155,24 +151,12 @@ def neighbours(
             if not one.empty:
                 say(f"NA: {one.phrase!r} is {reason}")
             continue
-        near = found.neighbours
-        if measure is not None:
-            near = rerank_neighbours(one.phrase, near, measure)[:k]
-        elif sentence is not None:
-            names = [other.phrase for other in near]
-            ranked = ranked_in(index or table, table, sentence, one.phrase, names)[:k]
-            near = Results(near[place]._replace(similarity=score) for place, score in ranked)
+        near = order(one.phrase, found.neighbours)[:k]
         if plot is not None:
             neighbour_picture(opened, one.phrase, near=near).save(plot)
         n_hidden += found.hidden
         n_composed += any(other.composed for other in near)
-        for rank, other in enumerate(near, 1):
-            value = None if isnan(other.similarity) else other.similarity
-            if as_json:
-                put_json(focal=one.phrase, rank=rank, **(other._asdict() | {"similarity": value}))
-            else:
-                mark = ["composed"] if other.composed else []
-                put(*focal, rank, other.phrase, number(value), other.strength, *mark)
+        _put_near(one.phrase, focal, near, as_json)
     if n_hidden:
         say(
             f"{counted(n_hidden, 'row')} as near that say the same again "
@@ -180,3 +164,42 @@ def neighbours(
         )
     if n_composed:
         say(f"{n_composed:,} of {len(asked):,} phrases are not in the table: composed of words")
+
+
+def _as_found(phrase: str, near: "Results[Neighbour]") -> "Results[Neighbour]":
+    return near
+
+
+def _by_measure(
+    by: Better, opened: "SignatureTable", table: str, index: str | None, projection: str | None
+) -> "_Order":
+    """Return what orders neighbours by their exact or real-valued cosines."""
+    from distsim.cli.opened import exact_cosine, learnt_cosine
+    from distsim.nearest import rerank_neighbours
+
+    if by is Better.VECTORS:
+        measure: Similarity = learnt_cosine(opened, table, index, projection)
+    else:
+        measure = exact_cosine(opened, table, index)
+    return lambda phrase, near: rerank_neighbours(phrase, near, measure)
+
+
+def _by_sentence(index: str, table: str, sentence: str) -> "_Order":
+    """Return what orders neighbours by how they stand in a sentence, and scores them so."""
+    from distsim.results import Results
+
+    def order(phrase: str, near: "Results[Neighbour]") -> "Results[Neighbour]":
+        ranked = ranked_in(index, table, sentence, phrase, [other.phrase for other in near])
+        return Results(near[place]._replace(similarity=score) for place, score in ranked)
+
+    return order
+
+
+def _put_near(phrase: str, focal: list[str], near: "Results[Neighbour]", as_json: bool) -> None:
+    for rank, other in enumerate(near, 1):
+        value = None if isnan(other.similarity) else other.similarity
+        if as_json:
+            put_json(focal=phrase, rank=rank, **(other._asdict() | {"similarity": value}))
+        else:
+            mark = ["composed"] if other.composed else []
+            put(*focal, rank, other.phrase, number(value), other.strength, *mark)

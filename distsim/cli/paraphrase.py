@@ -22,7 +22,9 @@ from distsim.cli.options import Weights
 
 if TYPE_CHECKING:
     from distsim.paraphrase.options import ParaphraseOptions
-    from distsim.paraphrase.paraphraser import Paraphraser
+    from distsim.paraphrase.paraphraser import Paraphrase, Paraphraser
+
+    _Listed = list[Paraphrase]
 
 
 class Preset(StrEnum):
@@ -124,13 +126,17 @@ def paraphrase(
 
     With --in the score is that of `distsim substitute`.
     """
-    from dataclasses import asdict, replace
+    from dataclasses import replace
+
+    from distsim.parallel import ordered_map
 
     batch = (text, known, output)
     if any(one is not None for one in batch) and not all(one is not None for one in batch):
         raise typer.BadParameter("--text, --known and --output go together: give all three")
     if text is not None and (phrases or file is not None):
         raise typer.BadParameter("give phrases, or a text with --text, not both")
+    if text is not None and drop_opposites:
+        raise typer.BadParameter("--drop-opposites goes with phrases, without --text")
     asked = [] if text is not None else asked_phrases(phrases, file)
     if sentence is not None and (file is not None or len(asked) != 1):
         raise typer.BadParameter("--in goes with one phrase")
@@ -148,18 +154,9 @@ def paraphrase(
     if text is not None and known is not None and output is not None:
         _batch(paraphraser, text, known, output, phrase_length, jobs)
         return
-    from distsim.parallel import ordered_map
-
+    opposites = _Opposites(index, table) if drop_opposites else None
     wanted = [one.phrase for one in asked if not one.empty]
-    opposites = None
-    if drop_opposites:
-        if text is not None:
-            raise typer.BadParameter("--drop-opposites goes with phrases, without --text")
-        from distsim.cli.opened import opened_opposites
-
-        opposites = opened_opposites(index, table)
     answers = ordered_map(paraphraser.answer, wanted, jobs)
-    n_dropped = 0
     for one in asked:
         if one.empty:
             _put_nothing(one.phrase, 0, "empty", as_json)
@@ -168,27 +165,51 @@ def paraphrase(
         if not answer.paraphrases:
             _put_nothing(one.phrase, answer.count, str(answer.reason), as_json)
             say(f"NA: {one.phrase!r}: {answer.reason}")
+            continue
         listed = answer.paraphrases
-        if sentence is not None and listed:
-            names = [found.phrase for found in listed]
-            ranked = ranked_in(index, table or index, sentence, one.phrase, names)[:most]
-            listed = [replace(listed[i], score=score) for i, score in ranked]
+        if sentence is not None:
+            listed = _in_sentence(listed, index, table or index, sentence, one.phrase)[:most]
         if opposites is not None:
-            told = opposites.evidence([(one.phrase, found.phrase) for found in listed])
-            kept = [f for f, said in zip(listed, told, strict=True) if not (said and said.opposite)]
-            n_dropped += len(listed[:most]) - len([f for f in listed[:most] if f in kept])
-            listed = kept[:most]
-        for rank, found in enumerate(listed, 1):
-            if as_json:
-                put_json(focal=one.phrase, focal_count=answer.count, rank=rank, **asdict(found))
-                continue
-            reasons = [",".join(found.origin), "; ".join(found.contexts)] if why else []
-            put(
-                one.phrase, rank, found.phrase, number(found.score), found.count, found.evidence,
-                *reasons,
-            )  # fmt: skip
-    if n_dropped:
-        say(f"left out as opposites: {n_dropped:,}")
+            listed = opposites.left_out(one.phrase, listed, most)
+        _put_paraphrases(one.phrase, answer.count, listed, why, as_json)
+    if opposites is not None and opposites.n_dropped:
+        say(f"left out as opposites: {opposites.n_dropped:,}")
+
+
+class _Opposites:
+    """Leaves opposites out, and counts those of the first `most` that fell."""
+
+    def __init__(self, index: str, table: str | None) -> None:
+        from distsim.cli.opened import opened_opposites
+
+        self._opposites = opened_opposites(index, table)
+        self.n_dropped = 0
+
+    def left_out(self, phrase: str, listed: "_Listed", most: int) -> "_Listed":
+        told = self._opposites.evidence([(phrase, found.phrase) for found in listed])
+        opposite = [bool(said and said.opposite) for said in told]
+        self.n_dropped += sum(opposite[:most])
+        return [one for one, out in zip(listed, opposite, strict=True) if not out][:most]
+
+
+def _in_sentence(
+    listed: "_Listed", index: str, table: str, sentence: str, phrase: str
+) -> "_Listed":
+    from dataclasses import replace
+
+    ranked = ranked_in(index, table, sentence, phrase, [found.phrase for found in listed])
+    return [replace(listed[place], score=score) for place, score in ranked]
+
+
+def _put_paraphrases(phrase: str, count: int, listed: "_Listed", why: bool, as_json: bool) -> None:
+    from dataclasses import asdict
+
+    for rank, found in enumerate(listed, 1):
+        if as_json:
+            put_json(focal=phrase, focal_count=count, rank=rank, **asdict(found))
+            continue
+        reasons = [",".join(found.origin), "; ".join(found.contexts)] if why else []
+        put(phrase, rank, found.phrase, number(found.score), found.count, found.evidence, *reasons)
 
 
 def _options(preset: str, changes: dict[str, Any], weights: str | None) -> "ParaphraseOptions":
