@@ -159,6 +159,37 @@ def count_links(
 
 
 @compiled
+def _weigh_again(
+    stage, step, i, first, source, ring, source_counts, source_prior, fertility, fertility_counts,
+    fertility_prior, weight,
+):  # fmt: skip
+    """Give position i of a sentence a link more (step 1) or less (-1); weigh its word anew.
+
+    The word may stand at several positions: ring leads from each to the next.
+    """
+    one = np.float32(1)
+    most = U(FERTILITIES - 2)
+    word = source[first + i]
+    source_counts[word] += step
+    part = one / (source_counts[word] + source_prior[word])
+    if stage == FERTILITY:
+        fertility_counts[word, min(most, fertility[i])] -= one
+        fertility[i] += U(1) if step > 0 else ~U(0)
+        fertility_counts[word, min(most, fertility[i])] += one
+    k = i
+    while True:
+        weight[k] = part
+        if stage == FERTILITY:
+            now = min(most, fertility[k])
+            more = fertility_counts[word, now + U(1)] + fertility_prior[now + U(1)]
+            here = fertility_counts[word, now] - one + fertility_prior[now]
+            weight[k] = part * more / here
+        k = U(ring[first + k])
+        if k == i:
+            break
+
+
+@compiled
 def sweep(
     stage, source, source_starts, ring, target, target_starts, cells, links,
     pair_counts, source_counts, source_prior, none_counts, none_prior, fertility_counts,
@@ -232,28 +263,10 @@ def sweep(
                 n_none -= one
             else:
                 pair_counts[cells[cell + old]] -= one
-                word = source[first + old]
-                source_counts[word] -= one
-                part = one / (source_counts[word] + source_prior[word])
-                k = old
-                if stage == FERTILITY:
-                    fertility_counts[word, min(most, fertility[k])] -= one
-                    fertility[k] -= U(1)
-                    fertility_counts[word, min(most, fertility[k])] += one
-                    while True:
-                        now = min(most, fertility[k])
-                        more = fertility_counts[word, now + U(1)] + fertility_prior[now + U(1)]
-                        here = fertility_counts[word, now] - one + fertility_prior[now]
-                        weight[k] = part * more / here
-                        k = U(ring[first + k])
-                        if k == old:
-                            break
-                else:
-                    while True:
-                        weight[k] = part
-                        k = U(ring[first + k])
-                        if k == old:
-                            break
+                _weigh_again(
+                    stage, -one, old, first, source, ring, source_counts, source_prior, fertility,
+                    fertility_counts, fertility_prior, weight,
+                )  # fmt: skip
             none = none_odds * (none_counts[word_here] + alpha) / (n_none + none_prior)
             running = np.float32(0)
             if stage == IBM1:
@@ -290,28 +303,10 @@ def sweep(
             else:
                 links[begin + j] = new
                 pair_counts[cells[cell + new]] += one
-                word = source[first + new]
-                source_counts[word] += one
-                part = one / (source_counts[word] + source_prior[word])
-                k = new
-                if stage == FERTILITY:
-                    fertility_counts[word, min(most, fertility[k])] -= one
-                    fertility[k] += U(1)
-                    fertility_counts[word, min(most, fertility[k])] += one
-                    while True:
-                        now = min(most, fertility[k])
-                        more = fertility_counts[word, now + U(1)] + fertility_prior[now + U(1)]
-                        here = fertility_counts[word, now] - one + fertility_prior[now]
-                        weight[k] = part * more / here
-                        k = U(ring[first + k])
-                        if k == new:
-                            break
-                else:
-                    while True:
-                        weight[k] = part
-                        k = U(ring[first + k])
-                        if k == new:
-                            break
+                _weigh_again(
+                    stage, one, new, first, source, ring, source_counts, source_prior, fertility,
+                    fertility_counts, fertility_prior, weight,
+                )  # fmt: skip
                 jump_counts[U(JUMP_ZERO + np.int64(new) - before)] += 1
                 before = np.int64(new)
             cell += length
