@@ -53,6 +53,132 @@ def gap_labels(chart, nodes, node_offsets, n_english, sentence, spans, how, labe
 
 
 @compiled
+def gap_at(spans, side, i):
+    """Return the gap, 1 or 2, that begins at token i of a side (0 foreign, 2 English), 0: none."""
+    if spans[1, 1] > 0 and i == spans[1, side]:
+        return 1
+    if spans[2, 1] > 0 and i == spans[2, side]:
+        return 2
+    return 0
+
+
+@compiled
+def _foreign_side(
+    spans, words, links, first_link, last_link, link_pairs, pair_weights, null, lengths, hashes,
+    labels, symbols, e_sum, e_links,
+):  # fmt: skip
+    """Weigh the foreign side of a rule.
+
+    Writes its symbols (hashes of words, labels of gaps), and to each English word of the span the
+    sum of its links' weights and how many they are. Returns (words, symbols, characters, words
+    without a link, the sum of -ln w(foreign|English)).
+    """
+    for j in range(spans[0, 2], spans[0, 2] + spans[0, 3]):
+        e_sum[j] = 0.0
+        e_links[j] = 0
+    i = spans[0, 0]
+    stop = i + spans[0, 1]
+    k = first_link
+    while k < last_link and links[k, 0] < i:
+        k += 1
+    n_words = 0
+    n_symbols = 0
+    characters = 0
+    unaligned = 0
+    lexical = 0.0
+    while i < stop:
+        gap = gap_at(spans, 0, i)
+        if gap > 0:
+            i += spans[gap, 1]
+            while k < last_link and links[k, 0] < i:
+                k += 1
+            symbols[n_symbols] = np.uint64(labels[gap - 1])
+            n_symbols += 1
+            continue
+        word = words[i]
+        total = 0.0
+        n_linked = 0
+        while k < last_link and links[k, 0] == i:
+            pair = link_pairs[k]
+            total += pair_weights[pair, 1]
+            e_sum[links[k, 1]] += pair_weights[pair, 0]
+            e_links[links[k, 1]] += 1
+            n_linked += 1
+            k += 1
+        if n_linked > 0:
+            weight = total / n_linked
+        else:
+            weight = null[word]
+            unaligned += 1
+        lexical -= np.log(max(weight, _FLOOR))
+        characters += lengths[word]
+        symbols[n_symbols] = hashes[word]
+        n_words += 1
+        n_symbols += 1
+        i += 1
+    return n_words, n_symbols, characters, unaligned, lexical
+
+
+@compiled
+def _english_side(spans, words, null, lengths, hashes, labels, symbols, e_sum, e_links):
+    """Weigh the English side of a rule, as _foreign_side does the other; its links are summed."""
+    j = spans[0, 2]
+    stop = j + spans[0, 3]
+    n_words = 0
+    n_symbols = 0
+    characters = 0
+    unaligned = 0
+    lexical = 0.0
+    while j < stop:
+        gap = gap_at(spans, 2, j)
+        if gap > 0:
+            j += spans[gap, 3]
+            symbols[n_symbols] = np.uint64(labels[gap - 1])
+            n_symbols += 1
+            continue
+        word = words[j]
+        if e_links[j] > 0:
+            weight = e_sum[j] / e_links[j]
+        else:
+            weight = null[word]
+            unaligned += 1
+        lexical -= np.log(max(weight, _FLOOR))
+        characters += lengths[word]
+        symbols[n_symbols] = hashes[word]
+        n_words += 1
+        n_symbols += 1
+        j += 1
+    return n_words, n_symbols, characters, unaligned, lexical
+
+
+@compiled
+def _same_sides(spans, f_symbols, e_symbols):
+    """Whether the sides of a rule are alike, symbol by symbol, gaps in the same places."""
+    if f_symbols.size != e_symbols.size:
+        return False
+    for symbol in range(f_symbols.size):
+        if f_symbols[symbol] != e_symbols[symbol]:
+            return False
+    if spans[1, 1] > 0 and spans[1, 0] - spans[0, 0] != spans[1, 2] - spans[0, 2]:
+        return False
+    between = spans[2, 0] - spans[1, 0] - spans[1, 1]
+    return spans[2, 1] == 0 or between == spans[2, 2] - spans[1, 2] - spans[1, 3]
+
+
+@compiled
+def _put_probabilities(features, counts):
+    """Write the probabilities of one rule, as -ln, from its counts."""
+    features[P_LHS_E] = np.log(counts[C_E] / counts[C_LE])
+    features[P_LHS_F] = np.log(counts[C_F] / counts[C_LF])
+    features[P_E_LHS] = np.log(counts[C_L] / counts[C_LE])
+    features[P_E_F] = np.log(counts[C_F] / counts[C_FE])
+    features[P_E_F_LHS] = np.log(counts[C_LF] / counts[C])
+    features[P_F_LHS] = np.log(counts[C_L] / counts[C_LF])
+    features[P_F_E] = np.log(counts[C_E] / counts[C_FE])
+    features[P_F_E_LHS] = np.log(counts[C_LE] / counts[C])
+
+
+@compiled
 def rule_features(
     label, place, gaps, counts, by_bitext, f_words, f_offsets, e_words, e_offsets, links,
     link_offsets, link_pairs, pair_weights, f_null, e_null, f_lengths, e_lengths, f_hashes,
@@ -75,8 +201,8 @@ def rule_features(
     labels = np.zeros(2, np.uint32)
     e_sum = np.zeros(CHART)
     e_links = np.zeros(CHART, np.int64)
-    f_word = np.empty(CHART, np.uint64)
-    e_word = np.empty(CHART, np.uint64)
+    f_symbols = np.empty(CHART, np.uint64)
+    e_symbols = np.empty(CHART, np.uint64)
     for r in range(n):
         sentence = unpack_place(place[r], gaps[r], spans)
         f_begin = f_offsets[sentence]
@@ -85,104 +211,27 @@ def rule_features(
         gap_labels(chart, nodes, node_offsets, n_english, sentence, spans, how, labels)
         n_gaps = (spans[1, 1] > 0) + (spans[2, 1] > 0)
         swaps = n_gaps == 2 and spans[2, 2] < spans[1, 2]
-        f_start = spans[0, 0]
-        f_stop = f_start + spans[0, 1]
-        e_start = spans[0, 2]
-        e_stop = e_start + spans[0, 3]
-        for j in range(e_start, e_stop):
-            e_sum[j] = 0.0
-            e_links[j] = 0
-        k = link_offsets[sentence]
-        last = link_offsets[sentence + 1]
-        while k < last and links[k, 0] < f_start:
-            k += 1
-        n_f = 0  # words
-        f_symbols = 0
-        f_characters = 0
-        lex_fe = 0.0
-        i = f_start
-        while i < f_stop:
-            gap = 0
-            if spans[1, 1] > 0 and i == spans[1, 0]:
-                gap = 1
-            elif spans[2, 1] > 0 and i == spans[2, 0]:
-                gap = 2
-            if gap > 0:
-                i += spans[gap, 1]
-                while k < last and links[k, 0] < i:
-                    k += 1
-                f_word[f_symbols] = np.uint64(labels[gap - 1])
-                f_symbols += 1
-                continue
-            word = f_words[f_begin + i]
-            total = 0.0
-            n_linked = 0
-            while k < last and links[k, 0] == i:
-                pair = link_pairs[k]
-                total += pair_weights[pair, 1]
-                e_sum[links[k, 1]] += pair_weights[pair, 0]
-                e_links[links[k, 1]] += 1
-                n_linked += 1
-                k += 1
-            if n_linked > 0:
-                weight = total / n_linked
-            else:
-                weight = f_null[word]
-                out[r, UNALIGNED_SOURCE] += 1.0
-            lex_fe -= np.log(max(weight, _FLOOR))
-            f_characters += f_lengths[word]
-            f_word[f_symbols] = f_hashes[word]
-            n_f += 1
-            f_symbols += 1
-            i += 1
-        n_e = 0
-        e_symbols = 0
-        e_characters = 0
-        lex_ef = 0.0
-        j = e_start
-        while j < e_stop:
-            gap = 0
-            if spans[1, 1] > 0 and j == spans[1, 2]:
-                gap = 1
-            elif spans[2, 1] > 0 and j == spans[2, 2]:
-                gap = 2
-            if gap > 0:
-                j += spans[gap, 3]
-                e_word[e_symbols] = np.uint64(labels[gap - 1])
-                e_symbols += 1
-                continue
-            word = e_words[e_begin + j]
-            if e_links[j] > 0:
-                weight = e_sum[j] / e_links[j]
-            else:
-                weight = e_null[word]
-                out[r, UNALIGNED_TARGET] += 1.0
-            lex_ef -= np.log(max(weight, _FLOOR))
-            e_characters += e_lengths[word]
-            e_word[e_symbols] = e_hashes[word]
-            n_e += 1
-            e_symbols += 1
-            j += 1
-        same = not swaps and n_f == n_e and f_symbols == e_symbols
-        if same:
-            for symbol in range(f_symbols):
-                if f_word[symbol] != e_word[symbol]:
-                    same = False
-                    break
-            f_gap = spans[1, 0] - f_start if n_gaps > 0 else 0
-            if n_gaps > 0 and f_gap != spans[1, 2] - e_start:
-                same = False
-            if n_gaps > 1 and (
-                spans[2, 0] - spans[1, 0] - spans[1, 1] != spans[2, 2] - spans[1, 2] - spans[1, 3]
-            ):
-                same = False
+        foreign = _foreign_side(
+            spans, f_words[f_begin:], links, link_offsets[sentence], link_offsets[sentence + 1],
+            link_pairs, pair_weights, f_null, f_lengths, f_hashes, labels, f_symbols, e_sum,
+            e_links,
+        )  # fmt: skip
+        n_f, f_size, f_characters, f_unaligned, lex_fe = foreign
+        n_e, e_size, e_characters, e_unaligned, lex_ef = _english_side(
+            spans, e_words[e_begin:], e_null, e_lengths, e_hashes, labels, e_symbols, e_sum, e_links
+        )
+        same = (
+            not swaps and n_f == n_e and _same_sides(spans, f_symbols[:f_size], e_symbols[:e_size])
+        )
         for bitext in range(by_bitext.shape[1]):
             if by_bitext[r, bitext] > 0:
                 out[r, BITEXTS] += 1.0
         out[r, ABSTRACT] = n_f == 0 and n_e == 0
         out[r, ADJACENT] = n_gaps == 2 and spans[1, 0] + spans[1, 1] == spans[2, 0]
-        f_characters += f_symbols - 1
-        e_characters += e_symbols - 1
+        letters = e_characters / n_e if n_e > 0 else 0.0
+        letters -= f_characters / n_f if n_f > 0 else 0.0
+        f_characters += f_size - 1  # and the spaces
+        e_characters += e_size - 1
         out[r, CHAR_COUNT_DIFF] = e_characters - f_characters
         out[r, CHAR_LOG_CR] = _log_ratio(e_characters, f_characters)
         out[r, CONTAINS_X] = label[r] == 0 or (
@@ -200,19 +249,12 @@ def rule_features(
         out[r, SOURCE_WORDS] = n_f
         out[r, TARGET_TERMINALS_BUT_NO_SOURCE] = n_e > 0 and n_f == 0
         out[r, TARGET_WORDS] = n_e
+        out[r, UNALIGNED_SOURCE] = f_unaligned
+        out[r, UNALIGNED_TARGET] = e_unaligned
         out[r, WORD_COUNT_DIFF] = n_e - n_f
-        e_mean = (e_characters - e_symbols + 1) / n_e if n_e > 0 else 0.0
-        f_mean = (f_characters - f_symbols + 1) / n_f if n_f > 0 else 0.0
-        out[r, WORD_LEN_DIFF] = e_mean - f_mean
+        out[r, WORD_LEN_DIFF] = letters
         out[r, WORD_LOG_CR] = _log_ratio(n_e, n_f)
-        out[r, P_LHS_E] = np.log(counts[r, C_E] / counts[r, C_LE])
-        out[r, P_LHS_F] = np.log(counts[r, C_F] / counts[r, C_LF])
-        out[r, P_E_LHS] = np.log(counts[r, C_L] / counts[r, C_LE])
-        out[r, P_E_F] = np.log(counts[r, C_F] / counts[r, C_FE])
-        out[r, P_E_F_LHS] = np.log(counts[r, C_LF] / counts[r, C])
-        out[r, P_F_LHS] = np.log(counts[r, C_L] / counts[r, C_LF])
-        out[r, P_F_E] = np.log(counts[r, C_E] / counts[r, C_FE])
-        out[r, P_F_E_LHS] = np.log(counts[r, C_LE] / counts[r, C])
+        _put_probabilities(out[r], counts[r])
     return out
 
 
@@ -296,11 +338,7 @@ def _put_side(
         if n > begun:
             text[n] = 32
             n += 1
-        gap = 0
-        if spans[1, 1] > 0 and i == spans[1, side]:
-            gap = 1
-        elif spans[2, 1] > 0 and i == spans[2, side]:
-            gap = 2
+        gap = gap_at(spans, side, i)
         if gap == 0:
             word = words[begin + i]
             n = put_bytes(text, n, word_text, word_offsets[word], word_offsets[word + 1])
@@ -405,11 +443,7 @@ def place_symbols(place, gaps, side, words, offsets, e_offsets, nodes, node_offs
         i = spans[0, side]
         stop = i + spans[0, side + 1]
         while i < stop:
-            gap = 0
-            if spans[1, 1] > 0 and i == spans[1, side]:
-                gap = 1
-            elif spans[2, 1] > 0 and i == spans[2, side]:
-                gap = 2
+            gap = gap_at(spans, side, i)
             if gap == 0:
                 symbols[n] = words[offsets[sentence] + i]
                 i += 1
