@@ -9,6 +9,7 @@ from distsim import storage
 from distsim.bitext.bitext import Bitext
 from distsim.errors import ArtifactError
 from distsim.indexes.corpus_index import CorpusIndex, knows_text, signatures_inside
+from distsim.indexes.indexed_text import IndexedText
 from distsim.kernels.compiled import frozen
 from distsim.kernels.suffixes import count_disorder
 from distsim.signatures.projections.spectral import SpectralProjection
@@ -42,7 +43,7 @@ def find_faults(path: str | Path) -> list[str]:
         return faults
     try:
         if artifact.kind is storage.INDEX:
-            faults += _index_faults(CorpusIndex(artifact))
+            faults += _index_faults(CorpusIndex(IndexedText(artifact)))
             inside = signatures_inside(path)
             if inside.is_symlink():
                 faults.append(f"{inside} is a link, and artifacts hold none")

@@ -18,6 +18,7 @@ from distsim.contexts.features import FeatureSpace
 from distsim.contexts.ngram import space_of_words
 from distsim.contexts.weights import prepared
 from distsim.indexes.corpus_index import CorpusIndex
+from distsim.indexes.indexed_text import IndexedText
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import bucket_starts
 from distsim.signatures.composition import PartVectors
@@ -75,7 +76,7 @@ class Job:
         if not storage.holds_artifact(path):
             return None
         artifact = storage.Artifact(path, storage.INDEX)
-        return CorpusIndex(artifact) if artifact.parameters["shards"] else None
+        return CorpusIndex(IndexedText(artifact)) if artifact.parameters["shards"] else None
 
     @property
     def drops_lines(self) -> bool:

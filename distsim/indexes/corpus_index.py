@@ -1,6 +1,6 @@
 """The one door to an index that knows words: counts, positions, concordances, n-grams."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar, overload
 from warnings import warn
@@ -8,8 +8,7 @@ from warnings import warn
 import numpy as np
 
 from distsim import storage
-from distsim.corpus.query import split_phrase
-from distsim.corpus.vocabulary import Vocabulary, hash_texts
+from distsim.corpus.vocabulary import Vocabulary
 from distsim.doors import (
     AnyPath,
     Paths,
@@ -28,15 +27,15 @@ from distsim.indexes.build import (
     IndexOptions,
     add_to_index,
     build_index,
-    read_names,
 )
+from distsim.indexes.indexed_text import IndexedText
+from distsim.indexes.joined import JoinedText
 from distsim.indexes.shard import LONGEST_GAP, Shard, damaged
 from distsim.kernels.compiled import frozen
 from distsim.kernels.text import render_phrases
 from distsim.parallel import Progress, no_progress
 from distsim.results import Results
 
-GAP = "_"
 Order = Literal["corpus", "left", "right"]
 ORDERS: tuple[str, ...] = ("corpus", "left", "right")
 _CACHED_WORDS = 1 << 17
@@ -78,39 +77,13 @@ class CorpusIndex:
     (True, True)
     """
 
-    def __init__(self, artifact: storage.Artifact) -> None:
-        self._artifact = artifact
-        self.path = artifact.path
-        self.checksum = artifact.checksum
-        self.parameters = artifact.parameters
-        with storage.understood(artifact.path):
-            self.options = IndexOptions.from_manifest(artifact.parameters)
-            n_shards = max(1, storage.counted(artifact.parameters, "shards"))
-            self.n_tokens = storage.counted(artifact.parameters["counts"], "tokens")
-            self.corpus = str(artifact.parameters["corpus"])
-        self._closed = False
-        # In an index that is asked with others: the test that all of them answer.
-        self.known_pieces: Callable[[], Callable[[str], bool]] | None = None
-        self._vocabulary = Vocabulary(
-            *(
-                artifact.array(f"vocabulary/{part}", dtype)
-                for part, dtype in zip(Vocabulary.PARTS, Vocabulary.DTYPES, strict=True)
-            )
-        )
-        self._shards: list[Shard] = []
-        position = 0
-        for number in range(n_shards):
-            shard = Shard.open(artifact, number, position)
-            if shard.word_starts.size - 1 > len(self._vocabulary):
-                raise damaged(self.path)
-            self._shards.append(shard)
-            position += shard.tokens.size
-        try:
-            self._sources = read_names(artifact.array("sources"))
-        except ValueError:
-            raise damaged(self.path) from None
+    def __init__(self, text: IndexedText) -> None:
+        self._indexed = text
+        self.path = text.path
+        self.checksum = text.checksum
+        self.options = text.options
+        self.n_tokens = text.n_tokens
         self.report = BuildReport()  # of building it or adding to it, in this process
-        self._ids_of_piece: dict[str, tuple[int, ...]] = {}
 
     @classmethod
     def open(cls, path: Paths) -> "CorpusIndex":
@@ -128,11 +101,8 @@ class CorpusIndex:
         many = not isinstance(path, str | Path) and not hasattr(path, "__fspath__")
         given = one_or_many_paths(path, "path") if many else [one_path(path)]
         found = [inside for one in given for inside in _indexes_at(Path(one))]
-        if len(found) == 1:
-            return cls(storage.Artifact(found[0], storage.INDEX))
-        from distsim.indexes.joined import JoinedIndex
-
-        return JoinedIndex.of_paths(found)
+        texts = [IndexedText(storage.Artifact(inside, storage.INDEX)) for inside in found]
+        return cls(texts[0] if len(texts) == 1 else JoinedText(texts))
 
     @classmethod
     def build(
@@ -176,18 +146,19 @@ class CorpusIndex:
         `report` names them. Arguments and what is raised: as of
         distsim.indexes.build.add_to_index.
         """
+        if self.home is None:
+            raise ParameterError("several indexes together take no text: add it to one of them")
         report = add_to_index(
-            self.path, corpus, again=again, jobs=jobs, progress=progress,
+            self.home, corpus, again=again, jobs=jobs, progress=progress,
             memory_bytes=memory_bytes, notice=notice,
         )  # fmt: skip
-        index = self.open(self.path)
+        index = self.open(self.home)
         index.report = report
         return index
 
     def close(self) -> None:
         """Let go of the index's arrays; nothing can be asked of it any more."""
-        self._closed = True
-        self._shards = []
+        self._indexed.close()
 
     def __enter__(self) -> "CorpusIndex":
         return self
@@ -196,10 +167,10 @@ class CorpusIndex:
         self.close()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return CorpusIndex, (self._artifact,)
+        return CorpusIndex, (self._indexed,)
 
     def __repr__(self) -> str:
-        return f"<CorpusIndex of {self.n_tokens:,} tokens at {str(self.path)!r}>"
+        return f"<CorpusIndex {self._indexed!r}>"
 
     def __contains__(self, phrase: object) -> bool:
         """Tell whether a phrase occurs."""
@@ -216,8 +187,18 @@ class CorpusIndex:
 
     @property
     def home(self) -> Path | None:
-        """The folder in which its own table stands."""
-        return self.path
+        """The folder in which its own table stands; None where there are several."""
+        return self._indexed.home
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """What the manifest keeps, added up where there are several."""
+        return self._indexed.parameters
+
+    @property
+    def corpus(self) -> str:
+        """The fingerprint of the words and their counts."""
+        return self._indexed.corpus
 
     @property
     def shards(self) -> list[Shard]:
@@ -226,14 +207,12 @@ class CorpusIndex:
         Raises:
             ParameterError: the index was closed.
         """
-        if self._closed:
-            raise ParameterError(f"{self.path}: the index was closed: open it again")
-        return self._shards
+        return self._indexed.shards
 
     @property
     def vocabulary(self) -> Vocabulary:
         """The words and their ids."""
-        return self._vocabulary
+        return self._indexed.vocabulary
 
     @property
     def n_words(self) -> int:
@@ -243,12 +222,12 @@ class CorpusIndex:
     @property
     def n_sources(self) -> int:
         """Files that the corpus was read from, named once for each time it was read."""
-        return len(self._sources)
+        return len(self.sources)
 
     @property
     def sources(self) -> list[str]:
         """The names of these files."""
-        return self._sources
+        return self._indexed.sources
 
     def word_counts(self) -> np.ndarray:
         """Return how often each word occurs, uint64 by id; entry 0 counts the sentences."""
@@ -264,9 +243,7 @@ class CorpusIndex:
         Raises:
             ParameterError: the phrase is empty, or no text.
         """
-        return _each(
-            phrase, lambda one: split_phrase(one, self.options.normaliser, self._known_pieces())
-        )
+        return _each(phrase, self._indexed.words)
 
     @overload
     def count(self, phrase: str) -> int: ...
@@ -278,7 +255,7 @@ class CorpusIndex:
         Raises:
             ParameterError: a phrase is empty, or no text.
         """
-        counts = self._counts(one_or_many_texts(phrase, "phrase"))
+        counts = self._indexed.counts(one_or_many_texts(phrase, "phrase"))
         return int(counts[0]) if isinstance(phrase, str) else counts
 
     @overload
@@ -290,7 +267,7 @@ class CorpusIndex:
 
         A position counts the tokens and sentence boundaries before the phrase.
         """
-        return _each(phrase, self._positions)
+        return _each(phrase, self._indexed.positions)
 
     @overload
     def gapped(self, pattern: str, *, longest_gap: int = ...) -> np.ndarray: ...
@@ -308,7 +285,7 @@ class CorpusIndex:
             ParameterError: the pattern has no gap, or no word on one side of it.
         """
         whole_number(longest_gap, "`longest_gap`", 1)
-        return _each(pattern, lambda one: self._gapped(one, longest_gap), "pattern")
+        return _each(pattern, lambda one: self._indexed.gapped(one, longest_gap), "pattern")
 
     @overload
     def concordance(
@@ -381,7 +358,7 @@ class CorpusIndex:
 
         Returns (features uint32, family * n_words + word, ascending; counts uint32, or uint64).
         """
-        ids, _ = self._ids([phrase])
+        ids, _ = self._indexed.ids([phrase])
         parts = [shard.beside(ids, window, sides, self.n_words) for shard in self.shards]
         if len(parts) == 1:
             return parts[0]
@@ -438,91 +415,6 @@ class CorpusIndex:
             raise damaged()
         return text, ends
 
-    def _known_pieces(self) -> Callable[[str], bool]:
-        """Return the test by which split_phrase leaves a piece of a phrase whole."""
-        if self.known_pieces is not None:
-            return self.known_pieces()
-        if self.options.text_format == "lines":
-            return lambda piece: True
-        return lambda piece: bool(self.vocabulary.find(hash_texts([piece.encode()]))[0] >= 0)
-
-    def _ids(self, phrases: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """Return (word ids end to end int64, -1 where unknown; where each phrase ends int64)."""
-        known = self._ids_of_piece
-        normalise = self.options.normaliser.characters
-        pieces = [normalise(phrase).split() for phrase in phrases]
-        new = {piece for split in pieces for piece in split if piece not in known}
-        if new:
-            if len(known) + len(new) > _CACHED_WORDS:
-                known.clear()
-                new = {piece for split in pieces for piece in split}
-            self._learn(sorted(new))
-        ids: list[int] = []
-        stops = []
-        for number, split in enumerate(pieces):
-            if not split:
-                at = f" (number {number + 1} of {len(phrases)})" if len(phrases) > 1 else ""
-                raise ParameterError(f"the phrase is empty{at}: give at least one word")
-            for piece in split:
-                ids += known[piece]
-            stops.append(len(ids))
-        return np.array(ids, np.int64), np.array(stops, np.int64)
-
-    def _learn(self, pieces: list[str]) -> None:
-        try:
-            hashes = hash_texts([piece.encode() for piece in pieces])
-        except UnicodeEncodeError:
-            raise ParameterError("a phrase is not valid Unicode: give it in UTF-8") from None
-        found = self.vocabulary.find(hashes)
-        cuts = self.options.text_format == "text" or self.options.normaliser.drops
-        is_known = self._known_pieces()
-        for piece, number in zip(pieces, found.tolist(), strict=True):
-            if number >= 0 or not cuts:
-                self._ids_of_piece[piece] = (number,)
-                continue
-            words = split_phrase(piece, self.options.normaliser, is_known)
-            numbers = self.vocabulary.find(hash_texts([word.encode() for word in words]))
-            self._ids_of_piece[piece] = tuple(numbers.tolist())
-
-    def _counts(self, phrases: Sequence[str]) -> np.ndarray:
-        ids, stops = self._ids(phrases)
-        total = np.zeros(stops.size, np.int64)
-        for shard in self.shards:
-            lows, highs = shard.intervals(ids, stops)
-            total += highs - lows
-        return total
-
-    def _positions(self, phrase: str, first: int | None = None) -> np.ndarray:
-        """Return where a phrase stands, ascending; the `first` of these places alone if given."""
-        ids, _ = self._ids([phrase])
-        found, n = [np.empty(0, np.int64)], 0
-        for shard in self.shards:
-            if first is not None and n >= first:
-                break
-            positions = shard.positions(ids)
-            if first is not None and first - n < positions.size:
-                positions = np.partition(positions, first - n)[: first - n]
-            n += positions.size
-            found.append(np.sort(positions) + shard.first_position)
-        return np.concatenate(found)
-
-    def _gapped(self, pattern: str, longest_gap: int) -> np.ndarray:
-        words: list[list[str]] = [[]]
-        for word in pattern.split():
-            if word == GAP:
-                words.append([])
-            else:
-                words[-1].append(word)
-        if len(words) < 2 or not all(words):
-            raise ParameterError(
-                f"{pattern!r}: a gapped phrase has words before and after each {GAP}, "
-                f"as in 'take {GAP} into account'"
-            )
-        parts = [self._ids([" ".join(part)])[0] for part in words]
-        return np.concatenate(
-            [shard.gapped(parts, longest_gap) + shard.first_position for shard in self.shards]
-        )
-
     def spans(
         self,
         phrase: str,
@@ -538,10 +430,12 @@ class CorpusIndex:
         Arguments: as of `concordance`; `lines` shows what stands there.
         """
         if gapped:
-            spans = self._gapped(phrase, LONGEST_GAP)
+            spans = self._indexed.gapped(phrase, LONGEST_GAP)
         else:
-            begins = self._positions(phrase, limit if order == "corpus" and not sample else None)
-            spans = np.column_stack([begins, begins + self._ids([phrase])[0].size])
+            begins = self._indexed.positions(
+                phrase, limit if order == "corpus" and not sample else None
+            )
+            spans = np.column_stack([begins, begins + self._indexed.ids([phrase])[0].size])
         if sample is not None and sample < len(spans):
             spans = spans[np.arange(sample) * len(spans) // sample]
         if order == "corpus":
@@ -576,9 +470,10 @@ class CorpusIndex:
 
     def source(self, number: int) -> str:
         """Return the name of a file that the corpus was read from."""
-        if number >= len(self._sources):
+        sources = self.sources
+        if number >= len(sources):
             raise damaged()
-        return self._sources[number]
+        return sources[number]
 
     def _owners(self, spans: np.ndarray) -> np.ndarray:
         """Return the number of the shard that holds each span."""
@@ -608,7 +503,7 @@ class CorpusIndex:
         return np.lexsort(keys.T[::-1]) if rows.shape[1] else np.arange(len(rows))
 
     def _neighbourhoods(self, phrase: str, before: int, after: int) -> np.ndarray:
-        ids, _ = self._ids([phrase])
+        ids, _ = self._indexed.ids([phrase])
         parts = []
         for shard in self.shards:
             suffixes = shard.positions(ids).astype(np.uint32)

@@ -4,39 +4,33 @@ Counts and positions are asked index by index and added; vocabularies are joined
 hashes, when words are to be told apart or shown. No array is copied.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
-from distsim import storage
-from distsim.corpus.vocabulary import HashNumbering, Vocabulary, hash_texts
+from distsim.corpus.vocabulary import HashNumbering, Vocabulary
 from distsim.errors import IncompatibleError, ParameterError
-from distsim.indexes.build import BuildReport, corpus_fingerprint
-from distsim.indexes.corpus_index import CorpusIndex
+from distsim.indexes import phrase_walk
+from distsim.indexes.build import corpus_fingerprint
+from distsim.indexes.indexed_text import IndexedText
 from distsim.indexes.shard import Shard
 from distsim.kernels.tables import permute_texts
 from distsim.storage import checksum_of_settings
 
 
-class JoinedIndex(CorpusIndex):
-    """Several indexes, asked as one; `CorpusIndex.open` of several paths gives it.
+class JoinedText(IndexedText):
+    """Several indexes, asked as one; `CorpusIndex.open` of several paths asks it.
 
     Words are numbered as an index of all the text numbers them. What walks a suffix array itself
     (paraphrases, fluency) needs an index in one folder and says so.
 
     Raises:
         IncompatibleError: two were built with different options; both are named.
-
-    >>> from distsim import CorpusIndex
-    >>> both = CorpusIndex.open([index.path, index.path])
-    >>> both.count("the rabbit"), index.count("the rabbit")
-    (44, 22)
     """
 
-    def __init__(self, members: Sequence[CorpusIndex]) -> None:
+    def __init__(self, members: Sequence[IndexedText]) -> None:
         first = members[0]
         for other in members[1:]:
             a, b = first.options.manifest(), other.options.manifest()
@@ -51,29 +45,16 @@ class JoinedIndex(CorpusIndex):
         self.options = first.options
         self.checksum = checksum_of_settings([member.checksum for member in members])
         self.n_tokens = sum(member.n_tokens for member in members)
-        self.report = BuildReport()
-        self._closed = False
         self._ids_of_piece: dict[str, tuple[int, ...]] = {}
-        self._sources = [name for member in members for name in member.sources]
+        self._known_to_all = self.has_piece
         for member in members:
-            member.known_pieces = self._known_pieces
+            member.ask_with_others(self.has_piece)
 
-    @classmethod
-    def of_paths(cls, paths: Sequence[Path]) -> "JoinedIndex":
-        """Open the indexes at these paths.
+    def __reduce__(self) -> tuple[Any, ...]:
+        return JoinedText, (self.members,)
 
-        Raises:
-            ArtifactError: there is no index at one of them.
-        """
-        return cls([CorpusIndex(storage.Artifact(path, storage.INDEX)) for path in paths])
-
-    def add(self, corpus: Any, **options: Any) -> NoReturn:
-        """Refuse: text is added to one of the indexes.
-
-        Raises:
-            ParameterError: always.
-        """
-        raise ParameterError("several indexes together take no text: add it to one of them")
+    def __repr__(self) -> str:
+        return f"of {self.n_tokens:,} tokens in {len(self.members)} folders"
 
     def close(self) -> None:
         """Let go of the arrays of all indexes."""
@@ -81,11 +62,14 @@ class JoinedIndex(CorpusIndex):
             member.close()
         self.__dict__.pop("shards", None)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return JoinedIndex, (self.members,)
+    @property
+    def home(self) -> None:
+        """None: a table of several indexes has a folder of its own."""
 
-    def __repr__(self) -> str:
-        return f"<JoinedIndex of {len(self.members)} indexes, {self.n_tokens:,} tokens>"
+    @cached_property
+    def sources(self) -> list[str]:
+        """The names of all files, in order."""
+        return [name for member in self.members for name in member.sources]
 
     @cached_property
     def shards(self) -> list[Shard]:
@@ -96,7 +80,7 @@ class JoinedIndex(CorpusIndex):
             for shard in member.shards:
                 found.append(_JoinedShard(self, number, shard, position, source))
             position += _length(member)
-            source += member.n_sources
+            source += len(member.sources)
         return found
 
     @cached_property
@@ -124,10 +108,6 @@ class JoinedIndex(CorpusIndex):
         return joint, numbers
 
     @property
-    def home(self) -> None:
-        """None: a table of several indexes has a folder of its own."""
-
-    @property
     def vocabulary(self) -> Vocabulary:
         """The words of all indexes, in order of their first appearance."""
         return self._joint[0]
@@ -140,10 +120,11 @@ class JoinedIndex(CorpusIndex):
     def corpus(self) -> str:  # type: ignore[override]
         """The fingerprint of all the text."""
         counts = self.parameters["counts"]
+        words = self.vocabulary
+        occurrences = phrase_walk.word_counts(self.shards, len(words))
         return corpus_fingerprint(
-            self.vocabulary.word_hashes()[1:], self.word_counts()[1:], counts["tokens"],
-            counts["sentences"],
-        )  # fmt: skip
+            words.word_hashes()[1:], occurrences[1:], counts["tokens"], counts["sentences"]
+        )
 
     @cached_property
     def parameters(self) -> dict[str, Any]:  # type: ignore[override]
@@ -156,34 +137,31 @@ class JoinedIndex(CorpusIndex):
         shards = sum(int(member.parameters["shards"]) for member in self.members)
         return first | {"counts": counts, "shards": shards, "earlier": []}
 
-    def _known_pieces(self) -> Callable[[str], bool]:
-        if self.options.text_format == "lines":
-            return lambda piece: True
+    def has_piece(self, piece: str) -> bool:
+        """Tell whether a piece of a phrase is a word of any of them."""
+        return any(member.has_piece(piece) for member in self.members)
 
-        def known(piece: str) -> bool:
-            hashes = hash_texts([piece.encode()])
-            return any(member.vocabulary.find(hashes)[0] >= 0 for member in self.members)
-
-        return known
-
-    def _counts(self, phrases: Sequence[str]) -> np.ndarray:
-        total: np.ndarray = np.sum([member._counts(phrases) for member in self.members], axis=0)
+    def counts(self, phrases: Sequence[str]) -> np.ndarray:
+        """See IndexedText."""
+        total: np.ndarray = np.sum([member.counts(phrases) for member in self.members], axis=0)
         return total
 
-    def _positions(self, phrase: str, first: int | None = None) -> np.ndarray:
-        return self._placed([member._positions(phrase, first) for member in self.members])[:first]
+    def positions(self, phrase: str, first: int | None = None) -> np.ndarray:
+        """See IndexedText."""
+        return self._placed([member.positions(phrase, first) for member in self.members])[:first]
 
-    def _gapped(self, pattern: str, longest_gap: int) -> np.ndarray:
-        return self._placed([member._gapped(pattern, longest_gap) for member in self.members])
+    def gapped(self, pattern: str, longest_gap: int) -> np.ndarray:
+        """See IndexedText."""
+        return self._placed([member.gapped(pattern, longest_gap) for member in self.members])
 
     def _placed(self, found: list[np.ndarray]) -> np.ndarray:
         starts = np.cumsum([0, *map(_length, self.members)])
         return np.concatenate([one + start for one, start in zip(found, starts, strict=False)])
 
 
-def _length(index: CorpusIndex) -> int:
+def _length(text: IndexedText) -> int:
     """Return the tokens of an index, sentence boundaries counted."""
-    last = index.shards[-1]
+    last = text.shards[-1]
     return last.first_position + int(last.tokens.size)
 
 
@@ -191,9 +169,9 @@ class _JoinedShard:
     """A shard that speaks of words by the joint numbers; what a Shard answers, but its arrays."""
 
     def __init__(
-        self, index: JoinedIndex, member: int, shard: Shard, position: int, source: int
+        self, text: JoinedText, member: int, shard: Shard, position: int, source: int
     ) -> None:
-        self._index = index
+        self._text = text
         self._member = member
         self._shard = shard
         self._source = source
@@ -209,12 +187,12 @@ class _JoinedShard:
 
     @cached_property
     def _joint(self) -> np.ndarray:
-        return self._index.numbers(self._member)
+        return self._text.numbers(self._member)
 
     @cached_property
     def _own(self) -> np.ndarray:
         """The shard's id of each joint number, int64, -1 where it has none."""
-        own = np.full(self._index.n_words, -1, np.int64)
+        own = np.full(len(self._text.vocabulary), -1, np.int64)
         own[self._joint] = np.arange(self._joint.size)
         return own
 

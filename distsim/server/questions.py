@@ -9,7 +9,8 @@ from distsim.comparison import Similarity, reason_without_signature
 from distsim.contexts.contrast import ContrastedContext, contrast
 from distsim.contexts.ngram import phrase_contexts
 from distsim.errors import DistsimError, ParameterError
-from distsim.indexes.corpus_index import GAP, Order
+from distsim.indexes.corpus_index import Order
+from distsim.indexes.indexed_text import GAP
 from distsim.pictures.phrase_map import lay_out
 from distsim.server.answers import (
     About,

@@ -1,0 +1,197 @@
+"""An index's folder -> its words and shards, and where phrases stand in them.
+
+What `CorpusIndex` asks; several folders answer as one by distsim.indexes.joined.
+"""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from distsim import storage
+from distsim.corpus.query import split_phrase
+from distsim.corpus.vocabulary import Vocabulary, hash_texts
+from distsim.errors import ParameterError
+from distsim.indexes.build import IndexOptions, read_names
+from distsim.indexes.shard import Shard, damaged
+
+GAP = "_"
+_CACHED_WORDS = 1 << 20
+
+
+class IndexedText:
+    """The text of an index in one folder; its arrays are mapped, not read.
+
+    path, checksum, parameters, options, n_tokens, corpus: as CorpusIndex has them. Pickled by its
+    path and opened again from there.
+
+    Raises:
+        ArtifactError: the arrays contradict each other.
+    """
+
+    def __init__(self, artifact: storage.Artifact) -> None:
+        self._artifact = artifact
+        self.path = artifact.path
+        self.checksum = artifact.checksum
+        self.parameters = artifact.parameters
+        with storage.understood(artifact.path):
+            self.options = IndexOptions.from_manifest(artifact.parameters)
+            n_shards = max(1, storage.counted(artifact.parameters, "shards"))
+            self.n_tokens = storage.counted(artifact.parameters["counts"], "tokens")
+            self.corpus = str(artifact.parameters["corpus"])
+        self._closed = False
+        self._known_to_all: Callable[[str], bool] | None = None
+        self._vocabulary = Vocabulary(
+            *(
+                artifact.array(f"vocabulary/{part}", dtype)
+                for part, dtype in zip(Vocabulary.PARTS, Vocabulary.DTYPES, strict=True)
+            )
+        )
+        self._shards: list[Shard] = []
+        position = 0
+        for number in range(n_shards):
+            shard = Shard.open(artifact, number, position)
+            if shard.word_starts.size - 1 > len(self._vocabulary):
+                raise damaged(self.path)
+            self._shards.append(shard)
+            position += shard.tokens.size
+        try:
+            self._sources: list[str] = read_names(artifact.array("sources"))
+        except ValueError:
+            raise damaged(self.path) from None
+        self._ids_of_piece: dict[str, tuple[int, ...]] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return IndexedText, (self._artifact,)
+
+    def __repr__(self) -> str:
+        return f"of {self.n_tokens:,} tokens at {str(self.path)!r}"
+
+    def close(self) -> None:
+        """Let go of the arrays."""
+        self._closed = True
+        self._shards = []
+
+    @property
+    def home(self) -> Path | None:
+        """The folder in which its own table stands, and to which text is added."""
+        return self.path
+
+    @property
+    def shards(self) -> list[Shard]:
+        """The shards, in order of the text.
+
+        Raises:
+            ParameterError: the index was closed.
+        """
+        if self._closed:
+            raise ParameterError(f"{self.path}: the index was closed: open it again")
+        return self._shards
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The words and their ids."""
+        return self._vocabulary
+
+    @property
+    def sources(self) -> list[str]:
+        """The names of the files that the text was read from, once for each time it was read."""
+        return self._sources
+
+    def words(self, phrase: str) -> list[str]:
+        """Return the words by which a phrase is looked up."""
+        return split_phrase(phrase, self.options.normaliser, self.known_pieces())
+
+    def known_pieces(self) -> Callable[[str], bool]:
+        """Return the test by which split_phrase leaves a piece of a phrase whole."""
+        if self.options.text_format == "lines":
+            return lambda piece: True
+        return self._known_to_all or self.has_piece
+
+    def ask_with_others(self, known: Callable[[str], bool]) -> None:
+        """Let pieces of phrases be whole where `known` says so: any of the others may have them."""
+        self._known_to_all = known
+
+    def has_piece(self, piece: str) -> bool:
+        """Tell whether a piece of a phrase is a word here."""
+        return bool(self.vocabulary.find(hash_texts([piece.encode()]))[0] >= 0)
+
+    def ids(self, phrases: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        """Return (word ids end to end int64, -1 where unknown; where each phrase ends int64)."""
+        known = self._ids_of_piece
+        normalise = self.options.normaliser.characters
+        pieces = [normalise(phrase).split() for phrase in phrases]
+        new = {piece for split in pieces for piece in split if piece not in known}
+        if new:
+            if len(known) + len(new) > _CACHED_WORDS:
+                known.clear()
+                new = {piece for split in pieces for piece in split}
+            self._learn(sorted(new))
+        ids: list[int] = []
+        stops = []
+        for number, split in enumerate(pieces):
+            if not split:
+                at = f" (number {number + 1} of {len(phrases)})" if len(phrases) > 1 else ""
+                raise ParameterError(f"the phrase is empty{at}: give at least one word")
+            for piece in split:
+                ids += known[piece]
+            stops.append(len(ids))
+        return np.array(ids, np.int64), np.array(stops, np.int64)
+
+    def _learn(self, pieces: list[str]) -> None:
+        try:
+            hashes = hash_texts([piece.encode() for piece in pieces])
+        except UnicodeEncodeError:
+            raise ParameterError("a phrase is not valid Unicode: give it in UTF-8") from None
+        found = self.vocabulary.find(hashes)
+        cuts = self.options.text_format == "text" or self.options.normaliser.drops
+        is_known = self.known_pieces()
+        for piece, number in zip(pieces, found.tolist(), strict=True):
+            if number >= 0 or not cuts:
+                self._ids_of_piece[piece] = (number,)
+                continue
+            words = split_phrase(piece, self.options.normaliser, is_known)
+            numbers = self.vocabulary.find(hash_texts([word.encode() for word in words]))
+            self._ids_of_piece[piece] = tuple(numbers.tolist())
+
+    def counts(self, phrases: Sequence[str]) -> np.ndarray:
+        """Return how often each phrase occurs, int64."""
+        ids, stops = self.ids(phrases)
+        total = np.zeros(stops.size, np.int64)
+        for shard in self.shards:
+            lows, highs = shard.intervals(ids, stops)
+            total += highs - lows
+        return total
+
+    def positions(self, phrase: str, first: int | None = None) -> np.ndarray:
+        """Return where a phrase stands, ascending; the `first` of these places alone if given."""
+        ids, _ = self.ids([phrase])
+        found, n = [np.empty(0, np.int64)], 0
+        for shard in self.shards:
+            if first is not None and n >= first:
+                break
+            positions = shard.positions(ids)
+            if first is not None and first - n < positions.size:
+                positions = np.partition(positions, first - n)[: first - n]
+            n += positions.size
+            found.append(np.sort(positions) + shard.first_position)
+        return np.concatenate(found)
+
+    def gapped(self, pattern: str, longest_gap: int) -> np.ndarray:
+        """Return the spans that match a phrase with gaps; see CorpusIndex.gapped."""
+        words: list[list[str]] = [[]]
+        for word in pattern.split():
+            if word == GAP:
+                words.append([])
+            else:
+                words[-1].append(word)
+        if len(words) < 2 or not all(words):
+            raise ParameterError(
+                f"{pattern!r}: a gapped phrase has words before and after each {GAP}, "
+                f"as in 'take {GAP} into account'"
+            )
+        parts = [self.ids([" ".join(part)])[0] for part in words]
+        return np.concatenate(
+            [shard.gapped(parts, longest_gap) + shard.first_position for shard in self.shards]
+        )
