@@ -60,7 +60,7 @@ def test_kernels_refuse_a_code_that_no_scheme_has():
         contexts.weigh(
             frozen(np.array([0, 1])), frozen(np.zeros(1, np.uint32)),
             frozen(np.ones(1, np.uint32)), frozen(np.zeros(1, np.uint8)), none, none, none, none,
-            UNKNOWN, 0.0, 0.0,
+            none, UNKNOWN, 0.0, 0.0,
         )  # fmt: skip
     words = frozen(np.full((2, 4), 0.5))
     logs = frozen(np.log(np.maximum(1, np.arange(16))))

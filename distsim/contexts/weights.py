@@ -102,6 +102,9 @@ class Weighting:
         return cls(**{name: value for name, value in values.items() if name != "marginals"})
 
 
+_SURELY = 1 - 1e-9  # far more than the error of a logarithm
+
+
 class Weigher:
     """Weighs the features of one feature space."""
 
@@ -126,13 +129,15 @@ class Weigher:
                 log_p = feature_log_probabilities(space, weighting.alpha, kept)
         self._log_p = frozen(nothing if log_p is None else log_p)
         self._kept = frozen(kept)
+        with np.errstate(over="ignore"):
+            self._least = frozen(np.exp(self._log_p + self._shift) * _SURELY)
 
     def weigh(self, contexts: ContextCounts) -> np.ndarray:
         """Return the weight of every feature of every row, float64."""
         weights: np.ndarray = kernel.weigh(
             frozen(contexts.starts), frozen(contexts.features), frozen(contexts.counts),
-            self._families, self._marginals, self._log_p, self._kept, self._totals, self._code,
-            self._shift, self._discount,
+            self._families, self._marginals, self._log_p, self._kept, self._least, self._totals,
+            self._code, self._shift, self._discount,
         )  # fmt: skip
         return weights
 

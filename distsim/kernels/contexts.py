@@ -73,10 +73,10 @@ def count_sides(rows, lows, highs, first, length, window, n_words, seen):
     n = 0
     for p in range(lows.size):
         most = n + (highs[p] - lows[p]) * 2 * window
-        if most > capacity:
+        if most >= capacity:  # a place more is written to than is filled
             if most > n + 2 * n_words:
                 most = n + 2 * n_words
-            while capacity < most:
+            while capacity <= most:
                 capacity *= 2
             grown = np.empty(capacity, np.uint32)
             grown[:n] = features[:n]
@@ -95,9 +95,9 @@ def count_sides(rows, lows, highs, first, length, window, n_words, seen):
                 for i in range(lows[p], highs[p]):
                     word = rows[i, column]
                     if word != 0:
-                        if seen[word] == 0:
-                            features[n] = word
-                            n += 1
+                        # Written in any case and kept where new: no branch to be guessed.
+                        features[n] = word
+                        n += seen[word] == 0
                         seen[word] += weight
             _take_counts(features, counts, seen, begin, n, side * n_words)
         row_starts[p + 1] = n
@@ -193,14 +193,15 @@ def require_scheme(scheme):
 
 @compiled
 def weigh(
-    row_starts, features, counts, families, marginals, log_p, kept, totals, scheme, shift, discount
-):
+    row_starts, features, counts, families, marginals, log_p, kept, least, totals, scheme, shift,
+    discount,
+):  # fmt: skip
     """Return the weight of every feature of every row, float64.
 
     families: uint8 by feature. scheme: a code of kernels.schemes; shift and discount: of PPMI.
     Empty where the scheme does not need them: marginals, float64 by feature; totals, float64 by
-    family; log_p and kept (the share of its counts with which it counts, a multiple of 2^-12),
-    float64 by feature.
+    family; log_p, kept (the share of its counts with which it counts, a multiple of 2^-12) and
+    least (the share of a row below which the weight is surely 0), float64 by feature.
     """
     require_scheme(scheme)
     weights = np.empty(features.size, np.float64)
@@ -223,6 +224,9 @@ def weigh(
             chance = 0.0
             if kept.size:
                 count *= kept[feature]
+                if count < least[feature] * row_totals[family]:
+                    weights[f] = 0.0
+                    continue
                 chance = log_p[feature]
             weights[f] = weight(
                 scheme, count, row_totals[family], marginals[feature], totals[family], chance,

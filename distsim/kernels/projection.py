@@ -3,11 +3,13 @@
 import numpy as np
 
 from distsim.kernels.compiled import compiled
+from distsim.kernels.prefetch import prefetch
 
 # Weights and projection vectors are multiples of 2^-12, so a product is one of 2^-24 and a
 # float64 sum of them is exact below 2^29.
 WEIGHT_STEPS = 4096.0
 EXACT_SUM = 2.0**29
+_LINE = 16  # float32 in a line of the cache
 NOWHERE = np.uint32(0xFFFFFFFF)  # in place of an offset: the feature has no vector
 
 
@@ -53,8 +55,12 @@ def project(row_starts, features, weights, offsets, vectors, largest, sums):
     NOWHERE where it has none and adds nothing; largest: an upper bound of their absolute
     values; sums: float64[n_rows, n_bits].
     """
-    four_weights = np.empty(4, np.float64)
-    four_offsets = np.empty(4, np.uint32)
+    n_bits = sums.shape[1]
+    most = 0
+    for p in range(row_starts.size - 1):
+        most = max(most, row_starts[p + 1] - row_starts[p])
+    kept_weights = np.empty(most + 4, np.float64)
+    kept_offsets = np.empty(most + 4, np.uint32)
     for p in range(row_starts.size - 1):
         begin = row_starts[p]
         stop = row_starts[p + 1]
@@ -66,17 +72,19 @@ def project(row_starts, features, weights, offsets, vectors, largest, sums):
             weight = np.floor(weights[f] * steps + 0.5) / steps
             offset = offsets[features[f]]
             if weight != 0.0 and offset != NOWHERE:
-                four_weights[n] = weight
-                four_offsets[n] = offset
+                kept_weights[n] = weight
+                kept_offsets[n] = offset
                 n += 1
-                if n == 4:
-                    _add_four(four_weights, four_offsets, vectors, row)
-                    n = 0
-        if n > 0:
-            for k in range(n, 4):
-                four_weights[k] = 0.0
-                four_offsets[k] = four_offsets[0]
-            _add_four(four_weights, four_offsets, vectors, row)
+        while n % 4 > 0:
+            kept_weights[n] = 0.0
+            kept_offsets[n] = kept_offsets[0]
+            n += 1
+        for first in range(0, n, 4):
+            for other in range(first + 4, min(first + 8, n)):  # most of the time is waiting
+                place = np.int64(kept_offsets[other])
+                for i in range(0, n_bits, _LINE):
+                    prefetch(vectors, place + i)
+            _add_four(kept_weights[first : first + 4], kept_offsets[first:], vectors, row)
 
 
 @compiled

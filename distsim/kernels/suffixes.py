@@ -7,8 +7,10 @@ checked before it is used, and DAMAGED is returned instead of reading beyond an 
 import numpy as np
 
 from distsim.kernels.compiled import compiled
+from distsim.kernels.prefetch import prefetch
 
 DAMAGED = -1
+_AHEAD = 16  # suffixes whose tokens are on their way at once
 
 
 @compiled
@@ -118,6 +120,10 @@ def gather_neighbourhoods(tokens, suffixes, before, after, n_words, rows):
     0 from the sentence's edge outwards. Returns 0, or DAMAGED.
     """
     for i in range(suffixes.size):
+        if i + _AHEAD < suffixes.size:
+            ahead = np.int64(suffixes[i + _AHEAD])
+            prefetch(tokens, ahead - before)
+            prefetch(tokens, ahead + after)
         position = np.int64(suffixes[i])
         if position >= tokens.size:
             return DAMAGED
