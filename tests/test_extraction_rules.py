@@ -107,6 +107,71 @@ def test_rules_counted_by_hand(tmp_path):
     assert values["p(e|f)"] == pytest.approx(math.log(2), abs=6e-6)
 
 
+# Sentence pairs with their links, and all their rules with counts as found with pencil and paper.
+BY_HAND = {
+    "two links of one word": (
+        "phrases", "er schläft nicht", "he does not sleep", {(0, 0), (1, 3), (2, 1), (2, 2)},
+        {
+            "er ||| he": 1, "schläft ||| sleep": 1, "nicht ||| does not": 1,
+            "schläft nicht ||| does not sleep": 1, "er schläft nicht ||| he does not sleep": 1,
+        },
+    ),
+    "an unlinked word at the edge": (  # only the whole sentence has it
+        "phrases", "gehen wir", "let us go", {(0, 2), (1, 1)},
+        {
+            "gehen ||| go": 1, "wir ||| us": 1, "gehen wir ||| us go": 1,
+            "gehen wir ||| let us go": 1,
+        },
+    ),
+    "words that cross": (  # `la voiture` would take `red` in
+        "phrases", "la voiture rouge", "the red car", {(0, 0), (1, 2), (2, 1)},
+        {
+            "la ||| the": 1, "voiture ||| car": 1, "rouge ||| red": 1,
+            "voiture rouge ||| red car": 1, "la voiture rouge ||| the red car": 1,
+        },
+    ),
+    "two words far apart for one": (  # neither `ne` nor `pas` alone is `not`
+        "phrases", "je ne sais pas", "i do not know", {(0, 0), (1, 2), (2, 3), (3, 2)},
+        {
+            "je ||| i": 1, "sais ||| know": 1, "ne sais pas ||| not know": 1,
+            "je ne sais pas ||| i do not know": 1,
+        },
+    ),
+    "an unlinked word within": (
+        "phrases", "er hat wohl recht", "he is right", {(0, 0), (1, 1), (3, 2)},
+        {
+            "er ||| he": 1, "hat ||| is": 1, "recht ||| right": 1, "er hat ||| he is": 1,
+            "hat wohl recht ||| is right": 1, "er hat wohl recht ||| he is right": 1,
+        },
+    ),
+    "one word for three": (
+        "phrases", "dampfschiff", "ship with steam", {(0, 0), (0, 1), (0, 2)},
+        {"dampfschiff ||| ship with steam": 1},
+    ),
+    "all gaps of three words": (  # `a [X]` holds b, or b c; gaps are no neighbours
+        "hiero", "a b c", "x y z", {(0, 0), (1, 1), (2, 2)},
+        {
+            "a ||| x": 1, "b ||| y": 1, "c ||| z": 1, "a b ||| x y": 1, "b c ||| y z": 1,
+            "a b c ||| x y z": 1, "[X,1] b ||| [X,1] y": 1, "a [X,1] ||| x [X,1]": 2,
+            "[X,1] c ||| [X,1] z": 2, "b [X,1] ||| y [X,1]": 1, "[X,1] b c ||| [X,1] y z": 1,
+            "a [X,1] c ||| x [X,1] z": 1, "a b [X,1] ||| x y [X,1]": 1,
+            "[X,1] b [X,2] ||| [X,1] y [X,2]": 1,
+        },
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BY_HAND)
+def test_rules_of_a_pair_are_those_found_by_hand(name, tmp_path):
+    preset, foreign, english, links, expected = BY_HAND[name]
+    pair = Pair(foreign.split(), english.split(), links)
+    found = extract([[pair]], PRESETS[preset], tmp_path)
+    assert {
+        f"{source} ||| {target}": round(math.exp(values["LogCount"]))
+        for (_, source, target), (values, _) in found.items()
+    } == expected
+
+
 def test_reordering_and_gap_numbers_of_the_english_side(tmp_path):
     """The thesis's `NP1 NP2 geben | give NP2 to NP1` and its twin share the English margin."""
     nodes = [(0, 4, "VP"), (0, 1, "VB"), (1, 2, "NP"), (2, 4, "PP"), (2, 3, "TO"), (3, 4, "NP")]
