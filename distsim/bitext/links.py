@@ -11,7 +11,7 @@ from distsim.corpus.blocks import read_blocks
 from distsim.corpus.sources import find_sources
 from distsim.errors import InputError
 from distsim.kernels.compiled import frozen
-from distsim.kernels.links import format_links, parse_links
+from distsim.kernels.links import MOST_POSITION, format_links, parse_links
 
 
 class Links(NamedTuple):
@@ -109,7 +109,10 @@ def links_for(path: str | Path, pairs: Pairs, reversed_links: bool = False) -> L
     outside = kept & np.any(links.pairs >= lengths, axis=1)
     if outside.any():
         at = int(np.flatnonzero(outside)[0])
-        shown = "-".join(str(p) for p in links.pairs[at][:: -1 if reversed_links else 1])
+        shown = "-".join(
+            str(p) if p < MOST_POSITION else f"{MOST_POSITION} (or more)"
+            for p in links.pairs[at][:: -1 if reversed_links else 1]
+        )
         raise InputError(
             f"{path}, line {line[at] + 1}: the link {shown} leads out of the pair "
             f"({lengths[at, 0]} English tokens, {lengths[at, 1]} of the other side): positions "

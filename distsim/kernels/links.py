@@ -7,7 +7,7 @@ from distsim.kernels.compiled import compiled
 # What parse_links says about a line that is none of links.
 SOUND, MALFORMED = 0, 1
 _NEWLINE, _HYPHEN, _ZERO, _NINE, _P = 10, 45, 48, 57, 80
-_MOST = 1 << 30  # a position beyond any text; larger numbers stay there
+MOST_POSITION = 1 << 30  # beyond any text; larger numbers stay there
 
 
 @compiled
@@ -46,7 +46,7 @@ def parse_links(text):
             value = 0
             first = i
             while i < text.size and _ZERO <= text[i] and text[i] <= _NINE:
-                value = min(_MOST, value * 10 + np.int64(text[i]) - _ZERO)
+                value = min(MOST_POSITION, value * 10 + np.int64(text[i]) - _ZERO)
                 i += 1
             if i == first or (side == 0 and (i == text.size or text[i] != _HYPHEN)):
                 return pairs[:m], possible[:m], stops[:line], begin
