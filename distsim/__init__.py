@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from distsim.export import export, word_vectors
     from distsim.extraction.extract import ExtractReport, extract_rules
     from distsim.extraction.options import ExtractOptions
+    from distsim.gapped.search import GappedNeighbour, gapped_neighbours
     from distsim.gapped.signatures import GappedCosine
     from distsim.grammar.alignment import RuleAligner
     from distsim.grammar.decomposition import decompose
@@ -115,6 +116,8 @@ _HOME = {
     "ExtractReport": "extraction.extract",
     "Fingerprint": "signatures.fingerprint",
     "GappedCosine": "gapped.signatures",
+    "GappedNeighbour": "gapped.search",
+    "gapped_neighbours": "gapped.search",
     "GivenVectors": "contexts.sources.vectors",
     "GoldSet": "evaluation.gold",
     "GrammarIndex": "packs.grammar_index",
@@ -231,6 +234,7 @@ __all__ = [
     "ExtractReport",
     "Fingerprint",
     "GappedCosine",
+    "GappedNeighbour",
     "GivenVectors",
     "GoldSet",
     "GrammarIndex",
@@ -301,6 +305,7 @@ __all__ = [
     "export",
     "extract_rules",
     "find_faults",
+    "gapped_neighbours",
     "learn",
     "learn_ranking",
     "make_grammar",

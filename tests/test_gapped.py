@@ -11,6 +11,7 @@ from distsim import (
     ParameterError,
     RuleAligner,
     RuleScorer,
+    gapped_neighbours,
     sign,
 )
 from distsim.gapped.matches import Matcher
@@ -182,3 +183,37 @@ def test_a_table_without_words_vectors_is_refused(signed, tmp_path):
     raw = sign(signed[0], tmp_path / "raw", PRESETS["thesis"])
     with pytest.raises(IncompatibleError, match="no vectors of words"):
         GappedCosine(signed[0], raw)
+
+
+def test_what_takes_the_same_is_found(signed):
+    cosine = GappedCosine(*signed)
+    near = gapped_neighbours(cosine, "takes _ into account", k=5)
+    assert any(one.pattern.startswith("considers") for one in near[:2])
+    assert [one.similarity for one in near] == sorted((n.similarity for n in near), reverse=True)
+    assert not any("takes _" in n.pattern or "_ into account" in n.pattern for n in near)
+    assert any("considers" in one.pattern for one in gapped_neighbours(cosine, "_ eats the", k=20))
+    # A gap more at an edge stands at that edge of what is found.
+    edged = gapped_neighbours(cosine, "_ takes the _ into account", k=5)
+    assert edged and all(one.pattern.startswith("_ ") for one in edged)
+    assert gapped_neighbours(cosine, "zebra _") is None
+    for pattern in ("a _ b _ c", "a _ _", "_"):
+        with pytest.raises(ParameterError):
+            gapped_neighbours(cosine, pattern)
+
+
+def test_neighbours_finds_patterns(signed, run):
+    index, table = signed
+    out, _ = run("neighbours", table.path, "--index", index.path, "--gapped",
+                 "takes _ into account", "zebra _", "-k", 2)  # fmt: skip
+    rows = [line.split("\t") for line in out.splitlines()]
+    assert [row[:2] for row in rows[:2]] == [
+        ["takes _ into account", "1"],
+        ["takes _ into account", "2"],
+    ]
+    assert "considers" in rows[0][2] and len(rows[0]) == 5
+    assert rows[2] == ["zebra _", "NA", "NA", "NA", "NA"]
+    out, _ = run("neighbours", table.path, "--index", index.path, "--gapped", "eats _", "--json")
+    assert '"gaps"' in out
+    _, refused = run("neighbours", table.path, "--gapped", "takes _", status=1)
+    assert "gaps are looked for in an index" in refused
+    run("neighbours", table.path, "--gapped", "takes _", "--rerank", 3, status=2)

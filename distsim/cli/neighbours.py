@@ -22,6 +22,7 @@ from distsim.cli.console import (
 )
 from distsim.cli.in_sentence import AMONG, InSentenceOption, ranked_in
 from distsim.cli.options import EstimateOption, PlotOption
+from distsim.cli.with_gaps import GappedOption, put_gapped
 
 if TYPE_CHECKING:
     from distsim.comparison import Similarity
@@ -91,15 +92,17 @@ def neighbours(
     estimate: EstimateOption = None,
     plot: PlotOption = None,
     sentence: InSentenceOption = None,
+    gapped: GappedOption = False,
     file: InputOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Find the phrases most alike.
+    """Find the phrases most alike, or with --gapped the patterns.
 
     Prints rank<TAB>phrase<TAB>similarity<TAB>strength; the focal phrase first with --input or
     where there are several.
     A fifth column says `composed` where the focal phrase is not in the table and was made
-    of its words. With --in the similarity gives way to the score of `distsim substitute`.
+    of its words. With --in the similarity gives way to the score of `distsim substitute`; with
+    --gapped the fourth column counts the pattern among the places looked at.
     """
     from distsim.comparison import reason_without_signature
     from distsim.nearest import NeighbourSearch
@@ -111,6 +114,12 @@ def neighbours(
         raise typer.BadParameter("--rerank orders the k nearest: leave out --threshold")
     asked = asked_phrases(phrases, file)
     several = file is not None or len(asked) > 1
+    if gapped:
+        others = (threshold, candidates, lengths, rerank, distinct, projection, estimate, plot)
+        if sentence is not None or any(one is not None for one in others):
+            raise typer.BadParameter("--gapped goes with -k, --min-strength, --index alone")
+        put_gapped(table, index, asked, k or _USUAL, min_strength, several, as_json)
+        return
     if sentence is not None and (several or rerank is not None or threshold is not None):
         raise typer.BadParameter("--in goes with one phrase, without --rerank and --threshold")
     if plot is not None:
