@@ -18,7 +18,6 @@ from distsim.corpus.unpacking import (
     unpacked,
 )
 from distsim.errors import InputError
-from distsim.storage import scratch_folder
 
 STANDARD_INPUT = "-"
 _SPOOL_BYTES = 1 << 20
@@ -163,6 +162,8 @@ def spooled_sources(sources: Sequence[Source]) -> Iterator[list[Source]]:
         found = []
         for source in sources:
             if not _is_regular(source.path):
+                from distsim.storage import scratch_folder  # with numpy: not before it is wanted
+
                 copy = stack.enter_context(scratch_folder()) / "spooled"
                 with open_source(source) as stream, open(copy, "wb") as file:
                     while piece := stream.read(_SPOOL_BYTES):
