@@ -1,12 +1,12 @@
 """Sentences shortened to the same length, as table 5.1.
 
-`python bench/rewriting/compression.py FOLDER`. FOLDER was made by prepare.py. Of a sentence and
-its eight rewritings the longest is shortened, the shortest is the reference, where it has more
-than half and at most .8 of the words (thesis 4.3). Each system's weights are tuned for PRECIS at
-.75, on rewritings of that length, from the packaged ones, on the first pairs of the half to tune
-on; what is printed is of the first pairs of the other half, all systems asked for .75 of the
-words. Controls: truncation to the same length, and as many words deleted at random. What stands in
-FOLDER/compression is not made again.
+`python bench/rewriting/compression.py FOLDER SHARED STEP...`; all steps where none is named.
+FOLDER was made by prepare.py. Of a sentence and its eight rewritings the longest is shortened, the
+shortest is the reference, where it has more than half and at most .8 of the words (thesis 4.3).
+Each system's weights are tuned for PRECIS at .75, on rewritings of that length, from the packaged
+ones, on the first pairs of the half to tune on; what is printed is of the first pairs of the other
+half, all systems asked for .75 of the words. Controls: truncation to the same length, and as many
+words deleted at random. What stands in FOLDER/compression is not made again.
 """
 
 import math
@@ -20,14 +20,14 @@ from prepare import REFERENCES, distsim
 from distsim.evaluation.rewritings import Evaluation, System, shortened, truncated
 
 PHI = 0.75
-TUNED, JUDGED = 60, 300
+TUNED, JUDGED = 30, 150
 LEAST, MOST = 0.5, 0.8
 COLUMNS = ("BLEU", "PRECIS", "chrF", "ratio", "kept")
 STEPS = (
     Step("labels", "labels/packs", f"{NGRAM},{SYNTAX}"),
+    Step("labels + both", "labels/packs", ""),
     Step("labels + sim_ngram", "labels/packs", SYNTAX),
     Step("labels + sim_syn", "labels/packs", NGRAM),
-    Step("labels + both", "labels/packs", ""),
     Step("joint, both", "joint", ""),
 )
 
@@ -67,7 +67,7 @@ def shorter(folder: Path, step: Step) -> list[str]:
         distsim(
             "tune", folder / step.pack, made / "tune.long", "--references", made / "tune.short",
             "--trees", made / "tune.trees", "--objective", "precis", "--phi", PHI, "-o", weights,
-            "--iterations", 5, "-n", 40, *common,
+            "--iterations", 2, "-n", 40, *common,
             *(["--without", step.without] if step.without else []),
         )  # fmt: skip
     distsim(
@@ -78,7 +78,7 @@ def shorter(folder: Path, step: Step) -> list[str]:
     return [row[3] for row in rows if not row[0].startswith("#")]
 
 
-def main(folder: Path, shared: Path) -> None:
+def main(folder: Path, shared: Path, *names: str) -> None:
     made = folder / "compression"
     made.mkdir(exist_ok=True)
     for half, most in (("tune", TUNED), ("held", JUDGED)):
@@ -92,7 +92,11 @@ def main(folder: Path, shared: Path) -> None:
         System("copy", source),
         System("truncation", [truncated(*one) for one in both]),
         System("random deletion", [shortened(*one, draw) for one in both]),
-        *(System(step.name, shorter(folder, step)) for step in STEPS),
+        *(
+            System(step.name, shorter(folder, step))
+            for step in STEPS
+            if not names or step.name in names
+        ),
         System("the reference itself", references[0]),
     ]
     print(f"| {len(source):,} sentences | {' | '.join(COLUMNS)} | PRECIS less truncation's | p |")
@@ -108,4 +112,5 @@ def main(folder: Path, shared: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2] if len(sys.argv) > 2 else "../shared"))
+    shared = Path(sys.argv[2] if len(sys.argv) > 2 else "../shared")
+    main(Path(sys.argv[1]), shared, *sys.argv[3:])

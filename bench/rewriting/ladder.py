@@ -74,7 +74,7 @@ def rewritten(folder: Path, step: Step, half: str = "held") -> Path:
             distsim(
                 "tune", folder / step.pack, made / "first.norm", *parts, "-o", file, *SEARCH,
                 "--index", folder / "wiki.index", "--trees", made / "first.trees",
-                "--iterations", 4, "-n", 60, *(["--without", step.without] if step.without else []),
+                "--iterations", 3, "-n", 40, *(["--without", step.without] if step.without else []),
             )  # fmt: skip
     if not answers.exists():
         lines = made / f"{slug(step.name)}.lines"

@@ -22,7 +22,7 @@ from distsim.rewriting.sentence import DELETED_KINDS, Deletion, Sentence, tokens
 from distsim.rewriting.weights import Weights
 
 _KEPT_LABEL = -4  # of a word that stays: whatever its span may be called
-_LENGTH_TURNS = 8
+_LENGTH_TURNS = 7
 _AVOIDED = 1000.0
 
 
@@ -192,16 +192,16 @@ class Rewriter:
         wanted = length * len(problem.sentence.tokens)
         found: dict[str, Rewriting] = {}
         low, high = -8.0, 8.0  # a word's bonus: too short, too long
-        bonus = 0.0
         for _ in range(_LENGTH_TURNS):
-            best = self._best(problem, bonus, n)
-            for one in best:
-                found.setdefault(one.sentence, one)
-            if not best or len(best[0].sentence.split()) > wanted:
+            bonus = (low + high) / 2
+            best = next(problem.answers(bonus), None)
+            if best is None or len(best.symbols) > wanted:
                 high = bonus
             else:
                 low = bonus
-            bonus = (low + high) / 2
+        for bonus in (low, high):  # just short enough, and just too long
+            for one in self._best(problem, bonus, n):
+                found.setdefault(one.sentence, one)
         sizes = {text: len(text.split()) for text in found}
         fits = [size for size in sizes.values() if size <= wanted]
         nearest = max(fits) if fits else min(sizes.values(), default=0)
