@@ -1,13 +1,16 @@
 """What a cluster costs a token beside one machine, and whether its table survives kills.
 
     python bench/cluster.py cost TEXT-FOLDER OUT --sizes 5 20 --executors 2 [--preset thesis]
+    python bench/cluster.py alone TEXT-FOLDER OUT --sizes 2 8 [--preset learnt]
     python bench/cluster.py kills TEXT-FOLDER OUT
 
 A standalone cluster of separate processes on this machine: a master, workers, an executor in each.
 CPU is of whole process trees, user and system, Java and Python apart, and so is the one machine's
 (index build and sign, one job). `cost` prints a line of JSON a size, and the margin between the
-smallest and the largest. `kills` kills a worker with its executor, an executor, and the driver, at
-drawn moments, runs the driver again, and compares the tables byte by byte.
+smallest and the largest. `alone` runs the same tasks one after the other without Spark, stage by
+stage: what is left of `cost` is the engine's. `kills` kills a worker with its executor, an
+executor, and the driver, at drawn moments, runs the driver again, and compares the tables byte by
+byte.
 """
 
 import argparse
@@ -222,6 +225,40 @@ def cost(arguments) -> None:
         }))  # fmt: skip
 
 
+def alone(arguments) -> None:
+    """Print the CPU seconds of all tasks by stage, beside one machine's, and the margin."""
+    from distsim import IndexOptions
+    from distsim.cluster.alone import run_alone
+    from distsim.cluster.plan import make_plan
+    from distsim.signatures.recipe import PRESETS
+
+    out = Path(arguments.out)
+    rows = []
+    for millions in arguments.sizes:
+        text = first_tokens(Path(arguments.text), out / f"text-{millions:g}", millions,
+                            max(4, int(millions)))  # fmt: skip
+        shutil.rmtree(out / "alone", ignore_errors=True)
+        (out / "alone").mkdir()
+        plan = make_plan([text], PRESETS.get(arguments.preset), None,
+                         IndexOptions(text_format="text"), part_bytes=8 << 20)  # fmt: skip
+        run = run_alone(plan, out / "alone" / "table", out / "alone")
+        cpu: dict[str, float] = defaultdict(float)
+        for report in sorted((run / "done").glob("*.json")):
+            cpu[report.name.rsplit("-", 1)[0]] += json.loads(report.read_text())["cpu"]
+        one = one_machine(text, out, arguments.preset)["cpu"]
+        rows.append((millions, one, sum(cpu.values())))
+        print(json.dumps({
+            "millions": millions, "one": one, "many": round(rows[-1][2], 1),
+            "stages": {stage: round(seconds, 1) for stage, seconds in cpu.items()},
+            "same": same(out / "one.table", out / "alone" / "table"),
+        }), flush=True)  # fmt: skip
+    if len(rows) > 1:
+        (a, one_a, many_a), (b, one_b, many_b) = rows[0], rows[-1]
+        one, many = (one_b - one_a) / (b - a), (many_b - many_a) / (b - a)
+        print(json.dumps({"margin_one": round(one, 2), "margin_many": round(many, 2),
+                          "times": round(many / one, 2)}))  # fmt: skip
+
+
 def kills(arguments) -> None:
     out, text = Path(arguments.out), Path(arguments.text)
     out.mkdir(parents=True, exist_ok=True)
@@ -282,6 +319,12 @@ def main() -> None:
     one.add_argument("--executors", type=int, default=2)
     one.add_argument("--preset", default="thesis")
     one.set_defaults(run=cost)
+    without = commands.add_parser("alone")
+    without.add_argument("text")
+    without.add_argument("out")
+    without.add_argument("--sizes", type=float, nargs="+", default=[2, 8])
+    without.add_argument("--preset", default="thesis")
+    without.set_defaults(run=alone)
     other = commands.add_parser("kills")
     other.add_argument("text")
     other.add_argument("out")

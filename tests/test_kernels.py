@@ -1,13 +1,14 @@
 """Every kernel against its naive twin, on drawn inputs with sizes around the edges."""
 
 import random
+import unicodedata
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from distsim.corpus.characters import WHITE_SPACE, running_text_classes
+from distsim.corpus.characters import _ASSIGNED, WHITE_SPACE, running_text_classes
 from distsim.corpus.tokeniser import _ABBREVIATIONS, cut
 from distsim.corpus.vocabulary import DROPPED, HashNumbering, hash_texts
 from distsim.indexes.phrase_walk import PhraseChunk
@@ -78,6 +79,11 @@ PIECES = (
 class TestText:
     def test_white_space_is_that_of_str(self):
         assert set(WHITE_SPACE) == {c for c in range(0x110000) if chr(c).isspace()}
+
+    def test_code_points_that_are_looked_at_are_all_that_have_a_class(self):
+        looked_at = {c for first, stop in _ASSIGNED for c in range(first, stop)}
+        for code in set(range(0x110000)) - looked_at:
+            assert unicodedata.category(chr(code)) in ("Cn", "Co", "Cs")
 
     @few
     @given(

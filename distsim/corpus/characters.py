@@ -19,6 +19,8 @@ NEWLINE = 0x0A
 _IDEOGRAPHS = (
     (0x3041, 0x30A0), (0x3400, 0x4DC0), (0x4E00, 0xA000), (0xF900, 0xFB00), (0x20000, 0x323B0),
 )  # fmt: skip
+# Planes 4 to 13 are not assigned, and those for private use are of no class, as a test holds.
+_ASSIGNED = ((0, 0x40000), (0xE0000, 0xE1000))
 _CATEGORY_CLASS = {
     "Ll": kernel.LOWER, "Lu": kernel.UPPER, "Lt": kernel.UPPER,
     "Lo": kernel.LETTER, "Lm": kernel.LETTER, "Pc": kernel.LETTER,
@@ -53,13 +55,10 @@ def white_space_classes() -> np.ndarray:
 @cache
 def running_text_classes() -> np.ndarray:
     """Return uint8[0x110000]: the class of every code point by its Unicode category."""
-    category = unicodedata.category
-    by_category = _CATEGORY_CLASS.get
-    classes = np.fromiter(
-        (by_category(category(chr(code)), kernel.OTHER) for code in range(N_CODE_POINTS)),
-        np.uint8,
-        N_CODE_POINTS,
-    )
+    classes = np.full(N_CODE_POINTS, kernel.OTHER, np.uint8)
+    for first, stop in _ASSIGNED:
+        categories = map(unicodedata.category, map(chr, range(first, stop)))
+        classes[first:stop] = [_CATEGORY_CLASS.get(one, kernel.OTHER) for one in categories]
     for first, stop in _IDEOGRAPHS:
         block = classes[first:stop]
         block[block == kernel.LETTER] = kernel.IDEOGRAPH
