@@ -5,11 +5,12 @@ from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from distsim.choices import ExportFormat
 from distsim.corpus.vectors import WordVectors
 from distsim.doors import Texts, one_or_many_texts
 from distsim.errors import IncompatibleError, ParameterError
@@ -17,7 +18,7 @@ from distsim.nearest import NeighbourSearch
 from distsim.signatures.table import SignatureTable
 from distsim.storage.files import LineWriter, open_output
 
-FORMATS = ("w2v", "w2v-bin", "parquet", "csv", "graphml")
+FORMATS: tuple[str, ...] = get_args(ExportFormat)
 _BLOCK = 1024
 
 

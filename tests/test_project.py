@@ -8,6 +8,7 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -147,3 +148,12 @@ def test_readme_python_examples_run(workplace):
             [sys.executable, "-c", block], cwd=workplace, capture_output=True, text=True
         )
         assert result.returncode == 0, result.stderr
+
+
+def test_named_presets_are_those_that_there_are():
+    from distsim import choices, extraction, paraphrase
+    from distsim.signatures.recipe import PRESETS
+
+    assert set(get_args(choices.ExtractPreset)) == set(extraction.PRESETS)
+    assert set(get_args(choices.ParaphrasePreset)) == set(paraphrase.options.PRESETS)
+    assert set(get_args(choices.SignPreset)) == set(PRESETS)

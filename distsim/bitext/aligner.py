@@ -9,16 +9,16 @@ import threading
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from itertools import pairwise, product
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
+from distsim.choices import Symmetrisation
 from distsim.errors import ParameterError
 from distsim.kernels import alignment as kernel
 from distsim.kernels.compiled import frozen
 from distsim.parallel import Progress, check_interrupted, no_progress, ordered_map
 
-Symmetrisation = Literal["grow-diag-final-and", "intersection"]
 SYMMETRISATIONS: tuple[str, ...] = get_args(Symmetrisation)
 
 # Priors of the paper, section 3: of a pair of words, a jump, a number of links; of no link.

@@ -1,13 +1,12 @@
 """`distsim align EN OTHER -o BITEXT`: two texts -> a bitext with word links."""
 
 from contextlib import ExitStack
-from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from distsim.choices import PairDedup, Symmetrisation, TextFormat
 from distsim.cli.console import JobsOption, progress_bar, say
-from distsim.cli.index import TextFormat
 from distsim.cli.options import (
     DropDigitsOption,
     DropPunctuationOption,
@@ -17,20 +16,6 @@ from distsim.cli.options import (
 
 if TYPE_CHECKING:
     from distsim.bitext.bitext import Bitext
-
-
-class PairDedup(StrEnum):
-    """Which repeated pairs are dropped."""
-
-    OFF = "off"
-    EXACT = "exact"
-
-
-class Symmetrisation(StrEnum):
-    """How the links of both directions become one."""
-
-    GROW = "grow-diag-final-and"
-    INTERSECTION = "intersection"
 
 
 def align(
@@ -61,8 +46,8 @@ def align(
     text_format: Annotated[
         TextFormat,
         typer.Option("--format", help="lines: tokenised; text: running text. A line is a pair."),
-    ] = TextFormat.LINES,
-    dedup: Annotated[PairDedup, typer.Option(help="Drop pairs seen before.")] = PairDedup.OFF,
+    ] = "lines",
+    dedup: Annotated[PairDedup, typer.Option(help="Drop pairs seen before.")] = "off",
     unescape: Annotated[
         bool, typer.Option("--unescape", help="Undo Moses' escapes, such as &apos;.")
     ] = False,
@@ -72,7 +57,7 @@ def align(
     drop_digits: DropDigitsOption = False,
     symmetrise: Annotated[
         Symmetrisation, typer.Option(help="intersection: fewer links, and surer ones.")
-    ] = Symmetrisation.GROW,
+    ] = "grow-diag-final-and",
     samplers: Annotated[
         int, typer.Option(min=1, max=100, help="Each way; more take longer and vary less.")
     ] = 3,
@@ -98,8 +83,8 @@ def align(
     )
     if reversed_links and links is None:
         raise typer.BadParameter("--reversed-links says how to read --links: give both")
-    options = BitextOptions(text_format.value, normaliser, dedup.value, unescape)
-    aligner = AlignerOptions(symmetrise.value, samplers, iterations, seed)
+    options = BitextOptions(text_format, normaliser, dedup, unescape)
+    aligner = AlignerOptions(symmetrise, samplers, iterations, seed)
     with ExitStack() as opened:
         # Opened first: what cannot be written is refused before hours of work.
         lines = opened.enter_context(storage.open_output(write_links)) if write_links else None

@@ -1,24 +1,17 @@
 """`distsim annotate CORPUS... -o OUT`: plain text -> CoNLL-U, by stanza or spaCy."""
 
-from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from distsim.choices import TextFormat, Tool
 from distsim.cli.console import progress_bar, say
-from distsim.cli.index import Corpus, TextFormat
+from distsim.cli.index import Corpus
 from distsim.cli.options import ModelsOption, ProcessorsOption, split_names
 from distsim.errors import ParameterError
 
 if TYPE_CHECKING:
     from distsim.corpus.annotating import Annotator, Report
-
-
-class Tool(StrEnum):
-    """What annotates."""
-
-    STANZA = "stanza"
-    SPACY = "spacy"
 
 
 PlainFormatOption = Annotated[
@@ -33,10 +26,10 @@ def annotate(
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="OUT", help="CoNLL-U; packed if it ends in .gz")
     ],
-    tool: ToolOption = Tool.STANZA,
+    tool: ToolOption = "stanza",
     models: ModelsOption = None,
     processors: ProcessorsOption = None,
-    text_format: PlainFormatOption = TextFormat.TEXT,
+    text_format: PlainFormatOption = "text",
     trees: Annotated[
         str | None,
         typer.Option(metavar="FILE", help="Write the bracketed trees too, one a sentence."),
@@ -56,7 +49,7 @@ def annotate(
     """
     from distsim.corpus.annotating import annotate as annotate_files
 
-    pretokenised = text_format is TextFormat.LINES
+    pretokenised = text_format == "lines"
     annotator = chosen_annotator(tool, models, processors, pretokenised)
     if trees is not None and "constituency" not in getattr(annotator, "chosen", ()):
         raise ParameterError(
@@ -87,7 +80,7 @@ def chosen_annotator(
     from distsim.corpus.stanza_text import StanzaAnnotator
 
     names = split_names(processors) if processors is not None else None
-    if tool is Tool.SPACY:
+    if tool == "spacy":
         if names is not None:
             raise ParameterError("--processors chooses what stanza does: leave it out")
         return SpacyAnnotator(models, pretokenised)

@@ -1,29 +1,13 @@
 """`distsim augment PHRASE-TABLE`: rules for unknown phrases by way of their paraphrases."""
 
-from enum import StrEnum
 from typing import Annotated
 
 import typer
 
+from distsim.choices import AddedScores as Features
+from distsim.choices import Aggregation as Aggregate
 from distsim.cli.console import progress_bar, say
-from distsim.cli.grammar_options import OnError, OnErrorOption
-
-
-class Aggregate(StrEnum):
-    """How several paths to one new rule become one score."""
-
-    NONE = "none"
-    BEST = "best"
-    ADD = "add"
-    AVERAGE = "average"
-    UPDATE = "update"
-
-
-class Features(StrEnum):
-    """How many scores are added."""
-
-    ONE = "one"
-    TWO = "two"
+from distsim.cli.grammar_options import OnErrorOption
 
 
 def augment(
@@ -36,10 +20,10 @@ def augment(
     ],
     aggregate: Annotated[
         Aggregate, typer.Option(help="Scores of several paths to a rule: one score, or none.")
-    ] = Aggregate.UPDATE,
+    ] = "update",
     features: Annotated[
         Features, typer.Option(help="two: one for words, one for longer phrases.")
-    ] = Features.ONE,
+    ] = "one",
     translations: Annotated[
         int, typer.Option(min=0, help="Of each paraphrase, its most probable rules; 0: all.")
     ] = 20,
@@ -50,7 +34,7 @@ def augment(
     limit_rules: Annotated[
         int, typer.Option(min=0, help="Refuse to add more rules than these.")
     ] = 10_000_000,
-    on_error: OnErrorOption = OnError.STOP,
+    on_error: OnErrorOption = "stop",
 ) -> None:
     """Add rules for unknown phrases to a phrase table, and one score (1 on old rules) to all."""
     from distsim.paraphrase.augment import augment_phrase_table, decoder_note
@@ -60,12 +44,12 @@ def augment(
             table,
             paraphrases,
             output,
-            method=aggregate.value,
-            features=features.value,
+            method=aggregate,
+            features=features,
             translations=translations,
             probability=probability,
             limit_rules=limit_rules,
-            on_error=on_error.value,
+            on_error=on_error,
             expecting=lambda found: say(
                 f"{found.old_entries:,} rules read, {found.expected:,} new ones expected"
             ),
@@ -88,4 +72,4 @@ def augment(
         say(fault)
     if not report.is_sorted:
         say("the table is not sorted: the new rules stand at its end")
-    say(decoder_note(output, report.n_scores, 1 if features is Features.ONE else 2))
+    say(decoder_note(output, report.n_scores, 1 if features == "one" else 2))

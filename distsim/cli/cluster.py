@@ -6,11 +6,12 @@ from typing import Annotated, Any
 
 import typer
 
-from distsim.cli.annotate import PlainFormatOption, Tool, ToolOption, chosen_annotator
+from distsim.choices import Align, Aligner, Dedup, TextFormat
+from distsim.choices import ScoreNames as Names
+from distsim.cli.annotate import PlainFormatOption, ToolOption, chosen_annotator
 from distsim.cli.console import ForceOption, counted, may_replace, progress_bar, put, say
-from distsim.cli.grammar_options import FormatOption, OnError, OnErrorOption
+from distsim.cli.grammar_options import FormatOption, OnErrorOption
 from distsim.cli.groups import OptionGroup, grouped
-from distsim.cli.index import Dedup, TextFormat
 from distsim.cli.options import (
     DropDigitsOption,
     DropPunctuationOption,
@@ -21,7 +22,6 @@ from distsim.cli.options import (
     WeightingOptions,
     memory_bytes,
 )
-from distsim.cli.score import Align, Aligner, Names
 from distsim.cli.sign import PhraseOptions, RecipeOptions, chosen_recipe
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
@@ -38,10 +38,10 @@ class CorpusOptions(OptionGroup):
     text_format: Annotated[
         TextFormat,
         typer.Option("--format", help="lines: tokenised, a sentence a line; text: running text."),
-    ] = TextFormat.LINES
+    ] = "lines"
     dedup: Annotated[
         Dedup, typer.Option(help="exact: drop lines seen before, in whatever part.")
-    ] = Dedup.OFF
+    ] = "off"
     keep_case: KeepCaseOption = False
     fold_numbers: FoldNumbersOption = False
     drop_punctuation: DropPunctuationOption = False
@@ -129,13 +129,11 @@ def score(
     syntax: Annotated[str | None, typer.Option(metavar="TABLE", help="For sim_syn.")] = None,
     align: Annotated[
         Align, typer.Option(help="Link words of rules without links, of all rules, of none.")
-    ] = Align.MISSING,
+    ] = "missing",
     aligner: Annotated[
         Aligner, typer.Option(help="evidence: like words only; learnt: from the first part.")
-    ] = Aligner.LEARNT,
-    names: Annotated[
-        Names, typer.Option(help="ppdb: GoogleNgramSim and AGigaSim.")
-    ] = Names.DISTSIM,
+    ] = "learnt",
+    names: Annotated[Names, typer.Option(help="ppdb: GoogleNgramSim and AGigaSim.")] = "distsim",
     compose: Annotated[
         bool, typer.Option("--compose", help="Make phrases that a learnt table lacks.")
     ] = False,
@@ -143,7 +141,7 @@ def score(
         int, typer.Option(min=0, help="Only phrases with so many occurrences.")
     ] = 0,
     grammar_format: FormatOption = None,
-    on_error: OnErrorOption = OnError.STOP,
+    on_error: OnErrorOption = "stop",
     master: MasterOption = None,
 ) -> None:
     """Score the parts of a grammar, a task each; outputs are called as the parts.
@@ -161,15 +159,15 @@ def score(
         raise typer.BadParameter("name a table with --ngram, --syntax or both")
     tables = [
         (name, path)
-        for name, path in zip(NAMES[names.value], (ngram, syntax), strict=True)
+        for name, path in zip(NAMES[names], (ngram, syntax), strict=True)
         if path is not None
     ]
     for _, path in tables:
         SignatureTable.open(path)
     task = ScoreTask.of(
-        [source.path for source in find_sources(grammars)], tables, align=align.value,
+        [source.path for source in find_sources(grammars)], tables, align=align,
         options=ScoreOptions(min_strength=min_strength, compose=compose),
-        training=TrainingOptions(aligner.value), on_error=on_error.value,
+        training=TrainingOptions(aligner), on_error=on_error,
         grammar_format=grammar_format,
     )  # fmt: skip
     with progress_bar("parts") as bar:
@@ -181,10 +179,10 @@ def score(
 def annotate(
     texts: Texts,
     output: OutputFolder,
-    tool: ToolOption = Tool.STANZA,
+    tool: ToolOption = "stanza",
     models: ModelsOption = None,
     processors: ProcessorsOption = None,
-    text_format: PlainFormatOption = TextFormat.TEXT,
+    text_format: PlainFormatOption = "text",
     master: MasterOption = None,
 ) -> None:
     """Annotate the parts of a text, a task each, into files of CoNLL-U that are packed.
@@ -194,7 +192,7 @@ def annotate(
     from distsim.cluster.maps import AnnotateTask, PartMap
     from distsim.cluster.spark import map_on_spark
 
-    annotator = chosen_annotator(tool, models, processors, text_format is TextFormat.LINES)
+    annotator = chosen_annotator(tool, models, processors, text_format == "lines")
     with progress_bar("parts") as bar:
         found = map_on_spark(
             PartMap.plan(texts, output, AnnotateTask(annotator)), master=master, progress=bar
@@ -278,7 +276,7 @@ def _settings(
     return {
         "recipe": chosen_recipe(made, weighed, plain=corpus.from_counts),
         "selection": Selection(phrases.min_count, phrases.max_length, phrases.max_phrases),
-        "options": IndexOptions(corpus.text_format.value, normaliser, corpus.dedup.value),
+        "options": IndexOptions(corpus.text_format, normaliser, corpus.dedup),
         "from_counts": corpus.from_counts,
         "memory_bytes": corpus.memory,
         "part_bytes": corpus.part_size,

@@ -8,7 +8,6 @@ from distsim.cli.console import JsonOption, number, put, put_json, say
 from distsim.cli.options import (
     FeaturesOption,
     KindsOption,
-    Model,
     ModelOption,
     PlotOption,
     SidesOption,
@@ -26,7 +25,7 @@ def contexts(
         ),
     ],
     phrase: Annotated[str, typer.Argument(metavar="PHRASE")],
-    model: ModelOption = Model.NGRAM,
+    model: ModelOption = "ngram",
     window: WindowOption = None,
     sides: SidesOption = None,
     weights: WeightsOption = None,
@@ -44,14 +43,14 @@ def contexts(
     from distsim.contexts.weights import Weighting
 
     if plot is not None:
-        if model is Model.SYNTAX:
+        if model == "syntax":
             raise typer.BadParameter("--plot draws the words beside a phrase: leave out --model")
         from distsim.pictures.drawing import require_painter
 
         require_painter(plot)
     weighting = Weighting(str(weights)) if weights else Weighting()
     settings = ""
-    if model is Model.SYNTAX:
+    if model == "syntax":
         from distsim.cli.syntax import syntax_model
         from distsim.contexts.syntax.named import named_contexts as syntax_contexts
         from distsim.corpus.annotated import read_annotated

@@ -1,10 +1,9 @@
 """`distsim evaluate TABLE GOLD...`: how well do similarities agree with people?"""
 
 import sys
-from enum import StrEnum
 from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -19,30 +18,14 @@ if TYPE_CHECKING:
     from distsim.signatures.table import SignatureTable
 
 
-class By(StrEnum):
-    """What measures similarity."""
-
-    TABLE = "table"
-    EXACT = "exact"
-    BOTH = "both"
-    VECTORS = "vectors"
-    ALL = "all"
-
-
-class Format(StrEnum):
-    """How results are printed."""
-
-    TEXT = "text"
-    TSV = "tsv"
-    JSON = "json"
-
-
+By = Literal["table", "exact", "both", "vectors", "all"]  # what measures similarity
+Format = Literal["text", "tsv", "json"]  # how results are printed
 _MEASURES = {
-    By.TABLE: ("table",),
-    By.EXACT: ("exact",),
-    By.BOTH: ("table", "exact"),
-    By.VECTORS: ("vectors",),
-    By.ALL: ("table", "vectors", "exact"),
+    "table": ("table",),
+    "exact": ("exact",),
+    "both": ("table", "exact"),
+    "vectors": ("vectors",),
+    "all": ("table", "vectors", "exact"),
 }
 
 
@@ -58,7 +41,7 @@ def evaluate(
     by: Annotated[
         By,
         typer.Option(help="What the table stores, exact cosine, both, real vectors, or all three."),
-    ] = By.TABLE,
+    ] = "table",
     index: Annotated[
         str | None, typer.Option(metavar="INDEX", help="The index of exact and vectors.")
     ] = None,
@@ -79,7 +62,7 @@ def evaluate(
     samples: Annotated[int, typer.Option(min=0, help="Bootstrap samples; 0: none.")] = 1000,
     seed: Annotated[int, typer.Option(help="Of samples and random pairs.")] = 1,
     output_format: Annotated[Format, typer.Option("--format", help="text, tsv or json.")] = (
-        Format.TEXT
+        "text"
     ),
     plot: Annotated[
         str | None,
@@ -127,7 +110,7 @@ def evaluate(
         evaluate_sentences(
             sentences, sources, references or [], index=index, phi=phi, ter=ter,
             baseline=baseline,
-            samples=samples, seed=seed, output_format=output_format.value, form=form, items=items,
+            samples=samples, seed=seed, output_format=output_format, form=form, items=items,
         )  # fmt: skip
         return
     from distsim.evaluation import evaluate as engine
@@ -159,11 +142,11 @@ def evaluate(
     lines = [signature_line(table, samples, seed, estimate) for table in opened]
     if len(tables) > 1:
         lines = [f"{label}|{line}" for label, line in zip(_labels(tables), lines, strict=True)]
-    if output_format is Format.TEXT:
+    if output_format == "text":
         _print_text(results)
         for line in lines:
             put(line)
-    elif output_format is Format.TSV:
+    elif output_format == "tsv":
         put(*results[0]._fields)
         for result in results:
             put(*(_cell(value) for value in result))

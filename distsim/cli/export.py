@@ -1,16 +1,11 @@
 """`distsim export TABLE -o FILE`: a table's vectors, phrases or neighbours for other tools."""
 
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from distsim.choices import ExportFormat
 from distsim.cli.console import counted, read_lines, say
-
-if TYPE_CHECKING:
-    Format = str
-else:  # typer wants an Enum
-    Format = StrEnum("Format", {n: n for n in ("w2v", "w2v-bin", "parquet", "csv", "graphml")})
 
 
 def export(
@@ -21,7 +16,7 @@ def export(
         str, typer.Option("--output", "-o", metavar="FILE", help="Packed if it ends in .gz.")
     ],
     output_format: Annotated[
-        Format,
+        ExportFormat,
         typer.Option(
             "--format",
             help="w2v, w2v-bin: real-valued vectors of words; parquet, csv: phrases with their "

@@ -1,55 +1,15 @@
 """`distsim extract BITEXT... -o RULES`: translation rules from linked sentence pairs."""
 
 from dataclasses import replace
-from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
 
+from distsim.choices import Chains, Labels, Unlabelled
+from distsim.choices import ExtractPreset as Preset
+from distsim.choices import LexicalNames as Names
 from distsim.cli.console import JobsOption, progress_bar, say
 from distsim.cli.options import MemoryOption
-
-
-class Preset(StrEnum):
-    """Limits that go together."""
-
-    PHRASES = "phrases"
-    HIERO = "hiero"
-    SAMT = "samt"
-    PPDB = "ppdb"
-
-
-class Labels(StrEnum):
-    """How spans of the English trees are labelled."""
-
-    NONE = "none"
-    THESIS = "thesis"
-    THRAX = "thrax"
-    SLASHES = "slashes"
-    EVERY = "every"
-
-
-class Unlabelled(StrEnum):
-    """What becomes of rules with an X where there are trees."""
-
-    KEEP = "keep"
-    DROP_GAPPY = "drop-gappy"
-    DROP = "drop"
-
-
-class Chains(StrEnum):
-    """Which of several constituents over the same words names them."""
-
-    TOP = "top"
-    BOTTOM = "bottom"
-    ALL = "all"
-
-
-class Names(StrEnum):
-    """What the two lexical weights are called."""
-
-    PLAIN = "plain"
-    PPDB = "ppdb"
 
 
 def extract(
@@ -64,7 +24,7 @@ def extract(
     ] = None,
     preset: Annotated[
         Preset, typer.Option(help="Which rules; every limit can be changed.")
-    ] = Preset.HIERO,
+    ] = "hiero",
     longest: Annotated[int | None, typer.Option(help="Tokens of a side without gaps.")] = None,
     most_symbols: Annotated[
         int | None, typer.Option(help="Symbols of a side, in rules with gaps.")
@@ -103,7 +63,7 @@ def extract(
     ] = None,
     names: Annotated[
         Names, typer.Option(help="ppdb: Lex(e|f) and Lex(f|e) swapped, as PPDB has them.")
-    ] = Names.PLAIN,
+    ] = "plain",
     memory: MemoryOption = "1G",  # type: ignore[assignment]
     jobs: JobsOption = None,
 ) -> None:
@@ -117,7 +77,7 @@ def extract(
         "loose": loose,
         "min_linked": min_linked,
         "may_touch": may_touch,
-        "labels": Labels.EVERY if every_label else labels,
+        "labels": "every" if every_label else labels,
         "unlabelled": unlabelled,
         "chains": chains,
         "whole": whole,
@@ -126,8 +86,8 @@ def extract(
     changed = {name: value for name, value in given.items() if value is not None}
     if output is None and numeric is None:
         output = "-"
-    options = replace(PRESETS[preset.value], **changed)
-    choice = FeatureChoice(tuple(features.split(";")) if features else None, names.value)
+    options = replace(PRESETS[preset], **changed)
+    choice = FeatureChoice(tuple(features.split(";")) if features else None, names)
     with progress_bar("sentences") as bar:
         report = extract_rules(
             bitexts, output, options, numeric=numeric, features=choice, memory=memory, jobs=jobs,

@@ -1,19 +1,11 @@
 """Options that the subcommands on grammar files share."""
 
-from enum import StrEnum
 from typing import Annotated
 
 import typer
 
+from distsim.choices import OnError
 from distsim.grammar.formats import FORMATS
-
-
-class OnError(StrEnum):
-    """What becomes of lines that are no rules."""
-
-    STOP = "stop"
-    KEEP = "keep"
-    DROP = "drop"
 
 
 def _format_name(text: str) -> str:

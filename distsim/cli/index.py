@@ -1,11 +1,11 @@
 """`distsim index build/add/info/verify`: corpus -> index."""
 
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from distsim.choices import Dedup, TextFormat
 from distsim.cli.console import (
     ForceOption,
     JobsOption,
@@ -43,21 +43,6 @@ Corpus = Annotated[
 ]
 
 
-class TextFormat(StrEnum):
-    """How a corpus is written."""
-
-    LINES = "lines"
-    TEXT = "text"
-
-
-class Dedup(StrEnum):
-    """Which repeated lines are dropped."""
-
-    OFF = "off"
-    EXACT = "exact"
-    NEAR = "near"
-
-
 @app.command("build")
 def build(
     corpus: Corpus,
@@ -65,8 +50,8 @@ def build(
     text_format: Annotated[
         TextFormat,
         typer.Option("--format", help="lines: tokenised, a sentence a line; text: running text."),
-    ] = TextFormat.LINES,
-    dedup: Annotated[Dedup, typer.Option(help="Drop lines seen before, or nearly so.")] = Dedup.OFF,
+    ] = "lines",
+    dedup: Annotated[Dedup, typer.Option(help="Drop lines seen before, or nearly so.")] = "off",
     keep_case: KeepCaseOption = False,
     fold_numbers: FoldNumbersOption = False,
     drop_punctuation: DropPunctuationOption = False,
@@ -90,7 +75,7 @@ def build(
         drop_punctuation=drop_punctuation,
         drop_digits=drop_digits,
     )
-    options = IndexOptions(text_format.value, normaliser, dedup.value, shard_tokens)
+    options = IndexOptions(text_format, normaliser, dedup, shard_tokens)
     force = may_replace(output, force)
     with progress_bar() as bar:
         index = CorpusIndex.build(

@@ -1,20 +1,12 @@
 """`distsim kwic INDEX PHRASE...`: phrases' occurrences in their sentences."""
 
-from enum import StrEnum
 from typing import Annotated
 
 import typer
 
+from distsim.choices import Order
 from distsim.cli.console import InputOption, JsonOption, asked_phrases, put, put_json, say
 from distsim.cli.indexes import split_indexes
-
-
-class Order(StrEnum):
-    """The order of concordance lines."""
-
-    CORPUS = "corpus"
-    LEFT = "left"
-    RIGHT = "right"
 
 
 def kwic(
@@ -25,7 +17,7 @@ def kwic(
     width: Annotated[int, typer.Option(min=0, help="Tokens on either side.")] = 10,
     sort: Annotated[
         Order, typer.Option(help="By place, or by the words on the left or right.")
-    ] = Order.CORPUS,
+    ] = "corpus",
     sample: Annotated[
         int | None, typer.Option(min=1, help="So many occurrences, evenly spaced.")
     ] = None,
@@ -45,7 +37,7 @@ def kwic(
     opened = CorpusIndex.open(indexes)
     for phrase in asked:
         lines = opened.concordance(
-            phrase, limit=limit or None, width=width, order=sort.value, sample=sample,
+            phrase, limit=limit or None, width=width, order=sort, sample=sample,
             gapped=gapped,
         )  # fmt: skip
         if not lines:

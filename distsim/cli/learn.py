@@ -1,21 +1,14 @@
 """`distsim learn INDEX -o PROJECTION`: a projection for `sign --projection PROJECTION`."""
 
 from dataclasses import replace
-from enum import StrEnum
 from typing import Annotated
 
 import typer
 
+from distsim.choices import Rotation
 from distsim.cli.console import ForceOption, JobsOption, may_replace, progress_bar, say
 from distsim.cli.groups import grouped
 from distsim.cli.options import SidesOption, WeightingOptions, WindowOption
-
-
-class Rotation(StrEnum):
-    """How the learnt space is turned before bits are cut."""
-
-    ITQ = "itq"
-    RANDOM = "random"
 
 
 @grouped
@@ -60,7 +53,7 @@ def learn(
             features=usual.features if features is None else features,
             rank=rank,
             exponent=usual.exponent if exponent is None else exponent,
-            rotation=usual.rotation if rotation is None else rotation.value,
+            rotation=usual.rotation if rotation is None else rotation,
         ),
     )
     force = may_replace(output, force)

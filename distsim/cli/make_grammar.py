@@ -4,10 +4,9 @@ from typing import Annotated
 
 import typer
 
-from distsim.cli.align import PairDedup, Symmetrisation
+from distsim.choices import ExtractPreset as Preset
+from distsim.choices import PairDedup, Symmetrisation, TextFormat
 from distsim.cli.console import JobsOption, progress_bar, put, say
-from distsim.cli.extract import Preset
-from distsim.cli.index import TextFormat
 
 
 def make_grammar(
@@ -29,18 +28,18 @@ def make_grammar(
             metavar="FILE", help="English trees, one a line; one for each pair of texts, in order."
         ),
     ] = None,
-    preset: Annotated[Preset, typer.Option(help="Which rules are extracted.")] = Preset.PHRASES,
+    preset: Annotated[Preset, typer.Option(help="Which rules are extracted.")] = "phrases",
     loose: Annotated[
         bool,
         typer.Option("--loose", help="Edges run on over unlinked words, up to 5 tokens a side."),
     ] = False,
     symmetrise: Annotated[
         Symmetrisation, typer.Option(help="intersection: fewer links, and surer ones.")
-    ] = Symmetrisation.GROW,
+    ] = "grow-diag-final-and",
     text_format: Annotated[
         TextFormat, typer.Option("--format", help="lines: tokenised; text: running text.")
-    ] = TextFormat.LINES,
-    dedup: Annotated[PairDedup, typer.Option(help="Drop pairs seen before.")] = PairDedup.OFF,
+    ] = "lines",
+    dedup: Annotated[PairDedup, typer.Option(help="Drop pairs seen before.")] = "off",
     unescape: Annotated[bool, typer.Option("--unescape", help="Undo Moses' escapes.")] = False,
     max_translations: Annotated[
         int, typer.Option(help="Of each label and foreign side, the most probable; 0: all.")
@@ -77,10 +76,10 @@ def make_grammar(
     if left:
         raise typer.BadParameter(f"{left[0]}: put --bitext EN before it")
     options = MakeOptions(
-        preset=preset.value,
+        preset=preset,
         loose=loose,
-        aligner=AlignerOptions(symmetrise.value),
-        text=BitextOptions(text_format.value, dedup=dedup.value, unescape=unescape),
+        aligner=AlignerOptions(symmetrise),
+        text=BitextOptions(text_format, dedup=dedup, unescape=unescape),
         max_translations=max_translations,
         min_sum=min_sum,
         compose=compose,

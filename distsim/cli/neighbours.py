@@ -1,9 +1,8 @@
 """`distsim neighbours TABLE PHRASE`: the phrases most alike."""
 
 from collections.abc import Callable
-from enum import StrEnum
 from math import isnan
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -35,11 +34,7 @@ if TYPE_CHECKING:
 _USUAL = 10
 
 
-class Better(StrEnum):
-    """By what the nearest few hundred are ordered anew."""
-
-    EXACT = "exact"
-    VECTORS = "vectors"
+Better = Literal["exact", "vectors"]  # by what the nearest few hundred are ordered anew
 
 
 def neighbours(
@@ -73,7 +68,7 @@ def neighbours(
     by: Annotated[
         Better,
         typer.Option(help="--rerank: exact cosine, or real-valued vectors of a learnt table."),
-    ] = Better.EXACT,
+    ] = "exact",
     distinct: Annotated[
         bool | None,
         typer.Option(
@@ -186,7 +181,7 @@ def _by_measure(
     from distsim.cli.opened import exact_cosine, learnt_cosine
     from distsim.nearest import rerank_neighbours
 
-    if by is Better.VECTORS:
+    if by == "vectors":
         measure: Similarity = learnt_cosine(opened, table, index, projection)
     else:
         measure = exact_cosine(opened, table, index)

@@ -1,11 +1,11 @@
 """Options that more than one subcommand has: weights, the normaliser's, memory."""
 
 from dataclasses import dataclass, replace
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from distsim.choices import EstimateName, Model
 from distsim.cli.groups import OptionGroup
 from distsim.kernels.schemes import SCHEMES
 
@@ -13,24 +13,8 @@ if TYPE_CHECKING:
     from distsim.contexts.weights import Weighting
 
     Weights = str
-else:  # typer wants an Enum
-    Weights = StrEnum("Weights", {name: name for name in SCHEMES})
-
-
-class EstimateName(StrEnum):
-    """How cosines are estimated from what a table stores."""
-
-    BITS = "bits"
-    ASYMMETRIC = "asymmetric"
-    RESTORED = "restored"
-
-
-class Model(StrEnum):
-    """What a phrase's context is made of."""
-
-    NGRAM = "ngram"
-    SYNTAX = "syntax"
-
+else:
+    Weights = Literal[tuple(SCHEMES)]
 
 GAUSSIAN, SPECTRAL = "gaussian", "spectral"
 

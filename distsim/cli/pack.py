@@ -14,7 +14,7 @@ from distsim.cli.console import (
     put_json,
     say,
 )
-from distsim.cli.grammar_options import OnError, OnErrorOption
+from distsim.cli.grammar_options import OnErrorOption
 
 
 def pack(
@@ -45,7 +45,7 @@ def pack(
     quantise: Annotated[
         bool, typer.Option("--quantise", help="A byte for each feature in the index, rounded.")
     ] = False,
-    on_error: OnErrorOption = OnError.STOP,
+    on_error: OnErrorOption = "stop",
     jobs: JobsOption = None,
 ) -> None:
     """Cut a grammar into packs: S to XXXL, by type of rule, as text, Parquet and an index."""
@@ -61,9 +61,7 @@ def pack(
         quantise=quantise,
     )
     with progress_bar("rules") as bar:
-        report = pack_grammar(
-            grammar, output, options, on_error=on_error.value, jobs=jobs, progress=bar
-        )
+        report = pack_grammar(grammar, output, options, on_error=on_error, jobs=jobs, progress=bar)
     for line in report.lines():
         say(line)
 

@@ -1,10 +1,11 @@
 """`distsim paraphrase INDEX PHRASE...`: what else could be said, and why."""
 
-from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from distsim.choices import Entailment
+from distsim.choices import ParaphrasePreset as Preset
 from distsim.cli.console import (
     NOT_AVAILABLE,
     InputOption,
@@ -27,30 +28,13 @@ if TYPE_CHECKING:
     _Listed = list[Paraphrase]
 
 
-class Preset(StrEnum):
-    """Named settings."""
-
-    DEFAULT = "default"
-    THOROUGH = "thorough"
-    MARTON = "marton"
-
-
-class Entailment(StrEnum):
-    """Which candidates the entailment filter leaves out."""
-
-    OFF = "off"
-    CONTAINED = "contained"
-    CONTAINING = "containing"
-    BOTH = "both"
-
-
 def paraphrase(
     index: Annotated[str, typer.Argument(metavar="INDEX")],
     phrases: Annotated[list[str] | None, typer.Argument(metavar="PHRASE...")] = None,
     file: InputOption = None,
     preset: Annotated[
         Preset, typer.Option(help="thorough: larger screens; marton: the paper, all compared.")
-    ] = Preset.DEFAULT,
+    ] = "default",
     k: Annotated[int | None, typer.Option("-k", help="Paraphrases at most.  [default: 20]")] = None,
     min_score: Annotated[
         float | None, typer.Option(help="Leave out lower scores.  [default: .05]")
@@ -143,10 +127,10 @@ def paraphrase(
     changes: dict[str, Any] = {
         "k": k, "min_score": min_score, "window": window, "sample": sample, "mcc": mcc,
         "max_length": max_length, "length_difference": length_difference,
-        "entailment": entailment and entailment.value, "substrings": substrings,
+        "entailment": entailment, "substrings": substrings,
         "collapsed": collapsed, "one_sided": one_sided, "neighbours": neighbours,
     }  # fmt: skip
-    options = _options(preset.value, changes, weights)
+    options = _options(preset, changes, weights)
     most = options.k
     if sentence is not None or drop_opposites:
         options = replace(options, k=max(most, AMONG))

@@ -1,51 +1,13 @@
 """`distsim pivot GRAMMAR -o OUT`: translation grammar to paraphrase grammar."""
 
-from enum import StrEnum
 from typing import Annotated
 
 import typer
 
+from distsim.choices import Columns, Identities, LabelFree, RarityRule, Scale
 from distsim.cli.console import JobsOption, progress_bar, put, say
-from distsim.cli.grammar_options import FormatOption, OnError, OnErrorOption
+from distsim.cli.grammar_options import FormatOption, OnErrorOption
 from distsim.cli.options import MemoryOption
-
-
-class Scale(StrEnum):
-    """How probabilities are written in the translation grammar."""
-
-    PROBABILITY = "probability"
-    NEGATIVE_LOG = "negative-log"
-    LOG = "log"
-    NEGATIVE_LOG10 = "negative-log10"
-    LOG10 = "log10"
-
-
-class Columns(StrEnum):
-    """What the probabilities of the translation grammar are."""
-
-    JOINT = "joint"
-    CONDITIONAL = "conditional"
-
-
-class Identities(StrEnum):
-    """What becomes of rules with two equal sides."""
-
-    DROP = "drop"
-    MARK = "mark"
-
-
-class RarityRule(StrEnum):
-    """The rarity penalty of several links."""
-
-    MINIMUM = "minimum"
-    ADDED = "added"
-
-
-class LabelFree(StrEnum):
-    """Over which foreign sides p(e|f) sums."""
-
-    ALL = "all"
-    SAME_LABEL = "same-label"
 
 
 def pivot(
@@ -87,7 +49,7 @@ def pivot(
     ] = None,
     identities: Annotated[
         Identities, typer.Option(help="Rules with equal sides: drop, or mark by Identity=1.")
-    ] = Identities.DROP,
+    ] = "drop",
     min_rule: Annotated[
         float, typer.Option(help="Drop translation rules with p(e|f) or p(f|e) below.")
     ] = 0.0,
@@ -111,10 +73,10 @@ def pivot(
     ] = None,
     rarity_rule: Annotated[
         RarityRule, typer.Option(help="Of several links: the least, or that of their counts added.")
-    ] = RarityRule.MINIMUM,
+    ] = "minimum",
     label_free: Annotated[
         LabelFree, typer.Option(help="p(e|f) sums over all foreign sides, or those of the rule.")
-    ] = LabelFree.ALL,
+    ] = "all",
     why: Annotated[
         str | None,
         typer.Option(
@@ -124,7 +86,7 @@ def pivot(
     ] = None,
     grammar_format: FormatOption = None,
     memory: MemoryOption = "128M",  # type: ignore[assignment]
-    on_error: OnErrorOption = OnError.STOP,
+    on_error: OnErrorOption = "stop",
     jobs: JobsOption = None,
 ) -> None:
     """Pair English sides that share a label and a foreign side: paraphrase rules."""
@@ -145,15 +107,15 @@ def pivot(
     named |= {name: column for name, column in shortcuts.items() if column is not None}
     options = PivotOptions(
         features=named,
-        columns=None if columns is None else columns.value,
-        scale=None if scale is None else scale.value,
-        identities=identities.value,
+        columns=columns,
+        scale=scale,
+        identities=identities,
         min_rule=min_rule,
         min_link=min_link,
         min_sum=min_sum,
         max_translations=(50 if numeric else 0) if max_translations is None else max_translations,
-        rarity_rule=rarity_rule.value,
-        label_free=label_free.value,
+        rarity_rule=rarity_rule,
+        label_free=label_free,
     )
     with progress_bar() as bar:
         if numeric:
@@ -164,7 +126,7 @@ def pivot(
             )
         else:
             report = pivot_grammar(
-                grammars[0], output, options, on_error=on_error.value,
+                grammars[0], output, options, on_error=on_error,
                 grammar_format=grammar_format, jobs=jobs, memory_bytes=memory, progress=bar,
             )  # fmt: skip
     for line in report.lines():

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from distsim.cli.console import progress_bar, say
-from distsim.cli.grammar_options import FormatOption, OnError, OnErrorOption
+from distsim.cli.grammar_options import FormatOption, OnErrorOption
 from distsim.cli.options import MemoryOption, OppositesOption
 
 
@@ -58,7 +58,7 @@ def rerank(
     opposites: OppositesOption = None,
     grammar_format: FormatOption = None,
     memory: MemoryOption = "128M",  # type: ignore[assignment]
-    on_error: OnErrorOption = OnError.STOP,
+    on_error: OnErrorOption = "stop",
 ) -> None:
     """Write a grammar's rules best first within each left-hand side and source."""
     from distsim.grammar.rerank import PPDB_COST, Ranking, rerank_grammar
@@ -87,7 +87,7 @@ def rerank(
     )
     with progress_bar() as bar:
         report = rerank_grammar(
-            grammar, output, ranking, on_error=on_error.value, grammar_format=grammar_format,
+            grammar, output, ranking, on_error=on_error, grammar_format=grammar_format,
             run_bytes=memory, progress=bar,
         )  # fmt: skip
     if not report.was_grouped:

@@ -1,54 +1,19 @@
 """`distsim score GRAMMAR -o OUT`: distributional features for every rule."""
 
-from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from distsim.choices import Align, Aligner, Identical
+from distsim.choices import FeatureStyle as Style
+from distsim.choices import ScoreNames as Names
 from distsim.cli.console import JobsOption, number, progress_bar, put, say
-from distsim.cli.grammar_options import FormatOption, OnError, OnErrorOption
+from distsim.cli.grammar_options import FormatOption, OnErrorOption
 from distsim.cli.options import EstimateOption, OppositesOption
 from distsim.errors import ParameterError
 
 if TYPE_CHECKING:
     from distsim.grammar.scoring import RuleScorer
-
-
-class Align(StrEnum):
-    """Which rules get their links here."""
-
-    MISSING = "missing"
-    ALL = "all"
-    NONE = "none"
-
-
-class Aligner(StrEnum):
-    """How links are made."""
-
-    LEARNT = "learnt"
-    EVIDENCE = "evidence"
-
-
-class Names(StrEnum):
-    """How the features are called."""
-
-    DISTSIM = "distsim"
-    PPDB = "ppdb"
-
-
-class Style(StrEnum):
-    """How features are written."""
-
-    AUTO = "auto"
-    NAMED = "named"
-    BARE = "bare"
-
-
-class Identical(StrEnum):
-    """What a pair of identical phrases counts."""
-
-    ONE = "one"
-    SKIP = "skip"
 
 
 def score(
@@ -72,19 +37,17 @@ def score(
     ] = None,
     align: Annotated[
         Align, typer.Option(help="Link words of rules without links, of all rules, of none.")
-    ] = Align.MISSING,
+    ] = "missing",
     aligner: Annotated[
         Aligner, typer.Option(help="evidence: like words only; learnt: the rest too.")
-    ] = Aligner.LEARNT,
+    ] = "learnt",
     align_sample: Annotated[
         int, typer.Option(min=1, help="Rules that links are learnt from, at most.")
     ] = 20_000,
-    names: Annotated[
-        Names, typer.Option(help="ppdb: GoogleNgramSim and AGigaSim.")
-    ] = Names.DISTSIM,
+    names: Annotated[Names, typer.Option(help="ppdb: GoogleNgramSim and AGigaSim.")] = "distsim",
     style: Annotated[
         Style, typer.Option("--features", help="name=value or bare values; auto: as the input.")
-    ] = Style.AUTO,
+    ] = "auto",
     coverage: Annotated[
         bool, typer.Option(help="Write the share of phrase pairs that were scored, too.")
     ] = True,
@@ -93,7 +56,7 @@ def score(
     ] = "NA",
     identical: Annotated[
         Identical, typer.Option(help="Pairs of identical phrases count 1, or are left out.")
-    ] = Identical.ONE,
+    ] = "one",
     min_strength: Annotated[
         int, typer.Option(min=0, help="Only phrases with so many occurrences.")
     ] = 0,
@@ -118,7 +81,7 @@ def score(
         ),
     ] = None,
     grammar_format: FormatOption = None,
-    on_error: OnErrorOption = OnError.STOP,
+    on_error: OnErrorOption = "stop",
     explain: Annotated[
         bool,
         typer.Option(
@@ -134,21 +97,21 @@ def score(
     from distsim.grammar.training import TrainingOptions
     from distsim.grammar.written_scores import OutputOptions
 
-    scorer = _scorer(ngram, syntax, exact, index, align.value, names.value, identical.value,
+    scorer = _scorer(ngram, syntax, exact, index, align, names, identical,
                      min_strength, compose, estimate, opposites, whole, gaps)  # fmt: skip
-    training = TrainingOptions(aligner.value, align_sample)
+    training = TrainingOptions(aligner, align_sample)
     if explain:
         explained = explain_grammar(
-            grammar, scorer, training=training, on_error=on_error.value,
+            grammar, scorer, training=training, on_error=on_error,
             grammar_format=grammar_format,
         )  # fmt: skip
         for pair in explained:
             put(pair.line, pair.name, pair.source, pair.target, number(pair.similarity), pair.why)
         return
-    options = OutputOptions(style.value, coverage, missing)
+    options = OutputOptions(style, coverage, missing)
     with progress_bar() as bar:
         report = score_grammar(
-            grammar, output, scorer, options=options, training=training, on_error=on_error.value,
+            grammar, output, scorer, options=options, training=training, on_error=on_error,
             grammar_format=grammar_format, jobs=jobs, progress=bar,
         )  # fmt: skip
     for line in report.lines():

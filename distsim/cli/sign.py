@@ -2,17 +2,17 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from distsim.cli.annotate import Tool, chosen_annotator, say_annotated
+from distsim.choices import SignPreset as Preset
+from distsim.choices import TextFormat, Tool
+from distsim.cli.annotate import chosen_annotator, say_annotated
 from distsim.cli.console import ForceOption, JobsOption, may_replace, progress_bar, say
 from distsim.cli.groups import OptionGroup, grouped
-from distsim.cli.index import TextFormat
 from distsim.cli.options import (
     GAUSSIAN,
     SPECTRAL,
@@ -24,7 +24,6 @@ from distsim.cli.options import (
     KeepSumsOption,
     KindsOption,
     MemoryOption,
-    Model,
     ModelOption,
     ModelsOption,
     ProcessorsOption,
@@ -43,13 +42,6 @@ if TYPE_CHECKING:
     from distsim.indexes.corpus_index import CorpusIndex
     from distsim.signatures.recipe import Recipe
     from distsim.signatures.table import SignatureTable
-
-
-class Preset(StrEnum):
-    """Named settings."""
-
-    LEARNT = "learnt"
-    THESIS = "thesis"
 
 
 @dataclass
@@ -216,7 +208,7 @@ def sign(
             "--from-vectors", help="The source is a file of word vectors, of any usual format."
         ),
     ] = False,
-    model: ModelOption = Model.NGRAM,
+    model: ModelOption = "ngram",
     force: ForceOption = False,
     memory: MemoryOption = "4G",  # type: ignore[assignment]
     jobs: JobsOption = None,
@@ -244,13 +236,13 @@ def sign(
     if from_vectors:
         _refuse(
             "with --from-vectors", from_counts and ["--from-counts"],
-            model is Model.SYNTAX and ["--model syntax"], weighed.given(), syntax.given(),
+            model == "syntax" and ["--model syntax"], weighed.given(), syntax.given(),
             keeping.given(), made.other_than("bits", "seed"),
         )  # fmt: skip
         recipe = _vector_recipe(made, given)
         source = vectors = _vector_file(sources, output, given, counts)
         told = partial(_report_vectors, vectors)
-    elif model is Model.SYNTAX:
+    elif model == "syntax":
         if from_counts:
             raise typer.BadParameter("give --from-counts or --model syntax, not both")
         _refuse("with --model syntax", keeping.keep_sums and ["--keep-sums"], counts.given())
@@ -311,8 +303,8 @@ def chosen_recipe(made: RecipeOptions, weighed: WeightingOptions, plain: bool) -
     preset = made.preset
     if preset is None:
         plain = plain or bool(made.projection is None and (weighed.weights or made.window))
-        preset = Preset.THESIS if plain or made.projection == GAUSSIAN else Preset.LEARNT
-    usual = PRESETS[preset.value]
+        preset = "thesis" if plain or made.projection == GAUSSIAN else "learnt"
+    usual = PRESETS[preset]
     assert isinstance(usual.model, NgramModel)
     changes = made.changes()
     learnt = replace(usual, composition=None, **changes).is_learnt
@@ -370,7 +362,7 @@ def _count_files(sources: list[str], output: str | None, counts: CountOptions) -
 
     if output is None:
         raise typer.BadParameter("--from-counts needs the table's folder: give -o TABLE")
-    running_text = counts.text_format is TextFormat.TEXT
+    running_text = counts.text_format == "text"
     return CountFiles(
         sources, normaliser=_normaliser(counts), text_format="text" if running_text else "lines"
     )
@@ -398,7 +390,7 @@ def _vector_file(
     if given.index is not None:
         _refuse("with --index: they were settled when it was built", counts.given())
         index = CorpusIndex.open(given.index)
-    running_text = counts.text_format is TextFormat.TEXT
+    running_text = counts.text_format == "text"
     return VectorFile(
         sources[0], words=given.words, phrases=given.phrases, index=index, counts=given.counts,
         normaliser=None if index else _normaliser(counts), most_words=given.most_words,
@@ -417,7 +409,7 @@ def _annotated_text(
         return AnnotatedText(sources, trees=syntax.trees or ())
     if syntax.trees:
         raise typer.BadParameter("--trees goes with annotated files: leave it or --models out")
-    tool = syntax.tool or Tool.STANZA
+    tool = syntax.tool or "stanza"
     annotator = chosen_annotator(tool, syntax.models, syntax.processors, False)
     return PlainText(sources, annotator, output.rstrip("/") + ".conllu.gz")
 

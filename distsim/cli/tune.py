@@ -1,10 +1,10 @@
 """`distsim tune PACK SOURCE --references FILE -o WEIGHTS`: what rewriting should aim at."""
 
-from enum import StrEnum
 from typing import Annotated
 
 import typer
 
+from distsim.choices import Learner, Objective
 from distsim.cli.console import JobsOption, progress_bar, say
 from distsim.cli.rewrite import (
     ArpaOption,
@@ -15,21 +15,6 @@ from distsim.cli.rewrite import (
     RulesOption,
     SpanOption,
 )
-
-
-class Objective(StrEnum):
-    """What weights are tuned for."""
-
-    SARI = "sari"
-    BLEU = "bleu"
-    PRECIS = "precis"
-
-
-class Learner(StrEnum):
-    """How weights are learnt from lists of rewritings."""
-
-    EXPECTED = "expected"
-    PRO = "pro"
 
 
 def tune(
@@ -49,10 +34,10 @@ def tune(
     ] = None,
     objective: Annotated[
         Objective, typer.Option(help="sari: simplify; bleu; precis: shorten.")
-    ] = Objective.SARI,
+    ] = "sari",
     learner: Annotated[
         Learner, typer.Option(help="expected: raise the objective's mean; pro: order pairs.")
-    ] = Learner.EXPECTED,
+    ] = "expected",
     phi: Annotated[float, typer.Option(help="precis: the words to stay, as a share.")] = 0.75,
     weights: Annotated[
         str | None, typer.Option(metavar="FILE", help="Where to begin; default: as rewrite's.")
@@ -87,7 +72,7 @@ def tune(
     from distsim.rewriting.weights import Weights
 
     settings = TuneOptions(
-        objective=objective.value, learner=learner.value, phi=phi, iterations=iterations, n=n,
+        objective=objective, learner=learner, phi=phi, iterations=iterations, n=n,
         penalty=penalty,
         without=tuple(one for one in (without or "").split(",") if one), seed=seed,
     )  # fmt: skip
@@ -107,11 +92,11 @@ def tune(
         tuned = tune(rewriter, examples, settings, jobs=jobs, progress=bar, say=say)
     best = max(one.score for one in tuned.rounds)
     notes = (
-        f"tuned for {objective.value}{f' at {phi:g}' if objective is Objective.PRECIS else ''} on "
+        f"tuned for {objective}{f' at {phi:g}' if objective == 'precis' else ''} on "
         f"{len(examples):,} sentences of {Path(source).name} with {len(people)} references each: "
         f"{100 * best:.2f}",
         f"grammar {rewriter.grammar.index.artifact.checksum[:12]}, language model {model.name}",
-        f"learner {learner.value}, span {span}, pops {pops}, rules {rules}, n {n}, seed {seed}"
+        f"learner {learner}, span {span}, pops {pops}, rules {rules}, n {n}, seed {seed}"
         + (f", without {without}" if without else "") + (", with trees" if parsed else "")
         + (f", length {length:g}" if length is not None else ""),
     )  # fmt: skip

@@ -12,12 +12,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol
 
+from distsim.choices import OnError
 from distsim.cluster.files import attempt_name, replacing
 from distsim.corpus.annotating import Annotator, annotate
 from distsim.corpus.sources import STANDARD_INPUT, find_sources
 from distsim.errors import ArtifactError, InputError
 from distsim.grammar.alignment import RuleAligner
-from distsim.grammar.faulty_lines import OnError
 from distsim.grammar.score_file import score_grammar
 from distsim.grammar.scoring import RuleScorer, ScoreOptions
 from distsim.grammar.training import TrainingOptions, trained

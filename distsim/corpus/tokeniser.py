@@ -2,16 +2,16 @@
 
 import re
 from functools import cache
-from typing import Literal, NamedTuple, get_args
+from typing import NamedTuple, get_args
 
 import numpy as np
 
+from distsim.choices import TextFormat
 from distsim.corpus.characters import running_text_classes, white_space_classes
 from distsim.kernels import text as kernel
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import hash_pieces
 
-TextFormat = Literal["lines", "text"]
 TEXT_FORMATS: tuple[str, ...] = get_args(TextFormat)
 
 # Words whose period is theirs and ends no sentence, as they are written in running text.

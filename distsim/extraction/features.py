@@ -4,10 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from distsim.choices import LexicalNames as Names
 from distsim.errors import ParameterError
 from distsim.extraction.linked_text import LinkedText
 from distsim.extraction.margins import RuleChunk
-from distsim.extraction.options import ExtractOptions, Names
+from distsim.extraction.options import ExtractOptions
 from distsim.kernels.compiled import frozen
 from distsim.kernels.rule_text import BITEXTS, LEX_EF, LEX_FE, rule_features
 

@@ -1,17 +1,13 @@
 """What is extracted: presets and the limits that they set."""
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 
+from distsim.choices import Chains, Labels, Unlabelled
 from distsim.errors import ParameterError
 from distsim.kernels import extraction as kernels
-
-Labels = Literal["none", "thesis", "thrax", "slashes", "every"]
-Unlabelled = Literal["keep", "drop-gappy", "drop"]
-Chains = Literal["top", "bottom", "all"]
-Names = Literal["plain", "ppdb"]
 
 _LABELS: dict[str, int] = {
     "none": kernels.X_ONLY,

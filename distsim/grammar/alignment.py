@@ -1,10 +1,11 @@
 """Rules without word alignment -> links: gaps by index, like words, the rest learnt."""
 
-from typing import Literal, NamedTuple, get_args
+from typing import NamedTuple, get_args
 
 import numpy as np
 
 from distsim.bitext.link_model import LinkModel
+from distsim.choices import Align
 from distsim.corpus.escapes import unescape
 from distsim.corpus.vocabulary import hash_blob
 from distsim.errors import ParameterError
@@ -13,7 +14,6 @@ from distsim.grammar.tokens import BlockWords, distinct_words
 from distsim.kernels import evidence as kernel
 from distsim.kernels.compiled import frozen
 
-Align = Literal["missing", "all", "none"]
 ALIGN: tuple[str, ...] = get_args(Align)
 
 SHORTEST_PREFIX = 4

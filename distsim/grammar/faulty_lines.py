@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, get_args
+from typing import get_args
 
+from distsim.choices import OnError
 from distsim.corpus.sources import file_label
 from distsim.errors import InputError, ParameterError
 
-OnError = Literal["stop", "keep", "drop"]
 ON_ERROR: tuple[str, ...] = get_args(OnError)
 
 _SHOWN_FAULTS = 10

@@ -10,10 +10,11 @@ are one side, so what sums to more than 1 over it is scaled to 1.
 """
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 
+from distsim.choices import Columns as Kind
 from distsim.errors import ParameterError
 from distsim.grammar.translations import (
     E_GIVEN_F,
@@ -24,7 +25,6 @@ from distsim.grammar.translations import (
     LHS_GIVEN_F,
 )
 
-Kind = Literal["joint", "conditional"]
 KINDS: tuple[str, ...] = get_args(Kind)
 
 _SLACK = 0.01  # so far from 1 a sum may be

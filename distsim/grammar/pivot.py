@@ -6,7 +6,8 @@ rules are arrays; pairs are made, summed and written for some source sides at a 
 
 from pathlib import Path
 
-from distsim.grammar.faulty_lines import FaultyLines, OnError
+from distsim.choices import OnError
+from distsim.grammar.faulty_lines import FaultyLines
 from distsim.grammar.paired_rules import paired_rules
 from distsim.grammar.pairing import Pairing
 from distsim.grammar.pivot_options import PivotOptions, PivotReport

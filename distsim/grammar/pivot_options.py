@@ -2,16 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import get_args
 
+from distsim.choices import Columns as Kind
+from distsim.choices import Identities, LabelFree, RarityRule, Scale
 from distsim.errors import ParameterError
 from distsim.grammar.faulty_lines import FaultyLines
-from distsim.grammar.margins import KINDS, Kind
-from distsim.grammar.translations import COLUMNS, SCALES, Scale
-
-Identities = Literal["mark", "drop"]
-RarityRule = Literal["minimum", "added"]
-LabelFree = Literal["all", "same-label"]
+from distsim.grammar.margins import KINDS
+from distsim.grammar.translations import COLUMNS, SCALES
 
 
 @dataclass(frozen=True, kw_only=True)

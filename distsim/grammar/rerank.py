@@ -9,12 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from distsim.choices import OnError
 from distsim.corpus.lines import read_line_blocks
 from distsim.corpus.sources import spooled
 from distsim.errors import ParameterError
 from distsim.grammar.block import RuleBlock, parse_block
 from distsim.grammar.external_sort import RUN_BYTES, sorted_records
-from distsim.grammar.faulty_lines import FaultyLines, OnError
+from distsim.grammar.faulty_lines import FaultyLines
 from distsim.grammar.fields import LineFaultError, split_fields, with_line_end
 from distsim.grammar.formats import find_format
 from distsim.grammar.formats.layout import GrammarFormat

@@ -8,12 +8,13 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
+from distsim.choices import OnError
 from distsim.corpus.lines import LineBlock, read_line_blocks
 from distsim.corpus.sources import spooled
 from distsim.grammar.alignment import RuleAligner
 from distsim.grammar.block import RuleBlock, parse_block
 from distsim.grammar.decomposition import span_text
-from distsim.grammar.faulty_lines import FaultyLines, OnError
+from distsim.grammar.faulty_lines import FaultyLines
 from distsim.grammar.formats import find_format
 from distsim.grammar.score_report import ScoredBlock, ScoreReport
 from distsim.grammar.scoring import OUTCOMES, BlockScores, RuleScorer

@@ -4,10 +4,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import nan
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
+from distsim.choices import Identical
 from distsim.comparison import EstimatedCosine, ExactCosine, StoredCosine
 from distsim.corpus.escapes import unescape
 from distsim.corpus.lines import LineBlock
@@ -29,12 +30,10 @@ from distsim.opposites.opposites import Opposites
 from distsim.signatures.estimates import Estimator, checked_estimate
 from distsim.signatures.table import SignatureTable
 
-Names = Literal["distsim", "ppdb"]
 NAMES: dict[str, tuple[str, str]] = {
     "distsim": ("sim_ngram", "sim_syn"),
     "ppdb": ("GoogleNgramSim", "AGigaSim"),  # as in the releases of PPDB
 }
-Identical = Literal["one", "skip"]
 
 # What became of a phrase pair.
 SCORED, IDENTICAL, SKIPPED, NOT_IN_TABLE, TOO_WEAK, DROPPED, COMPOSED = range(7)

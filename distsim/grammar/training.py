@@ -3,19 +3,18 @@
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 
 from distsim.bitext.link_model import LinkModel
+from distsim.choices import Aligner
 from distsim.corpus.lines import LineBlock, read_line_blocks
 from distsim.errors import ParameterError
 from distsim.grammar.alignment import RuleAligner, TrainingSample
 from distsim.grammar.block import RuleBlock, parse_block
 from distsim.grammar.formats import find_format
 from distsim.parallel import ordered_map
-
-Aligner = Literal["learnt", "evidence"]
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from distsim.choices import Scale
 from distsim.corpus.lines import read_line_blocks
 from distsim.corpus.vocabulary import HashNumbering
 from distsim.grammar.block import RuleBlock, parse_block
@@ -24,7 +25,6 @@ from distsim.kernels.phrase_pairs import hash_symbols
 from distsim.parallel import Progress
 from distsim.storage import scratch_folder
 
-Scale = Literal["probability", "negative-log", "log", "negative-log10", "log10"]
 SCALES: tuple[str, ...] = get_args(Scale)
 
 E_GIVEN_F_LHS, F_GIVEN_E_LHS = "p(e|f,LHS)", "p(f|e,LHS)"

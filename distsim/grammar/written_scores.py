@@ -2,17 +2,17 @@
 
 import math
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 
+from distsim.choices import FeatureStyle
 from distsim.errors import ParameterError
 from distsim.grammar.block import RuleBlock
 from distsim.grammar.formats.layout import GrammarFormat
 from distsim.grammar.scoring import BlockScores
 from distsim.kernels import rules as kernel
 
-FeatureStyle = Literal["auto", "named", "bare"]
 FEATURE_STYLES: tuple[str, ...] = get_args(FeatureStyle)
 NOT_AVAILABLE = "NA"
 DECIMALS = 5

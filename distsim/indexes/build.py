@@ -4,12 +4,13 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 from warnings import warn
 
 import numpy as np
 
 from distsim import storage
+from distsim.choices import Dedup, TextFormat
 from distsim.corpus.blocks import Block, read_blocks
 from distsim.corpus.known_texts import (
     Grown,
@@ -23,7 +24,7 @@ from distsim.corpus.known_texts import (
 from distsim.corpus.near_duplicates import NearDuplicates
 from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.sources import Source, find_sources, require_readable, spooled_sources
-from distsim.corpus.tokeniser import TEXT_FORMATS, Cut, TextFormat, cut, doubted_format
+from distsim.corpus.tokeniser import TEXT_FORMATS, Cut, cut, doubted_format
 from distsim.corpus.vocabulary import (
     DROPPED,
     HashNumbering,
@@ -40,7 +41,6 @@ from distsim.kernels.text import hash_lines, lay_sentences
 from distsim.parallel import Progress, no_progress, ordered_map
 from distsim.storage import checksum_of_settings
 
-Dedup = Literal["off", "exact", "near"]
 DEDUPS: tuple[str, ...] = get_args(Dedup)
 DEFAULT_SHARD_TOKENS = 128_000_000
 

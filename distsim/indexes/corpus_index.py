@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeVar, overload
+from typing import Any, NamedTuple, TypeVar, get_args, overload
 from warnings import warn
 
 import numpy as np
 
 from distsim import storage
+from distsim.choices import Order
 from distsim.corpus.vocabulary import Vocabulary
 from distsim.doors import (
     AnyPath,
@@ -36,8 +37,7 @@ from distsim.kernels.text import render_phrases
 from distsim.parallel import Progress, no_progress
 from distsim.results import Results
 
-Order = Literal["corpus", "left", "right"]
-ORDERS: tuple[str, ...] = ("corpus", "left", "right")
+ORDERS: tuple[str, ...] = get_args(Order)
 _CACHED_WORDS = 1 << 17
 _LONGEST, _WIDEST = 255, 1 << 20
 T = TypeVar("T")

@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 
 from distsim import storage
+from distsim.choices import OnError
 from distsim.corpus.lines import read_line_blocks
 from distsim.corpus.vocabulary import HashNumbering, VocabularyBuilder
 from distsim.errors import InputError, ParameterError
 from distsim.grammar.block import RuleBlock, parse_block
-from distsim.grammar.faulty_lines import FaultyLines, OnError
+from distsim.grammar.faulty_lines import FaultyLines
 from distsim.grammar.formats import find_format
 from distsim.grammar.formats.rules import Features
 from distsim.grammar.rerank import PPDB_COST

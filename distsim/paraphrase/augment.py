@@ -8,13 +8,15 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, NamedTuple, get_args
+from typing import NamedTuple, get_args
 
+from distsim.choices import AddedScores as Features
+from distsim.choices import Aggregation, OnError
 from distsim.corpus.lines import read_lines
 from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.sources import spooled
 from distsim.errors import InputError, ParameterError
-from distsim.grammar.faulty_lines import FaultyLines, OnError
+from distsim.grammar.faulty_lines import FaultyLines
 from distsim.grammar.fields import LineFaultError
 from distsim.grammar.formats.phrase_table import PHRASE_TABLE, PhraseTableEntry
 from distsim.parallel import Progress, no_progress
@@ -22,9 +24,7 @@ from distsim.paraphrase.records import ParaphraseFile, read_paraphrases
 from distsim.paraphrase.unknown import lookup_form
 from distsim.storage.files import STANDARD_OUTPUT, LineWriter, open_output
 
-Aggregation = Literal["none", "best", "add", "average", "update"]
 AGGREGATIONS: tuple[str, ...] = get_args(Aggregation)
-Features = Literal["one", "two"]
 FEATURES: tuple[str, ...] = get_args(Features)
 
 _REPORT_LINES = 1 << 16

@@ -1,15 +1,15 @@
 """The settings of the paraphraser: the paper's parameters, and what tames it."""
 
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
+from distsim.choices import Entailment
 from distsim.contexts.weights import Weighting
 from distsim.errors import ParameterError
 
 LONGEST_PHRASE = 6
 WIDEST = 20
 
-Entailment = Literal["off", "contained", "containing", "both"]
 ENTAILMENTS: tuple[str, ...] = get_args(Entailment)
 
 

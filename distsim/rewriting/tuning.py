@@ -9,12 +9,13 @@ is raised; it looks at the best of a list alone, not at how its bad ones are ord
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 import numpy as np
 from scipy.optimize import minimize
 from threadpoolctl import threadpool_limits
 
+from distsim.choices import Learner, Objective
 from distsim.errors import ParameterError
 from distsim.evaluation.rewriting_scores import PRECIS_LAMBDA, Bleu, Precis, Sari
 from distsim.parallel import Progress, no_progress, ordered_map
@@ -22,8 +23,8 @@ from distsim.rewriting import features
 from distsim.rewriting.rewriter import Rewriter, Rewriting
 from distsim.rewriting.weights import Weights
 
-OBJECTIVES = ("sari", "bleu", "precis")
-LEARNERS = ("expected", "pro")
+OBJECTIVES: tuple[str, ...] = get_args(Objective)
+LEARNERS: tuple[str, ...] = get_args(Learner)
 _LEAST_LM = 1e-2
 _DRAWN = 2000  # pairs of a sentence, of which
 _KEPT = 50  # those that differ most are learnt from

@@ -18,12 +18,12 @@ from distsim.errors import ArtifactError, ParameterError
 from distsim.indexes.corpus_index import CorpusIndex, signatures_inside
 from distsim.nearest import NeighbourSearch, usual_strength
 from distsim.server.completion import Completer
-from distsim.server.rule_book import RuleBook, open_rules
 from distsim.signatures.table import SignatureTable
 from distsim.storage.manifest import MANIFEST
 
 if TYPE_CHECKING:  # else imported when they are first asked for: a server starts sooner
     from distsim.paraphrase.paraphraser import Paraphraser
+    from distsim.server.rule_book import RuleBook
     from distsim.substitution.substituter import Substituter
 
 T = TypeVar("T")
@@ -79,7 +79,7 @@ class Opened:
         ArtifactError: an artifact is not there or damaged.
     """
 
-    def __init__(self, places: Places, rules: RuleBook | None = None) -> None:
+    def __init__(self, places: Places, rules: "RuleBook | None" = None) -> None:
         self.places = places
         self.index = CorpusIndex.open(places.index)
         self.tables: dict[str, SignatureTable] = {}
@@ -103,7 +103,11 @@ class Opened:
                 "The signatures are older than the text: counts, concordances and contexts know "
                 "all of it, neighbours what was there when it was signed."
             )
-        self.rules = rules or (open_rules(places.grammar) if places.grammar else None)
+        self.rules = rules
+        if rules is None and places.grammar:
+            from distsim.server.rule_book import open_rules
+
+            self.rules = open_rules(places.grammar)
 
     def table(self, name: str = MAIN) -> SignatureTable:
         """Return a table.

@@ -2,14 +2,15 @@
 
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from distsim.choices import Order
 from distsim.comparison import Similarity, reason_without_signature
 from distsim.contexts.contrast import ContrastedContext, contrast
 from distsim.contexts.ngram import phrase_contexts
 from distsim.errors import DistsimError, ParameterError
-from distsim.indexes.corpus_index import Order
 from distsim.indexes.indexed_text import GAP
 from distsim.pictures.phrase_map import lay_out
 from distsim.server.answers import (
@@ -44,9 +45,11 @@ from distsim.server.answers import (
 from distsim.server.limits import LIMITS, shortened
 from distsim.server.opened import MAIN, SYNTAX, NotThereError, Opened
 from distsim.server.passages import passage as passage_at
-from distsim.server.rule_book import BookRule, parts_of
 from distsim.server.suggestions import suggestions
 from distsim.signatures.estimates import Estimator
+
+if TYPE_CHECKING:  # else imported where rules are asked for
+    from distsim.server.rule_book import BookRule
 
 
 def about(opened: Opened) -> About:
@@ -328,7 +331,9 @@ def _keeps_less_than_vectors(opened: Opened) -> bool:
     return learnt and opened.estimated(MAIN).estimate == "bits"
 
 
-def _rule(opened: Opened, rank: int, rule: BookRule) -> RuleShown:
+def _rule(opened: Opened, rank: int, rule: "BookRule") -> RuleShown:
+    from distsim.server.rule_book import parts_of
+
     parts: list[RulePart] = []
     asked = parts_of(rule)
     values: list[float | None] = [None] * len(asked)

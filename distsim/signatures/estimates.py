@@ -12,10 +12,11 @@ variable cut at 0.
 import math
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
+from distsim.choices import EstimateName
 from distsim.errors import ParameterError
 from distsim.indexes import hamming
 from distsim.kernels.compiled import frozen
@@ -24,7 +25,6 @@ from distsim.kernels.restoring import restore_rows, restored_cosines
 if TYPE_CHECKING:
     from distsim.signatures.table import SignatureTable
 
-EstimateName = Literal["bits", "asymmetric", "restored"]
 ESTIMATES: tuple[str, ...] = get_args(EstimateName)
 CORRELATION = 0.3  # of a phrase's own vector with its words', about; errors hardly depend on it
 _ROUNDING = 1e-6  # of the dot product of two float32 vectors of length 1

@@ -15,12 +15,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from distsim import storage
+from distsim.choices import TextFormat
 from distsim.contexts.features import ContextCounts, FeatureSpace
 from distsim.contexts.selection import Selection
 from distsim.contexts.sources.source import Lesson, Model, Part, PhraseBatch, Work, narrowed
 from distsim.contexts.weights import Weighting
 from distsim.corpus.normaliser import Normaliser
-from distsim.corpus.tokeniser import TextFormat
 from distsim.errors import ArtifactError, ParameterError
 from distsim.indexes.build import WordsChecksum
 from distsim.kernels.compiled import frozen

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
+from distsim.choices import TextFormat
 from distsim.contexts.features import ContextCounts, FeatureSpace
 from distsim.contexts.ngram import NgramModel
 from distsim.contexts.phrase_store import DEFAULT_MEMORY, CountedPhrases
@@ -21,7 +22,6 @@ from distsim.contexts.syntax.model import SyntaxModel
 from distsim.contexts.vectors import VectorModel
 from distsim.contexts.weights import Weighting
 from distsim.corpus.normaliser import Normaliser
-from distsim.corpus.tokeniser import TextFormat
 from distsim.kernels.compiled import frozen
 from distsim.kernels.text import render_phrases
 from distsim.parallel import Progress, no_progress, ordered_map

@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from distsim.choices import TextFormat
 from distsim.contexts.selection import Selection
 from distsim.contexts.sources.source import BATCH_PHRASES, Lesson, Model, Part, PhraseBatch, Work
 from distsim.contexts.vectors import VectorModel, dimension_counts, dimension_space, no_counts
 from distsim.contexts.weights import Weighting
 from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.query import split_phrase
-from distsim.corpus.tokeniser import TextFormat
 from distsim.corpus.vectors import WordVectors, read_counted_phrases, read_counts, read_vectors
 from distsim.corpus.vocabulary import hash_blob
 from distsim.errors import ParameterError

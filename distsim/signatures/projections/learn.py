@@ -12,12 +12,12 @@ quantisation (ITQ), which turns the frequent words' vectors towards the corners 
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
-from scipy import sparse
 
 from distsim import storage
+from distsim.choices import Rotation
 from distsim.errors import ParameterError
 from distsim.parallel import Progress, no_progress
 from distsim.signatures.projections.singular import (
@@ -27,8 +27,10 @@ from distsim.signatures.projections.singular import (
     times,
 )
 
-Rotation = Literal["random", "itq"]
-ROTATIONS: tuple[str, ...] = ("random", "itq")
+if TYPE_CHECKING:  # else imported where it is needed: every command starts sooner
+    from scipy import sparse
+
+ROTATIONS: tuple[str, ...] = get_args(Rotation)
 ITQ_ROWS = 8192
 _HIGHEST_FLOOR = 0.9  # of the first singular value: something is always kept
 _STEPS = 4096.0  # vectors are multiples of 2^-12: see kernels.projection
@@ -168,8 +170,10 @@ def write_projection(
     writer.parameters = {**parameters, "largest": float(np.abs(rounded).max())}
 
 
-def _matrix(rows: Iterable[WordRows], n_features: int, most: int) -> sparse.csr_matrix:
+def _matrix(rows: Iterable[WordRows], n_features: int, most: int) -> "sparse.csr_matrix":
     """Return the weights of the `most` strongest rows, float32, rows by strength, then hash."""
+    from scipy import sparse
+
     parts = [sparse.csr_matrix((0, n_features), dtype=np.float32)]
     hashes, strengths = [np.empty(0, np.uint64)], [np.empty(0, np.int64)]
     for batch in rows:

@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from distsim import storage
 from distsim.parallel import Progress, no_progress
@@ -73,6 +72,8 @@ def learn_rotation(
 
 def _dense(rows: Iterable[WordRows], n_features: int, most: int) -> np.ndarray:
     """Return the first `most` rows, float32[n, n_features]."""
+    from scipy import sparse  # a slow import, which only learning needs
+
     blocks, n = [np.empty((0, n_features), np.float32)], 0
     for batch in rows:
         values = (batch.weights.astype(np.float32), batch.columns, batch.starts)

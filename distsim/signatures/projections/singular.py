@@ -7,13 +7,16 @@ give the same bits whatever `jobs` is, and waiting threads burn no time on a bus
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
 
 from distsim.kernels.compiled import frozen
 from distsim.kernels.sparse import multiply
 from distsim.parallel import Progress, no_progress, ordered_map
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 _OVERSAMPLED = 30
 _ITQ_ROUNDS = 15
@@ -29,7 +32,7 @@ def one_thread_each() -> AbstractContextManager[object]:
     return limits
 
 
-def times(matrix: sparse.csr_matrix, dense: np.ndarray, jobs: int | None) -> np.ndarray:
+def times(matrix: "sparse.csr_matrix", dense: np.ndarray, jobs: int | None) -> np.ndarray:
     """Return matrix @ dense, float32; each row is summed in the order of its columns."""
     out = np.empty((matrix.shape[0], dense.shape[1]), np.float32)
     arrays = (frozen(matrix.indptr.astype(np.int64)), frozen(matrix.indices), frozen(matrix.data))
@@ -39,7 +42,7 @@ def times(matrix: sparse.csr_matrix, dense: np.ndarray, jobs: int | None) -> np.
 
 
 def right_singular(
-    matrix: sparse.csr_matrix,
+    matrix: "sparse.csr_matrix",
     rank: int,
     iterations: int,
     seed: int,

@@ -1,0 +1,51 @@
+"""The words that an argument may be, where there are few: one list for the library and its flags.
+
+Imports nothing of ours, so that `distsim --help` need not import the library to name them.
+"""
+
+from typing import Literal
+
+# Corpora and their lines.
+TextFormat = Literal["lines", "text"]
+Dedup = Literal["off", "exact", "near"]
+Order = Literal["corpus", "left", "right"]
+Tool = Literal["stanza", "spacy"]
+
+# Signatures and what they are compared by.
+Model = Literal["ngram", "syntax"]
+SignPreset = Literal["learnt", "thesis"]
+Rotation = Literal["random", "itq"]
+EstimateName = Literal["bits", "asymmetric", "restored"]
+ExportFormat = Literal["w2v", "w2v-bin", "parquet", "csv", "graphml"]
+
+# Bitexts and the rules made of them.
+PairDedup = Literal["off", "exact"]
+Symmetrisation = Literal["grow-diag-final-and", "intersection"]
+ExtractPreset = Literal["phrases", "hiero", "samt", "ppdb"]
+Labels = Literal["none", "thesis", "thrax", "slashes", "every"]
+Unlabelled = Literal["keep", "drop-gappy", "drop"]
+Chains = Literal["top", "bottom", "all"]
+LexicalNames = Literal["plain", "ppdb"]
+
+# Grammars.
+OnError = Literal["stop", "keep", "drop"]
+Align = Literal["missing", "all", "none"]
+Aligner = Literal["learnt", "evidence"]
+ScoreNames = Literal["distsim", "ppdb"]
+FeatureStyle = Literal["auto", "named", "bare"]
+Identical = Literal["one", "skip"]
+Scale = Literal["probability", "negative-log", "log", "negative-log10", "log10"]
+Columns = Literal["joint", "conditional"]
+Identities = Literal["mark", "drop"]
+RarityRule = Literal["minimum", "added"]
+LabelFree = Literal["all", "same-label"]
+Aggregation = Literal["none", "best", "add", "average", "update"]
+AddedScores = Literal["one", "two"]
+
+# Paraphrases.
+ParaphrasePreset = Literal["default", "thorough", "marton"]
+Entailment = Literal["off", "contained", "containing", "both"]
+
+# Weights of a rewriter.
+Objective = Literal["sari", "bleu", "precis"]
+Learner = Literal["expected", "pro"]
