@@ -6,12 +6,15 @@ A server of its own on a free port. Start: until the first answer of /api/v1/hea
 the whole page of phrases drawn from the table by frequency, each asked for the first time, then
 again; without paraphrases, which arrive later. Counts: as many as eight connections get answered,
 then 100 a second for the latency at half of 200. Memory: RssAnon, what is not the artifacts' maps;
-last after paraphrases, a comparison and substitutes were asked for. CPU is that of the server's
-process. Against nobody: the others' servers (docs/guides/serve.md) are no programs that run here.
+last after paraphrases, a comparison, substitutes and every weighting were asked for. CPU is that of
+the server's process, of pages also each one's: on a busy machine the clock tells of the others.
+Every count is compared with the library's own. Against nobody: the others' servers
+(docs/guides/serve.md) are no programs that run here.
 """
 
 import argparse
 import asyncio
+import json
 import os
 import subprocess
 import sys
@@ -22,7 +25,8 @@ from urllib.parse import quote, urlsplit
 
 import numpy as np
 
-from distsim import SignatureTable
+from distsim import CorpusIndex, SignatureTable
+from distsim.contexts.weights import SCHEMES
 
 COUNTED = "/api/v1/count?phrase="
 CLIENTS, HALF_RATE, HALF_SECONDS = 8, 100, 10
@@ -34,6 +38,7 @@ class Client:
     def __init__(self, port: int) -> None:
         self._port = port
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+        self.answer = b""
 
     async def get(self, path: str) -> float:
         """Return the seconds that an answer took."""
@@ -48,7 +53,8 @@ class Client:
             for line in head.split(b"\r\n")
             if line.lower().startswith(b"content-length")
         )
-        await reader.readexactly(length)
+        body = await reader.readexactly(length)
+        self.answer = body
         if not head.startswith(b"HTTP/1.1 200"):
             raise SystemExit(f"{path}: {head.splitlines()[0].decode()}")
         return time.perf_counter() - began
@@ -59,31 +65,45 @@ def cpu_seconds(process: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def fine_seconds(process: int) -> float:
+    """Return the CPU seconds of all threads that live, by the nanosecond."""
+    tasks = Path(f"/proc/{process}/task").iterdir()
+    return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e9
+
+
 def anonymous_mb(process: int) -> int:
     status = Path(f"/proc/{process}/status").read_text().splitlines()
     return next(int(line.split()[1]) // 1024 for line in status if line.startswith("RssAnon"))
 
 
-def told(name: str, seconds: list[float], cpu: float) -> None:
+def told(name: str, seconds: list[float], note: str = "") -> None:
     values = 1000 * np.array(seconds)
     p50, p95, p99 = np.percentile(values, [50, 95, 99])
     print(
-        f"{name:<34} {values.size:6} median {p50:7.1f} ms, 95th {p95:7.1f}, 99th {p99:7.1f}; "
-        f"CPU {1000 * cpu / values.size:6.2f} ms each",
+        f"{name:<38} {values.size:6} median {p50:7.1f} ms, 95th {p95:7.1f}, 99th {p99:7.1f}{note}",
         flush=True,
     )
 
 
-async def measure(port: int, process: int, phrases: list[str], seconds: float) -> None:
+async def measure(
+    port: int, process: int, phrases: list[str], seconds: float, index: CorpusIndex
+) -> None:
     async def timed(name: str, work: Callable[[], Awaitable[list[float]]]) -> None:
-        before = cpu_seconds(process)
+        before = fine_seconds(process)
         found = await work()
-        told(name, found, cpu_seconds(process) - before)
+        cpu = 1000 * (fine_seconds(process) - before) / len(found)
+        told(name, found, f"; CPU {cpu:6.2f} ms each")
 
     client = Client(port)
 
-    async def each(prefix: str) -> list[float]:
-        return [await client.get(prefix + quote(phrase)) for phrase in phrases]
+    async def pages(name: str) -> None:
+        clock, cpu = [], []
+        for phrase in phrases:
+            before = fine_seconds(process)
+            clock.append(await client.get("/?q=" + quote(phrase)))
+            cpu.append(fine_seconds(process) - before)
+        told(name, clock)
+        told(f"{name}, CPU", cpu)
 
     async def flat_out() -> list[float]:
         end = time.perf_counter() + seconds
@@ -120,9 +140,19 @@ async def measure(port: int, process: int, phrases: list[str], seconds: float) -
             *(ask(began + i / HALF_RATE, phrases[i % len(phrases)]) for i in range(n))
         )
 
+    while True:
+        await client.get("/api/v1/health")
+        if json.loads(client.answer)["ready"]:
+            break
+    await pages("page of a new phrase")
+    await pages("page of a phrase seen before")
+    alike = 0
+    for phrase, count in zip(phrases, index.count(phrases).tolist(), strict=True):
+        await client.get(COUNTED + quote(phrase))
+        alike += json.loads(client.answer)["rows"][0]["count"] == count
+    print(f"counts as the library has them: {alike} of {len(phrases)}"
+          + ("" if alike == len(phrases) else " MISSED"))  # fmt: skip
     for name, work in (
-        ("page of a new phrase", lambda: each("/?q=")),
-        ("page of a phrase seen before", lambda: each("/?q=")),
         ("counts, flat out", flat_out),
         (f"counts, {HALF_RATE} a second", at_half),
     ):
@@ -134,8 +164,13 @@ async def measure(port: int, process: int, phrases: list[str], seconds: float) -
         f"/sentence?s=he+saw+the+[{word}]+there",
     ):  # fmt: skip
         took = await Client(port).get(path)
-        print(f"{path.partition('?')[0]:<34} first {1000 * took:.0f} ms; memory beside the maps: "
+        print(f"{path.partition('?')[0]:<38} first {1000 * took:.0f} ms; memory beside the maps: "
               f"{anonymous_mb(process)} MB", flush=True)  # fmt: skip
+
+    for window in (1, 2, 3):
+        for weights in SCHEMES:
+            await Client(port).get(f"/panel/contexts?q={word}&window={window}&weights={weights}")
+    print(f"every weighting; memory beside the maps: {anonymous_mb(process)} MB")
 
 
 def main() -> None:
@@ -169,7 +204,8 @@ def main() -> None:
         asyncio.run(Client(port).get("/"))  # waits until what is made ready is
         took, memory = time.perf_counter() - began, anonymous_mb(server.pid)
         print(f"start page: {took:.1f} s, CPU {cpu_seconds(server.pid):.1f} s, {memory} MB")
-        asyncio.run(measure(port, server.pid, phrases[: given.phrases], given.seconds))
+        asyncio.run(measure(port, server.pid, phrases[: given.phrases], given.seconds,
+                            CorpusIndex.open(given.index)))  # fmt: skip
     finally:
         server.terminate()
         server.wait()
