@@ -220,6 +220,14 @@ class Answer(NamedTuple):
     nodes: list[Node]
 
 
+class _Edit(NamedTuple):
+    """A word that stays, by its place, or a deletion; its features; what it is punished with."""
+
+    what: Deletion | int
+    counted: dict[str, float]
+    penalty: float
+
+
 class _Problem:
     """A sentence with its rules and edits, ready to be searched."""
 
@@ -229,19 +237,20 @@ class _Problem:
         self._rewriter = rewriter
         self._grammar = grammar = rewriter.grammar
         self._options = options = rewriter.options
-        self._weights = weights = rewriter.weights
-        n = len(sentence)
-        self._span = span = min(options.span, n)
+        self._weights = rewriter.weights
+        self._span = min(options.span, len(sentence))
+        self._told: dict[int, Step] = {}
+        self._shapes: dict[int, tuple[int, tuple[int, ...]]] = {}
         codes = grammar.codes(sentence.tokens)
-        licences = self._licences(span)
+        self._licences_of = licences = self._licences(self._span)
         possible = licences.copy()
         if grammar.x >= 0:
             possible[:, :, grammar.x] = True
-        matches = grammar.matches(codes, possible, options.looked_at)
+        self._matches = grammar.matches(codes, possible, options.looked_at)
         if sentence.tree is None:
-            self._license_rules(matches, licences)
-        self._matches, self._licences_of = matches, licences
-        sources, groups = np.unique(matches[:, 2], return_inverse=True)
+            self._license_rules(self._matches, licences)
+        self._edits = self._edits_of(codes, label_at)
+        sources, groups = np.unique(self._matches[:, 2], return_inverse=True)
         rules, starts = grammar.rules_of(sources, options.looked_at)
         of_rule = np.repeat(sources, np.diff(starts))
         scores = rewriter._scores.fill(rules, of_rule)[rules]
@@ -249,74 +258,81 @@ class _Problem:
             scores = np.where(self._allowed(rules, of_rule), scores, -np.inf)
         places, group_starts = kernel.best_rules(frozen(starts), frozen(scores), options.rules)
         self._rules, self._sources = rules[places], of_rule[places]
-        targets, target_starts = grammar.targets_of(self._rules, self._sources)
-        labels = grammar.arrays.rule_labels[self._rules].astype(np.int64)
-        # Rule 0 is the glue; then those of the pack; then words that stay, and deletions.
-        n_symbols = len(grammar.words)
-        keep = tokens_of(options.keep)
-        avoid = tokens_of(options.avoid)
+        self._number_rules(scores[places])
+        self._place(groups, group_starts)
+
+    def _edits_of(self, codes: np.ndarray, label_at: int | None) -> list[_Edit]:
+        """Return the words that stay, one by one, and what may be deleted."""
+        sentence, options = self.sentence, self._options
+        keep, avoid = tokens_of(options.keep), tokens_of(options.avoid)
         plain = [token.lower() for token in sentence.tokens]
-        edits: list[tuple[Deletion | int, dict[str, float]]] = []
-        rarity = rewriter.model.rarity(sentence.plain)
-        penalties = []
+        edits = []
         for i, code in enumerate(codes.tolist()):
-            edits.append((i, {features.KEPT: 1.0} | ({features.UNKNOWN: 1.0} if code < 0 else {})))
-            penalties.append(-_AVOIDED if plain[i] in avoid else 0.0)
-        if options.deletes:
-            for one in sentence.deletions(span):
-                if keep.intersection(plain[one.start : one.stop]):
-                    continue
-                if label_at is not None and one.start <= label_at < one.stop:
-                    continue
-                words = one.stop - one.start
-                edits.append((one, {
-                    features.DELETED: float(words),
-                    features.DELETIONS: 1.0,
-                    features.DELETED_RARITY: float(rarity[one.start : one.stop].sum()),
-                    features.deleted(one.kind): 1.0,
-                }))  # fmt: skip
-                penalties.append(0.0)
-        self._edits = edits
-        self._told: dict[int, Step] = {}
-        self._shapes: dict[int, tuple[int, tuple[int, ...]]] = {}
-        first_edit = 1 + self._rules.size
-        self._first_edit = first_edit
-        edit_scores = [
-            sum(weights.get(name) * value for name, value in counted.items()) + penalty
-            for (_, counted), penalty in zip(edits, penalties, strict=True)
-        ]
-        stays = np.array([isinstance(edit, int) for edit, _ in edits])
-        edit_targets = n_symbols + np.arange(n)
+            counted = {features.KEPT: 1.0} | ({features.UNKNOWN: 1.0} if code < 0 else {})
+            edits.append(_Edit(i, counted, -_AVOIDED if plain[i] in avoid else 0.0))
+        if not options.deletes:
+            return edits
+        rarity = self._rewriter.model.rarity(sentence.plain)
+        for one in sentence.deletions(self._span):
+            if keep.intersection(plain[one.start : one.stop]):
+                continue
+            if label_at is not None and one.start <= label_at < one.stop:
+                continue
+            counted = {
+                features.DELETED: float(one.stop - one.start),
+                features.DELETIONS: 1.0,
+                features.DELETED_RARITY: float(rarity[one.start : one.stop].sum()),
+                features.deleted(one.kind): 1.0,
+            }
+            edits.append(_Edit(one, counted, 0.0))
+        return edits
+
+    def _number_rules(self, scores: np.ndarray) -> None:
+        """Number the glue, 0, the rules of the pack with these scores, and the edits."""
+        grammar, weights, edits = self._grammar, self._weights, self._edits
+        self._first_edit = 1 + self._rules.size
+        targets, target_starts = grammar.targets_of(self._rules, self._sources)
+        stays = np.array([isinstance(edit.what, int) for edit in edits])
+        edit_targets = len(grammar.words) + np.arange(len(self.sentence))
         edit_starts = np.cumsum(np.concatenate([[0], stays.astype(np.int64)]))
         self._targets = np.concatenate([[-1, -2], targets, edit_targets])
         self._target_starts = np.concatenate(
             [[0], 2 + target_starts, 2 + targets.size + edit_starts[1:]]
         )
+        labels = grammar.arrays.rule_labels[self._rules].astype(np.int64)
         self._labels = np.concatenate(
             [[-1], labels, np.full(len(edits), grammar.x if grammar.x >= 0 else _KEPT_LABEL)]
         ).astype(np.int64)
-        self._rule_scores = np.concatenate(
-            [[weights.get(features.GLUE)], scores[places], edit_scores]
-        )
+        edit_scores = [
+            sum(weights.get(name) * value for name, value in edit.counted.items()) + edit.penalty
+            for edit in edits
+        ]
+        self._rule_scores = np.concatenate([[weights.get(features.GLUE)], scores, edit_scores])
         self._words_of = np.zeros(self._labels.size)
         owner = np.repeat(np.arange(self._labels.size), np.diff(self._target_starts))
         np.add.at(self._words_of, owner, self._targets >= 0)
         self._rule_scores += weights.get(features.WORDS) * self._words_of
-        self._word_ids = np.concatenate([grammar.word_ids, rewriter.model.ids(sentence.plain)])
-        # Edits are groups of one rule each, that match where they stand.
+        self._word_ids = np.concatenate(
+            [grammar.word_ids, self._rewriter.model.ids(self.sentence.plain)]
+        )
+
+    def _place(self, groups: np.ndarray, group_starts: np.ndarray) -> None:
+        """Put matches and edits, which are groups of one rule each, in the order of the search."""
+        edits = self._edits
+        n_groups = group_starts.size - 1
         self._group_starts = np.concatenate(
-            [1 + group_starts, first_edit + 1 + np.arange(len(edits))]
+            [1 + group_starts, self._first_edit + 1 + np.arange(len(edits))]
         )
         rows = np.full((len(edits), 7), -1, np.int64)
-        for row, (edit, _) in zip(rows, edits, strict=True):
-            if isinstance(edit, int):
-                row[:2] = edit, 1
+        for row, edit in zip(rows, edits, strict=True):
+            if isinstance(edit.what, int):
+                row[:2] = edit.what, 1
             else:
-                row[:2] = edit.start, edit.stop - edit.start
-        every = np.concatenate([matches, rows])
-        every_group = np.concatenate([groups, sources.size + np.arange(len(edits))])
+                row[:2] = edit.what.start, edit.what.stop - edit.what.start
+        every = np.concatenate([self._matches, rows])
+        every_group = np.concatenate([groups, n_groups + np.arange(len(edits))])
         gap_labels = np.concatenate(
-            [grammar.gap_labels[matches[:, 2]], np.full((len(edits), 2), -1)]
+            [self._grammar.gap_labels[self._matches[:, 2]], np.full((len(edits), 2), -1)]
         )
         order = np.lexsort((np.arange(len(every)), every[:, 0], every[:, 1]))
         self._every, self._every_group = every[order], every_group[order]
@@ -380,14 +396,14 @@ class _Problem:
     def _is_step(self, rule: int) -> bool:
         if rule < self._first_edit:
             return rule != kernel.GLUE_RULE
-        return isinstance(self._edits[rule - self._first_edit][0], Deletion)
+        return isinstance(self._edits[rule - self._first_edit].what, Deletion)
 
     def _shape(self, rule: int) -> tuple[int, tuple[int, ...]]:
         """Return (a rule's own tokens, those before each of its gaps; none before neighbours)."""
         if rule == kernel.GLUE_RULE:
             return 0, ()
         if rule >= self._first_edit:
-            edit = self._edits[rule - self._first_edit][0]
+            edit = self._edits[rule - self._first_edit].what
             return edit.stop - edit.start if isinstance(edit, Deletion) else 1, ()
         known = self._shapes.get(rule)
         if known is None:
@@ -420,7 +436,7 @@ class _Problem:
             if step is not None:
                 counted = step.features
             else:
-                edit, counted = self._edits[rule - self._first_edit]
+                edit, counted, _ = self._edits[rule - self._first_edit]
                 if isinstance(edit, Deletion):
                     before = " ".join(self.sentence.tokens[edit.start : edit.stop])
                     score = sum(weights.get(name) * value for name, value in counted.items())
