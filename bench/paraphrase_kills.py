@@ -10,6 +10,7 @@ many ended with the same bytes and how many of the kills left finished lines beh
 import argparse
 import random
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -46,7 +47,15 @@ def main() -> None:
     kills = with_lines = same = 0
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "unbroken"
-        common = ["distsim", "paraphrase", given.index, "--text", given.text]
+        common = [
+            sys.executable,
+            "-m",
+            "distsim.cli.start",
+            "paraphrase",
+            given.index,
+            "--text",
+            given.text,
+        ]
         common += ["--known", given.known, "-o"]
         subprocess.run([*common, out], check=True, capture_output=True)
         expected = out.read_bytes()

@@ -55,16 +55,19 @@ def whole_phrases(pairs, table, exact):
     return np.array([np.nan if v is None else v for v in values])
 
 
-def from_phrase_table(gold, table, folder, exact):
+def from_phrase_table(gold, table, folder, exact, data):
     """Return (lines, scores) of the paraphrases that a Moses table gives among judged phrases.
 
     p(e2|e1) = sum over f of p(e2|f) p(f|e1), as the table has them (scores 2 and 0).
     """
     from distsim.grammar.formats.phrase_table import read_entries
 
+    moses = data / "grammars/joshua.moses.fr-en.rules.1.gz"
+    if not moses.exists():
+        return [], []
     wanted = {phrase for pair in gold for phrase in pair[:2]}
     of_phrase = defaultdict(dict)
-    for _, _, entry in read_entries(SHARED / "grammars/joshua.moses.fr-en.rules.1.gz"):
+    for _, _, entry in read_entries(moses):
         english = entry.target.decode().lower()
         if english in wanted:
             of_phrase[english].setdefault(entry.source, entry.numbers())
@@ -108,6 +111,7 @@ def main():
     parser.add_argument("table")
     parser.add_argument("--grammar")
     parser.add_argument("--exact", metavar="INDEX")
+    parser.add_argument("--data", type=Path, default=SHARED)
     given = parser.parse_args()
     from distsim import CorpusIndex, ExactCosine, SignatureTable
     from distsim.grammar.formats.rules import Rule, gap_of
@@ -116,7 +120,7 @@ def main():
     table = SignatureTable.open(given.table)
     exact = ExactCosine(CorpusIndex.open(given.exact), table) if given.exact else None
     gold = []
-    judgements = SHARED / "gold-paraphrase-shared/judgements.tsv"
+    judgements = given.data / "gold-paraphrase-shared/judgements.tsv"
     for line in judgements.read_text(encoding="utf-8").splitlines():
         score, _, one, two, *_ = line.split("\t")
         gold.append((one, two, float(score)))
@@ -147,22 +151,25 @@ def main():
 
             grammar.write_bytes(b"".join(line for _, line in read_lines(given.grammar)))
         else:
-            samt = SHARED / "grammars/joshua.bn-en.samt.grammar.gz"
+            samt = given.data / "grammars/joshua.bn-en.samt.grammar.gz"
             pivot_grammar(samt, grammar, PivotOptions(features={"p(e|f)": "12", "p(f|e)": "10"}))
         rule_lines = grammar.read_text().splitlines(keepends=True)
         similar = scored(rule_lines, table, folder, exact)
         for label, lines, values in (
             ("Bengali-English", rule_lines, similar),
-            ("French-English", *from_phrase_table(gold, table, folder, exact)),
+            ("French-English", *from_phrase_table(gold, table, folder, exact, given.data)),
         ):
             best = {}
-            for line, value in zip(lines, values.tolist(), strict=True):
+            for line, value in zip(lines, np.asarray(values).tolist(), strict=True):
                 rule = Rule.parse(line.encode())
                 key = tuple(b" ".join(side).decode() for side in (rule.source, rule.target))
                 probability = -rule.features.number("p(e|f,LHS)")
                 if key not in best or probability > best[key][1]:
                     best[key] = value, probability
             met = [(one, *best[one, two], score) for one, two, score in gold if (one, two) in best]
+            if not met:
+                print(f"pivoted, {label}\tnone of the judged pairs")
+                continue
             phrases, similarities, probabilities, scores = map(list, zip(*met, strict=True))
             both = rankdata(np.nan_to_num(similarities, nan=0)) + rankdata(probabilities)
             for name, column in (

@@ -142,7 +142,7 @@ class Watch:
     def busiest(self, before):
         """Return the largest share of the CPU time that one thread used."""
         used = [ticks - before.get(thread, 0) for thread, ticks in self.threads.items()]
-        return max(used) / max(1, sum(used))
+        return max(used, default=0) / max(1, sum(used))
 
 
 def main():

@@ -56,6 +56,8 @@ def server(alice_index, tmp_path_factory):
     grammar.write_text(GRAMMAR, encoding="utf-8")
     with served(alice_index.path, "--grammar", grammar, "--no-log") as (address, _):
         with httpx.Client(timeout=WAIT) as client:  # what is compiled is compiled once
+            while not client.get(address + "/api/v1/health").json()["ready"]:
+                pass
             for view in VIEWS:
                 client.get(address + view)
         yield address

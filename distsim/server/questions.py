@@ -302,15 +302,19 @@ def _measures(opened: Opened, a: str, b: str, everything: bool) -> list[Measure]
     """Return what every measure that there is says of two phrases."""
     known: list[tuple[str, str, Callable[[], Similarity]]] = []
     if MAIN in opened.tables:
-        bits = opened.tables[MAIN].n_bits
+        bits, learnt = opened.tables[MAIN].n_bits, opened.tables[MAIN].fingerprint.is_learnt
         known.append(
-            ("table", f"estimated from {bits} bits and what else the table keeps",
+            ("table", "in the learnt space, " * learnt
+             + f"estimated from {bits} bits and what else the table keeps",
              lambda: opened.estimated(MAIN))
         )  # fmt: skip
         if everything and _keeps_less_than_vectors(opened):
             known.append(("vectors", "of the vectors that the bits are cut from", opened.learnt))
         if everything:
-            known.append(("exact", "of all weighted contexts, counted now", opened.exact))
+            known.append(
+                ("exact", "of the contexts themselves, counted now; words that are only alike "
+                 "count as different there", opened.exact)
+            )  # fmt: skip
     if SYNTAX in opened.tables:
         known.append(("syntax", "estimated from syntactic contexts",
                       lambda: opened.estimated(SYNTAX)))  # fmt: skip

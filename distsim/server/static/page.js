@@ -66,6 +66,13 @@ function prepare(within) {
       }
     });
   }
+  // Where a map is wider than the screen, the phrase itself is what is seen first.
+  for (const frame of within.querySelectorAll(".frame")) {
+    const focal = frame.querySelector("circle.p-warm");
+    if (!focal || frame.scrollWidth <= frame.clientWidth) continue;
+    const at = focal.getBoundingClientRect(), box = frame.getBoundingClientRect();
+    frame.scrollLeft += at.left + at.width / 2 - box.left - box.width / 2;
+  }
 }
 
 function later() {
