@@ -20,7 +20,7 @@ from prepare import REFERENCES, distsim
 from distsim.evaluation.rewritings import Evaluation, System, shortened, truncated
 
 PHI = 0.75
-TUNED, JUDGED = 30, 150
+TUNED, JUDGED = 30, 120
 LEAST, MOST = 0.5, 0.8
 COLUMNS = ("BLEU", "PRECIS", "chrF", "ratio", "kept")
 STEPS = (
