@@ -126,7 +126,7 @@ make-grammar of texts | en de signed.index | new.grammar
 paraphrase --text | signed.index unknown.txt known.txt | new.tsv
     paraphrase signed.index --text unknown.txt --known known.txt --sample 50 -o new.tsv -j 1
 rewrite | pack source x.index | new.tsv
-    rewrite pack source --index x.index --pops 5 -o new.tsv -j 1
+    rewrite pack source --index x.index --pops 5 -n 3 -o new.tsv -j 1
 tune | pack source people x.index | new.weights
     {tune} -o new.weights
     {tune} --objective bleu -o new.weights
@@ -224,7 +224,7 @@ def _write_texts(folder: Path) -> None:
     (folder / "names").write_text("".join(f"u{k}\t1\t{frequent[k]}\t.5\n" for k in range(90)))
     (folder / "known.txt").write_text("".join(f"{word}\n" for word in frequent[:100]))
     (folder / "unknown.txt").write_text(" ".join(frequent[95:106]) + "\n")
-    source = common.tokenised(english).split("\n")[:12]
+    source = common.tokenised(english).split("\n")[:6]
     (folder / "source").write_text("".join(f"{line}\n" for line in source))
     (folder / "people").write_text("".join(f"{line.replace('the ', 'a ')}\n" for line in source))
 
