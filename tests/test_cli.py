@@ -224,7 +224,7 @@ def test_a_closed_pipe_ends_quietly(index, tmp_path):
         (">&-", "index build CORPUS -o OUT", 0, "", "18 tokens"),
         ("2>&-", "count INDEX the", 0, "the\t4\n", ""),
         ("2>&-", "count nowhere the", 1, "", ""),
-        ("<&-", "count INDEX -i -", 1, "", "standard input: cannot be read"),
+        ("<&-", "count INDEX -i -", 1, "", "standard input: is closed: give it"),
         ("<&- >&- 2>&-", "index build CORPUS -o OUT", 0, "", ""),
         (">/dev/full", "count INDEX the", 1, "", "free some space"),
     ],
@@ -336,4 +336,22 @@ def test_ctrl_c_in_the_middle_of_a_build(tmp_path):
     err = process.stderr.read().decode()
     assert process.wait() == 130
     assert err.count("\n") == 1 and "interrupted" in err and "Traceback" not in err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("shell", "told"),
+    [
+        ('exec "$@" <&-', "distsim: standard input: is closed: give it something to read, or"),
+        ('ulimit -v 400000 && exec "$@"', "distsim: only 390 MB may be mapped (ulimit -v): allow"),
+        ('ulimit -v 400000 && exec "$@" 2>&-', ""),
+    ],
+)
+def test_what_a_shell_takes_away_is_told_in_a_sentence(tmp_path, shell, told):
+    command = ["sh", "-c", shell, "sh", sys.executable, "-m", "distsim.cli.start", "index"]
+    done = subprocess.run(
+        [*command, "build", "-", "-o", tmp_path / "x.index"], check=False, capture_output=True,
+        text=True, cwd=PROJECT,
+    )  # fmt: skip
+    assert done.returncode == 1 and done.stderr.startswith(told) and done.stderr.count("\n") <= 1
     assert list(tmp_path.iterdir()) == []

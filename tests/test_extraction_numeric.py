@@ -6,10 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from distsim.errors import ArtifactError
 from distsim.extraction.extract import write_rules
 from distsim.extraction.features import FeatureChoice
 from distsim.extraction.numeric import NumericRules
 from distsim.extraction.options import PRESETS
+from distsim.extraction.pivoting import pivot_rules
 from tests.extraction_texts import drawn_pair, linked_text, read_rules
 from tests.naive_extraction import canonical
 
@@ -51,3 +53,27 @@ def test_numbers_say_what_the_text_says(tmp_path, monkeypatch, min_count):
         assert np.exp([-values[name] for name in names]) == pytest.approx(found, abs=1e-5)
         first, last = rules.link_starts[n : n + 2]
         assert " ".join(f"{i}-{j}" for i, j in rules.links[first:last].tolist()) == links
+
+
+def test_changed_bytes_lead_nowhere(tmp_path):
+    """A kernel that follows a number out of its array ends the process, not the test."""
+    draw = random.Random(8)
+    options = replace(PRESETS["samt"], min_count=1)
+    text = linked_text([[drawn_pair(draw) for _ in range(12)]], options)
+    folder = tmp_path / "numbers"
+    write_rules(text, tmp_path / "text", options, FeatureChoice(), numeric=folder)
+    pivot_rules(folder, tmp_path / "out", jobs=1)
+    refused = 0
+    for file in sorted(folder.glob("*.bin")):
+        whole = file.read_bytes()
+        for at in range(0, len(whole), max(1, len(whole) // 12)):
+            changed = bytearray(whole)
+            changed[at] ^= draw.randrange(1, 256)
+            file.write_bytes(changed)
+            try:
+                pivot_rules(folder, tmp_path / "out", jobs=1)
+            except ArtifactError as error:
+                assert "its arrays contradict each other: restore it or" in str(error)
+                refused += 1
+        file.write_bytes(whole)
+    assert refused > 30

@@ -98,6 +98,31 @@ def test_the_index_gives_back_every_rule(tmp_path, quantise):
     )
 
 
+def test_changed_bytes_are_told_or_answered(tmp_path):
+    draw = random.Random(4)
+    lines = drawn_grammar(tmp_path / "grammar", n=60)
+    pack_grammar(tmp_path / "grammar", tmp_path / "packs", PackOptions(sizes=()))
+    sources = sorted({line.split(" ||| ")[1] for line in lines})[:5]
+    refused = 0
+    for file in sorted((tmp_path / "packs" / "index").glob("*.bin")):
+        whole = file.read_bytes()
+        for at in range(0, len(whole), max(1, len(whole) // 12)):
+            changed = bytearray(whole)
+            changed[at] ^= draw.randrange(1, 256)
+            file.write_bytes(changed)
+            try:
+                index = GrammarIndex.open(tmp_path / "packs")
+                for source in sources:
+                    index.rules(source, label="X")
+                    index.rules(source)
+                index.arrays()
+            except ArtifactError as error:
+                assert "restore it or" in str(error) or "damaged" in str(error)
+                refused += 1
+        file.write_bytes(whole)
+    assert refused > 30
+
+
 def test_packs_are_replaced_in_one_step_and_nothing_of_others_with_them(tmp_path, monkeypatch):
     grammar, packs = tmp_path / "grammar", tmp_path / "packs"
     drawn_grammar(grammar)

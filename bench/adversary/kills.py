@@ -346,6 +346,8 @@ class Killed:
                 self._broken(how, f"the old {output} is gone and the new one not there")
         for manifest in folder.rglob("manifest.json"):
             inside = manifest.parent.relative_to(folder)
+            if self._litter.search(f"{inside}/"):
+                continue  # a part of a run, which is no artifact yet
             if not any(part.startswith(".") for part in inside.parts):
                 faults = faults_of(manifest.parent)
                 if faults:
@@ -419,24 +421,24 @@ def kills(draw: random.Random, kills: int, only: list[str]) -> Outcome:
             place.mkdir()
             answer = scratch / "answer"
             work = partial(kill_command, place, materials, written, draw, times)
-            ended = forked(partial(_told, work, answer), patience=3600)
+            ended = forked(partial(told, work, answer), patience=3600)
             if ended.status:
                 total.broken.append(f"{name}: {ended.err.decode().strip().splitlines()[-1:]}")
                 print(f"  {total.broken[-1]}", flush=True)
                 continue
-            told = json.loads(answer.read_text())
-            counts = ", ".join(f"{what} {n}" for what, n in sorted(told["counts"].items()))
+            answered = json.loads(answer.read_text())
+            counts = ", ".join(f"{what} {n}" for what, n in sorted(answered["counts"].items()))
             print(f"  {name}: {counts}; {len(told['broken'])} broken; {ended.seconds:.0f} s",
                   flush=True)  # fmt: skip
-            total.counts.update(told["counts"])
-            total.broken += [f"{name}, {what}" for what in told["broken"]]
-            for what in told["broken"][:5]:
+            total.counts.update(answered["counts"])
+            total.broken += [f"{name}, {what}" for what in answered["broken"]]
+            for what in answered["broken"][:5]:
                 print(f"    {what}", flush=True)
             draw.random()
     return total
 
 
-def _told(work: Callable[[], Outcome], answer: Path) -> int:
+def told(work: Callable[[], Outcome], answer: Path) -> int:
     outcome = work()
     answer.write_text(json.dumps({"counts": outcome.counts, "broken": outcome.broken}))
     return 0

@@ -1,12 +1,24 @@
 """The program's first moment: an interrupt is obeyed while the modules are still imported."""
 
 import os
+import resource
 import signal
+import sys
+from contextlib import suppress
 from typing import Any, NoReturn
+
+LEAST_MEMORY = 1 << 30  # bytes that libraries map before anything of ours begins
 
 
 def main() -> None:
     """Run the program; see distsim.cli.main."""
+    allowed, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if allowed != resource.RLIM_INFINITY and allowed < LEAST_MEMORY:
+        # Below this the libraries end the process in words of their own, or by a signal.
+        message = f"only {allowed >> 20:,} MB may be mapped (ulimit -v): allow 2 GB or more"
+        with suppress(OSError):
+            os.write(2, f"distsim: {message}\n".encode())
+        sys.exit(1)
     before = {}
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):

@@ -1,5 +1,6 @@
 """Paths -> named byte streams: files and folders, plain or packed, and standard input."""
 
+import errno
 import io
 import os
 import stat
@@ -21,6 +22,7 @@ from distsim.errors import InputError
 
 STANDARD_INPUT = "-"
 _SPOOL_BYTES = 1 << 20
+_CLOSED = "is closed: give it something to read, or name a file"
 _unpack_limit = DEFAULT_UNPACK_LIMIT
 
 
@@ -93,7 +95,7 @@ def open_source(source: Source) -> Iterator[BinaryIO]:
         if source.path != STANDARD_INPUT:
             raw = open(source.path, "rb")  # noqa: SIM115 (closed below)
         elif sys.stdin is None:
-            raise InputError(f"{label}: is closed: give it something to read, or name a file")
+            raise InputError(f"{label}: {_CLOSED}")
         else:
             raw = cast(io.BufferedReader, sys.stdin.buffer)
     except OSError as error:
@@ -116,7 +118,12 @@ def open_source(source: Source) -> Iterator[BinaryIO]:
                 "distsim --unpack-limit SIZE, or set_unpack_limit"
             ) from None
         except OSError as error:
-            raise InputError(f"{label}: cannot be read: {error.strerror or error}") from None
+            if error.errno == errno.EBADF:
+                raise InputError(f"{label}: {_CLOSED}") from None
+            reason = error.strerror or error
+            raise InputError(
+                f"{label}: cannot be read: {reason}: check the file and the disk"
+            ) from None
 
 
 def require_readable(source: Source) -> None:

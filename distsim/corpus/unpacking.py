@@ -23,7 +23,7 @@ _MAGIC_BYTES = 6
 _READ_BYTES = 1 << 17
 _PIECE_BYTES = 1 << 20
 # A zstd block of 4 bytes may stand for 128 kB, and its decompressor knows no bound.
-_ZSTD_READ_BYTES = 1 << 12
+_ZSTD_READ_BYTES = 1 << 9
 
 
 class DamagedArchiveError(Exception):

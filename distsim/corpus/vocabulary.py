@@ -131,8 +131,18 @@ class Vocabulary:
         return bytes(self.text[start:stop]).decode(errors="replace")
 
     def words(self, numbers: np.ndarray) -> list[str]:
-        """Return the words with these ids."""
-        return [self.word(int(number)) for number in numbers]
+        """Return the words with these ids.
+
+        Raises:
+            ArtifactError: one has no word, so what it was read from is damaged.
+        """
+        try:
+            return [self.word(int(number)) for number in numbers]
+        except IndexError:
+            raise ArtifactError(
+                f"a word has the number {int(max(numbers)):,}, the vocabulary has {len(self):,}: "
+                "the artifact is damaged: restore it or make it again"
+            ) from None
 
     def find(self, hashes: np.ndarray) -> np.ndarray:
         """Return the id of the word with each hash, -1 where there is none; int64."""

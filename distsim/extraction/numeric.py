@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from distsim import storage
+from distsim.errors import ArtifactError
 from distsim.extraction.features import FeatureChoice, WordWeights, features_of
 from distsim.extraction.labels import label_text
 from distsim.extraction.linked_text import LinkedSide, LinkedText
@@ -32,6 +33,9 @@ from distsim.parallel import Progress, ordered_map
 from distsim.storage import ArtifactWriter
 
 MARGINS = (C_FE, C_F, C_E, C_LF, C_LE)
+
+
+_HIGHEST_COST = 1e5  # of lexical probabilities: a thousand words, none of them ever seen
 
 
 class RulesWriter:
@@ -158,6 +162,49 @@ class NumericRules:
         text = array("labels/text", np.uint8).tobytes()
         stops = np.cumsum(array("labels/lengths", np.uint32)).tolist()
         self.labels = [text[a:b] for a, b in zip([0, *stops], stops, strict=False)]
+        self._check(len(text), stops)
+
+    def _check(self, n_text: int, stops: list[int]) -> None:
+        """Refuse arrays that contradict each other: kernels do not look where they lead."""
+        array, n = self.artifact.array, len(self)
+        sound = stops[-1:] == [n_text] or n_text == len(stops) == 0
+        for column in (self.foreign, self.english, self.swaps, self.count, self.margins, self.lex,
+                       self.bitexts, array("links/lengths")):  # fmt: skip
+            sound = sound and len(column) == n
+        sound = sound and self.label_counts.size == len(self.labels)
+        sound = sound and bool(np.all(self.foreign[:-1] <= self.foreign[1:]))
+        sound = sound and int(self.link_starts[-1]) == len(self.links)
+        if sound and n:
+            fe, f, e, lf, le = self.margins.T
+            within = ((self.count, fe), (self.count, lf), (self.count, le), (fe, f), (fe, e))
+            sound = int(self.count.min()) > 0 and all(bool(np.all(a <= b)) for a, b in within)
+            sound = sound and int(self.swaps.max()) <= 1 and int(self.label_counts.min()) > 0
+            sound = sound and bool(np.all(np.abs(self.lex) <= _HIGHEST_COST))
+        sound = sound and int(self.label.max(initial=0)) < max(1, len(self.labels))
+        for name, numbers in (("foreign", self.foreign), ("english", self.english)):
+            lengths, symbols = array(f"{name}/lengths"), array(f"{name}/symbols", np.uint32)
+            offsets, is_gap = array(f"{name}/words/offsets", np.int64), symbols >> np.uint32(31) > 0
+            n_words = offsets.size - 1
+            sound = sound and int(lengths.sum(dtype=np.int64)) == symbols.size
+            sound = sound and int(numbers.max(initial=0)) < max(1, lengths.size)
+            sound = sound and int(symbols[~is_gap].max(initial=0)) < max(1, n_words)
+            gaps = symbols[is_gap] & np.uint32((1 << 31) - 1)
+            sound = sound and int(gaps.max(initial=0)) < max(1, len(self.labels))
+            sound = sound and n_words >= 0 and int(offsets[0]) == 0
+            sound = sound and int(offsets[-1]) == array(f"{name}/words/text").size
+            sound = sound and bool(np.all(offsets[:-1] <= offsets[1:]))
+        if sound and len(self.links):
+            owners = np.repeat(np.arange(n), np.diff(self.link_starts))
+            for column, (name, sides) in enumerate(
+                (("foreign", self.foreign), ("english", self.english))
+            ):
+                lengths = array(f"{name}/lengths")[sides]
+                sound = sound and bool(np.all(self.links[:, column] < lengths[owners]))
+        if not sound:
+            raise ArtifactError(
+                f"{self.artifact.path}: its arrays contradict each other: restore it or extract "
+                "the rules again"
+            )
 
     def __len__(self) -> int:
         return self.label.size

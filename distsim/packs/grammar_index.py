@@ -1,6 +1,7 @@
 """A grammar on disk, mapped -> the rules of a source side, the best first."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -8,7 +9,7 @@ import numpy as np
 
 from distsim import storage
 from distsim.corpus.vocabulary import Vocabulary, hash_texts
-from distsim.errors import ParameterError
+from distsim.errors import ArtifactError, ParameterError
 from distsim.packs.columns import decode
 from distsim.packs.sizes import SIZES, TYPES
 from distsim.results import Results
@@ -119,7 +120,28 @@ class GrammarIndex:
         return list(self._names)
 
     def arrays(self) -> RuleArrays:
-        """Return the rules as arrays, for what reads many of them at once."""
+        """Return the rules as arrays, for what reads many of them at once.
+
+        Raises:
+            ArtifactError: they contradict each other; what reads them does not look again.
+        """
+        n = len(self)
+        ends = [
+            (self._starts, n), (self._source_starts, self._sources.size),
+            (self._target_starts, self._targets.size), (self._link_starts, len(self._links)),
+        ]  # fmt: skip
+        sound = self._starts.size == self._source_starts.size == self._hashes.size + 1
+        sound = sound and self._target_starts.size == self._link_starts.size == n + 1
+        for starts, size in ends:
+            sound = sound and int(starts[0]) == 0 and int(starts[-1]) == size
+            sound = sound and bool(np.all(starts[:-1] <= starts[1:]))
+        for numbers, most in (
+            (self._sources, len(self._vocabulary)), (self._targets, len(self._vocabulary)),
+            (self._label, len(self._labels)),
+        ):  # fmt: skip
+            sound = sound and int(numbers.max(initial=0)) < max(1, most)
+        if not sound:
+            raise self._damaged()
         return RuleArrays(
             self._vocabulary, self._labels, self._source_starts, self._sources, self._starts,
             self._target_starts, self._targets, self._label,
@@ -133,7 +155,8 @@ class GrammarIndex:
         """
         for known, codes, table in self._columns:
             if known == name:
-                return decode(np.asarray(codes[rules]), table)
+                with self._read():
+                    return decode(np.asarray(codes[rules]), table)
         raise ParameterError(f"feature {name!r}: choose of {', '.join(self._names)}")
 
     def rules(
@@ -153,9 +176,10 @@ class GrammarIndex:
         if size not in SIZES:
             raise ParameterError(f"size {size!r}: choose one of {', '.join(SIZES)}")
         rules = np.arange(*self._of(source))
-        rules = rules[self._size[rules] <= SIZES.index(size)]
-        if label is not None:
-            rules = rules[[self._labels[number] == label for number in self._label[rules]]]
+        with self._read():
+            rules = rules[self._size[rules] <= SIZES.index(size)]
+            if label is not None:
+                rules = rules[[self._labels[number] == label for number in self._label[rules]]]
         return self.at(rules[:most])
 
     def count(self, source: str) -> int:
@@ -168,11 +192,30 @@ class GrammarIndex:
         place = int(np.searchsorted(self._hashes, key))
         if place == self._hashes.size or self._hashes[place] != key:
             return 0, 0
-        return int(self._starts[place]), int(self._starts[place + 1])
+        with self._read():
+            first, stop = int(self._starts[place]), int(self._starts[place + 1])
+        if not 0 <= first <= stop <= len(self):
+            raise self._damaged()
+        return first, stop
+
+    def _damaged(self) -> ArtifactError:
+        return ArtifactError(
+            f"{self.artifact.path}: its arrays contradict each other: restore it or pack the "
+            "grammar again"
+        )
+
+    @contextmanager
+    def _read(self) -> Iterator[None]:
+        """Turn what damaged arrays raise into a sentence."""
+        try:
+            yield
+        except IndexError:
+            raise self._damaged() from None
 
     def at(self, rules: np.ndarray) -> Results[PackedRule]:
         """Return rules by their numbers, from 0; those of a source side stand together."""
-        return Results(self._made(np.asarray(rules, np.int64)))
+        with self._read():
+            return Results(self._made(np.asarray(rules, np.int64)))
 
     def feature(self, name: str) -> np.ndarray:
         """Return a feature of all rules, float64; NaN where a rule has none.
@@ -182,7 +225,8 @@ class GrammarIndex:
         """
         for known, codes, table in self._columns:
             if known == name:
-                return decode(np.asarray(codes), table)
+                with self._read():
+                    return decode(np.asarray(codes), table)
         raise ParameterError(f"feature {name!r}: choose of {', '.join(self._names)}")
 
     def _made(self, rules: np.ndarray) -> Iterator[PackedRule]:
