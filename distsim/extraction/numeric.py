@@ -195,11 +195,11 @@ class NumericRules:
             sound = sound and bool(np.all(offsets[:-1] <= offsets[1:]))
         if sound and len(self.links):
             owners = np.repeat(np.arange(n), np.diff(self.link_starts))
-            for column, (name, sides) in enumerate(
+            for place, (name, sides) in enumerate(
                 (("foreign", self.foreign), ("english", self.english))
             ):
                 lengths = array(f"{name}/lengths")[sides]
-                sound = sound and bool(np.all(self.links[:, column] < lengths[owners]))
+                sound = sound and bool(np.all(self.links[:, place] < lengths[owners]))
         if not sound:
             raise ArtifactError(
                 f"{self.artifact.path}: its arrays contradict each other: restore it or extract "
