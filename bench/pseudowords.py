@@ -5,7 +5,7 @@ draws as there are seeds; for each new name the old one is the answer wanted. Me
 ourselves: the paper's exhaustive two-sided contexts first, then the default and what differs
 from it in one setting.
 
-    python bench/pseudowords.py INDEX... [--targets 200] [--seeds 7 8] [--only NAME...]
+    python bench/pseudowords.py INDEX... [--targets 200] [--each 60 40] [--seeds 7 8] [--only NAME]
 
 top 1, top 20: how often the old name comes first, or among 20; MRR: mean of 1 / rank, 0 where
 it is not among 20; top 20 and MRR with 95% intervals by bootstrap over targets, and the
@@ -61,13 +61,23 @@ def settings() -> dict[str, Setting]:
         "300 sides, to 256 occurrences": Setting(
             replace(default, one_sided=300, one_sided_mcc=256)
         ),
+        "no places": Setting(replace(default, places=0)),
+        "no places, thesis signatures": Setting(replace(default, places=0), "thesis"),
+        "no places, no signatures": Setting(replace(default, places=0), ""),
+        "1 place": Setting(replace(default, places=1)),
+        "3 places": Setting(replace(default, places=3)),
         "window 3": Setting(replace(default, window=3)),
         "window 10": Setting(replace(default, window=10)),
     }
 
 
-def choose_targets(index: CorpusIndex, n: int, seed: int) -> dict[tuple[str, ...], int]:
-    """Return words and phrases of 1 to 3 tokens, evenly over lengths and bands, with counts."""
+def choose_targets(
+    index: CorpusIndex, n: int, seed: int, each: list[int] | None = None
+) -> dict[tuple[str, ...], int]:
+    """Return words and phrases of 1 to 3 tokens, evenly over lengths and bands, with counts.
+
+    each: so many of one token, of two, of three, in place of n evenly.
+    """
     rng = random.Random(seed)
     pools: dict[tuple[int, int], list[tuple[tuple[str, ...], int]]] = {}
     for phrase, count in index.ngrams(1, 3, min_count=DRAWN_BANDS[0][0]):
@@ -75,19 +85,24 @@ def choose_targets(index: CorpusIndex, n: int, seed: int) -> dict[tuple[str, ...
         if not all(word.isalpha() for word in words):
             continue
         for band, (low, high) in enumerate(DRAWN_BANDS):
-            if low <= count < high:
+            if low <= count < high and (each is None or len(words) <= len(each)):
                 pools.setdefault((len(words), band), []).append((words, count))
     chosen: dict[tuple[str, ...], int] = {}
     taken: set[str] = set()
     for pool in pools.values():
         rng.shuffle(pool)
+    left = [n] * 3 if each is None else list(each)
+    n = n if each is None else sum(each)
     while len(chosen) < n and any(pools.values()):
         for key in sorted(pools):
+            if not left[key[0] - 1]:
+                pools[key].clear()
             while pools[key] and len(chosen) < n:
                 words, count = pools[key].pop()
                 if not taken & set(words):
                     taken |= set(words)
                     chosen[words] = count
+                    left[len(words) - 1] -= 1
                     break
     return chosen
 
@@ -140,15 +155,11 @@ def interval(values: np.ndarray) -> str:
     return f"{values.mean():.3f} [{low:.3f}, {high:.3f}]"
 
 
-def row(name: str, ranks: np.ndarray, counts: np.ndarray, base: np.ndarray | None, times) -> str:
+def row(name: str, ranks: np.ndarray, counts: np.ndarray, base: np.ndarray, times) -> str:
     reciprocal = np.divide(1.0, ranks, out=np.zeros(ranks.size), where=ranks > 0)
     cells = [name, f"{(ranks == 1).mean():.3f}", interval(ranks > 0), interval(reciprocal)]
-    if base is None:
-        cells.append("")
-    else:
-        cells.append(
-            interval(reciprocal - np.divide(1.0, base, out=np.zeros(base.size), where=base > 0))
-        )
+    base = np.divide(1.0, base, out=np.zeros(base.size), where=base > 0)
+    cells.append(interval(reciprocal - base))
     for low, high in BANDS:
         mine = (counts >= low) & (counts < high)
         cells.append(f"{(ranks[mine] > 0).mean():.3f} {reciprocal[mine].mean():.3f}")
@@ -160,6 +171,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("indexes", nargs="+", metavar="INDEX")
     parser.add_argument("--targets", type=int, default=200)
+    parser.add_argument("--each", type=int, nargs="+", help="so many of 1, 2, 3 tokens")
     parser.add_argument("--seeds", type=int, nargs="+", default=[7, 8])
     parser.add_argument("--only", nargs="*")
     given = parser.parse_args()
@@ -170,7 +182,7 @@ def main() -> None:
         times: dict[str, list[float]] = {name: [] for name in wanted}
         counts: list[int] = []
         for seed in given.seeds:
-            targets = choose_targets(source, given.targets, seed)
+            targets = choose_targets(source, given.targets, seed, given.each)
             counts += targets.values()
             with tempfile.TemporaryDirectory() as folder:
                 corpus = Path(folder) / "renamed.txt"
@@ -190,7 +202,7 @@ def main() -> None:
         bands = "\t".join(f"{low:,} on" for low, _ in BANDS)
         print(f"{Path(path).name}: {len(counts)} targets, {source.n_tokens:,} tokens")
         print(f"setting\ttop 1\ttop 20\tMRR\tdifference\t{bands}\tCPU ms")
-        base = np.array(ranks["default"]) if "default" in ranks else None
+        base = np.array(ranks["default" if "default" in ranks else next(iter(ranks))])
         for name in wanted:
             print(row(name, np.array(ranks[name]), np.array(counts), base, times[name]), flush=True)
 

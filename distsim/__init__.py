@@ -74,6 +74,7 @@ if TYPE_CHECKING:
     from distsim.packs.pack import PackOptions, PackReport, pack_grammar
     from distsim.paraphrase.augment import AugmentReport, augment_phrase_table
     from distsim.paraphrase.batch import paraphrase_phrases
+    from distsim.paraphrase.kinds import KindCosine
     from distsim.paraphrase.options import ParaphraseOptions
     from distsim.paraphrase.paraphraser import Answer, Paraphrase, Paraphraser
     from distsim.pictures.contexts import context_picture, contrast_picture
@@ -125,6 +126,7 @@ _HOME = {
     "IndexOptions": "indexes.build",
     "Inflections": "corpus.inflections",
     "InputError": "errors",
+    "KindCosine": "paraphrase.kinds",
     "Language": "opposites.language",
     "OppositeEvidence": "opposites.opposites",
     "Opposites": "opposites.opposites",
@@ -242,6 +244,7 @@ __all__ = [
     "IndexOptions",
     "Inflections",
     "InputError",
+    "KindCosine",
     "Language",
     "Learning",
     "LearntCosine",

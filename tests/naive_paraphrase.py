@@ -118,35 +118,46 @@ def candidates_of_sides(
 
 
 def profile(
-    sentences: list[list[str]], phrase: Phrase, window: int, sample: int, scheme: str = "llr"
-) -> dict[str, float]:
+    sentences: list[list[str]], phrase: Phrase, window: int, sample: int, scheme: str = "llr",
+    n_places: int = 0,
+) -> dict[tuple[int, str], float]:  # fmt: skip
+    """Weights by (0, word) of the window, and (-2, word) of the second place on the left."""
     n = len(phrase)
     places = occurrences(sentences, phrase)
     used = sampled(places, sample)
-    counts: Counter[str] = Counter()
+    counts: Counter[tuple[int, str]] = Counter()
+    beside = [k for distance in range(1, n_places + 1) for k in (-distance, distance)]
     for number, at in used:
         sentence = sentences[number]
-        counts.update(sentence[max(0, at - window) : at])
-        counts.update(sentence[at + n : at + n + window])
+        end = at + n
+        counts.update((0, word) for word in sentence[max(0, at - window) : at])
+        counts.update((0, word) for word in sentence[end : end + window])
+        for k in beside:
+            place = at + k if k < 0 else end + k - 1
+            if 0 <= place < len(sentence):
+                counts[k, sentence[place]] += 1
     scale = len(places) / len(used) if used else 1.0
     word_counts = Counter(word for sentence in sentences for word in sentence)
-    slots = sum(
+    slots = {0: sum(
         min(window, at) + min(window, len(sentence) - 1 - at)
         for sentence in sentences
         for at in range(len(sentence))
-    )
-    mean_slots = slots / sum(word_counts.values())
+    )}  # fmt: skip
+    for k in beside:
+        slots[k] = sum(max(0, len(sentence) - abs(k)) for sentence in sentences)
+    all_slots = sum(slots.values())
     row = sum(counts.values()) * scale
     if scheme == "raw":
-        return {word: count * scale for word, count in counts.items()}
+        return {key: count * scale for key, count in counts.items()}
     if scheme == "log":
-        return {word: math.log(1 + count * scale) for word, count in counts.items()}
+        return {key: math.log(1 + count * scale) for key, count in counts.items()}
+    n_words = sum(word_counts.values())
     weights = {
-        word: g2(count * scale, row, word_counts[word] * mean_slots, slots)
-        for word, count in counts.items()
+        (k, word): g2(count * scale, row, word_counts[word] * slots[k] / n_words, all_slots)
+        for (k, word), count in counts.items()
     }
     if scheme == "log-llr":
-        return {word: math.log(1 + weight) for word, weight in weights.items()}
+        return {key: math.log(1 + weight) for key, weight in weights.items()}
     return weights
 
 

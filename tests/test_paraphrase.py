@@ -73,13 +73,13 @@ def test_every_candidate_of_the_default_is_that_of_the_twin(tmp_path, seed, shar
         n = len(phrase)
         answer = Paraphraser(index, options).answer(" ".join(phrase))
         found = {tuple(one.phrase.split()): one for one in answer.paraphrases}
-        focal = naive.profile(sentences, phrase, 6, 20, "log-llr")
+        focal = naive.profile(sentences, phrase, 6, 20, "log-llr", 2)
         two = naive.paraphrases(sentences, phrase, 6, 20, 4, max(1, n - 2), n + 2, LONGEST_SIDE)
         places = naive.sampled(naive.occurrences(sentences, phrase), 20)
         sides = naive.sides_alone(sentences, places, n, 2, LONGEST_SIDE)
         one = naive.candidates_of_sides(sentences, sides, phrase, max(1, n - 1), n + 1)
         scores = {
-            x: naive.cosine(focal, naive.profile(sentences, x, 6, 15, "log-llr"))
+            x: naive.cosine(focal, naive.profile(sentences, x, 6, 15, "log-llr", 2))
             for x in one | two.keys()
         }
         assert found.keys() == {x for x, score in scores.items() if score > 1e-12}

@@ -22,6 +22,7 @@ from distsim.cli.console import (
 from distsim.cli.in_sentence import AMONG, InSentenceOption, ranked_in
 from distsim.cli.options import EstimateOption, PlotOption
 from distsim.cli.with_gaps import GappedOption, put_gapped
+from distsim.errors import ParameterError
 
 if TYPE_CHECKING:
     from distsim.comparison import Similarity
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 _USUAL = 10
 
 
+Kind = Literal["substitutes", "related"]
 Better = Literal["exact", "vectors"]  # by what the nearest few hundred are ordered anew
 
 
@@ -69,6 +71,13 @@ def neighbours(
         Better,
         typer.Option(help="--rerank: exact cosine, or real-valued vectors of a learnt table."),
     ] = "exact",
+    kind: Annotated[
+        Kind | None,
+        typer.Option(
+            help="What may stand in its place, or what belongs to its topic, told by the index; "
+            "both where not given."
+        ),
+    ] = None,
     distinct: Annotated[
         bool | None,
         typer.Option(
@@ -78,7 +87,8 @@ def neighbours(
         ),
     ] = None,
     index: Annotated[
-        str | None, typer.Option(metavar="INDEX", help="The index that --rerank counts in.")
+        str | None,
+        typer.Option(metavar="INDEX", help="The index that --rerank and --kind count in."),
     ] = None,
     projection: Annotated[
         str | None,
@@ -100,7 +110,7 @@ def neighbours(
     --gapped the fourth column counts the pattern among the places looked at.
     """
     from distsim.comparison import reason_without_signature
-    from distsim.nearest import NeighbourSearch
+    from distsim.nearest import RERANKED, NeighbourSearch
     from distsim.pictures.drawing import require_painter
     from distsim.pictures.phrase_map import neighbour_picture
     from distsim.signatures.table import SignatureTable
@@ -110,13 +120,25 @@ def neighbours(
     asked = asked_phrases(phrases, file)
     several = file is not None or len(asked) > 1
     if gapped:
-        others = (threshold, candidates, lengths, rerank, distinct, projection, estimate, plot)
+        others = (
+            threshold,
+            candidates,
+            lengths,
+            rerank,
+            kind,
+            distinct,
+            projection,
+            estimate,
+            plot,
+        )
         if sentence is not None or any(one is not None for one in others):
             raise typer.BadParameter("--gapped goes with -k, --min-strength, --index alone")
         put_gapped(table, index, asked, k or _USUAL, min_strength, several, as_json)
         return
     if sentence is not None and (several or rerank is not None or threshold is not None):
         raise typer.BadParameter("--in goes with one phrase, without --rerank and --threshold")
+    if kind is not None and any(one is not None for one in (rerank, threshold, sentence)):
+        raise typer.BadParameter("--kind goes without --rerank, --threshold and --in")
     if plot is not None:
         if several or sentence is not None:
             raise typer.BadParameter("--plot goes with one phrase, without --in")
@@ -140,6 +162,8 @@ def neighbours(
     looked_at = k
     if rerank is not None and k is not None:
         order, looked_at = _by_measure(by, opened, table, index, projection), max(k, rerank)
+    elif kind is not None and k is not None:
+        order, looked_at = _by_kind(kind, opened, table, index), max(k, RERANKED)
     elif sentence is not None and k is not None:
         order, looked_at = _by_sentence(index or table, table, sentence), max(k, AMONG)
     n_composed = n_hidden = 0
@@ -185,6 +209,23 @@ def _by_measure(
         measure: Similarity = learnt_cosine(opened, table, index, projection)
     else:
         measure = exact_cosine(opened, table, index)
+    return lambda phrase, near: rerank_neighbours(phrase, near, measure)
+
+
+def _by_kind(kind: Kind, opened: "SignatureTable", table: str, index: str | None) -> "_Order":
+    """Return what orders neighbours by how alike they are of one kind.
+
+    Raises:
+        ParameterError: the table lives in no index and none was given.
+    """
+    from distsim import storage
+    from distsim.indexes.corpus_index import CorpusIndex
+    from distsim.nearest import rerank_neighbours
+    from distsim.paraphrase.kinds import KindCosine
+
+    if index is None and storage.Artifact(table).kind is not storage.INDEX:
+        raise ParameterError(f"{table}: a table has no places: name its index with --index INDEX")
+    measure = KindCosine(CorpusIndex.open(index or table), opened, kind)
     return lambda phrase, near: rerank_neighbours(phrase, near, measure)
 
 

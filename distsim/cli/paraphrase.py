@@ -42,6 +42,10 @@ def paraphrase(
     window: Annotated[
         int | None, typer.Option(help="Tokens on either side in a profile.  [default: 6]")
     ] = None,
+    places: Annotated[
+        int | None,
+        typer.Option(help="Nearest words a side that count again, by place.  [default: 2]"),
+    ] = None,
     sample: Annotated[
         int | None, typer.Option(help="Occurrences in a profile at most.  [default: 10000]")
     ] = None,
@@ -125,8 +129,8 @@ def paraphrase(
     if sentence is not None and (file is not None or len(asked) != 1):
         raise typer.BadParameter("--in goes with one phrase")
     changes: dict[str, Any] = {
-        "k": k, "min_score": min_score, "window": window, "sample": sample, "mcc": mcc,
-        "max_length": max_length, "length_difference": length_difference,
+        "k": k, "min_score": min_score, "window": window, "places": places, "sample": sample,
+        "mcc": mcc, "max_length": max_length, "length_difference": length_difference,
         "entailment": entailment, "substrings": substrings,
         "collapsed": collapsed, "one_sided": one_sided, "neighbours": neighbours,
     }  # fmt: skip

@@ -102,11 +102,16 @@ class Sampler:
     Arguments:
         sample: at most so many occurrences of a phrase make its profile.
         memory_bytes: of the places that are kept.
+        common: of phrases that occur more often `few` takes places in order of the corpus, which
+            have to be sorted once and are kept; with a number beyond all counts it never does.
     """
 
-    def __init__(self, index: CorpusIndex, sample: int, memory_bytes: int = 64 << 20) -> None:
+    def __init__(
+        self, index: CorpusIndex, sample: int, memory_bytes: int = 64 << 20, common: int = _COMMON
+    ) -> None:
         self._index = index
         self._sample = sample
+        self._most_taken = common
         self._most = memory_bytes // _PLACE_BYTES
         self._common: OrderedDict[Words, np.ndarray] = OrderedDict()
         self._kept = 0
@@ -123,7 +128,7 @@ class Sampler:
         Those are taken whose hash is low enough: nothing need be sorted.
         """
         counts = located.counts[numbers]
-        common = counts > max(_COMMON, few)
+        common = counts > max(self._most_taken, few)
         rare = np.flatnonzero(~common)
         thresholds = np.maximum(1, few * _EVERY_HASH // np.maximum(few, counts[rare]))
         thresholds = frozen(thresholds.astype(np.uint64))

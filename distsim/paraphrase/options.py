@@ -19,6 +19,9 @@ class ParaphraseOptions:
 
     Arguments:
         window: MaxPos; tokens on either side whose words make a profile.
+        places: so many of the nearest words on either side count once more, each place as
+            collocates of its own: what may stand in a phrase's place stands right beside the same
+            words; 0: none, as in the paper.
         sample: s; a phrase's profile is taken from at most so many of its occurrences.
         mcc: a context's side grows until it occurs at most so often; higher finds more
             candidates and takes longer.
@@ -52,6 +55,7 @@ class ParaphraseOptions:
     """
 
     window: int = 6
+    places: int = 2
     sample: int = 10_000
     mcc: int = 512
     max_length: int = 6
@@ -75,6 +79,7 @@ class ParaphraseOptions:
 
     def __post_init__(self) -> None:
         _require("window", self.window, 1, WIDEST)
+        _require("places", self.places, 0, WIDEST)
         _require("sample", self.sample, 1)
         _require("mcc", self.mcc, 1)
         _require("longest candidates", self.max_length, 1, LONGEST_PHRASE)
@@ -126,6 +131,7 @@ PRESETS = {
         walk=None,
     ),
     "marton": ParaphraseOptions(
+        places=0,
         weighting=Weighting("llr"),
         substrings=False,
         collapsed=False,

@@ -126,7 +126,9 @@ class Paraphraser:
         self.table_fingerprint = table.parameters if table and self.options.neighbours else None
         if table is not None and self.options.neighbours:
             self._search = AlikePhrases(table, self.options.neighbour_strength)
-        self._profiler = Profiler(index, self.options.window, self.options.weighting)
+        self._profiler = Profiler(
+            index, self.options.window, self.options.weighting, self.options.places
+        )
         sample = self.options.candidate_sample or self.options.sample
         self._focal_sampler = Sampler(index, self.options.sample, memory_bytes // 8)
         sampler = Sampler(index, sample, memory_bytes // 4)

@@ -45,29 +45,39 @@ class Profiler:
 
     A profile counts the words within `window` tokens of a phrase, inside its sentence, and
     weighs them. A word's column is the slots it fills around all tokens: its count times the
-    slots that a token has on average, about 2 * window.
+    slots that a token has on average, about 2 * window. The words at the nearest `places` on
+    either side count once more, each place as collocates of its own: what may stand in a phrase's
+    place is known by what it stands right beside. Number of such a one: place * words + id.
     """
 
-    def __init__(self, index: CorpusIndex, window: int, weighting: Weighting) -> None:
+    def __init__(
+        self, index: CorpusIndex, window: int, weighting: Weighting, places: int = 0
+    ) -> None:
         self._index = index
         self._window = window
-        self._total = float(_slots(index, window))
+        places = self._places = min(places, window)
+        slots = [_slots(index, distance) for distance in range(1, window + 1)]
+        of_places = [n / 2 for n in slots[:places] for _ in range(2)]
+        self._total = float(sum(slots) + sum(of_places))
         counts = index.word_counts().astype(np.float64)
         counts[0] = 0.0
-        words = np.empty((counts.size, 4))
+        words = np.empty((1 + 2 * places, counts.size, 4))
         with np.errstate(divide="ignore", invalid="ignore"):
-            share = counts / max(1, index.n_tokens)
-            words[:, 0] = share
-            words[:, 1] = np.log(share)
-            words[:, 2] = np.log1p(-share)
-            words[:, 3] = 1.0 / (share * self._total)
-        if weighting.needs.probabilities:
-            space = FeatureSpace(
-                ("w",), np.zeros(counts.size, np.uint8), np.empty(0, np.uint64),
-                counts, np.array([counts.sum()]),
-            )  # fmt: skip
-            words[:, 1] = feature_log_probabilities(space, weighting.alpha)
-        self._words = frozen(words)
+            log_share = np.log(counts / max(1, index.n_tokens))
+            if weighting.needs.probabilities:
+                space = FeatureSpace(
+                    ("w",), np.zeros(counts.size, np.uint8), np.empty(0, np.uint64),
+                    counts, np.array([counts.sum()]),
+                )  # fmt: skip
+                log_share = feature_log_probabilities(space, weighting.alpha)
+            for columns, n_slots in zip(words, [sum(slots), *of_places], strict=True):
+                part = n_slots / max(1.0, self._total)
+                share = counts / max(1, index.n_tokens) * part
+                columns[:, 0] = share
+                columns[:, 1] = log_share + np.log(part)
+                columns[:, 2] = np.log1p(-share)
+                columns[:, 3] = 1.0 / (share * self._total)
+        self._words = frozen(words.reshape(-1, 4))
         self._logs = frozen(np.log(np.maximum(1, np.arange(_KNOWN_LOGARITHMS))))
         self._scheme = weighting.needs.code
         self._shift = weighting.shift
@@ -127,12 +137,22 @@ class Profiler:
         sizes = np.diff(phrases.starts[first : stop + 1])
         positions = phrases.positions[phrases.starts[first] : phrases.starts[stop]]
         lengths = np.repeat(phrases.lengths[first:stop], sizes)
-        return words_around(self._index, positions, lengths, self._window)
+        rows = words_around(self._index, positions, lengths, self._window)
+        beside = [
+            rows[:, side * self._window + distance]
+            for distance in range(self._places)
+            for side in range(2)
+        ]
+        columns = [
+            np.where(words > 0, words + np.uint32((place + 1) * self._index.n_words), 0)
+            for place, words in enumerate(beside)
+        ]
+        return np.column_stack([rows, *columns]) if columns else rows
 
     def _room(self) -> _Room:
         room = getattr(self._of_thread, "room", None)
         if room is None:
-            room = self._of_thread.room = _Room(self._index.n_words)
+            room = self._of_thread.room = _Room(len(self._words))
         return room
 
 
@@ -146,11 +166,7 @@ def _blocks(starts: np.ndarray) -> Iterator[tuple[int, int]]:
         first = stop
 
 
-def _slots(index: CorpusIndex, window: int) -> int:
-    """Return the pairs of a token and a word within `window` tokens of it in its sentence."""
-    total = 0
-    for shard in index.shards:
-        lengths = shard.sentence_lengths()
-        for distance in range(1, window + 1):
-            total += 2 * int(np.maximum(0, lengths - distance).sum())
-    return total
+def _slots(index: CorpusIndex, distance: int) -> int:
+    """Return the pairs of a token and a word `distance` tokens from it in its sentence."""
+    lengths = [shard.sentence_lengths() for shard in index.shards]
+    return sum(2 * int(np.maximum(0, one - distance).sum()) for one in lengths)
