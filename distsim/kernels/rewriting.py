@@ -88,7 +88,7 @@ def find_matches(
     for length in range(1, longest + 1):
         for i in range(n - length + 1):
             cell += 1
-            n_new = 0
+            n_new = np.int64(0)
             word = codes[i + length - 1]
             # Dotted rules that end before the last token or before a gap; then the root.
             for before in range(0, length):
@@ -98,7 +98,9 @@ def find_matches(
                     if before == length - 1 and word >= 0:
                         node = _child(children, symbols, parent, word)
                         if node >= 0:
-                            n_new, new = _extended(new, n_new, node, dotted, at, NO, 0)
+                            n_new, new = _extended(
+                                new, n_new, node, dotted, at, np.int64(NO), np.int64(0)
+                            )
                     if before > 0:
                         for node in range(
                             np.int64(children[parent]), np.int64(children[parent + 1])
@@ -310,7 +312,7 @@ def fill(
     keys = np.empty(capacity, np.float64)
     heap = np.empty(capacity, np.int64)
     row = np.empty(4 * order, np.int64)
-    n = 0
+    n = np.int64(0)
     n_heap = 0
     table = np.full(64, NO, np.int64)
     first_item = n_items
@@ -475,8 +477,8 @@ def search(
     item_scores = np.empty((4096, 2), np.float64)
     edges = np.empty((8192, 4), np.int64)
     edge_scores = np.empty(8192, np.float64)
-    n_items = 0
-    n_edges = 0
+    n_items = np.int64(0)  # a literal 0 would be a type, and `fill` compiled for it too
+    n_edges = np.int64(0)
     views = np.empty(16384, np.int64)
     n_views = 0
     # Of each cell: all items, those that are no glue, and the rows of label_views.
@@ -498,7 +500,7 @@ def search(
         # Of a cell: its rules; its glue; rules of a gap alone, that take what the others made.
         mode = turn % 3 if turn < 3 * n_cells else 3
         j = turn - 3 * n_cells + 1
-        n_bundles = 0
+        n_bundles = np.int64(0)
         if mode == 0:
             i += 1
             if i + length > n:
@@ -638,7 +640,7 @@ def search(
         row[:some] = items[item, _STATE + reach : _STATE + reach + some]
         row[some] = end
         goal[k - last, 0] = item
-        goal[k - last, 1] = weight * log_probability(model, row, 0, some + 1)
+        goal[k - last, 1] = weight * log_probability(model, row, np.int64(0), some + 1)
     return (
         items[:n_items].copy(), item_scores[:n_items].copy(), edges[:n_edges].copy(),
         edge_scores[:n_edges].copy(), goal,
