@@ -100,7 +100,7 @@ class Shelf:
         self.warming = True
         self._quick.seconds = self._slow.seconds = None
         telling = asyncio.get_running_loop().call_later(
-            _TOLD_SECONDS, _LOG.info, "getting ready: first answers wait; only once on a machine"
+            _TOLD_SECONDS, _LOG.info, "getting ready: first answers wait"
         )
         before, began = compiled_kernels(), time.monotonic()
         try:
