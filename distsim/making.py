@@ -169,7 +169,9 @@ def make_grammar(
     of_texts = iter(trees)
     made = [_opened_or_named(one, of_texts) for one in bitexts]
     target = Path(folder)
-    if target.is_dir() and any(target.iterdir()) and not (target / STEPS).exists():
+    # A run that was killed at its first step has left that step's unfinished file.
+    others = [one for one in target.glob("*") if not one.match(f".{STEPS}.*.unfinished")]
+    if target.is_dir() and others and not (target / STEPS).exists():
         raise InputError(f"{target}: is no folder of a grammar: name another one, or remove it")
     if not target.resolve().parent.is_dir():
         raise InputError(f"{target.resolve().parent}: no such folder: create it first")
