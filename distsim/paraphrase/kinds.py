@@ -45,6 +45,7 @@ class KindCosine(Similarity):
         ParameterError: there is no such kind.
         IncompatibleError: the table normalises text in another way than the index.
 
+    >>> from distsim import neighbours
     >>> kind = KindCosine(index, table, "substitutes")
     >>> [one.phrase for one in neighbours(table, "the king", k=2, by=kind)] != []
     True
