@@ -95,7 +95,7 @@ def main() -> None:
     )
     recipe = PRESETS["learnt"]
     with Timed() as learn_time:
-        path = learn(index, asked.work / "projection", recipe)
+        path = learn(index, asked.work / "projection", recipe, force=True)
     with Timed() as sign_time:
         table = SignatureTable.build(index, asked.work / "table", recipe, projection=path)
     seconds = learn_time.seconds + sign_time.seconds
