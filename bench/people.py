@@ -88,7 +88,7 @@ def main() -> None:
     measures: list[tuple[str, float, str, Measure]] = []
 
     with Timed() as thesis_time:
-        thesis = SignatureTable.build(index, asked.work / "thesis", PRESETS["thesis"])
+        thesis = SignatureTable.build(index, asked.work / "thesis", PRESETS["thesis"], force=True)
 
     measures.append(
         ("thesis, 256 bits", thesis_time.seconds, "32", EstimatedCosine(thesis).similarities)
@@ -97,7 +97,9 @@ def main() -> None:
     with Timed() as learn_time:
         path = learn(index, asked.work / "projection", recipe, force=True)
     with Timed() as sign_time:
-        table = SignatureTable.build(index, asked.work / "table", recipe, projection=path)
+        table = SignatureTable.build(
+            index, asked.work / "table", recipe, projection=path, force=True
+        )
     seconds = learn_time.seconds + sign_time.seconds
     real = LearntCosine(index, table)
     exact = ExactCosine(index, table)
