@@ -6,8 +6,11 @@ import pytest
 
 from distsim import DistsimError, InputError, read_gold
 from distsim.corpus.numbers import plain_count, plain_number
-from distsim.corpus.vectors import read_counts
+from distsim.corpus.vectors import read_counts, read_vectors
 from distsim.evaluation.judgements import evaluate_forms
+from distsim.grammar.fields import LineFaultError
+from distsim.grammar.formats.phrase_table import PhraseTableEntry
+from distsim.grammar.formats.rules import gap_of
 from distsim.opposites.language import Language
 from distsim.paraphrase.records import FORMAT, VERSION, read_paraphrases
 from distsim.rewriting.language_model import ArpaModel
@@ -83,3 +86,22 @@ def test_a_message_is_never_as_long_as_a_line():
     message = str(DistsimError("file, line 1: " + "x" * 10**6 + ": mend the line"))
     assert len(message) < 2000
     assert message.startswith("file, line 1: ") and message.endswith(": mend the line")
+
+
+def test_numbers_of_5000_digits_are_read_by_nobody(tmp_path, refused):
+    digits = "9" * 5000  # more than Python reads
+    assert gap_of(b"[X,%s]" % digits.encode()) is not None and gap_of(b"[X,000]") is None
+    for links in (f"{digits}-0", f"0-{digits}"):
+        with pytest.raises(LineFaultError):
+            PhraseTableEntry.parse(f"a ||| b ||| 1 1 1 1 ||| {links} |||".encode()).links()
+    old = f"a ||| b ||| ({digits}) ||| (0) ||| 1 1 1 1".encode()
+    with pytest.raises(LineFaultError):
+        PhraseTableEntry.parse(old).links()
+    refused(read_vectors, f"{digits} 3\nking 1 0 .5\n")
+    refused(ArpaModel, f"\\data\\\n\\{digits}-grams:\n-1\tthe\n\\end\\\n")
+    key, form = tmp_path / "key", tmp_path / "file"
+    key.write_text("row\titem\tsystem\tratio\n1\t1\ta\t.5\n")
+    head = "row\titem\tsource\trewriting\tmeaning\tgrammar\n"
+    form.write_text(f"{head}1\t1\ta\tb\t{digits}\t4\n")
+    with pytest.raises(InputError, match="write a whole number of 1 to 5"):
+        evaluate_forms([form], key)

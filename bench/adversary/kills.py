@@ -289,7 +289,8 @@ class Killed:
             raise SystemExit(f"undisturbed: {ended.err.decode()[-2000:]}")
         self._new = snapshot(self._folder)
         self._seconds = self._run(renew(self._folder, start)).seconds
-        self.outcome.check(snapshot(self._folder) == self._new, "two runs differ")
+        again = self._kept(snapshot(self._folder))
+        self.outcome.check(again == self._kept(self._new), "two runs differ")
 
     def kill(self, draw: random.Random, times: int) -> None:
         """Kill the command so many times."""
@@ -326,6 +327,9 @@ class Killed:
 
         return forked(act, kill_after=kill_after)
 
+    def _kept(self, found: dict[str, str]) -> dict[str, str]:
+        return {name: is_ for name, is_ in found.items() if not self._litter.search(name)}
+
     def _broken(self, how: list[str], what: str) -> None:
         self.outcome.broken.append(f"killed after {' and '.join(how)}: {what}")
 
@@ -357,7 +361,7 @@ class Killed:
 
     def _compare(self, folder: Path, how: list[str]) -> None:
         """Look at what stands there after the command was run again."""
-        found = {k: v for k, v in snapshot(folder).items() if not self._litter.search(k)}
+        found = self._kept(snapshot(folder))
         for name in sorted(found.keys() | self._new.keys()):
             now, new = found.get(name), self._new.get(name)
             if now != new and not self._litter.search(name):
@@ -428,7 +432,7 @@ def kills(draw: random.Random, kills: int, only: list[str]) -> Outcome:
                 continue
             answered = json.loads(answer.read_text())
             counts = ", ".join(f"{what} {n}" for what, n in sorted(answered["counts"].items()))
-            print(f"  {name}: {counts}; {len(told['broken'])} broken; {ended.seconds:.0f} s",
+            print(f"  {name}: {counts}; {len(answered['broken'])} broken; {ended.seconds:.0f} s",
                   flush=True)  # fmt: skip
             total.counts.update(answered["counts"])
             total.broken += [f"{name}, {what}" for what in answered["broken"]]

@@ -211,7 +211,7 @@ def fuzzed(draw: random.Random, good: list[bytes], parts: bytes, file_lines: int
             continue
         else:
             whole = bytearray(lines[at])
-            whole[draw.randrange(len(whole)) :: 97] = b""
+            del whole[draw.randrange(len(whole) + 1) :: 97]
             pieces = [bytes(whole).rstrip(b"\n")]
         lines[at] = parts.join(pieces) + draw.choice([b"\n", b"\n", b"\n", b"\r\n", b"", b"\n\n"])
     return b"".join(lines)

@@ -145,9 +145,10 @@ def _read_up_to(stream: BinaryIO, n_bytes: int) -> bytes:
 def _header(line: bytes) -> tuple[int, int] | None:
     """Return the words and dimensions that a first line promises, None where it is no header."""
     pieces = line.split()
-    if len(pieces) != 2 or not all(piece.isdigit() for piece in pieces):
+    numbers = [plain_count(piece.decode(errors="replace")) for piece in pieces]
+    if len(numbers) != 2 or numbers[0] is None or numbers[1] is None:
         return None
-    return int(pieces[0]), int(pieces[1])
+    return numbers[0], numbers[1]
 
 
 def _is_binary(head: bytes) -> bool:

@@ -14,7 +14,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
-from distsim.corpus.numbers import plain_number
+from distsim.corpus.numbers import plain_count, plain_number
 from distsim.errors import InputError
 from distsim.evaluation.rewritings import COPY, System, shortened
 from distsim.storage import open_output
@@ -154,12 +154,13 @@ def evaluate_forms(forms: Sequence[str | Path], key: str | Path) -> Judged:
                 text = row[scale].strip()
                 if not text:
                     continue
-                if not text.isdecimal() or int(text) not in _POINTS:
+                points = plain_count(text)
+                if points is None or points not in _POINTS:
                     raise InputError(
                         f"{form}, line {line}: {scale} {text!r}: write a whole number of 1 to 5, "
                         "or nothing"
                     )
-                mine[row["row"], scale] = int(text)
+                mine[row["row"], scale] = points
         scores[str(form)] = mine
     return Judged(
         _means(scores, names), _comparisons(scores, names), _kappa(scores), _failed(scores, names)

@@ -24,7 +24,7 @@ _CACHE = 1 << 16
 _LN10 = math.log(10.0)
 _UNKNOWN_LOG = -20.0
 _NEVER = -99.0  # log10, as most write it for <s>
-_SECTION = re.compile(r"\\(\d+)-grams:")
+_SECTION = re.compile(r"\\([0-9]{1,2})-grams:")
 
 
 class LanguageModel:

@@ -30,7 +30,7 @@ from distsim.grammar.formats.layout import GrammarFormat, Layout
 
 Link = tuple[int, int]
 
-_LINK = re.compile(rb"([0-9]+)-([0-9]+)\Z")
+_LINK = re.compile(rb"([0-9]{1,18})-([0-9]{1,18})\Z")
 _PARTNERS = re.compile(rb"\(([\d, ]*)\)")
 _OLD_COLUMN = re.compile(rb"[ \t]*(\([0-9, ]*\)[ \t]*)+\Z")
 
@@ -190,15 +190,20 @@ def read_entries(
     faulty.require_lines(n_lines)
 
 
+def _position(digits: bytes) -> int:
+    """Return a position; one that no rule has where Python would not read so many digits."""
+    return int(digits[:19])
+
+
 def _old_links(source_column: bytes, target_column: bytes) -> list[Link]:
     """Return the links that the two columns of the older layout name."""
     found = {
-        (i, int(j))
+        (i, _position(j))
         for i, partners in enumerate(_PARTNERS.findall(source_column))
         for j in partners.replace(b",", b" ").split()
     }
     found |= {
-        (int(i), j)
+        (_position(i), j)
         for j, partners in enumerate(_PARTNERS.findall(target_column))
         for i in partners.replace(b",", b" ").split()
     }

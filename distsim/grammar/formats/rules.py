@@ -7,7 +7,7 @@ A label, two sides with gaps, features by name or bare, perhaps word links and f
 
 from dataclasses import dataclass
 
-from distsim.corpus.numbers import plain_number
+from distsim.corpus.numbers import plain_count, plain_number
 from distsim.grammar.fields import (
     BLANKS,
     LineFaultError,
@@ -49,8 +49,9 @@ class Features:
     def get(self, column: str) -> bytes | None:
         """Return a feature by its name, or a bare one by its position from 0; None without."""
         value = self.named.get(column.encode())
-        if value is None and column.isdecimal() and int(column) < len(self.bare):
-            value = self.bare[int(column)]
+        place = plain_count(column)
+        if value is None and place is not None and place < len(self.bare):
+            value = self.bare[place]
         return value
 
     def number(self, column: str, missing: float | None = None) -> float:
@@ -135,7 +136,7 @@ def gap_of(symbol: bytes) -> tuple[bytes, bytes] | None:
     if symbol[:1] != b"[" or symbol[-1:] != b"]":
         return None
     label, comma, index = symbol[1:-1].rpartition(b",")
-    if not comma or not label or not index.isdigit() or int(index) == 0:
+    if not comma or not label or not index.isdigit() or not index.strip(b"0"):
         return None
     return label, index
 
