@@ -110,7 +110,7 @@ def readers(folder: Path) -> dict[str, Fuzzed]:
 
     def counts(path: Path) -> object:
         return sign(CountFiles(path), folder / "counts.table", PRESETS["thesis"],
-                    Selection(min_count=1, max_length=2), jobs=1)  # fmt: skip
+                    Selection(min_count=1, max_length=2), jobs=1, force=True)  # fmt: skip
 
     def index(text_format: str, path: Path) -> object:
         options = IndexOptions(text_format=text_format)  # type: ignore[arg-type]
