@@ -19,12 +19,17 @@ from distsim import (
     RuleScorer,
     Selection,
     SignatureTable,
+    Substituter,
     Weighting,
     named_contexts,
     neighbours,
     similarity,
 )
 from distsim.comparison import EstimatedCosine
+from distsim.packs import GrammarIndex, PackOptions, pack_grammar
+from distsim.rewriting import Rewriter
+from distsim.rewriting.language_model import IndexModel
+from distsim.rewriting.weights import Weights
 from tests.conftest import write_lines
 from tests.test_people_learnt import RECIPE
 
@@ -35,7 +40,7 @@ RULES = [("the king", "the queen"), ("said alice", "said the king")]
 class Everything:
     """All that can be asked of an index and its tables; every question gives plain values."""
 
-    def __init__(self, index, plain, learnt):
+    def __init__(self, index, plain, learnt, pack):
         self.index, self.plain, self.learnt = index, plain, learnt
         self.search = NeighbourSearch(plain, min_strength=5)
         self.distinct = NeighbourSearch(learnt, min_strength=2)
@@ -44,6 +49,10 @@ class Everything:
         self.real = LearntCosine(index, learnt)
         self.paraphraser = Paraphraser(index, ParaphraseOptions(k=3), table=plain)
         self.scorer = RuleScorer([("sim", plain)])
+        self.joined = CorpusIndex.open([index.path, index.path])
+        self.substituter = Substituter(index, learnt, neighbours=5)
+        self.pack = pack
+        self.rewriter = Rewriter(pack, IndexModel(index), weights=Weights({"LM": 1.0, "p": 0.5}))
 
     def answer(self, question):
         return QUESTIONS[question](self)
@@ -65,6 +74,10 @@ QUESTIONS = {
     "reranked": lambda my: my.search.reranked("the king", 3, my.exact),
     "paraphrases": lambda my: my.paraphraser.paraphrases("the king"),
     "scores": lambda my: [my.scorer.score(*rule) for rule in RULES],
+    "joined": lambda my: my.joined.concordance("the queen", limit=3),
+    "substitutes": lambda my: my.substituter.substitutes("said the", "king", "to alice"),
+    "rules": lambda my: my.pack.rules("king"),
+    "rewritings": lambda my: my.rewriter.rewrite("said the king to alice", 2),
 }
 
 
@@ -80,7 +93,9 @@ def everything(alice, tmp_path_factory):
     many = Selection(min_count=5, max_length=2)
     plain = SignatureTable.build(index, folder / "plain", Recipe(n_bits=64), many)
     learnt = SignatureTable.build(index, folder / "learnt", RECIPE, many)
-    return Everything(index, plain, learnt)
+    (folder / "rules").write_text("[X] ||| king ||| queen ||| p=1\n")
+    pack_grammar(folder / "rules", folder / "pack", PackOptions(weights={"p": 1.0}))
+    return Everything(index, plain, learnt, GrammarIndex.open(folder / "pack"))
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])
@@ -96,7 +111,8 @@ def test_pools_answer_every_question_after_the_parent_did(everything, method):
 
 def test_what_is_pickled_are_paths_not_arrays(everything):
     for one in (everything.index, everything.learnt, everything.real, everything.distinct,
-                everything.exact, everything.paraphraser, everything.scorer):  # fmt: skip
+                everything.exact, everything.paraphraser, everything.scorer, everything.joined,
+                everything.substituter, everything.pack, everything.rewriter):  # fmt: skip
         assert len(pickle.dumps(one)) < 5000, one
     again = pickle.loads(pickle.dumps(everything.learnt))
     assert again.path == everything.learnt.path.absolute()

@@ -5,7 +5,9 @@ Then the same questions, shuffled by a seed: in pools of two processes, forked a
 eight threads on the same objects; and in processes forked while four threads are asking. An
 answer that differs, an error and an answer that does not come in two minutes are counted.
 
-    python bench/adversary/pools.py INDEX PLAIN_TABLE LEARNT_TABLE [--rounds 20] [--seed 1]
+    python bench/adversary/pools.py INDEX PLAIN_TABLE LEARNT_TABLE PACKS [--rounds 20] [--seed 1]
+
+PACKS: a folder of `pack` with a feature, of rules whose words the index has.
 """
 
 import argparse
@@ -24,15 +26,23 @@ from distsim import (
     CorpusIndex,
     EstimatedCosine,
     ExactCosine,
+    GappedCosine,
+    GrammarIndex,
+    KindCosine,
     LearntCosine,
     NeighbourSearch,
     Paraphraser,
     RuleScorer,
     SignatureTable,
+    Substituter,
+    gapped_neighbours,
     named_contexts,
     neighbours,
     similarities,
 )
+from distsim.rewriting import Rewriter
+from distsim.rewriting.language_model import IndexModel
+from distsim.rewriting.weights import Weights
 
 PATIENCE = 120  # seconds for one answer
 N_PHRASES = 8
@@ -41,7 +51,9 @@ N_PHRASES = 8
 class Asked:
     """An index, its tables, and all that answers from them."""
 
-    def __init__(self, index: CorpusIndex, plain: SignatureTable, learnt: SignatureTable) -> None:
+    def __init__(
+        self, index: CorpusIndex, plain: SignatureTable, learnt: SignatureTable, pack: GrammarIndex
+    ) -> None:
         self.index, self.plain, self.learnt = index, plain, learnt
         self.bits = EstimatedCosine(learnt)
         self.exact = ExactCosine(index, plain)
@@ -49,6 +61,13 @@ class Asked:
         self.search = NeighbourSearch(learnt)
         self.paraphraser = Paraphraser(index, table=plain)
         self.scorer = RuleScorer([("sim", plain)])
+        self.joined = CorpusIndex.open([index.path, index.path])
+        self.substituter = Substituter(index, learnt)
+        self.patterns = GappedCosine(index, learnt)
+        self.kind = KindCosine(index, learnt, "substitutes")
+        self.pack = pack
+        weights = Weights({"LM": 1.0, "Kept": 0.1, "Deleted": -9.0})
+        self.rewriter = Rewriter(pack, IndexModel(index), weights=weights)
         draw = np.random.default_rng(1)
         strong = np.flatnonzero(plain.strengths >= 20)
         self.phrases = [plain.text(row) for row in draw.choice(strong, N_PHRASES).tolist()]
@@ -71,6 +90,13 @@ QUESTIONS: dict[str, Callable[[Asked], Any]] = {
     "neighbours, reranked": lambda my: my.search.reranked(my.phrases[0], 5, my.real, 50),
     "paraphrase": lambda my: my.paraphraser.answer(my.phrases[0]),
     "score": lambda my: [my.scorer.score(*pair) for pair in my.pairs],
+    "count, joined": lambda my: my.joined.count(my.phrases).tolist(),
+    "kwic, joined": lambda my: [my.joined.concordance(phrase, limit=5) for phrase in my.phrases],
+    "substitute": lambda my: my.substituter.substitutes("said the", my.phrases[0], "and went"),
+    "similarity, kinds": lambda my: my.kind.estimates(my.pairs[:3]),
+    "neighbours, gapped": lambda my: gapped_neighbours(my.patterns, "the _ of the", 5),
+    "rules": lambda my: [my.pack.rules(phrase) for phrase in my.phrases],
+    "rewrite": lambda my: my.rewriter.rewrite("the king went to the window", 3),
 }
 
 
@@ -98,6 +124,7 @@ def main() -> None:
     parser.add_argument("index")
     parser.add_argument("plain")
     parser.add_argument("learnt")
+    parser.add_argument("packs")
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
@@ -105,6 +132,7 @@ def main() -> None:
         CorpusIndex.open(given.index),
         SignatureTable.open(given.plain),
         SignatureTable.open(given.learnt),
+        GrammarIndex.open(given.packs),
     )
     expected = {question: ask(asked, question) for question in QUESTIONS}
     draw = random.Random(given.seed)

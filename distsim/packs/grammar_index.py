@@ -106,6 +106,9 @@ class GrammarIndex:
         inside = path / "index"
         return cls(storage.Artifact(inside if inside.is_dir() else path, storage.GRAMMAR))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return GrammarIndex, (self.artifact,)
+
     def __len__(self) -> int:
         return self._label.size
 

@@ -98,10 +98,13 @@ class IndexModel(LanguageModel):
             numbers,
         )
         super().__init__(parts, len(shards), order, 0)
-        self._index = index
+        self._index, self._trust = index, trust
         self._counts = index.word_counts().astype(np.float64)
         self._normaliser = index.options.normaliser
         self.name = str(index.parameters["corpus"])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return IndexModel, (self._index, self.order, self._trust)
 
     def ids(self, words: Sequence[str]) -> np.ndarray:
         """Return the id of every word in the index's normal form, -1 where it has none; int64."""
@@ -126,6 +129,7 @@ class ArpaModel(LanguageModel):
     """
 
     def __init__(self, path: str | Path, order: int | None = None) -> None:
+        self._opened = path, order
         words: dict[str, int] = {"<s>": 0, "</s>": 1}
         keys: list[np.ndarray] = []
         values: list[np.ndarray] = []
@@ -161,6 +165,9 @@ class ArpaModel(LanguageModel):
         self._words = words
         self._unknown = unknown
         self.name = Path(path).name
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ArpaModel, self._opened
 
     def ids(self, words: Sequence[str]) -> np.ndarray:
         """Return the id of every word, as it is or in lower case, -1 where there is none; int64."""

@@ -1,8 +1,9 @@
 """A sentence -> its rewritings, best first, with the rules that made them."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -101,6 +102,10 @@ class Rewriter:
             )
         self._scores = self.grammar.scorer(self.weights)
         self._ranks_again = any(self.weights.get(name) for name in features.OF_WHOLE)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        made = partial(Rewriter, weights=self.weights, options=self.options)
+        return made, (self.grammar.index, self.model)
 
     def with_weights(self, weights: Weights) -> "Rewriter":
         """Return a rewriter of the same grammar with other weights."""

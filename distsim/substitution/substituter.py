@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -103,6 +104,10 @@ class Substituter:
         if neighbours < 1:
             raise ParameterError(f"neighbours {neighbours}: choose 1 or more")
         self._table = table
+        self._again = partial(
+            Substituter, ranking=ranking, finding=finding, inflections=inflections,
+            neighbours=neighbours, grammar=grammar,
+        )  # fmt: skip
         self._ranking, self._finding = ranking, finding
         self._lexicon = Lexicon(index)
         self._space: LearntSpace | None = open_space(index, table)
@@ -112,6 +117,9 @@ class Substituter:
             self._vectors = WordVectors(self._space, self._forms, self._lexicon)
         self._fluency = Fluency(self._lexicon, self._forms)
         self._finder = Finder(table, self._lexicon, self._forms, self._vectors, neighbours, grammar)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self._again, (self._lexicon.index, self._table)
 
     def substitutes(
         self,
