@@ -23,6 +23,7 @@ import subprocess
 import sys
 import time
 from collections import defaultdict
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -169,6 +170,13 @@ def first_tokens(text: Path, folder: Path, millions: float, files: int) -> Path:
     return folder
 
 
+def sized_texts(arguments) -> Iterator[tuple[float, Path]]:
+    """Yield the sizes asked for, in millions of tokens, and a folder of so much text each."""
+    for millions in arguments.sizes:
+        folder = Path(arguments.out) / f"text-{millions:g}"
+        yield millions, first_tokens(Path(arguments.text), folder, millions, max(4, int(millions)))
+
+
 def one_machine(text: Path, out: Path, preset: str) -> dict:
     for name in ("one.index", "one.table"):
         shutil.rmtree(out / name, ignore_errors=True)
@@ -192,9 +200,7 @@ def same(a: Path, b: Path) -> bool:
 def cost(arguments) -> None:
     out = Path(arguments.out)
     rows = []
-    for millions in arguments.sizes:
-        text = first_tokens(Path(arguments.text), out / f"text-{millions:g}", millions,
-                            max(4, int(millions)))  # fmt: skip
+    for millions, text in sized_texts(arguments):
         row: dict = {"millions": millions, "preset": arguments.preset}
         row["one"] = one_machine(text, out, arguments.preset)
         cluster = Cluster(out / "cluster", arguments.executors)
@@ -234,9 +240,7 @@ def alone(arguments) -> None:
 
     out = Path(arguments.out)
     rows = []
-    for millions in arguments.sizes:
-        text = first_tokens(Path(arguments.text), out / f"text-{millions:g}", millions,
-                            max(4, int(millions)))  # fmt: skip
+    for millions, text in sized_texts(arguments):
         shutil.rmtree(out / "alone", ignore_errors=True)
         (out / "alone").mkdir()
         plan = make_plan([text], PRESETS.get(arguments.preset), None,

@@ -420,26 +420,34 @@ def kills(draw: random.Random, kills: int, only: list[str]) -> Outcome:
         make_materials(materials)
         for number, (name, written) in enumerate(chosen.items()):
             times = kills * (number + 1) // len(chosen) - kills * number // len(chosen)
-            place = scratch / "place"
-            shutil.rmtree(place, ignore_errors=True)
-            place.mkdir()
-            answer = scratch / "answer"
-            work = partial(kill_command, place, materials, written, draw, times)
-            ended = forked(partial(told, work, answer), patience=3600)
-            if ended.status:
-                total.broken.append(f"{name}: {ended.err.decode().strip().splitlines()[-1:]}")
-                print(f"  {total.broken[-1]}", flush=True)
-                continue
-            answered = json.loads(answer.read_text())
-            counts = ", ".join(f"{what} {n}" for what, n in sorted(answered["counts"].items()))
-            print(f"  {name}: {counts}; {len(answered['broken'])} broken; {ended.seconds:.0f} s",
-                  flush=True)  # fmt: skip
-            total.counts.update(answered["counts"])
-            total.broken += [f"{name}, {what}" for what in answered["broken"]]
-            for what in answered["broken"][:5]:
-                print(f"    {what}", flush=True)
-            draw.random()
+            work = partial(
+                kill_command, materials=materials, written=written, draw=draw, times=times
+            )
+            if in_child(total, name, work, scratch, 3600):
+                draw.random()
     return total
+
+
+def in_child(
+    total: Outcome, name: str, work: Callable[[Path], Outcome], scratch: Path, patience: int
+) -> bool:
+    """Add to `total` what a child finds that works in a new folder; False where it fails."""
+    place, answer = scratch / "place", scratch / "answer"
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir()
+    ended = forked(partial(told, partial(work, place), answer), patience=patience)
+    if ended.status:
+        total.broken.append(f"{name}: {ended.err.decode().strip().splitlines()[-1:]}")
+        print(f"  {total.broken[-1]}", flush=True)
+        return False
+    found = json.loads(answer.read_text())
+    counts = ", ".join(f"{what} {n}" for what, n in sorted(found["counts"].items()))
+    print(f"  {name}: {counts}; {len(found['broken'])} broken; {ended.seconds:.0f} s", flush=True)
+    for what in found["broken"][:6]:
+        print(f"    {what}", flush=True)
+    total.counts.update(found["counts"])
+    total.broken += [f"{name}, {what}" for what in found["broken"]]
+    return True
 
 
 def told(work: Callable[[], Outcome], answer: Path) -> int:

@@ -11,7 +11,6 @@ what an undisturbed run writes, or with 1 or 2, one sentence, and the folder as 
 traceback, a signal or a hang. Peers: none.
 """
 
-import json
 import os
 import random
 import resource
@@ -209,24 +208,9 @@ def forked_commands(draw: random.Random, only: str) -> Outcome:
         for name, written in _commands().items():
             if only not in name or written.command == kills.CLUSTER:
                 continue
-            place = scratch / "place"
-            shutil.rmtree(place, ignore_errors=True)
-            place.mkdir()
-            answer = scratch / "answer"
-            work = partial(in_places, place, materials, written)
-            ended = forked(partial(kills.told, work, answer), patience=1800)
-            if ended.status:
-                total.broken.append(f"{name}: {ended.err.decode().strip().splitlines()[-1:]}")
-                print(f"  {total.broken[-1]}", flush=True)
-                continue
-            told = json.loads(answer.read_text())
-            counts = ", ".join(f"{what} {n}" for what, n in sorted(told["counts"].items()))
-            print(f"  {name}: {counts}; {len(told['broken'])} broken; {ended.seconds:.0f} s",
-                  flush=True)  # fmt: skip
-            for what in told["broken"][:6]:
-                print(f"    {what}", flush=True)
-            total.counts.update(told["counts"])
-            total.broken += [f"{name}, {what}" for what in told["broken"]]
+            kills.in_child(
+                total, name, partial(in_places, materials=materials, written=written), scratch, 1800
+            )
     return total
 
 

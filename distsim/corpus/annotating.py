@@ -5,7 +5,6 @@ gzip member of its own; one process a core, one thread each. What is done stands
 beside a note of how far it goes, so that the same command goes on where another stopped.
 """
 
-import fcntl
 import gzip
 import hashlib
 import json
@@ -22,6 +21,7 @@ from distsim.corpus.sources import STANDARD_INPUT, Source, find_sources
 from distsim.errors import InputError, ParameterError
 from distsim.parallel import Progress, no_progress, ordered_map
 from distsim.storage import open_output
+from distsim.storage.files import claim
 
 PIECE_CHARACTERS = 60_000  # larger pieces: a little faster, more memory
 _LEVEL = 6
@@ -190,13 +190,7 @@ class _Output:
     def __enter__(self) -> "_Output":
         flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
         self._file = os.fdopen(os.open(self._part, flags, 0o666), "r+b")
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            self._file.close()
-            raise InputError(
-                f"{self._path}: another process is writing it: wait until it is done"
-            ) from None
+        claim(self._file, self._path)
         self._file.truncate(self._size)
         self._file.seek(self._size)
         if self.pieces == 0:

@@ -5,9 +5,8 @@ that shards do not matter; the other parts are looked for around those, over the
 most `matches` are kept, evenly spaced in the corpus.
 """
 
-from collections import OrderedDict
 from collections.abc import Iterator
-from threading import Lock
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -52,21 +51,11 @@ class Matcher:
         self._index = index
         self._places, self._matches = places, matches
         self.longest_gap = longest_gap
-        self._found: OrderedDict[Parts, Matches | None] = OrderedDict()
-        self._lock = Lock()
+        self._found = lru_cache(_KEPT)(self._match)
 
     def matches(self, parts: Parts) -> Matches | None:
         """Return sampled matches of parts with a gap between neighbours; None without any."""
-        with self._lock:
-            if parts in self._found:
-                self._found.move_to_end(parts)
-                return self._found[parts]
-        found = self._match(parts)
-        with self._lock:
-            self._found[parts] = found
-            while len(self._found) > _KEPT:
-                self._found.popitem(last=False)
-        return found
+        return self._found(parts)
 
     def fillers(self, found: Matches, slot: int, most: int) -> np.ndarray:
         """Return the words in a gap of each match, uint32[n, most], 0 behind the last.

@@ -5,11 +5,10 @@ pattern, found in the suffix array, and the fillers are compared by vectors of w
 gaps are alike that take like words, not the same ones alone.
 """
 
-from collections import OrderedDict
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import fmean
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -73,11 +72,7 @@ class GappedCosine:
                 f"{table.path}: keeps no vectors of words to compare gaps by: sign it again with "
                 "the preset learnt"
             )
-        if table.normaliser != index.options.normaliser:
-            raise IncompatibleError(
-                f"{table.path} normalises text in another way than {index.path}: name a table "
-                f"that was signed from this index (distsim sign {index.path})"
-            )
+        table.require_normaliser_of(index)
         self.index, self.table = index, table
         self.matcher = Matcher(index, PLACES, MATCHES)
         counts = index.word_counts().astype(np.float64)
@@ -90,8 +85,7 @@ class GappedCosine:
         hashes = frozen(index.vocabulary.word_hashes())
         self._rows = find_sorted(frozen(table.parts.hashes), hashes)
         self._vectors = table.parts.vectors
-        self._known: OrderedDict[Pattern, PatternSignature] = OrderedDict()
-        self._lock = Lock()
+        self._known = lru_cache(_KEPT)(self._made)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return GappedCosine, (self.index, self.table)
@@ -136,16 +130,7 @@ class GappedCosine:
 
     def signature(self, pattern: Pattern) -> PatternSignature:
         """Return what is known of a pattern; kept for the next time."""
-        with self._lock:
-            if pattern in self._known:
-                self._known.move_to_end(pattern)
-                return self._known[pattern]
-        made = self._made(pattern)
-        with self._lock:
-            self._known[pattern] = made
-            while len(self._known) > _KEPT:
-                self._known.popitem(last=False)
-        return made
+        return self._known(pattern)
 
     def _made(self, pattern: Pattern) -> PatternSignature:
         whole = self.matcher.matches(pattern.parts)

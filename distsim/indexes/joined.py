@@ -46,7 +46,7 @@ class JoinedText(IndexedText):
         self.checksum = checksum_of_settings([member.checksum for member in members])
         self.n_tokens = sum(member.n_tokens for member in members)
         self._ids_of_piece: dict[str, tuple[int, ...]] = {}
-        self._known_to_all = self.has_piece
+        self._known_to_all = None
         for member in members:
             member.ask_with_others(self.has_piece)
 

@@ -63,50 +63,55 @@ def gap_at(spans, side, i):
 
 
 @compiled
-def _foreign_side(
-    spans, words, links, first_link, last_link, link_pairs, pair_weights, null, lengths, hashes,
-    labels, symbols, e_sum, e_links,
-):  # fmt: skip
-    """Weigh the foreign side of a rule.
-
-    Writes its symbols (hashes of words, labels of gaps), and to each English word of the span the
-    sum of its links' weights and how many they are. Returns (words, symbols, characters, words
-    without a link, the sum of -ln w(foreign|English)).
-    """
+def _sum_links(
+    spans, links, first_link, last_link, link_pairs, pair_weights, f_sum, f_links, e_sum, e_links
+):
+    """Write to each word of a rule's spans the sum of its links' weights, and how many they are."""
+    for i in range(spans[0, 0], spans[0, 0] + spans[0, 1]):
+        f_sum[i] = 0.0
+        f_links[i] = 0
     for j in range(spans[0, 2], spans[0, 2] + spans[0, 3]):
         e_sum[j] = 0.0
         e_links[j] = 0
-    i = spans[0, 0]
-    stop = i + spans[0, 1]
-    k = first_link
-    while k < last_link and links[k, 0] < i:
-        k += 1
+    stop = spans[0, 0] + spans[0, 1]
+    for k in range(first_link, last_link):
+        i = links[k, 0]
+        if i < spans[0, 0]:
+            continue
+        if i >= stop:
+            break
+        j = links[k, 1]
+        pair = link_pairs[k]
+        f_sum[i] += pair_weights[pair, 1]
+        f_links[i] += 1
+        e_sum[j] += pair_weights[pair, 0]
+        e_links[j] += 1
+
+
+@compiled
+def _weigh_side(spans, side, words, sums, n_links, null, lengths, hashes, labels, symbols):
+    """Weigh a side of a rule (0 foreign, 2 English), whose words' links are summed.
+
+    Writes its symbols: hashes of words, labels of gaps. Returns (words, symbols, characters, words
+    without a link, the sum of -ln w(word|linked words)).
+    """
+    i = spans[0, side]
+    stop = i + spans[0, side + 1]
     n_words = 0
     n_symbols = 0
     characters = 0
     unaligned = 0
     lexical = 0.0
     while i < stop:
-        gap = gap_at(spans, 0, i)
+        gap = gap_at(spans, side, i)
         if gap > 0:
-            i += spans[gap, 1]
-            while k < last_link and links[k, 0] < i:
-                k += 1
+            i += spans[gap, side + 1]
             symbols[n_symbols] = np.uint64(labels[gap - 1])
             n_symbols += 1
             continue
         word = words[i]
-        total = 0.0
-        n_linked = 0
-        while k < last_link and links[k, 0] == i:
-            pair = link_pairs[k]
-            total += pair_weights[pair, 1]
-            e_sum[links[k, 1]] += pair_weights[pair, 0]
-            e_links[links[k, 1]] += 1
-            n_linked += 1
-            k += 1
-        if n_linked > 0:
-            weight = total / n_linked
+        if n_links[i] > 0:
+            weight = sums[i] / n_links[i]
         else:
             weight = null[word]
             unaligned += 1
@@ -116,38 +121,6 @@ def _foreign_side(
         n_words += 1
         n_symbols += 1
         i += 1
-    return n_words, n_symbols, characters, unaligned, lexical
-
-
-@compiled
-def _english_side(spans, words, null, lengths, hashes, labels, symbols, e_sum, e_links):
-    """Weigh the English side of a rule, as _foreign_side does the other; its links are summed."""
-    j = spans[0, 2]
-    stop = j + spans[0, 3]
-    n_words = 0
-    n_symbols = 0
-    characters = 0
-    unaligned = 0
-    lexical = 0.0
-    while j < stop:
-        gap = gap_at(spans, 2, j)
-        if gap > 0:
-            j += spans[gap, 3]
-            symbols[n_symbols] = np.uint64(labels[gap - 1])
-            n_symbols += 1
-            continue
-        word = words[j]
-        if e_links[j] > 0:
-            weight = e_sum[j] / e_links[j]
-        else:
-            weight = null[word]
-            unaligned += 1
-        lexical -= np.log(max(weight, _FLOOR))
-        characters += lengths[word]
-        symbols[n_symbols] = hashes[word]
-        n_words += 1
-        n_symbols += 1
-        j += 1
     return n_words, n_symbols, characters, unaligned, lexical
 
 
@@ -199,6 +172,8 @@ def rule_features(
     spans = np.zeros((3, 4), np.int64)
     chart = np.zeros((CHART, CHART), np.uint16)
     labels = np.zeros(2, np.uint32)
+    f_sum = np.zeros(CHART)
+    f_links = np.zeros(CHART, np.int64)
     e_sum = np.zeros(CHART)
     e_links = np.zeros(CHART, np.int64)
     f_symbols = np.empty(CHART, np.uint64)
@@ -211,15 +186,18 @@ def rule_features(
         gap_labels(chart, nodes, node_offsets, n_english, sentence, spans, how, labels)
         n_gaps = (spans[1, 1] > 0) + (spans[2, 1] > 0)
         swaps = n_gaps == 2 and spans[2, 2] < spans[1, 2]
-        foreign = _foreign_side(
-            spans, f_words[f_begin:], links, link_offsets[sentence], link_offsets[sentence + 1],
-            link_pairs, pair_weights, f_null, f_lengths, f_hashes, labels, f_symbols, e_sum,
-            e_links,
+        _sum_links(
+            spans, links, link_offsets[sentence], link_offsets[sentence + 1], link_pairs,
+            pair_weights, f_sum, f_links, e_sum, e_links,
         )  # fmt: skip
-        n_f, f_size, f_characters, f_unaligned, lex_fe = foreign
-        n_e, e_size, e_characters, e_unaligned, lex_ef = _english_side(
-            spans, e_words[e_begin:], e_null, e_lengths, e_hashes, labels, e_symbols, e_sum, e_links
-        )
+        n_f, f_size, f_characters, f_unaligned, lex_fe = _weigh_side(
+            spans, 0, f_words[f_begin:], f_sum, f_links, f_null, f_lengths, f_hashes, labels,
+            f_symbols,
+        )  # fmt: skip
+        n_e, e_size, e_characters, e_unaligned, lex_ef = _weigh_side(
+            spans, 2, e_words[e_begin:], e_sum, e_links, e_null, e_lengths, e_hashes, labels,
+            e_symbols,
+        )  # fmt: skip
         same = (
             not swaps and n_f == n_e and _same_sides(spans, f_symbols[:f_size], e_symbols[:e_size])
         )

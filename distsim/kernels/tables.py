@@ -3,6 +3,7 @@
 import numpy as np
 
 from distsim.kernels.compiled import compiled
+from distsim.kernels.hashing import first_not_below
 
 
 @compiled
@@ -48,14 +49,8 @@ def find_texts(hashes, table_text, blocks, ends, block_rows, wanted, text, offse
         while high < n and hashes[high] < key:
             high = min(n, guess + reach)
             reach *= 4
-        while low < high:
-            middle = (low + high) >> 1
-            if hashes[middle] < key:
-                low = middle + 1
-            else:
-                high = middle
         found = -1
-        row = low
+        row = first_not_below(hashes, key, low, high)
         length = offsets[i + 1] - offsets[i]
         while row < n and hashes[row] == key and found < 0:
             base = np.int64(blocks[row // block_rows])

@@ -10,7 +10,6 @@ import numpy as np
 from distsim.comparison import EstimatedCosine, Pair, checked_pairs
 from distsim.corpus.inflections import Inflections
 from distsim.corpus.vocabulary import hash_texts
-from distsim.errors import IncompatibleError
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.indexes.shard import Shard, damaged
 from distsim.kernels import joins as kernel
@@ -81,11 +80,7 @@ class Opposites:
         *,
         inflections: Inflections | None = None,
     ) -> None:
-        if table.normaliser != index.options.normaliser:
-            raise IncompatibleError(
-                f"{table.path} normalises text in another way than {index.path}: name a table "
-                f"that was signed from this index (distsim sign {index.path})"
-            )
+        table.require_normaliser_of(index)
         self.index = index
         self.table = table
         self.language = language or Language.open()

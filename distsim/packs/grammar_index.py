@@ -150,7 +150,7 @@ class GrammarIndex:
             self._target_starts, self._targets, self._label,
         )  # fmt: skip
 
-    def feature_of(self, name: str, rules: np.ndarray) -> np.ndarray:
+    def feature_of(self, name: str, rules: np.ndarray | slice) -> np.ndarray:
         """Return a feature of some rules by their numbers, float64; NaN where one has none.
 
         Raises:
@@ -226,11 +226,7 @@ class GrammarIndex:
         Raises:
             ParameterError: there is no such feature.
         """
-        for known, codes, table in self._columns:
-            if known == name:
-                with self._read():
-                    return decode(np.asarray(codes), table)
-        raise ParameterError(f"feature {name!r}: choose of {', '.join(self._names)}")
+        return self.feature_of(name, np.s_[:])
 
     def _made(self, rules: np.ndarray) -> Iterator[PackedRule]:
         sources = np.searchsorted(self._starts, rules.astype(np.uint64), side="right") - 1

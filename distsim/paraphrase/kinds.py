@@ -15,7 +15,7 @@ import numpy as np
 
 from distsim.comparison import Estimate, EstimatedCosine, Pair, Similarity, checked_pairs
 from distsim.contexts.weights import Weighting
-from distsim.errors import IncompatibleError, ParameterError
+from distsim.errors import ParameterError
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.paraphrase.occurrences import Sampler, locate, word_ids
 from distsim.paraphrase.profiles import Profiler
@@ -54,11 +54,7 @@ class KindCosine(Similarity):
     def __init__(self, index: CorpusIndex, table: SignatureTable, kind: Kind) -> None:
         if kind not in KINDS:
             raise ParameterError(f"`kind` {kind!r}: choose one of {', '.join(KINDS)}")
-        if table.normaliser != index.options.normaliser:
-            raise IncompatibleError(
-                f"{table.path} normalises text in another way than {index.path}: name a table "
-                f"that was signed from this index (distsim sign {index.path})"
-            )
+        table.require_normaliser_of(index)
         self.name = kind
         self._kind: Kind = kind
         self._index, self._table = index, table

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from distsim.errors import IncompatibleError
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.paraphrase.alike import AlikePhrases
 from distsim.paraphrase.candidates import Candidates, find_candidates
@@ -117,11 +116,8 @@ class Paraphraser:
         self._table = table
         self._memory_bytes = memory_bytes
         self.options = options or ParaphraseOptions()
-        if table is not None and table.normaliser != index.options.normaliser:
-            raise IncompatibleError(
-                f"{table.path} normalises text in another way than {index.path}: name a table "
-                f"that was signed from this index (distsim sign {index.path})"
-            )
+        if table is not None:
+            table.require_normaliser_of(index)
         self._search = None
         self.table_fingerprint = table.parameters if table and self.options.neighbours else None
         if table is not None and self.options.neighbours:

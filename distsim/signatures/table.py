@@ -157,6 +157,18 @@ class SignatureTable:
             )
         return SpectralProjection.of_table(self.path, self.fingerprint.projection["learnt"])
 
+    def require_normaliser_of(self, index: CorpusIndex) -> None:
+        """Refuse an index whose words are written in another way than this table's.
+
+        Raises:
+            IncompatibleError: the normalisers differ; both paths are named.
+        """
+        if self.normaliser != index.options.normaliser:
+            raise IncompatibleError(
+                f"{self.path} normalises text in another way than {index.path}: name a table "
+                f"that was signed from this index (distsim sign {index.path})"
+            )
+
     def __reduce__(self) -> tuple[Any, ...]:
         return SignatureTable, (self.artifact,)
 

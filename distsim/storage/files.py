@@ -185,16 +185,24 @@ def resumable_lines(
     """
     part = path.with_name(path.name + ".part")
     with open(part, "a+b") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise InputError(
-                f"{path}: another process is writing it: wait until it is done"
-            ) from None
+        claim(file, path)
         yield ResumableLines(file, _whole_records(file, part, head, record_of))
         file.flush()
         os.fsync(file.fileno())
         os.replace(part, path)
+
+
+def claim(part: BinaryIO, path: Path) -> None:
+    """Lock the open part of the file `path`, until it is closed; it is closed where that fails.
+
+    Raises:
+        InputError: another process is writing it.
+    """
+    try:
+        fcntl.flock(part, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        part.close()
+        raise InputError(f"{path}: another process is writing it: wait until it is done") from None
 
 
 def require_head(path: Path, head: bytes) -> None:
