@@ -273,6 +273,22 @@ def test_help_is_in_groups_with_whole_sentences(run):
         assert "..." not in sentence
 
 
+def test_what_belongs_to_one_source_of_sign_stands_under_it(run):
+    out, _ = run("sign", "--help")
+    sections = dict(re.findall(r"^([^\s:][^:\n]*):\n((?:  .*\n|\n)+)", out, re.M))
+    options = {name: re.findall(r"^  (--[a-z-]+)", text, re.M) for name, text in sections.items()}
+    assert out.splitlines()[0] == "Usage: distsim sign [OPTIONS] SOURCE..."
+    assert set(options["With --model syntax"]) == {
+        "--trees", "--features", "--kinds", "--with", "--models", "--processors",
+    }  # fmt: skip
+    assert set(options["With --from-vectors"]) == {
+        "--words", "--phrases", "--index", "--counts", "--most-words", "--centre",
+    }  # fmt: skip
+    assert "--format" in options["With --from-counts or --from-vectors"]
+    assert "--from-counts" in options["Options"]
+    assert "With --model syntax" in run("contexts", "--help")[0]
+
+
 def program_commands():
     import typer
 

@@ -23,6 +23,7 @@ from distsim.cli.options import (
     memory_bytes,
 )
 from distsim.cli.sign import PhraseOptions, RecipeOptions, chosen_recipe
+from distsim.cli.usage import Sectioned
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -30,6 +31,8 @@ app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 @dataclass
 class CorpusOptions(OptionGroup):
     """How text is read, and how it is shared out."""
+
+    heading = "Text, and how it is shared out"
 
     from_counts: Annotated[
         bool,
@@ -82,7 +85,7 @@ MasterOption = Annotated[
 ]
 
 
-@app.command("sign")
+@app.command("sign", cls=Sectioned)
 @grouped
 def sign(
     texts: Texts,
@@ -119,7 +122,7 @@ def sign(
     _report(output)
 
 
-@app.command("score")
+@app.command("score", cls=Sectioned)
 def score(
     grammars: Annotated[
         list[str], typer.Argument(metavar="PART...", help="Files of rules, or folders of them.")
@@ -175,7 +178,7 @@ def score(
     say(f"{found.get('rules', 0):,} rules in {counted(found['parts'], 'part')} in {output}")
 
 
-@app.command("annotate")
+@app.command("annotate", cls=Sectioned)
 def annotate(
     texts: Texts,
     output: OutputFolder,
@@ -200,7 +203,7 @@ def annotate(
     say(f"{found.get('words', 0):,} words in {counted(found['parts'], 'part')} in {output}")
 
 
-@app.command("plan")
+@app.command("plan", cls=Sectioned)
 @grouped
 def plan(
     texts: Texts,
@@ -227,7 +230,7 @@ def plan(
         put(stage.name, stage.n_tasks(job))
 
 
-@app.command("task")
+@app.command("task", cls=Sectioned)
 def task(
     run: Annotated[str, typer.Argument(metavar="RUN", help="The folder that `plan` printed.")],
     stage: Annotated[str, typer.Argument(metavar="STAGE", help="As `plan` printed it.")],
@@ -240,7 +243,7 @@ def task(
     run_alone_task(Job(Path(run)), stage, number)
 
 
-@app.command("join")
+@app.command("join", cls=Sectioned)
 def join(
     run: Annotated[str, typer.Argument(metavar="RUN", help="The folder that `plan` printed.")],
     output: OutputOption,

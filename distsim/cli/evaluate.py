@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 By = Literal["table", "exact", "both", "vectors", "all"]  # what measures similarity
 Format = Literal["text", "tsv", "json"]  # how results are printed
+_SENTENCES = "Of rewritten sentences"
 _MEASURES = {
     "table": ("table",),
     "exact": ("exact",),
@@ -70,25 +71,48 @@ def evaluate(
     ] = None,
     sentences: Annotated[
         str | None,
-        typer.Option(metavar="SOURCE", help="Measure rewritten sentences: SYSTEM... are files."),
+        typer.Option(
+            metavar="SOURCE",
+            help="Measure rewritten sentences: SYSTEM... are files.",
+            rich_help_panel=_SENTENCES,
+        ),
     ] = None,
     references: Annotated[
         list[str] | None,
-        typer.Option(metavar="FILE", help="sentences: what people wrote; repeat it."),
+        typer.Option(
+            metavar="FILE", help="What people wrote; repeat it.", rich_help_panel=_SENTENCES
+        ),
     ] = None,
-    phi: Annotated[float, typer.Option(help="sentences: the compression PRECIS asks for.")] = 0.75,
-    ter: Annotated[bool, typer.Option("--ter", help="sentences: TER too, which is slow.")] = False,
+    phi: Annotated[
+        float, typer.Option(help="The compression PRECIS asks for.", rich_help_panel=_SENTENCES)
+    ] = 0.75,
+    ter: Annotated[
+        bool, typer.Option("--ter", help="TER too, which is slow.", rich_help_panel=_SENTENCES)
+    ] = False,
     baseline: Annotated[
-        str | None, typer.Option(metavar="NAME", help="sentences: compare with it; default copy.")
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Compare with it; default copy.", rich_help_panel=_SENTENCES
+        ),
     ] = None,
     form: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="sentences: write a form for people, and FILE.key."),
+        typer.Option(
+            metavar="FILE",
+            help="Write a form for people, and FILE.key.",
+            rich_help_panel=_SENTENCES,
+        ),
     ] = None,
-    items: Annotated[int, typer.Option(min=1, help="Sentences in a form.")] = 50,
+    items: Annotated[
+        int, typer.Option(min=1, help="Sentences in a form.", rich_help_panel=_SENTENCES)
+    ] = 50,
     judged: Annotated[
         str | None,
-        typer.Option(metavar="KEY", help="The arguments are forms that people filled in."),
+        typer.Option(
+            metavar="KEY",
+            help="The arguments are forms that people filled in.",
+            rich_help_panel=_SENTENCES,
+        ),
     ] = None,
 ) -> None:
     """Print Spearman with its 95% interval, Pearson, pairs and coverage for each gold set.

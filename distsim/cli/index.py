@@ -27,13 +27,14 @@ from distsim.cli.options import (
 
 if TYPE_CHECKING:
     from distsim.indexes.corpus_index import CorpusIndex
+from distsim.cli.usage import Sectioned
 from distsim.cli.verify import verify
 
 _SHOWN_REPEATED = 5
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
-app.command("info")(info)
-app.command("verify")(verify)
+app.command("info", cls=Sectioned)(info)
+app.command("verify", cls=Sectioned)(verify)
 
 Corpus = Annotated[
     list[str],
@@ -43,7 +44,7 @@ Corpus = Annotated[
 ]
 
 
-@app.command("build")
+@app.command("build", cls=Sectioned)
 def build(
     corpus: Corpus,
     output: Annotated[str, typer.Option("--output", "-o", metavar="INDEX", help="Its folder.")],
@@ -85,7 +86,7 @@ def build(
     _report(index)
 
 
-@app.command("add")
+@app.command("add", cls=Sectioned)
 def add(
     index: Annotated[str, typer.Argument(metavar="INDEX")],
     corpus: Corpus,

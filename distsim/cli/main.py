@@ -47,7 +47,7 @@ from distsim.cli import (
 from distsim.cli.console import in_flags, say, visible
 from distsim.cli.options import UnpackLimitOption
 from distsim.cli.streams import close_output, open_streams
-from distsim.cli.usage import Grouped, bounded
+from distsim.cli.usage import Grouped, Sectioned, bounded
 from distsim.errors import DistsimError
 from distsim.parallel import Interrupted, interrupt
 
@@ -76,7 +76,7 @@ app.add_typer(
 
 def _command(group: str, name: str, function: Callable[..., Any], sentence: str) -> None:
     """Add a subcommand; the sentence stands beside its name in `distsim --help`."""
-    app.command(name, short_help=sentence, rich_help_panel=group)(function)
+    app.command(name, cls=Sectioned, short_help=sentence, rich_help_panel=group)(function)
 
 
 _corpus = partial(_command, "Corpus")

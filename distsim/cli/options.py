@@ -17,6 +17,7 @@ else:
     Weights = Literal[tuple(SCHEMES)]
 
 GAUSSIAN, SPECTRAL = "gaussian", "spectral"
+WITH_SYNTAX = "With --model syntax"
 
 WindowOption = Annotated[
     int | None,
@@ -99,6 +100,8 @@ def split_names(text: str) -> tuple[str, ...]:
 class WeightingOptions(OptionGroup):
     """How counts become weights."""
 
+    heading = "Weights"
+
     weights: WeightsOption = None
     alpha: AlphaOption = None
     shift: ShiftOption = None
@@ -148,14 +151,21 @@ ModelOption = Annotated[
 ]
 TreesOption = Annotated[
     list[str] | None,
-    typer.Option(metavar="FILE", help="syntax: bracketed trees, one a line, one a sentence."),
+    typer.Option(
+        metavar="FILE",
+        help="Bracketed trees, one a line, one a sentence.",
+        rich_help_panel=WITH_SYNTAX,
+    ),
 ]
 FeaturesOption = Annotated[
     str | None,
-    typer.Option(metavar="NAME,...", help="syntax: only these families of features."),
+    typer.Option(
+        metavar="NAME,...", help="Only these families of features.", rich_help_panel=WITH_SYNTAX
+    ),
 ]
 KindsOption = Annotated[
-    str | None, typer.Option(metavar="NAME,...", help="syntax: of lex, lem, pos, ner.")
+    str | None,
+    typer.Option(metavar="NAME,...", help="Of lex, lem, pos, ner.", rich_help_panel=WITH_SYNTAX),
 ]
 ModelsOption = Annotated[
     str | None,

@@ -16,6 +16,7 @@ from distsim.cli.groups import OptionGroup, grouped
 from distsim.cli.options import (
     GAUSSIAN,
     SPECTRAL,
+    WITH_SYNTAX,
     DropDigitsOption,
     DropPunctuationOption,
     FeaturesOption,
@@ -47,6 +48,8 @@ if TYPE_CHECKING:
 @dataclass
 class RecipeOptions(OptionGroup):
     """How contexts become bits."""
+
+    heading = "Contexts and bits"
 
     preset: Annotated[
         Preset | None,
@@ -93,6 +96,8 @@ class RecipeOptions(OptionGroup):
 class PhraseOptions(OptionGroup):
     """Which phrases are signed."""
 
+    heading = "Phrases"
+
     min_count: Annotated[int, typer.Option(help="Leave out rarer phrases.")] = 5
     max_length: Annotated[int, typer.Option(help="Longest phrases, in tokens.")] = 4
     max_phrases: Annotated[
@@ -103,6 +108,8 @@ class PhraseOptions(OptionGroup):
 @dataclass
 class KeepingOptions(OptionGroup):
     """What a table keeps beside its bits."""
+
+    heading = "What is kept"
 
     parts: Annotated[
         bool, typer.Option("--parts/--no-parts", help="Keep the words' vectors in the table.")
@@ -118,9 +125,11 @@ class KeepingOptions(OptionGroup):
 class CountOptions(OptionGroup):
     """What goes with count files."""
 
+    heading = "With --from-counts or --from-vectors"
+
     text_format: Annotated[
         TextFormat | None,
-        typer.Option("--format", help="--from-counts: how phrases are asked for."),
+        typer.Option("--format", help="How phrases are asked for."),
     ] = None
     keep_case: KeepCaseOption = False
     fold_numbers: FoldNumbersOption = False
@@ -131,6 +140,8 @@ class CountOptions(OptionGroup):
 @dataclass
 class SyntaxOptions(OptionGroup):
     """What goes with annotated text."""
+
+    heading = WITH_SYNTAX
 
     trees: TreesOption = None
     features: FeaturesOption = None
@@ -146,31 +157,33 @@ class SyntaxOptions(OptionGroup):
 class VectorOptions(OptionGroup):
     """What goes with word vectors from elsewhere."""
 
+    heading = "With --from-vectors"
+
     words: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="--from-vectors: the words of a .npy, one a line."),
+        typer.Option(metavar="FILE", help="The words of a .npy, one a line."),
     ] = None
     phrases: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="--from-vectors: sign these phrases too, one a line."),
+        typer.Option(metavar="FILE", help="Sign these phrases too, one a line."),
     ] = None
     index: Annotated[
         str | None,
-        typer.Option(metavar="INDEX", help="--from-vectors: sign its phrases too, counted."),
+        typer.Option(metavar="INDEX", help="Sign its phrases too, counted."),
     ] = None
     counts: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="--from-vectors: lines `w1 .. wn<TAB>count`."),
+        typer.Option(metavar="FILE", help="Lines `w1 .. wn<TAB>count`."),
     ] = None
     most_words: Annotated[
         int | None,
-        typer.Option(min=1, help="--from-vectors: read only so many words, the first."),
+        typer.Option(min=1, help="Read only so many words, the first."),
     ] = None
     centre: Annotated[
         bool | None,
         typer.Option(
             "--centre/--no-centre",
-            help="--from-vectors: take the words' mean vector off and turn them so that cutting "
+            help="Take the words' mean vector off and turn them so that cutting "
             "bits loses little, or turn them at random, so that bits estimate their own cosines. "
             "Default: --centre.",
         ),

@@ -1,10 +1,10 @@
-"""The program's own help and arguments: commands in groups, numbers that fit."""
+"""The program's own help and arguments: commands and options in groups, numbers that fit."""
 
 from math import isfinite
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 # Of a seed, and of any other whole number. What counts or limits things needs no more.
 _LARGEST_SEED, _LARGEST = 2**63 - 1, 2**31 - 1
@@ -26,6 +26,33 @@ class Grouped(TyperGroup):
         for heading, rows in groups.items():
             with formatter.section(heading):
                 formatter.write_dl([(name.ljust(width), sentence) for name, sentence in rows])
+
+
+class Sectioned(TyperCommand):
+    """Lists a command's options under the headings (`rich_help_panel`) that they were given."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """Return what stands behind the command's name: `INDEX... [PHRASE...]`."""
+        pieces = super().collect_usage_pieces(ctx)
+        for drawn, plain in (("{", ""), ("}", ""), ("......", "..."), ("...]...", "...]")):
+            pieces = [piece.replace(drawn, plain) for piece in pieces]
+        return pieces
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write arguments, options without a heading, then those of each heading."""
+        sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx)
+            if record is not None:
+                usual, (name, told) = "Options", record
+                if param.param_type_name == "argument":  # all are text: their type says nothing
+                    usual, name = "Arguments", name.split(" <")[0]
+                heading = getattr(param, "rich_help_panel", None) or usual
+                sections.setdefault(str(heading), []).append((name, told))
+        for heading, records in sections.items():
+            if records:
+                with formatter.section(heading):
+                    formatter.write_dl(records)
 
 
 def bounded(command: Any) -> Any:
