@@ -57,7 +57,8 @@ def sources_in(tokens, i, j, source):
 def derivations(tokens, rules, edits, labels, glue, longest):
     """Return every derivation of the sentence: (words, score without the language model).
 
-    edits: (start, stop, words, score). labels: by span, those that all stands under.
+    edits: (start, stop, words, score), those longer than the longest span too: what was said
+    before them is then all that is said. labels: by span, those that all stands under.
     """
 
     def part(span, label, own):
@@ -124,5 +125,28 @@ def derivations(tokens, rules, edits, labels, glue, longest):
                 for words, score in beginnings[i]
                 for one in plain(i, j)
             ]
+            + [
+                (words, score + of_edit + glue)
+                for a, b, _, of_edit in edits
+                if b == j and b - a > longest
+                for words, score in beginnings[a]
+            ]
         )
     return beginnings[-1]
+
+
+def best_scores(first_edges, edges, edge_scores):
+    """Return the best score of every item of a forest, its parts' first."""
+
+    @cache
+    def best(item):
+        if first_edges[item] < 0:
+            return 0.0
+        scores, edge = [], first_edges[item]
+        while edge >= 0:
+            parts = [part for part in edges[edge][1:3].tolist() if part >= 0]
+            scores.append(edge_scores[edge] + sum(map(best, parts)))
+            edge = edges[edge][3]
+        return max(scores)
+
+    return [best(item) for item in range(len(first_edges))]

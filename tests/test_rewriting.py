@@ -4,6 +4,7 @@ import json
 import math
 import random
 import re
+from functools import cache
 
 import numpy as np
 import pytest
@@ -12,8 +13,10 @@ from distsim import CorpusIndex
 from distsim.errors import InputError, ParameterError
 from distsim.packs import GrammarIndex, PackOptions, pack_grammar
 from distsim.rewriting import RewriteOptions, Rewriter, Weights, tuning
+from distsim.rewriting.forest import Forest
 from distsim.rewriting.grammar import RuleScores
 from distsim.rewriting.language_model import ArpaModel, IndexModel
+from distsim.rewriting.lengths import Lengths
 from distsim.rewriting.sentence import Sentence
 from tests import naive_rewriting as naive
 from tests.conftest import write_lines
@@ -73,7 +76,8 @@ def parsed_rules():
         yield naive.Rule(label[1:-1], side(source), side(target), -0.5 * float(feature[2:]))
 
 
-def all_sentences(text, tree=None, longest=6):
+@cache
+def all_sentences(text, tree=None, longest=6, longest_edit=None):
     rules = list(parsed_rules())
     tokens = text.split()
     known = {word for rule in rules for word in rule.source + rule.target if isinstance(word, str)}
@@ -83,7 +87,9 @@ def all_sentences(text, tree=None, longest=6):
         for i, token in enumerate(tokens)
     ]
     sentence = Sentence(text, tree)
-    for one in sentence.deletions(min(longest, len(tokens))):
+    for one in sentence.deletions(
+        min(longest_edit or longest, len(tokens)), shortens=longest_edit is not None
+    ):
         edits.append((
             one.start, one.stop, (),
             weights["Deleted"] * (one.stop - one.start) + weights["Deletions"]
@@ -182,6 +188,78 @@ def test_length_keep_and_avoid(made):
     assert "elderly" not in bound.rewrite("old city", 1)[0].sentence
     plain = rewriter_of(made, deletes=False).rewrite(text, 5)
     assert not any(step.label == "deleted" for one in plain for step in one.steps)
+
+
+@pytest.mark.parametrize("share", [0.2, 0.5, 0.8, 1.0, 1.3])
+@pytest.mark.parametrize(
+    ("text", "tree"),
+    [
+        ("king of city", None),
+        ("a ( b )", None),
+        ("the king slept", "(S (NP (DT the) (NN king)) (VP (VBD slept)))"),
+    ],
+)
+def test_a_length_is_met_by_the_best_of_that_length(made, text, tree, share):
+    tokens = text.split()
+    rewriter = rewriter_of(made, span=2, pops=10**6, rules=100, length=share)
+    every = all_sentences(text, tree, longest=2, longest_edit=len(tokens))
+    wanted = max(1, math.floor(share * len(tokens) + 1e-9))
+    sizes = {len(words.split()) for words, _ in every}
+    fits = [size for size in sizes if size <= wanted]
+    size = max(fits) if fits else min(sizes)
+    best = [one for one in every if len(one[0].split()) == size][:20]
+    found = rewriter.rewrite(text, 20, tree=tree)[: len(best)]
+    assert [one.score for one in found] == pytest.approx([score for _, score in best])
+    assert {len(one.sentence.split()) for one in found} == {size}
+    for one in found:
+        total = sum(WEIGHTS.get(name, 0.0) * value for name, value in one.features.items())
+        assert one.score == pytest.approx(total)
+
+
+def test_what_is_left_out_may_be_longer_than_the_search_s_spans(made):
+    text = "the king ( old and of the city and of the queen ) slept"
+    weights = WEIGHTS | {"Deleted(brackets)": 9.0}
+    short = rewriter_of(made, weights=weights, span=3, length=0.3).rewrite(text, 20)
+    whole = [one for one in short if one.sentence == "the king slept"]
+    assert [(step.start, step.stop, step.label) for step in whole[0].steps] == [(2, 13, "deleted")]
+    assert whole[0].features["Deletions"] == 1.0 and whole[0].features["Glue"] == 4.0
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_lengths_of_a_forest_as_all_its_derivations_have(seed):
+    draw = random.Random(seed)
+    words = np.array([draw.randint(0, 2) for _ in range(4)])
+    first, edges, scores, below = [-1, -1], [], [], {0: [(0, 0.0)], 1: [(0, 0.0)]}
+    for item in range(2, draw.randint(3, 8)):
+        below[item] = []
+        first.append(-1)
+        for _ in range(draw.randint(1, 3)):
+            parts = [draw.randrange(item), draw.choice([-1, draw.randrange(item)])]
+            rule, score = draw.randrange(4), draw.random()
+            edges.append((rule, *parts, first[item]))
+            first[item] = len(edges) - 1
+            scores.append(score)
+            for one in below[parts[0]]:
+                for two in below[parts[1]] if parts[1] >= 0 else [(0, 0.0)]:
+                    size = words[rule] + one[0] + two[0]
+                    below[item].append((size, score + one[1] + two[1]))
+    last = len(first) - 1
+    goal = np.array([[last, 0.5], [draw.randrange(2, last + 1), -0.5]])
+    items = np.array([[0, 0, edge] for edge in first])
+    forest = Forest(items, np.zeros((len(first), 2)), np.array(edges), np.array(scores), goal)
+    lengths = Lengths(forest, words)
+    best = {}
+    for item, end in goal.tolist():
+        for size, score in below[int(item)]:
+            best[size] = max(best.get(size, -np.inf), score + end)
+    curve = lengths.curve()
+    told = {curve.low + k: score for k, score in enumerate(curve.scores) if score > -np.inf}
+    assert told == pytest.approx({int(size): score for size, score in best.items()})
+    for size, score in best.items():
+        some = lengths.forest(int(size), 1)
+        reached = naive.best_scores(some.items[:, 2], some.edges, some.edge_scores)
+        ends = [reached[int(item)] + end for item, end in some.goal.tolist()]
+        assert max(ends) == pytest.approx(score)
 
 
 def test_short_long_unknown_and_empty_sentences(made):

@@ -1,12 +1,14 @@
 """What the experiments on whole sentences need.
 
-`python bench/rewriting/prepare.py FOLDER [SHARED]`. SHARED, ../shared where not given, has the
-data and the small stanza models. What stands in FOLDER is not made again: an index without
+`python bench/rewriting/prepare.py FOLDER [SHARED] [--europarl 9000]`. SHARED, ../shared where not
+given, has the data and the small stanza models; `--europarl 0` makes rules of newstest2012 alone,
+in a third of the time. What stands in FOLDER is not made again: an index without
 TurkCorpus's sentences, a table of syntax, three packs (`hiero`; `labels`, of trees; `joint`,
 labels and PPDB's pairs of words), both halves of TurkCorpus with trees, the odd lines to tune on
 and the even ones held back. Some 25 CPU minutes.
 """
 
+import argparse
 import gzip
 import itertools
 import lzma
@@ -16,7 +18,6 @@ import sys
 from pathlib import Path
 
 REFERENCES = range(8)
-EUROPARL_PAIRS = 9000
 _SYMBOL = re.compile(r"[^\s\[\]|]+")
 HERE = Path(__file__).parent
 
@@ -41,13 +42,13 @@ def halves(shared: Path, folder: Path) -> None:
         (folder / f"held.{short}").write_text("".join(lines[1::2]), encoding="utf-8")
 
 
-def bitext(shared: Path, folder: Path) -> None:
+def bitext(shared: Path, folder: Path, europarl: int) -> None:
     """Write some Europarl and all of newstest2012 as one pair of texts."""
     from_where = shared / "data" / "bitext-europarl-fr-en"
     for language in ("en", "fr"):
         with (folder / f"bitext.{language}").open("w", encoding="utf-8") as out:
             with opened(from_where / f"europarl-v7.fr-en.{language}.xz") as lines:
-                out.writelines(itertools.islice(lines, EUROPARL_PAIRS))
+                out.writelines(itertools.islice(lines, europarl))
             with opened(from_where / f"newstest2012.{language}.xz") as lines:
                 out.writelines(lines)
 
@@ -67,7 +68,7 @@ def ppdb(shared: Path, path: Path) -> None:
                 out.write(f"[X] ||| {one} ||| {other} ||| Lexical=1\n")
 
 
-def main(folder: Path, shared: Path) -> None:
+def main(folder: Path, shared: Path, europarl: int) -> None:
     folder.mkdir(exist_ok=True)
     index, syntax = folder / "wiki.index", folder / "syntax.table"
     models = shared / "models" / "tiny-en"
@@ -85,12 +86,13 @@ def main(folder: Path, shared: Path) -> None:
               for name in ("norm", *REFERENCES)),
         ], check=True)  # fmt: skip
         distsim("index", "build", folder / "wiki.txt", "--format", "text", "-o", index)
+    if needs("wiki.index/signatures"):
         distsim("sign", index)
     if needs("syntax.table"):
         spacy = shared / "data" / "wiki-spacy" / "wiki-spacy.conllu.xz"
         distsim("sign", spacy, "--model", "syntax", "-o", syntax)
     if needs("bitext.en"):
-        bitext(shared, folder)
+        bitext(shared, folder, europarl)
     for text, name in (("tune.norm", "tune"), ("held.norm", "held"), ("bitext.en", "bitext")):
         if needs(f"{name}.trees"):
             distsim(
@@ -120,4 +122,8 @@ def main(folder: Path, shared: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2] if len(sys.argv) > 2 else "../shared"))
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("shared", type=Path, nargs="?", default=Path("../shared"))
+    parser.add_argument("--europarl", type=int, default=9000, help="pairs of Europarl")
+    main(**vars(parser.parse_args()))

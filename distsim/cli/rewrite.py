@@ -21,7 +21,7 @@ PopsOption = Annotated[
 ]
 RulesOption = Annotated[int, typer.Option(help="Of a source side, the so many best rules.")]
 LengthOption = Annotated[
-    float | None, typer.Option(help="The words that stay, as a share: .7 shortens.")
+    float | None, typer.Option(help="The words that stay, as a share, rounded down: .7 shortens.")
 ]
 DeleteOption = Annotated[
     bool, typer.Option("--delete/--no-delete", help="Words and constituents may be left out.")

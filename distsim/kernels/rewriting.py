@@ -460,7 +460,7 @@ def _view(label_views, first, last, label):
 @compiled
 def search(
     n, longest, matches, gap_labels, groups, group_starts, target_starts, targets, word_ids,
-    rule_scores, rule_labels, licences, any_label, pop_limit, model, order, weight, end,
+    rule_scores, rule_labels, licences, any_label, pop_limit, model, order, weight, end, jumps,
 ):  # fmt: skip
     """Return the packed forest of a sentence: items, edges, the best score and the goal's edges.
 
@@ -468,8 +468,10 @@ def search(
     none. groups: int64, the group of rules of each match. Rule 0 is the glue: it puts two
     neighbours side by side. licences: bool[n, longest + 1, labels]: whatever stands over such a
     span has that label too. any_label: the label that all have (X), -1 for none. end: the word
-    that ends a sentence. Returns (items, item_scores, edges, edge_scores, goal): goal float64
-    rows of a last item and what its end scores.
+    that ends a sentence. jumps: int64[n, 3] of stop, start and rule, by stop: what became of the
+    sentence up to the start, with the rule, is what became of it up to the stop. Returns (items,
+    item_scores, edges, edge_scores, goal): goal float64 rows of a last item and what its end
+    scores.
     """
     reach = order - 1
     width = _STATE + 2 * reach
@@ -489,6 +491,7 @@ def search(
     # The sentence from its beginning: prefixes, to each of which a cell is joined.
     prefixes = np.zeros((n + 1, 2), np.int64)
     match = 0
+    jump = 0
     first_match = 0
     first_item = 0
     length = 1
@@ -582,6 +585,16 @@ def search(
                     n_items += 1
                     bundles[0, 2] = prefixes[0, 0]
                     bundles[0, 3] = prefixes[0, 1]
+                while jump < jumps.shape[0] and jumps[jump, 0] == j:
+                    if n_bundles == bundles.shape[0]:
+                        bundles = _doubled(bundles)
+                    bundles[n_bundles, 0] = jumps[jump, 2]
+                    bundles[n_bundles, 1] = jumps[jump, 2] + 1
+                    for side in range(2):
+                        bundles[n_bundles, 2 + side] = prefixes[jumps[jump, 1], side]
+                        bundles[n_bundles, 4 + side] = NO
+                    n_bundles += 1
+                    jump += 1
                 first_item = n_items
         own_label = np.int64(-3)
         if mode == 1:

@@ -21,7 +21,7 @@ class RewriteOptions:
             ask for it that only a whole sentence has.
         looked_at: of those, so many are looked at, the best by the pack's order.
         deletes: words and constituents may be left out.
-        length: the words kept, as a share of the sentence's; None asks for nothing.
+        length: the words kept, as a share of the sentence's, rounded down; None asks for nothing.
         chunks: also hide each phrase of the tree behind its label in turn (Madsen 2006).
         keep: words that must not vanish. avoid: words that must not be used.
     """
@@ -48,6 +48,8 @@ class RewriteOptions:
                 raise ParameterError(f"`{name}` {value}: choose {wanted}")
         if self.length is not None and not self.length > 0:
             raise ParameterError(f"`length` {self.length}: choose a share above 0, such as .7")
+        if self.chunks and self.length is not None:
+            raise ParameterError("`chunks` hides phrases, `length` asks for a length: choose one")
         both = sorted(set(self.keep) & set(self.avoid))
         if both:
             raise ParameterError(f"{both[0]!r} is to be kept and to be avoided: choose one")

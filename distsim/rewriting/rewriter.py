@@ -1,5 +1,6 @@
 """A sentence -> its rewritings, best first, with the rules that made them."""
 
+import math
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import islice
@@ -18,13 +19,15 @@ from distsim.rewriting.chunks import Hidden, hidden
 from distsim.rewriting.forest import Derivations, Forest, Node
 from distsim.rewriting.grammar import Grammar
 from distsim.rewriting.language_model import LanguageModel
+from distsim.rewriting.lengths import Curve, Lengths
 from distsim.rewriting.options import MOST_TOKENS, RewriteOptions
 from distsim.rewriting.sentence import DELETED_KINDS, Deletion, Sentence, tokens_of
 from distsim.rewriting.weights import Weights
 
 _KEPT_LABEL = -4  # of a word that stays: whatever its span may be called
-_LENGTH_TURNS = 7
+_LENGTH_TURNS = 5
 _AVOIDED = 1000.0
+_ROUNDING = 1e-9
 
 
 class Step(NamedTuple):
@@ -145,16 +148,16 @@ class Rewriter:
             return []
         problem = _Problem(self, parsed)
         if self.options.length is None:
-            found = self._best(problem, 0.0, n)
+            found = self._best(problem, n)
             return self._with_hidden(parsed, found, n) if self.options.chunks else found
         return self._of_length(problem, self.options.length, n)
 
-    def _best(self, problem: "_Problem", bonus: float, n: int) -> list[Rewriting]:
+    def _best(self, problem: "_Problem", n: int) -> list[Rewriting]:
         """Return the best of a search; of a longer list, where features of the whole count."""
         most = max(n, self.options.ranked_again) if self._ranks_again else n
-        found = problem.rewritings(list(islice(problem.answers(bonus), most)))
+        found = problem.rewritings(list(islice(problem.answers(problem.search()), most)))
         if self._ranks_again:
-            found.sort(key=lambda pair: -pair[0].score - bonus * pair[0].features[features.WORDS])
+            found.sort(key=lambda pair: -pair[0].score)
         return [problem.placed(one, nodes) for one, nodes in found[:n]]
 
     def _with_hidden(self, sentence: Sentence, found: list[Rewriting], n: int) -> list[Rewriting]:
@@ -162,7 +165,7 @@ class Rewriter:
         every = {one.sentence: one for one in reversed(found)}
         for copy in hidden(sentence):
             problem = _Problem(self, copy.sentence, copy.place)
-            for one in self._best(problem, 0.0, n):
+            for one in self._best(problem, n):
                 whole = self._put_back(one, copy)
                 known = every.get(whole.sentence)
                 if known is None or known.score < whole.score:
@@ -190,31 +193,40 @@ class Rewriter:
         return Rewriting(" ".join(tokens), score, values, steps)
 
     def _of_length(self, problem: "_Problem", length: float, n: int) -> list[Rewriting]:
-        """Return the best that are no longer than asked, from searches that pay for words.
+        """Return the best of as many words as asked, or of the nearest fewer that can be had.
 
-        The price of a word is halved in until the best sentence is just short enough.
+        A search keeps sentences about as long as its best one, so words are paid for until that is
+        of the length that is asked for, or nearly.
         """
-        wanted = length * len(problem.sentence.tokens)
-        found: dict[str, Rewriting] = {}
-        low, high = -8.0, 8.0  # a word's bonus: too short, too long
+        wanted = max(1, math.floor(length * len(problem.sentence) + _ROUNDING))
+        price = 0.0
+        chosen: tuple[tuple[bool, int, float], Lengths, Curve, int] | None = None
         for _ in range(_LENGTH_TURNS):
-            bonus = (low + high) / 2
-            best = next(problem.answers(bonus), None)
-            if best is None or len(best.symbols) > wanted:
-                high = bonus
-            else:
-                low = bonus
-        for bonus in (low, high):  # just short enough, and just too long
-            for one in self._best(problem, bonus, n):
-                found.setdefault(one.sentence, one)
-        sizes = {text: len(text.split()) for text in found}
-        fits = [size for size in sizes.values() if size <= wanted]
-        nearest = max(fits) if fits else min(sizes.values(), default=0)
-        chosen = [one for one in found.values() if nearest - 1 <= sizes[one.sentence] <= nearest]
-        chosen.sort(key=lambda one: -one.score)
-        rest = [one for one in found.values() if sizes[one.sentence] < nearest - 1]
-        rest.sort(key=lambda one: (-sizes[one.sentence], -one.score))
-        return [*chosen, *rest][:n]
+            lengths = problem.lengths(price)
+            curve = lengths.curve()
+            words = curve.nearest(wanted)
+            if words is None:
+                break
+            score = float(curve.scores[words - curve.low]) - price * words
+            worth = words <= wanted, -abs(words - wanted), score
+            if chosen is None or worth > chosen[0]:
+                chosen = worth, lengths, curve, words
+            if words == wanted == curve.low + int(curve.scores.argmax()):
+                break
+            price += curve.price(words)
+        if chosen is None:
+            return []
+        _, lengths, curve, words = chosen
+        most = max(n, self.options.ranked_again) if self._ranks_again else n
+        found: list[Rewriting] = []
+        for size in range(words, curve.low - 1, -1):
+            answers = list(islice(problem.answers(lengths.forest(size, most)), most))
+            some = problem.rewritings(answers)
+            some.sort(key=lambda pair: -pair[0].score)
+            found += [problem.placed(one, nodes) for one, nodes in some[: n - len(found)]]
+            if len(found) == n:
+                break
+        return found
 
 
 class Answer(NamedTuple):
@@ -244,6 +256,7 @@ class _Problem:
         self._options = options = rewriter.options
         self._weights = rewriter.weights
         self._span = min(options.span, len(sentence))
+        self._longest = self._span if options.length is None else len(sentence)
         self._told: dict[int, Step] = {}
         self._shapes: dict[int, tuple[int, tuple[int, ...]]] = {}
         codes = grammar.codes(sentence.tokens)
@@ -278,7 +291,7 @@ class _Problem:
         if not options.deletes:
             return edits
         rarity = self._rewriter.model.rarity(sentence.plain)
-        for one in sentence.deletions(self._span):
+        for one in sentence.deletions(self._longest, shortens=options.length is not None):
             if keep.intersection(plain[one.start : one.stop]):
                 continue
             if label_at is not None and one.start <= label_at < one.stop:
@@ -289,8 +302,14 @@ class _Problem:
                 features.DELETED_RARITY: float(rarity[one.start : one.stop].sum()),
                 features.deleted(one.kind): 1.0,
             }
+            if self._is_long(one):  # else it is put beside its neighbour as all is
+                counted[features.GLUE] = 1.0
             edits.append(_Edit(one, counted, 0.0))
         return edits
+
+    def _is_long(self, edit: Deletion | int) -> bool:
+        """Tell whether an edit is of more tokens than the search's spans: it ends a beginning."""
+        return isinstance(edit, Deletion) and edit.stop - edit.start > self._span
 
     def _number_rules(self, scores: np.ndarray) -> None:
         """Number the glue, 0, the rules of the pack with these scores, and the edits."""
@@ -298,8 +317,11 @@ class _Problem:
         self._first_edit = 1 + self._rules.size
         targets, target_starts = grammar.targets_of(self._rules, self._sources)
         stays = np.array([isinstance(edit.what, int) for edit in edits])
-        edit_targets = len(grammar.words) + np.arange(len(self.sentence))
-        edit_starts = np.cumsum(np.concatenate([[0], stays.astype(np.int64)]))
+        is_long = np.array([self._is_long(edit.what) for edit in edits])
+        edit_targets = np.concatenate(
+            [len(grammar.words) + np.arange(len(self.sentence)), np.full(is_long.sum(), -1)]
+        )
+        edit_starts = np.cumsum(np.concatenate([[0], (stays | is_long).astype(np.int64)]))
         self._targets = np.concatenate([[-1, -2], targets, edit_targets])
         self._target_starts = np.concatenate(
             [[0], 2 + target_starts, 2 + targets.size + edit_starts[1:]]
@@ -313,9 +335,8 @@ class _Problem:
             for edit in edits
         ]
         self._rule_scores = np.concatenate([[weights.get(features.GLUE)], scores, edit_scores])
-        self._words_of = np.zeros(self._labels.size)
         owner = np.repeat(np.arange(self._labels.size), np.diff(self._target_starts))
-        np.add.at(self._words_of, owner, self._targets >= 0)
+        self._words_of = np.bincount(owner[self._targets >= 0], minlength=self._labels.size)
         self._rule_scores += weights.get(features.WORDS) * self._words_of
         self._word_ids = np.concatenate(
             [grammar.word_ids, self._rewriter.model.ids(self.sentence.plain)]
@@ -325,6 +346,12 @@ class _Problem:
         """Put matches and edits, which are groups of one rule each, in the order of the search."""
         edits = self._edits
         n_groups = group_starts.size - 1
+        jumps = [
+            (edit.what.stop, edit.what.start, self._first_edit + number)
+            for number, edit in enumerate(edits)
+            if isinstance(edit.what, Deletion) and self._is_long(edit.what)
+        ]
+        self._jumps = np.array(sorted(jumps), np.int64).reshape(-1, 3)
         self._group_starts = np.concatenate(
             [1 + group_starts, self._first_edit + 1 + np.arange(len(edits))]
         )
@@ -343,17 +370,23 @@ class _Problem:
         self._every, self._every_group = every[order], every_group[order]
         self._gap_labels = gap_labels[order]
 
-    def answers(self, bonus: float) -> Iterator[Answer]:
-        """Yield the best rewritings, all different, where each word scores `bonus` more."""
-        rewriter, weights = self._rewriter, self._weights
-        model = rewriter.model
-        forest = Forest(*kernel.search(
+    def search(self, price: float = 0.0) -> Forest:
+        """Return the forest of the best rewritings, where each word scores `price` more."""
+        model = self._rewriter.model
+        return Forest(*kernel.search(
             len(self.sentence), self._span, self._every, self._gap_labels, self._every_group,
             self._group_starts, self._target_starts, self._targets, self._word_ids,
-            self._rule_scores + bonus * self._words_of, self._labels, self._licences_of,
+            self._rule_scores + price * self._words_of, self._labels, self._licences_of,
             self._grammar.x, self._options.pops, model.model, model.order,
-            weights.get(features.LM), model.end,
+            self._weights.get(features.LM), model.end, self._jumps,
         ))  # fmt: skip
+
+    def lengths(self, price: float) -> Lengths:
+        """Return what a search finds by words, where each scores `price` more."""
+        return Lengths(self.search(price), self._words_of)
+
+    def answers(self, forest: Forest) -> Iterator[Answer]:
+        """Yield the rewritings of a forest, the best first, all different."""
         derivations = Derivations(forest, self._targets, self._target_starts)
         seen: set[str] = set()
         for _, item, rank in derivations.best():
@@ -394,7 +427,9 @@ class _Problem:
         steps = iter(one.steps)
         placed = []
         for (rule, _), start, length in zip(nodes, starts, lengths, strict=True):
-            if self._is_step(rule):
+            if rule >= self._first_edit and self._is_step(rule):
+                placed.append(next(steps))
+            elif self._is_step(rule):
                 placed.append(next(steps)._replace(start=start, stop=start + length))
         return one._replace(steps=tuple(placed))
 

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from distsim.corpus.escapes import unescape
@@ -12,7 +13,8 @@ from distsim.extraction.labels import written_label
 CONSTITUENTS = ("ADVP", "PP", "SBAR", "PRN")
 TAGS = {"RB": "RB", "RBR": "RB", "RBS": "RB", "DT": "DT", "JJ": "JJ", "JJR": "JJ", "JJS": "JJ"}
 WORD, BRACKETS, COMMAS = "word", "brackets", "commas"
-DELETED_KINDS = (WORD, BRACKETS, COMMAS, "RB", "DT", "JJ", *CONSTITUENTS)
+PHRASE, END = "phrase", "end"
+DELETED_KINDS = (WORD, BRACKETS, COMMAS, "RB", "DT", "JJ", *CONSTITUENTS, PHRASE, END)
 
 _OPEN, _CLOSED = "(", ")"
 _PAIRS = ((_OPEN, _CLOSED), ("[", "]"), ("{", "}"))
@@ -76,21 +78,36 @@ class Sentence:
     def __len__(self) -> int:
         return len(self.tokens)
 
-    def deletions(self, longest: int) -> Iterator[Deletion]:
+    def deletions(self, longest: int, *, shortens: bool = False) -> Iterator[Deletion]:
         """Yield what may be left out, of `longest` tokens at most, never all of the sentence.
 
         With a tree: adverbs, determiners, adjectives, and the constituents ADVP, PP, SBAR, PRN,
         with the comma before them. Without one: every word. In any case what stands in brackets
         or between commas.
+        shortens: also every other word and constituent, and the end of the sentence from any
+        word on, but its last mark, so that every length can be had.
+
+        >>> some = Sentence("he saw her .").deletions(4, shortens=True)
+        >>> [(one.start, one.stop) for one in some if one.kind == END]
+        [(1, 3)]
         """
         n = len(self)
         seen: set[Span] = set()
-        for one in self._deletions():
+        for one in chain(self._deletions(), self._more_deletions() if shortens else ()):
             span = one.start, one.stop
             size = one.stop - one.start
             if 0 < size <= longest and size < n and span not in seen:
                 seen.add(span)
                 yield one
+
+    def _more_deletions(self) -> Iterator[Deletion]:
+        end = len(self) - (len(self) > 1 and self.plain[-1] in _ENDS)
+        for i in range(len(self)):
+            yield Deletion(i, i + 1, WORD)
+        for start, stop, _ in self.tree.nodes if self.tree is not None else ():
+            yield Deletion(start, stop, PHRASE)
+        for i in range(1, end):
+            yield Deletion(i, end, END)
 
     def _deletions(self) -> Iterator[Deletion]:
         plain, n = self.plain, len(self)
