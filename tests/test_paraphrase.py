@@ -17,6 +17,7 @@ from distsim.paraphrase.paraphraser import Paraphraser
 from distsim.paraphrase.surroundings import LONGEST_SIDE, surroundings
 from tests import naive_paraphrase as naive
 
+ONE_PLACE = np.array([[1.0, 0.0]])
 EVERYTHING = replace(
     PRESETS["marton"], min_score=0.0, k=1_000_000, length_difference=None, mcc=4, sample=20
 )
@@ -128,11 +129,11 @@ def test_rough_weights_are_those_of_the_twin():
         n = rng.randint(1, 3000)
         count = rng.randint(1, max(1, int(n * rng.random() ** 2)))
         share = rng.random() ** rng.randint(1, 12)
-        words = np.array([[share, np.log(share), np.log1p(-share), 1.0]])
+        words = np.array([[share, np.log(share)]])
         weights = np.empty(1)
         weigh_roughly(
-            n, words, np.log(np.maximum(1, np.arange(1000))), np.array([count], np.uint32),
-            np.zeros(1, np.uint32), weights,
+            n, words, ONE_PLACE, np.log(np.maximum(1, np.arange(1000))),
+            np.array([count], np.uint32), np.zeros(1, np.uint32), weights,
         )  # fmt: skip
         wanted = naive.rough_g2(count, n, share)
         assert weights[0] == pytest.approx(wanted, rel=1e-7, abs=1e-7)
@@ -227,11 +228,13 @@ def test_weights_by_likelihood_are_those_of_the_definition():
 
 def ratio_of(count: int, n: int, scale: float, column: float, total: float) -> float:
     p = column / total
-    words = np.array([[p, np.log(p), np.log1p(-p) if p < 1 else -np.inf, 1 / column]])
+    words = np.array([[p, np.log(p)]])
     logs = np.log(np.maximum(1, np.arange(1000)))
     weights = np.empty(1)
     seen = np.array([count], np.uint32)
-    weigh_by_likelihood(n, scale, words, total, logs, seen, np.zeros(1, np.uint32), weights)
+    weigh_by_likelihood(
+        n, scale, words, ONE_PLACE, total, logs, seen, np.zeros(1, np.uint32), weights
+    )
     assert not seen.any()
     return weights[0]
 

@@ -62,12 +62,12 @@ def test_kernels_refuse_a_code_that_no_scheme_has():
             frozen(np.ones(1, np.uint32)), frozen(np.zeros(1, np.uint8)), none, none, none, none,
             none, UNKNOWN, 0.0, 0.0,
         )  # fmt: skip
-    words = frozen(np.full((2, 4), 0.5))
+    words, places = frozen(np.full((2, 2), 0.5)), frozen(np.array([[1.0, 0.0]]))
     logs = frozen(np.log(np.maximum(1, np.arange(16))))
     with pytest.raises(ValueError, match="no weighting scheme has this code"):
         profiles.weigh_profile(
-            frozen(np.ones((1, 2), np.uint32)), 1.0, words, 8.0, UNKNOWN, 0.0, logs,
-            np.zeros(2, np.uint32), np.empty(3, np.uint32),
+            frozen(np.ones((1, 2), np.uint32)), 1.0, words, places, 8.0, UNKNOWN, 0.0,
+            logs, np.zeros(2, np.uint32), np.empty(3, np.uint32),
         )  # fmt: skip
 
 

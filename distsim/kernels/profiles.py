@@ -15,7 +15,7 @@ from distsim.kernels.schemes import LLR, LOG_LLR, PPMI
 from distsim.kernels.suffixes import DAMAGED
 
 AHEAD = 16  # so many windows are on their way from memory while one is copied
-SHARE, LOG_SHARE, LOG_REST, PER_SLOT = 0, 1, 2, 3  # columns of what is kept of every word
+SHARE, LOG_SHARE = 0, 1  # columns of what is kept of every word and of every place
 STEPS = 1024.0  # a rough logarithm is that of a multiple of 1 / 1024
 LN_STEPS = math.log(STEPS)
 
@@ -81,12 +81,21 @@ def _ln_1_plus_roughly(x, logs):
 
 
 @compiled
-def weigh_by_likelihood(n, scale, words, total, logs, seen, collocates, weights):
+def _share(collocate, words, places):
+    """Return the collocate's share p of all slots, and ln p (ppmi: smoothed)."""
+    place = np.int64(collocate) // words.shape[0]
+    word = np.int64(collocate) - place * words.shape[0]
+    share = words[word, SHARE] * places[place, SHARE]
+    return share, words[word, LOG_SHARE] + places[place, LOG_SHARE]
+
+
+@compiled
+def weigh_by_likelihood(n, scale, words, places, total, logs, seen, collocates, weights):
     """Fill weights[t] with Dunning's G2 of collocates[t], with hardly a logarithm.
 
     As log_likelihood_ratio: seen[word] of the n slots around the sampled occurrences hold the
     word, both times `scale` in all. A cell of the table is its expectation times a ratio; the
-    logarithms of most ratios are sums of logarithms that are known. words, logs: as
+    logarithms of most ratios are sums of logarithms that are known. words, places, logs: as
     weigh_profile has them. Sets seen[] back to zeros.
     """
     row = n * scale
@@ -98,7 +107,7 @@ def weigh_by_likelihood(n, scale, words, total, logs, seen, collocates, weights)
         word = collocates[t]
         count = np.int64(seen[word])
         seen[word] = 0
-        p = words[word, SHARE]
+        p, ln_p = _share(word, words, places)
         if count <= n * p:
             weights[t] = 0.0
             continue
@@ -109,20 +118,20 @@ def weigh_by_likelihood(n, scale, words, total, logs, seen, collocates, weights)
             weights[t] = -both
             odd += 1
             continue
-        score = both * (_ln(count, logs) - ln_n - words[word, LOG_SHARE])
-        score += (row - both) * (_ln(n - count, logs) - ln_n - words[word, LOG_REST])
-        score += (column - both) * (_ln_1_plus(-both * words[word, PER_SLOT]) - ln_not_row)
+        score = both * (_ln(count, logs) - ln_n - ln_p)
+        score += (row - both) * (_ln(n - count, logs) - ln_n - _ln_1_plus(-p))
+        score += (column - both) * (_ln_1_plus(-both / column) - ln_not_row)
         score += rest * _ln_1_plus((both - row * p) / (not_row * (1.0 - p)))
         weights[t] = max(0.0, 2.0 * score)
     if odd:
         for t in range(collocates.size):
             if weights[t] < 0.0:
-                column = words[collocates[t], SHARE] * total
+                column = _share(collocates[t], words, places)[0] * total
                 weights[t] = log_likelihood_ratio(-weights[t], row, column, total)
 
 
 @compiled
-def weigh_roughly(n, words, logs, seen, collocates, weights):
+def weigh_roughly(n, words, places, logs, seen, collocates, weights):
     """Fill weights[t] with G2 of collocates[t], were the corpus endless; half its time.
 
     With a word's share p known for certain only the phrase's row of the table counts:
@@ -133,23 +142,24 @@ def weigh_roughly(n, words, logs, seen, collocates, weights):
         word = collocates[t]
         count = np.int64(seen[word])
         seen[word] = 0
-        excess = _ln(count, logs) - ln_n - words[word, LOG_SHARE]
-        lack = _ln(max(1, n - count), logs) - ln_n - words[word, LOG_REST]
+        p, ln_p = _share(word, words, places)
+        excess = _ln(count, logs) - ln_n - ln_p
+        lack = _ln(max(1, n - count), logs) - ln_n - _ln_1_plus(-p)
         score = 2.0 * (count * excess + (n - count) * lack)
         weights[t] = max(0.0, score) if excess > 0.0 else 0.0
 
 
 @compiled
-def _weigh(n, scale, words, total, scheme, shift, logs, seen, collocates, weights):
+def _weigh(n, scale, words, places, total, scheme, shift, logs, seen, collocates, weights):
     """Fill weights[t] with the association of collocates[t], and set seen[] back to zeros.
 
     See distsim.contexts.weights. A scale of 0 stands for 1, and asks for G2 by weigh_roughly.
     """
     if scheme == LLR or scheme == LOG_LLR:
         if scale == 0.0:
-            weigh_roughly(n, words, logs, seen, collocates, weights)
+            weigh_roughly(n, words, places, logs, seen, collocates, weights)
         else:
-            weigh_by_likelihood(n, scale, words, total, logs, seen, collocates, weights)
+            weigh_by_likelihood(n, scale, words, places, total, logs, seen, collocates, weights)
         if scheme == LOG_LLR:
             for t in range(collocates.size):
                 if scale == 0.0:
@@ -164,13 +174,12 @@ def _weigh(n, scale, words, total, scheme, shift, logs, seen, collocates, weight
         word = collocates[t]
         count = np.int64(seen[word])
         seen[word] = 0
-        log_share = words[word, LOG_SHARE]
+        p, ln_p = _share(word, words, places)
         if scheme == PPMI:
-            weights[t] = max(0.0, _ln(count, logs) - ln_n - log_share - shift)
+            weights[t] = max(0.0, _ln(count, logs) - ln_n - ln_p - shift)
         else:
-            column = words[word, SHARE] * total
             weights[t] = weight(
-                scheme, count * times, n * times, column, total, log_share, shift, 0.0
+                scheme, count * times, n * times, p * total, total, ln_p, shift, 0.0
             )
 
 
@@ -192,18 +201,19 @@ def _count_collocates(rows, first, stop, seen, touched):
 
 
 @compiled
-def weigh_profile(rows, scale, words, total, scheme, shift, logs, seen, touched):
+def weigh_profile(rows, scale, words, places, total, scheme, shift, logs, seen, touched):
     """Return the collocates of one phrase: words uint32, weights float64, sum of their squares.
 
-    rows: uint32[n, k], the words around each occurrence, 0 for none; scale: counts are
-    multiplied by it. words: float64[n_words, 4], p = a word's share of all slots, ln p (ppmi:
-    smoothed), ln(1 - p), 1 / its slots; total: all slots; logs[i]: ln i. seen: uint32 zeros by
-    word, and zeros again afterwards; touched: uint32[n_words + 1], room.
+    rows: uint32[n, k], the collocates at each occurrence, place * n_words + word, 0 for none;
+    scale: counts are multiplied by it. words: float64[n_words, 2], a word's share of the tokens
+    and its logarithm (ppmi: smoothed); places: float64[n_places, 2], a place's share of all slots
+    and its logarithm; total: all slots; logs[i]: ln i. seen: uint32 zeros by collocate, and zeros
+    again afterwards; touched: uint32, one more than collocates, room.
     """
     distinct, n = _count_collocates(rows, 0, rows.shape[0], seen, touched)
     weights = np.empty(distinct, np.float64)
     collocates = touched[:distinct].copy()
-    _weigh(n, scale, words, total, scheme, shift, logs, seen, collocates, weights)
+    _weigh(n, scale, words, places, total, scheme, shift, logs, seen, collocates, weights)
     square = 0.0
     for t in range(distinct):
         square += weights[t] * weights[t]
@@ -212,14 +222,14 @@ def weigh_profile(rows, scale, words, total, scheme, shift, logs, seen, touched)
 
 @compiled
 def profile_cosines(
-    rows, starts, scales, focal, focal_square, words, total, scheme, shift, logs, seen,
-    touched, weights, cosines,
+    rows, starts, scales, focal, focal_square, words, places, total, scheme, shift, logs,
+    seen, touched, weights, cosines,
 ):  # fmt: skip
     """Compare the profiles of many phrases with one.
 
     starts: int64[n + 1], the rows of each phrase; scales: float64[n], 0: roughly; focal:
-    float64 by word, the profile compared with, and the square of its length. weights:
-    float64[n_words], room.
+    float64 by collocate, the profile compared with, and the square of its length. weights:
+    float64 by collocate, room.
     Fills cosines, float64[n], 0 for a zero profile. The other arguments are those of
     weigh_profile.
     """
@@ -227,9 +237,12 @@ def profile_cosines(
     for p in range(starts.size - 1):
         distinct, n = _count_collocates(rows, starts[p], starts[p + 1], seen, touched)
         for t in range(distinct):
-            prefetch(flat, np.int64(touched[t]) * words.shape[1])
+            prefetch(flat, np.int64(touched[t]) % words.shape[0] * words.shape[1])
             prefetch(focal, np.int64(touched[t]))
-        _weigh(n, scales[p], words, total, scheme, shift, logs, seen, touched[:distinct], weights)
+        _weigh(
+            n, scales[p], words, places, total, scheme, shift, logs, seen, touched[:distinct],
+            weights,
+        )  # fmt: skip
         dot = 0.0
         square = 0.0
         for t in range(distinct):
@@ -243,7 +256,7 @@ def profile_cosines(
 
 @compiled
 def profile_cosine(collocates, weights, square, focal, focal_square):
-    """Return the cosine of a profile with a dense one, focal float64 by word; 0 for a zero one."""
+    """Return the cosine of a profile with a dense one, focal by collocate; 0 for a zero one."""
     dot = 0.0
     for t in range(collocates.size):
         dot += weights[t] * focal[collocates[t]]

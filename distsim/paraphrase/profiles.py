@@ -33,11 +33,11 @@ class Profile:
 class _Room:
     """What a thread counts in: by word, zeros between uses, but for touched and weights."""
 
-    def __init__(self, n_words: int) -> None:
-        self.seen = np.zeros(n_words, np.uint32)
-        self.touched = np.empty(n_words + 1, np.uint32)
-        self.weights = np.empty(n_words)
-        self.focal = np.zeros(n_words)
+    def __init__(self, n_collocates: int) -> None:
+        self.seen = np.zeros(n_collocates, np.uint32)
+        self.touched = np.empty(n_collocates + 1, np.uint32)
+        self.weights = np.empty(n_collocates)
+        self.focal = np.zeros(n_collocates)
 
 
 class Profiler:
@@ -61,23 +61,18 @@ class Profiler:
         self._total = float(sum(slots) + sum(of_places))
         counts = index.word_counts().astype(np.float64)
         counts[0] = 0.0
-        words = np.empty((1 + 2 * places, counts.size, 4))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            log_share = np.log(counts / max(1, index.n_tokens))
-            if weighting.needs.probabilities:
-                space = FeatureSpace(
-                    ("w",), np.zeros(counts.size, np.uint8), np.empty(0, np.uint64),
-                    counts, np.array([counts.sum()]),
-                )  # fmt: skip
-                log_share = feature_log_probabilities(space, weighting.alpha)
-            for columns, n_slots in zip(words, [sum(slots), *of_places], strict=True):
-                part = n_slots / max(1.0, self._total)
-                share = counts / max(1, index.n_tokens) * part
-                columns[:, 0] = share
-                columns[:, 1] = log_share + np.log(part)
-                columns[:, 2] = np.log1p(-share)
-                columns[:, 3] = 1.0 / (share * self._total)
-        self._words = frozen(words.reshape(-1, 4))
+        shares = counts / max(1, index.n_tokens)
+        if weighting.needs.probabilities:
+            space = FeatureSpace(
+                ("w",), np.zeros(counts.size, np.uint8), np.empty(0, np.uint64),
+                counts, np.array([counts.sum()]),
+            )  # fmt: skip
+            log_shares = feature_log_probabilities(space, weighting.alpha)
+        else:
+            log_shares = _logs(shares)
+        self._words = frozen(np.column_stack([shares, log_shares]))
+        parts = np.array([sum(slots), *of_places]) / max(1.0, self._total)
+        self._parts = frozen(np.column_stack([parts, _logs(parts)]))
         self._logs = frozen(np.log(np.maximum(1, np.arange(_KNOWN_LOGARITHMS))))
         self._scheme = weighting.needs.code
         self._shift = weighting.shift
@@ -89,8 +84,8 @@ class Profiler:
         room = self._room()
         scale = 0.0 if rough else float(occurrences.scales[0])
         words, weights, square = weigh_profile(
-            frozen(rows), scale, self._words, self._total, self._scheme, self._shift,
-            self._logs, room.seen, room.touched,
+            frozen(rows), scale, self._words, self._parts, self._total, self._scheme,
+            self._shift, self._logs, room.seen, room.touched,
         )  # fmt: skip
         return Profile(words, weights, square, len(rows))
 
@@ -111,8 +106,8 @@ class Profiler:
                 starts = phrases.starts[first : stop + 1] - phrases.starts[first]
                 profile_cosines(
                     frozen(rows), frozen(starts), frozen(scales[first:stop]), frozen(room.focal),
-                    focal.square, self._words, self._total, self._scheme, self._shift, self._logs,
-                    room.seen, room.touched, room.weights, cosines[first:stop],
+                    focal.square, self._words, self._parts, self._total, self._scheme, self._shift,
+                    self._logs, room.seen, room.touched, room.weights, cosines[first:stop],
                 )  # fmt: skip
         finally:
             room.focal[focal.words] = 0.0
@@ -152,8 +147,14 @@ class Profiler:
     def _room(self) -> _Room:
         room = getattr(self._of_thread, "room", None)
         if room is None:
-            room = self._of_thread.room = _Room(len(self._words))
+            room = self._of_thread.room = _Room(len(self._words) * len(self._parts))
         return room
+
+
+def _logs(shares: np.ndarray) -> np.ndarray:
+    with np.errstate(divide="ignore"):
+        logs: np.ndarray = np.log(shares)
+    return logs
 
 
 def _blocks(starts: np.ndarray) -> Iterator[tuple[int, int]]:
