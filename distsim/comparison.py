@@ -215,16 +215,19 @@ class EstimatedCosine(Similarity):
 
     def _sides(self, given: list[Pair]) -> list[tuple[Stored, np.ndarray]]:
         """Return what is known of the distinct phrases of either side, and which each pair has."""
-        sides = []
-        for side in range(2):
-            table, estimator = self._tables[side % len(self._tables)], self._estimators[-1 * side]
-            texts = [table.normal_form(pair[side]) for pair in given]
-            phrases = list(dict.fromkeys(texts))
-            numbers = {phrase: number for number, phrase in enumerate(phrases)}
-            rows, data, ends = table.find_normal(phrases), *end_to_end(phrases)
-            stored = estimator.stored(rows, data, ends[:-1], ends[1:], self._compose)
-            sides.append((stored, np.array([numbers[text] for text in texts], np.int64)))
-        return sides
+        if len(self._tables) == 1:
+            stored, numbers = self._stored(0, [phrase for pair in given for phrase in pair])
+            return [(stored, numbers[0::2]), (stored, numbers[1::2])]
+        return [self._stored(side, [pair[side] for pair in given]) for side in range(2)]
+
+    def _stored(self, side: int, given: list[str]) -> tuple[Stored, np.ndarray]:
+        table = self._tables[side]
+        texts = [table.normal_form(phrase) for phrase in given]
+        numbers = {phrase: number for number, phrase in enumerate(dict.fromkeys(texts))}
+        phrases = list(numbers)
+        rows, data, ends = table.find_normal(phrases), *end_to_end(phrases)
+        stored = self._estimators[side].stored(rows, data, ends[:-1], ends[1:], self._compose)
+        return stored, np.array([numbers[text] for text in texts], np.int64)
 
     def estimates(self, pairs: Iterable[Pair]) -> list[Estimate]:
         """Return the estimated cosine of every pair, and whether it was composed."""

@@ -1,8 +1,9 @@
 """The signature table: phrase -> bits and strength, memory-mapped and sorted by hash."""
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from html import escape
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, overload
 
@@ -26,6 +27,8 @@ from distsim.signatures.fingerprint import Fingerprint
 from distsim.signatures.layout import PhraseColumns
 from distsim.signatures.projections.spectral import SpectralProjection
 from distsim.signatures.recipe import Recipe
+
+_KEPT_PIECES = 1 << 14  # whether these are words is asked once
 
 
 class SignatureTable:
@@ -62,6 +65,7 @@ class SignatureTable:
         self.bits = frozen(artifact.array("bits", np.uint64, ndim=2))
         self.parts = PartVectors.read(artifact)
         self.kept: dict[str, Any] = {}
+        self._knows = lru_cache(_KEPT_PIECES)(lambda piece: bool(self.find_normal([piece])[0] >= 0))
         if len(self.bits) != len(self) or self.bits.shape[1] * 64 != self.n_bits:
             raise ArtifactError(
                 f"{self.path}: the table's arrays contradict each other: restore it or "
@@ -260,7 +264,7 @@ class SignatureTable:
 
     def is_whole(self, piece: str) -> bool:
         """Tell whether a piece of a phrase is a word of the table, not to be cut further."""
-        return not self._running_text or bool(self.find_normal([piece])[0] >= 0)
+        return not self._running_text or self._knows(piece)
 
     def find_normal(self, texts: Sequence[str]) -> np.ndarray:
         """Return the row of every phrase given in its normal form, -1 where there is none."""
@@ -268,7 +272,7 @@ class SignatureTable:
             data = [text.encode() for text in texts]
         except UnicodeEncodeError:
             raise ParameterError("a phrase is not valid Unicode: give it in UTF-8") from None
-        offsets = np.cumsum([0, *map(len, data)])
+        offsets = np.fromiter(accumulate(map(len, data), initial=0), np.int64, len(data) + 1)
         return self.find_rendered(np.frombuffer(b"".join(data), np.uint8), offsets)
 
     def find_rendered(self, text: np.ndarray, offsets: np.ndarray) -> np.ndarray:
