@@ -8,6 +8,7 @@ the links that come with the news pairs (of another aligner, so agreement, not t
 are of a process of its own, reading and start-up included, both directions.
 
     python bench/alignment.py [--pairs 2620 23621] [--rows ours eflomal fast-align hmm ibm1]
+                              [--data FOLDER]
 
 eflomal and sil-thot are for this benchmark only: pip install eflomal sil-thot (eflomal is GPL and
 needs a compiler). A row whose aligner is not installed is passed over.
@@ -23,6 +24,7 @@ import sys
 import tempfile
 from importlib.util import find_spec
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,31 +34,43 @@ from distsim.corpus.escapes import undo_moses_escapes
 from distsim.kernels.alignment import NONE, symmetrise
 
 SHARED = Path(__file__).parents[1] / "../shared/data"
-HANSARDS, EUROPARL = SHARED / "bitext-hansards-fr-en", SHARED / "bitext-europarl-fr-en"
-NEWS = SHARED / "bitext-cdec-newscomm-fr-en"
-GOLD, SMALL, N_NEWS = 237, 2_620, 1_001
 THOT_ROUNDS = 5
 ROWS = ("ours", "eflomal", "fast-align", "hmm", "ibm1")
 LAST = ("ours once more (another seed)", "ours, a third of the sweeps")
+
+
+class Judged(NamedTuple):
+    """Links that are known: of the first pairs by hand, of the last ones by another aligner.
+
+    small, whole: how many pairs there are without and with Europarl and news.
+    """
+
+    gold: Links
+    news: Links
+    small: int
+    whole: int
 
 
 def unpacked(path):
     return lzma.decompress(path.read_bytes()).decode().splitlines()
 
 
-def gather(folder):
-    """Write the texts of 2,620 and of 23,621 pairs; return gold and news links."""
-    news = [line.split(" ||| ") for line in (NEWS / "corpus.fr-en").read_text().splitlines()]
+def gather(data, folder):
+    """Write the texts without and with Europarl and news (2,620 and 23,621 pairs)."""
+    hansards, europarl = data / "bitext-hansards-fr-en", data / "bitext-europarl-fr-en"
+    given = data / "bitext-cdec-newscomm-fr-en"
+    news = [line.split(" ||| ") for line in (given / "corpus.fr-en").read_text().splitlines()]
     for column, side in ((1, "en"), (0, "fr")):
-        lines = unpacked(HANSARDS / f"gold.{side}.xz") + unpacked(HANSARDS / f"train.{side}.xz")
-        assert len(lines) == SMALL
-        write(folder / f"{SMALL}.{side}", lines)
-        lines += unpacked(EUROPARL / f"europarl-v7.fr-en.{side}.xz")
+        lines = unpacked(hansards / f"gold.{side}.xz") + unpacked(hansards / f"train.{side}.xz")
+        small = len(lines)
+        write(folder / f"{small}.{side}", lines)
+        lines += unpacked(europarl / f"europarl-v7.fr-en.{side}.xz")
         lines += [pair[column] for pair in news]
         write(folder / f"{len(lines)}.{side}", lines)
     # Both files are written French first.
-    gold = turned(parse_pharaoh("\n".join(unpacked(HANSARDS / "gold.align.xz")).encode()))
-    return gold, turned(parse_pharaoh((NEWS / "corpus.al").read_bytes()))
+    gold = turned(parse_pharaoh("\n".join(unpacked(hansards / "gold.align.xz")).encode()))
+    other = turned(parse_pharaoh((given / "corpus.al").read_bytes()))
+    return Judged(gold, other, small, len(lines))
 
 
 def write(path, lines):
@@ -143,21 +157,23 @@ def children_seconds():
     return used.ru_utime + used.ru_stime
 
 
-def report(name, how, n, links, gold, news, seconds):
-    by_hand = compare_links(some(links, 0, GOLD), gold)
+def report(name, how, n, links, judged, seconds):
+    by_hand = compare_links(some(links, 0, len(judged.gold.starts) - 1), judged.gold)
     columns = [
         f"{n:,}", name, how, f"{by_hand.error_rate:.3f}", f"{by_hand.precision:.3f}",
         f"{by_hand.sure_precision:.3f}", f"{by_hand.recall:.3f}",
     ]  # fmt: skip
     given = "-"
-    if n > SMALL:
-        given = f"{1 - compare_links(some(links, n - N_NEWS, n), news).error_rate:.3f}"
+    if n > judged.small:
+        last = some(links, n - len(judged.news.starts) + 1, n)
+        given = f"{1 - compare_links(last, judged.news).error_rate:.3f}"
     print("", *columns, given, f"{seconds / n * 1e5:,.0f}", "", sep=" | ", flush=True)
 
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--pairs", type=int, nargs="*", default=[SMALL, 23_621])
+    parser.add_argument("--pairs", type=int, nargs="*", help="of both sizes, this one")
+    parser.add_argument("--data", type=Path, default=SHARED)
     parser.add_argument("--rows", nargs="*", default=[*ROWS, *LAST])
     parser.add_argument("--thot", nargs=5, help=argparse.SUPPRESS)
     given = parser.parse_args()
@@ -165,14 +181,14 @@ def main():
         align_with_thot(*given.thot)
         return
     folder = Path(tempfile.mkdtemp())
-    gold, news = gather(folder)
+    judged = gather(given.data, folder)
     heads = ["pairs", "aligner", "links", "AER", "precision", "precision, sure", "recall, sure",
              "F1 of news links", "CPU s per 100,000 pairs"]  # fmt: skip
     print("", *heads, "", sep=" | ")
     print("|---" * len(heads) + "|")
     ways = ("grow-diag-final-and", "intersection")
-    align_with_ours(folder, SMALL, "--iterations", "0.01")  # compiled once, kept
-    for n in given.pairs:
+    align_with_ours(folder, judged.small, "--iterations", "0.01")  # compiled once, kept
+    for n in given.pairs or (judged.small, judged.whole):
         for name in given.rows:
             if name == "eflomal" and not shutil.which("eflomal-align"):
                 continue
@@ -183,17 +199,17 @@ def main():
                 for how in ways:
                     begun = children_seconds()
                     links = align_with_ours(folder, n, "--symmetrise", how)
-                    report(name, how, n, links, gold, news, children_seconds() - begun)
+                    report(name, how, n, links, judged, children_seconds() - begun)
             elif name in LAST:
                 changed = ("--seed", "2") if name == LAST[0] else ("--iterations", "0.333")
                 links = align_with_ours(folder, n, *changed)
-                report(name, ways[0], n, links, gold, news, children_seconds() - begun)
+                report(name, ways[0], n, links, judged, children_seconds() - begun)
             else:
                 there, back = one_way(folder, name, n)
                 seconds = children_seconds() - begun
                 for how in ways:
                     links = both_made_one(folder, n, there, back, how == ways[0])
-                    report(name, how, n, links, gold, news, seconds)
+                    report(name, how, n, links, judged, seconds)
     shutil.rmtree(folder)
 
 

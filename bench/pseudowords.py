@@ -3,9 +3,10 @@
 Half of the occurrences of many words and phrases of each index are given new names, in as many
 draws as there are seeds; for each new name the old one is the answer wanted. Measured against
 ourselves: the paper's exhaustive two-sided contexts first, then the default and what differs
-from it in one setting.
+from it in one setting. --places: of all but the paper's and those named by places.
 
     python bench/pseudowords.py INDEX... [--targets 200] [--each 60 40] [--seeds 7 8] [--only NAME]
+                                [--places 0]
 
 top 1, top 20: how often the old name comes first, or among 20; MRR: mean of 1 / rank, 0 where
 it is not among 20; top 20 and MRR with 95% intervals by bootstrap over targets, and the
@@ -40,8 +41,8 @@ class Setting:
     table: str = "learnt"
 
 
-def settings() -> dict[str, Setting]:
-    default = replace(PRESETS["default"], min_score=0.0)
+def settings(places: int) -> dict[str, Setting]:
+    default = replace(PRESETS["default"], min_score=0.0, places=places)
     plain = replace(PRESETS["marton"], min_score=0.0)
 
     def weights(scheme: str, **settings: float) -> ParaphraseOptions:
@@ -174,8 +175,9 @@ def main() -> None:
     parser.add_argument("--each", type=int, nargs="+", help="so many of 1, 2, 3 tokens")
     parser.add_argument("--seeds", type=int, nargs="+", default=[7, 8])
     parser.add_argument("--only", nargs="*")
+    parser.add_argument("--places", type=int, default=PRESETS["default"].places)
     given = parser.parse_args()
-    wanted = {n: s for n, s in settings().items() if not given.only or n in given.only}
+    wanted = {n: s for n, s in settings(given.places).items() if not given.only or n in given.only}
     for path in given.indexes:
         source = CorpusIndex.open(path)
         ranks: dict[str, list[int]] = {name: [] for name in wanted}

@@ -3,11 +3,13 @@
     python bench/syntax.py scale [--tokens 10000000]     gum-annotated, repeated and shuffled
     python bench/syntax.py models ANNOTATED.conllu.gz    ablation against human judgements
 
+Both take --data FOLDER, which has gum-annotated and, for `models`, gold sets.
+
 `scale` signs a corpus of so many annotated tokens with all families on, once for each budget of
-memory, and prints CPU seconds, tokens a CPU second, peak memory, and the table's checksum: the
-tables should be the same to the byte. Peak memory is the process's own (anonymous, Linux only);
-pages of the mapped temporary files come on top as long as nobody else wants the memory, and are
-given in brackets.
+memory, and prints CPU seconds, tokens a CPU second, peak memory, the table's checksum, and
+whether the tables are the same to the byte. Peak memory is the process's own (anonymous, Linux
+only); pages of the mapped temporary files come on top as long as nobody else wants the memory, and
+are given in brackets.
 
 `models` signs gum-annotated and the file given (Wikipedia annotated by `distsim annotate` with
 the tiny pipeline) together, by families, raw and ppmi, and an n-gram table of the same words in
@@ -29,8 +31,7 @@ import time
 from pathlib import Path
 
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared"
-GUM = Path(os.environ.get("DISTSIM_SHARED", SHARED)) / "data" / "gum-annotated"
-GOLD = GUM.parent
+DATA = Path(os.environ.get("DISTSIM_SHARED", SHARED)) / "data"
 
 
 def main():
@@ -40,6 +41,7 @@ def main():
     scale.add_argument("--tokens", type=int, default=10_000_000)
     scale.add_argument("--memory", type=int, nargs="+", default=[256, 2048], help="in MB")
     scale.add_argument("--weights", default="raw")
+    scale.add_argument("--data", type=Path, default=DATA)
     one = commands.add_parser("sign")  # one run of `scale`, in a process of its own
     one.add_argument("corpus")
     one.add_argument("table")
@@ -47,20 +49,22 @@ def main():
     one.add_argument("weights")
     models = commands.add_parser("models")
     models.add_argument("annotated", nargs="*")
+    models.add_argument("--data", type=Path, default=DATA)
     options = parser.parse_args()
     if options.command == "scale":
-        measure_scale(options.tokens, options.memory, options.weights)
+        measure_scale(options.data, options.tokens, options.memory, options.weights)
     elif options.command == "sign":
         sign_once(options.corpus, options.table, options.memory, options.weights)
     else:
-        compare_models(options.annotated)
+        compare_models(options.data, options.annotated)
 
 
-def measure_scale(tokens, budgets, weights):
+def measure_scale(data, tokens, budgets, weights):
     with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as folder:
         corpus = Path(folder) / "corpus.conllu.gz"
-        replicate(corpus, tokens)
+        replicate(data / "gum-annotated", corpus, tokens)
         print("memory\tCPU s\ttokens/CPU s\tpeak MB (mapped)\tphrases\tchecksum")
+        checksums = set()
         for memory in budgets:
             table = Path(folder) / f"{memory}.table"
             command = [sys.executable, __file__, "sign", corpus, table, memory, weights]
@@ -74,13 +78,15 @@ def measure_scale(tokens, budgets, weights):
                 f"{row['checksum'][:12]}",
                 flush=True,
             )
+            checksums.add(row["checksum"])
+        print(f"the same to the byte: {len(checksums) == 1}")
 
 
-def replicate(path, tokens):
+def replicate(gum, path, tokens):
     """Write gum-annotated over and over, its sentences with their trees in drawn order."""
-    with gzip.open(GUM / "gum-free.conllu.gz", "rt", encoding="utf-8") as file:
+    with gzip.open(gum / "gum-free.conllu.gz", "rt", encoding="utf-8") as file:
         sentences = file.read().strip().split("\n\n")
-    with gzip.open(GUM / "gum-free.ptb.gz", "rt", encoding="utf-8") as file:
+    with gzip.open(gum / "gum-free.ptb.gz", "rt", encoding="utf-8") as file:
         trees = file.read().splitlines()
     entries, sizes = [], []
     for sentence, tree in zip(sentences, trees, strict=True):
@@ -145,7 +151,7 @@ def watch(peaks):
         time.sleep(0.2)
 
 
-def compare_models(annotated):
+def compare_models(data, annotated):
     from distsim import (
         CorpusIndex,
         ExactCosine,
@@ -161,13 +167,14 @@ def compare_models(annotated):
     from distsim.contexts.weights import Weighting
     from distsim.corpus.annotated import read_annotated
 
-    sentences = list(read_annotated([GUM / "gum-free.conllu.gz"], [GUM / "gum-free.ptb.gz"])) + (
+    gum = data / "gum-annotated"
+    sentences = list(read_annotated([gum / "gum-free.conllu.gz"], [gum / "gum-free.ptb.gz"])) + (
         list(read_annotated(annotated)) if annotated else []
     )
     tokens = sum(len(sentence.words) for sentence in sentences)
     print(f"{tokens:,} tokens, {len(sentences):,} sentences")
     selection = Selection(min_count=5)
-    gold = gold_pairs()
+    gold = gold_pairs(data)
     known = {}  # by set, the pairs that occur often enough
     neighbours = []
     with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as name:
@@ -226,10 +233,10 @@ def near(label, table):
     return rows
 
 
-def gold_pairs():
+def gold_pairs(data):
     """Return {set: [(a, b, human score)]}."""
     pairs = {"wordsim": [], "paraphrase words": [], "paraphrase phrases": []}
-    for path in sorted((GOLD / "gold-wordsim-shared").glob("EN-*.txt")):
+    for path in sorted((data / "gold-wordsim-shared").glob("EN-*.txt")):
         if path.name in ("EN-WS-353-REL.txt", "EN-WS-353-SIM.txt"):
             continue  # parts of EN-WS-353-ALL
         scores = []
@@ -238,7 +245,7 @@ def gold_pairs():
             scores.append((a.lower(), b.lower(), float(score)))
         top = max(score for _, _, score in scores)
         pairs["wordsim"] += [(a, b, score / top) for a, b, score in scores]
-    judged = GOLD / "gold-paraphrase-shared" / "judgements.tsv"
+    judged = data / "gold-paraphrase-shared" / "judgements.tsv"
     for line in judged.read_text(encoding="utf-8").splitlines():
         score, _, a, b = line.split("\t")[:4]
         kind = "paraphrase phrases" if " " in a or " " in b else "paraphrase words"

@@ -1,22 +1,34 @@
 """What benchmarks are judged by, made of the packaged texts: answers that must come out are known.
 
     folder = tiny.made(FOLDER, INDEX, BITEXT)
+    folder = tiny.rewriting_folder(FOLDER, INDEX, MADE)
 
 Gold sets in the layouts of ../shared/data, whose scores are the library's own real-valued cosines
 (so agreement with them is 1), substitutes weighed by likeness (so likeness orders them best),
-antonyms told by it, a phrase table with the links of `extract`, pivoted rules judged by their own
-probability. No measurement: for `bench/tables.py --tiny`.
+people's substitutes that are the nearest words, antonyms told by likeness, a phrase table with the
+links of `extract`, links by hand that are those of `align`, pivoted rules judged by their own
+probability, annotated text whose parts of speech are the words' first letters, and what
+rewriting/prepare.py leaves. No measurement: for `bench/tables.py --tiny`.
 """
 
+import gzip
+import lzma
 import subprocess
 import sys
+from collections.abc import Iterable, Sequence
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
 
-from distsim import CorpusIndex, LearntCosine, SignatureTable
+from distsim import CorpusIndex, LearntCosine, NeighbourSearch, SignatureTable, similarities
+from distsim.corpus.tokeniser import tokens_of
 
 N_WORDS, N_PHRASES, N_SENTENCES = 120, 60, 30
+N_LINKED, N_BY_HAND, N_NEWS = 360, 100, 60  # pairs: linked, by hand the first, by others the last
+N_REWRITTEN, N_TWEETS, N_GRAMMAR = 10, 120, 90
+PROGRAM = [sys.executable, "-m", "distsim.cli.start"]
+SETS = ("WS-353-SIM", "WS-353-REL", "MTurk-771", "RG-65", "VERB-143")  # of bench/kinds.py
 PACKAGED = Path(__file__).resolve().parent.parent / "distsim" / "data"
 PARTS = ("adjective", "noun", "verb")
 
@@ -40,8 +52,12 @@ def made(folder: Path, index_path: Path, bitext: Path) -> Path:
     write_gold(folder, scores)
     write_opposites(folder / "gold-antsyn", scores, word_pairs)
     write_substitutes(folder / "gold-lexsub-dev", index, real, words)
+    write_kinds(folder / "gold-kinds", table, words)
     write_rules(folder, bitext)
     write_sentences(folder, index, words, longer)
+    write_help(folder / "bitext-lohelp")
+    write_links(folder)
+    write_annotated(folder / "gum-annotated", index, words)
     (folder / "done").touch()
     return folder
 
@@ -114,14 +130,12 @@ def write_sentences(folder: Path, index: CorpusIndex, words: list[str], phrases:
 
 def write_rules(folder: Path, bitext: Path) -> None:
     """Write rules of the packaged bitext, the same as a phrase table, and pivoted ones."""
-    program = [sys.executable, "-m", "distsim.cli.start"]
     numeric, rules = folder / "all.rules", folder / "rules"
-    extract = [*program, "extract", bitext, "--preset", "phrases"]
-    subprocess.run([*extract, "--numeric", numeric], check=True)
-    subprocess.run([*extract, "-o", rules], check=True)
-    subprocess.run([*program, "pivot", numeric, "-o", folder / "pivoted"], check=True)
-    samt = [PACKAGED / "grammars/bengali-english.samt.gz", "--columns", "joint"]
-    subprocess.run([*program, "pivot", *samt, "-o", folder / "samt.para"], check=True)
+    distsim("extract", bitext, "--preset", "phrases", "--numeric", numeric)
+    distsim("extract", bitext, "--preset", "phrases", "-o", rules)
+    distsim("pivot", numeric, "-o", folder / "pivoted")
+    samt = PACKAGED / "grammars/bengali-english.samt.gz"
+    distsim("pivot", samt, "--columns", "joint", "-o", folder / "samt.para")
     write_pivoted(folder, (folder / "pivoted").read_text(encoding="utf-8").splitlines())
     lines = rules.read_text(encoding="utf-8").splitlines()
     entries = []
@@ -142,3 +156,164 @@ def write_pivoted(folder: Path, lines: list[str]) -> None:
         if source != target:
             rows.append(f"{p:.9f}\t[X]\t{source}\t{target}\t{p:.9f}\n")
     (folder / "gold-pivoted/judgements.tsv").write_text("".join(rows[:400]), encoding="utf-8")
+
+
+def distsim(*arguments: object) -> None:
+    """Run a command of distsim."""
+    subprocess.run([*PROGRAM, *map(str, arguments)], check=True)
+
+
+def write_lines(path: Path, lines: Iterable[str]) -> None:
+    """Write lines, packed as the name says."""
+    path.parent.mkdir(exist_ok=True, parents=True)
+    data = "".join(f"{line}\n" for line in lines).encode()
+    pack = {".xz": lzma.compress, ".gz": gzip.compress}.get(path.suffix, bytes)
+    path.write_bytes(pack(data))
+
+
+def help_pairs(most: int) -> tuple[list[list[str]], list[list[str]]]:
+    """Return the first packaged pairs of 6 to 25 English tokens, lower-cased."""
+    sides = [
+        lzma.decompress((PACKAGED / f"bitext/help.{side}.xz").read_bytes()).decode().splitlines()
+        for side in ("en", "de")
+    ]
+    cut = ([[one.lower() for one in tokens_of(line, "text")] for line in pair]
+           for pair in zip(*sides, strict=True))  # fmt: skip
+    chosen = list(islice((pair for pair in cut if 6 <= len(pair[0]) <= 25 and pair[1]), most))
+    return [english for english, _ in chosen], [german for _, german in chosen]
+
+
+def write_kinds(folder: Path, table: SignatureTable, words: list[str]) -> None:
+    """Write judgements that are the table's, and substitutes that are its nearest words."""
+    half = list(zip(words[:16:2], words[1:16:2], strict=True))
+    scores = [
+        f"{a}\t{b}\t{s:.6f}" for (a, b), s in zip(half, similarities(table, half), strict=True) if s
+    ]
+    for name in SETS:
+        write_lines(folder / f"EN-{name}.txt", scores)
+    search = NeighbourSearch(table)
+    nearest = {word: [one.phrase for one in search.nearest(word) or ()] for word in words[:30]}
+    gold = [
+        f"{word}.n 1 :: {''.join(f'{one} 1;' for one in near)}" for word, near in nearest.items()
+    ]
+    write_lines(folder / "substitutes.xz", gold)
+
+
+def write_help(folder: Path) -> None:
+    """Write the packaged pairs as bitexts with three languages, all of them German."""
+    for other in ("de", "es", "fr"):
+        for side, name in (("en", "en"), ("de", other)):
+            packed = (PACKAGED / f"bitext/help.{side}.xz").read_bytes()
+            text = lzma.decompress(packed).decode().splitlines()
+            write_lines(folder / f"lohelp.en-{other}.{name}.gz", text)
+
+
+def write_links(folder: Path) -> None:
+    """Write texts with the links that `align` makes of them, by the names of bench/alignment.py."""
+    english, german = (list(map(" ".join, side)) for side in help_pairs(N_LINKED))
+    write_lines(folder / "linked.en", english)
+    write_lines(folder / "linked.de", german)
+    made = folder / "linked.links"
+    distsim("align", folder / "linked.en", folder / "linked.de", "-o", folder / "linked.bitext",
+            "--write-links", made)  # fmt: skip
+    turned = [
+        " ".join("-".join(reversed(link.split("-"))) for link in line.split())
+        for line in made.read_text().splitlines()
+    ]
+    hansards, europarl = folder / "bitext-hansards-fr-en", folder / "bitext-europarl-fr-en"
+    first, last = N_BY_HAND, N_LINKED - N_NEWS
+    for side, lines in (("en", english), ("fr", german)):
+        write_lines(hansards / f"gold.{side}.xz", lines[:first])
+        write_lines(hansards / f"train.{side}.xz", lines[first : 2 * first])
+        write_lines(europarl / f"europarl-v7.fr-en.{side}.xz", lines[2 * first : last])
+    write_lines(hansards / "gold.align.xz", turned[:first])
+    news = folder / "bitext-cdec-newscomm-fr-en"
+    both = zip(german[last:], english[last:], strict=True)
+    write_lines(news / "corpus.fr-en", (f"{one} ||| {other}" for one, other in both))
+    write_lines(news / "corpus.al", turned[last:])
+
+
+def tree(tokens: Sequence[str]) -> str:
+    """Return a bracketed tree: every two tokens are a noun phrase."""
+    leaves = [f"(N{'N' if n % 2 else 'P'} {one})" for n, one in enumerate(tokens)]
+    pairs = [f"(NP {' '.join(leaves[n : n + 2])})" for n in range(0, len(leaves), 2)]
+    return f"(S {' '.join(pairs)})"
+
+
+def write_annotated(folder: Path, index: CorpusIndex, words: list[str]) -> None:
+    """Write sentences of the index; a word hangs on the one before, its tag is its first letter."""
+    lines = dict.fromkeys(
+        f"{line.left} {line.node} {line.right}"
+        for word in words[:40] for line in index.concordance(word, limit=9, width=20)
+    )  # fmt: skip
+    sentences = [[one for one in line.split() if one.isalpha()] for line in lines]
+    sentences = [tokens for tokens in sentences if len(tokens) > 2]
+    rows = []
+    for tokens in sentences:
+        for n, one in enumerate(tokens, 1):
+            tag, relation = one[0].upper(), "dep" if n > 1 else "root"
+            row = [
+                str(n),
+                one,
+                one,
+                tag,
+                tag,
+                "_",
+                str(n - 1),
+                relation,
+                f"{n - 1}:{relation}",
+                "_",
+            ]
+            rows.append("\t".join(row))
+        rows.append("")
+    write_lines(folder / "gum-free.conllu.gz", rows)
+    write_lines(folder / "gum-free.ptb.gz", map(tree, sentences))
+
+
+def rewriting_folder(folder: Path, index: Path, data: Path) -> Path:
+    """Make what bench/rewriting/prepare.py leaves, of the packaged bitext, with made-up trees.
+
+    The grammar with labels stands for both; sentences are those that it was made of, people's
+    rewritings lack a word each; `compression` has the pairs that its script would draw.
+    """
+    if (folder / "done").exists():
+        return folder
+    folder.mkdir(parents=True, exist_ok=True)
+    english, german = help_pairs(N_GRAMMAR)
+    for name, lines in (("en", english), ("de", german)):
+        write_lines(folder / f"bitext.{name}", map(" ".join, lines))
+    write_lines(folder / "bitext.trees", map(tree, english))
+    if not (folder / "wiki.index").exists():
+        (folder / "wiki.index").symlink_to(index.resolve(), target_is_directory=True)
+    distsim(
+        "make-grammar", "--bitext", folder / "bitext.en", folder / "bitext.de", "--index", index,
+        "--trees", folder / "bitext.trees", "--preset", "ppdb", "--sizes", "XXXL",
+        "-o", folder / "labels",
+    )  # fmt: skip
+    if not (folder / "hiero").exists():
+        (folder / "hiero").symlink_to("labels", target_is_directory=True)
+    rules = gzip.decompress((folder / "labels" / "scored.gz").read_bytes())
+    (folder / "joint.rules").write_bytes(rules)
+    distsim("pack", folder / "joint.rules", "-o", folder / "joint", "-w", "sim_ngram=1",
+            "--missing", "0", "--sizes", "XXXL")  # fmt: skip
+    for half, some in (("tune", english[::2]), ("held", english[1::2])):
+        some = some[:N_REWRITTEN]
+        write_lines(folder / f"{half}.norm", map(" ".join, some))
+        write_lines(folder / f"{half}.trees", map(tree, some))
+        for k in range(8):
+            lacking = (" ".join(s[:k] + s[k + 1 :] if k < len(s) else s) for s in some)
+            write_lines(folder / f"{half}.{k}", lacking)
+        short = (" ".join(tokens[: round(0.75 * len(tokens))]) for tokens in some)
+        write_lines(folder / "compression" / f"{half}.long", map(" ".join, some))
+        write_lines(folder / "compression" / f"{half}.short", short)
+        write_lines(folder / "compression" / f"{half}.trees", map(tree, some))
+    twenty = (lines[:20] for lines in english if len(lines) >= 20)
+    write_lines(folder / "twenty", (" ".join(tokens) for tokens in islice(twenty, 4)))
+    sources = [line for line in (data / "source").read_text().splitlines() if len(line) < 99]
+    tweets = [
+        f"False\t{('HillaryClinton', 'realDonaldTrump')[n % 2]}\t{sources[n % len(sources)]} {n}"
+        for n in range(N_TWEETS)
+    ]
+    write_lines(folder / "tweets.tab", ["Retweet\tAuthor\tContent", "d\td\ts", "\t\t", *tweets])
+    (folder / "done").touch()
+    return folder

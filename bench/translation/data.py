@@ -55,7 +55,8 @@ def english_lines(folder: Path) -> list[str]:
 
 def held_out_lines(folder: Path) -> set[str]:
     """Return the English lines that neither an index nor a translation model may know."""
-    return set(random.Random(5).sample(_all_english(folder), _HELD_OUT))
+    lines = _all_english(folder)
+    return set(random.Random(5).sample(lines, min(_HELD_OUT, len(lines) // 3)))
 
 
 def tokens(line: str) -> list[str]:

@@ -57,8 +57,8 @@ ROUNDS, FURTHER_ROUNDS = 5, 2
 # `chosen`: of weights, windows and length differences those by which, on the development set of
 # en-es, the first paraphrase was most often right (by the reference's words aligned to it).
 OPTIONS = {
-    "llr": ParaphraseOptions(weighting=Weighting("llr")),  # the paper's; others as by default
-    "chosen": ParaphraseOptions(weighting=Weighting("ppmi"), length_difference=0),
+    "llr": ParaphraseOptions(weighting=Weighting("llr"), places=0),  # as the paper
+    "chosen": ParaphraseOptions(weighting=Weighting("ppmi"), length_difference=0, places=0),
 }
 
 
