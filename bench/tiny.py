@@ -16,7 +16,7 @@ import lzma
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -307,8 +307,8 @@ def rewriting_folder(folder: Path, index: Path, data: Path) -> Path:
         write_lines(folder / "compression" / f"{half}.long", map(" ".join, some))
         write_lines(folder / "compression" / f"{half}.short", short)
         write_lines(folder / "compression" / f"{half}.trees", map(tree, some))
-    twenty = (lines[:20] for lines in english if len(lines) >= 20)
-    write_lines(folder / "twenty", (" ".join(tokens) for tokens in islice(twenty, 4)))
+    two = (one + other for one, other in pairwise(english) if len(one + other) >= 20)
+    write_lines(folder / "twenty", (" ".join(tokens[:20]) for tokens in islice(two, 4)))
     sources = [line for line in (data / "source").read_text().splitlines() if len(line) < 99]
     tweets = [
         f"False\t{('HillaryClinton', 'realDonaldTrump')[n % 2]}\t{sources[n % len(sources)]} {n}"

@@ -32,6 +32,13 @@ def on_files(files: Any, config: Any) -> Any:
     return files
 
 
+def on_page_content(html: str, page: Any, config: Any, files: Any) -> str:
+    """Turn the notebook's links to pages, which are right beside its file, into the site's."""
+    if page.file.src_path.endswith(".ipynb"):
+        html = re.sub(r'href="(guides/\w+)\.md"', r'href="../\1/"', html)
+    return html
+
+
 def linked(text: str) -> str:
     """Return text with links to pages of the site; to other files, their words alone."""
 
