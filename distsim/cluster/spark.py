@@ -1,4 +1,4 @@
-"""Stages on Spark: packets go through its shuffle; the only module that imports pyspark.
+"""Stages on Spark: packets go through its shuffle; pyspark is imported here and in `daemon`.
 
 By the DataFrame API alone: `mapInArrow` over the numbers of parts gives rows (range, packet), which
 are parted by range, and `mapInArrow` over these takes them. A row is a packet, some hundred
@@ -50,7 +50,14 @@ _SESSION = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "4",
     "spark.sql.adaptive.enabled": "false",
 }
+# Of a session that is started here: Java only hands packets on, so compiling it well costs more
+# than it saves, and workers are forked from a process that has imported what they need.
+_SMALL_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 _CONTEXT = {
+    "spark.driver.defaultJavaOptions": _SMALL_JAVA,
+    "spark.executor.defaultJavaOptions": _SMALL_JAVA,
+    "spark.python.daemon.module": "distsim.cluster.daemon",
+    "spark.sql.codegen.wholeStage": "false",
     "spark.shuffle.compress": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.shuffle.partitions": "8",
