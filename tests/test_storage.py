@@ -1,5 +1,6 @@
 """Artifacts: whole or not at all, checked when opened, changed in one step."""
 
+import errno
 import json
 import os
 
@@ -387,3 +388,21 @@ def test_scratch_goes_when_the_next_is_made_but_not_that_of_the_living(tmp_path)
         (one / "x").write_bytes(b"x")
     assert sorted(p.name for p in tmp_path.iterdir()) == [".link.distsim-scratch", mine.name]
     assert (mine / "x").exists()
+
+
+def test_nothing_is_left_where_a_folder_cannot_be_locked(tmp_path, monkeypatch):
+    """A process without a descriptor left can make the hidden folder, but not open it."""
+    opened = os.open
+
+    def open_no_folder(path, flags, *more, **named):
+        if flags & os.O_DIRECTORY:
+            raise OSError(errno.EMFILE, "Too many open files", str(path))
+        return opened(path, flags, *more, **named)
+
+    monkeypatch.setattr(os, "open", open_no_folder)
+    with (
+        pytest.raises(OSError, match="Too many open files"),
+        storage.create(tmp_path / "x.index", storage.INDEX),
+    ):
+        pass
+    assert list(tmp_path.iterdir()) == []

@@ -16,10 +16,12 @@ def locked(folder: Path, path: Path, make: bool = False) -> Iterator[None]:
     """Hold the folder's lock; the lock goes with the process, however that ends."""
     while True:
         flags = os.O_RDONLY | os.O_DIRECTORY
+        made = False
         if make:
             flags |= os.O_NOFOLLOW  # the hidden folder is ours; a link there is not
             with suppress(FileExistsError):
                 folder.mkdir()
+                made = True
         try:
             handle = os.open(folder, flags)
         except NotADirectoryError:
@@ -27,6 +29,11 @@ def locked(folder: Path, path: Path, make: bool = False) -> Iterator[None]:
         except FileNotFoundError:
             if make:
                 continue
+            raise
+        except OSError:
+            if made:
+                with suppress(OSError):
+                    folder.rmdir()
             raise
         try:
             try:
