@@ -147,9 +147,9 @@ def make_artifacts(folder: Path) -> None:
         return 0
 
     shutil.copytree(common.V1, folder)
-    ended = forked(act)
-    if ended.status:
-        raise SystemExit(ended.err.decode()[-2000:])
+    ended = forked(act, patience=1800)
+    if ended.status != 0:
+        raise SystemExit(f"artifacts: exit {ended.status}: {ended.err.decode()[-2000:]}")
     shutil.copy(common.DATA / "weights" / "simplify.weights", folder / "rewriting.weights")
     (folder / "ranking.weights").write_text(_RANKING)
     (folder / "lm.arpa").write_text(_ARPA)

@@ -268,9 +268,9 @@ def make_materials(folder: Path) -> None:
             warm(command.split(), folder)
         return 0
 
-    ended = forked(act)
-    if ended.status:
-        raise SystemExit(f"materials: {ended.err.decode()[-2000:]}")
+    ended = forked(act, patience=1800)
+    if ended.status != 0:
+        raise SystemExit(f"materials: exit {ended.status}: {ended.err.decode()[-2000:]}")
 
 
 class Killed:
@@ -285,7 +285,7 @@ class Killed:
         self.outcome = Outcome()
         self._old = snapshot(start)
         ended = self._run(renew(self._folder, start))
-        if ended.status:
+        if ended.status != 0:
             raise SystemExit(f"undisturbed: {ended.err.decode()[-2000:]}")
         self._new = snapshot(self._folder)
         self._seconds = self._run(renew(self._folder, start)).seconds
@@ -309,7 +309,7 @@ class Killed:
                     self._broken(how, f"exit {ended.status}: {ended.err.decode()[-300:]}")
                 self._judge(folder, how)
             ended = self._run(folder)
-            if ended.status:
+            if ended.status != 0:
                 self._broken(how, f"run again: {ended.status}: {ended.err.decode()[-500:]}")
             self._compare(folder, how)
 
@@ -436,8 +436,9 @@ def in_child(
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir()
     ended = forked(partial(told, partial(work, place), answer), patience=patience)
-    if ended.status:
-        total.broken.append(f"{name}: {ended.err.decode().strip().splitlines()[-1:]}")
+    if ended.status != 0:
+        said = ended.err.decode().strip().splitlines()[-1:]
+        total.broken.append(f"{name}: exit {ended.status}: {said}")
         print(f"  {total.broken[-1]}", flush=True)
         return False
     found = json.loads(answer.read_text())

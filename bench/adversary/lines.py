@@ -305,7 +305,7 @@ def readers_named() -> list[str]:
             return 0
 
         ended = forked(act)
-        if ended.status:
+        if ended.status != 0:
             raise SystemExit(ended.err.decode()[-2000:])
         return place.read_text().split("\n")
 

@@ -4,13 +4,17 @@
 
 forked: every command of kills.py and every one that reads, in forked children with standard
 input, output or error closed, few open files, short files, little memory, as another user who may
-read but not write, HOME unset, and with all its files in a folder whose name holds spaces, a
-newline, a tab and bytes that are no UTF-8. started: some of them as processes of their own, where
-Python and libraries themselves meet `ulimit -v`, closed streams, LANG=C. A command ends with 0 and
-what an undisturbed run writes, or with 1 or 2, one sentence, and the folder as it was; never by a
-traceback, a signal or a hang. Peers: none.
+read but not write, on a disk that is read-only, HOME unset, and with all its files in a folder
+whose name holds spaces, a newline, a tab and bytes that are no UTF-8. started: some of them as
+processes of their own, where Python and libraries themselves meet `ulimit -v`, closed streams,
+LANG=C; in_c: all of them so, with LANG=C and in that folder. A command ends with 0 and what an
+undisturbed run writes, or with 1 or 2, one sentence, and the folder as it was, or all that is
+written where only the report of it failed; what a command leaves to go on with must end, run
+again, in the bytes of an undisturbed run. Never by a traceback, a signal or a hang.
+Peers: none.
 """
 
+import ctypes
 import os
 import random
 import resource
@@ -67,13 +71,21 @@ index build from standard input | a.txt
 """
 
 
+_NOT_WRITABLE = ("another user", "a read-only disk")
+_GOING_ON = (
+    "make-grammar",
+    "annotate",
+    "paraphrase",
+    "rewrite",
+)  # commands that leave what they go on with
+
+
 @dataclass(frozen=True)
 class Place:
-    """What is done to a child before the command; `fine`: statuses that are no surprise."""
+    """What is done to a child before the command."""
 
     name: str
     act: Callable[[], object]
-    env: dict[str, str] | None = None
 
 
 def _limit(what: int, size: int) -> Callable[[], object]:
@@ -93,6 +105,26 @@ def _another_user() -> None:
     os.setresuid(NOBODY, NOBODY, NOBODY)
 
 
+_NEW_MOUNTS, _BIND, _REMOUNT, _RECURSIVE, _PRIVATE, _READ_ONLY = (
+    0x20000, 0x1000, 0x20, 0x4000, 1 << 18, 1,
+)  # fmt: skip
+
+
+def _read_only_disk() -> None:
+    """Make the working folder one that even root may not write, for this process alone."""
+    system = ctypes.CDLL(None, use_errno=True)
+    here = os.fsencode(Path.cwd())
+    done = [
+        system.unshare(_NEW_MOUNTS),
+        system.mount(b"none", b"/", None, _RECURSIVE | _PRIVATE, None),
+        system.mount(here, here, None, _BIND, None),
+        system.mount(b"none", here, None, _BIND | _REMOUNT | _READ_ONLY, None),
+    ]
+    if any(done):
+        raise OSError(ctypes.get_errno(), "mount")
+    os.chdir(here)
+
+
 PLACES = [
     Place("standard input closed", partial(os.close, 0)),
     Place("standard output closed", partial(os.close, 1)),
@@ -102,6 +134,7 @@ PLACES = [
     *(Place(f"files of {n:,} bytes", _limit(resource.RLIMIT_FSIZE, n)) for n in (0, 4096, 65536)),
     *(Place(f"{n} MB more", partial(_less_memory, n << 20)) for n in (4, 32, 128)),
     Place("another user", _another_user),
+    Place("a read-only disk", _read_only_disk),
     Place("HOME unset", partial(os.environ.pop, "HOME", None)),
 ]
 
@@ -132,23 +165,27 @@ def _run(folder: Path, command: str, place: Place | None, given: Path) -> Ended:
 
 
 def _judged(outcome: Outcome, what: str, ended: Ended, before: dict[str, str],
-            after: dict[str, str], wanted: dict[str, str]) -> None:  # fmt: skip
+            after: dict[str, str], wanted: dict[str, str]) -> bool:  # fmt: skip
+    """Judge an end; return whether something is left that the command may go on with."""
     outcome.counts[f"exit {ended.status}"] += 1
     said = ended.err.decode(errors="replace")
+    differ = sorted(n for n in after.keys() | wanted.keys() if after.get(n) != wanted.get(n))
+    left = sorted(n for n in after.keys() | before.keys() if after.get(n) != before.get(n))
     if ended.status is None or b"Traceback" in ended.err or ended.status not in (0, 1, 2):
         outcome.broken.append(f"{what}: exit {ended.status}: {said[-300:]!r}")
-    elif ended.status == 0 and after != wanted:
-        names = [n for n in after.keys() | wanted.keys() if after.get(n) != wanted.get(n)]
-        outcome.broken.append(f"{what}: says nothing, and {sorted(names)[:5]} differ")
-    elif ended.status and after != before:
-        names = [n for n in after.keys() | before.keys() if after.get(n) != before.get(n)]
-        if not all(n.endswith((".part", ".progress", "steps.json")) for n in names):
-            outcome.broken.append(f"{what}: {said[-100:]!r}, and {sorted(names)[:5]} are left")
+    elif ended.status == 0 and differ:
+        outcome.broken.append(f"{what}: says nothing, and {differ[:5]} differ")
     if ended.status and not said.strip() and "closed" not in what and " 0 bytes" not in what:
         outcome.broken.append(f"{what}: exit {ended.status} without a word")
     lines = [line for line in said.strip().split("\n") if line.startswith("distsim: ")]
     if ended.status == 1 and said.strip() and len(lines) != 1:
         outcome.broken.append(f"{what}: not one sentence: {said[-300:]!r}")
+    if not ended.status or not left:
+        return False
+    if not differ:
+        outcome.counts["all written, not reported"] += 1
+        return False
+    return True
 
 
 def in_places(scratch: Path, materials: Path, written: kills.Written) -> Outcome:
@@ -164,20 +201,33 @@ def in_places(scratch: Path, materials: Path, written: kills.Written) -> Outcome
     given.write_bytes((materials / "en").read_bytes() if "build -" in written.command else b"")
     if written.command.startswith("score -"):
         shutil.copy(materials / "para.gz", given)
-    if "parquet" not in written.command:
-        os.dup2(os.open(given, os.O_RDONLY), 0)
-        warm(written.command.split(), renew(folder, start))
+    os.dup2(os.open(given, os.O_RDONLY), 0)
+    # For the kernels; no thread may start here, as pyarrow's do.
+    known = written.before if "parquet" in written.command else written.command
+    warm(known.split(), renew(folder, start))
     outcome.check(n_threads() == 1, f"{n_threads()} threads before the fork")
     undisturbed = _run(renew(folder, start), written.command, None, given)
-    if undisturbed.status:
+    if undisturbed.status != 0:
         outcome.broken.append(f"undisturbed: {undisturbed.err.decode()[-300:]}")
         return outcome
     before, wanted = snapshot(start), snapshot(folder)
     for place in PLACES:
         ended = _run(renew(folder, start), written.command, place, given)
-        _judged(outcome, place.name, ended, before, snapshot(folder), wanted)
+        after = snapshot(folder)
+        if _judged(outcome, place.name, ended, before, after, wanted):
+            if written.command.startswith(_GOING_ON):
+                again = _run(folder, written.command, None, given)
+                found = snapshot(folder)
+                wrong = [n for n in found.keys() | wanted.keys() if found.get(n) != wanted.get(n)]
+                outcome.counts["gone on with"] += 1
+                if again.status or wrong:
+                    outcome.broken.append(f"{place.name}: gone on with: {sorted(wrong)[:5]} differ")
+            else:
+                names = sorted(after.keys() - before.keys())
+                said = ended.err.decode(errors="replace")[-100:]
+                outcome.broken.append(f"{place.name}: {said!r}, and {names[:5]} are left")
         writes = bool(written.outputs) or "-o new" in written.command
-        if place.name == "another user" and bool(ended.status) != writes:
+        if place.name in _NOT_WRITABLE and bool(ended.status) != writes:
             said = ended.err.decode(errors="replace")[-200:]
             outcome.broken.append(f"{place.name}: exit {ended.status}: {said}")
     if not written.command.startswith("make-grammar"):  # it notes where its texts stand
@@ -194,7 +244,7 @@ def in_places(scratch: Path, materials: Path, written: kills.Written) -> Outcome
         ended = forked(odd)
         if "parquet" not in written.name and "rewrite" not in written.name:
             _judged(outcome, "an odd folder", ended, before, snapshot(base), snapshot(base))
-        if ended.status:
+        if ended.status != 0:
             outcome.broken.append(f"an odd folder: {ended.err.decode(errors='replace')[-300:]}")
     return outcome
 
@@ -262,11 +312,55 @@ def started(draw: random.Random, only: str) -> Outcome:
                 except subprocess.TimeoutExpired:
                     ended = Ended(None)
                 after = snapshot(folder)
-                _judged(outcome, f"{place}, {name}", ended, before, after, after)
+                wanted = before if ended.status else after
+                if _judged(outcome, f"{place}, {name}", ended, before, after, wanted):
+                    outcome.broken.append(f"{place}, {name}: {after.keys() ^ before.keys()} left")
                 said = ended.err.decode(errors="replace").strip().split("\n")[-1][:150]
                 print(f"  {place}, {name}: exit {ended.status}: {said}", flush=True)
     return outcome
 
 
+def in_c(draw: random.Random, only: str) -> Outcome:
+    """Start every command with LANG=C, all its files in a folder of an odd name."""
+    outcome = Outcome()
+    with common.scratch_folder("places") as scratch:
+        materials = scratch / "materials"
+        kills.make_materials(materials)
+        base = Path(os.fsdecode(os.fsencode(scratch) + b"/" + ODD_FOLDER))
+        for name, written in _commands().items():
+            if only not in name or written.command == kills.CLUSTER:
+                continue
+            (base.parent.parent).mkdir(exist_ok=True)
+            (base.parent).mkdir(exist_ok=True)
+            renew(base, materials)
+            (base / "substitute.tsv").write_text("the\tking\tsees\n")
+            names = {path.name for path in base.iterdir()} | {*written.outputs, "new.index"}
+            arguments = [
+                f"{base}/{one}" if one in names else one for one in written.command.split()
+            ]
+            given = base / ("para.gz" if written.command.startswith("score -") else "en")
+            try:
+                with open(given, "rb") as stream:
+                    done = subprocess.run(
+                        [*_STARTED["LANG=C"], *common.PROGRAM, *arguments], cwd=scratch,
+                        check=False, timeout=600, stdin=stream, capture_output=True,
+                        env={**os.environ, "PYTHONPATH": str(common.PROJECT)},
+                    )  # fmt: skip
+                ended = Ended(done.returncode, done.stdout, done.stderr)
+            except subprocess.TimeoutExpired:
+                ended = Ended(None)
+            outcome.counts[f"exit {ended.status}"] += 1
+            said = ended.err.decode(errors="replace")
+            missing = [one for one in written.outputs if not (base / one).exists()]
+            if ended.status != 0 or missing or "Traceback" in said:
+                outcome.broken.append(f"{name}: exit {ended.status}, {missing}: {said[-300:]!r}")
+            for folder in (base.parent, base.parent.parent, scratch):
+                beside = sorted(path.name for path in folder.iterdir())
+                if len(beside) != (2 if folder == scratch else 1):
+                    outcome.broken.append(f"{name}: {beside} in {folder}")
+            print(f"  {name}: exit {ended.status}", flush=True)
+    return outcome
+
+
 if __name__ == "__main__":
-    common.main(__doc__, {"forked": forked_commands, "started": started}, only="")
+    common.main(__doc__, {"forked": forked_commands, "started": started, "in_c": in_c}, only="")
