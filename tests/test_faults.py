@@ -12,9 +12,11 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
+from numba.core.caching import IndexDataCacheFile
 
 from distsim import ArtifactError, CorpusIndex, IndexOptions, Recipe, SignatureTable, storage
 from distsim.cli import main as program
@@ -426,6 +428,50 @@ def test_numbas_cache_on_a_full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     assert compiled.uncached_kernels() == 0
     cache.save_overload(None, None)
     assert compiled.uncached_kernels() == 1
+
+
+def _imported(name: str, **sources: str) -> Any:
+    """Write modules into the working folder and import the first, as a new process would."""
+    for module, source in sources.items():
+        Path(f"{module}.py").write_text("from distsim.kernels.compiled import compiled\n" + source)
+    for module in ("inner_kernel", "outer_kernel"):
+        sys.modules.pop(module, None)
+    compiled._text_of.cache_clear()
+    compiled._state_of.cache_clear()
+    importlib.invalidate_caches()
+    return importlib.import_module(name)
+
+
+_INNER = "@compiled\ndef first(a):\n    return a[0] + {}\n"
+_OUTER = "from inner_kernel import first\n@compiled\ndef outer(a):\n    return first(a)\n"
+
+
+def test_no_other_code_is_taken_for_a_kernels(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not that of a source that was, nor of another signature, nor a callee's of before."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    ints, floats = np.array([1]), np.array([1.5])
+    sources = {"inner_kernel": _INNER.format(1), "outer_kernel": _OUTER}
+    assert _imported("outer_kernel", **sources).outer(ints) == 2
+    changed = _imported("outer_kernel", inner_kernel=_INNER.format(10))
+    with monkeypatch.context() as full:
+        full.setattr(IndexDataCacheFile, "_save_data", _raise_enospc)  # or killed there
+        assert changed.first(floats) == 11.5
+    again = _imported("outer_kernel")
+    assert (again.first(floats), again.outer(ints)) == (11.5, 11)
+    kept = _imported("outer_kernel")
+    n = compiled.compiled_kernels()
+    assert (kept.first(floats), kept.outer(ints)) == (11.5, 11)
+    assert compiled.compiled_kernels() == n
+    # first of floats and of ints, outer: what was compiled of the older source is gone.
+    assert len(list(tmp_path.glob("__pycache__/*.nb*"))) == 3
+
+
+def _raise_enospc(*given: object) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
 
 
 def test_no_place_for_numbas_cache(index: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,13 +1,24 @@
 """The decorator that compiles a kernel, and the array view that every kernel is handed."""
 
+import hashlib
+import os
+import re
+import sys
 from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
 from typing import Any
 
+import numba
 import numpy as np
 from numba import njit
+from numba.core.caching import IndexDataCacheFile
 
 _uncached: set[str] = set()
 _compiled: list[str] = []
+_IMPORTED = re.compile(rb"^(?:from|import) ([\w.]+)", re.MULTILINE)
+_DIGEST_BYTES = 8
 
 
 def compiled(function: Callable[..., Any]) -> Any:
@@ -20,9 +31,10 @@ def compiled(function: Callable[..., Any]) -> Any:
     kernel: Any = njit(nogil=True)(function)
     try:
         kernel.enable_caching()
+        kernel._cache._cache_file = _CompiledFiles(kernel._cache, function)
     except (RuntimeError, OSError):
         _uncached.add(function.__name__)
-        return kernel
+        return njit(nogil=True)(function)
     _forgive(kernel._cache, function.__name__)
     return kernel
 
@@ -43,6 +55,63 @@ def uncached_kernels() -> int:
 def compiled_kernels() -> int:
     """Return how many kernels this process had to compile: none once numba's cache has all."""
     return len(_compiled)
+
+
+class _CompiledFiles(IndexDataCacheFile):
+    """A file for each kernel, signature and state of the source, told by its name.
+
+    numba's own index is written before the file that it names, and both begin at 1 again when
+    the source changes: a process that is killed in between, or two that compile at once, leave
+    the code of another signature or of the old source where the new one's is looked for. Nor
+    does numba see that a kernel or a constant has changed which is imported from another file.
+    """
+
+    def __init__(self, cache: Any, function: Callable[..., Any]) -> None:
+        base = cache._impl.filename_base
+        super().__init__(cache.cache_path, base, None)
+        self._before = f"{base}."
+        self._name = f"{base}.{_state_of(Path(function.__code__.co_filename))}"
+
+    def save(self, key: Any, data: Any) -> None:
+        """Keep what was compiled; files of another state of the source go."""
+        for name in os.listdir(self._cache_path):
+            if name.startswith(self._before) and not name.startswith(self._name):
+                with suppress(OSError):
+                    os.unlink(self._data_path(name))
+        self._save_data(self._named(key), (key, data))
+
+    def load(self, key: Any) -> Any:
+        """Return what was kept, None where nothing was."""
+        try:
+            kept, data = self._load_data(self._named(key))
+        except FileNotFoundError:
+            return None
+        return data if kept == key else None
+
+    def _named(self, key: Any) -> str:
+        digest = hashlib.blake2b(repr(key).encode(), digest_size=_DIGEST_BYTES).hexdigest()
+        return f"{self._name}.{digest}.nbc"
+
+
+@cache
+def _state_of(file: Path) -> str:
+    """Return a checksum of a kernel's file, those beside it that it imports, and of numba."""
+    files, waiting = {file}, [file]
+    while waiting:
+        for name in _IMPORTED.findall(_text_of(waiting.pop())):
+            found = getattr(sys.modules.get(name.decode()), "__file__", None)
+            if found is not None and (one := Path(found)).parent == file.parent:
+                waiting += {one} - files
+                files.add(one)
+    checksum = hashlib.blake2b(numba.__version__.encode(), digest_size=_DIGEST_BYTES)
+    for one in sorted(files):
+        checksum.update(b"\0" + one.name.encode() + b"\0" + _text_of(one))
+    return checksum.hexdigest()
+
+
+@cache
+def _text_of(file: Path) -> bytes:
+    return file.read_bytes()
 
 
 def _forgive(cache: Any, name: str) -> None:
