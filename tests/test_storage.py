@@ -3,6 +3,8 @@
 import errno
 import json
 import os
+import resource
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -406,3 +408,34 @@ def test_nothing_is_left_where_a_folder_cannot_be_locked(tmp_path, monkeypatch):
     ):
         pass
     assert list(tmp_path.iterdir()) == []
+
+
+def test_nothing_is_left_where_descriptors_run_out(small_index, tmp_path):
+    """What is open when the last one is taken stays open while the folder is cleared."""
+    taken = []
+    before = os.listdir(tmp_path)
+
+    def take_all():
+        with suppress(OSError):
+            while True:
+                taken.append(os.open(os.devnull, os.O_RDONLY))
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (200, hard))
+    try:
+        for path, write in ((tmp_path / "new", storage.create), (small_index.path, storage.change)):
+            with (
+                pytest.raises(OSError, match="Too many open files"),
+                write(path, storage.INDEX) as writer,
+            ):
+                writer.add("of_mine", np.arange(3))
+                take_all()
+                writer.add("more", np.arange(3))
+            while taken:
+                os.close(taken.pop())
+    finally:
+        while taken:
+            os.close(taken.pop())
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert os.listdir(tmp_path) == before
+    assert not [name for name in os.listdir(small_index.path) if "of_mine" in name]
