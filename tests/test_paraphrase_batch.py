@@ -1,6 +1,7 @@
 """All unknown phrases of a text: which they are, resuming, workers, the command line."""
 
 import json
+import os
 import random
 
 import pytest
@@ -48,6 +49,12 @@ def test_unknown_phrases_of_a_text(tmp_path):
     assert unknown_phrases(text, tmp_path / "table", 1) == {"b": 2, "c": 1}
     assert unknown_phrases(text, tmp_path / "table", 2) == {"b": 2, "b c": 1, "c": 1, "b d": 1}
     assert unknown_phrases(text, tmp_path / "words", 1) == {"d": 1}
+    for name, unknown in (("table", {"b": 2, "c": 1}), ("words", {"d": 1})):  # read twice
+        read, write = os.pipe()
+        os.write(write, (tmp_path / name).read_bytes())
+        os.close(write)
+        assert unknown_phrases(text, f"/dev/fd/{read}", 1) == unknown
+        os.close(read)
 
 
 def test_tokens_of_phrase_tables_are_looked_up_as_the_index_holds_them():

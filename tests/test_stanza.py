@@ -4,6 +4,7 @@ import fcntl
 import gzip
 import importlib.util
 import json
+import os
 from functools import partial
 
 import pytest
@@ -220,8 +221,18 @@ def test_no_text(fake, tmp_path):
     (tmp_path / "empty").write_text("\n\n")
     with pytest.raises(InputError, match="empty: no text: give some"):
         annotate([tmp_path / "empty"], tmp_path / "out", fake["annotator"], 1)
-    with pytest.raises(InputError, match="name a file"):
-        annotate(["-"], tmp_path / "out", fake["annotator"], 1)
+
+
+def test_a_pipe_is_annotated_as_the_file_is(tmp_path, corpus, fake):
+    """The text is read for its checksum, annotated, and its lines are counted: three times."""
+    whole = tmp_path / "whole"
+    annotate([corpus], whole, fake["annotator"], 1)
+    read, write = os.pipe()
+    os.write(write, corpus.read_bytes())
+    os.close(write)
+    annotate([f"/dev/fd/{read}"], tmp_path / "out", fake["annotator"], 1)
+    os.close(read)
+    assert (tmp_path / "out").read_bytes() == whole.read_bytes()
 
 
 TREES = """# constituency = (ROOT (S (NP a) (VP b)))

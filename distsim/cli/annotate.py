@@ -48,6 +48,7 @@ def annotate(
     takes them; an empty line for an empty one, or for a sentence without a tree.
     """
     from distsim.corpus.annotating import annotate as annotate_files
+    from distsim.corpus.sources import find_sources, spooled_sources
 
     pretokenised = text_format == "lines"
     annotator = chosen_annotator(tool, models, processors, pretokenised)
@@ -56,14 +57,15 @@ def annotate(
             "--trees needs a model of constituency: stanza has some; name those in --models DIR, "
             "and constituency among --processors if that is given"
         )
-    with progress_bar("words") as bar:
-        report = annotate_files(corpus, output, annotator, jobs, bar)
-    say_annotated(report, output)
-    if trees is not None or tags is not None:
-        from distsim.corpus.line_files import write_line_files
+    with spooled_sources(find_sources(corpus)) as sources:
+        with progress_bar("words") as bar:
+            report = annotate_files(sources, output, annotator, jobs, bar)
+        say_annotated(report, output)
+        if trees is not None or tags is not None:
+            from distsim.corpus.line_files import write_line_files
 
-        written = write_line_files(output, trees, tags, corpus if pretokenised else ())
-        say(f"{written.lines:,} lines in {' and '.join(f for f in (trees, tags) if f)}")
+            written = write_line_files(output, trees, tags, sources if pretokenised else ())
+            say(f"{written.lines:,} lines in {' and '.join(f for f in (trees, tags) if f)}")
     if report.treeless:
         say(f"{report.treeless:,} sentences without a tree: its leaves are not their words")
 

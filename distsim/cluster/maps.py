@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from distsim.choices import OnError
 from distsim.cluster.files import attempt_name, replacing
 from distsim.corpus.annotating import Annotator, annotate
-from distsim.corpus.sources import STANDARD_INPUT, find_sources
+from distsim.corpus.sources import find_sources, require_files
 from distsim.errors import ArtifactError, InputError
 from distsim.grammar.alignment import RuleAligner
 from distsim.grammar.score_file import score_grammar
@@ -148,8 +148,7 @@ class PartMap:
             InputError: a part is missing, or two have one name.
             ArtifactError: the folder holds parts that were made with other settings.
         """
-        if STANDARD_INPUT in map(str, parts):
-            raise InputError("standard input cannot be read on many machines: name files")
+        require_files(parts)
         sources = find_sources([Path(part).resolve() for part in parts])
         names = tuple(task.output_name(source.name.replace("/", "-")) for source in sources)
         twice = {name for name in names if names.count(name) > 1}

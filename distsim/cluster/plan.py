@@ -19,7 +19,7 @@ from distsim.cluster.files import replacing
 from distsim.cluster.settings import from_plain, to_plain
 from distsim.contexts.ngram import NgramModel
 from distsim.contexts.selection import Selection
-from distsim.corpus.sources import STANDARD_INPUT, Source, find_sources
+from distsim.corpus.sources import Source, find_sources, require_files
 from distsim.errors import ArtifactError, InputError, ParameterError
 from distsim.indexes.build import IndexOptions
 from distsim.signatures.recipe import DEFAULT, PRESETS, Recipe
@@ -123,8 +123,7 @@ def make_plan(
     recipe = recipe or (PRESETS["thesis"] if from_counts else DEFAULT)
     selection, options = selection or Selection(), options or IndexOptions()
     _require_possible(recipe, options, from_counts)
-    if STANDARD_INPUT in map(str, files):
-        raise InputError("standard input cannot be read on many machines: name files")
+    require_files(files)
     sources = find_sources([Path(file).resolve() for file in files])
     for source in sources:
         if not source.path.isprintable():

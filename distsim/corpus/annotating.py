@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from distsim.corpus.blocks import read_blocks
-from distsim.corpus.sources import STANDARD_INPUT, Source, find_sources
+from distsim.corpus.sources import Source, find_sources, spooled_sources
 from distsim.errors import InputError, ParameterError
 from distsim.parallel import Progress, no_progress, ordered_map
 from distsim.storage import open_output
@@ -59,7 +59,7 @@ def refuse(missing: Sequence[str]) -> None:
 
 
 def annotate(
-    paths: Sequence[str | Path],
+    paths: Sequence[str | Path | Source],
     output: str | Path,
     annotator: Annotator,
     jobs: int | None = None,
@@ -79,9 +79,17 @@ def annotate(
     >>> annotate(["text.txt"], "text.conllu", SpacyAnnotator("en_core_web_sm"))  # doctest: +SKIP
     Report(words=98000, sentences=4636, treeless=0)
     """
-    sources = find_sources(paths)
-    if any(source.path == STANDARD_INPUT for source in sources):
-        raise InputError("standard input (-) cannot be taken up again: name a file")
+    with spooled_sources(find_sources(paths)) as sources:
+        return _annotated_sources(sources, output, annotator, jobs, progress)
+
+
+def _annotated_sources(
+    sources: Sequence[Source],
+    output: str | Path,
+    annotator: Annotator,
+    jobs: int | None,
+    progress: Progress,
+) -> Report:
     out = _Output(Path(output), _checksum([source.path for source in sources], annotator))
     if out.finished is not None:
         return out.finished
@@ -98,7 +106,7 @@ def annotate(
         _loaded.clear()
         if not total.sentences:
             out.remove_part()
-            raise InputError(f"{', '.join(s.path for s in sources)}: no text: give some")
+            raise InputError(f"{', '.join(s.label for s in sources)}: no text: give some")
         out.finish()
     return total
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from distsim.corpus.blocks import read_blocks
-from distsim.corpus.sources import find_sources
+from distsim.corpus.sources import Source, find_sources
 from distsim.errors import InputError
 from distsim.storage.files import open_output
 
@@ -24,7 +24,7 @@ def write_line_files(
     annotated: str | Path,
     trees: str | Path | None = None,
     tags: str | Path | None = None,
-    lines_of: Sequence[str | Path] = (),
+    lines_of: Sequence[str | Path | Source] = (),
 ) -> Written:
     """Write the bracketed trees and the part-of-speech tags of an annotated file.
 
@@ -70,7 +70,7 @@ def _sentences(annotated: str | Path) -> Iterator[tuple[str, list[str]]]:
 
 
 def _by_line(
-    sentences: Iterator[tuple[str, list[str]]], lines_of: Sequence[str | Path]
+    sentences: Iterator[tuple[str, list[str]]], lines_of: Sequence[str | Path | Source]
 ) -> Iterator[tuple[str, list[str]]]:
     sources = find_sources(lines_of)
     for block in read_blocks(sources):

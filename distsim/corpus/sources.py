@@ -48,8 +48,10 @@ def file_label(path: str | Path) -> str:
     return "standard input" if str(path) == STANDARD_INPUT else str(path)
 
 
-def find_sources(paths: Sequence[str | Path]) -> list[Source]:
+def find_sources(paths: Sequence[str | Path | Source]) -> list[Source]:
     """Return the files behind `paths`: a file itself, a folder's files by name, `-` as stdin.
+
+    A source that was found already stays as it is.
 
     Names are the file's own, within a folder the path from that folder, so that the same
     corpus gives the same index wherever it stands. Hidden files in folders are passed over.
@@ -59,6 +61,9 @@ def find_sources(paths: Sequence[str | Path]) -> list[Source]:
     """
     found: list[Source] = []
     for given in paths:
+        if isinstance(given, Source):
+            found.append(given)
+            continue
         if str(given) == STANDARD_INPUT:
             if any(source.path == STANDARD_INPUT for source in found):
                 raise InputError("standard input (-) was named twice: name it once")
@@ -134,6 +139,17 @@ def require_readable(source: Source) -> None:
     """
     if source.path != STANDARD_INPUT and not os.access(source.path, os.R_OK):
         raise InputError(f"{source.label}: cannot be read: change its permissions or leave it out")
+
+
+def require_files(paths: Sequence[str | Path]) -> None:
+    """Refuse what other machines could not read: standard input, pipes.
+
+    Raises:
+        InputError: one of them is no file or folder.
+    """
+    for path in paths:
+        if not _is_regular(path):
+            raise InputError(f"{file_label(path)} cannot be read on many machines: name files")
 
 
 def set_unpack_limit(n_bytes: int) -> None:

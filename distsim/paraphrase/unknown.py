@@ -6,9 +6,10 @@ from pathlib import Path
 from distsim.choices import TextFormat
 from distsim.corpus.lines import is_utf8, read_lines
 from distsim.corpus.normaliser import Normaliser
-from distsim.corpus.sources import file_label
+from distsim.corpus.sources import file_label, spooled
 from distsim.corpus.tokeniser import tokens_of
 from distsim.errors import InputError, ParameterError
+from distsim.grammar.faulty_lines import FaultyLines
 from distsim.grammar.formats.phrase_table import read_entries
 from distsim.paraphrase.options import LONGEST_PHRASE
 
@@ -82,21 +83,22 @@ def known_phrases(path: str | Path) -> Iterator[str]:
     Raises:
         InputError: the file cannot be read, is empty or a line of it is malformed.
     """
-    first = next(iter(read_lines(path)), None)
-    if first is None or not first[1].strip():
-        raise InputError(
-            f"{file_label(path)}, line 1: the file is empty or begins with an empty line, wanted "
-            "a phrase table or a vocabulary: check what should have written it"
-        )
-    if b" ||| " in first[1]:
-        previous = b""
-        for _, _, entry in read_entries(path):
-            if entry is not None and entry.source != previous:
-                previous = entry.source
-                yield " ".join(previous.decode().split())
-        return
-    for number, line in read_lines(path):
-        yield " ".join(_decoded(path, number, line).rstrip("\r\n").split("\t")[0].split())
+    with spooled(path) as copy:
+        first = next(iter(read_lines(copy)), None)
+        if first is None or not first[1].strip():
+            raise InputError(
+                f"{file_label(path)}, line 1: the file is empty or begins with an empty line, "
+                "wanted a phrase table or a vocabulary: check what should have written it"
+            )
+        if b" ||| " in first[1]:
+            previous = b""
+            for _, _, entry in read_entries(copy, FaultyLines(path)):
+                if entry is not None and entry.source != previous:
+                    previous = entry.source
+                    yield " ".join(previous.decode().split())
+            return
+        for number, line in read_lines(copy):
+            yield " ".join(_decoded(path, number, line).rstrip("\r\n").split("\t")[0].split())
 
 
 def _decoded(path: str | Path, number: int, line: bytes) -> str:
