@@ -16,6 +16,7 @@ from distsim import (
     SignatureTable,
     Weighting,
     neighbours,
+    sign,
     similarities,
     similarity,
 )
@@ -203,10 +204,24 @@ def test_phrases_without_context_have_no_signature(tmp_path):
     assert find_faults(index.path) == []
 
 
+def test_a_table_without_rows_is_refused(small_index, tmp_path, run):
+    with pytest.raises(ParameterError, match="of 1 to 4 tokens occurs `min_count` 9999 times"):
+        sign(small_index, tmp_path / "t", Recipe(), Selection(min_count=9999))
+    _, err = run("sign", small_index.path, "-o", tmp_path / "t", "--preset", "thesis",
+                 "--min-count", 9999, status=1)  # fmt: skip
+    assert "occurs --min-count 9999 times: lower it, or give more text" in err
+    corpus = write_lines(tmp_path / "c.txt", [["alone"], ["alone"]])
+    lonely = CorpusIndex.build([corpus], tmp_path / "lonely.index")
+    with pytest.raises(ParameterError, match="1 occur `min_count` 2 times, but none .* longer"):
+        sign(lonely, tmp_path / "t", Recipe(), Selection(min_count=2))
+    assert not (tmp_path / "t").exists()
+
+
 def test_an_empty_table_answers(small_index, tmp_path):
     table = SignatureTable.build(
-        small_index, tmp_path / "t", recipe=Recipe(), selection=Selection(min_count=9999)
-    )
+        small_index, tmp_path / "t", recipe=Recipe(), selection=Selection(min_count=9999),
+        keep_sums=True,
+    )  # fmt: skip
     assert len(table) == 0
     assert similarity(table, "a0", "bé1") is None
     with pytest.raises(

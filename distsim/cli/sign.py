@@ -461,7 +461,7 @@ def _report(table: "SignatureTable", phrases: PhraseOptions) -> None:
     if table.unchanged:
         say(f"{Path(table.path)}: is this very table already: nothing was to be done")
     if not len(table):
-        say(f"no phrase occurs {phrases.min_count} times with a context: lower --min-count")
+        say(f"no phrase occurs {phrases.min_count} times with a context; its sums are kept")
     say(
         f"{len(table):,} phrases of 1 to {table.longest} tokens, {table.n_bits} bits, "
         f"fingerprint {table.fingerprint.short}"

@@ -13,6 +13,7 @@ from distsim.kernels.compiled import frozen
 from distsim.kernels.tables import permute_texts
 from distsim.signatures.layout import PhraseColumns, PhraseStream, strongest_rows
 from distsim.signatures.own_projection import choose_projection, clear_projections, only_its_own
+from distsim.signatures.sign import require_rows
 
 _ROWS = 1 << 16
 
@@ -22,6 +23,7 @@ def join(job: Job, path: Path, force: bool = False) -> None:
 
     Raises:
         ArtifactError: a range's table is missing or was made otherwise, something stands at `path`.
+        ParameterError: no phrase is frequent enough.
     """
     plan = job.plan
     tables = [_RangeTable(job.path("tables", number)) for number in range(job.n_ranges)]
@@ -52,6 +54,7 @@ def join(job: Job, path: Path, force: bool = False) -> None:
         parameters["phrases_without_context"] = sum(
             int(table.artifact.parameters["phrases_without_context"]) for table in tables
         )
+        require_rows(parameters)
         writer.parameters = parameters
     clear_projections(path)
 

@@ -104,7 +104,8 @@ def sign(
         IncompatibleError: the projection was learnt from other contexts or weights.
         InputError: what the source reads is at fault.
         ParameterError: the source cannot give what the recipe wants, sums are to be kept and do not
-            add up to those of a whole, or there is too little text to learn a projection from.
+            add up to those of a whole, there is too little text to learn a projection from, or no
+            phrase is frequent enough.
     """
     home = source.home if isinstance(source, CorpusIndex) else None
     force = force or path is None or not storage.holds_artifact(path)
@@ -140,6 +141,8 @@ def sign(
                     raise _UnchangedError
                 storage.require_free(path, force)
                 signing.write(writer)
+                if not keeping.sums:  # to be added to those of others
+                    require_rows(writer.parameters)
     except _UnchangedError:
         return Signed(path, unchanged=True)
     clear_projections(path)
@@ -202,6 +205,26 @@ def require_additive(recipe: Recipe, selection: Selection) -> None:
             "`keep_sums` with `max_phrases`: the most frequent phrases of a part are not those of "
             "the whole: use `min_count`"
         )
+
+
+def require_rows(parameters: dict[str, Any]) -> None:
+    """Refuse a table that has no rows, and say which limit emptied it.
+
+    Raises:
+        ParameterError: it has none.
+    """
+    if parameters["phrases"]:
+        return
+    least, lone = parameters["min_count"], parameters["phrases_without_context"]
+    if lone:
+        raise ParameterError(
+            f"no phrase has a signature: {lone:,} occur `min_count` {least} times, but none of "
+            "them in a context that has a weight: give longer sentences, or more text"
+        )
+    raise ParameterError(
+        f"no phrase of 1 to {parameters['max_length']} tokens occurs `min_count` {least} times: "
+        "lower it, or give more text"
+    )
 
 
 class _UnchangedError(Exception):
