@@ -3,6 +3,7 @@
 import gzip
 import json
 import math
+import os
 import random
 
 import numpy as np
@@ -148,6 +149,12 @@ def test_packs_are_replaced_in_one_step_and_nothing_of_others_with_them(tmp_path
     pack_grammar(grammar, packs, PackOptions(sizes=("L",)))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["grammar", "packs"]
     assert not old & {path.name for path in packs.glob("*.gz")}
+    mine = tmp_path / ".packs.unfinished" / "mine"
+    mine.parent.mkdir()
+    mine.write_text("mine")
+    with pytest.raises(InputError, match="holds files that are not ours: move them away"):
+        pack_grammar(grammar, packs)
+    assert mine.read_text() == "mine"
 
 
 def test_columns_keep_their_values():
@@ -170,12 +177,12 @@ def test_columns_keep_their_values():
 def test_parquet_has_the_same_rules(tmp_path):
     pq = pytest.importorskip("pyarrow.parquet")
     lines = drawn_grammar(tmp_path / "grammar", n=60)
-    pack_grammar(
-        tmp_path / "grammar", tmp_path / "packs", PackOptions(sizes=("XXXL",), parquet=True)
-    )
+    packs = tmp_path / os.fsdecode(b"no UTF-8: \xff")
+    pack_grammar(tmp_path / "grammar", packs, PackOptions(sizes=("XXXL",), parquet=True))
     rows = []
     for kind in TYPES:
-        rows += pq.read_table(tmp_path / "packs" / f"xxxl-{kind}.parquet").to_pylist()
+        with open(packs / f"xxxl-{kind}.parquet", "rb") as file:
+            rows += pq.read_table(file).to_pylist()
     found = {(f"[{row['label']}]", row["source"], row["target"]) for row in rows}
     assert found == {tuple(line.split(" ||| ")[:3]) for line in lines}
     assert all(row["p(e|f)"] is not None and row["alignment"] == "0-0" for row in rows)

@@ -433,6 +433,11 @@ def test_nothing_is_left_where_descriptors_run_out(small_index, tmp_path):
                 writer.add("more", np.arange(3))
             while taken:
                 os.close(taken.pop())
+        with pytest.raises(OSError, match="Too many"), storage.scratch_folder(tmp_path) as folder:
+            (folder / "inside").mkdir()
+            (folder / "inside" / "x").write_bytes(b"x")
+            take_all()
+            (folder / "y").write_bytes(b"y")
     finally:
         while taken:
             os.close(taken.pop())

@@ -6,6 +6,7 @@ all, each smaller size the better half of the next, for each type of rule.
 
 import json
 import os
+import re
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -35,8 +36,10 @@ from distsim.packs.sizes import SIZES, TYPES, rule_sizes, rule_types
 from distsim.parallel import Progress, no_progress, ordered_map
 from distsim.storage import open_output
 from distsim.storage.locks import exchange, locked, sync_folder
+from distsim.storage.scratch import spare_descriptors
 
 MANIFEST = "packs.json"
+_OURS = re.compile(r"packs\.json|[a-z]+-[a-z]+\.(gz|parquet)|spool|index|\..+\.unfinished")
 _LINES_A_PIECE = 1 << 14
 _FIRST_RULES = 1000
 _MOST_LABELS = 1 << 16
@@ -142,17 +145,30 @@ def pack_grammar(
         raise InputError(f"{target.resolve().parent}: no such folder: create it first")
     report = PackReport(FaultyLines(grammar, on_error))
     unfinished = target.resolve().with_name(f".{target.name}.unfinished")
-    with locked(unfinished, target, make=True):
-        for child in unfinished.iterdir():
-            shutil.rmtree(child) if child.is_dir() else child.unlink()
+    with spare_descriptors() as spare, locked(unfinished, target, make=True):
+        _clear(unfinished)
         try:
             _write(grammar, unfinished, options, report, jobs, progress)
             _require_packs_alone(target)  # hours may have passed
             _put_in_place(unfinished, target)
         except BaseException:
+            spare.close()
             shutil.rmtree(unfinished, ignore_errors=True)
             raise
     return report
+
+
+def _clear(unfinished: Path) -> None:
+    """Remove what a run that was killed has left.
+
+    Raises:
+        InputError: something of another's is among it.
+    """
+    left = list(unfinished.iterdir())
+    if not all(_OURS.fullmatch(child.name) and not child.is_symlink() for child in left):
+        raise InputError(f"{unfinished}: holds files that are not ours: move them away")
+    for child in left:
+        shutil.rmtree(child) if child.is_dir() else child.unlink()
 
 
 def _require_packs_alone(target: Path) -> None:
@@ -397,7 +413,8 @@ class _ReadRules:
         ends = np.cumsum(self.column("link_length", np.int64), dtype=np.uint64)
         link_starts = frozen(np.append(np.uint64(0), ends))
         labels = [text.decode(errors="replace") for text in self._labels]
-        with pq.ParquetWriter(path, schema, compression="zstd") as writer:
+        # Opened here: pyarrow takes no name that is not UTF-8.
+        with open(path, "wb") as file, pq.ParquetWriter(file, schema, compression="zstd") as writer:
             for k in range(0, wanted.size, _LINES_A_PIECE):
                 piece = frozen(wanted[k : k + _LINES_A_PIECE])
                 written = format_links(links, link_starts, piece)

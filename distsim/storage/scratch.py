@@ -6,10 +6,11 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 SCRATCH = ".distsim-scratch"
+_SPARE_DESCRIPTORS = 4  # what removing a folder with folders in it takes
 _NAME = re.compile(rf"\.\w+{re.escape(SCRATCH)}")
 
 
@@ -27,12 +28,26 @@ def scratch_folder(folder: str | Path | None = None) -> Iterator[Path]:
         for entry in os.scandir(place):
             if _NAME.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False):
                 _remove_abandoned(Path(entry.path))
-    made, handle = _made(place)
-    try:
-        yield made
-    finally:
-        shutil.rmtree(made, ignore_errors=True)
-        os.close(handle)
+    with spare_descriptors() as spare:
+        made, handle = _made(place)
+        try:
+            yield made
+        finally:
+            spare.close()
+            shutil.rmtree(made, ignore_errors=True)
+            os.close(handle)
+
+
+@contextmanager
+def spare_descriptors() -> Iterator[ExitStack]:
+    """Keep some descriptors, to be closed before what has failed is cleared away.
+
+    A process that has run out of them could not list a folder otherwise.
+    """
+    with ExitStack() as spare:
+        for _ in range(_SPARE_DESCRIPTORS):
+            spare.callback(os.close, os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC))
+        yield spare
 
 
 def _made(place: Path) -> tuple[Path, int]:
@@ -40,7 +55,12 @@ def _made(place: Path) -> tuple[Path, int]:
     while True:
         made = Path(tempfile.mkdtemp(prefix=".", suffix=SCRATCH, dir=place))
         with suppress(FileNotFoundError):
-            handle = os.open(made, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            try:
+                handle = os.open(made, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            except OSError:
+                with suppress(OSError):
+                    made.rmdir()
+                raise
             fcntl.flock(handle, fcntl.LOCK_EX)
             if made.is_dir() and os.path.samestat(os.fstat(handle), made.stat()):
                 return made, handle

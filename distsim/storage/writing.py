@@ -5,7 +5,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,13 +27,11 @@ from distsim.storage.manifest import (
 )
 from distsim.storage.maps import read_only
 from distsim.storage.reading import Artifact
-from distsim.storage.scratch import SCRATCH
+from distsim.storage.scratch import SCRATCH, spare_descriptors
 
 # The names of files in the making, and of arrays with a piece of their checksum.
 _PART = ".distsim-part"
 _ARRAY_FILE = re.compile(r"[\w-]+\.([0-9a-f]{12})\.bin")
-# So many descriptors are kept for clearing up after a process that has run out of them.
-_SPARE_DESCRIPTORS = 3
 # Where a disk begins, its file system may keep what it has found.
 _NOT_OURS_TO_MIND = {"lost+found"}
 
@@ -214,7 +212,7 @@ def create(path: str | Path, kind: Kind) -> Iterator[ArtifactWriter]:
         raise ArtifactError(f"{path.parent}: no such folder: create it first")
     require_writable(path.parent)
     unfinished = path.with_name(f".{path.name}.unfinished")
-    with _spare_descriptors() as spare, locked(unfinished, path, make=True):
+    with spare_descriptors() as spare, locked(unfinished, path, make=True):
         if path.exists():
             raise ArtifactError(
                 f"{path}: another process has just written here: look at it, or run the same "
@@ -308,7 +306,7 @@ def _changing(path: Path, writer: ArtifactWriter) -> Iterator[ArtifactWriter]:
     require_writable(path)
     before = _named_files(path)
     _clear(path, keep=before)
-    with _spare_descriptors() as spare:
+    with spare_descriptors() as spare:
         try:
             yield writer
             writer.finish()
@@ -321,15 +319,6 @@ def _changing(path: Path, writer: ArtifactWriter) -> Iterator[ArtifactWriter]:
             raise
     with suppress(OSError):  # the change is made; the next writer clears what stays now
         _clear(path, keep=_named_files(path), ours=before | writer.files())
-
-
-@contextmanager
-def _spare_descriptors() -> Iterator[ExitStack]:
-    """Keep some descriptors, to be closed before the folder of what has failed is cleared."""
-    with ExitStack() as spare:
-        for _ in range(_SPARE_DESCRIPTORS):
-            spare.callback(os.close, os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC))
-        yield spare
 
 
 def remove_artifact(path: str | Path) -> None:
