@@ -307,6 +307,15 @@ def test_full_disk(index: Path, corpus: Path, monkeypatch: pytest.MonkeyPatch) -
         assert faults.snapshot(folder) == before
 
 
+def test_a_library_that_finds_no_room(index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise ImportError("lib.so: failed to map segment from shared object")
+
+    monkeypatch.setattr(storage.ArrayStream, "append", fail)
+    status, said = run_program(monkeypatch, index.parent, "sign x.index")
+    assert status == 1 and said.startswith("distsim: out of memory: ")
+
+
 @pytest.mark.parametrize(
     ("number", "remedy"),
     [

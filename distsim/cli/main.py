@@ -162,6 +162,8 @@ def _options(
 _INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _ONE_TAP_SECONDS = 2.0
 _BROKEN_PIPE = 128 + signal.SIGPIPE
+_OUT_OF_MEMORY = "out of memory: lower --shard-tokens or --jobs, or use a larger machine"
+_NOT_MAPPED = "failed to map segment"  # what the system says of a library that finds no room
 
 
 def _obey_interrupts() -> None:
@@ -210,7 +212,11 @@ def main() -> None:
         where = f"{error.filename}: " if error.filename else ""
         status = _fail(f"{where}{error.strerror or error}{_remedy(error)}")
     except MemoryError:
-        status = _fail("out of memory: lower --shard-tokens or --jobs, or use a larger machine")
+        status = _fail(_OUT_OF_MEMORY)
+    except ImportError as error:
+        if _NOT_MAPPED not in str(error):
+            raise
+        status = _fail(_OUT_OF_MEMORY)
     except Exception as error:
         show = getattr(error, "show", None)  # a usage error of the argument parser
         if show is None:
