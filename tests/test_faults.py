@@ -307,13 +307,22 @@ def test_full_disk(index: Path, corpus: Path, monkeypatch: pytest.MonkeyPatch) -
         assert faults.snapshot(folder) == before
 
 
-def test_a_library_that_finds_no_room(index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (ImportError("lib.so: failed to map segment from shared object"), "out of memory: "),
+        (RuntimeError("can't start new thread"), "no thread can be started: "),
+    ],
+)
+def test_no_room_for_a_library_or_a_thread(
+    error: Exception, told: str, index: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def fail(*_: object) -> None:
-        raise ImportError("lib.so: failed to map segment from shared object")
+        raise error
 
     monkeypatch.setattr(storage.ArrayStream, "append", fail)
     status, said = run_program(monkeypatch, index.parent, "sign x.index")
-    assert status == 1 and said.startswith("distsim: out of memory: ")
+    assert status == 1 and said.startswith(f"distsim: {told}")
 
 
 @pytest.mark.parametrize(

@@ -163,7 +163,11 @@ _INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _ONE_TAP_SECONDS = 2.0
 _BROKEN_PIPE = 128 + signal.SIGPIPE
 _OUT_OF_MEMORY = "out of memory: lower --shard-tokens or --jobs, or use a larger machine"
-_NOT_MAPPED = "failed to map segment"  # what the system says of a library that finds no room
+_NO_ROOM = {  # what the loader of libraries and the interpreter say, and what is told
+    "failed to map segment": _OUT_OF_MEMORY,
+    "can't start new thread": "no thread can be started: raise the limit of memory (ulimit -v) or "
+    "of processes (ulimit -u)",
+}
 
 
 def _obey_interrupts() -> None:
@@ -213,10 +217,11 @@ def main() -> None:
         status = _fail(f"{where}{error.strerror or error}{_remedy(error)}")
     except MemoryError:
         status = _fail(_OUT_OF_MEMORY)
-    except ImportError as error:
-        if _NOT_MAPPED not in str(error):
+    except (ImportError, RuntimeError) as error:
+        said = next((said for met, said in _NO_ROOM.items() if met in str(error)), None)
+        if said is None:
             raise
-        status = _fail(_OUT_OF_MEMORY)
+        status = _fail(said)
     except Exception as error:
         show = getattr(error, "show", None)  # a usage error of the argument parser
         if show is None:
@@ -261,6 +266,7 @@ def _remedy(error: OSError) -> str:
         errno.EFBIG: ": raise the limit of file sizes (ulimit -f) or name another disk",
         errno.EMFILE: ": raise the limit of open files (ulimit -n)",
         errno.ENFILE: ": close other programs' files or raise the system's limit",
+        errno.EAGAIN: ": raise the limit of processes (ulimit -u)",
         errno.ENOMEM: ": free some memory, or use a larger machine",
         errno.EBADF: ": standard input or output is closed: open it, or name a file",
         errno.EIO: ": the disk or the connection to it is at fault: check it",
