@@ -159,6 +159,8 @@ def test_signing_again_replaces(run, index):
         64,
         "--shift",
         0,
+        "--min-count",
+        1,
     )
     out, _ = run("info", index)
     assert "signatures.fingerprint.weights.shift\t0.0" in out

@@ -244,3 +244,13 @@ def test_spooled_text_can_be_read_twice(tmp_path, kind):
     with spooled(pipe) as path:
         assert read(path) == read(path) == TEXT
     assert not Path(path).exists()
+
+
+def test_standard_input_is_read_but_once(monkeypatch):
+    read_end, write_end = os.pipe()
+    os.write(write_end, TEXT)
+    os.close(write_end)
+    monkeypatch.setattr("sys.stdin", os.fdopen(read_end))
+    assert read("-") == TEXT
+    with pytest.raises(InputError, match="standard input: is closed: give it something to read"):
+        read("-")

@@ -94,7 +94,9 @@ def warm(arguments: Sequence[object], folder: Path) -> None:
     os.chdir(folder)
     held = [os.dup(1), os.dup(2)]
     null = os.open(os.devnull, os.O_WRONLY)
+    standard_input = sys.stdin
     try:
+        sys.stdin = os.fdopen(os.dup(0))  # which the command closes
         os.dup2(null, 1)
         os.dup2(null, 2)
         app([os.fsdecode(os.fspath(_path(one))) for one in arguments], standalone_mode=False)
@@ -104,6 +106,7 @@ def warm(arguments: Sequence[object], folder: Path) -> None:
             os.dup2(handle, number)
             os.close(handle)
         os.close(null)
+        sys.stdin = standard_input
         os.chdir(before)
 
 

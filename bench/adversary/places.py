@@ -21,6 +21,7 @@ import resource
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -153,8 +154,13 @@ def _commands() -> dict[str, kills.Written]:
 
 
 def _run(folder: Path, command: str, place: Place | None, given: Path) -> Ended:
+    temporary = given.with_name("temporary")
+    temporary.mkdir(exist_ok=True)
+    temporary.chmod(0o1777)
+
     def act() -> int:
         os.chdir(folder)
+        tempfile.tempdir = os.environ["TMPDIR"] = str(temporary)
         os.dup2(os.open(given, os.O_RDONLY), 0)
         if place is not None:
             place.act()

@@ -215,11 +215,15 @@ def require_rows(parameters: dict[str, Any]) -> None:
     """
     if parameters["phrases"]:
         return
-    least, lone = parameters["min_count"], parameters["phrases_without_context"]
+    least, most = parameters["min_count"], parameters["max_phrases"]
+    lone = parameters["phrases_without_context"]
     if lone:
+        limits = (
+            f"`min_count` {least}" if most is None else f"`min_count` {least}, `max_phrases` {most}"
+        )
         raise ParameterError(
-            f"no phrase has a signature: {lone:,} occur `min_count` {least} times, but none of "
-            "them in a context that has a weight: give longer sentences, or more text"
+            f"no phrase has a signature: {limits}: of the {lone:,} left none has a context that "
+            "has a weight: change the limits, or give more text"
         )
     raise ParameterError(
         f"no phrase of 1 to {parameters['max_length']} tokens occurs `min_count` {least} times: "
