@@ -336,18 +336,11 @@ class Materials:
 
     @cached_property
     def paraphrases(self) -> Path:
-        """Paraphrases of the first bitext's phrases, as text."""
-
-        def pivot(path: Path) -> None:
-            rules = self._once(
-                "help.rules",
-                lambda numeric: distsim(
-                    "extract", self.bitext, "--preset", "phrases", "--numeric", numeric
-                ),
-            )
-            distsim("pivot", rules, "-o", path)
-
-        return self._once("help.para", pivot)
+        grammar = SHARED / "grammars/joshua.bn-en.hiero.grammar.gz"
+        columns = ("--e-given-f", 12, "--f-given-e", 10, "--rarity", 9)
+        return self._once(
+            "hiero.para", lambda path: distsim("pivot", grammar, *columns, "-o", path)
+        )
 
     @cached_property
     def all_rules(self) -> Path:
