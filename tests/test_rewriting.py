@@ -216,6 +216,27 @@ def test_a_length_is_met_by_the_best_of_that_length(made, text, tree, share):
         assert one.score == pytest.approx(total)
 
 
+def test_a_length_has_weights_of_its_own(made, tmp_path, run):
+    (tmp_path / "in").write_text("the old king of the city slept\n\nzebra\n")
+    pack, model = GrammarIndex.open(made / "pack"), IndexModel(CorpusIndex.open(made / "index"))
+    for length, name in ((None, "simplify"), (0.5, "shorten"), (1.0, "simplify")):
+        rewriter = Rewriter(pack, model, options=RewriteOptions(length=length))
+        assert rewriter.weights == Weights.default(name)
+    options = ["--index", made / "index", "--length", ".5", "-n", "5"]
+    one, _ = run("rewrite", made / "pack", tmp_path / "in", *options, "-j", "1")
+    two, _ = run("rewrite", made / "pack", tmp_path / "in", *options, "-j", "2")
+    assert one == two
+    rows = [line.split("\t") for line in one.splitlines()]
+    assert {len(row[3].split()) for row in rows if row[0] == "1"} == {3}
+    assert [row[3] for row in rows if row[0] == "3"] == ["zebra"]
+    (tmp_path / "trees").write_text("\n\n\n")
+    _, told = run(
+        "rewrite", made / "pack", tmp_path / "in", *options, "--chunks", "--trees",
+        tmp_path / "trees", status=1,
+    )  # fmt: skip
+    assert "--chunks hides phrases, --length asks for a length: choose one" in told
+
+
 def test_what_is_left_out_may_be_longer_than_the_search_s_spans(made):
     text = "the king ( old and of the city and of the queen ) slept"
     weights = WEIGHTS | {"Deleted(brackets)": 9.0}

@@ -1,34 +1,39 @@
 """Sentences shortened to the same length, as table 5.1.
 
-`python bench/rewriting/compression.py FOLDER SHARED STEP...`; all steps where none is named.
-FOLDER was made by prepare.py. Of a sentence and its eight rewritings the longest is shortened, the
-shortest is the reference, where it has more than half and at most .8 of the words (thesis 4.3).
-Each system's weights are tuned for PRECIS at .75, on rewritings of that length, from the packaged
-ones, on the first pairs of the half to tune on; what is printed is of the first pairs of the other
-half, all systems asked for .75 of the words. Controls: truncation to the same length, and as many
-words deleted at random. What stands in FOLDER/compression is not made again.
+`python bench/rewriting/compression.py FOLDER SHARED [STEP...] [--judged 120] [--tune N]`; all steps
+where none is named. FOLDER was made by prepare.py. Of a sentence and its eight rewritings the
+longest is shortened, the shortest is the reference, where it has more than half and at most .8 of
+the words (thesis 4.3). Weights are the packaged ones that shorten, less those of the features that
+a system is to do without; with --tune N each system has its own, tuned from them for PRECIS at .75,
+on rewritings of that length, on the first N pairs of the half to tune on. What is printed is of the
+first pairs of the other half, all systems asked for .75 of the words. Controls: truncation to the
+same length, and as many words deleted at random. What stands in FOLDER/compression is not made
+again.
 """
 
+import argparse
 import math
 import random
-import sys
 from pathlib import Path
 
 from ladder import NGRAM, SEARCH, SYNTAX, Step, slug
 from prepare import REFERENCES, distsim
 
 from distsim.evaluation.rewritings import Evaluation, System, shortened, truncated
+from distsim.packs import GrammarIndex
+from distsim.rewriting.weights import SHORTEN, Weights
 
 PHI = 0.75
-TUNED, JUDGED = 30, 120
+JUDGED = 120
 LEAST, MOST = 0.5, 0.8
 COLUMNS = ("BLEU", "PRECIS", "chrF", "ratio", "kept")
 STEPS = (
+    Step("Hiero", "hiero/packs", f"{NGRAM},{SYNTAX}"),
     Step("labels", "labels/packs", f"{NGRAM},{SYNTAX}"),
-    Step("labels + both", "labels/packs", ""),
     Step("labels + sim_ngram", "labels/packs", SYNTAX),
     Step("labels + sim_syn", "labels/packs", NGRAM),
-    Step("joint, both", "joint", ""),
+    Step("labels + both", "labels/packs", ""),
+    Step("joint, packaged weights", "joint"),
 )
 
 
@@ -58,12 +63,28 @@ def pairs(folder: Path, half: str, most: int, shared: Path) -> None:
     )  # fmt: skip
 
 
-def shorter(folder: Path, step: Step) -> list[str]:
-    """Tune a step's weights; return the held-back sentences, shortened with them."""
+def less(step: Step, folder: Path, path: Path) -> None:
+    """Write the packaged weights without those that a step does without, or that a pack lacks."""
+    packaged = Weights.default(SHORTEN)
+    own = set(GrammarIndex.open(folder / step.pack).feature_names)
+    others = set(GrammarIndex.open(folder / "joint").feature_names) - own
+    left_out = {*(step.without or "").split(","), *others}
+    kept = {name: x for name, x in packaged.values.items() if plain(name) not in left_out}
+    Weights(kept, packaged.notes).write(path)
+
+
+def plain(name: str) -> str:
+    return name.removeprefix("Missing(").removesuffix(")")
+
+
+def shorter(folder: Path, step: Step, tuned: int) -> list[str]:
+    """Make a step's weights; return the held-back sentences, shortened with them."""
     made = folder / "compression"
     weights, lines = made / f"{slug(step.name)}.weights", made / f"{slug(step.name)}.lines"
     common = (*SEARCH, "--index", folder / "wiki.index", "--length", PHI)
-    if not weights.exists():
+    if not tuned:
+        less(step, folder, weights)
+    elif step.without is not None and not weights.exists():
         distsim(
             "tune", folder / step.pack, made / "tune.long", "--references", made / "tune.short",
             "--trees", made / "tune.trees", "--objective", "precis", "--phi", PHI, "-o", weights,
@@ -72,17 +93,18 @@ def shorter(folder: Path, step: Step) -> list[str]:
         )  # fmt: skip
     distsim(
         "rewrite", folder / step.pack, made / "held.long", "--trees", made / "held.trees",
-        "--weights", weights, "-n", 1, "-o", lines, *common,
+        *([] if step.without is None else ["--weights", weights]), "-n", 1, "-o", lines, *common,
     )  # fmt: skip
     rows = [line.split("\t") for line in lines.read_text(encoding="utf-8").splitlines()]
     return [row[3] for row in rows if not row[0].startswith("#")]
 
 
-def main(folder: Path, shared: Path, *names: str) -> None:
+def main(folder: Path, shared: Path, names: list[str], judged: int, tuned: int) -> None:
     made = folder / "compression"
     made.mkdir(exist_ok=True)
-    for half, most in (("tune", TUNED), ("held", JUDGED)):
-        pairs(folder, half, most, shared)
+    for half, most in (("tune", tuned), ("held", judged)):
+        if most:
+            pairs(folder, half, most, shared)
     source = (made / "held.long").read_text(encoding="utf-8").splitlines()
     references = [(made / "held.short").read_text(encoding="utf-8").splitlines()]
     wanted = [max(1, math.floor(PHI * len(one.split()))) for one in source]
@@ -93,7 +115,7 @@ def main(folder: Path, shared: Path, *names: str) -> None:
         System("truncation", [truncated(*one) for one in both]),
         System("random deletion", [shortened(*one, draw) for one in both]),
         *(
-            System(step.name, shorter(folder, step))
+            System(step.name, shorter(folder, step, tuned))
             for step in STEPS
             if not names or step.name in names
         ),
@@ -112,5 +134,10 @@ def main(folder: Path, shared: Path, *names: str) -> None:
 
 
 if __name__ == "__main__":
-    shared = Path(sys.argv[2] if len(sys.argv) > 2 else "../shared")
-    main(Path(sys.argv[1]), shared, *sys.argv[3:])
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("shared", type=Path)
+    parser.add_argument("names", nargs="*", metavar="STEP")
+    parser.add_argument("--judged", type=int, default=JUDGED, help="so many pairs")
+    parser.add_argument("--tune", dest="tuned", type=int, default=0, help="on so many pairs")
+    main(**vars(parser.parse_args()))

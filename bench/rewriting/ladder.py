@@ -1,14 +1,16 @@
 """The ladder of chapter 5.4 on TurkCorpus's held-back half.
 
-`python bench/rewriting/ladder.py FOLDER`. FOLDER was made by prepare.py. Prints SARI and its
+`python bench/rewriting/ladder.py FOLDER [STEP...] [--most N] [--no-controls]`; all steps where none
+is named, the first N sentences where asked. FOLDER was made by prepare.py. Prints SARI and its
 parts, BLEU, chrF, PRECIS, words to the source's and kept, and the paired bootstrap's p of SARI's
 difference from the packaged weights' row: of what needs no system, of one word replaced by
 frequency alone or by `substitute`'s score, of Hiero, labels, and labels with either similarity,
 both, and PPDB's pairs of words. Weights: the packaged ones, and for each step of the ladder its
-own, tuned from them on the first 100 sentences of the other half. What stands in FOLDER/ladder is
-not made again.
+own, tuned from them on the first 100 sentences of the other half. What stands in FOLDER/ladder (or
+FOLDER/ladder-N) is not made again.
 """
 
+import argparse
 import math
 import random
 import sys
@@ -32,13 +34,17 @@ LEAST_LETTERS, STEM = 4, 4
 
 
 class Step(NamedTuple):
-    """A row of a system: its pack, features left out, more options; weights of another row's."""
+    """A row of a system: its pack, features left out, more options; weights of another row's.
+
+    trees: the sentences come with theirs.
+    """
 
     name: str
     pack: str
     without: str | None = None
     more: tuple[str, ...] = ()
     weights: str | None = None
+    trees: bool = True
 
 
 NGRAM, SYNTAX = "sim_ngram,sim_ngram_coverage", "sim_syn,sim_syn_coverage"
@@ -52,6 +58,8 @@ STEPS = (
     Step("labels + both, packaged weights", "labels/packs"),
     Step("joint, no similarity", "joint", f"{NGRAM},{SYNTAX}"),
     Step("joint, both", "joint", ""),
+    Step("joint, packaged weights, hidden phrases", "joint", more=("--chunks",)),
+    Step("joint, packaged weights, no trees", "joint", trees=False),
     Step(SHIPPED, "joint"),
 )
 
@@ -60,16 +68,15 @@ def slug(name: str) -> str:
     return name.replace(",", "").replace(" + ", "_").replace(" ", "_")
 
 
-def rewritten(folder: Path, step: Step, half: str = "held") -> Path:
-    """Tune a step's weights and rewrite the held-back half with them."""
-    made = folder / "ladder"
-    answers = made / f"{slug(step.name)}.{half}"
+def rewritten(folder: Path, made: Path, step: Step) -> Path:
+    """Tune a step's weights and rewrite the held-back sentences with them."""
+    answers = made / f"{slug(step.name)}.held"
     weights: list[object] = []
     if step.without is not None:
         file = made / f"{slug(step.weights or step.name)}.weights"
         weights = ["--weights", file]
         if not file.exists():
-            first(folder)
+            first(folder, "tune", made / "first", TUNED)
             parts = [x for k in REFERENCES for x in ("--references", made / f"first.{k}")]
             distsim(
                 "tune", folder / step.pack, made / "first.norm", *parts, "-o", file, *SEARCH,
@@ -79,9 +86,9 @@ def rewritten(folder: Path, step: Step, half: str = "held") -> Path:
     if not answers.exists():
         lines = made / f"{slug(step.name)}.lines"
         distsim(
-            "rewrite", folder / step.pack, folder / f"{half}.norm", "-n", 1, "-o", lines, *weights,
-            "--index", folder / "wiki.index", "--trees", folder / f"{half}.trees", *SEARCH,
-            *step.more,
+            "rewrite", folder / step.pack, made / "held.norm", "-n", 1, "-o", lines, *weights,
+            "--index", folder / "wiki.index", *SEARCH, *step.more,
+            *(["--trees", made / "held.trees"] if step.trees else []),
         )  # fmt: skip
         rows = [line.split("\t") for line in lines.read_text(encoding="utf-8").splitlines()]
         best = [row[3] for row in rows if not row[0].startswith("#")]
@@ -89,11 +96,11 @@ def rewritten(folder: Path, step: Step, half: str = "held") -> Path:
     return answers
 
 
-def first(folder: Path) -> None:
-    """Write the first sentences of the half to tune on as `first.*`."""
+def first(folder: Path, half: str, to: Path, most: int | None) -> None:
+    """Write the first sentences of a half, and what belongs to them, as `to`.*."""
     for name in ("norm", "trees", *REFERENCES):
-        lines = (folder / f"tune.{name}").read_text(encoding="utf-8").splitlines(keepends=True)
-        (folder / "ladder" / f"first.{name}").write_text("".join(lines[:TUNED]), encoding="utf-8")
+        lines = (folder / f"{half}.{name}").read_text(encoding="utf-8").splitlines(keepends=True)
+        to.with_suffix(f".{name}").write_text("".join(lines[:most]), encoding="utf-8")
 
 
 class Pairs:
@@ -138,10 +145,12 @@ class Pairs:
         return [*tokens[:at], best[2], *tokens[at + 1 :]]
 
 
-def substituted(folder: Path, sentences: list[list[str]], pairs: Pairs) -> list[list[str]]:
+def substituted(
+    folder: Path, made: Path, sentences: list[list[str]], pairs: Pairs
+) -> list[list[str]]:
     """Replace the word whose more frequent paraphrase `substitute` scores highest."""
     places = []
-    asked = folder / "ladder" / "substitutions.tsv"
+    asked = made / "substitutions.tsv"
     with asked.open("w", encoding="utf-8") as out:
         for number, tokens in enumerate(sentences):
             for i, word in enumerate(tokens):
@@ -150,7 +159,7 @@ def substituted(folder: Path, sentences: list[list[str]], pairs: Pairs) -> list[
                     places.append((number, i))
                     left, right = " ".join(tokens[:i]), " ".join(tokens[i + 1 :])
                     out.write(f"{left}\t{word}\t{right}\t{';'.join(others)}\n")
-    answers = folder / "ladder" / "substitutions.json"
+    answers = made / "substitutions.json"
     if not answers.exists():
         with answers.open("w", encoding="utf-8") as out:
             import subprocess
@@ -175,7 +184,7 @@ def substituted(folder: Path, sentences: list[list[str]], pairs: Pairs) -> list[
     return out
 
 
-def plain_rows(folder: Path, sentences: list[list[str]]) -> list[System]:
+def plain_rows(folder: Path, made: Path, sentences: list[list[str]]) -> list[System]:
     """Return what needs no decoder."""
     draw = random.Random(1)
     index = CorpusIndex.open(folder / "wiki.index")
@@ -196,15 +205,15 @@ def plain_rows(folder: Path, sentences: list[list[str]]) -> list[System]:
         "a word replaced by nonsense": [nonsense(s) for s in sentences],
         "frequency only, labels' words": [labels.by_frequency(s) for s in sentences],
         "frequency only, joint words": [joint.by_frequency(s) for s in sentences],
-        "best substitution, joint words": substituted(folder, sentences, joint),
+        "best substitution, joint words": substituted(folder, made, sentences, joint),
     }
     return [System(name, [" ".join(one) for one in made]) for name, made in rows.items()]
 
 
-def people(folder: Path, system: list[str], half: str = "held") -> str:
+def people(made: Path, system: list[str]) -> str:
     """Return how the system and one person do against the other seven, in turn."""
     source, *references = (
-        [line.split() for line in (folder / f"{half}.{name}").read_text().splitlines()]
+        [line.split() for line in (made / f"held.{name}").read_text().splitlines()]
         for name in ("norm", *REFERENCES)
     )
     mine, theirs = [], []
@@ -224,13 +233,19 @@ def people(folder: Path, system: list[str], half: str = "held") -> str:
     )
 
 
-def main(folder: Path, *names: str) -> None:
-    (folder / "ladder").mkdir(exist_ok=True)
-    lines = (folder / "held.norm").read_text(encoding="utf-8").splitlines()
-    references = [(folder / f"held.{k}").read_text().splitlines() for k in REFERENCES]
+def main(folder: Path, names: list[str], most: int | None, controls: bool) -> None:
+    made = folder / ("ladder" if most is None else f"ladder-{most}")
+    made.mkdir(exist_ok=True)
+    first(folder, "held", made / "held", most)
+    lines = (made / "held.norm").read_text(encoding="utf-8").splitlines()
+    references = [(made / f"held.{k}").read_text().splitlines() for k in REFERENCES]
     steps = [step for step in STEPS if not names or step.name in (*names, SHIPPED)]
-    systems = plain_rows(folder, [line.split() for line in lines])
-    systems += [System(s.name, rewritten(folder, s).read_text().splitlines()) for s in steps]
+    systems = [System("copy", lines)]
+    if controls:
+        systems = plain_rows(folder, made, [line.split() for line in lines])
+    systems += [
+        System(step.name, rewritten(folder, made, step).read_text().splitlines()) for step in steps
+    ]
     print(f"| {len(lines):,} sentences | {' | '.join(COLUMNS)} | difference | p |")
     print("|---" * (len(COLUMNS) + 3) + "|")
     for row in Evaluation(lines, references).rows(systems, baseline=SHIPPED, samples=SAMPLES):
@@ -238,8 +253,13 @@ def main(folder: Path, *names: str) -> None:
         gap, low, high, p = row.differences.get("SARI", (0.0, 0.0, 0.0, math.nan))
         told = ["", ""] if math.isnan(p) else [f"{gap:.2f} ({low:.2f} to {high:.2f})", f"{p:.3f}"]
         print(f"| {row.name} | {' | '.join([*cells, *told])} |", flush=True)
-    print(people(folder, systems[-1].sentences))
+    print(people(made, systems[-1].sentences))
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), *sys.argv[2:])
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("names", nargs="*", metavar="STEP")
+    parser.add_argument("--most", type=int, help="so many sentences")
+    parser.add_argument("--no-controls", dest="controls", action="store_false")
+    main(**vars(parser.parse_args()))

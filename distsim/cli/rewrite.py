@@ -38,7 +38,9 @@ def rewrite(
     arpa: ArpaOption = None,
     weights: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Made by tune; default: tuned for simplification."),
+        typer.Option(
+            metavar="FILE", help="Made by tune; default: to simplify, or with --length to shorten."
+        ),
     ] = None,
     trees: Annotated[
         str | None, typer.Option(metavar="FILE", help="Bracketed trees, one a line.")

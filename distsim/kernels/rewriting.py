@@ -460,15 +460,17 @@ def _view(label_views, first, last, label):
 @compiled
 def search(
     n, longest, matches, gap_labels, groups, group_starts, target_starts, targets, word_ids,
-    rule_scores, rule_labels, licences, any_label, pop_limit, model, order, weight, end, jumps,
+    rule_scores, rule_labels, licences, any_label, pop_limit, last_limit, model, order, weight, end,
+    jumps,
 ):  # fmt: skip
     """Return the packed forest of a sentence: items, edges, the best score and the goal's edges.
 
     matches: rows of find_matches. gap_labels: int64[n, 2] labels of the gaps of each, -1 for
     none. groups: int64, the group of rules of each match. Rule 0 is the glue: it puts two
     neighbours side by side. licences: bool[n, longest + 1, labels]: whatever stands over such a
-    span has that label too. any_label: the label that all have (X), -1 for none. end: the word
-    that ends a sentence. jumps: int64[n, 3] of stop, start and rule, by stop: what became of the
+    span has that label too. any_label: the label that all have (X), -1 for none. last_limit:
+    pop_limit where a span is joined to the sentence's beginning. end: the word that ends a
+    sentence. jumps: int64[n, 3] of stop, start and rule, by stop: what became of the
     sentence up to the start, with the rule, is what became of it up to the stop. Returns (items,
     item_scores, edges, edge_scores, goal): goal float64 rows of a last item and what its end
     scores.
@@ -602,9 +604,9 @@ def search(
         elif mode == 3:
             own_label = np.int64(START_LABEL)
         items, item_scores, n_items, edges, edge_scores, n_edges = fill(
-            bundles, n_bundles, mode == 3, own_label, pop_limit, model, order, weight, targets,
-            target_starts, word_ids, rule_scores, rule_labels, views, items, item_scores,
-            n_items, edges, edge_scores, n_edges,
+            bundles, n_bundles, mode == 3, own_label, last_limit if mode == 3 else pop_limit,
+            model, order, weight, targets, target_starts, word_ids, rule_scores, rule_labels, views,
+            items, item_scores, n_items, edges, edge_scores, n_edges,
         )  # fmt: skip
         if mode == 0:
             continue

@@ -41,20 +41,31 @@ class Curve(NamedTuple):
         fits = there[there <= wanted]
         return int(fits[-1] if fits.size else there[0])
 
-    def price(self, words: int) -> float:
-        """Return what a word must score more for `words` to be best, or nearest to being it.
+    def price(self, wanted: int, step: float = 1.0) -> float:
+        """Return what a word must score more for the best sentence to have `wanted`, or nearly.
 
-        >>> Curve(1, np.array([5.0, 4.0, 2.0])).price(2)  # 1 to 2
+        The slope of the upper hull there: of scores plus the price of words, the highest at
+        `wanted` is then as low as can be. A step more or less where all are on one side.
+
+        >>> Curve(1, np.array([5.0, 4.0, 2.0])).price(2)  # between those to 1 and to 3
+        1.5
+        >>> Curve(1, np.array([5.0, -np.inf, 2.0])).price(2)
         1.5
         """
-        lengths = self.low + np.arange(self.scores.size)
-        here = float(self.scores[words - self.low])
-        slopes = (here - self.scores) / np.where(lengths == words, 1, lengths - words)
-        there = self.scores > -np.inf
-        fewer, more = slopes[there & (lengths < words)], slopes[there & (lengths > words)]
-        if not fewer.size or not more.size:
-            return float(more.min() - 1 if more.size else fewer.max() + 1 if fewer.size else 0.0)
-        return float(fewer.max() + more.min()) / 2
+        lengths = self.low + np.flatnonzero(self.scores > -np.inf)
+        scores = self.scores[lengths - self.low]
+        below, above = lengths < wanted, lengths > wanted
+        if not below.any() or not above.any():
+            return step if below.any() else -step
+        gaps = lengths[above][None, :] - lengths[below][:, None]
+        slopes = (scores[below][:, None] - scores[above][None, :]) / gaps
+        heights = scores[below][:, None] + slopes * (lengths[below] - wanted)[:, None]
+        here = scores[lengths == wanted]
+        if here.size and here[0] >= heights.max():
+            left = (scores[below] - here[0]) / (wanted - lengths[below])
+            right = (here[0] - scores[above]) / (lengths[above] - wanted)
+            return float(left.max() + right.min()) / 2
+        return float(slopes.flat[int(heights.argmax())])
 
 
 class Lengths:

@@ -54,6 +54,11 @@ class RewriteOptions:
         if both:
             raise ParameterError(f"{both[0]!r} is to be kept and to be avoided: choose one")
 
+    @property
+    def shortens(self) -> bool:
+        """Fewer words than the sentence has are asked for."""
+        return self.length is not None and self.length < 1
+
     def manifest(self) -> Mapping[str, Any]:
         """Return what a result depends on."""
         return {

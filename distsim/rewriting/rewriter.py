@@ -22,10 +22,13 @@ from distsim.rewriting.language_model import LanguageModel
 from distsim.rewriting.lengths import Curve, Lengths
 from distsim.rewriting.options import MOST_TOKENS, RewriteOptions
 from distsim.rewriting.sentence import DELETED_KINDS, Deletion, Sentence, tokens_of
-from distsim.rewriting.weights import Weights
+from distsim.rewriting.weights import SHORTEN, SIMPLIFY, Weights
 
 _KEPT_LABEL = -4  # of a word that stays: whatever its span may be called
-_LENGTH_TURNS = 5
+_LENGTH_TURNS = 8
+_LEAST_MOVE = 1e-3
+_STEP = 2.0  # of a price, times the language model's weight: a word's ln p is some -7
+_MORE_POPS = 10
 _AVOIDED = 1000.0
 _ROUNDING = 1e-9
 
@@ -67,7 +70,8 @@ class Rewriter:
 
     Arguments:
         pack: rules by source side. model: what tells how likely a sentence is.
-        weights: of features; those tuned for simplification where None.
+        weights: of features; where None those tuned for simplification, or for shortening where
+            the options ask for a length below 1.
         options: limits of the search.
 
     Raises:
@@ -94,7 +98,7 @@ class Rewriter:
         grammar: Grammar | None = None,
     ) -> None:
         self.options = options or RewriteOptions()
-        self.weights = weights or Weights.default()
+        self.weights = weights or Weights.default(SHORTEN if self.options.shortens else SIMPLIFY)
         self.model = model
         self.grammar = grammar or Grammar(pack, model, self.options.span)
         self.weights.require(self.feature_names, str(pack.artifact.path))
@@ -199,7 +203,8 @@ class Rewriter:
         of the length that is asked for, or nearly.
         """
         wanted = max(1, math.floor(length * len(problem.sentence) + _ROUNDING))
-        price = 0.0
+        price, low, high = 0.0, -math.inf, math.inf  # of a word; too low, too high
+        step = _STEP * self.weights.get(features.LM)
         chosen: tuple[tuple[bool, int, float], Lengths, Curve, int] | None = None
         for _ in range(_LENGTH_TURNS):
             lengths = problem.lengths(price)
@@ -211,9 +216,15 @@ class Rewriter:
             worth = words <= wanted, -abs(words - wanted), score
             if chosen is None or worth > chosen[0]:
                 chosen = worth, lengths, curve, words
-            if words == wanted == curve.low + int(curve.scores.argmax()):
+            here = curve.low + int(curve.scores.argmax())
+            move = curve.price(wanted, step)
+            if words == wanted == here or abs(move) < _LEAST_MOVE * step:
                 break
-            price += curve.price(words)
+            low, high = (price, high) if here < wanted else (low, min(high, price))
+            price += move
+            if not low < price < high:  # the searches do not agree: halve
+                price = (low + high) / 2 if low > -math.inf and high < math.inf else price
+            step *= 2
         if chosen is None:
             return []
         _, lengths, curve, words = chosen
@@ -256,7 +267,9 @@ class _Problem:
         self._options = options = rewriter.options
         self._weights = rewriter.weights
         self._span = min(options.span, len(sentence))
-        self._longest = self._span if options.length is None else len(sentence)
+        self._longest, self._last_pops = self._span, options.pops
+        if options.length is not None:  # beginnings of many lengths must survive
+            self._longest, self._last_pops = len(sentence), _MORE_POPS * options.pops
         self._told: dict[int, Step] = {}
         self._shapes: dict[int, tuple[int, tuple[int, ...]]] = {}
         codes = grammar.codes(sentence.tokens)
@@ -377,7 +390,7 @@ class _Problem:
             len(self.sentence), self._span, self._every, self._gap_labels, self._every_group,
             self._group_starts, self._target_starts, self._targets, self._word_ids,
             self._rule_scores + price * self._words_of, self._labels, self._licences_of,
-            self._grammar.x, self._options.pops, model.model, model.order,
+            self._grammar.x, self._options.pops, self._last_pops, model.model, model.order,
             self._weights.get(features.LM), model.end, self._jumps,
         ))  # fmt: skip
 

@@ -11,7 +11,7 @@ from distsim.corpus.sources import file_label
 from distsim.errors import InputError
 from distsim.storage import open_output
 
-DEFAULT = "simplify.weights"
+SIMPLIFY, SHORTEN = "simplify", "shorten"  # what comes with the package
 
 
 @dataclass(frozen=True)
@@ -68,9 +68,9 @@ class Weights:
         return cls(values, tuple(notes), file_label(path), lines)
 
     @classmethod
-    def default(cls) -> "Weights":
-        """Return the weights that come with the package, tuned for simplification."""
-        with_data = files("distsim") / "data" / "weights" / DEFAULT
+    def default(cls, name: str = SIMPLIFY) -> "Weights":
+        """Return weights that come with the package: SIMPLIFY, or SHORTEN for --length."""
+        with_data = files("distsim") / "data" / "weights" / f"{name}.weights"
         read = cls.read(str(with_data))
         return cls(read.values, read.notes)
 
