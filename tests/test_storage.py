@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 from distsim import ArtifactError, CorpusIndex, SignatureTable, storage
+from distsim.cluster.files import save
+from distsim.storage.files import write_values
 from distsim.verification import find_faults
 
 
@@ -444,3 +446,16 @@ def test_nothing_is_left_where_descriptors_run_out(small_index, tmp_path):
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     assert os.listdir(tmp_path) == before
     assert not [name for name in os.listdir(small_index.path) if "of_mine" in name]
+
+
+def test_arrays_are_written_as_numpy_writes_them_and_a_full_disk_is_told(tmp_path):
+    values = np.arange(12, dtype=np.uint32).reshape(3, 4)
+    for array in (values, values.T, np.empty(0, np.float32)):
+        save(tmp_path / "ours.npy", array)
+        np.save(tmp_path / "numpy.npy", np.ascontiguousarray(array))
+        assert (tmp_path / "ours.npy").read_bytes() == (tmp_path / "numpy.npy").read_bytes()
+    with (
+        pytest.raises(OSError, match="No space left on device"),
+        open("/dev/full", "wb", buffering=0) as full,
+    ):
+        write_values(full, values)

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
+from distsim.storage.files import naming, write_values
+
 _HEAD_BYTES = 4096
 
 
@@ -27,8 +29,9 @@ def replacing(path: Path) -> Iterator[Path]:
     path.parent.mkdir(parents=True, exist_ok=True)
     part = attempt_name(path)
     try:
-        yield part
-        os.replace(part, path)
+        with naming(path):
+            yield part
+            os.replace(part, path)
     except BaseException:
         with suppress(OSError):
             part.unlink()
@@ -53,8 +56,10 @@ def first_stays(path: Path) -> Iterator[Path]:
 
 def save(path: Path, values: np.ndarray) -> None:
     """Write an array, whole or not at all."""
+    values = np.ascontiguousarray(values)
     with replacing(path) as part, open(part, "wb") as file:
-        np.save(file, values)
+        np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(values))
+        write_values(file, values)  # np.save does not say what a full disk is
 
 
 def mapped(path: Path) -> np.ndarray:

@@ -458,6 +458,10 @@ def _translated() -> Iterator[None]:
 
 
 def _first_line(error: BaseException) -> str:
+    """Return what an error says in a line: of Java's, what was at the bottom of it."""
+    cause = re.search(r"java\.[\w.]+(?:Exception|Error): [^\n]+", str(error))
+    if cause is not None:
+        return cause[0].strip().rstrip(".:")
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return lines[0].rstrip(".:") if lines else type(error).__name__
 

@@ -24,6 +24,7 @@ from distsim.kernels.compiled import frozen
 from distsim.kernels.phrase_pairs import hash_symbols
 from distsim.parallel import Progress
 from distsim.storage import scratch_folder
+from distsim.storage.files import write_values
 
 SCALES: tuple[str, ...] = get_args(Scale)
 
@@ -280,7 +281,7 @@ class _InFile:
     def add(self, values: np.ndarray) -> None:
         """Append values."""
         with open(self._path, "ab") as file:
-            values.astype(self._dtype, copy=False).tofile(file)
+            write_values(file, values.astype(self._dtype, copy=False))
         self.size += values.size
 
     def array(self) -> np.ndarray:

@@ -11,6 +11,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
+import numpy as np
+
 from distsim.errors import ArtifactError, InputError
 
 STANDARD_OUTPUT = "-"
@@ -27,6 +29,11 @@ def naming(file: Path) -> Iterator[None]:
         if error.filename is None:
             error.filename = str(file)
         raise
+
+
+def write_values(file: BinaryIO, values: np.ndarray) -> None:
+    """Write an array's bytes; numpy's `tofile` loses why the system could not."""
+    file.write(np.ascontiguousarray(values).reshape(-1).view(np.uint8).data)
 
 
 def new_file(path: Path) -> BinaryIO:
