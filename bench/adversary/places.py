@@ -1,6 +1,6 @@
 """All commands where and as they should not be run: an answer, or a sentence and nothing left.
 
-    python bench/adversary/places.py [forked started] [--only COMMAND] [--seed 1]
+    python bench/adversary/places.py [forked started] [--only COMMAND;...] [--seed 1]
 
 forked: every command of kills.py and every one that reads, in forked children with standard
 input, output or error closed, few open files, short files, little memory, as another user who may
@@ -258,6 +258,11 @@ def in_places(scratch: Path, materials: Path, written: kills.Written) -> Outcome
     return outcome
 
 
+def _asked(name: str, only: str) -> bool:
+    """Tell whether a name holds one of those that are parted by semicolons."""
+    return any(one in name for one in only.split(";"))
+
+
 def forked_commands(draw: random.Random, only: str) -> Outcome:
     """Run every command in every place."""
     total = Outcome()
@@ -265,7 +270,7 @@ def forked_commands(draw: random.Random, only: str) -> Outcome:
         materials = scratch / "materials"
         kills.make_materials(materials)
         for name, written in _commands().items():
-            if only not in name or written.command == kills.CLUSTER:
+            if not _asked(name, only) or written.command == kills.CLUSTER:
                 continue
             kills.in_child(
                 total, name, partial(in_places, materials=materials, written=written), scratch, 1800
@@ -330,7 +335,7 @@ def started(draw: random.Random, only: str) -> Outcome:
         before = snapshot(renew(folder, materials))
         for place, prefix in _STARTED.items():
             for name, command in _TRIED.items():
-                if only not in f"{place}, {name}":
+                if not _asked(f"{place}, {name}", only):
                     continue
                 renew(folder, materials)
                 try:
@@ -359,10 +364,9 @@ def in_c(draw: random.Random, only: str) -> Outcome:
         kills.make_materials(materials)
         base = Path(os.fsdecode(os.fsencode(scratch) + b"/" + ODD_FOLDER))
         for name, written in _commands().items():
-            if only not in name or written.command == kills.CLUSTER:
+            if not _asked(name, only) or written.command == kills.CLUSTER:
                 continue
-            (base.parent.parent).mkdir(exist_ok=True)
-            (base.parent).mkdir(exist_ok=True)
+            base.parent.mkdir(parents=True, exist_ok=True)
             renew(base, materials)
             (base / "substitute.tsv").write_text("the\tking\tsees\n")
             names = {path.name for path in base.iterdir()} | {*written.outputs, "new.index"}
@@ -385,7 +389,7 @@ def in_c(draw: random.Random, only: str) -> Outcome:
             missing = [one for one in written.outputs if not (base / one).exists()]
             if ended.status != 0 or missing or "Traceback" in said:
                 outcome.broken.append(f"{name}: exit {ended.status}, {missing}: {said[-300:]!r}")
-            for folder in (base.parent, base.parent.parent, scratch):
+            for folder in (base.parent, *base.parent.parents[:2], scratch):
                 beside = sorted(path.name for path in folder.iterdir())
                 if len(beside) != (2 if folder == scratch else 1):
                     outcome.broken.append(f"{name}: {beside} in {folder}")
