@@ -1,6 +1,7 @@
 """`distsim make-grammar`: the whole road in small; gone on with after a stop; what it refuses."""
 
 import json
+import os
 import random
 
 import pytest
@@ -73,6 +74,15 @@ def test_trees_of_texts_label_the_rules(texts, alice_index, tmp_path, run):
     assert "give one for each pair of texts" in err
     with pytest.raises(ValueError, match="`trees` 1: give one file for each of the 0 pairs"):
         making.make_grammar([tmp_path / "g" / "bitext-1"], path, tmp_path / "h", trees=[tree])
+
+
+def test_texts_whose_names_are_no_utf8(texts, alice_index, tmp_path, run):
+    odd = tmp_path / os.fsdecode(b"\xff")
+    odd.mkdir()
+    moved = [one.rename(odd / one.name) for one in texts]
+    make(run, moved, alice_index.path, odd / "grammar")
+    _, told = make(run, moved, alice_index.path, odd / "grammar")
+    assert told.count("is there already") == 5
 
 
 def test_loose_edges_and_surer_links_are_asked_for(texts, alice_index, tmp_path, run):

@@ -412,6 +412,19 @@ def test_nothing_is_left_where_a_folder_cannot_be_locked(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_nothing_is_left_where_a_folder_cannot_be_listed(tmp_path, monkeypatch):
+    def refuse(path):
+        raise OSError(errno.EMFILE, "Too many open files", str(path))
+
+    monkeypatch.setattr("distsim.storage.writing._clear", lambda path, **given: refuse(path))
+    with (
+        pytest.raises(OSError, match="Too many open files"),
+        storage.create(tmp_path / "x.index", storage.INDEX),
+    ):
+        pass
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_nothing_is_left_where_descriptors_run_out(small_index, tmp_path):
     """What is open when the last one is taken stays open while the folder is cleared."""
     taken = []

@@ -16,7 +16,9 @@ _READ_BYTES = 1 << 22
 def checksum_of_settings(settings: Any) -> str:
     """Return a checksum of plain values (dicts, lists, text, numbers), in canonical JSON."""
     text = json.dumps(settings, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    return hashlib.blake2b(text.encode(), digest_size=CHECKSUM_BYTES).hexdigest()
+    return hashlib.blake2b(
+        text.encode(errors="surrogateescape"), digest_size=CHECKSUM_BYTES
+    ).hexdigest()
 
 
 def checksum_of_array(values: np.ndarray) -> str:

@@ -218,8 +218,13 @@ def create(path: str | Path, kind: Kind) -> Iterator[ArtifactWriter]:
                 f"{path}: another process has just written here: look at it, or run the same "
                 "command again to replace it"
             )
-        named = _forgotten(unfinished)
-        _clear(unfinished, keep=set(), ours=named)
+        try:
+            named = _forgotten(unfinished)
+            _clear(unfinished, keep=set(), ours=named)
+        except OSError:  # it cannot even be listed
+            with suppress(OSError):
+                unfinished.rmdir()
+            raise
         if any(file.is_symlink() or not file.is_dir() for file in unfinished.iterdir()):
             raise ArtifactError(f"{unfinished}: holds files that are not ours: move them away")
         writer = ArtifactWriter(unfinished, kind)
