@@ -370,9 +370,8 @@ def in_c(draw: random.Random, only: str) -> Outcome:
             renew(base, materials)
             (base / "substitute.tsv").write_text("the\tking\tsees\n")
             names = {path.name for path in base.iterdir()} | {*written.outputs, "new.index"}
-            arguments = [
-                f"{base}/{one}" if one in names else one for one in written.command.split()
-            ]
+            command, *words = written.command.split()
+            arguments = [command, *(f"{base}/{one}" if one in names else one for one in words)]
             given = base / ("para.gz" if written.command.startswith("score -") else "en")
             try:
                 with open(given, "rb") as stream:
