@@ -233,10 +233,11 @@ def write_links(folder: Path) -> None:
     write_lines(news / "corpus.al", turned[last:])
 
 
-def tree(tokens: Sequence[str]) -> str:
-    """Return a bracketed tree: every two tokens are a noun phrase."""
+def tree(tokens: Sequence[str], telling: bool = False) -> str:
+    """Return a bracketed tree of phrases of two tokens; telling: named by their first letter."""
     leaves = [f"(N{'N' if n % 2 else 'P'} {one})" for n, one in enumerate(tokens)]
-    pairs = [f"(NP {' '.join(leaves[n : n + 2])})" for n in range(0, len(leaves), 2)]
+    names = [f"{one[0].upper()}P" if telling else "NP" for one in tokens[::2]]
+    pairs = [f"({name} {' '.join(leaves[2 * n : 2 * n + 2])})" for n, name in enumerate(names)]
     return f"(S {' '.join(pairs)})"
 
 
@@ -267,7 +268,7 @@ def write_annotated(folder: Path, index: CorpusIndex, words: list[str]) -> None:
             rows.append("\t".join(row))
         rows.append("")
     write_lines(folder / "gum-free.conllu.gz", rows)
-    write_lines(folder / "gum-free.ptb.gz", map(tree, sentences))
+    write_lines(folder / "gum-free.ptb.gz", (tree(tokens, telling=True) for tokens in sentences))
 
 
 def rewriting_folder(folder: Path, index: Path, data: Path) -> Path:
