@@ -430,6 +430,7 @@ def test_a_first_start_fails_no_question(alice_index, monkeypatch):
         assert go.wait(60)
 
     monkeypatch.setattr("distsim.server.shelf.compiled_kernels", lambda: compiled[0])
+    monkeypatch.setattr("distsim.server.shelf.uncached_kernels", lambda: 1)  # so by itself
     monkeypatch.setattr("distsim.server.pages._PATIENCE_SECONDS", 0.0)
     monkeypatch.setattr(warming, "ALWAYS", (make,))
     monkeypatch.setattr(warming, "SLOW", (asked.append,))
@@ -444,6 +445,30 @@ def test_a_first_start_fails_no_question(alice_index, monkeypatch):
         assert len(asked) == 1  # what was compiled for the page is compiled for the rest too
         answer = client.get("/api/v1/count", params={"phrase": "rabbit"})
         assert answer.status_code == 504
+
+
+def test_kernels_are_compiled_in_a_process_of_its_own(alice_index, monkeypatch):
+    from distsim.server import shelf, warming
+
+    run, ended = [], shelf._ended
+
+    async def seen(command):
+        run.append(command)
+        await ended([*command[:1], "-c", "import sys; sys.exit(3)"])
+
+    monkeypatch.setattr(shelf, "uncached_kernels", lambda: 0)
+    monkeypatch.setattr(shelf, "_ended", seen)
+    monkeypatch.setattr(warming, "is_done", lambda: False)
+    places = Places(str(alice_index.path))
+    with TestClient(application(Shelf(places))) as client:
+        until_ready(client)
+    (command,) = run
+    asked = []
+    monkeypatch.setattr("sys.argv", command[2:])
+    for name in ("ALWAYS", "PAGES", "SLOW"):
+        monkeypatch.setattr(warming, name, (asked.append,))
+    warming.main()
+    assert [one.index.n_tokens for one in asked] == [alice_index.n_tokens] * 3
 
 
 def test_no_answer_names_a_path(client, alice_index):

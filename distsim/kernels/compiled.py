@@ -57,6 +57,12 @@ def compiled_kernels() -> int:
     return len(_compiled)
 
 
+def is_kept(kernel: Any) -> bool:
+    """Tell whether numba's cache has a kernel, for any kind of arguments."""
+    file = getattr(getattr(kernel, "_cache", None), "_cache_file", None)
+    return isinstance(file, _CompiledFiles) and file.holds_any()
+
+
 class _CompiledFiles(IndexDataCacheFile):
     """A file for each kernel, signature and state of the source, told by its name.
 
@@ -87,6 +93,12 @@ class _CompiledFiles(IndexDataCacheFile):
         except FileNotFoundError:
             return None
         return data if kept == key else None
+
+    def holds_any(self) -> bool:
+        """Tell whether anything is kept of this state of the source."""
+        with suppress(OSError):
+            return any(name.startswith(self._name) for name in os.listdir(self._cache_path))
+        return False
 
     def _named(self, key: Any) -> str:
         digest = hashlib.blake2b(repr(key).encode(), digest_size=_DIGEST_BYTES).hexdigest()

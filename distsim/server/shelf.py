@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from distsim.errors import ArtifactError, DistsimError, ParameterError
-from distsim.kernels.compiled import compiled_kernels
+from distsim.kernels.compiled import compiled_kernels, uncached_kernels
 from distsim.parallel import available_cores
 from distsim.server import warming
 from distsim.server.endpoints import Endpoint
@@ -103,14 +103,17 @@ class Shelf:
             _TOLD_SECONDS, _LOG.info, "getting ready: first answers wait"
         )
         before, began = compiled_kernels(), time.monotonic()
+        elsewhere = not (uncached_kernels() or warming.is_done())
         try:
+            if elsewhere:
+                await _ended(warming.command(self._places))
             await self._made(self._quick, warming.ALWAYS)
-            if compiled_kernels() > before:
+            if compiled_kernels() > before and not elsewhere:
                 await self._made(self._quick, warming.PAGES)
                 await self._made(self._slow, warming.SLOW)
+            if elsewhere or compiled_kernels() > before:
                 seconds = time.monotonic() - began
-                n = compiled_kernels() - before
-                _LOG.info("ready: %d kernels were compiled for this machine, %.0f s", n, seconds)
+                _LOG.info("ready: kernels were compiled for this machine, %.0f s", seconds)
         finally:
             telling.cancel()
             self._quick.seconds = self._limits.quick_seconds
@@ -162,6 +165,19 @@ class Shelf:
 
     def _key(self, endpoint: Endpoint, values: dict[str, Any]) -> Any:
         return self.times_opened, endpoint.name, tuple(values.items())
+
+
+async def _ended(command: Sequence[str]) -> None:
+    """Run a command that says nothing to its end, or to ours."""
+    nothing = asyncio.subprocess.DEVNULL
+    process = await asyncio.create_subprocess_exec(
+        *command, stdin=nothing, stdout=nothing, stderr=nothing
+    )
+    try:
+        await process.wait()
+    finally:
+        if process.returncode is None:
+            process.kill()
 
 
 DAMAGED = (

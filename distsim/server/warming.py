@@ -1,14 +1,22 @@
 """What first questions would wait for, made before they come.
 
-Once on a machine that is also the compiling of kernels: then each kind of question is asked once.
+Once on a machine that is also the compiling of kernels: then each kind of question is asked once,
+in a process of its own, since a compiler leaves 200 MB behind:
+
+    python -m distsim.server.warming PLACES     # as JSON
 """
 
+import json
+import sys
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import asdict
 
 from distsim.errors import DistsimError
+from distsim.kernels.compiled import is_kept
+from distsim.kernels.profiles import profile_cosines
 from distsim.server import questions
-from distsim.server.opened import MAIN, Opened
+from distsim.server.opened import MAIN, Opened, Places
 
 
 def _searches(opened: Opened) -> None:
@@ -58,3 +66,25 @@ Maker = Callable[[Opened], object]
 ALWAYS: tuple[Maker, ...] = (_searches, _contexts, Opened.completer, questions.about, _rules)
 PAGES: tuple[Maker, ...] = (_phrase_page, _comparison)
 SLOW: tuple[Maker, ...] = (_paraphrases, _substitutes)
+
+
+def is_done() -> bool:
+    """Tell whether a process on this machine has compiled what answers need."""
+    return is_kept(profile_cosines)
+
+
+def command(places: Places) -> list[str]:
+    """Return the command that asks every kind of question once, of what stands there."""
+    return [sys.executable, "-m", __name__, json.dumps(asdict(places))]
+
+
+def main() -> None:
+    """Ask every kind of question once; what is compiled for it is kept for all processes."""
+    opened = Opened(Places(**json.loads(sys.argv[1])))
+    for make in (*ALWAYS, *PAGES, *SLOW):
+        with suppress(DistsimError):
+            make(opened)
+
+
+if __name__ == "__main__":
+    main()
