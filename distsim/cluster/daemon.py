@@ -3,9 +3,15 @@
 Spark starts `pyspark.daemon` otherwise, and each worker imports numpy and numba for itself.
 """
 
-from pyspark import daemon
-
 import distsim.cluster.stages  # noqa: F401 (the workers' tasks)
 
-if __name__ == "__main__":
+
+def main() -> None:
+    """Fork workers until Spark ends, with what they need already there."""
+    from pyspark import daemon
+
     daemon.manager()
+
+
+if __name__ == "__main__":
+    main()

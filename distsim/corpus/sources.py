@@ -99,7 +99,7 @@ def open_source(source: Source) -> Iterator[BinaryIO]:
     try:
         if source.path != STANDARD_INPUT:
             raw = open(source.path, "rb")  # noqa: SIM115 (closed below)
-        elif sys.stdin is None or sys.stdin.closed or sys.stdin.buffer.closed:
+        elif sys.stdin is None or sys.stdin.buffer.closed:
             raise InputError(f"{label}: {_CLOSED}")
         else:
             raw = cast(io.BufferedReader, sys.stdin.buffer)
