@@ -11,7 +11,7 @@ import pytest
 
 from distsim import ArtifactError, CorpusIndex, SignatureTable, storage
 from distsim.cluster.files import save
-from distsim.storage.files import write_values
+from distsim.storage.files import raw_bytes
 from distsim.verification import find_faults
 
 
@@ -471,4 +471,4 @@ def test_arrays_are_written_as_numpy_writes_them_and_a_full_disk_is_told(tmp_pat
         pytest.raises(OSError, match="No space left on device"),
         open("/dev/full", "wb", buffering=0) as full,
     ):
-        write_values(full, values)
+        full.write(raw_bytes(values))

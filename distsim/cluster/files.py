@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from distsim.storage.files import naming, write_values
+from distsim.storage.files import naming, raw_bytes
 
 _HEAD_BYTES = 4096
 
@@ -59,7 +59,7 @@ def save(path: Path, values: np.ndarray) -> None:
     values = np.ascontiguousarray(values)
     with replacing(path) as part, open(part, "wb") as file:
         np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(values))
-        write_values(file, values)  # np.save does not say what a full disk is
+        file.write(raw_bytes(values))  # np.save does not say what a full disk is
 
 
 def mapped(path: Path) -> np.ndarray:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from distsim.storage.files import write_values
+from distsim.storage.files import raw_bytes
 
 _BYTES_HELD = 40  # a key with its count, while it is sorted
 _FEWEST = 1 << 14
@@ -64,8 +64,8 @@ class KeyCounts:
         keys, counts = self._held[0]
         if keys.size:
             with tempfile.TemporaryFile(dir=self._folder) as file:
-                write_values(file, keys)
-                write_values(file, counts)
+                file.write(raw_bytes(keys))
+                file.write(raw_bytes(counts))
                 file.flush()
                 self._runs.append(
                     (

@@ -24,7 +24,7 @@ from distsim.kernels.compiled import frozen
 from distsim.kernels.phrase_pairs import hash_symbols
 from distsim.parallel import Progress
 from distsim.storage import scratch_folder
-from distsim.storage.files import write_values
+from distsim.storage.files import raw_bytes
 
 SCALES: tuple[str, ...] = get_args(Scale)
 
@@ -281,7 +281,7 @@ class _InFile:
     def add(self, values: np.ndarray) -> None:
         """Append values."""
         with open(self._path, "ab") as file:
-            write_values(file, values.astype(self._dtype, copy=False))
+            file.write(raw_bytes(values.astype(self._dtype, copy=False)))
         self.size += values.size
 
     def array(self) -> np.ndarray:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from distsim.storage.files import naming
+from distsim.storage.files import naming, raw_bytes
 
 CHECKSUM_BYTES = 16
 _READ_BYTES = 1 << 22
@@ -23,8 +23,7 @@ def checksum_of_settings(settings: Any) -> str:
 
 def checksum_of_array(values: np.ndarray) -> str:
     """Return the checksum of an array's bytes."""
-    data = np.ascontiguousarray(values).reshape(-1).view(np.uint8).data
-    return hashlib.blake2b(data, digest_size=CHECKSUM_BYTES).hexdigest()
+    return hashlib.blake2b(raw_bytes(values), digest_size=CHECKSUM_BYTES).hexdigest()
 
 
 class RunningChecksum:
@@ -35,7 +34,7 @@ class RunningChecksum:
 
     def add(self, values: np.ndarray) -> None:
         """Add the next piece."""
-        self._digest.update(np.ascontiguousarray(values).reshape(-1).view(np.uint8).data)
+        self._digest.update(raw_bytes(values))
 
     def __str__(self) -> str:
         return self._digest.hexdigest()

@@ -31,9 +31,12 @@ def naming(file: Path) -> Iterator[None]:
         raise
 
 
-def write_values(file: BinaryIO, values: np.ndarray) -> None:
-    """Write an array's bytes; numpy's `tofile` loses why the system could not."""
-    file.write(np.ascontiguousarray(values).reshape(-1).view(np.uint8).data)
+def raw_bytes(values: np.ndarray) -> memoryview:
+    """Return an array's bytes, without a copy where it is contiguous.
+
+    To be written by `file.write`: numpy's `tofile` loses why the system could not.
+    """
+    return np.ascontiguousarray(values).reshape(-1).view(np.uint8).data
 
 
 def new_file(path: Path) -> BinaryIO:

@@ -15,7 +15,7 @@ import numpy as np
 from distsim.errors import ArtifactError
 from distsim.parallel import check_interrupted
 from distsim.storage.checksums import CHECKSUM_BYTES, checksum_of_file
-from distsim.storage.files import naming, new_file
+from distsim.storage.files import naming, new_file, raw_bytes
 from distsim.storage.locks import locked, require_writable, sync_folder
 from distsim.storage.manifest import (
     MANIFEST,
@@ -51,7 +51,7 @@ class ArrayStream:
 
     def append(self, values: np.ndarray) -> None:
         """Append values, converted to the array's dtype."""
-        data = np.ascontiguousarray(values, self._dtype).reshape(-1).view(np.uint8).data
+        data = raw_bytes(np.asarray(values, self._dtype))
         with naming(self._part):
             self._file.write(data)
         self._hash.update(data)
