@@ -1,8 +1,10 @@
 """`distsim demo`: the whole flow on the novels in the package."""
 
 import shutil
+import subprocess
+import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -11,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from distsim.cli.console import progress_bar
+from distsim.errors import DistsimError
 
 if TYPE_CHECKING:
     from distsim.signatures.table import SignatureTable
@@ -63,7 +66,11 @@ def demo(
     )
 
     begun = time.monotonic()
-    with _folder(output) as folder, as_file(files("distsim") / "data" / "novels") as novels:
+    with (
+        _folder(output) as folder,
+        as_file(files("distsim") / "data" / "novels") as novels,
+        _pivoting(folder / "paraphrases.gz") as pivoted,
+    ):
         path = folder / "novels.index"
         _step("index", f"distsim index build --format text NOVELS -o {path.name}")
         with progress_bar() as bar:
@@ -101,6 +108,8 @@ def demo(
             estimated, true = similarity(table, a, b), exact.similarity(a, b)
             shown = "\t".join("NA" if v is None else f"{v:.3f}" for v in (estimated, true))
             print(f"{a} | {b}\t{shown}")
+        _step("pivot", "distsim pivot RULES --columns joint -o PARAPHRASES")
+        print(pivoted())
         _score_paraphrase_rules(folder, table)
         if bitext:
             _make_grammar(folder, path)
@@ -115,20 +124,14 @@ def demo(
 
 
 def _score_paraphrase_rules(folder: Path, table: "SignatureTable") -> None:
-    """Pivot the translation rules in the package, score them, print the best and worst."""
+    """Score the paraphrase rules, print the best and worst."""
     from distsim.corpus.lines import read_lines
     from distsim.grammar.formats.rules import Rule
-    from distsim.grammar.pivot import PivotOptions, pivot_grammar
     from distsim.grammar.score_file import score_grammar
     from distsim.grammar.scoring import RuleScorer, ScoreOptions
     from distsim.grammar.training import TrainingOptions
 
     pivoted, scored = folder / "paraphrases.gz", folder / "scored.gz"
-    _step("pivot", "distsim pivot RULES --columns joint -o PARAPHRASES")
-    with as_file(files("distsim") / "data" / "grammars" / "bengali-english.samt.gz") as rules:
-        pivoting = pivot_grammar(rules, pivoted, PivotOptions(columns="joint"))
-    print(pivoting.lines()[-1])
-
     _step(
         "score", "distsim score PARAPHRASES --ngram novels.index --identical skip --min-strength 20"
     )
@@ -145,6 +148,32 @@ def _score_paraphrase_rules(folder: Path, table: "SignatureTable") -> None:
     ordered = sorted(ranked.items(), reverse=True)
     for similarity, columns in [*ordered[:_BEST], *ordered[-_WORST:]]:
         print(f"{similarity:.3f}", *columns, sep="\t")
+
+
+@contextmanager
+def _pivoting(output: Path) -> Iterator[Callable[[], str]]:
+    """Pivot the translation rules in the package meanwhile, in a process of its own.
+
+    The first time most of the demo is compiling, and this is half of it. Gives a function that
+    waits for the end and returns the last line of the report.
+    """
+    with as_file(files("distsim") / "data" / "grammars" / "bengali-english.samt.gz") as rules:
+        command = [sys.executable, "-m", "distsim.cli.start", "pivot", str(rules)]
+        command += ["--columns", "joint", "-o", str(output)]
+        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+
+            def ended() -> str:
+                _, said = process.communicate()
+                last = str(said).strip().rpartition("\n")[2]
+                if process.returncode:
+                    raise DistsimError(last.removeprefix("distsim: "))
+                return last
+
+            try:
+                yield ended
+            finally:
+                if process.poll() is None:
+                    process.terminate()
 
 
 def _make_grammar(folder: Path, index: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba import njit
+from numba import njit, types
 from numba.core.caching import IndexDataCacheFile
 
 _uncached: set[str] = set()
@@ -28,14 +28,29 @@ def compiled(function: Callable[..., Any]) -> Any:
     cache, and in the middle of a call where the cache's disk is full or its files cannot be
     read; the kernel is then compiled anew in each process.
     """
-    kernel: Any = njit(nogil=True)(function)
+    kernel = _without_literals(njit(nogil=True)(function))
     try:
         kernel.enable_caching()
         kernel._cache._cache_file = _CompiledFiles(kernel._cache, function)
     except (RuntimeError, OSError):
         _uncached.add(function.__name__)
-        return njit(nogil=True)(function)
+        return _without_literals(njit(nogil=True)(function))
     _forgive(kernel._cache, function.__name__)
+    return kernel
+
+
+def _without_literals(kernel: Any) -> Any:
+    """Let a kernel be compiled once where others call it with 0, with True, and with variables.
+
+    To numba each literal in a call is a type of its own, for which it compiles the callee anew.
+    """
+    template_for = kernel.get_call_template
+
+    def without_literals(args: Any, kws: Any) -> Any:
+        named = {name: types.unliteral(kind) for name, kind in kws.items()}
+        return template_for([types.unliteral(kind) for kind in args], named)
+
+    kernel.get_call_template = without_literals
     return kernel
 
 

@@ -8,6 +8,7 @@ import math
 
 import numpy as np
 
+from distsim.kernels.arrays import grown
 from distsim.kernels.compiled import compiled, inlined
 from distsim.kernels.schemes import LLR, LOG, LOG_LLR, PPMI, RAW
 from distsim.kernels.suffixes import DAMAGED
@@ -78,12 +79,8 @@ def count_sides(rows, lows, highs, first, length, window, n_words, seen):
                 most = n + 2 * n_words
             while capacity <= most:
                 capacity *= 2
-            grown = np.empty(capacity, np.uint32)
-            grown[:n] = features[:n]
-            features = grown
-            grown = np.empty(capacity, np.uint32)
-            grown[:n] = counts[:n]
-            counts = grown
+            features = grown(features, n, capacity)
+            counts = grown(counts, n, capacity)
         for side in range(2):
             begin = n
             for distance in range(1, window + 1):

@@ -104,8 +104,9 @@ def count_windows(tokens, suffixes, word_starts, left, fillers, filler_stops, ri
     begin = 0
     for f in range(filler_stops.size):
         stop = filler_stops[f]
-        lows[:] = start_lows
-        highs[:] = start_highs
+        for length in range(order):
+            lows[length] = start_lows[length]
+            highs[length] = start_highs[length]
         edge = edge_at_start
         counts[row] += at_start
         row += 1

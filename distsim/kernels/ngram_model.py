@@ -191,7 +191,8 @@ def sentence_log(model, words, order, end):
     """Return ln p of a sentence's words and of its end, given its beginning, summed."""
     row = np.empty(words.size + 2, np.int64)
     row[0] = 0
-    row[1:-1] = words
+    for k in range(words.size):
+        row[1 + k] = words[k]
     row[-1] = end
     total = 0.0
     for k in range(1, row.size):

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from distsim.kernels.arrays import grown
 from distsim.kernels.compiled import compiled
 from distsim.kernels.hashing import SPACE, START, extend, finish, first_not_below, step
 
@@ -32,12 +33,8 @@ def count_phrases(rows, common, longest, text, offsets):
             break
         if n + longest > capacity:
             capacity *= 2
-            grown = np.empty(capacity, np.uint64)
-            grown[:n] = hashes[:n]
-            hashes = grown
-            more = np.empty(capacity, np.int64)
-            more[:n] = counts[:n]
-            counts = more
+            hashes = grown(hashes, n, capacity)
+            counts = grown(counts, n, capacity)
         for k in range(shared, longest):
             word = np.int64(rows[i, k])
             if word == 0:
@@ -91,11 +88,11 @@ def frequent_phrases(rows, first, common, longest, text, offsets, keys, starts, 
             break
         if n + longest > capacity:
             capacity *= 2
-            grown = np.empty(capacity, np.uint64)
-            grown[:n] = hashes[:n]
-            hashes = grown
+            hashes = grown(hashes, n, capacity)
             more = np.empty((3, capacity), np.int64)
-            more[:, :n] = runs[:, :n]
+            for column in range(3):
+                for run in range(n):
+                    more[column, run] = runs[column, run]
             runs = more
         for k in range(shared, longest):
             if k > 0 and slots[k - 1] < 0:

@@ -6,6 +6,7 @@ instead of reading beyond an array.
 
 import numpy as np
 
+from distsim.kernels.arrays import grown
 from distsim.kernels.compiled import compiled
 from distsim.kernels.prefetch import prefetch
 from distsim.kernels.suffixes import DAMAGED, _compare
@@ -36,10 +37,12 @@ def find_sides(tokens, suffixes, word_starts, patterns, stops, lows, highs):
             if lows[p] > tops[p] or tops[p] > suffixes.size:
                 return DAMAGED
         begin = stops[p]
-    highs[:] = tops
+    for p in range(stops.size):
+        highs[p] = tops[p]
     _narrow(tokens, suffixes, patterns, stops, lows, highs, 0)
     ends = highs
-    ends[:] = tops
+    for p in range(stops.size):
+        ends[p] = tops[p]
     begins = lows.copy()
     _narrow(tokens, suffixes, patterns, stops, begins, ends, 1)
     return 0
@@ -162,10 +165,10 @@ def walk_contexts(
         most = n + (highs[walked] - lows[walked] + more) * longest
         if most > hashes.size:
             room = max(most, 2 * hashes.size)
-            hashes = _grown(hashes, n, room)
-            contexts = _grown(contexts, n, room)
-            positions = _grown(positions, n, room)
-            lengths = _grown(lengths, n, room)
+            hashes = grown(hashes, n, room)
+            contexts = grown(contexts, n, room)
+            positions = grown(positions, n, room)
+            lengths = grown(lengths, n, room)
         for i in range(lows[walked] - more, highs[walked]):
             if i < lows[walked]:
                 at = np.int64(-1)
@@ -202,14 +205,6 @@ def walk_contexts(
                 lengths[n] = length
                 n += 1
     return state, hashes[:n], contexts[:n], positions[:n], lengths[:n]
-
-
-@compiled
-def _grown(array, n, room):
-    """Return a longer array with the first n values of another."""
-    longer = np.empty(room, array.dtype)
-    longer[:n] = array[:n]
-    return longer
 
 
 @compiled

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from distsim.kernels.arrays import grown
 from distsim.kernels.compiled import compiled
 from distsim.kernels.hashing import START, finish, step
 from distsim.kernels.rules import TERMINAL, gap_index, next_token
@@ -473,9 +474,7 @@ def render_rules(
         for at in range(cells):
             n_links += met[at] == wanted
         if n + 24 * n_links + size > out.size:
-            grown = np.empty(2 * (n + 24 * n_links + size), np.uint8)
-            grown[:n] = out[:n]
-            out = grown
+            out = grown(out, n, 2 * (n + 24 * n_links + size))
         if n_links == 0:
             out[n] = _SPACE
             n += 1

@@ -6,6 +6,7 @@ from 0 on, -1 and -2 for what stands in the first and the second gap of the sour
 
 import numpy as np
 
+from distsim.kernels.arrays import grown
 from distsim.kernels.compiled import compiled
 from distsim.kernels.hashing import first_not_below
 from distsim.kernels.ngram_model import log_probability
@@ -274,9 +275,7 @@ def _pop(heap, n, keys):
 
 @compiled
 def _longer(values):
-    grown = np.empty(2 * values.size, values.dtype)
-    grown[: values.size] = values
-    return grown
+    return grown(values, values.size, 2 * values.size)
 
 
 @compiled
@@ -652,7 +651,8 @@ def search(
     for k in range(last, stop):
         item = views[k]
         some = min(items[item, 1], reach)
-        row[:some] = items[item, _STATE + reach : _STATE + reach + some]
+        for back in range(some):
+            row[back] = items[item, _STATE + reach + back]
         row[some] = end
         goal[k - last, 0] = item
         goal[k - last, 1] = weight * log_probability(model, row, np.int64(0), some + 1)

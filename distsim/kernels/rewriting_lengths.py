@@ -5,6 +5,7 @@ A slot is an item with a number of words. Items come after what they are made of
 
 import numpy as np
 
+from distsim.kernels.arrays import grown
 from distsim.kernels.compiled import compiled
 
 NO = -1
@@ -56,9 +57,7 @@ def inside(first_edges, edges, edge_scores, words, most):
         start = starts[item]
         stop = start + highest - lowest + 1
         while stop > best.size:
-            grown = np.empty(2 * best.size)
-            grown[:start] = best[:start]
-            best = grown
+            best = grown(best, start, 2 * best.size)
         low[item] = lowest
         starts[item + 1] = stop
         best[start:stop] = -np.inf
@@ -132,11 +131,11 @@ def through(first_edges, edges, edge_scores, words, low, starts, best, goal, wan
                         outside[second] = max(outside[second], outer + of_first)
                     if n == scores.size:
                         more_rows = np.empty((2 * n, 4), np.int64)
-                        more_rows[:n] = rows
+                        for row in range(n):
+                            for column in range(4):
+                                more_rows[row, column] = rows[row, column]
                         rows = more_rows
-                        more_scores = np.empty(2 * n)
-                        more_scores[:n] = scores
-                        scores = more_scores
+                        scores = grown(scores, n, 2 * n)
                     rows[n, 0] = edge
                     rows[n, 1] = slot
                     rows[n, 2] = first

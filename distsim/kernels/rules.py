@@ -342,7 +342,8 @@ def parse_rules(text, layout):
                     details[line, 0] = gap
         if wrong == FINE:
             if 0 <= layout[COUNTS] < n_fields and not is_old:
-                counts[line] = fields[layout[COUNTS]]
+                counts[line, 0] = fields[layout[COUNTS], 0]
+                counts[line, 1] = fields[layout[COUNTS], 1]
             bad = -1
             if is_old:
                 for side in range(2):
@@ -355,7 +356,8 @@ def parse_rules(text, layout):
                 details[line, 0] = bad
             elif outside >= 0:
                 wrong = LINK_OUTSIDE
-                details[line] = links[outside]
+                details[line, 0] = links[outside, 0]
+                details[line, 1] = links[outside, 1]
         if wrong != FINE:
             status[line] = wrong
             n = first

@@ -164,10 +164,12 @@ def merge_rows(a, b, first, length, out):
                     from_a = a[i, k] < b[j, k]
                     break
         if from_a:
-            out[n, :] = a[i, :]
+            for k in range(out.shape[1]):
+                out[n, k] = a[i, k]
             i += 1
         else:
-            out[n, :] = b[j, :]
+            for k in range(out.shape[1]):
+                out[n, k] = b[j, k]
             j += 1
 
 

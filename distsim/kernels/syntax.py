@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from distsim.kernels.arrays import grown
 from distsim.kernels.compiled import compiled
 from distsim.kernels.hashing import MULTIPLIER, SPACE, START, extend, finish, step
 
@@ -395,9 +396,9 @@ def count_features(occurrences, starts, sentences, templates, text, offsets):
         while total + n > capacity:
             capacity *= 2
         if capacity > hashes.size:
-            hashes = _longer(hashes, capacity, total)
-            families = _longer(families, capacity, total)
-            sums = _longer(sums, capacity, total)
+            hashes = grown(hashes, total, capacity)
+            families = grown(families, total, capacity)
+            sums = grown(sums, total, capacity)
         begin = total
         for s in range(n):
             key = keys[slots[s]]
@@ -426,10 +427,3 @@ def count_features(occurrences, starts, sentences, templates, text, offsets):
             seen[slots[f]] = 0
         row_starts[p + 1] = total
     return row_starts, hashes[:total].copy(), families[:total].copy(), sums[:total].copy()
-
-
-@compiled
-def _longer(values, capacity, n):
-    longer = np.empty(capacity, values.dtype)
-    longer[:n] = values[:n]
-    return longer
