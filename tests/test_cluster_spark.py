@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from distsim import CorpusIndex, DistsimError, InputError, Selection, sign
-from distsim.cluster.spark import _by_range, murmur3, sign_on_spark
+from distsim import CorpusIndex, DistsimError, InputError, ParameterError, Selection, sign
+from distsim.cluster.spark import sign_on_spark
 from distsim.signatures.recipe import PRESETS
 from tests.conftest import random_sentences, write_lines
 from tests.test_cluster import same_artifacts
@@ -84,21 +84,25 @@ def test_what_a_worker_finds_at_fault_is_one_sentence_here(spark, tmp_path, file
 
 
 @pytest.mark.extra
-def test_salts_are_sparks_own_hashes(spark):
-    rows = spark.sql("select hash(cast(id as int)) as h from range(20)").collect()
-    assert [row.h for row in rows] == [murmur3(number) for number in range(20)]
+def test_a_session_without_a_context_of_its_own_is_refused(tmp_path, files):
+    pytest.importorskip("pyspark", reason="the extra spark is not installed")
+
+    class ConnectSession:
+        @property
+        def sparkContext(self):  # noqa: N802 (Spark's name)
+            raise NotImplementedError("not supported in Spark Connect")
+
+    with pytest.raises(ParameterError, match="Spark Connect, which has no RDDs"):
+        sign_on_spark(files, tmp_path / "t", tmp_path / "work", spark=ConnectSession())
 
 
 @pytest.mark.extra
-@pytest.mark.parametrize("n_ranges", [1, 3, 5, 7, 12])
-def test_each_range_has_a_partition_of_its_own(spark, n_ranges):
-    wanted = list(range(1, n_ranges + 1))
-    frame = spark.createDataFrame([(n, bytearray()) for n in wanted * 2], "key int, packet binary")
-    found = _by_range(frame, wanted).rdd.glom().collect()
-    assert sorted([row.key for row in rows] for rows in found) == [[n, n] for n in wanted]
+def test_a_second_context_is_refused(spark, tmp_path, files):
+    with pytest.raises(ParameterError, match="Spark runs in this process already"):
+        sign_on_spark(files, tmp_path / "t", tmp_path / "work")
 
 
 def test_without_spark_there_is_one_sentence(tmp_path, files, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pyspark.sql", None)
+    monkeypatch.setitem(sys.modules, "pyspark", None)
     with pytest.raises(DistsimError, match="distsim\\[spark\\]"):
         sign_on_spark(files, tmp_path / "t", tmp_path / "work")

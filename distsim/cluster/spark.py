@@ -1,11 +1,10 @@
 """Stages on Spark: packets go through its shuffle; pyspark is imported here and in `daemon`.
 
-By the DataFrame API alone: `mapInArrow` over the numbers of parts gives rows (range, packet), which
-are parted by range, and `mapInArrow` over these takes them. A row is a packet, some hundred
-kilobytes of arrays, so the Java side never sees a phrase.
+By RDDs: the numbers of parts become (range, packet) pairs, and each range's packets one partition.
+A packet is some hundred kilobytes of arrays, so the Java side never sees a phrase; data frames
+would have it load its planner for that, and Python its Arrow: a third of what a small job costs.
 """
 
-import json
 import os
 import re
 import shutil
@@ -16,9 +15,8 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
-from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from distsim import storage
 from distsim.cluster.job import Job, open_job
@@ -36,31 +34,23 @@ from distsim.parallel import Progress, no_progress
 from distsim.signatures.recipe import Recipe
 
 if TYPE_CHECKING:
-    import pyarrow
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
 
-_PACKETS = "key int, packet binary"
 _OLDEST_JAVA = 17
 _POLL_SECONDS = 0.5
 _SEEN_SECONDS = 60.0  # until what a worker wrote is seen here: network file systems take their time
 _FAILED = re.compile(r"<distsim (\w+)>(.*?)</distsim>", re.DOTALL)
 _ERRORS = {one.__name__: one for one in (InputError, ArtifactError, ParameterError)}
-# Packets are packed and large: a few at a time are handed to Python, and none is packed again.
-_SESSION = {
-    "spark.sql.execution.arrow.maxRecordsPerBatch": "4",
-    "spark.sql.adaptive.enabled": "false",
-}
-# Of a session that is started here: Java only hands packets on, so compiling it well costs more
+# Of a context that is started here: Java only hands packets on, so compiling it well costs more
 # than it saves, and workers are forked from a process that has imported what they need.
 _SMALL_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-_CONTEXT = {
+_SETTINGS = {
     "spark.driver.defaultJavaOptions": _SMALL_JAVA,
     "spark.executor.defaultJavaOptions": _SMALL_JAVA,
     "spark.python.daemon.module": "distsim.cluster.daemon",
-    "spark.sql.codegen.wholeStage": "false",
     "spark.shuffle.compress": "false",
     "spark.ui.showConsoleProgress": "false",
-    "spark.sql.shuffle.partitions": "8",
 }
 
 
@@ -92,7 +82,8 @@ def sign_on_spark(
         path: the table's folder, where the driver writes.
         work: a folder that all machines share, a POSIX file system: object stores do not rename.
         recipe, selection: as of `sign`. options: as of `CorpusIndex.build`.
-        spark: a session; one is started, and stopped at the end, where None. master: of that one.
+        spark: a session, not of Spark Connect; a context is started, and stopped at the end, where
+            None. master: of that one.
         from_counts: the files are n-gram counts.
         keep_index: a folder into which the parts' indexes go, to be opened together.
         keep_work: leave what is in `work`, so that another recipe finds the parts' indexes.
@@ -120,10 +111,10 @@ def sign_on_spark(
     shared.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
     job = Job(write_plan(plan, shared))
-    with _session(spark, master) as session:
-        _check(session, plan, notice)
+    with _context(spark, master) as context:
+        _check(context, plan, notice)
         for stage in stages(job):
-            _run_stage(session, job, stage, progress)
+            _run_stage(context, job, stage, progress)
         progress("join", 0, 1)
         join(job, path, force)
     report = ClusterReport.of(job, time.monotonic() - began)
@@ -162,9 +153,9 @@ def map_on_spark(
         while not ended.wait(_POLL_SECONDS):
             progress("parts", len(parts) - len(parts.open_numbers()), len(parts))
 
-    with _session(spark, master) as session:
-        numbers = session.range(0, len(wanted), 1, len(wanted))
-        rows = numbers.mapInArrow(partial(_run_parts, parts, tuple(wanted)), _PACKETS)
+    with _context(spark, master) as context:
+        numbers = context.parallelize(wanted, len(wanted))
+        rows = numbers.mapPartitions(partial(_run_parts, parts))
         watcher = threading.Thread(target=watch, daemon=True)
         watcher.start()
         try:
@@ -173,23 +164,19 @@ def map_on_spark(
         finally:
             ended.set()
             watcher.join()
-    for row in found:
-        for name, value in json.loads(bytes(row.packet)).items():
+    for came_to in found:
+        for name, value in came_to.items():
             total[name] = total.get(name, 0) + value
     return total
 
 
-def _run_parts(
-    parts: PartMap, wanted: tuple[int, ...], given: "Iterator[pyarrow.RecordBatch]"
-) -> "Iterator[pyarrow.RecordBatch]":
+def _run_parts(parts: PartMap, given: Iterator[int]) -> Iterator[dict[str, int]]:
     with _marked():
-        for batch in given:
-            for place in batch.column(0).to_pylist():
-                came_to = parts.run(wanted[place])
-                yield _row(wanted[place], json.dumps(came_to).encode())
+        for number in given:
+            yield parts.run(number)
 
 
-def _run_stage(spark: "SparkSession", job: Job, stage: Stage, progress: Progress) -> None:
+def _run_stage(context: "SparkContext", job: Job, stage: Stage, progress: Progress) -> None:
     """Run what is not done of a stage; one that gives packets is run with the one that takes."""
     wanted = [n for n in range(stage.n_tasks(job)) if not is_done(job, stage, n)]
     if stage.gives or not wanted:
@@ -198,169 +185,110 @@ def _run_stage(spark: "SparkSession", job: Job, stage: Stage, progress: Progress
         progress(stage.name, 0, 1)
         run_task(job, stage, 0, progress=progress if stage.name == "learn" else None)
         return
+    context.setJobDescription(f"distsim: {stage.name}")
     folder = str(job.folder)
-    given = [] if stage.takes is None else [find_stage(job, stage.takes)]
-    if given:
-        numbers = spark.range(0, job.n_parts, 1, job.n_parts)
-        give = partial(_give, folder, given[0].name, frozenset(wanted))
-        rows = numbers.mapInArrow(give, _PACKETS)
+    watched = [stage]
+    if stage.takes is None:
+        numbers = context.parallelize(wanted, len(wanted))
+        taken = numbers.mapPartitions(partial(_run, folder, stage.name))
     else:
-        rows = None
-    # Every range has a row without a packet, so that one of which no part says anything is run.
-    everyone = spark.createDataFrame([(n, bytearray()) for n in wanted], _PACKETS)
-    rows = everyone if rows is None else rows.union(everyone)
-    taken = _by_range(rows, wanted).mapInArrow(partial(_take, folder, stage.name), _PACKETS)
-    with _watched(job, [*given, stage], progress), _translated():
+        giver = find_stage(job, stage.takes)
+        watched.insert(0, giver)
+        numbers = context.parallelize(range(job.n_parts), job.n_parts)
+        packets = numbers.mapPartitions(partial(_give, folder, giver.name, tuple(wanted)))
+        taken = packets.partitionBy(len(wanted), int).mapPartitionsWithIndex(
+            partial(_take, folder, stage.name, tuple(wanted))
+        )
+    with _watched(job, watched, progress), _translated():
         taken.count()
     _require_seen(job, stage, wanted)
 
 
+def _run(folder: str, name: str, given: Iterator[int]) -> Iterator[int]:
+    """Run tasks that neither give packets nor take any, by their numbers."""
+    with _marked():
+        job = open_job(Path(folder))
+        for number in given:
+            run_task(job, find_stage(job, name), number)
+            yield number
+
+
 def _give(
-    folder: str, name: str, wanted: frozenset[int], given: "Iterator[pyarrow.RecordBatch]"
-) -> "Iterator[pyarrow.RecordBatch]":
-    """Run tasks that give packets, by their numbers; a batch a packet, so that none grows large."""
+    folder: str, name: str, wanted: Sequence[int], given: Iterator[int]
+) -> Iterator[tuple[int, bytes]]:
+    """Run tasks that give packets, by their numbers; yield (place of a wanted range, packet)."""
     with _marked():
         job = open_job(Path(folder))
         stage = find_stage(job, name)
-        for batch in given:
-            for number in batch.column(0).to_pylist():
-                for key, packet in giving(job, stage, number):
-                    if key in wanted:
-                        yield _row(key, packet)
+        places = {key: place for place, key in enumerate(wanted)}
+        for number in given:
+            for key, packet in giving(job, stage, number):
+                if key in places:
+                    yield places[key], packet
 
 
 def _take(
-    folder: str, name: str, given: "Iterator[pyarrow.RecordBatch]"
-) -> "Iterator[pyarrow.RecordBatch]":
-    """Run the task of the range that this partition holds."""
+    folder: str, name: str, wanted: Sequence[int], place: int, given: Iterator[tuple[int, bytes]]
+) -> Iterator[int]:
+    """Run the task of the range whose packets this partition holds, if there are any."""
     with _marked():
-        pairs = (
-            (key, packet.as_buffer())
-            for batch in given
-            for key, packet in zip(
-                batch.column("key").to_pylist(), batch.column("packet"), strict=True
-            )
-        )
-        first = next(pairs, None)
-        if first is None:
-            return
-        number = first[0]
-
-        def packets() -> Iterator[bytes]:
-            for key, packet in chain([first], pairs):
-                if key != number:
-                    raise ArtifactError(
-                        "Spark has put two ranges into one partition: switch adaptive execution "
-                        "off (spark.sql.adaptive.enabled=false)"
-                    )
-                if packet.size:
-                    yield cast(bytes, memoryview(packet))  # no copy
-
         job = open_job(Path(folder))
-        run_task(job, find_stage(job, name), number, packets())
-        yield _row(number, b"")
-
-
-def _row(key: int, packet: bytes) -> "pyarrow.RecordBatch":
-    import pyarrow as pa
-
-    return pa.record_batch(
-        [pa.array([key], pa.int32()), pa.array([packet], pa.binary())], names=["key", "packet"]
-    )
-
-
-def _by_range(rows: "DataFrame", wanted: Sequence[int]) -> "DataFrame":
-    """Part rows by key, each of the wanted keys alone in a partition, on any version of Spark.
-
-    Spark takes the hash of a column modulo the partitions, so that keys would collide: each gets a
-    number whose hash falls where it is to go. (`repartitionById`, from 4.1 on, would do.)
-    """
-    from pyspark.sql import functions as f
-
-    salts: dict[int, int] = {}
-    number = 0
-    while len(salts) < len(wanted):
-        salts.setdefault(murmur3(number) % len(wanted), number)
-        number += 1
-    by_key = {key: salts[place] for place, key in enumerate(wanted)}
-    lookup = f.array(*[f.lit(by_key.get(key, 0)) for key in range(max(wanted) + 1)])
-    salted = rows.withColumn("salt", lookup[f.col("key")].cast("int"))
-    return salted.repartition(len(wanted), "salt").select("key", "packet")
-
-
-def murmur3(number: int, seed: int = 42) -> int:
-    """Return Spark's hash of a whole number of 32 bits, with its sign.
-
-    >>> murmur3(0), murmur3(1)
-    (933211791, -559580957)
-    """
-    mask = 0xFFFFFFFF
-
-    def rotated(value: int, by: int) -> int:
-        return ((value << by) | (value >> (32 - by))) & mask
-
-    mixed = rotated((number & mask) * 0xCC9E2D51 & mask, 15) * 0x1B873593 & mask
-    state = (rotated(seed ^ mixed, 13) * 5 + 0xE6546B64) & mask
-    state ^= 4
-    state = (state ^ (state >> 16)) * 0x85EBCA6B & mask
-    state = (state ^ (state >> 13)) * 0xC2B2AE35 & mask
-    state ^= state >> 16
-    return state - (1 << 32) if state >> 31 else state
+        run_task(job, find_stage(job, name), wanted[place], (packet for _, packet in given))
+        yield wanted[place]
 
 
 @contextmanager
-def _session(spark: "SparkSession | None", master: str | None) -> "Iterator[SparkSession]":
-    """Give a session with the settings that the flow needs; one of ours is stopped at the end."""
+def _context(spark: "SparkSession | None", master: str | None) -> "Iterator[SparkContext]":
+    """Give the context of a session, or one of our own that is stopped at the end."""
     try:
-        from pyspark.sql import SparkSession
+        import pyspark
     except ImportError:
         raise DistsimError(
             "Spark is not there: install it (pip install 'distsim[spark]'), or run the tasks by "
             "another scheduler (distsim cluster plan)"
         ) from None
-    own = spark is None
     if spark is None:
-        spark = _started(SparkSession, master)
-    elif master is not None:
-        raise ParameterError("`master` goes with a session that is started here: leave it out")
-    before: dict[str, str | None] = {}
+        context = _started(pyspark, master)
+        try:
+            yield context
+        finally:
+            with suppress(Exception):
+                context.stop()
+        return
+    if master is not None:
+        raise ParameterError("`master` goes with a context that is started here: leave it out")
     try:
-        if hasattr(spark, "newSession") and not own:
-            spark = spark.newSession()
-        for name, value in _SESSION.items():
-            before[name] = spark.conf.get(name, None)
-            spark.conf.set(name, value)
-        yield spark
-    finally:
-        with suppress(Exception):
-            if own:
-                spark.stop()
-            else:
-                for name, earlier in before.items():
-                    if earlier is None:
-                        spark.conf.unset(name)
-                    else:
-                        spark.conf.set(name, earlier)
+        context = spark.sparkContext
+    except Exception:
+        raise ParameterError(
+            "`spark` is a session of Spark Connect, which has no RDDs: give one that runs in this "
+            "process, or run the tasks by another scheduler (distsim cluster plan)"
+        ) from None
+    yield context
 
 
-def _started(kind: Any, master: str | None) -> "SparkSession":
+def _started(pyspark: Any, master: str | None) -> "SparkContext":
     _require_java()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    builder = kind.builder.appName("distsim")
+    settings = pyspark.SparkConf().setAppName("distsim")
     if master is not None:
-        builder = builder.master(master)
-    for name, value in (_CONTEXT | _SESSION).items():
-        builder = builder.config(name, value)
+        settings.setMaster(master)
+    for name, value in _SETTINGS.items():
+        settings.set(name, value)
     try:
-        spark: SparkSession = builder.getOrCreate()
+        context: SparkContext = pyspark.SparkContext(conf=settings)
     except Exception as error:
+        if "multiple SparkContexts" in str(error):
+            raise ParameterError(
+                "Spark runs in this process already: give its session as `spark`"
+            ) from None
         raise DistsimError(
             f"Spark could not be started at {master or 'its usual master'}: "
             f"{_first_line(error)}: check the address (--master)"
         ) from None
     with suppress(Exception):
-        spark.sparkContext.setLogLevel("ERROR")
-    return spark
+        context.setLogLevel("ERROR")
+    return context
 
 
 def _require_java() -> None:
@@ -381,20 +309,14 @@ def _require_java() -> None:
         )
 
 
-def _check(spark: "SparkSession", plan: Plan, notice: Any) -> None:
+def _check(context: "SparkContext", plan: Plan, notice: Any) -> None:
     """Tell what memory a worker needs; look for settings that stand in the way."""
-    for name, value in _SESSION.items():
-        if spark.conf.get(name, None) != value:
-            raise ParameterError(
-                f"the session keeps {name} at {spark.conf.get(name, None)}, wanted {value}: "
-                "do not fix it"
-            )
     need = worker_bytes(plan)
     notice(
         f"{len(plan.parts):,} parts, {plan.n_ranges:,} ranges; each task needs about "
         f"{need / 2**30:.1f} GB outside Java"
     )
-    conf = dict(_all_settings(spark))
+    conf = dict(context.getConf().getAll())
     managed = conf.get("spark.master", "").startswith(("yarn", "k8s"))
     cores = int(conf.get("spark.executor.cores", "1"))
     overhead = _size(conf.get("spark.executor.memoryOverhead"))
@@ -408,13 +330,6 @@ def _check(spark: "SparkSession", plan: Plan, notice: Any) -> None:
         notice(f"spark.executor.pyspark.memory is too little: give {cores * need >> 20}m")
     if conf.get("spark.python.worker.reuse", "true") == "false":
         notice("spark.python.worker.reuse is false: every task starts Python anew, which is slow")
-
-
-def _all_settings(spark: "SparkSession") -> list[tuple[str, str]]:
-    with suppress(Exception):
-        found: list[tuple[str, str]] = spark.sparkContext.getConf().getAll()
-        return found
-    return []
 
 
 def _size(text: str | None) -> int | None:
