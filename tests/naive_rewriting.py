@@ -133,20 +133,3 @@ def derivations(tokens, rules, edits, labels, glue, longest):
             ]
         )
     return beginnings[-1]
-
-
-def best_scores(first_edges, edges, edge_scores):
-    """Return the best score of every item of a forest, its parts' first."""
-
-    @cache
-    def best(item):
-        if first_edges[item] < 0:
-            return 0.0
-        scores, edge = [], first_edges[item]
-        while edge >= 0:
-            parts = [part for part in edges[edge][1:3].tolist() if part >= 0]
-            scores.append(edge_scores[edge] + sum(map(best, parts)))
-            edge = edges[edge][3]
-        return max(scores)
-
-    return [best(item) for item in range(len(first_edges))]

@@ -16,6 +16,8 @@ GLUE_LABEL = -1  # of what was put together of neighbours; -2: of a sentence's b
 START_LABEL = -2
 GLUE_RULE = 0
 _STATE = 3  # where the words of an item's row begin
+_LEAST_SHARE = 3
+_EVERY, _PLAIN = -5, -6  # rows of all items of a cell, of those that are no glue
 
 
 @compiled
@@ -279,8 +281,10 @@ def _longer(values):
 
 
 @compiled
-def _state_key(rows, at):
+def _state_key(rows, at, by_words):
     key = np.uint64(rows[at, 0] + 7)
+    if by_words:
+        key = (key ^ np.uint64(rows[at, 1] << 20)) * np.uint64(0x9E3779B97F4A7C15)
     for k in range(_STATE, rows.shape[1]):
         key = (key ^ np.uint64(rows[at, k] + 5)) * np.uint64(0x9E3779B97F4A7C15)
         key = key ^ (key >> np.uint64(32))
@@ -288,26 +292,52 @@ def _state_key(rows, at):
 
 
 @compiled
+def _shares(bundles, n_bundles, pop_limit):
+    """Return how many combinations of each kind may be taken, int64, and how many kinds are there.
+
+    All have the same share, `_LEAST_SHARE` or more.
+    """
+    most = np.int64(0)
+    for b in range(n_bundles):
+        most = max(most, bundles[b, 6])
+    left = np.zeros(most + 1, np.int64)
+    n_kinds = 0
+    for b in range(n_bundles):
+        if left[bundles[b, 6]] == 0:
+            left[bundles[b, 6]] = 1
+            n_kinds += 1
+    share = pop_limit
+    if n_kinds > 1:
+        share = max(min(pop_limit, _LEAST_SHARE), pop_limit // n_kinds)
+    for kind in range(most + 1):
+        left[kind] *= share
+    return left, n_kinds
+
+
+@compiled
 def fill(
-    bundles, n_bundles, complete, label, pop_limit, model, order, weight, targets, target_starts,
-    word_ids, rule_scores, rule_labels, views, items, item_scores, n_items, edges, edge_scores,
-    n_edges,
+    bundles, n_bundles, complete, label, by_words, pop_limit, model, order, weight, targets,
+    target_starts, word_ids, rule_scores, rule_labels, views, items, item_scores, n_items, edges,
+    edge_scores, n_edges,
 ):  # fmt: skip
     """Make the items of a cell of its bundles by cube pruning (Chiang 2007).
 
-    bundles: int64 rows of first and last rule, and first and last of either gap's view; -1
-    where there is no gap. The best `pop_limit` combinations are taken, one that is worse than
-    another in no part after it. Those alike in label and words at the edges become one item
-    with several edges. label: of all items; -3 for the rules' own.
+    bundles: int64 rows of first and last rule, first and last of either gap's view, -1 where
+    there is no gap, and their kind, from 0 on. The best `pop_limit` combinations are taken, one
+    that is worse than another in no part after it; of each kind its share, so that none crowds
+    out another. Those alike in label and words at the edges, and in the number of words where
+    `by_words`, become one item with several edges. label: of all items; -3 for the rules' own.
     Returns (items, item_scores, n_items, edges, edge_scores, n_edges), perhaps grown.
     item_scores: float64[n, 2], score, and score with what the first words are thought to cost.
     """
     reach = order - 1
     width = _STATE + 2 * reach
-    capacity = 256
-    candidates = np.empty((capacity, 4), np.int64)  # bundle, rule, places in the two views
-    states = np.empty((capacity, width), np.int64)
-    scores = np.empty(capacity, np.float64)
+    capacity = max(np.int64(256), 2 * n_bundles)
+    # Of each its bundle, its rule, places in the two views, its row in `states`, -1: not yet made.
+    candidates = np.empty((capacity, 5), np.int64)
+    states = np.empty((256, width), np.int64)
+    scores = np.empty(256, np.float64)
+    n_states = np.int64(0)
     keys = np.empty(capacity, np.float64)
     heap = np.empty(capacity, np.int64)
     row = np.empty(4 * order, np.int64)
@@ -315,7 +345,7 @@ def fill(
     n_heap = 0
     table = np.full(64, NO, np.int64)
     first_item = n_items
-    popped = 0
+    left, n_open = _shares(bundles, n_bundles, pop_limit)
     bundle = 0
     step = 0
     b = np.int64(0)
@@ -324,6 +354,7 @@ def fill(
     two = np.int64(0)
     taken = np.int64(0)
     while True:
+        at = np.int64(NO)
         # Push: first the corner of every bundle, then what follows the one that was popped.
         if bundle < n_bundles:
             b = bundle
@@ -352,92 +383,118 @@ def fill(
                     continue
                 two += 1
         else:
-            if n_heap == 0 or popped == pop_limit:
+            if n_heap == 0 or n_open == 0:
                 break
             taken = _pop(heap, n_heap, keys)
             n_heap -= 1
-            popped += 1
-            step = 3
-            slot = np.int64(_state_key(states, taken) & np.uint64(table.size - 1))
-            item = np.int64(NO)
-            while table[slot] >= 0:
-                item = table[slot]
-                same = items[item, 0] == states[taken, 0]
-                for k in range(_STATE, width):
-                    if items[item, k] != states[taken, k]:
-                        same = False
+            kind = bundles[candidates[taken, 0], 6]
+            if left[kind] == 0:
+                continue
+            made = candidates[taken, 4]
+            if made < 0:  # its score is a guess
+                at = taken
+            else:
+                left[kind] -= 1
+                if left[kind] == 0:
+                    n_open -= 1
+                else:
+                    step = 3
+                slot = np.int64(_state_key(states, made, by_words) & np.uint64(table.size - 1))
+                item = np.int64(NO)
+                while table[slot] >= 0:
+                    item = table[slot]
+                    same = items[item, 0] == states[made, 0] and (
+                        not by_words or items[item, 1] == states[made, 1]
+                    )
+                    for k in range(_STATE, width):
+                        if items[item, k] != states[made, k]:
+                            same = False
+                            break
+                    if same:
                         break
-                if same:
-                    break
-                item = NO
-                slot = (slot + 1) & (table.size - 1)
-            if item < 0:
-                if n_items == items.shape[0]:
-                    items = _doubled(items)
-                    item_scores = _doubled(item_scores)
-                item = n_items
-                n_items += 1
-                _copied(items, item, states, taken, width)
-                items[item, 2] = NO
-                item_scores[item, 0] = scores[taken]
-                item_scores[item, 1] = keys[taken]
-                table[slot] = item
-                if 2 * (n_items - first_item) > table.size:
-                    table = np.full(4 * table.size, NO, np.int64)
-                    for k in range(first_item, n_items):
-                        slot = np.int64(_state_key(items, k) & np.uint64(table.size - 1))
-                        while table[slot] >= 0:
-                            slot = (slot + 1) & (table.size - 1)
-                        table[slot] = k
-            elif scores[taken] > item_scores[item, 0]:
-                item_scores[item, 1] += scores[taken] - item_scores[item, 0]
-                item_scores[item, 0] = scores[taken]
-            if n_edges == edges.shape[0]:
-                edges = _doubled(edges)
-                edge_scores = _longer(edge_scores)
-            delta = scores[taken]
-            edges[n_edges, 0] = candidates[taken, 1]
-            for gap in range(2):
-                place = candidates[taken, 2 + gap]
-                child = np.int64(NO)
-                if place >= 0:
-                    child = views[place]
-                    delta -= item_scores[child, 0]
-                edges[n_edges, 1 + gap] = child
-            edges[n_edges, 3] = items[item, 2]
-            edge_scores[n_edges] = delta
-            items[item, 2] = n_edges
-            n_edges += 1
-            continue
-        if n == capacity:
-            capacity *= 2
-            candidates = _doubled(candidates)
-            states = _doubled(states)
-            scores = _longer(scores)
-            keys = _longer(keys)
-            heap = _longer(heap)
-        candidates[n, 0] = b
-        candidates[n, 1] = r
-        candidates[n, 2] = one
-        candidates[n, 3] = two
-        first = views[one] if one >= 0 else np.int64(NO)
-        second = views[two] if two >= 0 else np.int64(NO)
-        score, estimate = compose(
-            model, order, weight, targets, target_starts[r], target_starts[r + 1], word_ids,
-            items, first, second, complete, row, states, n,
-        )  # fmt: skip
-        score += rule_scores[r]
-        if first >= 0:
-            score += item_scores[first, 0]
-        if second >= 0:
-            score += item_scores[second, 0]
-        states[n, 0] = rule_labels[r] if label == -3 else label
-        states[n, 2] = NO
-        scores[n] = score
-        keys[n] = score + estimate
-        _push(heap, n_heap, keys, n)
+                    item = NO
+                    slot = (slot + 1) & (table.size - 1)
+                if item < 0:
+                    if n_items == items.shape[0]:
+                        items = _doubled(items)
+                        item_scores = _doubled(item_scores)
+                    item = n_items
+                    n_items += 1
+                    _copied(items, item, states, made, width)
+                    items[item, 2] = NO
+                    item_scores[item, 0] = scores[made]
+                    item_scores[item, 1] = keys[taken]
+                    table[slot] = item
+                    if 2 * (n_items - first_item) > table.size:
+                        table = np.full(4 * table.size, NO, np.int64)
+                        for k in range(first_item, n_items):
+                            key = _state_key(items, k, by_words)
+                            slot = np.int64(key & np.uint64(table.size - 1))
+                            while table[slot] >= 0:
+                                slot = (slot + 1) & (table.size - 1)
+                            table[slot] = k
+                elif scores[made] > item_scores[item, 0]:
+                    item_scores[item, 1] += scores[made] - item_scores[item, 0]
+                    item_scores[item, 0] = scores[made]
+                if n_edges == edges.shape[0]:
+                    edges = _doubled(edges)
+                    edge_scores = _longer(edge_scores)
+                delta = scores[made]
+                edges[n_edges, 0] = candidates[taken, 1]
+                for gap in range(2):
+                    place = candidates[taken, 2 + gap]
+                    child = np.int64(NO)
+                    if place >= 0:
+                        child = views[place]
+                        delta -= item_scores[child, 0]
+                    edges[n_edges, 1 + gap] = child
+                edges[n_edges, 3] = items[item, 2]
+                edge_scores[n_edges] = delta
+                items[item, 2] = n_edges
+                n_edges += 1
+                continue
+        guess = by_words and at < 0
+        if at < 0:
+            if n == capacity:
+                capacity *= 2
+                candidates = _doubled(candidates)
+                keys = _longer(keys)
+                heap = _longer(heap)
+            candidates[n, 0] = b
+            candidates[n, 1] = r
+            candidates[n, 2] = one
+            candidates[n, 3] = two
+            candidates[n, 4] = NO
+            at = n
+            n += 1
+        rule = candidates[at, 1]
+        first = views[candidates[at, 2]] if candidates[at, 2] >= 0 else np.int64(NO)
+        second = views[candidates[at, 3]] if candidates[at, 3] >= 0 else np.int64(NO)
+        score = 0.0
+        estimate = 0.0
+        if not guess:
+            if n_states == scores.size:
+                states = _doubled(states)
+                scores = _longer(scores)
+            score, estimate = compose(
+                model, order, weight, targets, target_starts[rule], target_starts[rule + 1],
+                word_ids, items, first, second, complete, row, states, n_states,
+            )  # fmt: skip
+            states[n_states, 0] = rule_labels[rule] if label == -3 else label
+            states[n_states, 2] = NO
+        score += rule_scores[rule]
+        for child in (first, second):
+            if child >= 0:
+                score += item_scores[child, 0]
+                if guess:
+                    estimate += item_scores[child, 1] - item_scores[child, 0]
+        if not guess:
+            scores[n_states] = score
+            candidates[at, 4] = n_states
+            n_states += 1
+        keys[at] = score + estimate
+        _push(heap, n_heap, keys, at)
         n_heap += 1
-        n += 1
     return items, item_scores, n_items, edges, edge_scores, n_edges
 
 
@@ -448,34 +505,175 @@ def _sorted_items(item_scores, first, last):
 
 
 @compiled
-def _view(label_views, first, last, label):
-    """Return the row of a label's view, -1 where the cell has none."""
-    for k in range(first, last):
-        if label_views[k, 0] == label:
-            return np.int64(k)
+def _by_words(ordered, items):
+    """Return items in order of their words, those of as many in the order they had."""
+    words = np.empty(ordered.size, np.int64)
+    for k in range(ordered.size):
+        words[k] = items[ordered[k], 1]
+    return ordered[np.argsort(words, kind="mergesort")]
+
+
+@compiled
+def _add_rows(rows, n_rows, views, n_views, items, ordered, which, by_words):
+    """Append the view of some items of a cell, a row for each number of words that they have.
+
+    which: a label, _EVERY or _PLAIN. rows: int64 of which, words (0 where none are told apart),
+    first and stop in `views`, and the last of its rows, to skip them. Returns (rows, n_rows,
+    n_views).
+    """
+    begin = n_rows
+    for item in ordered:
+        label = items[item, 0]
+        if (which == _PLAIN and label == GLUE_LABEL) or (which >= 0 and label != which):
+            continue
+        words = items[item, 1] if by_words else np.int64(0)
+        if n_rows == begin or rows[n_rows - 1, 1] != words:
+            if n_rows == rows.shape[0]:
+                rows = _doubled(rows)
+            rows[n_rows, 0] = which
+            rows[n_rows, 1] = words
+            rows[n_rows, 2] = n_views
+            n_rows += 1
+        views[n_views] = item
+        n_views += 1
+        rows[n_rows - 1, 3] = n_views
+    for row in range(begin, n_rows):
+        rows[row, 4] = n_rows
+    return rows, n_rows, n_views
+
+
+@compiled
+def _rows_of(rows, first, stop, which):
+    """Return the first and the last of a view's rows among those of a cell; both 0 for none."""
+    row = first
+    while row < stop:
+        if rows[row, 0] == which:
+            return row, rows[row, 4]
+        row = rows[row, 4]
+    return np.int64(0), np.int64(0)
+
+
+@compiled
+def _bundled(bundles, n, rows, one, two, first_rule, last_rule, words):
+    """Append rules with every pair of rows of their two gaps; `words` are their own.
+
+    one, two: the first and the last row of either gap. Returns (bundles, n).
+    """
+    for a in range(one[0], one[1]):
+        for b in range(two[0], two[1]):
+            if n == bundles.shape[0]:
+                bundles = _doubled(bundles)
+            bundles[n, 0] = first_rule
+            bundles[n, 1] = last_rule
+            bundles[n, 2] = rows[a, 2]
+            bundles[n, 3] = rows[a, 3]
+            bundles[n, 4] = rows[b, 2]
+            bundles[n, 5] = rows[b, 3]
+            bundles[n, 6] = words + rows[a, 1] + rows[b, 1]
+            n += 1
+    return bundles, n
+
+
+@compiled
+def _lengths_from(n, longest, cells, rows, jumps):
+    """Return how many words can be said from each token on, bool[n + 1, words]."""
+    most = np.zeros(n + 1, np.int64)
+    can = np.zeros((1, 1), np.bool_)
+    for turn in range(2):
+        if turn == 1:
+            can = np.zeros((n + 1, most.max() + 1), np.bool_)
+            can[n, 0] = True
+        for j in range(n - 1, -1, -1):
+            for size in range(1, min(longest, n - j) + 1):
+                at = cells[j, size]
+                low, high = _rows_of(rows, at[0], at[1], np.int64(_PLAIN))
+                for row in range(low, high):
+                    most[j] = max(most[j], _set_lengths(can, j, j + size, rows[row, 1], most))
+            for k in range(jumps.shape[0]):
+                if jumps[k, 1] == j:
+                    most[j] = max(most[j], _set_lengths(can, j, jumps[k, 0], np.int64(0), most))
+    return can
+
+
+@compiled
+def _set_lengths(can, j, following, words, most):
+    """Tell that so many words may stand before what can follow; return the most of both."""
+    if can.shape[0] > 1:
+        for rest in range(most[following] + 1):
+            if can[following, rest]:
+                can[j, words + rest] = True
+    return words + most[following]
+
+
+@compiled
+def _of_use(bundles, n, can, words, window):
+    """Keep the bundles of beginnings that can end in so many words; return how many they are.
+
+    can: bool, the numbers of words that the rest can have. window: as in `search`.
+    """
+    lowest = np.int64(1 << 40)
+    highest = np.int64(-1)
+    kept = np.int64(0)
+    for b in range(n):
+        rest = words + 1 - bundles[b, 6]  # the mark of the beginning counts as one
+        if 0 <= rest < can.size and can[rest]:
+            lowest = min(lowest, bundles[b, 6])
+            highest = max(highest, bundles[b, 6])
+            if kept < b:
+                _copied(bundles, kept, bundles, b, 7)
+            kept += 1
+    n = kept
+    kept = np.int64(0)
+    middle = (lowest + highest) // 2
+    for b in range(n):
+        if abs(bundles[b, 6] - middle) <= window:
+            if kept < b:
+                _copied(bundles, kept, bundles, b, 7)
+            kept += 1
+    return kept
+
+
+@compiled
+def _nearest(can, wanted):
+    """Return the most words up to `wanted` that can be had, or else the fewest; not 0; -1: none."""
+    for words in range(min(wanted, can.size - 1), 0, -1):
+        if can[words]:
+            return np.int64(words)
+    for words in range(wanted + 1, can.size):
+        if can[words]:
+            return np.int64(words)
     return np.int64(NO)
 
 
 @compiled
 def search(
-    n, longest, matches, gap_labels, groups, group_starts, target_starts, targets, word_ids,
-    rule_scores, rule_labels, licences, any_label, pop_limit, last_limit, model, order, weight, end,
-    jumps,
+    n, longest, matches, gap_labels, groups, group_parts, part_starts, target_starts, targets,
+    word_ids, rule_scores, rule_labels, rule_words, licences, any_label, pop_limit, last_limit,
+    wanted, window, model, order, weight, end, jumps,
 ):  # fmt: skip
     """Return the packed forest of a sentence: items, edges, the best score and the goal's edges.
 
     matches: rows of find_matches. gap_labels: int64[n, 2] labels of the gaps of each, -1 for
-    none. groups: int64, the group of rules of each match. Rule 0 is the glue: it puts two
-    neighbours side by side. licences: bool[n, longest + 1, labels]: whatever stands over such a
-    span has that label too. any_label: the label that all have (X), -1 for none. last_limit:
+    none. groups: int64, the group of rules of each match; group_parts: int64[groups + 1] into
+    part_starts, which begin the rules of each part of a group; they are best first, and where
+    words are wanted all have as many words of their own (rule_words). Rule 0 is the glue: it puts
+    two neighbours side by side. licences: bool[n, longest + 1, labels]: whatever stands over such
+    a span has that label too. any_label: the label that all have (X), -1 for none. last_limit:
     pop_limit where a span is joined to the sentence's beginning. end: the word that ends a
     sentence. jumps: int64[n, 3] of stop, start and rule, by stop: what became of the
-    sentence up to the start, with the rule, is what became of it up to the stop. Returns (items,
-    item_scores, edges, edge_scores, goal): goal float64 rows of a last item and what its end
-    scores.
+    sentence up to the start, with the rule, is what became of it up to the stop.
+
+    wanted: the words of the sentences looked for, -1 for any. Then items differ in their words,
+    every number of them has its share of the combinations, and of beginnings only those are
+    made that can end in so many, or the nearest fewer, or the fewest; of their numbers of words
+    those up to `window` from the middle.
+
+    Returns (items, item_scores, edges, edge_scores, goal, words): goal float64 rows of a last
+    item and what its end scores; words: what all sentences have, -1 where none were wanted.
     """
     reach = order - 1
     width = _STATE + 2 * reach
+    by_words = wanted >= 0
     items = np.empty((4096, width), np.int64)
     item_scores = np.empty((4096, 2), np.float64)
     edges = np.empty((8192, 4), np.int64)
@@ -483,14 +681,17 @@ def search(
     n_items = np.int64(0)  # a literal 0 would be a type, and `fill` compiled for it too
     n_edges = np.int64(0)
     views = np.empty(16384, np.int64)
-    n_views = 0
-    # Of each cell: all items, those that are no glue, and the rows of label_views.
-    cells = np.zeros((n, longest + 1, 6), np.int64)
-    label_views = np.empty((1024, 3), np.int64)
-    n_labels = 0
-    bundles = np.empty((256, 6), np.int64)
+    n_views = np.int64(0)
+    # Of each cell: its rows, which tell where the views of its items begin.
+    cells = np.zeros((n, longest + 1, 2), np.int64)
+    rows = np.full((1024, 5), NO, np.int64)
+    rows[0, 1] = 0  # of a gap that is not there
+    n_rows = np.int64(1)
+    bundles = np.empty((256, 7), np.int64)
     # The sentence from its beginning: prefixes, to each of which a cell is joined.
     prefixes = np.zeros((n + 1, 2), np.int64)
+    can = np.zeros((1, 1), np.bool_)
+    words = np.int64(NO)
     match = 0
     jump = 0
     first_match = 0
@@ -521,142 +722,142 @@ def search(
                 over_itself = matches[m, 3] == i and matches[m, 4] == length
                 if over_itself != (mode == 2):
                     continue
-                if n_bundles == bundles.shape[0]:
-                    bundles = _doubled(bundles)
-                bundles[n_bundles, 0] = group_starts[groups[m]]
-                bundles[n_bundles, 1] = group_starts[groups[m] + 1]
+                one = (np.int64(0), np.int64(1))
+                two = (np.int64(0), np.int64(1))
                 for gap in range(2):
                     begin = matches[m, 3 + 2 * gap]
-                    low = np.int64(NO)
-                    high = np.int64(NO)
-                    if begin >= 0:
-                        size = matches[m, 4 + 2 * gap]
-                        label = gap_labels[m, gap]
-                        low = 0
-                        high = 0
-                        if label == any_label or licences[begin, size, label]:
-                            low, high = cells[begin, size, 0], cells[begin, size, 1]
-                        else:
-                            at = _view(
-                                label_views, cells[begin, size, 4], cells[begin, size, 5], label
-                            )
-                            if at >= 0:
-                                low, high = label_views[at, 1], label_views[at, 2]
-                    bundles[n_bundles, 2 + 2 * gap] = low
-                    bundles[n_bundles, 3 + 2 * gap] = high
-                n_bundles += 1
+                    if begin < 0:
+                        continue
+                    size = matches[m, 4 + 2 * gap]
+                    label = gap_labels[m, gap]
+                    if label == any_label or licences[begin, size, label]:
+                        label = np.int64(_EVERY)
+                    at = cells[begin, size]
+                    if gap == 0:
+                        one = _rows_of(rows, at[0], at[1], label)
+                    else:
+                        two = _rows_of(rows, at[0], at[1], label)
+                for part in range(group_parts[groups[m]], group_parts[groups[m] + 1]):
+                    bundles, n_bundles = _bundled(
+                        bundles, n_bundles, rows, one, two, part_starts[part],
+                        part_starts[part + 1],
+                        rule_words[part_starts[part]] if by_words else np.int64(0),
+                    )  # fmt: skip
             if mode == 2 and n_bundles == 0:
                 continue
+        elif mode == 1:
+            for middle in range(1, length):
+                at = cells[i, middle]
+                one = _rows_of(rows, at[0], at[1], np.int64(_EVERY))
+                at = cells[i + middle, length - middle]
+                two = _rows_of(rows, at[0], at[1], np.int64(_PLAIN))
+                bundles, n_bundles = _bundled(
+                    bundles, n_bundles, rows, one, two, np.int64(GLUE_RULE),
+                    np.int64(GLUE_RULE + 1), np.int64(0),
+                )  # fmt: skip
         else:
-            first = 1 if mode == 1 else max(0, j - longest)
-            stop = length if mode == 1 else j
-            if stop - first >= bundles.shape[0]:
-                bundles = _doubled(bundles)
-            for middle in range(first, stop):
-                bundles[n_bundles, 0] = GLUE_RULE
-                bundles[n_bundles, 1] = GLUE_RULE + 1
-                begin = i + middle if mode == 1 else middle
-                size = length - middle if mode == 1 else j - middle
-                for side in range(2):
-                    if mode == 1:
-                        bundles[n_bundles, 2 + side] = cells[i, middle, side]
-                    else:
-                        bundles[n_bundles, 2 + side] = prefixes[middle, side]
-                    bundles[n_bundles, 4 + side] = cells[begin, size, 2 + side]
-                n_bundles += 1
-            if mode == 3:
-                if j == 1:
-                    if n_items == items.shape[0]:
-                        items = _doubled(items)
-                        item_scores = _doubled(item_scores)
-                    for k in range(width):
-                        items[n_items, k] = -3
-                    items[n_items, 0] = START_LABEL
-                    items[n_items, 1] = 1
-                    items[n_items, 2] = NO
-                    items[n_items, _STATE + reach] = 0
-                    item_scores[n_items, 0] = 0.0
-                    item_scores[n_items, 1] = 0.0
-                    if n_views == views.size:
-                        views = _longer(views)
-                    views[n_views] = n_items
-                    prefixes[0, 0] = n_views
-                    prefixes[0, 1] = n_views + 1
-                    n_views += 1
-                    n_items += 1
-                    bundles[0, 2] = prefixes[0, 0]
-                    bundles[0, 3] = prefixes[0, 1]
-                while jump < jumps.shape[0] and jumps[jump, 0] == j:
-                    if n_bundles == bundles.shape[0]:
-                        bundles = _doubled(bundles)
-                    bundles[n_bundles, 0] = jumps[jump, 2]
-                    bundles[n_bundles, 1] = jumps[jump, 2] + 1
-                    for side in range(2):
-                        bundles[n_bundles, 2 + side] = prefixes[jumps[jump, 1], side]
-                        bundles[n_bundles, 4 + side] = NO
-                    n_bundles += 1
-                    jump += 1
-                first_item = n_items
+            if j == 1:
+                if by_words:
+                    can = _lengths_from(n, longest, cells, rows, jumps)
+                    words = _nearest(can[0], wanted)
+                    if words < 0:
+                        break
+                if n_items == items.shape[0]:
+                    items = _doubled(items)
+                    item_scores = _doubled(item_scores)
+                for k in range(width):
+                    items[n_items, k] = -3
+                items[n_items, 0] = START_LABEL
+                items[n_items, 1] = 1
+                items[n_items, 2] = NO
+                items[n_items, _STATE + reach] = 0
+                item_scores[n_items, 0] = 0.0
+                item_scores[n_items, 1] = 0.0
+                if n_views == views.size:
+                    views = _longer(views)
+                prefixes[0, 0] = n_rows
+                rows, n_rows, n_views = _add_rows(
+                    rows,
+                    n_rows,
+                    views,
+                    n_views,
+                    items,
+                    np.array([n_items]),
+                    np.int64(_EVERY),
+                    by_words,
+                )
+                prefixes[0, 1] = n_rows
+                n_items += 1
+            for middle in range(max(0, j - longest), j):
+                at = cells[middle, j - middle]
+                two = _rows_of(rows, at[0], at[1], np.int64(_PLAIN))
+                bundles, n_bundles = _bundled(
+                    bundles, n_bundles, rows, (prefixes[middle, 0], prefixes[middle, 1]), two,
+                    np.int64(GLUE_RULE), np.int64(GLUE_RULE + 1), np.int64(0),
+                )  # fmt: skip
+            while jump < jumps.shape[0] and jumps[jump, 0] == j:
+                middle = jumps[jump, 1]
+                bundles, n_bundles = _bundled(
+                    bundles, n_bundles, rows, (prefixes[middle, 0], prefixes[middle, 1]),
+                    (np.int64(0), np.int64(1)), jumps[jump, 2], jumps[jump, 2] + 1, np.int64(0),
+                )  # fmt: skip
+                jump += 1
+            if by_words:
+                n_bundles = _of_use(bundles, n_bundles, can[j], words, window)
+            first_item = n_items
         own_label = np.int64(-3)
         if mode == 1:
             own_label = np.int64(GLUE_LABEL)
         elif mode == 3:
             own_label = np.int64(START_LABEL)
         items, item_scores, n_items, edges, edge_scores, n_edges = fill(
-            bundles, n_bundles, mode == 3, own_label, last_limit if mode == 3 else pop_limit,
-            model, order, weight, targets, target_starts, word_ids, rule_scores, rule_labels, views,
-            items, item_scores, n_items, edges, edge_scores, n_edges,
+            bundles, n_bundles, mode == 3, own_label, by_words,
+            last_limit if mode == 3 else pop_limit, model, order, weight, targets, target_starts,
+            word_ids, rule_scores, rule_labels, views, items, item_scores, n_items, edges,
+            edge_scores, n_edges,
         )  # fmt: skip
         if mode == 0:
             continue
         ordered = _sorted_items(item_scores, first_item, n_items)
+        if by_words:
+            ordered = _by_words(ordered, items)
         while n_views + 3 * ordered.size > views.size:
             views = _longer(views)
+        begin = n_rows
+        rows, n_rows, n_views = _add_rows(
+            rows, n_rows, views, n_views, items, ordered, np.int64(_EVERY), by_words
+        )
         if mode == 3:
-            prefixes[j, 0] = n_views
-            for item in ordered:
-                views[n_views] = item
-                n_views += 1
-            prefixes[j, 1] = n_views
+            prefixes[j, 0] = begin
+            prefixes[j, 1] = n_rows
             continue
-        for plain in range(2):
-            cells[i, length, 2 * plain] = n_views
-            for item in ordered:
-                if plain == 0 or items[item, 0] != GLUE_LABEL:
-                    views[n_views] = item
-                    n_views += 1
-            cells[i, length, 2 * plain + 1] = n_views
-        cells[i, length, 4] = n_labels
+        rows, n_rows, n_views = _add_rows(
+            rows, n_rows, views, n_views, items, ordered, np.int64(_PLAIN), by_words
+        )
         for item in ordered:
             label = items[item, 0]
             if label == GLUE_LABEL or label == any_label:
                 continue
-            if _view(label_views, cells[i, length, 4], n_labels, label) >= 0:
-                continue
-            if n_labels == label_views.shape[0]:
-                label_views = _doubled(label_views)
-            label_views[n_labels, 0] = label
-            label_views[n_labels, 1] = n_views
-            for other in ordered:
-                if items[other, 0] == label:
-                    views[n_views] = other
-                    n_views += 1
-            label_views[n_labels, 2] = n_views
-            n_labels += 1
-        cells[i, length, 5] = n_labels
-    last = prefixes[n, 0]
-    stop = prefixes[n, 1]
-    goal = np.empty((stop - last, 2), np.float64)
+            if _rows_of(rows, begin, n_rows, label)[1] == 0:
+                rows, n_rows, n_views = _add_rows(
+                    rows, n_rows, views, n_views, items, ordered, label, by_words
+                )
+        cells[i, length, 0] = begin
+        cells[i, length, 1] = n_rows
+    goal = np.empty((n_items - first_item, 2), np.float64)
     row = np.empty(order, np.int64)
-    for k in range(last, stop):
-        item = views[k]
-        some = min(items[item, 1], reach)
-        for back in range(some):
-            row[back] = items[item, _STATE + reach + back]
-        row[some] = end
-        goal[k - last, 0] = item
-        goal[k - last, 1] = weight * log_probability(model, row, np.int64(0), some + 1)
+    n_goal = 0
+    for at in range(prefixes[n, 0], prefixes[n, 1]):
+        for k in range(rows[at, 2], rows[at, 3]):
+            item = views[k]
+            some = min(items[item, 1], reach)
+            for back in range(some):
+                row[back] = items[item, _STATE + reach + back]
+            row[some] = end
+            goal[n_goal, 0] = item
+            goal[n_goal, 1] = weight * log_probability(model, row, np.int64(0), some + 1)
+            n_goal += 1
     return (
         items[:n_items].copy(), item_scores[:n_items].copy(), edges[:n_edges].copy(),
-        edge_scores[:n_edges].copy(), goal,
+        edge_scores[:n_edges].copy(), goal[:n_goal].copy(), words,
     )  # fmt: skip

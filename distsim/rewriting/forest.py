@@ -17,7 +17,7 @@ class Forest(NamedTuple):
     items: int64 rows whose third number is the first edge. edges: int64[m, 4] of rule, two
     items (-1 for none), the next edge of the same item. edge_scores: float64[m], what an edge
     scores besides its items. goal: float64[k, 2] of a last item and what the sentence's end
-    scores.
+    scores. words: what all its sentences have, where a number of words was wanted; else -1.
     """
 
     items: np.ndarray
@@ -25,6 +25,7 @@ class Forest(NamedTuple):
     edges: np.ndarray
     edge_scores: np.ndarray
     goal: np.ndarray
+    words: int
 
 
 class Derivation(NamedTuple):

@@ -19,16 +19,13 @@ from distsim.rewriting.chunks import Hidden, hidden
 from distsim.rewriting.forest import Derivations, Forest, Node
 from distsim.rewriting.grammar import Grammar
 from distsim.rewriting.language_model import LanguageModel
-from distsim.rewriting.lengths import Curve, Lengths
 from distsim.rewriting.options import MOST_TOKENS, RewriteOptions
 from distsim.rewriting.sentence import DELETED_KINDS, Deletion, Sentence, tokens_of
 from distsim.rewriting.weights import SHORTEN, SIMPLIFY, Weights
 
 _KEPT_LABEL = -4  # of a word that stays: whatever its span may be called
-_LENGTH_TURNS = 8
-_LEAST_MOVE = 1e-3
-_STEP = 2.0  # of a price, times the language model's weight: a word's ln p is some -7
-_MORE_POPS = 10
+_MORE_LAST_POPS = 3  # where all numbers of words share them
+_WINDOW, _ANY = 50, 1 << 40  # numbers of words of a beginning, either side of the middle one
 _AVOIDED = 1000.0
 _ROUNDING = 1e-9
 
@@ -197,46 +194,18 @@ class Rewriter:
         return Rewriting(" ".join(tokens), score, values, steps)
 
     def _of_length(self, problem: "_Problem", length: float, n: int) -> list[Rewriting]:
-        """Return the best of as many words as asked, or of the nearest fewer that can be had.
-
-        A search keeps sentences about as long as its best one, so words are paid for until that is
-        of the length that is asked for, or nearly.
-        """
+        """Return the best of as many words as asked, or of the nearest fewer that can be had."""
         wanted = max(1, math.floor(length * len(problem.sentence) + _ROUNDING))
-        price, low, high = 0.0, -math.inf, math.inf  # of a word; too low, too high
-        step = _STEP * self.weights.get(features.LM)
-        chosen: tuple[tuple[bool, int, float], Lengths, Curve, int] | None = None
-        for _ in range(_LENGTH_TURNS):
-            lengths = problem.lengths(price)
-            curve = lengths.curve()
-            words = curve.nearest(wanted)
-            if words is None:
-                break
-            score = float(curve.scores[words - curve.low]) - price * words
-            worth = words <= wanted, -abs(words - wanted), score
-            if chosen is None or worth > chosen[0]:
-                chosen = worth, lengths, curve, words
-            here = curve.low + int(curve.scores.argmax())
-            move = curve.price(wanted, step)
-            if words == wanted == here or abs(move) < _LEAST_MOVE * step:
-                break
-            low, high = (price, high) if here < wanted else (low, min(high, price))
-            price += move
-            if not low < price < high:  # the searches do not agree: halve
-                price = (low + high) / 2 if low > -math.inf and high < math.inf else price
-            step *= 2
-        if chosen is None:
-            return []
-        _, lengths, curve, words = chosen
         most = max(n, self.options.ranked_again) if self._ranks_again else n
         found: list[Rewriting] = []
-        for size in range(words, curve.low - 1, -1):
-            answers = list(islice(problem.answers(lengths.forest(size, most)), most))
-            some = problem.rewritings(answers)
+        while wanted > 0 and len(found) < n:
+            forest = problem.search(wanted)
+            if forest.words < 0 or (found and forest.words > wanted):
+                break
+            some = problem.rewritings(list(islice(problem.answers(forest), most)))
             some.sort(key=lambda pair: -pair[0].score)
             found += [problem.placed(one, nodes) for one, nodes in some[: n - len(found)]]
-            if len(found) == n:
-                break
+            wanted = min(wanted, forest.words) - 1
         return found
 
 
@@ -267,9 +236,11 @@ class _Problem:
         self._options = options = rewriter.options
         self._weights = rewriter.weights
         self._span = min(options.span, len(sentence))
-        self._longest, self._last_pops = self._span, options.pops
-        if options.length is not None:  # beginnings of many lengths must survive
-            self._longest, self._last_pops = len(sentence), _MORE_POPS * options.pops
+        self._longest = self._span
+        self._last_pops = options.pops
+        if options.length is not None:  # what has any number of words must survive
+            self._longest = len(sentence)
+            self._last_pops = _MORE_LAST_POPS * options.pops
         self._told: dict[int, Step] = {}
         self._shapes: dict[int, tuple[int, tuple[int, ...]]] = {}
         codes = grammar.codes(sentence.tokens)
@@ -288,9 +259,28 @@ class _Problem:
         if options.keep or options.avoid:
             scores = np.where(self._allowed(rules, of_rule), scores, -np.inf)
         places, group_starts = kernel.best_rules(frozen(starts), frozen(scores), options.rules)
+        group_parts, part_starts = np.arange(group_starts.size), group_starts
+        if options.length is not None:
+            places, group_parts, part_starts = self._parted(places, rules, of_rule, group_starts)
         self._rules, self._sources = rules[places], of_rule[places]
         self._number_rules(scores[places])
-        self._place(groups, group_starts)
+        self._place(groups, group_parts, part_starts)
+
+    def _parted(
+        self, places: np.ndarray, rules: np.ndarray, sources: np.ndarray, starts: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Part groups of rules by how many words they say: (places, group_parts, part_starts)."""
+        symbols, begins = self._grammar.targets_of(rules[places], sources[places])
+        owner = np.repeat(np.arange(places.size), np.diff(begins))
+        words = np.bincount(owner[symbols >= 0], minlength=places.size)
+        group = np.repeat(np.arange(starts.size - 1), np.diff(starts))
+        order = np.lexsort((np.arange(places.size), words, group))
+        group, words = group[order], words[order]
+        begins_part = np.ones(places.size, bool)
+        begins_part[1:] = (np.diff(group) != 0) | (np.diff(words) != 0)
+        part_starts = np.append(np.flatnonzero(begins_part), places.size)
+        group_parts = np.searchsorted(group[part_starts[:-1]], np.arange(starts.size))
+        return places[order], group_parts, part_starts
 
     def _edits_of(self, codes: np.ndarray, label_at: int | None) -> list[_Edit]:
         """Return the words that stay, one by one, and what may be deleted."""
@@ -355,19 +345,19 @@ class _Problem:
             [grammar.word_ids, self._rewriter.model.ids(self.sentence.plain)]
         )
 
-    def _place(self, groups: np.ndarray, group_starts: np.ndarray) -> None:
+    def _place(self, groups: np.ndarray, group_parts: np.ndarray, part_starts: np.ndarray) -> None:
         """Put matches and edits, which are groups of one rule each, in the order of the search."""
         edits = self._edits
-        n_groups = group_starts.size - 1
+        n_groups = group_parts.size - 1
+        more = np.arange(1, len(edits) + 1)
+        self._group_parts = np.concatenate([group_parts, group_parts[-1] + more])
+        self._part_starts = np.concatenate([1 + part_starts, 1 + part_starts[-1] + more])
         jumps = [
             (edit.what.stop, edit.what.start, self._first_edit + number)
             for number, edit in enumerate(edits)
             if isinstance(edit.what, Deletion) and self._is_long(edit.what)
         ]
         self._jumps = np.array(sorted(jumps), np.int64).reshape(-1, 3)
-        self._group_starts = np.concatenate(
-            [1 + group_starts, self._first_edit + 1 + np.arange(len(edits))]
-        )
         rows = np.full((len(edits), 7), -1, np.int64)
         for row, edit in zip(rows, edits, strict=True):
             if isinstance(edit.what, int):
@@ -383,20 +373,21 @@ class _Problem:
         self._every, self._every_group = every[order], every_group[order]
         self._gap_labels = gap_labels[order]
 
-    def search(self, price: float = 0.0) -> Forest:
-        """Return the forest of the best rewritings, where each word scores `price` more."""
+    def search(self, words: int = -1) -> Forest:
+        """Return the forest of the best rewritings of so many words, or the nearest; -1: of any."""
         model = self._rewriter.model
-        return Forest(*kernel.search(
-            len(self.sentence), self._span, self._every, self._gap_labels, self._every_group,
-            self._group_starts, self._target_starts, self._targets, self._word_ids,
-            self._rule_scores + price * self._words_of, self._labels, self._licences_of,
-            self._grammar.x, self._options.pops, self._last_pops, model.model, model.order,
-            self._weights.get(features.LM), model.end, self._jumps,
-        ))  # fmt: skip
-
-    def lengths(self, price: float) -> Lengths:
-        """Return what a search finds by words, where each scores `price` more."""
-        return Lengths(self.search(price), self._words_of)
+        for window in (_WINDOW, _ANY):
+            forest = Forest(*kernel.search(
+                len(self.sentence), self._span, self._every, self._gap_labels, self._every_group,
+                self._group_parts, self._part_starts, self._target_starts, self._targets,
+                self._word_ids, self._rule_scores, self._labels, self._words_of,
+                self._licences_of, self._grammar.x, self._options.pops, self._last_pops, words,
+                window, model.model, model.order, self._weights.get(features.LM), model.end,
+                self._jumps,
+            ))  # fmt: skip
+            if len(forest.goal) or forest.words < 0:
+                break
+        return forest
 
     def answers(self, forest: Forest) -> Iterator[Answer]:
         """Yield the rewritings of a forest, the best first, all different."""
