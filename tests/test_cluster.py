@@ -30,8 +30,14 @@ from distsim.cluster.job import Job
 from distsim.cluster.maps import PartMap, ScoreTask
 from distsim.cluster.plan import make_plan, read_plan, write_plan
 from distsim.contexts.weights import SCHEMES
+from distsim.indexes import phrase_walk
+from distsim.kernels.compiled import frozen
+from distsim.kernels.hashing import bucket_starts
+from distsim.kernels.packets import count_phrases, frequent_phrases
 from distsim.signatures.recipe import DEFAULT, PRESETS, SYNTAX
 from tests.conftest import random_sentences, write_lines
+from tests.naive import count_ngrams, hash_text
+from tests.naive_cluster import counted_keys, key_of
 from tests.test_counts import shorten_hashes
 
 SELECTION = Selection(min_count=2, max_length=3)
@@ -210,3 +216,28 @@ def test_a_run_goes_on_where_it_was_killed(tmp_path, corpus):
     run_alone(plan, tmp_path / "many", tmp_path)
     assert same_artifacts(one, tmp_path / "many")
     assert read_plan(job.folder) == plan
+
+
+@pytest.mark.parametrize("chunk_rows", [1 << 20, 40])
+def test_keys_of_phrases_are_those_of_the_definition(tmp_path, chunk_rows):
+    sentences, longest, least = random_sentences(5, 80), 3, 3
+    index = CorpusIndex.build([write_lines(tmp_path / "t.txt", sentences)], tmp_path / "x.index")
+    words = frozen(index.vocabulary.word_hashes())
+    chunks = list(phrase_walk.walk(index.shards, index.n_words, longest, chunk_rows))
+    counted = [count_phrases(frozen(c.rows), frozen(c.common), longest, words) for c in chunks]
+    keys, counts = (np.concatenate(column).tolist() for column in zip(*counted, strict=True))
+    assert dict(zip(keys, counts, strict=True)) == counted_keys(sentences, longest)
+    assert len(keys) == len(set(keys))
+
+    ngrams = {tuple(p): n for p, n in count_ngrams(sentences, longest).items() if n >= least}
+    wanted = np.array(sorted(map(key_of, ngrams)), np.uint64)
+    found = {}
+    for chunk in chunks:
+        hashes, lengths, lows, highs = frequent_phrases(
+            frozen(chunk.rows), chunk.before, frozen(chunk.common), longest, words,
+            index.vocabulary.text, index.vocabulary.offsets, frozen(wanted),
+            frozen(bucket_starts(frozen(wanted), 4)), 4, np.uint64((1 << 64) - 1),
+        )  # fmt: skip
+        runs = zip(lengths.tolist(), (highs - lows).tolist(), strict=True)
+        found |= dict(zip(hashes.tolist(), runs, strict=True))
+    assert found == {hash_text(" ".join(p).encode()): (len(p), n) for p, n in ngrams.items()}

@@ -116,6 +116,13 @@ def test_normalising_a_line_is_normalising_its_tokens(line):
     assert [normaliser.token(token) for token in line.split()] == whole.split()
 
 
+@given(st.lists(st.text(max_size=8)), st.booleans(), st.booleans(), st.booleans())
+def test_many_tokens_are_normalised_as_each(texts, lower, fold_numbers, drop_digits):
+    normaliser = Normaliser(lower, fold_numbers, drop_digits=drop_digits)
+    tokens = [text.encode(errors="replace") for text in texts]
+    assert normaliser.tokens(tokens) == [normaliser.token(t.decode()).encode() for t in tokens]
+
+
 def test_normaliser_options():
     assert Normaliser(lower=False).token("ÀB") == "ÀB"
     assert Normaliser(fold_numbers=True).token("a1٣-29") == "a00-00"

@@ -137,27 +137,28 @@ def count_part(job: Job, part: int, tally: dict[str, Any]) -> Packets:
         slots=neighbour_slots(index, _WIDEST), dropped_lines=counts["dropped_lines"],
     )  # fmt: skip
     vocabulary, longest = index.vocabulary, job.plan.selection.max_length
+    words = vocabulary.word_hashes()
     found = []
     for chunk in phrase_walk.walk(index.shards, index.n_words, longest, _CHUNK_ROWS):
         found.append(
-            count_phrases(
-                frozen(chunk.rows), frozen(chunk.common), longest, vocabulary.text,
-                vocabulary.offsets,
-            )
-        )  # fmt: skip
-    hashes, occurrences = (np.concatenate(column) for column in zip(*found, strict=True))
+            count_phrases(frozen(chunk.rows), frozen(chunk.common), longest, frozen(words))
+        )
+    keys, occurrences = (np.concatenate(column) for column in zip(*found, strict=True))
     yield from _count_packets(
-        job, vocabulary.text, vocabulary.offsets, index.word_counts(), hashes, occurrences
+        job, vocabulary.text, vocabulary.offsets, index.word_counts(), keys, occurrences
     )
 
 
 def _count_packets(
-    job: Job, text: np.ndarray, offsets: np.ndarray, word_counts: np.ndarray, hashes: np.ndarray,
+    job: Job, text: np.ndarray, offsets: np.ndarray, word_counts: np.ndarray, keys: np.ndarray,
     occurrences: np.ndarray,
 ) -> Packets:  # fmt: skip
-    """Yield a packet a range: its words, and the steps from key to key with their counts."""
+    """Yield a packet a range: its words, and the steps from key to key with their counts.
+
+    keys: of the phrases: as count_phrases makes them in text, of count files their texts' hashes.
+    """
     mask = np.uint64((1 << 64) - (1 << (64 - job.plan.key_bits)))
-    keys, occurrences = in_order(hashes & mask, occurrences.astype(np.uint64))
+    keys, occurrences = in_order(keys & mask, occurrences.astype(np.uint64))
     edges = _edges(ranges_of(keys, job.n_ranges), job.n_ranges)
     text, offsets = frozen(text), frozen(offsets.astype(np.int64))
     words = np.arange(1, word_counts.size)
@@ -327,12 +328,13 @@ def contexts(job: Job, part: int, tally: dict[str, Any]) -> Packets:
     if index is None or plan.selection.max_length < shortest:
         return
     longest, vocabulary = plan.selection.max_length, index.vocabulary
+    words = frozen(vocabulary.word_hashes())
     packets = _ContextPackets(job, _global_ids(job, index), index.n_words)
     counter = NgramCounter(index.n_words, plan.model.window, plan.model.sides)
     for chunk in _chunks(job, index, longest):
         hashes, lengths, lows, highs = frequent_phrases(
-            frozen(chunk.rows), chunk.before, frozen(chunk.common), longest, vocabulary.text,
-            vocabulary.offsets, *job.frequent,
+            frozen(chunk.rows), chunk.before, frozen(chunk.common), longest, words,
+            vocabulary.text, vocabulary.offsets, *job.frequent,
         )  # fmt: skip
         for length in range(shortest, longest + 1):
             own = lengths == length

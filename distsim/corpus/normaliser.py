@@ -1,6 +1,7 @@
 """Token -> the form in which it is indexed and asked for."""
 
 import unicodedata
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -41,6 +42,14 @@ class Normaliser:
             if self.drop_digits and has_digit and not has_letter:
                 return ""
         return token
+
+    def tokens(self, tokens: Iterable[bytes]) -> list[bytes]:
+        """Return the normal forms of tokens in UTF-8, as `token` does: many, quickly."""
+        if self.fold_numbers or self.drops:
+            return [self.token(token.decode()).encode() for token in tokens]
+        if not self.lower:
+            return [t if t.isascii() else self.token(t.decode()).encode() for t in tokens]
+        return [t.lower() if t.isascii() else self.token(t.decode()).encode() for t in tokens]
 
     def characters(self, text: str) -> str:
         """Return text with its characters normalised and no token dropped."""

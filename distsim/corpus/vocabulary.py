@@ -225,7 +225,7 @@ class WordNumbering:
         """Return the word id of every token of a cut text, DROPPED where it vanishes; uint32."""
         written, new = self._written.number(tokens.hashes)
         spans = zip(tokens.starts[new].tolist(), tokens.stops[new].tolist(), strict=True)
-        normal = [self._normaliser.token(text[a:b].decode()).encode() for a, b in spans]
+        normal = self._normaliser.tokens([text[a:b] for a, b in spans])
         words = np.full(len(normal), DROPPED, np.uint32)
         stays = [i for i, word in enumerate(normal) if word]
         words[stays] = self._vocabulary.add([normal[i] for i in stays])

@@ -1,4 +1,4 @@
-"""Rows of sorted suffixes -> hashes of all phrases in them; sparse rows put into another order."""
+"""Rows of sorted suffixes -> keys of all phrases in them; sparse rows put into another order."""
 
 import numpy as np
 
@@ -8,16 +8,17 @@ from distsim.kernels.hashing import SPACE, START, extend, finish, first_not_belo
 
 
 @compiled
-def count_phrases(rows, common, longest, text, offsets):
-    """Return (hash uint64, occurrences int64) of every phrase of 1..longest tokens in rows.
+def count_phrases(rows, common, longest, words):
+    """Return (key uint64, occurrences int64) of every phrase of 1..longest tokens in rows.
 
-    rows: uint32, suffixes in order, from column 0 on; common: from common_prefixes. The hash of a
-    phrase goes on from that of the phrase without its last word, so each word is read once.
+    rows: uint32, suffixes in order, from column 0 on; common: from common_prefixes. words: uint64,
+    the hash of each word. The key of a phrase goes on from that of the phrase without its last
+    word, by the hash of that word: it says less than the hash of its text, and is made in one step.
     """
     capacity = 1024
-    hashes = np.empty(capacity, np.uint64)
+    keys = np.empty(capacity, np.uint64)
     counts = np.empty(capacity, np.int64)
-    states = np.empty(longest + 1, np.uint64)
+    states = np.full(longest + 1, START, np.uint64)
     begins = np.zeros(longest, np.int64)
     slots = np.full(longest, -1, np.int64)
     n = 0
@@ -33,22 +34,18 @@ def count_phrases(rows, common, longest, text, offsets):
             break
         if n + longest > capacity:
             capacity *= 2
-            hashes = grown(hashes, n, capacity)
+            keys = grown(keys, n, capacity)
             counts = grown(counts, n, capacity)
         for k in range(shared, longest):
-            word = np.int64(rows[i, k])
+            word = rows[i, k]
             if word == 0:
                 break
-            state = START
-            if k > 0:
-                state = step(states[k], SPACE)
-            state = extend(state, text, np.int64(offsets[word]), np.int64(offsets[word + 1]))
-            states[k + 1] = state
-            hashes[n] = finish(state)
+            states[k + 1] = step(states[k], words[word])
+            keys[n] = finish(states[k + 1])
             begins[k] = i
             slots[k] = n
             n += 1
-    return hashes[:n].copy(), counts[:n].copy()
+    return keys[:n].copy(), counts[:n].copy()
 
 
 @compiled
@@ -62,18 +59,20 @@ def _find_key(keys, starts, bits, key):
 
 
 @compiled
-def frequent_phrases(rows, first, common, longest, text, offsets, keys, starts, bits, mask):
-    """Find the phrases of 1..longest tokens whose masked hash stands among `keys`.
+def frequent_phrases(rows, first, common, longest, words, text, offsets, keys, starts, bits, mask):
+    """Find the phrases of 1..longest tokens whose masked key, as of count_phrases, is in `keys`.
 
-    rows: uint32, the phrases from column `first` on; common: from common_prefixes. keys: uint64,
-    sorted, with bucket_starts by their leading `bits` bits. A phrase is looked for only where the
-    phrase without its last word was found, since that is at least as frequent.
-    Returns (hash uint64, length int64, low int64, high int64): half-open runs of rows.
+    rows: uint32, the phrases from column `first` on; common: from common_prefixes. words: uint64,
+    the hash of each word; text, offsets: of all words. keys: uint64, sorted, with bucket_starts by
+    their leading `bits` bits. A phrase is looked for only where the phrase without its last word
+    was found, since that is at least as frequent.
+    Returns (hash of its text uint64, length int64, low int64, high int64): half-open runs of rows.
     """
     capacity = 1024
     hashes = np.empty(capacity, np.uint64)
     runs = np.empty((3, capacity), np.int64)
-    states = np.empty(longest + 1, np.uint64)
+    states = np.full(longest + 1, START, np.uint64)
+    spelt = np.full(longest + 1, START, np.uint64)
     slots = np.full(longest, -1, np.int64)
     n = 0
     for i in range(rows.shape[0] + 1):
@@ -97,18 +96,16 @@ def frequent_phrases(rows, first, common, longest, text, offsets, keys, starts, 
         for k in range(shared, longest):
             if k > 0 and slots[k - 1] < 0:
                 break
-            word = np.int64(rows[i, first + k])
+            word = rows[i, first + k]
             if word == 0:
                 break
-            state = START
-            if k > 0:
-                state = step(states[k], SPACE)
-            state = extend(state, text, np.int64(offsets[word]), np.int64(offsets[word + 1]))
-            states[k + 1] = state
-            name = finish(state)
-            if _find_key(keys, starts, bits, name & mask) < 0:
+            states[k + 1] = step(states[k], words[word])
+            if _find_key(keys, starts, bits, finish(states[k + 1]) & mask) < 0:
                 break
-            hashes[n] = name
+            state = step(spelt[k], SPACE) if k > 0 else START
+            state = extend(state, text, np.int64(offsets[word]), np.int64(offsets[word + 1]))
+            spelt[k + 1] = state
+            hashes[n] = finish(state)
             runs[0, n] = k + 1
             runs[1, n] = i
             slots[k] = n
