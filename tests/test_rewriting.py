@@ -14,6 +14,7 @@ from distsim.errors import InputError, ParameterError
 from distsim.packs import GrammarIndex, PackOptions, pack_grammar
 from distsim.rewriting import RewriteOptions, Rewriter, Weights, tuning
 from distsim.rewriting import rewriter as rewriter_module
+from distsim.rewriting.chunks import hidden
 from distsim.rewriting.grammar import RuleScores
 from distsim.rewriting.language_model import ArpaModel, IndexModel
 from distsim.rewriting.sentence import Sentence
@@ -518,6 +519,17 @@ def test_phrases_hidden_behind_their_labels_come_back(made, tmp_path, run):
         total = sum(WEIGHTS.get(name, 0.0) * value for name, value in one.features.items())
         assert one.score == pytest.approx(total)
         assert one.features["Words"] == len(one.sentence.split())
+    # a sentence whose words all stay has the same features with a phrase hidden and without
+    bare = WEIGHTS | {"Glue": 2.0, "Unknown": 3.0}
+    strange = "the old king of the zebra city slept"
+    tree = tree.replace("(NN city)", "(NN zebra) (NN city)")
+    own = rewriter_of(made, deletes=False, weights=bare)
+    wanted = next(one for one in own.rewrite(strange, 200, tree=tree) if one.sentence == strange)
+    for copy in hidden(Sentence(strange, tree)):
+        problem = rewriter_module._Problem(own, copy.sentence, copy.place)
+        behind = [own._put_back(one, copy) for one in own._best(problem, 200)]
+        same = next(one for one in behind if one.sentence == strange)
+        assert same.features == pytest.approx(wanted.features)
     (tmp_path / "in").write_text(text + "\n")
     _, told = run(
         "rewrite", made / "pack", tmp_path / "in", "--index", made / "index", "--chunks", status=2

@@ -182,7 +182,9 @@ class Rewriter:
         values = dict(one.features)
         values[features.WORDS] += more
         values[features.KEPT] += more
-        values[features.UNKNOWN] -= 1  # the label itself
+        values[features.GLUE] = values.get(features.GLUE, 0.0) + more
+        unknown = np.count_nonzero(self.grammar.codes(copy.words) < 0)
+        values[features.UNKNOWN] += float(unknown) - 1.0  # the label itself is none
         values[features.LM] = self.model.log_probability([unescape(token) for token in tokens])
         values = {name: value for name, value in values.items() if value}
         steps = tuple(
