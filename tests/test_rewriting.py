@@ -501,6 +501,29 @@ def test_what_is_counted_of_a_rule(made):
     assert steps["old", "elderly"]["SourceChars"] == 3.0
 
 
+@pytest.mark.parametrize("tree", [None, "(S (NP (DT the) (NN king)) (VP (VBD slept)) (. .))"])
+def test_what_is_counted_of_what_is_left_out(made, tree):
+    text = "the king slept ."
+    found = rewriter_of(made, length=0.5).rewrite(text, 40, tree=tree)
+    assert any(one.features.get("Deleted") for one in found)
+    for one in found:
+        dropped = {name: n for name, n in one.features.items() if name.startswith("Dropped(")}
+        assert sum(dropped.values()) == one.features.get("Deleted", 0.0)
+        assert (set(dropped) <= {"Dropped(word)", "Dropped(.)"}) == (tree is None or not dropped)
+        spans = [(step.start, step.stop) for step in one.steps if step.label == "deleted"]
+        at_start = sum(start == 0 for start, _ in spans)
+        at_end = sum(start < 3 <= stop for start, stop in spans)
+        assert one.features.get("AtStart", 0.0) == at_start
+        assert one.features.get("AtEnd", 0.0) == at_end
+        # of its constituents only NP, 0 to 2, can lose one end, S is whole
+        torn = sum(0 < start < 2 < stop for start, stop in spans)
+        assert one.features.get("Torn", 0.0) == (torn if tree else 0.0)
+    # without a length only what there was before is counted
+    plain = rewriter_of(made).rewrite(text, 40, tree=tree)
+    told = {name for one in plain for name in one.features}
+    assert not any(name.startswith("Dropped(") or name == "AtEnd" for name in told)
+
+
 def test_phrases_hidden_behind_their_labels_come_back(made, tmp_path, run):
     text = "the old king of the city slept"
     tree = (

@@ -1,14 +1,14 @@
 """Sentences shortened to the same length, as table 5.1.
 
-`python bench/rewriting/compression.py FOLDER SHARED [STEP...] [--judged 120] [--tune N]`; all steps
+`python bench/rewriting/compression.py FOLDER SHARED [STEP...] [--judged N] [--tune N]`; all steps
 where none is named. FOLDER was made by prepare.py. Of a sentence and its eight rewritings the
 longest is shortened, the shortest is the reference, where it has more than half and at most .8 of
 the words (thesis 4.3). Weights are the packaged ones that shorten, less those of the features that
 a system is to do without; with --tune N each system has its own, tuned from them for PRECIS at .75,
 on rewritings of that length, on the first N pairs of the half to tune on. What is printed is of the
-first pairs of the other half, all systems asked for .75 of the words. Controls: truncation to the
-same length, and as many words deleted at random. What stands in FOLDER/compression is not made
-again.
+other half, or of its first N pairs with --judged N, all systems asked for .75 of the words.
+Controls: truncation to the same length, and as many words deleted at random. What stands in
+FOLDER/compression is not made again.
 """
 
 import argparse
@@ -24,7 +24,6 @@ from distsim.packs import GrammarIndex
 from distsim.rewriting.weights import SHORTEN, Weights
 
 PHI = 0.75
-JUDGED = 120
 LEAST, MOST = 0.5, 0.8
 COLUMNS = ("BLEU", "PRECIS", "chrF", "ratio", "kept")
 STEPS = (
@@ -37,7 +36,7 @@ STEPS = (
 )
 
 
-def pairs(folder: Path, half: str, most: int, shared: Path) -> None:
+def pairs(folder: Path, half: str, most: int | None, shared: Path) -> None:
     """Write the longest and the shortest of each sentence's variants, and the longest's tree."""
     made = folder / "compression"
     if (made / f"{half}.trees").exists():
@@ -52,7 +51,7 @@ def pairs(folder: Path, half: str, most: int, shared: Path) -> None:
         shortest = min(some, key=lambda one: len(one.split()))
         if LEAST < len(shortest.split()) / max(len(longest.split()), 1) <= MOST:
             found.append((longest, shortest))
-    print(f"{half}: {len(found):,} pairs, the first {min(most, len(found))} taken")
+    print(f"{half}: {len(found):,} pairs, {len(found[:most]):,} taken")
     for place, name in enumerate(("long", "short")):
         text = "".join(f"{one[place]}\n" for one in found[:most])
         (made / f"{half}.{name}").write_text(text, encoding="utf-8")
@@ -99,11 +98,11 @@ def shorter(folder: Path, step: Step, tuned: int) -> list[str]:
     return [row[3] for row in rows if not row[0].startswith("#")]
 
 
-def main(folder: Path, shared: Path, names: list[str], judged: int, tuned: int) -> None:
+def main(folder: Path, shared: Path, names: list[str], judged: int | None, tuned: int) -> None:
     made = folder / "compression"
     made.mkdir(exist_ok=True)
     for half, most in (("tune", tuned), ("held", judged)):
-        if most:
+        if most != 0:
             pairs(folder, half, most, shared)
     source = (made / "held.long").read_text(encoding="utf-8").splitlines()
     references = [(made / "held.short").read_text(encoding="utf-8").splitlines()]
@@ -138,6 +137,6 @@ if __name__ == "__main__":
     parser.add_argument("folder", type=Path)
     parser.add_argument("shared", type=Path)
     parser.add_argument("names", nargs="*", metavar="STEP")
-    parser.add_argument("--judged", type=int, default=JUDGED, help="so many pairs")
+    parser.add_argument("--judged", type=int, help="so many pairs; all where not given")
     parser.add_argument("--tune", dest="tuned", type=int, default=0, help="on so many pairs")
     main(**vars(parser.parse_args()))

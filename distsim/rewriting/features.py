@@ -29,6 +29,12 @@ UNCHANGED = "Unchanged"  # the sentence as it was
 TWO_CHANGES, MORE_CHANGES = "TwoChanges", "MoreChanges"  # two places or more changed, three or more
 OF_WHOLE = (UNCHANGED, TWO_CHANGES, MORE_CHANGES)
 
+# Of what is left out where a length is asked for.
+TORN = "Torn"  # constituents that lose one end
+HANGING = "Hanging"  # times that a word that leads on stands before the gap
+AT_START, AT_END = "AtStart", "AtEnd"  # the sentence loses its beginning, its end
+OF_DELETIONS = (TORN, HANGING, AT_START, AT_END)
+
 OF_SENTENCES = (LM, WORDS, GLUE, KEPT, UNKNOWN, DELETED, DELETED_RARITY, DELETIONS)
 OF_RULES = (
     RULES, "SourceWords", "TargetWords", "WordCountDiff", "CharCountDiff", "WordLenDiff",
@@ -44,6 +50,15 @@ def deleted(what: str) -> str:
     'Deleted(PP)'
     """
     return f"Deleted({what})"
+
+
+def dropped(tag: str) -> str:
+    """Return the feature that counts words left out of a kind.
+
+    >>> dropped("RB")
+    'Dropped(RB)'
+    """
+    return f"Dropped({tag})"
 
 
 def missing(name: str) -> str:

@@ -20,7 +20,13 @@ from distsim.rewriting.forest import Derivations, Forest, Node
 from distsim.rewriting.grammar import Grammar
 from distsim.rewriting.language_model import LanguageModel
 from distsim.rewriting.options import MOST_TOKENS, RewriteOptions
-from distsim.rewriting.sentence import DELETED_KINDS, Deletion, Sentence, tokens_of
+from distsim.rewriting.sentence import (
+    DELETED_KINDS,
+    DROPPED_KINDS,
+    Deletion,
+    Sentence,
+    tokens_of,
+)
 from distsim.rewriting.weights import SHORTEN, SIMPLIFY, Weights
 
 _KEPT_LABEL = -4  # of a word that stays: whatever its span may be called
@@ -122,8 +128,10 @@ class Rewriter:
     def feature_names(self) -> list[str]:
         """All features that can have a weight."""
         kinds = map(features.deleted, DELETED_KINDS)
+        dropped = map(features.dropped, DROPPED_KINDS)
         return [
             *self.grammar.feature_names, *features.OF_SENTENCES, *features.OF_WHOLE, *kinds,
+            *features.OF_DELETIONS, *dropped,
         ]  # fmt: skip
 
     def rewrite(
@@ -307,6 +315,8 @@ class _Problem:
                 features.DELETED_RARITY: float(rarity[one.start : one.stop].sum()),
                 features.deleted(one.kind): 1.0,
             }
+            if options.length is not None:
+                counted |= sentence.told_of(one)
             if self._is_long(one):  # else it is put beside its neighbour as all is
                 counted[features.GLUE] = 1.0
             edits.append(_Edit(one, counted, 0.0))

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from itertools import chain
 from typing import NamedTuple
 
@@ -9,12 +10,25 @@ from distsim.corpus.escapes import unescape
 from distsim.corpus.trees import Tree, TreeReader
 from distsim.errors import ParameterError
 from distsim.extraction.labels import written_label
+from distsim.rewriting import features
 
 CONSTITUENTS = ("ADVP", "PP", "SBAR", "PRN")
 TAGS = {"RB": "RB", "RBR": "RB", "RBS": "RB", "DT": "DT", "JJ": "JJ", "JJR": "JJ", "JJS": "JJ"}
 WORD, BRACKETS, COMMAS = "word", "brackets", "commas"
 PHRASE, END = "phrase", "end"
-DELETED_KINDS = (WORD, BRACKETS, COMMAS, "RB", "DT", "JJ", *CONSTITUENTS, PHRASE, END)
+PHRASES = ("NP", "VP", "S", "ADJP")  # those of their own kind where a length is asked for
+DELETED_KINDS = (WORD, BRACKETS, COMMAS, "RB", "DT", "JJ", *CONSTITUENTS, *PHRASES, PHRASE, END)
+PLAIN_WORD, OTHER = "word", "other"
+COMMA, MARK, NUMBER = ",", ".", "CD"
+_TAGS_ALIKE = {
+    "NN": "NN NNS", "NNP": "NNP NNPS", "VB": "VB", "VBD": "VBD", "VBG": "VBG", "VBN": "VBN",
+    "VBZ": "VBZ VBP", "MD": "MD", "JJ": "JJ JJR JJS", "RB": "RB RBR RBS RP", "IN": "IN",
+    "TO": "TO", "DT": "DT PDT", "PRP": "PRP EX", "PRP$": "PRP$", "WDT": "WDT WP WP$ WRB",
+    NUMBER: "CD LS", "CC": "CC", COMMA: ",", MARK: ".",
+}  # fmt: skip
+_KIND_OF_TAG = {tag: kind for kind, tags in _TAGS_ALIKE.items() for tag in tags.split()}
+DROPPED_KINDS = (*_TAGS_ALIKE, PLAIN_WORD, OTHER)
+_LEADS_ON = frozenset(("DT", "IN", "TO", "CC", "PRP$", COMMA))
 
 _OPEN, _CLOSED = "(", ")"
 _PAIRS = ((_OPEN, _CLOSED), ("[", "]"), ("{", "}"))
@@ -100,12 +114,53 @@ class Sentence:
                 seen.add(span)
                 yield one
 
+    def told_of(self, one: Deletion) -> dict[str, float]:
+        """Return what is counted of a deletion where a length is asked for, by feature.
+
+        >>> tree = "(S (NP (DT the) (NN king)) (VP (VBD slept)) (. .))"
+        >>> Sentence("the king slept .", tree).told_of(Deletion(1, 3, "phrase"))
+        {'Dropped(NN)': 1.0, 'Dropped(VBD)': 1.0, 'Torn': 1.0, 'Hanging': 1.0, 'AtEnd': 1.0}
+        """
+        told: dict[str, float] = {}
+        for kind in self._kinds[one.start : one.stop]:
+            name = features.dropped(kind)
+            told[name] = told.get(name, 0.0) + 1.0
+        torn = sum(
+            one.start < start < one.stop < stop or start < one.start < stop < one.stop
+            for start, stop in self._nodes
+        )
+        last = len(self) - (self.plain[-1] in _ENDS)
+        facts = (
+            torn,
+            one.start > 0 and self._kinds[one.start - 1] in _LEADS_ON,
+            one.start == 0,
+            one.start < last <= one.stop,
+        )
+        more = zip(features.OF_DELETIONS, facts, strict=True)
+        return told | {name: float(fact) for name, fact in more if fact}
+
+    @cached_property
+    def _nodes(self) -> list[Span]:
+        nodes = self.tree.nodes if self.tree is not None else []
+        return [(node.start, node.stop) for node in nodes if node.stop - node.start > 1]
+
+    @cached_property
+    def _kinds(self) -> list[str]:
+        """The kind of every token: its tag's, or what its letters tell."""
+        if self.tree is not None:
+            return [_KIND_OF_TAG.get(tag, OTHER) for tag in self.tree.tags]
+        return [
+            COMMA if word == COMMA else MARK if word in _ENDS
+            else NUMBER if any(map(str.isdigit, word)) else PLAIN_WORD
+            for word in self.plain
+        ]  # fmt: skip
+
     def _more_deletions(self) -> Iterator[Deletion]:
         end = len(self) - (len(self) > 1 and self.plain[-1] in _ENDS)
         for i in range(len(self)):
             yield Deletion(i, i + 1, WORD)
-        for start, stop, _ in self.tree.nodes if self.tree is not None else ():
-            yield Deletion(start, stop, PHRASE)
+        for start, stop, label in self.tree.nodes if self.tree is not None else ():
+            yield Deletion(start, stop, label if label in PHRASES else PHRASE)
         for i in range(1, end):
             yield Deletion(i, end, END)
 
