@@ -189,8 +189,7 @@ def one_machine(text: Path, out: Path, preset: str) -> dict:
 
 def sign_command(cluster: Cluster, text: Path, out: Path, preset: str) -> list[str]:
     return [*DISTSIM, "cluster", "sign", str(text), "-o", str(out / "many.table"), "--work",
-            str(out / "work"), "--format", "text", "--preset", preset, "--master", cluster.url,
-            "--part-size", "8M"]  # fmt: skip
+            str(out / "work"), "--format", "text", "--preset", preset, "--master", cluster.url]  # fmt: skip
 
 
 def same(a: Path, b: Path) -> bool:
@@ -244,7 +243,7 @@ def alone(arguments) -> None:
         shutil.rmtree(out / "alone", ignore_errors=True)
         (out / "alone").mkdir()
         plan = make_plan([text], PRESETS.get(arguments.preset), None,
-                         IndexOptions(text_format="text"), part_bytes=8 << 20)  # fmt: skip
+                         IndexOptions(text_format="text"))  # fmt: skip
         run = run_alone(plan, out / "alone" / "table", out / "alone")
         cpu: dict[str, float] = defaultdict(float)
         for report in sorted((run / "done").glob("*.json")):

@@ -33,7 +33,7 @@ from distsim.contexts.weights import SCHEMES
 from distsim.indexes import phrase_walk
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import bucket_starts
-from distsim.kernels.packets import count_phrases, frequent_phrases
+from distsim.kernels.packets import count_phrases, frequent_phrases, mark_keys
 from distsim.signatures.recipe import DEFAULT, PRESETS, SYNTAX
 from tests.conftest import random_sentences, write_lines
 from tests.naive import count_ngrams, hash_text
@@ -236,7 +236,8 @@ def test_keys_of_phrases_are_those_of_the_definition(tmp_path, chunk_rows):
         hashes, lengths, lows, highs = frequent_phrases(
             frozen(chunk.rows), chunk.before, frozen(chunk.common), longest, words,
             index.vocabulary.text, index.vocabulary.offsets, frozen(wanted),
-            frozen(bucket_starts(frozen(wanted), 4)), 4, np.uint64((1 << 64) - 1),
+            frozen(bucket_starts(frozen(wanted), 4)), 4, frozen(mark_keys(frozen(wanted), 9)), 9,
+            np.uint64((1 << 64) - 1),
         )  # fmt: skip
         runs = zip(lengths.tolist(), (highs - lows).tolist(), strict=True)
         found |= dict(zip(hashes.tolist(), runs, strict=True))

@@ -21,6 +21,7 @@ from distsim.indexes.corpus_index import CorpusIndex
 from distsim.indexes.indexed_text import IndexedText
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import bucket_starts
+from distsim.kernels.packets import mark_keys
 from distsim.signatures.composition import PartVectors
 from distsim.signatures.projections.kinds import find_kind
 from distsim.signatures.projections.projection import Projection
@@ -28,14 +29,21 @@ from distsim.signatures.projections.spectral import SpectralProjection
 
 _FEATURES = ("families", "hashes", "marginals", "totals")
 _MORE_FEATURES = ("log_p", "kept")
+_MORE_BITS = 4  # so that fifteen in sixteen of what is not among the keys are told by a bit
 
 
 class FrequentKeys(NamedTuple):
-    """Keys of the phrases that occur often enough: uint64, ascending, with buckets over them."""
+    """Keys of the phrases that occur often enough, as `frequent_phrases` looks for them.
+
+    keys: uint64, ascending; starts: of buckets by the leading `bits` bits; marks: which values the
+    leading `mark_bits` bits have.
+    """
 
     keys: np.ndarray
     starts: np.ndarray
     bits: int
+    marks: np.ndarray
+    mark_bits: int
     mask: np.uint64
 
 
@@ -106,7 +114,9 @@ class Job:
         keys = mapped(self.folder / "words" / "frequent.npy")
         bits = min(24, max(1, int(keys.size).bit_length()))
         mask = np.uint64((1 << 64) - (1 << (64 - self.plan.key_bits)))
-        return FrequentKeys(keys, frozen(bucket_starts(frozen(keys), bits)), bits, mask)
+        mark_bits = bits + _MORE_BITS
+        starts, marks = bucket_starts(frozen(keys), bits), mark_keys(frozen(keys), mark_bits)
+        return FrequentKeys(keys, frozen(starts), bits, frozen(marks), mark_bits, mask)
 
     @cached_property
     def space(self) -> FeatureSpace:

@@ -59,13 +59,26 @@ def _find_key(keys, starts, bits, key):
 
 
 @compiled
-def frequent_phrases(rows, first, common, longest, words, text, offsets, keys, starts, bits, mask):
+def mark_keys(keys, bits):
+    """Return a bit for each value of the leading `bits` bits, uint8[2 ** bits / 8]: some key's."""
+    marks = np.zeros(1 << (bits - 3), np.uint8)
+    for key in keys:
+        at = key >> np.uint64(64 - bits)
+        marks[at >> np.uint64(3)] |= np.uint8(1 << (at & np.uint64(7)))
+    return marks
+
+
+@compiled
+def frequent_phrases(
+    rows, first, common, longest, words, text, offsets, keys, starts, bits, marks, mark_bits, mask
+):
     """Find the phrases of 1..longest tokens whose masked key, as of count_phrases, is in `keys`.
 
     rows: uint32, the phrases from column `first` on; common: from common_prefixes. words: uint64,
     the hash of each word; text, offsets: of all words. keys: uint64, sorted, with bucket_starts by
-    their leading `bits` bits. A phrase is looked for only where the phrase without its last word
-    was found, since that is at least as frequent.
+    their leading `bits` bits and mark_keys by more of them: most of what is not there is not even
+    looked up. A phrase is looked for only where the phrase without its last word was found, since
+    that is at least as frequent.
     Returns (hash of its text uint64, length int64, low int64, high int64): half-open runs of rows.
     """
     capacity = 1024
@@ -100,7 +113,11 @@ def frequent_phrases(rows, first, common, longest, words, text, offsets, keys, s
             if word == 0:
                 break
             states[k + 1] = step(states[k], words[word])
-            if _find_key(keys, starts, bits, finish(states[k + 1]) & mask) < 0:
+            key = finish(states[k + 1]) & mask
+            at = key >> np.uint64(64 - mark_bits)
+            if (marks[at >> np.uint64(3)] >> (at & np.uint64(7))) & np.uint8(1) == 0:
+                break
+            if _find_key(keys, starts, bits, key) < 0:
                 break
             state = step(spelt[k], SPACE) if k > 0 else START
             state = extend(state, text, np.int64(offsets[word]), np.int64(offsets[word + 1]))
