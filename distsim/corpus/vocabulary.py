@@ -8,11 +8,19 @@ from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.tokeniser import Cut
 from distsim.errors import ArtifactError
 from distsim.kernels.compiled import frozen
-from distsim.kernels.hashing import find_ids, hash_pieces, number_hashes
+from distsim.kernels.hashing import (
+    FINISHER,
+    MULTIPLIER,
+    START,
+    find_ids,
+    hash_pieces,
+    number_hashes,
+)
 
 BOUNDARY = 0
 DROPPED = 0xFFFFFFFF  # in place of a word id: the token vanishes
 _EMPTY_SLOT = 0xFFFFFFFF
+_ALL_BITS = (1 << 64) - 1
 _NO_PREFIX = frozen(np.empty(0, np.uint8))
 
 
@@ -21,6 +29,20 @@ def hash_texts(texts: Sequence[bytes], prefix: bytes = b"") -> np.ndarray:
     offsets = np.zeros(len(texts) + 1, np.int64)
     np.cumsum([len(text) for text in texts], out=offsets[1:])
     return hash_blob(np.frombuffer(b"".join(texts), np.uint8), offsets, prefix)
+
+
+def hash_text(text: bytes) -> int:
+    """Return the hash of one short text, as hash_texts, without a kernel that must be loaded.
+
+    >>> hash_text(b"in spite of") == int(hash_texts([b"in spite of"])[0])
+    True
+    """
+    state = int(START)
+    for byte in text:
+        state = (state ^ byte) * int(MULTIPLIER) & _ALL_BITS
+        state ^= state >> 32
+    state = state * int(FINISHER) & _ALL_BITS
+    return state ^ (state >> 32)
 
 
 def hash_blob(text: np.ndarray, offsets: np.ndarray, prefix: bytes = b"") -> np.ndarray:

@@ -63,20 +63,28 @@ class Runs:
             groups.append((first, len(sizes)))
         return groups
 
-    def take(self, first: int, stop: int) -> np.ndarray:
-        """Return the rows of parts first..stop, uint64[n, 5]; parts are taken in order, once."""
-        total = sum(int(counts[first:stop].sum()) for counts in self.counts)
-        rows = np.empty((total, COLUMNS), np.uint64)
-        n = 0
-        for path, counts in zip(self.files, self.counts, strict=True):
-            size = int(counts[first:stop].sum())
+    def take(self, first: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the rows of parts first..stop, uint64[n, 5]; parts are taken in order, once.
+
+        The last part of each run stands first. Beside them int64[runs, parts + 1], where those
+        of each part end, and where those of the last one begin.
+        """
+        sizes = np.array([counts[first:stop] for counts in self.counts], np.int64)
+        of_runs = sizes.sum(axis=1)
+        ends = np.cumsum(of_runs)
+        bounds = np.empty((len(sizes), stop - first + 1), np.int64)
+        bounds[:, 0] = ends
+        np.subtract(ends[:, None], np.cumsum(sizes, axis=1), out=bounds[:, 1:])
+        rows = np.empty((int(ends[-1]), COLUMNS), np.uint64)
+        for path, counts, size, n in zip(
+            self.files, self.counts, of_runs.tolist(), bounds[:, -1].tolist(), strict=True
+        ):
             end = int(counts[first:].sum()) * _ROW_BYTES
             with open(path, "r+b") as file:
                 file.seek(end - size * _ROW_BYTES)
                 file.readinto(rows[n : n + size].reshape(-1).view(np.uint8).data)
                 file.truncate(end - size * _ROW_BYTES)
-            n += size
-        return rows
+        return rows, bounds
 
 
 class _Table:

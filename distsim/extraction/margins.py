@@ -11,13 +11,7 @@ from distsim.extraction.linked_text import LinkedText
 from distsim.extraction.scratch import Column
 from distsim.kernels.compiled import frozen
 from distsim.kernels.extraction import COLUMNS
-from distsim.kernels.rule_counts import (
-    count_rules,
-    foreign_margins,
-    number_keys,
-    sort_rows,
-    sum_by_number,
-)
+from distsim.kernels.rule_counts import count_parts, english_margins, sum_labels
 from distsim.kernels.rule_text import C_E, C_F, C_FE, C_L, C_LE, C_LF, C
 from distsim.parallel import Progress, available_cores, check_interrupted, no_progress, ordered_map
 
@@ -132,29 +126,29 @@ def count_all(
     size = 0
     ahead = 2 * (jobs or available_cores()) + 1
     groups = runs.groups(max(1, memory // ahead // _BYTES_A_ROW))
-    taken = ((first, runs.take(first, stop)) for first, stop in groups)
-    counted = ordered_map(lambda one: _counted(one[1], one[0], text), taken, jobs)
+    taken = (runs.take(first, stop) for first, stop in groups)
+    counted = ordered_map(lambda one: _counted(*one, text), taken, jobs)
     for (_, stop), rules in zip(groups, counted, strict=True):
         check_interrupted()
-        f, e, label, count, place, gaps, by_bitext, c_f, c_lf, c_fe = rules
-        part = (e >> np.uint64(64 - part_bits)) if part_bits else np.zeros(e.size, np.uint64)
-        new = np.ones(f.size, bool)
-        new[1:] = f[1:] != f[:-1]
+        f, e, label, count, place, gaps, by_bitext, margins, codes, sums = rules
+        part = e >> np.uint64(64 - part_bits) if part_bits else np.zeros(e.size, np.uint16)
+        flags = (e & np.uint64(1)).astype(np.uint8) << np.uint8(1)
+        flags[:1] |= 1
+        flags[1:] |= f[1:] != f[:-1]
         for name, values in (
             ("label", label), ("place", place), ("gaps", gaps >> _HALF), ("count", count),
-            ("c_f", c_f), ("c_lf", c_lf), ("c_fe", c_fe), ("by_bitext", by_bitext),
-            ("flags", new + 2 * (e & np.uint64(1)).astype(np.uint8)), ("part", part),
+            ("c_f", margins[:, 0]), ("c_lf", margins[:, 1]), ("c_fe", margins[:, 2]),
+            ("by_bitext", by_bitext), ("flags", flags), ("part", part),
         ):  # fmt: skip
             columns[name].append(values)
-        packed = np.column_stack([e >> np.uint64(1), (label.astype(np.uint64) << _HALF)])
-        packed[:, 1] |= count.astype(np.uint64)
+        packed = np.empty((e.size, 2), np.uint64)
+        np.right_shift(e, np.uint64(1), out=packed[:, 0])
+        np.left_shift(label, _HALF, out=packed[:, 1], dtype=np.uint64)
+        packed[:, 1] |= count.view(np.uint64)
         for number, column in enumerate(keys):
             column.append(packed[part == number] if part_bits else packed)
-        codes, where = np.unique(label, return_inverse=True)
-        for code, total in zip(
-            codes.tolist(), np.bincount(where, count, codes.size).tolist(), strict=True
-        ):
-            totals[code] = totals.get(code, 0) + int(total)
+        for code, total in zip(codes.tolist(), sums.tolist(), strict=True):
+            totals[code] = totals.get(code, 0) + total
         size += f.size
         progress("counting", stop, 1 << PART_BITS)
     for path in runs.files:
@@ -171,37 +165,20 @@ def count_all(
     return CountedRules(size, codes, label_counts, columns, parts, n_english)
 
 
-def _counted(rows: np.ndarray, first_part: int, text: LinkedText) -> tuple[np.ndarray, ...]:
-    """Return the columns of count_rules and foreign_margins of the rows of some parts."""
-    out = np.empty_like(rows)
-    lowest = np.uint64(first_part << (64 - PART_BITS))
-    if len(rows):
-        spread = int(rows[:, 0].max() - lowest)
-        shift = max(0, spread.bit_length() - len(rows).bit_length())
-        sort_rows(rows, lowest, np.uint64(shift), out)
-    f, e, label, count, place, gaps, by_bitext = count_rules(
-        frozen(out), text.bounds, text.links, text.link_starts
+def _counted(rows: np.ndarray, bounds: np.ndarray, text: LinkedText) -> tuple[np.ndarray, ...]:
+    """Return what count_parts does of the rows of some parts, and their labels' counts."""
+    rules: tuple[np.ndarray, ...] = count_parts(
+        frozen(rows), frozen(bounds), PART_BITS, text.bounds, text.links, text.link_starts
     )
-    return f, e, label, count, place, gaps, by_bitext, *foreign_margins(f, e, label, count)
+    _, _, label, count, *_ = rules
+    return *rules, *sum_labels(label, count)
 
 
 def _english_margins(column: Column, has_labels: bool, path: Path) -> tuple[Column, int]:
     """Return (number, c(e), c(label, e) of each rule of a part, English sides in it)."""
     column.rewind()
-    read = column.read(column.size)
-    keys = frozen(read[:, 0])
-    labels = frozen((read[:, 1] >> _HALF).astype(np.uint32))
-    counts = frozen((read[:, 1] & np.uint64(0xFFFFFFFF)).astype(np.int64))
+    out, n_distinct = english_margins(frozen(column.read(column.size)), has_labels)
     column.close()
-    slots = np.zeros(1 << (2 * max(1, keys.size) - 1).bit_length(), np.int64)
-    numbers, n_distinct = number_keys(keys, labels, False, slots)
-    out = np.empty((keys.size, 3), np.uint32)
-    out[:, 0] = numbers
-    out[:, 1] = out[:, 2] = sum_by_number(numbers, n_distinct, counts)
-    if has_labels:
-        slots[:] = 0
-        pairs, n_pairs = number_keys(keys, labels, True, slots)
-        out[:, 2] = sum_by_number(pairs, n_pairs, counts)
     english = Column(path, np.uint32, 3)
     english.append(out)
     return english, n_distinct

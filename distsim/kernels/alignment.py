@@ -11,7 +11,7 @@ numbered target word by target word, so that the counts of a rare word lie side 
 
 import numpy as np
 
-from distsim.kernels.compiled import compiled
+from distsim.kernels.compiled import compiled, uncounted
 from distsim.kernels.prefetch import prefetch
 
 U = np.uint64  # unsigned indices spare a check for negative ones at every read
@@ -92,7 +92,7 @@ def same_words(source, source_starts):
     return ring
 
 
-@compiled
+@uncounted
 def _next_random(x):
     """Return the state that follows x of the generator xorshift64* (Vigna 2016)."""
     x ^= x >> U(12)
@@ -101,7 +101,7 @@ def _next_random(x):
     return x
 
 
-@compiled
+@uncounted
 def _fraction(x):
     """Return what a state of the generator says, in [0, 1): its upper 24 bits, float32."""
     return np.float32((x * U(2685821657736338717)) >> U(40)) * np.float32(2.0**-24)
@@ -158,7 +158,7 @@ def count_links(
             fertility_counts[source[first + i], min(FERTILITIES - 2, fertility[i])] += 1
 
 
-@compiled
+@uncounted
 def _weigh_again(
     stage, step, i, first, source, ring, source_counts, source_prior, fertility, fertility_counts,
     fertility_prior, weight,
@@ -336,7 +336,7 @@ def best_links(source_starts, target_starts, marginals, n_sweeps):
     return links
 
 
-@compiled
+@uncounted
 def _grow(both, either, rows, columns, n, m):
     """Add links of `either` beside links there are, as long as one of its words has none."""
     again = True

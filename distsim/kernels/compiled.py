@@ -19,6 +19,9 @@ _uncached: set[str] = set()
 _compiled: list[str] = []
 _IMPORTED = re.compile(rb"^(?:from|import) ([\w.]+)", re.MULTILINE)
 _DIGEST_BYTES = 8
+_UNCOUNTED: Any = {
+    "nogil": True, "_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True,
+}  # fmt: skip
 
 
 def compiled(function: Callable[..., Any]) -> Any:
@@ -60,6 +63,17 @@ def inlined(function: Callable[..., Any]) -> Any:
     It must not raise: a loop with a way out is not made fast.
     """
     return njit(nogil=True, inline="always")(function)
+
+
+def uncounted(function: Callable[..., Any]) -> Any:
+    """Compile a function that kernels call and that makes no arrays: it counts no references.
+
+    Otherwise every call that numba does not inline adds to and takes from the counts of all
+    arrays that it is handed, each time locking the processor's bus: in a short function that
+    takes longer than the rest. It may call others of its kind alone, and not be called from
+    Python.
+    """
+    return njit(**_UNCOUNTED)(function)
 
 
 def uncached_kernels() -> int:

@@ -7,7 +7,7 @@ and spans; gaps and count. Its text is found again from its place.
 
 import numpy as np
 
-from distsim.kernels.compiled import compiled
+from distsim.kernels.compiled import compiled, uncounted
 from distsim.kernels.hashing import FINISHER, HALF, MULTIPLIER, START
 from distsim.kernels.prefetch import prefetch
 
@@ -31,23 +31,25 @@ _ONE = np.uint64(1)
 _GAP = np.uint64(0xA24BAED4963EE407)
 _HASHED = np.uint64(1 << 31)
 _MOST_EVERY = 4096
+FULL = -1
+_INNER_FULL, _CHOSEN_FULL = -2, -3
 
 
-@compiled
+@uncounted
 def fill_chart(chart, nodes, first, last):
     """Write the label of every node into chart[start, stop]."""
     for k in range(first, last):
         chart[nodes[k, 0], nodes[k, 1]] = nodes[k, 2]
 
 
-@compiled
+@uncounted
 def clear_chart(chart, nodes, first, last):
     """Undo fill_chart."""
     for k in range(first, last):
         chart[nodes[k, 0], nodes[k, 1]] = 0
 
 
-@compiled
+@uncounted
 def _slashed(chart, n, start, stop):
     """Return X/Y, else X\\Y, of the smallest X that the span begins or ends; 0: neither."""
     for end in range(stop + 1, n + 1):
@@ -59,7 +61,7 @@ def _slashed(chart, n, start, stop):
     return np.uint32(0)
 
 
-@compiled
+@uncounted
 def _two(chart, start, stop):
     """Return X+Y, the shortest X first; 0: none."""
     for middle in range(start + 1, stop):
@@ -68,7 +70,7 @@ def _two(chart, start, stop):
     return np.uint32(0)
 
 
-@compiled
+@uncounted
 def _three(chart, start, stop):
     """Return X+Y+Z, the shortest X, then Y, first; 0: none."""
     for one in range(start + 1, stop - 1):
@@ -84,7 +86,7 @@ def _three(chart, start, stop):
     return np.uint32(0)
 
 
-@compiled
+@uncounted
 def span_label(chart, n, start, stop, how):
     """Return the label of a span of a sentence of n tokens, uint32; 0 is X.
 
@@ -109,7 +111,7 @@ def span_label(chart, n, start, stop, how):
     return _three(chart, start, stop)
 
 
-@compiled
+@uncounted
 def _add_label(labels, n, label):
     for k in range(n):
         if labels[k] == label:
@@ -120,7 +122,7 @@ def _add_label(labels, n, label):
     return n
 
 
-@compiled
+@uncounted
 def every_label(nodes, first, last, start, stop, labels):
     """Write all labels of a span into `labels`, distinct; return their number, 1 (X) at least."""
     n = 0
@@ -162,14 +164,14 @@ def every_label(nodes, first, last, start, stop, labels):
     return n
 
 
-@compiled
+@uncounted
 def _symbol(state, value):
     """Return the hash state of a side after one more symbol."""
     state = (state ^ value) * MULTIPLIER
     return state ^ (state >> HALF)
 
 
-@compiled
+@uncounted
 def _closed(state):
     state = state * FINISHER
     state ^= state >> HALF
@@ -177,81 +179,76 @@ def _closed(state):
     return state ^ (state >> HALF)
 
 
-@compiled
+@uncounted
 def _gap_symbol(label, index):
     """Return what stands for a gap in the hash of a side."""
     value = (np.uint64(label) + _ONE) * FINISHER + np.uint64(index) * _GAP
     return (value ^ (value >> HALF)) * _GAP
 
 
-@compiled
-def _side_key(words, hashes, begin, spans, side, first, second, labels):
-    """Return the hash of a side, its gaps numbered in their order on it.
+@uncounted
+def _side_key(state, hashes, start, stop, first, size, symbol, second, size_2, symbol_2):
+    """Return the hash of a side: state is that of its words before `start`.
 
-    spans: the pair and its gaps; side: 0 the foreign one, 2 the English one; first, second:
-    which gap comes first on this side; labels: of gap 1 and gap 2.
+    first, size, symbol: where the first gap on this side begins, its words, what stands for it;
+    second ...: of the other one. A gap that is not there begins at `stop`.
     """
-    state = START
-    place = begin + spans[0, side]
-    stop = place + spans[0, side + 1]
-    index = 1
-    for gap in (first, second):
-        if spans[gap, 1] == 0:
-            continue
-        gap_start = begin + spans[gap, side]
-        for k in range(place, gap_start):
-            state = _symbol(state, hashes[words[k]])
-        state = _symbol(state, _gap_symbol(labels[gap - 1], index))
-        place = gap_start + spans[gap, side + 1]
-        index += 1
-    for k in range(place, stop):
-        state = _symbol(state, hashes[words[k]])
+    k = start
+    while k < stop:
+        value = hashes[k]
+        size_k = np.int64(1)
+        if k == first:
+            value = symbol
+            size_k = size
+        elif k == second:
+            value = symbol_2
+            size_k = size_2
+        state = _symbol(state, value)
+        k += size_k
     return _closed(state)
 
 
-@compiled
-def links_key(links, f_link, spans):
+@uncounted
+def _links_key(
+    links, f_link, start, stop, e_start, is_drawn, first, f_1, e_1, e_size_1, second, f_2, e_2,
+    e_size_2,
+):  # fmt: skip
     """Return the alignment of a rule in 32 bits: links between words, counted by symbols.
 
-    A bitmap where both sides have at most five symbols, a hash with the highest bit set
-    otherwise. f_link: first link of each foreign word.
+    A bitmap where is_drawn (both sides have at most five symbols), a hash with the highest bit
+    set otherwise. f_link: first link of each foreign word. first, f_1, e_1, e_size_1: the gap
+    that is first on the foreign side, its place and size on either; second ...: the other one. A
+    gap that is not there begins at the sides' ends and has one word.
     """
-    f_symbols = spans[0, 1]
-    e_symbols = spans[0, 3]
-    for gap in range(1, 3):
-        if spans[gap, 1] > 0:
-            f_symbols += 1 - spans[gap, 1]
-            e_symbols += 1 - spans[gap, 3]
-    drawn = f_symbols <= 5 and e_symbols <= 5
     bits = np.uint64(0)
     state = START
-    i = spans[0, 0]
-    stop = i + spans[0, 1]
-    symbol = 0
+    symbol = np.int64(0)
+    i = start
     while i < stop:
-        gap = 0
-        if spans[1, 1] > 0 and i == spans[1, 0]:
-            gap = 1
-        elif spans[2, 1] > 0 and i == spans[2, 0]:
-            gap = 2
-        if gap > 0:
-            i += spans[gap, 1]
-            symbol += 1
-            continue
-        for k in range(f_link[i], f_link[i + 1]):
-            other = e_symbol(np.int64(links[k, 1]), spans)
-            if drawn:
-                bits |= _ONE << np.uint64(symbol * 5 + other)
-            else:
-                state = _symbol(state, np.uint64(symbol * CHART + other + 1))
-        i += 1
+        if i == first:
+            i += f_1
+        elif i == second:
+            i += f_2
+        else:
+            for k in range(f_link[i], f_link[i + 1]):
+                word = np.int64(links[k, 1])
+                other = word - e_start
+                if word > e_1:
+                    other -= e_size_1 - 1
+                if word > e_2:
+                    other -= e_size_2 - 1
+                if is_drawn:
+                    bits |= _ONE << np.uint64(symbol * 5 + other)
+                else:
+                    state = _symbol(state, np.uint64(symbol * CHART + other + 1))
+            i += 1
         symbol += 1
-    if drawn:
+    if is_drawn:
         return bits
     return (_closed(state) & _LOW) | _HASHED
 
 
-@compiled
+@uncounted
 def e_symbol(word, spans):
     """Return which symbol of a rule's English side a word of it (by its sentence) is."""
     symbol = word - spans[0, 2]
@@ -261,7 +258,7 @@ def e_symbol(word, spans):
     return symbol
 
 
-@compiled
+@uncounted
 def _index_links(links, first, last, n_foreign, f_link):
     """Write where the links of each foreign word begin; links are sorted."""
     k = first
@@ -271,23 +268,16 @@ def _index_links(links, first, last, n_foreign, f_link):
         f_link[i] = k
 
 
-@compiled
-def _grown(pairs):
-    larger = np.empty((2 * pairs.shape[0], pairs.shape[1]), np.int64)
-    for row in range(pairs.shape[0]):
-        for column in range(pairs.shape[1]):
-            larger[row, column] = pairs[row, column]
-    return larger
+@uncounted
+def initial_pairs(
+    links, first, last, n_foreign, n_english, longest, is_loose, reach, pairs, starts
+):
+    """Find the initial pairs of a sentence; return their number, FULL if too many.
 
-
-@compiled
-def initial_pairs(links, first, last, n_foreign, n_english, longest, is_loose, pairs, starts):
-    """Find the initial pairs of a sentence; return (their number, pairs, grown where needed).
-
-    pairs: int64[m, 6] of (f start, f length, e start, e length, linked f words inside, 0),
-    ordered; starts: int64[n_foreign + 1], the first pair of each f start.
+    reach: int64[4, CHART], room. pairs: int64[m, 6] of (f start, f length, e start, e length,
+    linked f words inside, 0), ordered, one row left free; starts: int64[n_foreign + 1], the
+    first pair of each f start.
     """
-    reach = np.empty((4, CHART), np.int64)  # f low, f high, e low, e high
     for i in range(n_foreign):
         reach[0, i] = CHART
         reach[1, i] = -1
@@ -348,8 +338,8 @@ def initial_pairs(links, first, last, n_foreign, n_english, longest, is_loose, p
                     highest += 1
             for e_start in range(lowest, low + 1):
                 for e_last in range(high, min(highest, e_start + longest - 1) + 1):
-                    if n == pairs.shape[0]:
-                        pairs = _grown(pairs)
+                    if n + 1 >= pairs.shape[0]:
+                        return FULL
                     pairs[n, 0] = i
                     pairs[n, 1] = j + 1 - i
                     pairs[n, 2] = e_start
@@ -358,7 +348,7 @@ def initial_pairs(links, first, last, n_foreign, n_english, longest, is_loose, p
                     pairs[n, 5] = 0
                     n += 1
     starts[n_foreign] = n
-    return n, pairs
+    return n
 
 
 @compiled
@@ -382,8 +372,8 @@ def extract_rows(
     Returns the number of rows; -1 if not even one initial pair fitted.
     """
     how = settings[LABELS]
-    needs_label = settings[NEEDS_LABEL]
     chart = np.zeros((CHART, CHART), np.uint16)
+    reach = np.empty((4, CHART), np.int64)
     pairs = np.zeros((1024, 6), np.int64)
     starts = np.empty(CHART + 1, np.int64)
     f_link = np.empty(CHART + 1, np.int64)
@@ -391,8 +381,10 @@ def extract_rows(
     inner_starts = np.empty(CHART + 1, np.int64)
     chosen = np.empty((1024, 2), np.int64)
     labels = np.zeros(_MOST_EVERY, np.uint32)
-    gap_labels = np.zeros(2, np.uint32)
-    spans = np.zeros((3, 4), np.int64)
+    hashes = np.empty((2, CHART), np.uint64)
+    f_states = np.empty(CHART + 1, np.uint64)
+    e_states = np.empty((CHART, settings[LONGEST] + 1), np.uint64)
+    n_e_states = np.empty(CHART, np.int64)
     n = 0
     while cursor[0] < last_sentence:
         sentence = cursor[0]
@@ -402,102 +394,199 @@ def extract_rows(
         n_english = e_offsets[sentence + 1] - e_begin
         first_node = node_offsets[sentence]
         last_node = node_offsets[sentence + 1]
-        _index_links(links, link_offsets[sentence], link_offsets[sentence + 1], n_foreign, f_link)
-        n_pairs, pairs = initial_pairs(
-            links, link_offsets[sentence], link_offsets[sentence + 1], n_foreign, n_english,
-            settings[LONGEST], settings[IS_LOOSE] != 0, pairs, starts,
-        )  # fmt: skip
-        n_inside = n_pairs
+        n_inside = FULL
+        while n_inside == FULL:
+            n_inside = initial_pairs(
+                links, link_offsets[sentence], link_offsets[sentence + 1], n_foreign, n_english,
+                settings[LONGEST], settings[IS_LOOSE] != 0, reach, pairs, starts,
+            )  # fmt: skip
+            if n_inside == FULL:
+                pairs = np.zeros((2 * pairs.shape[0], 6), np.int64)
+        n_pairs = n_inside
         if settings[WHOLE]:
-            n_pairs, pairs = _with_whole(pairs, n_pairs, starts, n_foreign, n_english)
+            n_pairs = _with_whole(pairs, n_pairs, starts, n_foreign, n_english)
         if how != X_ONLY and how != EVERY:
-            fill_chart(chart, nodes, first_node, last_node)
-            for p in range(n_pairs):
-                pairs[p, 5] = np.int64(
-                    span_label(chart, n_english, pairs[p, 2], pairs[p, 2] + pairs[p, 3], how)
-                )
-            clear_chart(chart, nodes, first_node, last_node)
-        for p in range(cursor[1], n_pairs):
-            n_labels = 1
-            labels[0] = np.uint32(pairs[p, 5])
-            if how == EVERY:
-                n_labels = every_label(
-                    nodes, first_node, last_node, pairs[p, 2], pairs[p, 2] + pairs[p, 3], labels
-                )
-            if needs_label == IN_ALL and labels[0] == 0:
-                continue
-            n_inner = 0
-            n_chosen = 1
-            chosen[0, 0] = -1
-            chosen[0, 1] = -1
-            if (
-                p < n_inside and settings[MOST_GAPS] > 0
-                and not (needs_label != NONE_NEEDED and labels[0] == 0)
-            ):  # fmt: skip
-                n_inner, inner = _pairs_inside(
-                    pairs, p, starts, needs_label != NONE_NEEDED, inner, inner_starts
-                )
-                n_chosen, chosen = _choose_gaps(
-                    pairs, p, inner, n_inner, inner_starts, settings, chosen
-                )
-            if n + n_chosen * n_labels > rows.shape[0]:
-                cursor[1] = p
+            _label_pairs(chart, nodes, first_node, last_node, n_english, how, pairs, n_pairs)
+        _index_links(links, link_offsets[sentence], link_offsets[sentence + 1], n_foreign, f_link)
+        _hash_words(f_words, f_begin, n_foreign, f_hashes, hashes[0])
+        _hash_words(e_words, e_begin, n_english, e_hashes, hashes[1])
+        e_states[:n_english, 0] = START
+        n_e_states[:n_english] = 0
+        while cursor[1] < n_pairs:
+            status, n = _write_rules(
+                pairs, n_inside, n_pairs, starts, links, f_link, nodes, first_node, last_node,
+                settings, n_english, hashes, f_states, e_states, n_e_states, inner, inner_starts,
+                chosen, labels, cursor, rows, n,
+            )  # fmt: skip
+            if status == FULL:
                 return n if n > 0 else -1
-            for column in range(4):
-                spans[0, column] = pairs[p, column]
-            place = np.uint64(sentence)
-            for column in range(4):
-                place = (place << np.uint64(8)) | np.uint64(spans[0, column])
-            for choice in range(n_chosen):
-                gaps = _ONE
-                for gap in range(2):
-                    which = chosen[choice, gap]
-                    if which < 0:
-                        spans[1 + gap, 1] = 0
-                        continue
-                    for column in range(4):
-                        spans[1 + gap, column] = inner[which, column]
-                    gap_labels[gap] = np.uint32(inner[which, 5])
-                    gaps |= _packed_gap(spans, 1 + gap) << np.uint64(48 - 16 * gap)
-                f_key = _side_key(f_words, f_hashes, f_begin, spans, 0, 1, 2, gap_labels)
-                swaps = spans[2, 1] > 0 and spans[2, 2] < spans[1, 2]
-                first_gap = 2 if swaps else 1
-                e_key = _side_key(
-                    e_words, e_hashes, e_begin, spans, 2, first_gap, 3 - first_gap, gap_labels
-                )
-                key = links_key(links, f_link, spans)
-                for k in range(n_labels):
-                    rows[n, F_KEY] = f_key
-                    rows[n, E_KEY] = (e_key & ~_ONE) | (_ONE if swaps else np.uint64(0))
-                    rows[n, LABEL_LINKS] = (np.uint64(labels[k]) << HALF) | key
-                    rows[n, PLACE] = place
-                    rows[n, GAPS_COUNT] = gaps
-                    n += 1
+            if status == _INNER_FULL:
+                inner = np.empty((2 * inner.shape[0], 6), np.int64)
+            elif status == _CHOSEN_FULL:
+                chosen = np.empty((2 * chosen.shape[0], 2), np.int64)
         cursor[0] = sentence + 1
         cursor[1] = 0
     return n
 
 
-@compiled
+@uncounted
+def _label_pairs(chart, nodes, first, last, n_english, how, pairs, n_pairs):
+    """Write the label of each initial pair into pairs[:, 5]."""
+    fill_chart(chart, nodes, first, last)
+    for p in range(n_pairs):
+        start = pairs[p, 2]
+        pairs[p, 5] = np.int64(span_label(chart, n_english, start, start + pairs[p, 3], how))
+    clear_chart(chart, nodes, first, last)
+
+
+@uncounted
+def _hash_words(words, begin, n, hashes, out):
+    """Write the hashes of the n words of a sentence."""
+    for k in range(n):
+        out[k] = hashes[words[begin + k]]
+
+
+@uncounted
+def _write_rules(
+    pairs, n_inside, n_pairs, starts, links, f_link, nodes, first_node, last_node, settings,
+    n_english, hashes, f_states, e_states, n_e_states, inner, inner_starts, chosen, labels, cursor,
+    rows, n,
+):  # fmt: skip
+    """Write the rules of initial pairs from cursor[1] on into rows; see extract_rows.
+
+    n_inside: of the n_pairs those that are initial, the other one is the whole sentence.
+    hashes: uint64[2, CHART], of the words of either side. f_states: hash states after so many
+    words from a pair's first on; e_states[k]: of so many words from each on, of which
+    n_e_states[k] are known. Returns (0, FULL, _INNER_FULL or _CHOSEN_FULL, how many rows there
+    are); cursor[1] is then the pair to go on with.
+    """
+    f_hash = hashes[0]
+    e_hash = hashes[1]
+    how = settings[LABELS]
+    needs_label = settings[NEEDS_LABEL]
+    f_states[0] = START
+    f_start = np.int64(-1)
+    n_f_states = 0
+    labels[0] = 0
+    for p in range(cursor[1], n_pairs):
+        cursor[1] = p
+        n_labels = 1
+        labels[0] = np.uint32(pairs[p, 5])
+        if how == EVERY:
+            n_labels = every_label(
+                nodes, first_node, last_node, pairs[p, 2], pairs[p, 2] + pairs[p, 3], labels
+            )
+        if needs_label == IN_ALL and labels[0] == 0:
+            continue
+        n_chosen = 1
+        chosen[0, 0] = -1
+        chosen[0, 1] = -1
+        if (
+            p < n_inside and settings[MOST_GAPS] > 0
+            and not (needs_label != NONE_NEEDED and labels[0] == 0)
+        ):  # fmt: skip
+            n_inner = _pairs_inside(
+                pairs, p, starts, needs_label != NONE_NEEDED, inner, inner_starts
+            )
+            if n_inner == FULL:
+                return _INNER_FULL, n
+            n_chosen = _choose_gaps(pairs, p, inner, n_inner, inner_starts, settings, chosen)
+            if n_chosen == FULL:
+                return _CHOSEN_FULL, n
+        if n + n_chosen * n_labels > rows.shape[0]:
+            return FULL, n
+        start = pairs[p, 0]
+        length = pairs[p, 1]
+        e_start = pairs[p, 2]
+        e_length = pairs[p, 3]
+        stop = start + length
+        e_stop = e_start + e_length
+        if start != f_start:
+            f_start = start
+            n_f_states = 0
+        while n_f_states < length:
+            f_states[n_f_states + 1] = _symbol(f_states[n_f_states], f_hash[start + n_f_states])
+            n_f_states += 1
+        n_known = min(e_length, settings[LONGEST])
+        while n_e_states[e_start] < n_known:
+            at = n_e_states[e_start]
+            e_states[e_start, at + 1] = _symbol(e_states[e_start, at], e_hash[e_start + at])
+            n_e_states[e_start] = at + 1
+        place = np.uint64(cursor[0])
+        for column in range(4):
+            place = (place << np.uint64(8)) | np.uint64(pairs[p, column])
+        for choice in range(n_chosen):
+            one = chosen[choice, 0]
+            two = chosen[choice, 1]
+            first, f_1, e_1, e_size_1, gap_1 = stop, np.int64(1), e_stop, np.int64(1), np.uint64(0)
+            second, f_2, e_2, e_size_2, gap_2 = first, f_1, e_1, e_size_1, gap_1
+            gaps = _ONE
+            if one >= 0:
+                first, f_1, e_1, e_size_1 = (
+                    inner[one, 0],
+                    inner[one, 1],
+                    inner[one, 2],
+                    inner[one, 3],
+                )
+                gap_1 = _gap_symbol(inner[one, 5], 1)
+                gaps |= _packed_gap(first - start, f_1, e_1 - e_start, e_size_1) << np.uint64(48)
+            if two >= 0:
+                second, f_2, e_2, e_size_2 = (
+                    inner[two, 0],
+                    inner[two, 1],
+                    inner[two, 2],
+                    inner[two, 3],
+                )
+                gap_2 = _gap_symbol(inner[two, 5], 2)
+                gaps |= _packed_gap(second - start, f_2, e_2 - e_start, e_size_2) << np.uint64(32)
+            f_key = _side_key(
+                f_states[first - start], f_hash, first, stop, first, f_1, gap_1, second, f_2, gap_2
+            )
+            swaps = e_2 < e_1
+            if swaps:
+                gap_1 = _gap_symbol(inner[one, 5], 2)
+                gap_2 = _gap_symbol(inner[two, 5], 1)
+            known = min(min(e_1, e_2) - e_start, n_known)
+            e_key = _side_key(
+                e_states[e_start, known], e_hash, e_start + known, e_stop, e_1, e_size_1, gap_1,
+                e_2, e_size_2, gap_2,
+            )  # fmt: skip
+            f_symbols = length + 2 - f_1 - f_2
+            e_symbols = e_length + 2 - e_size_1 - e_size_2
+            key = _links_key(
+                links, f_link, start, stop, e_start, f_symbols <= 5 and e_symbols <= 5, first, f_1,
+                e_1, e_size_1, second, f_2, e_2, e_size_2,
+            )  # fmt: skip
+            e_key = (e_key & ~_ONE) | np.uint64(swaps)
+            for k in range(n_labels):
+                rows[n, F_KEY] = f_key
+                rows[n, E_KEY] = e_key
+                rows[n, LABEL_LINKS] = (np.uint64(labels[k]) << HALF) | key
+                rows[n, PLACE] = place
+                rows[n, GAPS_COUNT] = gaps
+                n += 1
+    cursor[1] = n_pairs
+    return 0, n
+
+
+@uncounted
 def _with_whole(pairs, n_pairs, starts, n_foreign, n_english):
-    """Add the pair of the two whole sides, if it is not there; return (number, pairs)."""
+    """Add the pair of the two whole sides, if it is not there; return how many there are."""
     if n_foreign == 0 or n_english == 0:
-        return n_pairs, pairs
+        return n_pairs
     for p in range(starts[0], starts[1]):
         if pairs[p, 1] == n_foreign and pairs[p, 3] == n_english:
-            return n_pairs, pairs
-    if n_pairs == pairs.shape[0]:
-        pairs = _grown(pairs)
+            return n_pairs
     for column in range(6):
         pairs[n_pairs, column] = 0
     pairs[n_pairs, 1] = n_foreign
     pairs[n_pairs, 3] = n_english
-    return n_pairs + 1, pairs
+    return n_pairs + 1
 
 
-@compiled
+@uncounted
 def _pairs_inside(pairs, p, starts, labelled, inner, inner_starts):
-    """Gather the initial pairs inside pair p, in order; return (their number, them).
+    """Gather the initial pairs inside pair p, in order; return their number, FULL if too many.
 
     inner_starts: where those begin that start at or after each foreign word of the pair.
     """
@@ -517,17 +606,17 @@ def _pairs_inside(pairs, p, starts, labelled, inner, inner_starts):
             ):  # fmt: skip
                 continue
             if n == inner.shape[0]:
-                inner = _grown(inner)
+                return FULL
             for column in range(6):
                 inner[n, column] = pairs[q, column]
             n += 1
     inner_starts[stop - begin] = n
-    return n, inner
+    return n
 
 
-@compiled
+@uncounted
 def _choose_gaps(pairs, p, inner, n_inner, inner_starts, settings, chosen):
-    """Gather which inner pairs may be gaps of pair p together; return (their number, them).
+    """Gather which inner pairs may be gaps of pair p together; return their number or FULL.
 
     chosen: int64[m, 2] of rows of inner, -1 where there is no gap; the first has none.
     """
@@ -546,7 +635,7 @@ def _choose_gaps(pairs, p, inner, n_inner, inner_starts, settings, chosen):
             continue
         if f_length > f_spare and e_length > e_spare:
             if n == chosen.shape[0]:
-                chosen = _grown(chosen)
+                return FULL
             chosen[n, 0] = x
             chosen[n, 1] = -1
             n += 1
@@ -567,23 +656,20 @@ def _choose_gaps(pairs, p, inner, n_inner, inner_starts, settings, chosen):
             if f_length + inner[y, 1] == stop - begin and e_length + inner[y, 3] == pairs[p, 3]:
                 continue  # no words
             if n == chosen.shape[0]:
-                chosen = _grown(chosen)
+                return FULL
             chosen[n, 0] = x
             chosen[n, 1] = y
             n += 1
-    return n, chosen
+    return n
 
 
-@compiled
-def _packed_gap(spans, gap):
+@uncounted
+def _packed_gap(f_start, f_length, e_start, e_length):
     """Return a gap in 16 bits: starts relative to the pair's, and lengths, four bits each."""
-    return np.uint64(
-        ((spans[gap, 0] - spans[0, 0]) << 12) | (spans[gap, 1] << 8)
-        | ((spans[gap, 2] - spans[0, 2]) << 4) | spans[gap, 3]
-    )  # fmt: skip
+    return np.uint64((f_start << 12) | (f_length << 8) | (e_start << 4) | e_length)
 
 
-@compiled
+@uncounted
 def unpack_place(place, gaps, spans):
     """Write the spans of a rule: spans[0] the pair, [1] and [2] its gaps; return the sentence."""
     spans[0, 0] = np.int64((place >> np.uint64(24)) & np.uint64(255))
@@ -599,7 +685,7 @@ def unpack_place(place, gaps, spans):
     return np.int64(place >> HALF)
 
 
-@compiled
+@uncounted
 def _slot_of(rows, i, mask):
     key = rows[i, F_KEY] ^ (rows[i, E_KEY] * MULTIPLIER) ^ (rows[i, LABEL_LINKS] * FINISHER)
     key = key * MULTIPLIER
@@ -617,6 +703,7 @@ def add_rows(rows, first, last, kept, n_kept, slots):
     """
     mask = np.uint64(slots.size - 1)
     capacity = kept.shape[0]
+    flat = kept.reshape(-1)
     ahead = np.zeros(16, np.uint64)
     for i in range(first, min(first + 16, last)):
         ahead[i & 15] = _slot_of(rows, i, mask)
@@ -630,7 +717,7 @@ def add_rows(rows, first, last, kept, n_kept, slots):
         if i + 8 < last:
             near = np.int64(slots[ahead[(i + 8) & 15]])
             if near > 0:
-                prefetch(kept.reshape(-1), (near - 1) * COLUMNS)
+                prefetch(flat, (near - 1) * COLUMNS)
         while True:
             found = np.int64(slots[slot])
             if found == 0:

@@ -6,7 +6,7 @@ text can be continued by the text that follows; `finish` mixes the last state on
 
 import numpy as np
 
-from distsim.kernels.compiled import compiled
+from distsim.kernels.compiled import compiled, uncounted
 
 START = np.uint64(0x6C62272E07BB0142)
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
@@ -15,21 +15,21 @@ HALF = np.uint64(32)
 SPACE = np.uint64(32)
 
 
-@compiled
+@uncounted
 def step(state, byte):
     """Return the hash state after one more byte (uint64)."""
     state = (state ^ byte) * MULTIPLIER
     return state ^ (state >> HALF)
 
 
-@compiled
+@uncounted
 def finish(state):
     """Return the hash for a state."""
     state = state * FINISHER
     return state ^ (state >> HALF)
 
 
-@compiled
+@uncounted
 def extend(state, text, start, stop):
     """Return the hash state after the bytes text[start:stop]."""
     for i in range(start, stop):
@@ -83,7 +83,7 @@ def number_hashes(hashes, keys, values, next_number, first_seen):
     return numbers, n_new
 
 
-@compiled
+@uncounted
 def first_not_below(keys, key, low, high):
     """Return the first place in keys[low:high], which ascend, that is not below key; else high."""
     while low < high:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from distsim.kernels.compiled import compiled
+from distsim.kernels.compiled import compiled, uncounted
 
 # What parse_links says about a line that is none of links.
 SOUND, MALFORMED = 0, 1
@@ -63,7 +63,7 @@ def parse_links(text):
     return pairs[:m], possible[:m], stops, -1
 
 
-@compiled
+@uncounted
 def _write_number(value, text, size):
     digits = 1
     rest = value // 10

@@ -3,7 +3,7 @@
 import numpy as np
 
 from distsim.kernels.arrays import grown
-from distsim.kernels.compiled import compiled
+from distsim.kernels.compiled import compiled, uncounted
 from distsim.kernels.hashing import START, finish, step
 from distsim.kernels.rules import TERMINAL, gap_index, next_token
 
@@ -12,7 +12,7 @@ FITS, TOO_MANY_GAPS, LOOKS_LIKE_GAP = range(3)
 _SPACE, _COMMA, _OPEN, _CLOSE, _ZERO, _BAR, _HYPHEN = 32, 44, 91, 93, 48, 124, 45
 
 
-@compiled
+@uncounted
 def _put(out, n, text, start, stop):
     for i in range(start, stop):
         out[n] = text[i]
@@ -20,7 +20,7 @@ def _put(out, n, text, start, stop):
     return n
 
 
-@compiled
+@uncounted
 def _put_gap(out, n, text, start, stop, number):
     """Append `[LABEL,number]`, with the label of the gap text[start:stop]."""
     comma = stop - 1
@@ -104,7 +104,7 @@ def canonical_sides(text, token_stops, starts, stops, gaps, has_gaps):
     return status, source_hashes, target_hashes, orders, out[:n].copy(), offsets
 
 
-@compiled
+@uncounted
 def _hash(text, start, stop):
     state = START
     for i in range(start, stop):
@@ -147,7 +147,7 @@ def best_of_repeated(is_new, forward, backward):
     return keep
 
 
-@compiled
+@uncounted
 def _reordered(one, two, n_gaps):
     """Return the order of the gaps of a side by those of another; both by a third."""
     order = np.uint32(0)
@@ -160,7 +160,7 @@ def _reordered(one, two, n_gaps):
     return order
 
 
-@compiled
+@uncounted
 def _rank_of_order(order, n_gaps):
     """Return the number of an order among all of its length; 0 where nothing is reordered."""
     rank = 0
@@ -298,7 +298,7 @@ def best_pairs(stops, firsts, seconds, forward, backward, ranks):
     return out
 
 
-@compiled
+@uncounted
 def _count_symbols(text, start, stop):
     n = 0
     i, end = next_token(text, start, stop)
@@ -308,7 +308,7 @@ def _count_symbols(text, start, stop):
     return n
 
 
-@compiled
+@uncounted
 def _gap_places(text, start, stop, places):
     """Set places[k] to the symbol that is gap k + 1; return how many symbols there are."""
     n = 0
@@ -322,7 +322,7 @@ def _gap_places(text, start, stop, places):
     return n
 
 
-@compiled
+@uncounted
 def _compose(one, two, link_starts, link_stops, links, met, stamp, width, pair):
     """Add 1 to met[i, j] for every i, j that two rules link to one foreign symbol."""
     for a in range(link_starts[one], link_stops[one]):
@@ -334,7 +334,7 @@ def _compose(one, two, link_starts, link_stops, links, met, stamp, width, pair):
                     met[at] += 1
 
 
-@compiled
+@uncounted
 def _put_number(out, n, value):
     """Append a number, rounded to five decimals."""
     scaled = np.int64(np.floor(np.abs(value) * 100000.0 + 0.5))
@@ -350,7 +350,7 @@ def _put_number(out, n, value):
     return n + 6
 
 
-@compiled
+@uncounted
 def _put_integer(out, n, value):
     size = 1
     power = value // 10
@@ -363,7 +363,7 @@ def _put_integer(out, n, value):
     return n + size
 
 
-@compiled
+@uncounted
 def _put_bar(out, n):
     out[n] = _SPACE
     out[n + 1 : n + 4] = _BAR
@@ -371,7 +371,7 @@ def _put_bar(out, n):
     return n + 5
 
 
-@compiled
+@uncounted
 def _renumber(out, start, stop, order):
     """Number the gaps of a side by their order; return how many there are."""
     n_gaps = 0

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from distsim.kernels.compiled import compiled
+from distsim.kernels.compiled import compiled, uncounted
 from distsim.kernels.extraction import (
     COLUMNS,
     E_KEY,
@@ -19,6 +19,7 @@ from distsim.kernels.prefetch import prefetch
 _LOW = np.uint64(0xFFFFFFFF)
 _ONE = np.uint64(1)
 _SMALL = 12
+_AHEAD = 16
 
 
 @compiled
@@ -43,7 +44,7 @@ def partition_rows(rows, n, bits, out):
     return starts
 
 
-@compiled
+@uncounted
 def _before(rows, a, b):
     """Tell whether row a comes before row b: foreign side, label, English side, links, place."""
     if rows[a, F_KEY] != rows[b, F_KEY]:
@@ -59,7 +60,7 @@ def _before(rows, a, b):
     return rows[a, GAPS_COUNT] < rows[b, GAPS_COUNT]
 
 
-@compiled
+@uncounted
 def _sort_span(rows, order, first, last):
     """Sort order[first:last] by the rows it names: heaps above a few, insertion below."""
     n = last - first
@@ -95,44 +96,108 @@ def _sort_span(rows, order, first, last):
         order[first + root] = one
 
 
-@compiled
-def sort_rows(rows, lowest, shift, out):
-    """Write rows into out, sorted by foreign side, label, English side, links and place.
+@uncounted
+def _sort_part(rows, bounds, part, part_bits, starts, order, out):
+    """Write the rows of a part into out, sorted; return how many they are.
 
-    lowest: no foreign hash is smaller; shift: (hash - lowest) >> shift numbers buckets of
-    which there are about as many as rows.
+    bounds: as in count_parts. starts: int64, room for at least as many buckets as rows, a power
+    of two, and one; order: uint32, for the rows.
     """
-    n = rows.shape[0]
-    if n == 0:
-        return
-    highest = np.uint64(0)
-    for i in range(n):
-        highest = max(highest, rows[i, F_KEY])
-    n_buckets = np.int64((highest - lowest) >> shift) + 1
-    starts = np.zeros(n_buckets + 1, np.int64)
-    for i in range(n):
-        starts[np.int64((rows[i, F_KEY] - lowest) >> shift) + 1] += 1
+    n = 0
+    for run in range(bounds.shape[0]):
+        n += bounds[run, part] - bounds[run, part + 1]
+    bits = 1
+    while 1 << bits < n:
+        bits += 1
+    n_buckets = 1 << bits
+    shift = np.uint64(max(0, 64 - part_bits - bits))
+    mask = np.uint64(n_buckets - 1)
+    for bucket in range(n_buckets + 1):
+        starts[bucket] = 0
+    for run in range(bounds.shape[0]):
+        for i in range(bounds[run, part + 1], bounds[run, part]):
+            starts[np.int64((rows[i, F_KEY] >> shift) & mask) + 1] += 1
     for bucket in range(n_buckets):
         starts[bucket + 1] += starts[bucket]
-    order = np.empty(n, np.uint32)
-    for i in range(n):
-        bucket = np.int64((rows[i, F_KEY] - lowest) >> shift)
-        order[starts[bucket]] = i
-        starts[bucket] += 1
+    for run in range(bounds.shape[0]):
+        for i in range(bounds[run, part + 1], bounds[run, part]):
+            bucket = np.int64((rows[i, F_KEY] >> shift) & mask)
+            order[starts[bucket]] = i
+            starts[bucket] += 1
     begin = 0
     for bucket in range(n_buckets):  # starts[bucket] is now its end
         stop = starts[bucket]
-        for k in range(stop, min(stop + 8, n)):
-            prefetch(rows.reshape(-1), np.int64(order[k]) * COLUMNS)
         if stop - begin > 1:
             _sort_span(rows, order, begin, stop)
-        for k in range(begin, stop):
-            for column in range(COLUMNS):
-                out[k, column] = rows[order[k], column]
         begin = stop
+    for k in range(n):
+        for column in range(COLUMNS):
+            out[k, column] = rows[order[k], column]
+    return n
 
 
 @compiled
+def count_parts(rows, bounds, part_bits, text_bounds, links, link_offsets):
+    """Add up rows: one rule for each foreign side, label and English side; count its margins.
+
+    Part by part, so that what is sorted stays near: by foreign side, label, English side, links
+    and place. Of the alignments of a rule the most frequent stays, of equally frequent ones the
+    first in byte order; its first place is the rule's.
+
+    Arguments:
+        rows: uint64[n, 5], of some runs, in each the last part first. bounds: int64[runs, parts +
+            1], where the rows of each part end, and those of the last one begin; part_bits: so
+            many leading bits of the foreign hash number the parts.
+        text_bounds: int64[b + 1], the first sentence of each bitext.
+
+    Returns f uint64[r], e uint64[r], label uint32[r], count int64[r], place uint64[r], gaps
+    uint64[r] (above the lowest 32 bits), by_bitext uint32[r, b], margins int64[r, 3] of c(f),
+    c(label, f), c(f, e).
+    """
+    n = rows.shape[0]
+    most = 0
+    for part in range(bounds.shape[1] - 1):
+        size = 0
+        for run in range(bounds.shape[0]):
+            size += bounds[run, part] - bounds[run, part + 1]
+        most = max(most, size)
+    size = 2
+    while size < most:
+        size *= 2
+    starts = np.empty(size + 1, np.int64)
+    order = np.empty(most, np.uint32)
+    out = np.empty((most, COLUMNS), np.uint64)
+    f = np.empty(n, np.uint64)
+    e = np.empty(n, np.uint64)
+    label = np.empty(n, np.uint32)
+    count = np.empty(n, np.int64)
+    place = np.empty(n, np.uint64)
+    gaps = np.empty(n, np.uint64)
+    by_bitext = np.zeros((n, text_bounds.size - 1), np.uint32)
+    margins = np.empty((n, 3), np.int64)
+    longest = most_links(link_offsets)
+    pairs = np.empty((longest, 2), np.uint8)
+    texts = np.empty((2, 8 * longest), np.uint8)
+    spans = np.zeros((3, 4), np.int64)
+    slots = np.zeros(16, np.int64)
+    n_rules = 0
+    for part in range(bounds.shape[1] - 1):
+        n_rows = _sort_part(rows, bounds, part, part_bits, starts, order, out)
+        first = n_rules
+        n_rules = _count_rules(
+            out, n_rows, text_bounds, links, link_offsets, pairs, texts, spans, f, e, label,
+            count, place, gaps, by_bitext, n_rules,
+        )  # fmt: skip
+        if 4 * (n_rules - first) > slots.size:
+            slots = np.zeros(8 * (n_rules - first), np.int64)
+        _foreign_margins(f, e, label, count, first, n_rules, slots, margins)
+    return (
+        f[:n_rules], e[:n_rules], label[:n_rules], count[:n_rules], place[:n_rules],
+        gaps[:n_rules], by_bitext[:n_rules], margins[:n_rules],
+    )  # fmt: skip
+
+
+@uncounted
 def _put_number(text, n, value):
     if value >= 100:
         text[n] = 48 + value // 100
@@ -144,7 +209,7 @@ def _put_number(text, n, value):
     return n + 1
 
 
-@compiled
+@uncounted
 def links_of(links, link_offsets, sentence, spans, pairs, n):
     """Write the links of a rule between words, by symbols, into pairs from n on; return the end.
 
@@ -173,7 +238,7 @@ def links_of(links, link_offsets, sentence, spans, pairs, n):
     return n
 
 
-@compiled
+@uncounted
 def write_links(links, link_offsets, sentence, spans, pairs, text, n):
     """Write the links of a rule as `0-0 1-2` into text from n on; return the end.
 
@@ -190,7 +255,7 @@ def write_links(links, link_offsets, sentence, spans, pairs, text, n):
     return n
 
 
-@compiled
+@uncounted
 def most_links(link_offsets):
     """Return the most links of a sentence, 1 at least."""
     longest = 1
@@ -218,7 +283,7 @@ def rule_links(place, gaps, links, link_offsets):
     return pairs[:n].copy(), lengths
 
 
-@compiled
+@uncounted
 def _text_before(one, n_one, two, n_two):
     for k in range(min(n_one, n_two)):
         if one[k] != two[k]:
@@ -226,48 +291,33 @@ def _text_before(one, n_one, two, n_two):
     return n_one < n_two
 
 
-@compiled
-def count_rules(rows, bounds, links, link_offsets):
-    """Add up sorted rows: one rule for each foreign side, label and English side.
+@uncounted
+def _same_rule(rows, a, b):
+    return (
+        rows[a, F_KEY] == rows[b, F_KEY] and rows[a, E_KEY] == rows[b, E_KEY]
+        and rows[a, LABEL_LINKS] >> HALF == rows[b, LABEL_LINKS] >> HALF
+    )  # fmt: skip
 
-    bounds: int64[b + 1], the first sentence of each bitext. Of the alignments of a rule the
-    most frequent stays, of equally frequent ones the first in byte order; its first place is
-    the rule's. Returns f uint64[r], e uint64[r], label uint32[r], count int64[r],
-    place uint64[r], gaps uint64[r] (above the lowest 32 bits), by_bitext uint32[r, b].
+
+@uncounted
+def _count_rules(
+    rows, n, bounds, links, link_offsets, pairs, texts, spans, f, e, label, count, place, gaps,
+    by_bitext, rule,
+):  # fmt: skip
+    """Add up n sorted rows into rules from `rule` on; return their end. See count_parts.
+
+    pairs, texts, spans: room.
     """
-    n = rows.shape[0]
-    n_rules = 0
-    for i in range(n):
-        if (
-            i == 0 or rows[i, F_KEY] != rows[i - 1, F_KEY] or rows[i, E_KEY] != rows[i - 1, E_KEY]
-            or rows[i, LABEL_LINKS] >> HALF != rows[i - 1, LABEL_LINKS] >> HALF
-        ):  # fmt: skip
-            n_rules += 1
-    f = np.empty(n_rules, np.uint64)
-    e = np.empty(n_rules, np.uint64)
-    label = np.empty(n_rules, np.uint32)
-    count = np.zeros(n_rules, np.int64)
-    place = np.empty(n_rules, np.uint64)
-    gaps = np.empty(n_rules, np.uint64)
-    by_bitext = np.zeros((n_rules, bounds.size - 1), np.uint32)
-    longest = most_links(link_offsets)
-    pairs = np.empty((longest, 2), np.uint8)
-    one = np.empty(8 * longest, np.uint8)
-    two = np.empty(8 * longest, np.uint8)
-    spans = np.zeros((3, 4), np.int64)
-    rule = -1
+    rule -= 1
     best = 0
     i = 0
     while i < n:
-        fresh = (
-            i == 0 or rows[i, F_KEY] != rows[i - 1, F_KEY] or rows[i, E_KEY] != rows[i - 1, E_KEY]
-            or rows[i, LABEL_LINKS] >> HALF != rows[i - 1, LABEL_LINKS] >> HALF
-        )  # fmt: skip
-        if fresh:
+        if i == 0 or not _same_rule(rows, i, i - 1):
             rule += 1
             f[rule] = rows[i, F_KEY]
             e[rule] = rows[i, E_KEY]
             label[rule] = np.uint32(rows[i, LABEL_LINKS] >> HALF)
+            count[rule] = 0
             best = 0
         first = i
         times = 0
@@ -282,33 +332,31 @@ def count_rules(rows, bounds, links, link_offsets):
             i += 1
             if (
                 i == n or rows[i, LABEL_LINKS] != rows[first, LABEL_LINKS]
-                or rows[i, F_KEY] != rows[first, F_KEY] or rows[i, E_KEY] != rows[first, E_KEY]
+                or not _same_rule(rows, i, first)
             ):  # fmt: skip
                 break
         count[rule] += times
         better = times > best
         if times == best:
             sentence = unpack_place(rows[first, PLACE], rows[first, GAPS_COUNT], spans)
-            n_one = write_links(links, link_offsets, sentence, spans, pairs, one, 0)
+            n_one = write_links(links, link_offsets, sentence, spans, pairs, texts[0], 0)
             sentence = unpack_place(place[rule], gaps[rule], spans)
-            n_two = write_links(links, link_offsets, sentence, spans, pairs, two, 0)
-            better = _text_before(one, n_one, two, n_two)
+            n_two = write_links(links, link_offsets, sentence, spans, pairs, texts[1], 0)
+            better = _text_before(texts[0], n_one, texts[1], n_two)
         if better:
             best = times
             place[rule] = rows[first, PLACE]
             gaps[rule] = rows[first, GAPS_COUNT] & ~_LOW
-    return f, e, label, count, place, gaps, by_bitext
+    return rule + 1
 
 
-@compiled
-def foreign_margins(f, e, label, count):
-    """Return c(f), c(label, f) and c(f, e) of sorted rules, int64[n] each."""
-    n = f.size
-    c_f = np.empty(n, np.int64)
-    c_lf = np.empty(n, np.int64)
-    c_fe = np.empty(n, np.int64)
-    slots = np.zeros(16, np.int64)  # 1 + the first rule of an English side
-    begin = 0
+@uncounted
+def _foreign_margins(f, e, label, count, first, n, slots, margins):
+    """Write c(f), c(label, f) and c(f, e) of the sorted rules first..n into margins.
+
+    slots: int64, at least four times as many as rules.
+    """
+    begin = first
     while begin < n:
         stop = begin
         total = 0
@@ -323,84 +371,151 @@ def foreign_margins(f, e, label, count):
                 of_label += count[last]
                 last += 1
             for k in range(one, last):
-                c_lf[k] = of_label
+                margins[k, 0] = total
+                margins[k, 1] = of_label
+                margins[k, 2] = count[k]
             one = last
-        for k in range(begin, stop):
-            c_f[k] = total
-            c_fe[k] = count[k]
         if label[begin] != label[stop - 1]:
-            size = 16
-            while size < 2 * (stop - begin):
-                size *= 2
-            if size > slots.size:
-                slots = np.zeros(size, np.int64)
-            mask = np.uint64(size - 1)
-            for k in range(size):
-                slots[k] = 0
-            for turn in range(2):
-                for k in range(begin, stop):
-                    slot = ((e[k] * MULTIPLIER) >> HALF) & mask
-                    while slots[slot] != 0 and e[slots[slot] - 1] != e[k]:
-                        slot = (slot + _ONE) & mask
-                    if turn == 0:
-                        if slots[slot] == 0:
-                            slots[slot] = k + 1
-                        else:
-                            c_fe[slots[slot] - 1] += count[k]
-                    elif slots[slot] - 1 < k:
-                        c_fe[k] = c_fe[slots[slot] - 1]
+            _add_over_labels(e, count, begin, stop, slots, margins)
         begin = stop
-    return c_f, c_lf, c_fe
 
 
-@compiled
-def number_keys(keys, labels, with_labels, slots):
-    """Number distinct keys (with their labels where with_labels) by first appearance.
-
-    slots: int64, zeros, a power of two, at least twice the number of keys. Returns
-    (numbers uint32[n], their count).
-    """
-    n = keys.size
-    mask = np.uint64(slots.size - 1)
-    numbers = np.empty(n, np.uint32)
-    n_distinct = 0
-    ahead = np.zeros(16, np.uint64)
-    for turn in range(-16, n):
-        i = turn + 16
-        if i < n:
-            key = keys[i]
-            if with_labels:
-                key ^= (np.uint64(labels[i]) + _ONE) * FINISHER
-            key = key * MULTIPLIER
-            later = (key ^ (key >> HALF)) & mask
-            prefetch(slots, np.int64(later))
-        if turn >= 0:
-            slot = ahead[turn & 15]
-            while True:
-                found = slots[slot]
-                if found == 0:
-                    slots[slot] = turn + 1
-                    numbers[turn] = n_distinct
-                    n_distinct += 1
-                    break
-                if keys[found - 1] == keys[turn] and (
-                    not with_labels or labels[found - 1] == labels[turn]
-                ):
-                    numbers[turn] = numbers[found - 1]
-                    break
+@uncounted
+def _add_over_labels(e, count, begin, stop, slots, margins):
+    """Write c(f, e) of the rules begin..stop of one foreign side, whatever their labels."""
+    size = 16
+    while size < 2 * (stop - begin):
+        size *= 2
+    mask = np.uint64(size - 1)
+    for k in range(size):
+        slots[k] = 0
+    for turn in range(2):
+        for k in range(begin, stop):
+            slot = ((e[k] * MULTIPLIER) >> HALF) & mask
+            while slots[slot] != 0 and e[slots[slot] - 1] != e[k]:
                 slot = (slot + _ONE) & mask
-        if i < n:
-            ahead[i & 15] = later
-    return numbers, n_distinct
+            if turn == 0:
+                if slots[slot] == 0:
+                    slots[slot] = k + 1  # the first rule of an English side
+                else:
+                    margins[slots[slot] - 1, 2] += count[k]
+            elif slots[slot] - 1 < k:
+                margins[k, 2] = margins[slots[slot] - 1, 2]
 
 
 @compiled
-def sum_by_number(numbers, n_distinct, counts):
-    """Return, for each row, the sum of the counts of all rows with its number; int64[n]."""
-    sums = np.zeros(n_distinct, np.int64)
+def sum_labels(labels, counts):
+    """Return (the distinct labels uint32, the sum of the counts of each, int64)."""
+    slots = np.zeros(1 << 10, np.int64)
+    codes = np.empty(1 << 9, np.uint32)
+    sums = np.zeros(1 << 9, np.int64)
+    n = 0
+    number = np.int64(0)
+    for i in range(labels.size):
+        if i > 0 and labels[i] == labels[i - 1]:
+            sums[number] += counts[i]
+            continue
+        if n == codes.size:
+            larger = np.empty(2 * n, np.uint32)
+            larger[:n] = codes
+            codes = larger
+            more = np.zeros(2 * n, np.int64)
+            more[:n] = sums
+            sums = more
+            slots = np.zeros(4 * n, np.int64)
+            for k in range(n):
+                slots[_label_slot(codes, slots, codes[k])] = k + 1
+        slot = _label_slot(codes, slots, labels[i])
+        if slots[slot] == 0:
+            codes[n] = labels[i]
+            n += 1
+            slots[slot] = n
+        number = slots[slot] - 1
+        sums[number] += counts[i]
+    return codes[:n].copy(), sums[:n].copy()
+
+
+@uncounted
+def _label_slot(codes, slots, label):
+    """Return where a label is in a table, or is to be."""
+    mask = np.uint64(slots.size - 1)
+    slot = (((np.uint64(label) + _ONE) * MULTIPLIER) >> HALF) & mask
+    while slots[slot] != 0 and codes[slots[slot] - 1] != label:
+        slot = (slot + _ONE) & mask
+    return slot
+
+
+@compiled
+def english_margins(rows, has_labels):
+    """Return (the number of each rule's English side, c(e), c(label, e); uint32[n, 3], how many).
+
+    rows: uint64[n, 2] of (hash of the English side, label and count, 32 bits each). Sides are
+    numbered by first appearance.
+    """
+    n = rows.shape[0]
+    size = 16
+    while size < 2 * n:
+        size *= 2
+    slots = np.zeros(size, np.uint32)
+    out = np.empty((n, 3), np.uint32)
+    sums = np.zeros(n, np.int64)
+    n_sides = _number_rows(rows, False, slots, out[:, 0])
+    _sum_by_number(rows, out[:, 0], sums, out[:, 1])
+    if has_labels:
+        slots[:] = 0
+        sums[:] = 0
+        _number_rows(rows, True, slots, out[:, 2])
+        _sum_by_number(rows, out[:, 2], sums, out[:, 2])
+    else:
+        out[:, 2] = out[:, 1]
+    return out, n_sides
+
+
+@uncounted
+def _side_slot(rows, i, with_labels, mask):
+    key = rows[i, 0]
+    if with_labels:
+        key ^= ((rows[i, 1] >> HALF) + _ONE) * FINISHER
+    key = key * MULTIPLIER
+    return (key ^ (key >> HALF)) & mask
+
+
+@uncounted
+def _number_rows(rows, with_labels, slots, numbers):
+    """Number distinct sides (with their labels where with_labels); return how many there are.
+
+    slots: uint32, zeros, a power of two, at least twice the number of rows: 0 or 1 + the first
+    row of a side.
+    """
+    n = rows.shape[0]
+    mask = np.uint64(slots.size - 1)
+    n_distinct = 0
+    for i in range(min(_AHEAD, n)):
+        prefetch(slots, np.int64(_side_slot(rows, i, with_labels, mask)))
+    for i in range(n):
+        if i + _AHEAD < n:
+            prefetch(slots, np.int64(_side_slot(rows, i + _AHEAD, with_labels, mask)))
+        slot = _side_slot(rows, i, with_labels, mask)
+        while True:
+            found = np.int64(slots[slot])
+            if found == 0:
+                slots[slot] = np.uint32(i + 1)
+                numbers[i] = n_distinct
+                n_distinct += 1
+                break
+            if rows[found - 1, 0] == rows[i, 0] and (
+                not with_labels or rows[found - 1, 1] >> HALF == rows[i, 1] >> HALF
+            ):
+                numbers[i] = numbers[found - 1]
+                break
+            slot = (slot + _ONE) & mask
+    return n_distinct
+
+
+@uncounted
+def _sum_by_number(rows, numbers, sums, out):
+    """Write, for each row, the sum of the counts of all rows with its number; sums: zeros."""
     for i in range(numbers.size):
-        sums[numbers[i]] += counts[i]
-    out = np.empty(numbers.size, np.int64)
+        sums[numbers[i]] += np.int64(rows[i, 1] & _LOW)
     for i in range(numbers.size):
         out[i] = sums[numbers[i]]
-    return out

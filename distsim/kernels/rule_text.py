@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from distsim.kernels.compiled import compiled
+from distsim.kernels.compiled import compiled, uncounted
 from distsim.kernels.extraction import (
     CHART,
     X_ONLY,
@@ -30,14 +30,14 @@ _FLOOR = 1e-6
 _FORWARD, _BACKWARD = 1, 2
 
 
-@compiled
+@uncounted
 def _log_ratio(target, source):
     if target > 0 and source > 0:
         return np.log(target / source)
     return 0.0
 
 
-@compiled
+@uncounted
 def gap_labels(chart, nodes, node_offsets, n_english, sentence, spans, how, labels):
     """Write the labels of a rule's gaps into labels[0] and labels[1]."""
     labels[0] = 0
@@ -52,7 +52,7 @@ def gap_labels(chart, nodes, node_offsets, n_english, sentence, spans, how, labe
     clear_chart(chart, nodes, node_offsets[sentence], node_offsets[sentence + 1])
 
 
-@compiled
+@uncounted
 def gap_at(spans, side, i):
     """Return the gap, 1 or 2, that begins at token i of a side (0 foreign, 2 English), 0: none."""
     if spans[1, 1] > 0 and i == spans[1, side]:
@@ -62,7 +62,7 @@ def gap_at(spans, side, i):
     return 0
 
 
-@compiled
+@uncounted
 def _sum_links(
     spans, links, first_link, last_link, link_pairs, pair_weights, f_sum, f_links, e_sum, e_links
 ):
@@ -88,7 +88,7 @@ def _sum_links(
         e_links[j] += 1
 
 
-@compiled
+@uncounted
 def _weigh_side(spans, side, words, sums, n_links, null, lengths, hashes, labels, symbols):
     """Weigh a side of a rule (0 foreign, 2 English), whose words' links are summed.
 
@@ -124,7 +124,7 @@ def _weigh_side(spans, side, words, sums, n_links, null, lengths, hashes, labels
     return n_words, n_symbols, characters, unaligned, lexical
 
 
-@compiled
+@uncounted
 def _same_sides(spans, f_symbols, e_symbols):
     """Whether the sides of a rule are alike, symbol by symbol, gaps in the same places."""
     if f_symbols.size != e_symbols.size:
@@ -138,7 +138,7 @@ def _same_sides(spans, f_symbols, e_symbols):
     return spans[2, 1] == 0 or between == spans[2, 2] - spans[1, 2] - spans[1, 3]
 
 
-@compiled
+@uncounted
 def _put_probabilities(features, counts):
     """Write the probabilities of one rule, as -ln, from its counts."""
     features[P_LHS_E] = np.log(counts[C_E] / counts[C_LE])
@@ -160,7 +160,7 @@ def rule_features(
     """Return the features of rules, float64[n, N_FEATURES]; probabilities as -ln.
 
     Arguments:
-        label, place, gaps, by_bitext: of each rule, as count_rules returns them.
+        label, place, gaps, by_bitext: of each rule, as count_parts returns them.
         counts: int64[n, 7], columns C to C_L.
         link_pairs: uint32, for each link the row of its words in pair_weights: float64[p, 2],
             w(English|foreign), w(foreign|English). f_null, e_null: w(word|NULL) of each word.
@@ -236,7 +236,7 @@ def rule_features(
     return out
 
 
-@compiled
+@uncounted
 def put_bytes(text, n, source, start, stop):
     """Copy source[start:stop] into text from n on; return the end."""
     for k in range(start, stop):
@@ -245,7 +245,7 @@ def put_bytes(text, n, source, start, stop):
     return n
 
 
-@compiled
+@uncounted
 def put_integer(text, n, value):
     """Write a number of at least 0; return the end."""
     size = 1
@@ -259,7 +259,7 @@ def put_integer(text, n, value):
     return n + size
 
 
-@compiled
+@uncounted
 def put_value(text, n, value):
     """Write a feature: whole numbers as such, others with five decimals; return the end."""
     if value < 0:
@@ -279,7 +279,7 @@ def put_value(text, n, value):
     return n + 6
 
 
-@compiled
+@uncounted
 def put_label(text, n, label, names, name_offsets):
     """Write a label, its parts joined by / \\ or +; return the end."""
     kind = np.int64(label) >> 30
@@ -294,7 +294,7 @@ def put_label(text, n, label, names, name_offsets):
     return n
 
 
-@compiled
+@uncounted
 def _put_bar(text, n):
     text[n] = 32
     text[n + 1] = 124
@@ -304,7 +304,7 @@ def _put_bar(text, n):
     return n + 5
 
 
-@compiled
+@uncounted
 def _put_side(
     text, n, words, begin, spans, side, labels, word_text, word_offsets, names, name_offsets
 ):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from distsim.kernels.compiled import compiled
+from distsim.kernels.compiled import compiled, uncounted
 
 # What can be wrong with a line.
 FINE, FEW_FIELDS, BAD_LABEL, EMPTY_SIDE, BAD_GAP, BAD_LINK, LINK_OUTSIDE, NOT_UTF8 = range(8)
@@ -15,12 +15,12 @@ _LARGEST = 1 << 30  # no index is larger
 _TAB, _NEWLINE, _RETURN, _SPACE, _BAR = 9, 10, 13, 32, 124
 
 
-@compiled
+@uncounted
 def _is_blank(byte):
     return byte == _SPACE or byte == _TAB
 
 
-@compiled
+@uncounted
 def _parts_fields(text, begin, i):
     """Tell whether the bar at i begins a separator: `|||` between blanks or the line's ends."""
     after = i + 3
@@ -34,7 +34,7 @@ def _parts_fields(text, begin, i):
     return text[after] == _RETURN and ends
 
 
-@compiled
+@uncounted
 def _split_line(text, begin, fields):
     """Fill fields, int64[_MOST_FIELDS, 2], with where those of a line start and stop.
 
@@ -60,7 +60,7 @@ def _split_line(text, begin, fields):
     return n + 1, i + 1
 
 
-@compiled
+@uncounted
 def next_token(text, i, stop):
     """Return where the first token of text[i:stop] starts and stops; stop, stop without one."""
     while i < stop and _is_blank(text[i]):
@@ -71,7 +71,7 @@ def next_token(text, i, stop):
     return start, i
 
 
-@compiled
+@uncounted
 def _number(text, start, stop):
     """Return the decimal number text[start:stop], -1 if it is none."""
     if start >= stop:
@@ -86,7 +86,7 @@ def _number(text, start, stop):
     return value
 
 
-@compiled
+@uncounted
 def gap_index(text, start, stop, on_target):
     """Return the index of a gap, TERMINAL for any other symbol: after the last comma.
 
@@ -107,7 +107,7 @@ def gap_index(text, start, stop, on_target):
     return index
 
 
-@compiled
+@uncounted
 def _read_label(text, field, label):
     """Set label to where the only token of a field stands; tell whether it is in brackets."""
     label[0], label[1] = next_token(text, field[0], field[1])
@@ -118,7 +118,7 @@ def _read_label(text, field, label):
     )  # fmt: skip
 
 
-@compiled
+@uncounted
 def _read_symbols(text, field, has_gaps, on_target, starts, stops, gaps, n):
     """Append the symbols of a side; return their new number."""
     i, stop = next_token(text, field[0], field[1])
@@ -131,7 +131,7 @@ def _read_symbols(text, field, has_gaps, on_target, starts, stops, gaps, n):
     return n
 
 
-@compiled
+@uncounted
 def _read_features(text, field):
     """Return (the byte behind the last feature, which kinds there are)."""
     kinds = 0
@@ -148,7 +148,7 @@ def _read_features(text, field):
     return last, kinds
 
 
-@compiled
+@uncounted
 def _read_links(text, field, links, n):
     """Append the links of a field; return (their new number, where the first bad one is or -1).
 
@@ -173,7 +173,7 @@ def _read_links(text, field, links, n):
     return n, bad if n > first else -1
 
 
-@compiled
+@uncounted
 def _has_partners(text, field):
     """Tell whether a field holds bracketed partners and nothing else: `(0) (1,2) ( )`."""
     inside = False
@@ -193,7 +193,7 @@ def _has_partners(text, field):
     return n > 0 and not inside
 
 
-@compiled
+@uncounted
 def _read_partners(text, field, own_side, links, n):
     """Append the links of a field of partners; return their new number."""
     own = -1
@@ -213,7 +213,7 @@ def _read_partners(text, field, own_side, links, n):
     return n
 
 
-@compiled
+@uncounted
 def _settle_gaps(gaps, first, source_stop, target_stop):
     """Make bare target gaps plain; return an index that is not once on each side, or TERMINAL."""
     for k in range(source_stop, target_stop):
@@ -240,7 +240,7 @@ def _settle_gaps(gaps, first, source_stop, target_stop):
     return TERMINAL
 
 
-@compiled
+@uncounted
 def _link_outside(links, first, n, n_source, n_target):
     """Return the first of links[first:n] that points outside the rule, -1 if none does."""
     for k in range(first, n):
@@ -249,7 +249,7 @@ def _link_outside(links, first, n, n_source, n_target):
     return -1
 
 
-@compiled
+@uncounted
 def _sizes(text):
     """Return (lines, at most so many tokens, at most so many links) of a block."""
     n_lines = 0

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distsim import storage
-from distsim.corpus.vocabulary import Vocabulary, hash_texts
+from distsim.corpus.vocabulary import Vocabulary, hash_text
 from distsim.errors import ArtifactError, ParameterError
 from distsim.packs.columns import decode
 from distsim.packs.sizes import SIZES, TYPES
@@ -191,7 +191,7 @@ class GrammarIndex:
         return stop - first
 
     def _of(self, source: str) -> tuple[int, int]:
-        key = hash_texts([" ".join(source.split()).encode(errors="replace")])[0]
+        key = np.uint64(hash_text(" ".join(source.split()).encode(errors="replace")))
         place = int(np.searchsorted(self._hashes, key))
         if place == self._hashes.size or self._hashes[place] != key:
             return 0, 0
