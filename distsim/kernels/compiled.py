@@ -73,7 +73,7 @@ def uncounted(function: Callable[..., Any]) -> Any:
     takes longer than the rest. It may call others of its kind alone, and not be called from
     Python.
     """
-    return njit(**_UNCOUNTED)(function)
+    return _without_literals(njit(**_UNCOUNTED)(function))
 
 
 def uncached_kernels() -> int:

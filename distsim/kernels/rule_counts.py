@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from distsim.kernels.arrays import grown
 from distsim.kernels.compiled import compiled, uncounted
 from distsim.kernels.extraction import (
     COLUMNS,
@@ -408,7 +409,7 @@ def sum_labels(labels, counts):
     """Return (the distinct labels uint32, the sum of the counts of each, int64)."""
     slots = np.zeros(1 << 10, np.int64)
     codes = np.empty(1 << 9, np.uint32)
-    sums = np.zeros(1 << 9, np.int64)
+    sums = np.empty(1 << 9, np.int64)
     n = 0
     number = np.int64(0)
     for i in range(labels.size):
@@ -416,18 +417,15 @@ def sum_labels(labels, counts):
             sums[number] += counts[i]
             continue
         if n == codes.size:
-            larger = np.empty(2 * n, np.uint32)
-            larger[:n] = codes
-            codes = larger
-            more = np.zeros(2 * n, np.int64)
-            more[:n] = sums
-            sums = more
+            codes = grown(codes, n, 2 * n)
+            sums = grown(sums, n, 2 * n)
             slots = np.zeros(4 * n, np.int64)
             for k in range(n):
                 slots[_label_slot(codes, slots, codes[k])] = k + 1
         slot = _label_slot(codes, slots, labels[i])
         if slots[slot] == 0:
             codes[n] = labels[i]
+            sums[n] = 0
             n += 1
             slots[slot] = n
         number = slots[slot] - 1
