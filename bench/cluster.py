@@ -188,8 +188,10 @@ def one_machine(text: Path, out: Path, preset: str) -> dict:
 
 
 def sign_command(cluster: Cluster, text: Path, out: Path, preset: str) -> list[str]:
-    return [*DISTSIM, "cluster", "sign", str(text), "-o", str(out / "many.table"), "--work",
-            str(out / "work"), "--format", "text", "--preset", preset, "--master", cluster.url]  # fmt: skip
+    return [
+        *DISTSIM, "cluster", "sign", str(text), "-o", str(out / "many.table"), "--work",
+        str(out / "work"), "--format", "text", "--preset", preset, "--master", cluster.url,
+    ]  # fmt: skip
 
 
 def same(a: Path, b: Path) -> bool:
