@@ -175,10 +175,12 @@ class Pairing:
             frozen(stops), frozen(firsts), frozen(seconds), groups.forward, groups.backward,
             self._read_order,
         )  # fmt: skip
-        in_fine = np.repeat(fine, stops - begins)
-        before = np.concatenate([[0], np.cumsum(in_fine)])
-        firsts, seconds = firsts[in_fine], seconds[in_fine]
-        stops, best = before[stops][fine], before[best][fine]
+        n_links, n_sums = firsts.size, fine.size
+        if not fine.all():
+            in_fine = np.repeat(fine, stops - begins)
+            before = np.concatenate([[0], np.cumsum(in_fine)])
+            firsts, seconds = firsts[in_fine], seconds[in_fine]
+            stops, best = before[stops][fine], before[best][fine]
         identity = (ones == twos)[fine]
         ones, twos = ones[fine], twos[fine]
         text = kernel.render_rules(
@@ -192,8 +194,8 @@ class Pairing:
         longest = np.maximum(self._n_symbols[ones], self._n_symbols[twos])
         gappy = (groups.n_gaps[ones] > 0) & (longest > groups.n_gaps[ones])
         return Made(
-            text.tobytes(), in_fine.size, links_pruned, int(np.count_nonzero(identity)),
-            fine.size - int(np.count_nonzero(fine)), ones.size, int(np.count_nonzero(gappy)),
+            text.tobytes(), n_links, links_pruned, int(np.count_nonzero(identity)),
+            n_sums - ones.size, ones.size, int(np.count_nonzero(gappy)),
         )  # fmt: skip
 
     def _pairs(
@@ -207,7 +209,7 @@ class Pairing:
             self._rules.n_targets, groups.orders, groups.n_gaps, self._n_orders, groups.forward,
             groups.backward, least, identities, n_pairs,
         )  # fmt: skip
-        order = np.argsort(keys, kind="stable")
+        order = kernel.order_of_runs(frozen(keys), self._rules.n_targets * self._n_orders)
         return keys[order], firsts[order], seconds[order], pruned
 
     def _values(
@@ -277,14 +279,15 @@ class Pairing:
         return towards[wanted], back[wanted]
 
     def _costs(self, values: dict[str, np.ndarray], fine: np.ndarray) -> np.ndarray:
-        """Return the features as they are written, float64[lines, features]."""
-        columns = []
-        for name in self.names:
-            column = values[name][fine]
+        """Return the features as they are written, float64[features, lines]."""
+        out = np.empty((len(self.names), int(np.count_nonzero(fine))))
+        for row, name in zip(out, self.names, strict=True):
+            np.compress(fine, values[name], out=row)
             if name.startswith(("p(", "Lex(")):
-                column = -np.log(np.clip(column, _LEAST, 1.0))
-            columns.append(column)
-        return frozen(np.stack(columns, axis=1))
+                np.clip(row, _LEAST, 1.0, out=row)
+                np.log(row, out=row)
+                np.negative(row, out=row)
+        return frozen(out)
 
 
 def _runs(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -219,6 +219,65 @@ def pair_up(
     return keys[:n].copy(), firsts[:n].copy(), seconds[:n].copy(), pruned
 
 
+@uncounted
+def _sort_run(keys, order, first, last):
+    """Sort order[first:last] by the keys it names, equal ones by their place: by heaps."""
+    n = last - first
+    start = n // 2
+    end = n
+    while end > 1:
+        if start > 0:
+            start -= 1
+        else:
+            end -= 1
+            order[first + end], order[first] = order[first], order[first + end]
+        root = start
+        one = order[first + root]
+        while True:
+            child = 2 * root + 1
+            if child >= end:
+                break
+            if child + 1 < end and _key_before(
+                keys, order[first + child], order[first + child + 1]
+            ):
+                child += 1
+            if not _key_before(keys, one, order[first + child]):
+                break
+            order[first + root] = order[first + child]
+            root = child
+        order[first + root] = one
+
+
+@uncounted
+def _key_before(keys, one, two):
+    return keys[one] < keys[two] or (keys[one] == keys[two] and one < two)
+
+
+@compiled
+def order_of_runs(keys, per_run):
+    """Return the order of keys, int64[n], that ascend by key // per_run; equal ones keep theirs."""
+    n = keys.size
+    order = np.empty(n, np.int64)
+    begin = 0
+    while begin < n:
+        stop = begin
+        end = (keys[begin] // per_run + 1) * per_run
+        while stop < n and keys[stop] < end:
+            order[stop] = stop
+            stop += 1
+        if stop - begin > 12:
+            _sort_run(keys, order, begin, stop)
+        else:
+            for i in range(begin + 1, stop):
+                k = i
+                while k > begin and keys[order[k - 1]] > keys[i]:
+                    order[k] = order[k - 1]
+                    k -= 1
+                order[k] = i
+        begin = stop
+    return order
+
+
 @compiled
 def sum_products(stops, firsts, seconds, one, two):
     """Return per run of pairs the sums of one[first] * two[second], and the reverse; float64."""
@@ -366,7 +425,9 @@ def _put_integer(out, n, value):
 @uncounted
 def _put_bar(out, n):
     out[n] = _SPACE
-    out[n + 1 : n + 4] = _BAR
+    out[n + 1] = _BAR
+    out[n + 2] = _BAR
+    out[n + 3] = _BAR
     out[n + 4] = _SPACE
     return n + 5
 
@@ -386,6 +447,60 @@ def _renumber(out, start, stop, order):
     return n_gaps
 
 
+@uncounted
+def _put_features(out, n, values, line, names, name_offsets, whole):
+    """Append ` name=value` for each feature that is there."""
+    for feature in range(whole.size):
+        value = values[feature, line]
+        if np.isnan(value):
+            continue
+        n = _put(out, n, names, name_offsets[feature], name_offsets[feature + 1])
+        if whole[feature]:
+            n = _put_integer(out, n, np.int64(value))
+        else:
+            n = _put_number(out, n, value)
+    return n
+
+
+@uncounted
+def _meet(
+    firsts, seconds, begin, stop, best, link_starts, link_stops, links, met, stamp, cells, width
+):
+    """Count in met[:cells] how many pairs begin..stop link each two words.
+
+    Returns how many of them a link must have: all; of the best pair alone where none has all.
+    """
+    for at in range(cells):
+        met[at] = 0
+    for k in range(begin, stop):
+        _compose(firsts[k], seconds[k], link_starts, link_stops, links, met, stamp, width, k)
+    for at in range(cells):
+        if met[at] == stop - begin:
+            return stop - begin
+    for at in range(cells):
+        met[at] = 0
+        stamp[at] = -1
+    _compose(firsts[best], seconds[best], link_starts, link_stops, links, met, stamp, width, best)
+    return 1
+
+
+@uncounted
+def _put_links(out, n, met, cells, width, wanted):
+    """Append ` 0-0 1-2`, a space where there is no link, and the end of the line."""
+    begun = n
+    for at in range(cells):
+        if met[at] == wanted:
+            out[n] = _SPACE
+            n = _put_integer(out, n + 1, at // width)
+            out[n] = _HYPHEN
+            n = _put_integer(out, n + 1, at % width)
+    if n == begun:
+        out[n] = _SPACE
+        n += 1
+    out[n] = 10
+    return n + 1
+
+
 @compiled
 def render_rules(
     text, starts, ends, firsts, seconds, orders, label_text, label_offsets, labels, names,
@@ -397,23 +512,20 @@ def render_rules(
     text, starts, ends: the target sides of all rules. firsts, seconds: per line the rules whose
     sides are written. orders: uint32, of the second's gaps by the first's. label_text,
     label_offsets: of all labels; labels: int64 per line. names, name_offsets: of the features,
-    ` name=` each. values: float64[lines, features], NaN for none; whole: bool per feature,
+    ` name=` each. values: float64[features, lines], NaN for none; whole: bool per feature,
     written as integers. stops, pair_firsts, pair_seconds: the pairs behind each line; best: the
     best of them. link_starts, link_stops, links: per rule its links between words.
     Words are linked where all pairs link them; where none is, as the best pair links them.
     """
     n_lines = firsts.size
-    size = n_lines * (32 + names.size + 30 * whole.size)
+    fixed = 64 + names.size + 30 * whole.size
     most = 0
     for line in range(n_lines):
         one = firsts[line]
         two = seconds[line]
-        label = labels[line]
-        size += ends[one] - starts[one] + ends[two] - starts[two]
-        size += label_offsets[label + 1] - label_offsets[label]
         n_one = _count_symbols(text, starts[one], ends[one])
         most = max(most, n_one * _count_symbols(text, starts[two], ends[two]))
-    out = np.empty(2 * size, np.uint8)
+    out = np.empty(n_lines * (64 + names.size + 8 * whole.size) + fixed, np.uint8)
     met = np.zeros(most, np.int32)
     stamp = np.full(most, -1, np.int64)
     places = np.zeros((2, MOST_GAPS), np.int64)
@@ -423,6 +535,10 @@ def render_rules(
         one = firsts[line]
         two = seconds[line]
         label = labels[line]
+        room = ends[one] - starts[one] + ends[two] - starts[two] + fixed
+        room += label_offsets[label + 1] - label_offsets[label]
+        if n + room > out.size:
+            out = grown(out, n, 2 * (n + room))
         n = _put(out, n, label_text, label_offsets[label], label_offsets[label + 1])
         n = _put_bar(out, n)
         n = _put(out, n, text, starts[one], ends[one])
@@ -438,53 +554,17 @@ def render_rules(
             height = _count_symbols(text, starts[one], ends[one])
             width = _count_symbols(out, side, n)
         n = _put_bar(out, n) - 1
-        for feature in range(whole.size):
-            value = values[line, feature]
-            if np.isnan(value):
-                continue
-            n = _put(out, n, names, name_offsets[feature], name_offsets[feature + 1])
-            if whole[feature]:
-                n = _put_integer(out, n, np.int64(value))
-            else:
-                n = _put_number(out, n, value)
+        n = _put_features(out, n, values, line, names, name_offsets, whole)
         n = _put_bar(out, n) - 1
         cells = height * width
-        met[:cells] = 0
-        for k in range(begin, stops[line]):
-            _compose(
-                pair_firsts[k], pair_seconds[k], link_starts, link_stops, links, met, stamp,
-                width, k,
-            )  # fmt: skip
-        wanted = stops[line] - begin
-        n_links = 0
-        for at in range(cells):
-            n_links += met[at] == wanted
-        if n_links == 0:
-            met[:cells] = 0
-            stamp[:cells] = -1
-            wanted = 1
-            k = best[line]
-            _compose(
-                pair_firsts[k], pair_seconds[k], link_starts, link_stops, links, met, stamp,
-                width, k,
-            )  # fmt: skip
+        wanted = _meet(
+            pair_firsts, pair_seconds, begin, stops[line], best[line], link_starts, link_stops,
+            links, met, stamp, cells, width,
+        )  # fmt: skip
         for gap in range(n_gaps):
             met[places[0, gap] * width + places[1, gap]] = wanted
-        n_links = 0
-        for at in range(cells):
-            n_links += met[at] == wanted
-        if n + 24 * n_links + size > out.size:
-            out = grown(out, n, 2 * (n + 24 * n_links + size))
-        if n_links == 0:
-            out[n] = _SPACE
-            n += 1
-        for at in range(cells):
-            if met[at] == wanted:
-                out[n] = _SPACE
-                n = _put_integer(out, n + 1, at // width)
-                out[n] = _HYPHEN
-                n = _put_integer(out, n + 1, at % width)
-        out[n] = 10
-        n += 1
+        if n + 24 * cells + 8 > out.size:
+            out = grown(out, n, 2 * (n + 24 * cells + 8))
+        n = _put_links(out, n, met, cells, width, wanted)
         begin = stops[line]
     return out[:n].copy()
