@@ -14,6 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 from numba.core.caching import IndexDataCacheFile
@@ -472,6 +473,7 @@ def test_no_other_code_is_taken_for_a_kernels(
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     monkeypatch.setattr(compiled, "_uncached", set())  # what fails below is told to nobody later
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "")
     ints, floats = np.array([1]), np.array([1.5])
     sources = {"inner_kernel": _INNER.format(1), "outer_kernel": _OUTER}
     assert _imported("outer_kernel", **sources).outer(ints) == 2

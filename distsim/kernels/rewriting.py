@@ -31,9 +31,11 @@ def _child(children, symbols, node, symbol):
 
 @compiled
 def _doubled(rows):
-    grown = np.empty((2 * rows.shape[0], rows.shape[1]), rows.dtype)
-    grown[: rows.shape[0]] = rows
-    return grown
+    larger = np.empty((2 * rows.shape[0], rows.shape[1]), rows.dtype)
+    for row in range(rows.shape[0]):
+        for column in range(rows.shape[1]):
+            larger[row, column] = rows[row, column]
+    return larger
 
 
 @compiled

@@ -465,7 +465,8 @@ def english_margins(rows, has_labels):
         _number_rows(rows, True, slots, out[:, 2])
         _sum_by_number(rows, out[:, 2], sums, out[:, 2])
     else:
-        out[:, 2] = out[:, 1]
+        for row in range(out.shape[0]):
+            out[row, 2] = out[row, 1]
     return out, n_sides
 
 
