@@ -6,8 +6,9 @@
 
 A standalone cluster of separate processes on this machine: a master, workers, an executor in each.
 CPU is of whole process trees, user and system, Java and Python apart, and so is the one machine's
-(index build and sign, one job). `cost` prints a line of JSON a size, and the margin between the
-smallest and the largest. `alone` runs the same tasks one after the other without Spark, stage by
+(index build and sign, one job). `cost` prints a line of JSON a size, the first size twice, since
+the first job of a cluster also warms its daemons, and the margin between the smallest and the
+largest. `alone` runs the same tasks one after the other without Spark, stage by
 stage: what is left of `cost` is the engine's. `kills` kills a worker with its executor, an
 executor, and the driver, at drawn moments, runs the driver again, and compares the tables byte by
 byte.
@@ -157,6 +158,7 @@ def first_tokens(text: Path, folder: Path, millions: float, files: int) -> Path:
             whole += file.read(wanted - len(whole))
         if len(whole) >= wanted:
             break
+    wanted = len(whole)  # there may be less
     folder.mkdir(parents=True)
     begin = 0
     for number in range(files):
@@ -201,25 +203,26 @@ def same(a: Path, b: Path) -> bool:
 def cost(arguments) -> None:
     out = Path(arguments.out)
     rows = []
-    for millions, text in sized_texts(arguments):
-        row: dict = {"millions": millions, "preset": arguments.preset}
-        row["one"] = one_machine(text, out, arguments.preset)
-        cluster = Cluster(out / "cluster", arguments.executors)
-        try:
+    cluster = Cluster(out / "cluster", arguments.executors)
+    daemons = [cluster.master.pid, *(one.pid for one in cluster.workers)]
+    texts = list(sized_texts(arguments))
+    try:
+        for millions, text in [texts[0], *texts]:
+            row: dict = {"millions": millions, "preset": arguments.preset}
+            row["one"] = one_machine(text, out, arguments.preset)
             for name in ("work", "many.table"):
                 shutil.rmtree(out / name, ignore_errors=True)
-            row["many"] = metered(
-                sign_command(cluster, text, out, arguments.preset),
-                [cluster.master.pid, *(one.pid for one in cluster.workers)], out / "many.log",
-            )  # fmt: skip
+            command = sign_command(cluster, text, out, arguments.preset)
+            row["many"] = metered(command, daemons, out / "many.log")
             row["report"] = [line for line in (out / "many.log").read_text().splitlines()
                              if "a token" in line or "tokens," in line]  # fmt: skip
-        finally:
-            cluster.stop()
-        row["tokens"] = int(row["report"][0].split()[0].replace(",", ""))
-        row["same"] = same(out / "one.table", out / "many.table")
-        print(json.dumps(row), flush=True)
-        rows.append(row)
+            row["tokens"] = int(row["report"][0].split()[0].replace(",", ""))
+            row["same"] = same(out / "one.table", out / "many.table")
+            print(json.dumps(row), flush=True)
+            rows.append(row)
+    finally:
+        cluster.stop()
+    rows = rows[1:]
     if len(rows) > 1:
         a, b = rows[0], rows[-1]
         n = b["tokens"] - a["tokens"]

@@ -3,7 +3,7 @@
 from distsim.cluster.plan import BYTES_A_TOKEN, Plan
 
 _PROCESS = 300 << 20  # Python, numpy, compiled kernels
-_INDEX_BYTES = 34  # a token, while its suffixes are sorted
+_KEYS_BYTES = 100  # a token, while the keys of all phrases of a part are put in order
 _CHUNK_ROWS = 1 << 19
 _HELD_ENTRIES = 24  # bytes of what is gathered for packets, for each sixteenth of the memory
 
@@ -11,16 +11,17 @@ _HELD_ENTRIES = 24  # bytes of what is gathered for packets, for each sixteenth 
 def worker_bytes(plan: Plan) -> int:
     """Return about how many bytes one task of a plan takes, mapped files aside.
 
-    It is the largest of three: indexing the largest part, counting contexts, signing a range.
+    It is the largest of three: counting the phrases of the largest part (indexing it takes a third
+    of that), counting contexts, signing a range.
     """
     part = max(part.unpacked_size for part in plan.parts) // BYTES_A_TOKEN
     model = plan.recipe.model
     width = plan.selection.max_length + 2 * getattr(model, "window", 1)
     chunk = _CHUNK_ROWS * (2 * 4 * width + 8 * 4 * plan.selection.max_length)
-    indexing = _INDEX_BYTES * part
+    phrases = _KEYS_BYTES * part
     counting = chunk + plan.memory_bytes // 16 * _HELD_ENTRIES
     signing = 2 * plan.memory_bytes
     composition = plan.recipe.composition
     if composition is not None:
         signing += 4 * plan.recipe.n_bits * min(composition.most_words, part * len(plan.parts))
-    return _PROCESS + max(indexing, counting, signing)
+    return _PROCESS + max(phrases, counting, signing)
