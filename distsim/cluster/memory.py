@@ -3,7 +3,7 @@
 from distsim.cluster.plan import BYTES_A_TOKEN, Plan
 
 _PROCESS = 300 << 20  # Python, numpy, compiled kernels
-_KEYS_BYTES = 100  # a token, while the keys of all phrases of a part are put in order
+_KEYS_BYTES = 50  # a token, while the keys of all phrases of a part are put in order
 _CHUNK_ROWS = 1 << 19
 _HELD_ENTRIES = 24  # bytes of what is gathered for packets, for each sixteenth of the memory
 

@@ -138,28 +138,26 @@ def count_part(job: Job, part: int, tally: dict[str, Any]) -> Packets:
     )  # fmt: skip
     vocabulary, longest = index.vocabulary, job.plan.selection.max_length
     words = vocabulary.word_hashes()
-    found = []
-    for chunk in phrase_walk.walk(index.shards, index.n_words, longest, _CHUNK_ROWS):
-        found.append(
-            count_phrases(frozen(chunk.rows), frozen(chunk.common), longest, frozen(words))
-        )
-    keys, occurrences = (np.concatenate(column) for column in zip(*found, strict=True))
-    yield from _count_packets(
-        job, vocabulary.text, vocabulary.offsets, index.word_counts(), keys, occurrences
+    found = (
+        count_phrases(frozen(chunk.rows), frozen(chunk.common), longest, frozen(words))
+        for chunk in phrase_walk.walk(index.shards, index.n_words, longest, _CHUNK_ROWS)
     )
+    yield from _count_packets(job, vocabulary.text, vocabulary.offsets, index.word_counts(), found)
 
 
 def _count_packets(
-    job: Job, text: np.ndarray, offsets: np.ndarray, word_counts: np.ndarray, keys: np.ndarray,
-    occurrences: np.ndarray,
+    job: Job, text: np.ndarray, offsets: np.ndarray, word_counts: np.ndarray,
+    found: Iterable[tuple[np.ndarray, np.ndarray]],
 ) -> Packets:  # fmt: skip
     """Yield a packet a range: its words, and the steps from key to key with their counts.
 
-    keys: of the phrases: as count_phrases makes them in text, of count files their texts' hashes.
+    found: (keys, occurrences) of phrases, in pieces, since all at once would take several times
+    their memory to put in order. Keys are as count_phrases makes them, of count files the hashes
+    of texts.
     """
     mask = np.uint64((1 << 64) - (1 << (64 - job.plan.key_bits)))
-    keys, occurrences = in_order(keys & mask, occurrences.astype(np.uint64))
-    edges = _edges(ranges_of(keys, job.n_ranges), job.n_ranges)
+    pieces = [in_order(keys & mask, counts.astype(np.uint64)) for keys, counts in found]
+    edges = [_edges(ranges_of(keys, job.n_ranges), job.n_ranges) for keys, _ in pieces]
     text, offsets = frozen(text), frozen(offsets.astype(np.int64))
     words = np.arange(1, word_counts.size)
     placed = ranges_of(hash_blob(text, offsets)[1:], job.n_ranges)
@@ -167,15 +165,18 @@ def _count_packets(
     words, word_edges = words[order], _edges(placed[order], job.n_ranges)
     free = np.uint64(64 - job.plan.key_bits)
     for number in range(job.n_ranges):
-        own = slice(edges[number], edges[number + 1])
+        own = [slice(*ends[number : number + 2]) for ends in edges]
+        keys, occurrences = in_order(
+            np.concatenate([keys[part] for (keys, _), part in zip(pieces, own, strict=True)]),
+            np.concatenate([counts[part] for (_, counts), part in zip(pieces, own, strict=True)]),
+        )
         mine = words[word_edges[number] : word_edges[number + 1]]
         lengths = offsets[mine + 1] - offsets[mine]
         total = int(lengths.sum())
         places = np.arange(total) + np.repeat(offsets[mine] - np.cumsum(lengths) + lengths, lengths)
-        first = keys[own][:1]
         yield number, pack(
-            first=first, steps=np.diff(keys[own], prepend=first) >> free,
-            occurrences=occurrences[own], text=text[places], lengths=lengths.astype(np.uint32),
+            first=keys[:1], steps=np.diff(keys, prepend=keys[:1]) >> free, occurrences=occurrences,
+            text=text[places], lengths=lengths.astype(np.uint32),
             counts=word_counts[mine].astype(np.uint64),
         )  # fmt: skip
 
@@ -187,16 +188,13 @@ def _edges(sorted_numbers: np.ndarray, n: int) -> np.ndarray:
 def _count_counts(job: Job, part: int, tally: dict[str, Any]) -> Packets:
     with _counts_of(job, part) as counts:
         found = [(block.hashes, block.strengths) for block in counts.phrases()]
-        hashes, strengths = (np.concatenate(column) for column in zip(*found, strict=True))
         report = counts.report
         tally.update(
             tokens=counts.n_tokens, sentences=counts.n_sentences, slots=[counts.n_pairs],
             lines=report.lines, special=report.special, vanished=report.vanished,
             too_long=report.too_long,
         )  # fmt: skip
-        yield from _count_packets(
-            job, counts.text, counts.offsets, counts.word_counts, hashes, strengths
-        )
+        yield from _count_packets(job, counts.text, counts.offsets, counts.word_counts, found)
 
 
 @contextmanager
