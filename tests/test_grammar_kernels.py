@@ -23,6 +23,7 @@ from distsim.kernels.features import (
     read_columns,
     read_number,
 )
+from distsim.kernels.pivot import order_of_runs
 from distsim.kernels.tables import find_texts
 from tests.naive_grammar import naive_links
 
@@ -173,3 +174,10 @@ def test_the_readers_of_one_line_and_of_blocks_see_the_same(pieces, between, end
     assert sorted(set(links or [])) == sorted(set(block.links_of(0)))
     start = int(block.features[0, 1])
     assert entry.with_score(b"7").line() == line[:start] + b" 7" + line[start:]
+
+
+@pytest.mark.parametrize("longest", [1, 12, 13, 200])
+def test_runs_are_sorted_within_and_equal_keys_stay_in_their_order(longest):
+    draw = np.random.default_rng(longest)
+    keys = np.concatenate([1000 * run + draw.integers(0, 40, longest) for run in range(3)])
+    assert order_of_runs(frozen(keys), 1000).tolist() == np.argsort(keys, kind="stable").tolist()

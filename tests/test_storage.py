@@ -394,6 +394,15 @@ def test_scratch_goes_when_the_next_is_made_but_not_that_of_the_living(tmp_path)
     assert (mine / "x").exists()
 
 
+def refused_and_nothing_left(folder):
+    with (
+        pytest.raises(OSError, match="Too many open files"),
+        storage.create(folder / "x.index", storage.INDEX),
+    ):
+        pass
+    assert list(folder.iterdir()) == []
+
+
 def test_nothing_is_left_where_a_folder_cannot_be_locked(tmp_path, monkeypatch):
     """A process without a descriptor left can make the hidden folder, but not open it."""
     opened = os.open
@@ -404,12 +413,7 @@ def test_nothing_is_left_where_a_folder_cannot_be_locked(tmp_path, monkeypatch):
         return opened(path, flags, *more, **named)
 
     monkeypatch.setattr(os, "open", open_no_folder)
-    with (
-        pytest.raises(OSError, match="Too many open files"),
-        storage.create(tmp_path / "x.index", storage.INDEX),
-    ):
-        pass
-    assert list(tmp_path.iterdir()) == []
+    refused_and_nothing_left(tmp_path)
 
 
 def test_nothing_is_left_where_a_folder_cannot_be_listed(tmp_path, monkeypatch):
@@ -417,12 +421,7 @@ def test_nothing_is_left_where_a_folder_cannot_be_listed(tmp_path, monkeypatch):
         raise OSError(errno.EMFILE, "Too many open files", str(path))
 
     monkeypatch.setattr("distsim.storage.writing._clear", lambda path, **given: refuse(path))
-    with (
-        pytest.raises(OSError, match="Too many open files"),
-        storage.create(tmp_path / "x.index", storage.INDEX),
-    ):
-        pass
-    assert list(tmp_path.iterdir()) == []
+    refused_and_nothing_left(tmp_path)
 
 
 def test_nothing_is_left_where_descriptors_run_out(small_index, tmp_path):

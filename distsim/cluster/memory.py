@@ -11,8 +11,8 @@ _HELD_ENTRIES = 24  # bytes of what is gathered for packets, for each sixteenth 
 def worker_bytes(plan: Plan) -> int:
     """Return about how many bytes one task of a plan takes, mapped files aside.
 
-    It is the largest of three: counting the phrases of the largest part (indexing it takes a third
-    of that), counting contexts, signing a range.
+    It is the largest of three: counting the phrases of the largest part (indexing it takes less),
+    counting contexts, signing a range.
     """
     part = max(part.unpacked_size for part in plan.parts) // BYTES_A_TOKEN
     model = plan.recipe.model

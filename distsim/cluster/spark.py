@@ -230,7 +230,7 @@ def _give(
 def _take(
     folder: str, name: str, wanted: Sequence[int], place: int, given: Iterator[tuple[int, bytes]]
 ) -> Iterator[int]:
-    """Run the task of the range whose packets this partition holds, if there are any."""
+    """Run the task of the range whose packets this partition holds."""
     with _marked():
         job = open_job(Path(folder))
         run_task(job, find_stage(job, name), wanted[place], (packet for _, packet in given))

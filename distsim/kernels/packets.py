@@ -83,7 +83,9 @@ def frequent_phrases(
     """
     capacity = 1024
     hashes = np.empty(capacity, np.uint64)
-    runs = np.empty((3, capacity), np.int64)
+    lengths = np.empty(capacity, np.int64)
+    lows = np.empty(capacity, np.int64)
+    highs = np.empty(capacity, np.int64)
     states = np.full(longest + 1, START, np.uint64)
     spelt = np.full(longest + 1, START, np.uint64)
     slots = np.full(longest, -1, np.int64)
@@ -94,18 +96,16 @@ def frequent_phrases(
             shared = np.int64(common[i])
         for k in range(shared, longest):
             if slots[k] >= 0:
-                runs[2, slots[k]] = i
+                highs[slots[k]] = i
                 slots[k] = -1
         if i == rows.shape[0]:
             break
         if n + longest > capacity:
             capacity *= 2
             hashes = grown(hashes, n, capacity)
-            more = np.empty((3, capacity), np.int64)
-            for column in range(3):
-                for run in range(n):
-                    more[column, run] = runs[column, run]
-            runs = more
+            lengths = grown(lengths, n, capacity)
+            lows = grown(lows, n, capacity)
+            highs = grown(highs, n, capacity)
         for k in range(shared, longest):
             if k > 0 and slots[k - 1] < 0:
                 break
@@ -123,11 +123,11 @@ def frequent_phrases(
             state = extend(state, text, np.int64(offsets[word]), np.int64(offsets[word + 1]))
             spelt[k + 1] = state
             hashes[n] = finish(state)
-            runs[0, n] = k + 1
-            runs[1, n] = i
+            lengths[n] = k + 1
+            lows[n] = i
             slots[k] = n
             n += 1
-    return hashes[:n].copy(), runs[0, :n].copy(), runs[1, :n].copy(), runs[2, :n].copy()
+    return hashes[:n].copy(), lengths[:n].copy(), lows[:n].copy(), highs[:n].copy()
 
 
 @compiled

@@ -5,6 +5,7 @@ import numpy as np
 from distsim.kernels.arrays import grown
 from distsim.kernels.compiled import compiled, uncounted
 from distsim.kernels.hashing import START, finish, step
+from distsim.kernels.heaps import heap_sort
 from distsim.kernels.rules import TERMINAL, gap_index, next_token
 
 MOST_GAPS = 8  # of a rule: four bits each in a packed order
@@ -220,37 +221,11 @@ def pair_up(
 
 
 @uncounted
-def _sort_run(keys, order, first, last):
-    """Sort order[first:last] by the keys it names, equal ones by their place: by heaps."""
-    n = last - first
-    start = n // 2
-    end = n
-    while end > 1:
-        if start > 0:
-            start -= 1
-        else:
-            end -= 1
-            order[first + end], order[first] = order[first], order[first + end]
-        root = start
-        one = order[first + root]
-        while True:
-            child = 2 * root + 1
-            if child >= end:
-                break
-            if child + 1 < end and _key_before(
-                keys, order[first + child], order[first + child + 1]
-            ):
-                child += 1
-            if not _key_before(keys, one, order[first + child]):
-                break
-            order[first + root] = order[first + child]
-            root = child
-        order[first + root] = one
-
-
-@uncounted
 def _key_before(keys, one, two):
     return keys[one] < keys[two] or (keys[one] == keys[two] and one < two)
+
+
+_sort_run = heap_sort(_key_before)
 
 
 @compiled

@@ -15,6 +15,7 @@ from distsim.kernels.extraction import (
     unpack_place,
 )  # fmt: skip
 from distsim.kernels.hashing import FINISHER, HALF, MULTIPLIER
+from distsim.kernels.heaps import heap_sort
 from distsim.kernels.prefetch import prefetch
 
 _LOW = np.uint64(0xFFFFFFFF)
@@ -61,6 +62,9 @@ def _before(rows, a, b):
     return rows[a, GAPS_COUNT] < rows[b, GAPS_COUNT]
 
 
+_sort_by_heaps = heap_sort(_before)
+
+
 @uncounted
 def _sort_span(rows, order, first, last):
     """Sort order[first:last] by the rows it names: heaps above a few, insertion below."""
@@ -74,27 +78,7 @@ def _sort_span(rows, order, first, last):
                 k -= 1
             order[k] = one
         return
-    start = n // 2
-    end = n
-    while end > 1:
-        if start > 0:
-            start -= 1
-        else:
-            end -= 1
-            order[first + end], order[first] = order[first], order[first + end]
-        root = start
-        one = order[first + root]
-        while True:
-            child = 2 * root + 1
-            if child >= end:
-                break
-            if child + 1 < end and _before(rows, order[first + child], order[first + child + 1]):
-                child += 1
-            if not _before(rows, one, order[first + child]):
-                break
-            order[first + root] = order[first + child]
-            root = child
-        order[first + root] = one
+    _sort_by_heaps(rows, order, first, last)
 
 
 @uncounted

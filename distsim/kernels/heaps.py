@@ -1,0 +1,40 @@
+"""Sorting of numbers by the rows that they name, for kernels that cannot make arrays."""
+
+from collections.abc import Callable
+from typing import Any
+
+from distsim.kernels.compiled import uncounted
+
+
+def heap_sort(before: Callable[..., Any]) -> Any:
+    """Return a function of kernels, (rows, order, first, last): it sorts order[first:last].
+
+    before: of kernels too, (rows, one, two): whether the row one comes before the row two.
+    """
+
+    @uncounted
+    def sort(rows, order, first, last):
+        n = last - first
+        start = n // 2
+        end = n
+        while end > 1:
+            if start > 0:
+                start -= 1
+            else:
+                end -= 1
+                order[first + end], order[first] = order[first], order[first + end]
+            root = start
+            one = order[first + root]
+            while True:
+                child = 2 * root + 1
+                if child >= end:
+                    break
+                if child + 1 < end and before(rows, order[first + child], order[first + child + 1]):
+                    child += 1
+                if not before(rows, one, order[first + child]):
+                    break
+                order[first + root] = order[first + child]
+                root = child
+            order[first + root] = one
+
+    return sort
