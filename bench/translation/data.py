@@ -1,10 +1,11 @@
-"""The help of LibreOffice in two languages -> held-out pairs, training pairs, English text.
+"""The help of LibreOffice, or Europarl and news, in two languages -> pairs, English text.
 
 The held-out lines are drawn from the English of all the bitexts, so that one index of English
 serves every pair of languages and holds none of their development or test sentences.
 """
 
 import gzip
+import lzma
 import random
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,14 +35,47 @@ class Bitext:
 def read_bitext(folder: Path, pair: str, longest: int, n_dev: int, n_test: int) -> Bitext:
     """Return the pairs of at most `longest` source tokens (half as many more in the target)."""
     held_out = held_out_lines(folder)
-    groups: tuple[list[Pair], list[Pair]] = ([], [])
-    lines = sorted(set(zip(*(_lines(folder, pair, side) for side in pair.split("-")), strict=True)))
-    random.Random(6).shuffle(lines)
-    for line, other in lines:
+    lines = set(zip(*(_lines(folder, pair, side) for side in pair.split("-")), strict=True))
+    found = _pairs(lines, longest)
+    rest = [pair for line, pair in found if line not in held_out]
+    return _parted([pair for line, pair in found if line in held_out], rest, n_dev, n_test)
+
+
+def is_news(folder: Path) -> bool:
+    """Return whether a folder has Europarl and news, and not the help."""
+    return (folder / "newstest2012.en.xz").exists()
+
+
+def read_news(folder: Path, pair: str, longest: int, n_dev: int, n_test: int) -> Bitext:
+    """Return pairs as `read_bitext`: held out from newstest2012, the others from Europarl."""
+    europarl, news = (
+        [pair for _, pair in _pairs(_news(folder, name, pair), longest)]
+        for name in ("europarl-v7.fr-en", "newstest2012")
+    )
+    return _parted(news, europarl, n_dev, n_test)
+
+
+def _news(folder: Path, name: str, pair: str) -> set[tuple[str, str]]:
+    sides = (
+        lzma.decompress((folder / f"{name}.{side}.xz").read_bytes()).decode().splitlines()
+        for side in pair.split("-")
+    )
+    return set(zip(*sides, strict=True))
+
+
+def _pairs(lines: set[tuple[str, str]], longest: int) -> list[tuple[str, Pair]]:
+    """Return (source line, its tokens and the other's) of lines short enough, in drawn order."""
+    ordered = sorted(lines)
+    random.Random(6).shuffle(ordered)
+    found = []
+    for line, other in ordered:
         source, target = tokens(line), tokens(other)
         if _SHORTEST <= len(source) <= longest and 1 <= len(target) <= longest * 3 // 2:
-            groups[line in held_out].append((source, target))
-    rest, held = groups
+            found.append((line, (source, target)))
+    return found
+
+
+def _parted(held: list[Pair], rest: list[Pair], n_dev: int, n_test: int) -> Bitext:
     if len(held) < n_dev + n_test:
         raise SystemExit(f"{len(held)} pairs are held out: ask for fewer with --dev and --test")
     return Bitext(held[:n_dev], held[n_dev : n_dev + n_test], rest)

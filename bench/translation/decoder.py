@@ -7,7 +7,7 @@ of its own is copied, as Moses does; words in `copied` may also be copied where 
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,11 +44,12 @@ class Table:
         path: written by Moses, by `phrase_extraction` or by `distsim augment`.
         model: says which copied words it knows.
         copied: words that may be copied although the table has rules for them.
+        plain: what is said where a token is copied, if not the token.
     """
 
     def __init__(
         self, path: Path, model: LanguageModel, sentences: Sequence[Sequence[str]],
-        copied: Iterable[str] = (), longest: int = 5,
+        copied: Iterable[str] = (), longest: int = 5, plain: Mapping[str, str] | None = None,
     ) -> None:  # fmt: skip
         needed = {
             " ".join(words[a:b]).encode()
@@ -79,8 +80,9 @@ class Table:
                 self.targets.append(target.split())
                 rows.append([0.0, len(self.targets[-1]), 1.0, 0.0, 0.0, 0.0, *scores])
             if source in self.copies:
-                self.targets.append([source])
-                new = float(not model.knows(source))
+                said = (plain or {}).get(source, source)
+                self.targets.append([said])
+                new = float(not model.knows(said))
                 rows.append([0.0, 1.0, 1.0, 0.0, 1.0, new, *[0.0] * self.n_scores])
             firsts.append(len(rows))
         self.firsts = np.array(firsts)

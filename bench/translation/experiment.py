@@ -13,23 +13,30 @@ of its own; in the rows "copies give way" only if no rule was added for it, as M
 
     python bench/translation/experiment.py DATA INDEX-FOLDER --pair en-es [--text FILE...]
 
+In the rows "in their sentences" every occurrence of an unknown word has rules of its own: the
+paraphrases of the word, weighed for its sentence as `distsim paraphrase --in` does; the added score
+of a rule is its paraphrases' share of exp(score) among all the word's.
+
 With --shared all systems have the baseline's weights, but for those of copying and of the added
 scores: then no difference comes from the luck of tuning.
 
-DATA: the folder bitext-lohelp. INDEX-FOLDER: where the index of English is built, or is already;
-paraphrases are kept beside it.
+DATA: the folder bitext-lohelp, or bitext-europarl-fr-en (`--pair en-fr`: Europarl to learn from,
+newstest2012 held out). INDEX-FOLDER: where the index of English is built, or is already;
+paraphrases are kept beside it. A size above the number of pairs, as 100000, is all of them.
 """
 
 import argparse
+import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import in_sentences
 import numpy as np
 from ceilings import Ceilings, ceilings
-from data import Bitext, Pair, english_lines, read_bitext
+from data import Bitext, Pair, english_lines, is_news, read_bitext, read_news
 from decoder import COPIED, JUMP, LM, PHRASES, UNKNOWN, WORDS, Decoder, Table, Translation
 from language_model import LanguageModel
 from measures import Metric, Wanted, better_and_worse, recall
@@ -49,6 +56,8 @@ from distsim.contexts.weights import Weighting
 from distsim.paraphrase.batch import paraphrase_phrases
 from distsim.paraphrase.records import PhraseParaphrases, read_paraphrases
 from distsim.paraphrase.unknown import known_phrases
+from distsim.substitution.mix import FINDING
+from distsim.substitution.substituter import Substituter
 
 N_BEST = 60
 ROUNDS, FURTHER_ROUNDS = 5, 2
@@ -69,7 +78,7 @@ class System:
     longest: tokens of an unknown phrase; 0: not augmented. least: the lowest score used. features:
     scores added. give_way: words with new rules cannot be copied. options: which paraphrases.
     shuffled: every phrase has the paraphrases of another one, to see what meaning has to do with
-    it.
+    it. in_sentence: the words' paraphrases are weighed for each sentence.
     """
 
     name: str
@@ -79,6 +88,7 @@ class System:
     give_way: bool = False
     options: str = "llr"
     shuffled: bool = False
+    in_sentence: bool = False
 
 
 SYSTEMS = (
@@ -90,6 +100,7 @@ SYSTEMS = (
     System("words, from .05, of other words", 1, shuffled=True),
     System("1-3 words, from .05", 3),
     System("1-3 words, from .3, two features", 3, 0.3, "two"),
+    System("words, from .05, in their sentences", 1, in_sentence=True),
 )
 
 
@@ -112,6 +123,7 @@ class Setting:
     reordering: int
     shared: bool  # an augmented system has the baseline's weights, but for what it adds
     links: list[set[Link]]  # of the test pairs
+    rounds: tuple[int, int]  # of tuning: the baseline, then all systems
 
     def decode(
         self, table: Table, weights: np.ndarray, pairs: list[Pair], n_best: int
@@ -172,7 +184,8 @@ def paraphrased(
     for name in {one.options for one in systems if one.longest}:
         longest = max(one.longest for one in systems if one.options == name)
         phrases = wanted_phrases(bitext, min(given.sizes), given.draws, longest)
-        path = given.index.with_name(f"{given.index.name}.{given.pair}.{name}-{longest}")
+        kind = f"{given.pair}.{min(given.sizes)}-{given.draws}.{name}-{longest}"
+        path = given.index.with_name(f"{given.index.name}.{kind}")
         paraphraser = Paraphraser(index, OPTIONS[name], table=SignatureTable.open(given.index))
         paraphrase_phrases(paraphraser, phrases, path)
         found[name] = read_paraphrases(path).phrases
@@ -237,7 +250,7 @@ def write_columns(
 
 def run_draw(
     setting: Setting, pairs: list[Pair], found: dict[str, list[PhraseParaphrases]],
-    systems: list[System], results: dict[str, Results],
+    systems: list[System], results: dict[str, Results], substituter: Substituter,
 ) -> tuple[int, list[Ceilings]]:  # fmt: skip
     """Train on `pairs`, run all systems.
 
@@ -253,20 +266,29 @@ def run_draw(
         wanted = wanted_words(setting, base)
         known = set(known_phrases(folder / "table"))
         bounds = []
-        start = setting.tuned(base, first_weights(base), ROUNDS)
+        start = setting.tuned(base, first_weights(base), setting.rounds[0])
         for system in systems:
             kept = results[system.name]
-            table = base
+            table, mine = base, setting
             if system.longest:
-                write_columns(found[system.options], known, system, folder / "columns")
+                plain: dict[str, str] = {}
+                if system.in_sentence:
+                    used = in_sentences.usable(found[system.options], base.copies, system.least)
+                    apart, meant = in_sentences.marked(bitext, used)
+                    in_sentences.write(meant, used, substituter, folder / "columns")
+                    plain = {token: where.word for token, where in meant.items()}
+                    mine = replace(setting, bitext=apart)
+                else:
+                    write_columns(found[system.options], known, system, folder / "columns")
                 report = augment_phrase_table(
                     folder / "table", folder / "columns", folder / "new",
                     features=system.features,  # type: ignore[arg-type]
                     translations=0,
                 )  # fmt: skip
                 kept.rules.append(report.new_entries)
-                copied = () if system.give_way else base.copies
-                table = Table(folder / "new", setting.model, sentences, copied)
+                copied = () if system.give_way else {*base.copies, *plain}
+                held = [source for source, _ in mine.bitext.dev + mine.bitext.test]
+                table = Table(folder / "new", setting.model, held, copied, plain=plain)
                 if has_ceilings(system):
                     references = [target for _, target in bitext.test]
                     bounds.append(ceilings(wanted, references, base, table))
@@ -274,13 +296,13 @@ def run_draw(
             if setting.shared:
                 own = (COPIED, UNKNOWN, *range(base.n_features, table.n_features))
                 fixed = [number for number in range(table.n_features) if number not in own]
-                rounds = FURTHER_ROUNDS if system.longest else 0
-                weights = setting.tuned(table, firsts, rounds, fixed)
+                rounds = setting.rounds[1] if system.longest else 0
+                weights = mine.tuned(table, firsts, rounds, fixed)
             else:
-                weights = setting.tuned(table, firsts, FURTHER_ROUNDS)
+                weights = mine.tuned(table, firsts, setting.rounds[1])
             metric = Metric("BLEU", [target for _, target in bitext.dev])
-            kept.dev.append(metric.mean([setting.translations(table, weights, bitext.dev)]))
-            kept.translations.append(setting.translations(table, weights, bitext.test))
+            kept.dev.append(metric.mean([mine.translations(table, weights, mine.bitext.dev)]))
+            kept.translations.append(mine.translations(table, weights, mine.bitext.test))
             kept.recalls.append(recall(wanted, kept.translations[-1]))
     return len(wanted), bounds
 
@@ -289,7 +311,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("data", type=Path)
     parser.add_argument("index", type=Path)
-    parser.add_argument("--pair", default="en-es", choices=["en-es", "en-de"])
+    parser.add_argument("--pair", default="en-es", choices=["en-es", "en-de", "en-fr"])
     parser.add_argument("--text", nargs="*", default=[])
     parser.add_argument("--sizes", nargs="*", type=int, default=[250, 500, 1000, 2000, 5000])
     parser.add_argument("--draws", type=int, default=3)
@@ -297,10 +319,16 @@ def main() -> None:
     parser.add_argument("--test", type=int, default=1000)
     parser.add_argument("--longest", type=int, default=30, help="source tokens of a sentence")
     parser.add_argument("--reordering", type=int, default=4)
+    parser.add_argument(
+        "--rounds", nargs=2, type=int, default=[ROUNDS, FURTHER_ROUNDS], metavar=("FIRST", "MORE"),
+        help="of tuning: the baseline, then all systems",
+    )  # fmt: skip
     parser.add_argument("--shared", action="store_true", help="only new weights are tuned")
     parser.add_argument("--systems", nargs="*", type=int, default=list(range(len(SYSTEMS))))
     given = parser.parse_args()
-    bitext = read_bitext(given.data, given.pair, given.longest, given.dev, given.test)
+    read = read_news if is_news(given.data) else read_bitext
+    bitext = read(given.data, given.pair, given.longest, given.dev, given.test)
+    given.sizes = [min(size, len(bitext.rest)) for size in given.sizes]
     index = english_index(given.data, given.index, given.text)
     systems = [SYSTEMS[number] for number in given.systems]
     references = [target for _, target in bitext.test]
@@ -309,8 +337,11 @@ def main() -> None:
     begun = time.process_time()
     found = paraphrased(given, bitext, index, systems)
     print(f"{time.process_time() - begun:.0f} CPU seconds for paraphrases")
+    substituter = Substituter(index, SignatureTable.open(given.index), ranking=FINDING)
     model = LanguageModel(target for _, target in bitext.rest)
-    setting = Setting(bitext, model, given.reordering, given.shared, judged_links(bitext))
+    setting = Setting(
+        bitext, model, given.reordering, given.shared, judged_links(bitext), tuple(given.rounds)
+    )
     print(
         "pairs\tsystem\tnew rules\tdev BLEU\tBLEU\tdifference [95%]\tchrF\tdifference [95%]\t"
         "recall\tchanged\tbetter\tworse"
@@ -318,11 +349,18 @@ def main() -> None:
     for size in given.sizes:
         begun = time.process_time()
         results = {system.name: Results() for system in systems}
-        draws = [
-            run_draw(setting, bitext.drawn(size, draw), found, systems, results)
-            for draw in range(1, given.draws + 1)
-        ]
         base = results["baseline"].translations
+        draws = []
+        for draw in range(1, given.draws + 1):
+            pairs = bitext.drawn(size, draw)
+            draws.append(run_draw(setting, pairs, found, systems, results, substituter))
+            metric = Metric("BLEU", references)
+            told = (
+                f"{one.name} {metric.mean(results[one.name].translations[-1:]):.2f}"
+                for one in systems
+            )
+            seconds = time.process_time() - begun
+            print(f"{size}, draw {draw}: {', '.join(told)}; {seconds:.0f} s", file=sys.stderr)
         for system in systems:
             print(row(size, system, results[system.name], base, references), flush=True)
         unknown = np.mean([number for number, _ in draws])
@@ -338,7 +376,7 @@ def main() -> None:
 
 def has_ceilings(system: System) -> bool:
     """Return whether the ceilings of a system are looked at."""
-    return system.longest == 1 and not system.give_way
+    return system.longest == 1 and not system.give_way and not system.in_sentence
 
 
 def row(size: int, system: System, kept: Results, base, references) -> str:
