@@ -5,6 +5,7 @@ import math
 import random
 import re
 from functools import cache
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -15,11 +16,13 @@ from distsim.packs import GrammarIndex, PackOptions, pack_grammar
 from distsim.rewriting import RewriteOptions, Rewriter, Weights, tuning
 from distsim.rewriting import rewriter as rewriter_module
 from distsim.rewriting.chunks import hidden
+from distsim.rewriting.forest import Forest, best
 from distsim.rewriting.grammar import RuleScores
 from distsim.rewriting.language_model import ArpaModel, IndexModel
 from distsim.rewriting.sentence import Sentence
 from tests import naive_rewriting as naive
 from tests.conftest import write_lines
+from tests.naive_derivations import Derivations as NaiveDerivations
 
 RULES = """
 [X] ||| the old ||| ancient ||| p=1
@@ -524,6 +527,93 @@ def test_what_is_counted_of_what_is_left_out(made, tree):
     assert not any(name.startswith("Dropped(") or name == "AtEnd" for name in told)
 
 
+def test_a_hidden_phrase_moves_where_it_is_too_long_for_the_search(made, tmp_path, run):
+    """The rule `slept [NP,1]` -> `[NP,1] slept well` spans 7 tokens, or 2 of them a label."""
+    text = "slept the old king of the city"
+    moved = "the old king of the city slept well"
+    phrase = (
+        "(NP (NP (DT the) (JJ old) (NN king)) (PP (IN of) (NP (DT the) (NN city))))"
+    )  # fmt: skip
+    tree = f"(S (VP (VBD slept)) {phrase})"
+    far = {one.sentence: one for one in rewriter_of(made, span=7).rewrite(text, 500, tree=tree)}
+    near = [one.sentence for one in rewriter_of(made, span=4).rewrite(text, 500, tree=tree)]
+    behind = rewriter_of(made, span=4, chunks=True).rewrite(text, 500, tree=tree)
+    found = {one.sentence: one for one in behind}
+    assert moved in far and moved not in near and moved in found
+    step = found[moved].steps[0]
+    assert (step.start, step.stop, step.before) == (0, 7, "slept [NP,1]")
+    # the label says its words while it is searched for: the score is that of the whole sentence
+    assert found[moved].score == pytest.approx(far[moved].score)
+    assert found[moved].features == pytest.approx(far[moved].features)
+    for name, line in (("in", text), ("trees", tree)):
+        (tmp_path / name).write_text(line + "\n")
+    told = {}
+    for more in ([], ["--chunks"]):
+        told[len(more)], _ = run(
+            "rewrite", made / "pack", tmp_path / "in", "--index", made / "index", "--span", 4,
+            "--weights", made / "weights", "--trees", tmp_path / "trees", "-n", 500, *more,
+        )  # fmt: skip
+    assert moved not in told[0] and f"\t{moved}\n" in told[1]
+
+
+def test_words_to_be_avoided_come_last_behind_labels_and_in_lists_ranked_again(made):
+    text, tree = "the city slept", "(S (NP (DT the) (NN city)) (VP (VBD slept)))"
+    weights = WEIGHTS | {"Unchanged": 90.0}
+    for more in ({}, {"chunks": True}):
+        own = rewriter_of(
+            made, weights=weights, avoid=("city",), deletes=False, pops=10**6,
+            ranked_again=10**4, **more,
+        )  # fmt: skip
+        found = own.rewrite(text, 10**4, tree=tree)
+        has = ["city" in one.sentence.split() for one in found]
+        assert any(has) and not has[0] and has == sorted(has)
+
+
+def _drawn_forest(seed):
+    """Return a forest with scores that are whole numbers, so that many are alike, and its rules."""
+    draw = np.random.default_rng(seed)
+    n_items, n_rules = 12, 8
+    targets = [[-1, -2]]
+    for _ in range(n_rules - 1):
+        some = draw.integers(0, 3, draw.integers(0, 3)).tolist()
+        targets.append([*some, *[-1, -2][: draw.integers(0, 3)]])
+    starts = np.cumsum([0, *map(len, targets)])
+    edges, scores, first = [], [], [-1]
+    for item in range(1, n_items):
+        first.append(-1)
+        for _ in range(draw.integers(1, 5)):
+            rule = int(draw.integers(0, n_rules))
+            n_gaps = sum(symbol < 0 for symbol in targets[rule])
+            children = [int(draw.integers(0, item)) if k < n_gaps else -1 for k in range(2)]
+            edges.append([rule, *children, first[item]])
+            first[item] = len(edges) - 1
+            scores.append(float(-draw.integers(0, 3)))
+    items = np.full((n_items, 5), -1)
+    items[:, 2] = first
+    goal = np.array([[item, float(-draw.integers(0, 3))] for item in (n_items - 1, n_items - 3)])
+    forest = Forest(
+        items, np.zeros((n_items, 2)), np.array(edges), np.array(scores), goal, -1
+    )  # fmt: skip
+    return forest, np.array([s for some in targets for s in some], np.int64), starts
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_best_derivations_are_those_of_the_twin(seed):
+    forest, targets, starts = _drawn_forest(seed)
+    same = np.array([0, 1, 1])  # two words are written alike
+    twin = NaiveDerivations(forest, targets, starts)
+    wanted, seen = [], set()
+    for _, item, rank in islice(twin.best(), 3000):
+        words = twin.symbols(item, rank)
+        text = tuple(same[list(words)].tolist())
+        if words and text not in seen:
+            seen.add(text)
+            wanted.append((words, list(twin.nodes(item, rank))))
+    for most in (0, 1, 2, 65, len(wanted)):
+        found = best(forest, targets, starts, same, most)
+        assert [(one.words, [tuple(node) for node in one.nodes]) for one in found] == wanted[:most]
+
+
 def test_phrases_hidden_behind_their_labels_come_back(made, tmp_path, run):
     text = "the old king of the city slept"
     tree = (
@@ -549,8 +639,7 @@ def test_phrases_hidden_behind_their_labels_come_back(made, tmp_path, run):
     own = rewriter_of(made, deletes=False, weights=bare)
     wanted = next(one for one in own.rewrite(strange, 200, tree=tree) if one.sentence == strange)
     for copy in hidden(Sentence(strange, tree)):
-        problem = rewriter_module._Problem(own, copy.sentence, copy.place)
-        behind = [own._put_back(one, copy) for one in own._best(problem, 200)]
+        behind = own._best(rewriter_module._Problem(own, copy.sentence, copy), 200)
         same = next(one for one in behind if one.sentence == strange)
         assert same.features == pytest.approx(wanted.features)
     (tmp_path / "in").write_text(text + "\n")

@@ -1,4 +1,4 @@
-"""A longer array with what another holds: an entry at a time, without a slice assigned.
+"""Longer arrays with what others hold: an entry at a time, without a slice assigned.
 
 Where one array is assigned to a slice of another, numba compiles what puts their two shapes into
 words, should they differ: four seconds of each first run.
@@ -16,3 +16,13 @@ def grown(array, n, room):
     for i in range(n):
         longer[i] = array[i]
     return longer
+
+
+@compiled
+def doubled(rows):
+    """Return an array of two dimensions with twice as many rows, the first of them those given."""
+    larger = np.empty((2 * rows.shape[0], rows.shape[1]), rows.dtype)
+    for row in range(rows.shape[0]):
+        for column in range(rows.shape[1]):
+            larger[row, column] = rows[row, column]
+    return larger

@@ -6,7 +6,7 @@ from 0 on, -1 and -2 for what stands in the first and the second gap of the sour
 
 import numpy as np
 
-from distsim.kernels.arrays import grown
+from distsim.kernels.arrays import doubled, grown
 from distsim.kernels.compiled import compiled
 from distsim.kernels.hashing import first_not_below
 from distsim.kernels.ngram_model import log_probability
@@ -30,15 +30,6 @@ def _child(children, symbols, node, symbol):
 
 
 @compiled
-def _doubled(rows):
-    larger = np.empty((2 * rows.shape[0], rows.shape[1]), rows.dtype)
-    for row in range(rows.shape[0]):
-        for column in range(rows.shape[1]):
-            larger[row, column] = rows[row, column]
-    return larger
-
-
-@compiled
 def _copied(rows, to, others, at, size):
     """Copy the first `size` numbers of a row into another table's row."""
     for k in range(size):
@@ -49,7 +40,7 @@ def _copied(rows, to, others, at, size):
 def _extended(new, n, node, dotted, at, begin, size):
     """Append a dotted rule gone on to a node, over a gap unless `begin` is -1; at -2: the root."""
     if n == new.shape[0]:
-        new = _doubled(new)
+        new = doubled(new)
     if at >= 0:
         _copied(new, n, dotted, at, 5)
     else:
@@ -125,7 +116,7 @@ def find_matches(
                     for s in range(np.int64(node_sources[node]), np.int64(node_sources[node + 1])):
                         source = np.int64(sources[s])
                         if n_found == found.shape[0]:
-                            found = _doubled(found)
+                            found = doubled(found)
                         found[n_found, 0] = i
                         found[n_found, 1] = length
                         found[n_found, 2] = source
@@ -138,7 +129,7 @@ def find_matches(
                             possible[i, length, rule_labels[rule]] = True
                     if children[node] < children[node + 1] and length < longest:
                         if n_dotted == dotted.shape[0]:
-                            dotted = _doubled(dotted)
+                            dotted = doubled(dotted)
                         _copied(dotted, n_dotted, new, k, 5)
                         dotted[n_dotted, 5] = heads[i, length]
                         heads[i, length] = n_dotted
@@ -418,8 +409,8 @@ def fill(
                     slot = (slot + 1) & (table.size - 1)
                 if item < 0:
                     if n_items == items.shape[0]:
-                        items = _doubled(items)
-                        item_scores = _doubled(item_scores)
+                        items = doubled(items)
+                        item_scores = doubled(item_scores)
                     item = n_items
                     n_items += 1
                     _copied(items, item, states, made, width)
@@ -439,7 +430,7 @@ def fill(
                     item_scores[item, 1] += scores[made] - item_scores[item, 0]
                     item_scores[item, 0] = scores[made]
                 if n_edges == edges.shape[0]:
-                    edges = _doubled(edges)
+                    edges = doubled(edges)
                     edge_scores = _longer(edge_scores)
                 delta = scores[made]
                 edges[n_edges, 0] = candidates[taken, 1]
@@ -459,7 +450,7 @@ def fill(
         if at < 0:
             if n == capacity:
                 capacity *= 2
-                candidates = _doubled(candidates)
+                candidates = doubled(candidates)
                 keys = _longer(keys)
                 heap = _longer(heap)
             candidates[n, 0] = b
@@ -476,7 +467,7 @@ def fill(
         estimate = 0.0
         if not guess:
             if n_states == scores.size:
-                states = _doubled(states)
+                states = doubled(states)
                 scores = _longer(scores)
             score, estimate = compose(
                 model, order, weight, targets, target_starts[rule], target_starts[rule + 1],
@@ -531,7 +522,7 @@ def _add_rows(rows, n_rows, views, n_views, items, ordered, which, by_words):
         words = items[item, 1] if by_words else np.int64(0)
         if n_rows == begin or rows[n_rows - 1, 1] != words:
             if n_rows == rows.shape[0]:
-                rows = _doubled(rows)
+                rows = doubled(rows)
             rows[n_rows, 0] = which
             rows[n_rows, 1] = words
             rows[n_rows, 2] = n_views
@@ -564,7 +555,7 @@ def _bundled(bundles, n, rows, one, two, first_rule, last_rule, words):
     for a in range(one[0], one[1]):
         for b in range(two[0], two[1]):
             if n == bundles.shape[0]:
-                bundles = _doubled(bundles)
+                bundles = doubled(bundles)
             bundles[n, 0] = first_rule
             bundles[n, 1] = last_rule
             bundles[n, 2] = rows[a, 2]
@@ -765,8 +756,8 @@ def search(
                     if words < 0:
                         break
                 if n_items == items.shape[0]:
-                    items = _doubled(items)
-                    item_scores = _doubled(item_scores)
+                    items = doubled(items)
+                    item_scores = doubled(item_scores)
                 for k in range(width):
                     items[n_items, k] = -3
                 items[n_items, 0] = START_LABEL

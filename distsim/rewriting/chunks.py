@@ -40,11 +40,9 @@ def hidden(sentence: Sentence) -> Iterator[Hidden]:
         tokens = [*sentence.tokens[:start], token, *sentence.tokens[stop:]]
         if tokens.count(token) > 1:
             continue
-        yield Hidden(
-            Sentence(" ".join(tokens), _shrunk(tree, start, stop, token, label)),
-            start,
-            tuple(sentence.tokens[start:stop]),
-        )
+        copy = Sentence(" ".join(tokens), _shrunk(tree, start, stop, token, label))
+        copy.escapes = sentence.escapes
+        yield Hidden(copy, start, tuple(sentence.tokens[start:stop]))
 
 
 def _shrunk(tree: Tree, start: int, stop: int, token: str, label: str) -> Tree:

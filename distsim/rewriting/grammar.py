@@ -91,6 +91,10 @@ class Grammar:
         """Return tokens as symbols of the trie, -1 where no rule knows them; int64."""
         return np.array([self._code(token) for token in tokens], np.int64)
 
+    def symbol(self, word: str) -> int:
+        """Return the symbol of a word as it is written, -1 where no rule has it."""
+        return self._symbol_of.get(word, -1)
+
     def _code(self, token: str) -> int:
         for form in (token, token.lower(), unescape(token)):
             symbol = self._symbol_of.get(form)

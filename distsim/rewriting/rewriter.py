@@ -1,9 +1,8 @@
 """A sentence -> its rewritings, best first, with the rules that made them."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
-from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +15,7 @@ from distsim.kernels.compiled import frozen
 from distsim.packs.grammar_index import GrammarIndex
 from distsim.rewriting import features
 from distsim.rewriting.chunks import Hidden, hidden
-from distsim.rewriting.forest import Derivations, Forest, Node
+from distsim.rewriting.forest import Derivation, Forest, Node, best
 from distsim.rewriting.grammar import Grammar
 from distsim.rewriting.language_model import LanguageModel
 from distsim.rewriting.options import MOST_TOKENS, RewriteOptions
@@ -164,44 +163,28 @@ class Rewriter:
     def _best(self, problem: "_Problem", n: int) -> list[Rewriting]:
         """Return the best of a search; of a longer list, where features of the whole count."""
         most = max(n, self.options.ranked_again) if self._ranks_again else n
-        found = problem.rewritings(list(islice(problem.answers(problem.search()), most)))
+        found = problem.rewritings(problem.answers(problem.search(), most))
         if self._ranks_again:
-            found.sort(key=lambda pair: -pair[0].score)
+            found.sort(key=lambda pair: self._order(pair[0]))
         return [problem.placed(one, nodes) for one, nodes in found[:n]]
+
+    def _order(self, one: Rewriting) -> tuple[int, float]:
+        """Return what rewritings are sorted by: fewest words to be avoided, highest score."""
+        avoided = 0
+        if self.options.avoid:
+            avoid = tokens_of(self.options.avoid)
+            avoided = sum(token.lower() in avoid for token in one.sentence.split())
+        return avoided, -one.score
 
     def _with_hidden(self, sentence: Sentence, found: list[Rewriting], n: int) -> list[Rewriting]:
         """Return the best of a sentence's own rewritings and those of its copies with a label."""
         every = {one.sentence: one for one in reversed(found)}
         for copy in hidden(sentence):
-            problem = _Problem(self, copy.sentence, copy.place)
-            for one in self._best(problem, n):
-                whole = self._put_back(one, copy)
-                known = every.get(whole.sentence)
-                if known is None or known.score < whole.score:
-                    every[whole.sentence] = whole
-        return sorted(every.values(), key=lambda one: (-one.score, one.sentence))[:n]
-
-    def _put_back(self, one: Rewriting, copy: Hidden) -> Rewriting:
-        """Return a rewriting of a copy with the hidden words in their label's place."""
-        more = len(copy.words) - 1
-        tokens = one.sentence.split()
-        at = tokens.index(copy.sentence.tokens[copy.place])
-        tokens[at : at + 1] = copy.words
-        values = dict(one.features)
-        values[features.WORDS] += more
-        values[features.KEPT] += more
-        values[features.GLUE] = values.get(features.GLUE, 0.0) + more
-        unknown = np.count_nonzero(self.grammar.codes(copy.words) < 0)
-        values[features.UNKNOWN] += float(unknown) - 1.0  # the label itself is none
-        values[features.LM] = self.model.log_probability([unescape(token) for token in tokens])
-        values = {name: value for name, value in values.items() if value}
-        steps = tuple(
-            step._replace(start=step.start + more, stop=step.stop + more)
-            if step.start > copy.place else step
-            for step in one.steps
-        )  # fmt: skip
-        score = sum(self.weights.get(name) * value for name, value in values.items())
-        return Rewriting(" ".join(tokens), score, values, steps)
+            for one in self._best(_Problem(self, copy.sentence, copy), n):
+                known = every.get(one.sentence)
+                if known is None or known.score < one.score:
+                    every[one.sentence] = _in_whole(one, copy)
+        return sorted(every.values(), key=lambda one: (*self._order(one), one.sentence))[:n]
 
     def _of_length(self, problem: "_Problem", length: float, n: int) -> list[Rewriting]:
         """Return the best of as many words as asked, or of the nearest fewer that can be had."""
@@ -212,19 +195,24 @@ class Rewriter:
             forest = problem.search(wanted)
             if forest.words < 0 or (found and forest.words > wanted):
                 break
-            some = problem.rewritings(list(islice(problem.answers(forest), most)))
-            some.sort(key=lambda pair: -pair[0].score)
+            some = problem.rewritings(problem.answers(forest, most))
+            some.sort(key=lambda pair: self._order(pair[0]))
             found += [problem.placed(one, nodes) for one, nodes in some[: n - len(found)]]
             wanted = min(wanted, forest.words) - 1
         return found
 
 
-class Answer(NamedTuple):
-    """What a search found: a sentence, its symbols, the nodes of its derivation."""
-
-    text: str
-    symbols: tuple[int, ...]
-    nodes: list[Node]
+def _in_whole(one: Rewriting, copy: Hidden) -> Rewriting:
+    """Return a rewriting of a copy with its steps placed among the whole sentence's tokens."""
+    more = len(copy.words) - 1
+    steps = tuple(
+        step._replace(
+            start=step.start + more * (step.start > copy.place),
+            stop=step.stop + more * (step.stop > copy.place),
+        )
+        for step in one.steps
+    )
+    return one._replace(steps=steps)
 
 
 class _Edit(NamedTuple):
@@ -238,9 +226,15 @@ class _Edit(NamedTuple):
 class _Problem:
     """A sentence with its rules and edits, ready to be searched."""
 
-    def __init__(self, rewriter: Rewriter, sentence: Sentence, label_at: int | None = None) -> None:
-        """label_at: of a label that stands for hidden words, and so must stay."""
+    def __init__(self, rewriter: Rewriter, sentence: Sentence, copy: Hidden | None = None) -> None:
+        """copy: where a token of the sentence is a label, which stays, and says what it hides."""
         self.sentence = sentence
+        self._tokens, self._copy = sentence.tokens, copy
+        self._source = " ".join(sentence.tokens)
+        if copy is not None:
+            self._tokens = [*sentence.tokens, *copy.words]
+            before, after = sentence.tokens[: copy.place], sentence.tokens[copy.place + 1 :]
+            self._source = " ".join([*before, *copy.words, *after])
         self._rewriter = rewriter
         self._grammar = grammar = rewriter.grammar
         self._options = options = rewriter.options
@@ -254,6 +248,8 @@ class _Problem:
         self._told: dict[int, Step] = {}
         self._shapes: dict[int, tuple[int, tuple[int, ...]]] = {}
         codes = grammar.codes(sentence.tokens)
+        if copy is not None:
+            codes[copy.place] = -1  # what matches it is a gap
         self._licences_of = licences = self._licences(self._span)
         possible = licences.copy()
         if grammar.x >= 0:
@@ -261,7 +257,7 @@ class _Problem:
         self._matches = grammar.matches(codes, possible, options.looked_at)
         if sentence.tree is None:
             self._license_rules(self._matches, licences)
-        self._edits = self._edits_of(codes, label_at)
+        self._edits = self._edits_of(codes)
         sources, groups = np.unique(self._matches[:, 2], return_inverse=True)
         rules, starts = grammar.rules_of(sources, options.looked_at)
         of_rule = np.repeat(sources, np.diff(starts))
@@ -292,7 +288,7 @@ class _Problem:
         group_parts = np.searchsorted(group[part_starts[:-1]], np.arange(starts.size))
         return places[order], group_parts, part_starts
 
-    def _edits_of(self, codes: np.ndarray, label_at: int | None) -> list[_Edit]:
+    def _edits_of(self, codes: np.ndarray) -> list[_Edit]:
         """Return the words that stay, one by one, and what may be deleted."""
         sentence, options = self.sentence, self._options
         keep, avoid = tokens_of(options.keep), tokens_of(options.avoid)
@@ -301,13 +297,22 @@ class _Problem:
         for i, code in enumerate(codes.tolist()):
             counted = {features.KEPT: 1.0} | ({features.UNKNOWN: 1.0} if code < 0 else {})
             edits.append(_Edit(i, counted, -_AVOIDED if plain[i] in avoid else 0.0))
+        label_at = -1
+        if self._copy is not None:
+            _, label_at, words = self._copy
+            unknown = np.count_nonzero(self._grammar.codes(words) < 0)
+            counted = {features.KEPT: float(len(words)), features.GLUE: len(words) - 1.0}
+            if unknown:
+                counted[features.UNKNOWN] = float(unknown)
+            avoided = sum(word.lower() in avoid for word in words)
+            edits[label_at] = _Edit(label_at, counted, -_AVOIDED * avoided)
         if not options.deletes:
             return edits
         rarity = self._rewriter.model.rarity(sentence.plain)
         for one in sentence.deletions(self._longest, shortens=options.length is not None):
             if keep.intersection(plain[one.start : one.stop]):
                 continue
-            if label_at is not None and one.start <= label_at < one.stop:
+            if one.start <= label_at < one.stop:
                 continue
             counted = {
                 features.DELETED: float(one.stop - one.start),
@@ -331,12 +336,9 @@ class _Problem:
         grammar, weights, edits = self._grammar, self._weights, self._edits
         self._first_edit = 1 + self._rules.size
         targets, target_starts = grammar.targets_of(self._rules, self._sources)
-        stays = np.array([isinstance(edit.what, int) for edit in edits])
-        is_long = np.array([self._is_long(edit.what) for edit in edits])
-        edit_targets = np.concatenate(
-            [len(grammar.words) + np.arange(len(self.sentence)), np.full(is_long.sum(), -1)]
-        )
-        edit_starts = np.cumsum(np.concatenate([[0], (stays | is_long).astype(np.int64)]))
+        said = [self._said_of(edit.what) for edit in edits]
+        edit_targets = np.array([symbol for some in said for symbol in some], np.int64)
+        edit_starts = np.cumsum([0, *map(len, said)])
         self._targets = np.concatenate([[-1, -2], targets, edit_targets])
         self._target_starts = np.concatenate(
             [[0], 2 + target_starts, 2 + targets.size + edit_starts[1:]]
@@ -353,9 +355,19 @@ class _Problem:
         owner = np.repeat(np.arange(self._labels.size), np.diff(self._target_starts))
         self._words_of = np.bincount(owner[self._targets >= 0], minlength=self._labels.size)
         self._rule_scores += weights.get(features.WORDS) * self._words_of
-        self._word_ids = np.concatenate(
-            [grammar.word_ids, self._rewriter.model.ids(self.sentence.plain)]
-        )
+        plain = self.sentence.plain
+        if self._copy is not None:
+            plain = [*plain, *map(unescape, self._copy.words)]
+        self._word_ids = np.concatenate([grammar.word_ids, self._rewriter.model.ids(plain)])
+
+    def _said_of(self, edit: Deletion | int) -> range:
+        """Return the symbols that an edit says: its word's, those hidden, -1 for a beginning."""
+        if isinstance(edit, Deletion):
+            return range(-1, 0 if self._is_long(edit) else -1)
+        first = len(self._grammar.words)
+        if self._copy is not None and edit == self._copy.place:
+            return range(first + len(self.sentence), first + len(self._tokens))
+        return range(first + edit, first + edit + 1)
 
     def _place(self, groups: np.ndarray, group_parts: np.ndarray, part_starts: np.ndarray) -> None:
         """Put matches and edits, which are groups of one rule each, in the order of the search."""
@@ -401,20 +413,29 @@ class _Problem:
                 break
         return forest
 
-    def answers(self, forest: Forest) -> Iterator[Answer]:
-        """Yield the rewritings of a forest, the best first, all different."""
-        derivations = Derivations(forest, self._targets, self._target_starts)
-        seen: set[str] = set()
-        for _, item, rank in derivations.best():
-            symbols = derivations.symbols(item, rank)
-            text = " ".join(self._word(symbol) for symbol in symbols)
-            if text in seen or not text:
-                continue
-            seen.add(text)
-            nodes = list(derivations.nodes(item, rank))
-            yield Answer(text, symbols, nodes)
+    def answers(self, forest: Forest, most: int) -> list[Derivation]:
+        """Return the best rewritings of a forest, the best first, all different."""
+        return best(forest, self._targets, self._target_starts, self._written_alike(), most)
 
-    def rewritings(self, answers: list[Answer]) -> list[tuple[Rewriting, list[Node]]]:
+    def _written_alike(self) -> np.ndarray:
+        """Return a number by symbol that symbols which are written alike share, int64."""
+        grammar, escapes = self._grammar, self.sentence.escapes
+        first = len(grammar.words)
+        same = np.arange(first + len(self._tokens))
+        known: dict[str, int] = {}
+        for plain, token in escapes.items():
+            symbol = grammar.symbol(plain)
+            if symbol >= 0:
+                same[symbol] = known.setdefault(token, symbol)
+        for token in (*escapes.values(), *self._tokens):
+            symbol = grammar.symbol(token)
+            if symbol >= 0 and token not in escapes:
+                same[symbol] = known.setdefault(token, symbol)
+        for i, token in enumerate(self._tokens):
+            same[first + i] = known.setdefault(token, first + i)
+        return same
+
+    def rewritings(self, answers: list[Derivation]) -> list[tuple[Rewriting, list[Node]]]:
         """Return answers with their features and steps, and what they were made of.
 
         The steps have no places yet: `placed` gives them, to those that are wanted.
@@ -472,16 +493,16 @@ class _Problem:
     def _word(self, symbol: int) -> str:
         words = self._grammar.words
         if symbol >= len(words):
-            return self.sentence.tokens[symbol - len(words)]
+            return self._tokens[symbol - len(words)]
         return self.sentence.escapes.get(words[symbol], words[symbol])
 
     def _rewriting(
         self,
-        text: str,
         symbols: Sequence[int],
         nodes: list[Node],
     ) -> Rewriting:
         weights = self._weights
+        text = " ".join(map(self._word, symbols))
         total: dict[str, float] = {}
         steps = []
         for rule, _ in nodes:
@@ -502,7 +523,7 @@ class _Problem:
             if step is not None:
                 steps.append(step)
         changes = sum(step.before.lower() != step.after.lower() for step in steps)
-        total |= features.of_whole(changes, text == " ".join(self.sentence.tokens))
+        total |= features.of_whole(changes, text == self._source)
         total[features.WORDS] = float(len(symbols))
         total[features.LM] = self._rewriter.model.of_ids(self._word_ids[np.array(symbols)])
         score = sum(weights.get(name) * value for name, value in total.items())
