@@ -76,6 +76,25 @@ def naive_pivot(rules, identities=False, min_link=0.0):
     return {key: features(key, values) for key, values in found.items()}
 
 
+def naive_pairs(sources, runs, groups, targets, n_targets, orders, columns, least, identities):
+    """Return ([(key, its pairs of rules)] by key, how many pairs are below least).
+
+    Sides have two gaps; a key is (run, target, whether the gaps are exchanged) in one number.
+    """
+    found, passed = defaultdict(list), 0
+    for one, run in zip(sources.tolist(), runs.tolist(), strict=True):
+        for two in range(*groups[one].tolist()):
+            if one == two and not identities:
+                continue
+            there, back = columns[two, 0] * columns[one, 1], columns[one, 0] * columns[two, 1]
+            if min(there, back) < least:
+                passed += 1
+                continue
+            key = (run * n_targets + int(targets[two])) * 2 + int(orders[one] != orders[two])
+            found[key].append((one, two))
+    return sorted(found.items()), passed
+
+
 def label_free(rules, e1, e2, name, back):
     """Return the sum over all f, whatever their labels, of p(e2|f) p(f|e1)."""
     links = {}

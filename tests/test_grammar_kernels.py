@@ -1,6 +1,7 @@
 """Kernels of rules against slow twins: parsing, links by evidence, finding texts."""
 
 import math
+import random
 import re
 
 import numpy as np
@@ -14,6 +15,7 @@ from distsim.grammar.block import parse_block
 from distsim.grammar.fields import LineFaultError, side_tokens, split_fields, tokens
 from distsim.grammar.formats.phrase_table import PHRASE_TABLE, PhraseTableEntry
 from distsim.grammar.formats.rules import RULES, Features, Rule, gap_of
+from distsim.grammar.numbering import first_rows, numbers_of, order_by
 from distsim.kernels.compiled import frozen
 from distsim.kernels.features import (
     ABSENT,
@@ -23,9 +25,10 @@ from distsim.kernels.features import (
     read_columns,
     read_number,
 )
-from distsim.kernels.pivot import order_of_runs
+from distsim.kernels.pivot import eight_bytes, order_texts, pair_up
 from distsim.kernels.tables import find_texts
 from tests.naive_grammar import naive_links
+from tests.naive_pivot import naive_pairs
 
 SYMBOLS = ["connect", "connected", "connection", "the", "The", "of", "ünïcode", "ünïcodes"]
 
@@ -176,8 +179,56 @@ def test_the_readers_of_one_line_and_of_blocks_see_the_same(pieces, between, end
     assert entry.with_score(b"7").line() == line[:start] + b" 7" + line[start:]
 
 
-@pytest.mark.parametrize("longest", [1, 12, 13, 200])
-def test_runs_are_sorted_within_and_equal_keys_stay_in_their_order(longest):
-    draw = np.random.default_rng(longest)
-    keys = np.concatenate([1000 * run + draw.integers(0, 40, longest) for run in range(3)])
-    assert order_of_runs(frozen(keys), 1000).tolist() == np.argsort(keys, kind="stable").tolist()
+@pytest.mark.parametrize("n_rules", [0, 1, 13, 60, 300])
+@pytest.mark.parametrize("identities", [False, True])
+def test_pairs_are_those_of_the_slow_twin(n_rules, identities):
+    draw = np.random.default_rng(n_rules)
+    group = np.sort(draw.integers(0, max(1, n_rules // 6), n_rules))
+    targets = draw.integers(0, 70, n_rules)
+    n_gaps = np.full(n_rules, 2)
+    orders = draw.choice(np.array([0x01, 0x10], np.uint32), n_rules)
+    columns = draw.random((n_rules, 3))
+    bounds = np.stack([np.searchsorted(group, group), np.searchsorted(group, group, "right")], 1)
+    sources = np.argsort(targets // 30, kind="stable")
+    runs = targets[sources] // 30  # several sides a run, so that its lines are many
+    for least in (0.0, 0.2):
+        found = pair_up(
+            *map(frozen, (sources, runs, bounds, targets)), 70, frozen(orders), frozen(n_gaps), 2,
+            frozen(columns), least, identities, int(np.diff(bounds).sum()),
+        )  # fmt: skip
+        keys, sizes, lines, firsts, seconds, pruned = found
+        wanted, passed = naive_pairs(
+            sources, runs, bounds, targets, 70, orders, columns, least, identities
+        )
+        made = {}
+        for line, one, two in zip(lines.tolist(), firsts.tolist(), seconds.tolist(), strict=True):
+            made.setdefault(line, []).append((one, two))
+        assert [(int(key), made[line]) for line, key in enumerate(keys)] == wanted
+        assert [len(pairs) for _, pairs in wanted] == sizes.tolist() and pruned == passed
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 12, 13, 200])
+def test_texts_are_in_the_order_of_their_bytes(n):
+    draw = random.Random(n)
+    words = ["of the", "of the ", "of the right", "a", "", "\0", "a\0", "of the\0\0", "ü"]
+    texts = list({"".join(draw.choices(words, k=draw.randint(0, 4))).encode() for _ in range(n)})
+    text = frozen(np.frombuffer(b"".join(texts), np.uint8))
+    stops = np.cumsum([len(one) for one in texts], dtype=np.int64)
+    starts = frozen(stops - [len(one) for one in texts]) if texts else frozen(stops)
+    heads = eight_bytes(text, starts, frozen(stops))
+    order = np.argsort(heads)
+    order_texts(text, starts, frozen(stops), frozen(heads), order)
+    assert [texts[i] for i in order] == sorted(texts)
+
+
+@pytest.mark.parametrize("most", [0, 5, 1000, 1 << 40])
+def test_numbers_and_order_of_rows(most):
+    draw = np.random.default_rng(most % 97)
+    for columns in (1, 2, 3):
+        keys = [draw.integers(0, most + 1, 300) for _ in range(columns)]
+        rows = list(zip(*(key.tolist() for key in keys), strict=True))
+        ranks = {row: rank for rank, row in enumerate(sorted(set(rows)))}
+        numbers = numbers_of(*keys)
+        assert numbers.tolist() == [ranks[row] for row in rows]
+        assert order_by(*keys).tolist() == sorted(range(300), key=rows.__getitem__)
+        assert first_rows(numbers).tolist() == [rows.index(row) for row in ranks]

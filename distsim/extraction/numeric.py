@@ -16,6 +16,7 @@ from distsim.extraction.margins import CountedRules, RuleChunk
 from distsim.extraction.options import ExtractOptions
 from distsim.kernels.compiled import frozen
 from distsim.kernels.packs import gather_runs
+from distsim.kernels.rule_arrays import are_links_sound, are_rules_sound, are_symbols_sound
 from distsim.kernels.rule_counts import rule_links
 from distsim.kernels.rule_text import (
     C_E,
@@ -167,39 +168,37 @@ class NumericRules:
     def _check(self, n_text: int, stops: list[int]) -> None:
         """Refuse arrays that contradict each other: kernels do not look where they lead."""
         array, n = self.artifact.array, len(self)
+        n_labels, n_links = len(self.labels), array("links/lengths", np.uint16)
+        lengths = {name: array(f"{name}/lengths", np.uint8) for name in ("foreign", "english")}
         sound = stops[-1:] == [n_text] or n_text == len(stops) == 0
         for column in (self.foreign, self.english, self.swaps, self.count, self.margins, self.lex,
-                       self.bitexts, array("links/lengths")):  # fmt: skip
+                       self.bitexts, n_links):  # fmt: skip
             sound = sound and len(column) == n
-        sound = sound and self.label_counts.size == len(self.labels)
-        sound = sound and bool(np.all(self.foreign[:-1] <= self.foreign[1:]))
+        sound = sound and self.margins.shape[1] == len(MARGINS)
+        sound = sound and self.lex.shape[1] == self.links.shape[1] == 2
+        sound = sound and self.label_counts.size == n_labels
+        sound = sound and int(self.label_counts.min(initial=1)) > 0
         sound = sound and int(self.link_starts[-1]) == len(self.links)
-        if sound and n:
-            fe, f, e, lf, le = self.margins.T
-            within = ((self.count, fe), (self.count, lf), (self.count, le), (fe, f), (fe, e))
-            sound = int(self.count.min()) > 0 and all(bool(np.all(a <= b)) for a, b in within)
-            sound = sound and int(self.swaps.max()) <= 1 and int(self.label_counts.min()) > 0
-            sound = sound and bool(np.all(np.abs(self.lex) <= _HIGHEST_COST))
-        sound = sound and int(self.label.max(initial=0)) < max(1, len(self.labels))
-        for name, numbers in (("foreign", self.foreign), ("english", self.english)):
-            lengths, symbols = array(f"{name}/lengths"), array(f"{name}/symbols", np.uint32)
-            offsets, is_gap = array(f"{name}/words/offsets", np.int64), symbols >> np.uint32(31) > 0
+        sound = sound and are_rules_sound(
+            frozen(self.label), frozen(self.foreign), frozen(self.english), frozen(self.swaps),
+            frozen(self.count), frozen(self.margins), frozen(self.lex), _HIGHEST_COST, n_labels,
+            lengths["foreign"].size, lengths["english"].size,
+        )  # fmt: skip
+        for name, of_sides in lengths.items():
+            symbols, offsets = (
+                array(f"{name}/symbols", np.uint32),
+                array(f"{name}/words/offsets", np.int64),
+            )
             n_words = offsets.size - 1
-            sound = sound and int(lengths.sum(dtype=np.int64)) == symbols.size
-            sound = sound and int(numbers.max(initial=0)) < max(1, lengths.size)
-            sound = sound and int(symbols[~is_gap].max(initial=0)) < max(1, n_words)
-            gaps = symbols[is_gap] & np.uint32((1 << 31) - 1)
-            sound = sound and int(gaps.max(initial=0)) < max(1, len(self.labels))
+            sound = sound and int(of_sides.sum(dtype=np.int64)) == symbols.size
             sound = sound and n_words >= 0 and int(offsets[0]) == 0
             sound = sound and int(offsets[-1]) == array(f"{name}/words/text").size
             sound = sound and bool(np.all(offsets[:-1] <= offsets[1:]))
-        if sound and len(self.links):
-            owners = np.repeat(np.arange(n), np.diff(self.link_starts))
-            for place, (name, sides) in enumerate(
-                (("foreign", self.foreign), ("english", self.english))
-            ):
-                lengths = array(f"{name}/lengths")[sides]
-                sound = sound and bool(np.all(self.links[:, place] < lengths[owners]))
+            sound = sound and are_symbols_sound(frozen(symbols), n_words, n_labels)
+        sound = sound and are_links_sound(
+            frozen(self.links), frozen(n_links), frozen(self.foreign), frozen(self.english),
+            frozen(lengths["foreign"]), frozen(lengths["english"]),
+        )  # fmt: skip
         if not sound:
             raise ArtifactError(
                 f"{self.artifact.path}: its arrays contradict each other: restore it or extract "

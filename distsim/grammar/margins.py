@@ -16,6 +16,7 @@ import numpy as np
 
 from distsim.choices import Columns as Kind
 from distsim.errors import ParameterError
+from distsim.grammar.numbering import first_rows, numbers_of
 from distsim.grammar.translations import (
     E_GIVEN_F,
     E_GIVEN_F_LHS,
@@ -48,7 +49,7 @@ class Numbered:
 
     def within(self, side: np.ndarray) -> np.ndarray:
         """Return a number for each (label, side)."""
-        return np.unique(self.label + self.n_labels * side, return_inverse=True)[1]
+        return numbers_of(side, self.label)
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ def settle(
     settled: list[np.ndarray] = []
     free: list[np.ndarray | None] = []
     lhs_given: list[np.ndarray | None] = []
-    first_of_pair = np.unique(rules.pair, return_index=True)[1]
+    first_of_pair = first_rows(rules.pair)
     for own, free_name, lhs_name, given, written, drawn in (
         (E_GIVEN_F_LHS, E_GIVEN_F, LHS_GIVEN_F, rules.source, rules.source, "e"),
         (F_GIVEN_E_LHS, F_GIVEN_E, LHS_GIVEN_E, rules.target, rules.written, "f"),
@@ -151,7 +152,7 @@ def _kind(
     telling = n_labels > 1
     tells = over_labels[telling]
     tells_inside = inside[telling[side_of]]
-    first_of_pair = np.unique(rules.pair, return_index=True)[1]
+    first_of_pair = first_rows(rules.pair)
     summed_out = np.bincount(
         given[first_of_pair], values[first_of_pair], minlength=over_labels.size
     )[telling]

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from distsim.grammar.margins import Numbered, settle
+from distsim.grammar.numbering import first_rows, numbers_of, order_by
 from distsim.grammar.pivot_options import PivotOptions, PivotReport
 from distsim.grammar.translations import (
     E_GIVEN_F,
@@ -16,8 +17,6 @@ from distsim.grammar.translations import (
 )
 from distsim.kernels import pivot as kernel
 from distsim.kernels.compiled import frozen
-
-_MOST_KEYS = 1 << 62
 
 
 @dataclass(frozen=True)
@@ -90,60 +89,14 @@ def paired_rules(
 def _in_byte_order(translations: Translations) -> tuple[np.ndarray, int]:
     """Return (the number of each rule's target side in the order of bytes, how many there are)."""
     number = numbers_of(translations.targets)
-    first = np.empty(int(number.max(initial=-1)) + 1, np.int64)
-    first[number[::-1]] = np.arange(number.size)[::-1]
-    starts, stops = translations.starts[first], translations.stops[first]
-    order = np.argsort(stops - starts, kind="stable")  # of texts alike so far the shorter first
-    for at in range(8 * (int((stops - starts).max(initial=0)) // 8), -1, -8):
-        longer = (stops - starts)[order] > at
-        part = order[longer]
-        data = kernel.eight_bytes(translations.text, frozen(starts[part]), frozen(stops[part]), at)
-        order = np.concatenate([order[~longer], part[np.argsort(data, kind="stable")]])
+    first = first_rows(number)
+    starts, stops = frozen(translations.starts[first]), frozen(translations.stops[first])
+    heads = kernel.eight_bytes(translations.text, starts, stops)
+    order = np.argsort(heads)
+    kernel.order_texts(translations.text, starts, stops, frozen(heads), order)
     rank = np.empty(order.size, np.int64)
     rank[order] = np.arange(order.size)
     return rank[number], order.size
-
-
-def numbers_of(*keys: np.ndarray) -> np.ndarray:
-    """Return a number for each distinct combination of keys, in their order."""
-    joined = _one_key(keys)
-    if joined is None:
-        order = np.lexsort(keys[::-1])
-        new = np.zeros(order.size, np.int64)
-        for key in keys:
-            new[1:] |= np.diff(key[order]) != 0
-        numbers = np.empty(order.size, np.int64)
-        numbers[order] = np.cumsum(new)
-        return numbers
-    if np.all(joined[1:] >= joined[:-1]):
-        return np.cumsum(np.append(np.zeros(1, bool), joined[1:] != joined[:-1])[: joined.size])
-    return np.unique(joined, return_inverse=True)[1]
-
-
-def order_by(*keys: np.ndarray) -> np.ndarray:
-    """Return the order of rows by keys, the first one first; equal ones keep theirs."""
-    joined = _one_key(keys)
-    return np.lexsort(keys[::-1]) if joined is None else np.argsort(joined, kind="stable")
-
-
-def _one_key(keys: tuple[np.ndarray, ...]) -> np.ndarray | None:
-    """Return keys, none negative, as digits of one number, the first the highest; None: too large.
-
-    One sort of whole numbers takes a fraction of what a sort by several keys does, and next to
-    nothing where they stand in order.
-    """
-    if len(keys) == 1:
-        return keys[0]
-    joined = np.zeros(keys[0].size, np.int64)
-    top = 1
-    for key in keys:
-        n = int(key.max(initial=0)) + 1
-        top *= n
-        if top >= _MOST_KEYS:
-            return None
-        joined *= n
-        joined += key.astype(np.int64)
-    return joined
 
 
 def _most_probable(rules: Numbered, forward: np.ndarray, keep: np.ndarray, most: int) -> np.ndarray:

@@ -1,12 +1,14 @@
 """Paired rules -> paraphrase rules as text, for some source sides at a time, with features."""
 
 from collections.abc import Iterator
+from itertools import chain
 from math import factorial
 from typing import NamedTuple
 
 import numpy as np
 
-from distsim.grammar.paired_rules import PairedRules, numbers_of, order_by
+from distsim.grammar.numbering import first_rows, numbers_of, order_by
+from distsim.grammar.paired_rules import PairedRules
 from distsim.grammar.pivot_options import PivotOptions
 from distsim.grammar.translations import (
     E_GIVEN_F,
@@ -29,6 +31,7 @@ _LEAST = 1e-300
 _IDENTITY, _LOG_COUNT, _PIVOTS = "Identity", "LogCount", "PivotCount"
 _BITEXTS = "Bitexts"
 _WHOLE = (_BITEXTS, _IDENTITY, _PIVOTS)
+_NO_BITS = frozen(np.empty(0, np.uint64))
 
 
 class Made(NamedTuple):
@@ -44,15 +47,39 @@ class Made(NamedTuple):
 
 
 class _Groups(NamedTuple):
-    """Rules sorted by group, and what pairing needs of them."""
+    """Rules sorted by group, and what pairing needs of them.
 
-    starts: np.ndarray
-    stops: np.ndarray
+    bounds: int64[n, 2], where the group of each begins and ends. columns: float64[n, 2c + 1], as
+    kernels.pivot.sum_links has them. ranks: int64[n], the order in which they were read.
+    """
+
+    bounds: np.ndarray
     targets: np.ndarray
     orders: np.ndarray
     n_gaps: np.ndarray
-    forward: np.ndarray
-    backward: np.ndarray
+    columns: np.ndarray
+    ranks: np.ndarray
+
+
+class _Links(NamedTuple):
+    """Pairs of rules and the paraphrases that they make; see kernels.pivot.pair_up."""
+
+    keys: np.ndarray
+    sizes: np.ndarray
+    lines: np.ndarray
+    firsts: np.ndarray
+    seconds: np.ndarray
+
+
+class _Sums(NamedTuple):
+    """What paraphrases have of their links; see kernels.pivot.sum_links."""
+
+    sums: np.ndarray
+    rare: np.ndarray
+    agreeing: np.ndarray
+    stops: np.ndarray
+    by_line: np.ndarray
+    best: np.ndarray
 
 
 class Pairing:
@@ -74,32 +101,37 @@ class Pairing:
                 translations.link_stops, translations.n_symbols,
             )
         )  # fmt: skip
-        self._read_order = frozen(rows)
         self._columns = {name: frozen(values) for name, values in rules.columns.items()}
-        self._bitexts = None if translations.bitexts is None else frozen(translations.bitexts[rows])
+        bitexts = translations.bitexts
+        self._has_bitexts = bitexts is not None
+        self._bitexts = _NO_BITS if bitexts is None else frozen(bitexts[rows])
         numbers = rules.numbers
         orders, n_gaps = translations.orders[rows], translations.n_gaps[rows]
         self._n_orders = factorial(int(n_gaps.max(initial=0)))
+        has_free = E_GIVEN_F in self._columns and F_GIVEN_E in self._columns
+        over_all = has_free and options.label_free == "all" and numbers.n_labels > 1
+        has_lex = LEX_E_GIVEN_F in self._columns and LEX_F_GIVEN_E in self._columns
+        self._summed = [(E_GIVEN_F_LHS, F_GIVEN_E_LHS)]
+        self._summed += [(E_GIVEN_F, F_GIVEN_E)] * (has_free and not over_all)
+        self._summed += [(LEX_E_GIVEN_F, LEX_F_GIVEN_E)] * has_lex
         group = numbers_of(numbers.label, numbers.source)
         self._groups = self._grouped(
-            group, numbers.target, orders, n_gaps, self._columns[E_GIVEN_F_LHS],
-            self._columns[F_GIVEN_E_LHS],
-        )  # fmt: skip
-        self._by_source = order_by(numbers.label, numbers.target, group)
-        self._pairs_of = (self._groups.stops - self._groups.starts)[self._by_source]
+            group, numbers.target, orders, n_gaps, self._side_by_side(self._summed), rows
+        )
+        self._by_source = order_by(numbers.label, numbers.target)  # groups ascend already
+        self._pairs_of = np.diff(self._groups.bounds)[self._by_source, 0]
         self.n_pairs = int(self._pairs_of.sum())
         if options.identities == "drop":
             self.n_pairs -= rows.size
-        has_free = E_GIVEN_F in self._columns and F_GIVEN_E in self._columns
         self._free: tuple[_Groups, np.ndarray] | None = None
-        if has_free and options.label_free == "all" and numbers.n_labels > 1:
-            first = np.unique(numbers.pair, return_index=True)[1]  # sorted by foreign side
+        if over_all:
+            first = first_rows(numbers_of(numbers.pair))  # sorted by foreign side
             free = self._grouped(
                 numbers.source[first], numbers.target[first], orders[first], n_gaps[first],
-                self._columns[E_GIVEN_F][first], self._columns[F_GIVEN_E][first],
+                self._side_by_side([(E_GIVEN_F, F_GIVEN_E)])[first], rows[first],
             )  # fmt: skip
-            self._free = free, np.argsort(free.targets, kind="stable")
-        self.names = self._written_names(has_free)
+            self._free = free, order_by(free.targets)
+        self.names = self._written_names(has_free, has_lex)
         texts = [f" {name}=".encode() for name in self.names]
         self._name_text = frozen(np.frombuffer(b"".join(texts), np.uint8))
         self._name_offsets = frozen(np.cumsum([0, *map(len, texts)]))
@@ -108,23 +140,32 @@ class Pairing:
         self._label_text = frozen(np.frombuffer(b"".join(labels), np.uint8))
         self._label_offsets = frozen(np.cumsum([0, *map(len, labels)]))
 
+    def _side_by_side(self, pairs: list[tuple[str, str]]) -> np.ndarray:
+        """Return columns as kernels.pivot.sum_links has them; a rarity of 1 where there is none."""
+        n = self._rules.rows.size
+        out = np.empty((n, 2 * len(pairs) + 1))
+        for number, name in enumerate(chain(*pairs)):
+            out[:, number] = self._columns[name]
+        out[:, -1] = self._columns.get(RARITY, 1.0)
+        return out
+
     @staticmethod
     def _grouped(group: np.ndarray, *arrays: np.ndarray) -> _Groups:
-        starts = np.searchsorted(group, group)
-        stops = np.searchsorted(group, group, side="right")
-        return _Groups(*(frozen(array) for array in (starts, stops, *arrays)))
+        starts = np.flatnonzero(np.diff(group, prepend=-1))
+        stops = np.append(starts[1:], group.size)[: starts.size]
+        bounds = np.repeat(np.stack([starts, stops], axis=1), stops - starts, axis=0)
+        return _Groups(*(frozen(array) for array in (bounds, *arrays)))
 
-    def _written_names(self, has_free: bool) -> list[str]:
+    def _written_names(self, has_free: bool, has_lex: bool) -> list[str]:
         """Return the names of the features, in PPDB's order, which is that of ASCII."""
         has = self._columns.__contains__
         names = [E_GIVEN_F_LHS, F_GIVEN_E_LHS, _LOG_COUNT, _PIVOTS]
         names += [_IDENTITY] * (self._options.identities == "mark")
-        names += [_BITEXTS] * (self._bitexts is not None)
+        names += [_BITEXTS] * self._has_bitexts
         names += [E_GIVEN_F, F_GIVEN_E] * has_free + [RARITY] * has(RARITY)
         names += [LHS_GIVEN_E, LHS_GIVEN_F] * has(LHS_GIVEN_E)
         names += [E_GIVEN_LHS, F_GIVEN_LHS] * has(E_GIVEN_LHS)
-        if has(LEX_E_GIVEN_F) and has(LEX_F_GIVEN_E):
-            names += [LEX_E_GIVEN_F, LEX_F_GIVEN_E]
+        names += [LEX_E_GIVEN_F, LEX_F_GIVEN_E] * has_lex
         return sorted(names)
 
     def choices(self) -> list[str]:
@@ -160,98 +201,82 @@ class Pairing:
         label, target = numbers.label[sources], numbers.target[sources]
         runs = np.zeros(sources.size, np.int64)
         runs[1:] = np.cumsum((np.diff(label) != 0) | (np.diff(target) != 0))
-        keys, firsts, seconds, links_pruned = self._pairs(
+        links, links_pruned = self._pairs(
             groups, sources, runs, options.min_link, options.identities == "mark"
         )
-        stops, keys = _runs(keys)
-        if not stops.size:
+        if not links.sizes.size:
             return Made(b"", 0, links_pruned, 0, 0, 0, 0)
-        values = self._values(stops, firsts, seconds, keys, runs, sources)
-        begins = np.concatenate([[0], stops[:-1]])
-        ones, twos = firsts[begins], seconds[begins]
+        found = self._sums(groups, links, self._bitexts)
+        stops, by_line, best = found.stops, found.by_line, found.best
+        begins = stops - links.sizes
+        ones, twos = by_line[begins].T
+        values = self._values(links, found, ones, twos, runs, sources)
+        n_links, n_sums = len(by_line), stops.size
         least = np.minimum(values[E_GIVEN_F_LHS], values[F_GIVEN_E_LHS])
         fine = least >= options.min_sum
-        best = kernel.best_pairs(
-            frozen(stops), frozen(firsts), frozen(seconds), groups.forward, groups.backward,
-            self._read_order,
-        )  # fmt: skip
-        n_links, n_sums = firsts.size, fine.size
         if not fine.all():
-            in_fine = np.repeat(fine, stops - begins)
-            before = np.concatenate([[0], np.cumsum(in_fine)])
-            firsts, seconds = firsts[in_fine], seconds[in_fine]
+            in_fine = np.repeat(fine, links.sizes)
+            before = np.append(0, np.cumsum(in_fine))
+            by_line = by_line[in_fine]
             stops, best = before[stops][fine], before[best][fine]
-        identity = (ones == twos)[fine]
-        ones, twos = ones[fine], twos[fine]
+            ones, twos = ones[fine], twos[fine]
+            values = {name: of_sums[fine] for name, of_sums in values.items()}
+        ones, twos = frozen(ones), frozen(twos)
         text = kernel.render_rules(
-            self._text, self._starts, self._stops, frozen(ones), frozen(twos),
-            kernel.relative_orders(frozen(ones), frozen(twos), groups.orders, groups.n_gaps),
+            self._text, self._starts, self._stops, ones, twos,
+            kernel.relative_orders(ones, twos, groups.orders, groups.n_gaps),
             self._label_text, self._label_offsets, frozen(numbers.label[ones]),
-            self._name_text, self._name_offsets, self._costs(values, fine), self._whole,
-            frozen(stops), frozen(firsts), frozen(seconds), frozen(best), self._link_starts,
-            self._link_stops, self._links, self._has_gaps,
+            self._name_text, self._name_offsets, self._costs(values, ones.size), self._whole,
+            frozen(stops), frozen(by_line), frozen(best), self._link_starts, self._link_stops,
+            self._links, self._has_gaps,
         )  # fmt: skip
+        n_gaps = groups.n_gaps[ones]
         longest = np.maximum(self._n_symbols[ones], self._n_symbols[twos])
-        gappy = (groups.n_gaps[ones] > 0) & (longest > groups.n_gaps[ones])
         return Made(
-            text.tobytes(), n_links, links_pruned, int(np.count_nonzero(identity)),
-            n_sums - ones.size, ones.size, int(np.count_nonzero(gappy)),
+            text.tobytes(), n_links, links_pruned, int(np.count_nonzero(ones == twos)),
+            n_sums - ones.size, ones.size, int(np.count_nonzero((n_gaps > 0) & (longest > n_gaps))),
         )  # fmt: skip
 
     def _pairs(
         self, groups: _Groups, sources: np.ndarray, runs: np.ndarray, least: float,
         identities: bool,
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:  # fmt: skip
-        """Return what kernels.pivot.pair_up does, in the order of the keys."""
-        n_pairs = int((groups.stops[sources] - groups.starts[sources]).sum())
-        keys, firsts, seconds, pruned = kernel.pair_up(
-            frozen(sources), frozen(runs), groups.starts, groups.stops, groups.targets,
-            self._rules.n_targets, groups.orders, groups.n_gaps, self._n_orders, groups.forward,
-            groups.backward, least, identities, n_pairs,
+    ) -> tuple[_Links, int]:  # fmt: skip
+        """Return the links that rules begin, and how many were too weak."""
+        n_pairs = int(np.diff(groups.bounds[sources]).sum())
+        *links, pruned = kernel.pair_up(
+            frozen(sources), frozen(runs), groups.bounds, groups.targets, self._rules.n_targets,
+            groups.orders, groups.n_gaps, self._n_orders, groups.columns, least, identities,
+            n_pairs,
         )  # fmt: skip
-        order = kernel.order_of_runs(frozen(keys), self._rules.n_targets * self._n_orders)
-        return keys[order], firsts[order], seconds[order], pruned
+        return _Links(*links), pruned
+
+    def _sums(self, groups: _Groups, links: _Links, bitexts: np.ndarray) -> _Sums:
+        """Return what paraphrases have of their links."""
+        return _Sums(
+            *kernel.sum_links(
+                *map(frozen, links[1:]), groups.columns, self._options.rarity_rule == "added",
+                bitexts, groups.ranks,
+            )
+        )  # fmt: skip
 
     def _values(
-        self, stops: np.ndarray, firsts: np.ndarray, seconds: np.ndarray, keys: np.ndarray,
-        runs: np.ndarray, sources: np.ndarray,
+        self, links: _Links, found: _Sums, ones: np.ndarray, twos: np.ndarray, runs: np.ndarray,
+        sources: np.ndarray,
     ) -> dict[str, np.ndarray]:  # fmt: skip
-        """Return the features of paraphrases, one for each run of pairs; probabilities as such."""
+        """Return the features of paraphrases of two rules each; probabilities as such."""
         columns = self._columns
-        pairs = frozen(stops), frozen(firsts), frozen(seconds)
-
-        def summed(forward: str, backward: str) -> tuple[np.ndarray, np.ndarray]:
-            sums: tuple[np.ndarray, np.ndarray] = kernel.sum_products(
-                *pairs, columns[backward], columns[forward]
-            )
-            return sums
-
-        values = {}
-        values[E_GIVEN_F_LHS], values[F_GIVEN_E_LHS] = summed(E_GIVEN_F_LHS, F_GIVEN_E_LHS)
-        n_pivots = np.diff(stops, prepend=0)
-        values[_PIVOTS] = n_pivots.astype(np.float64)
+        values = {_PIVOTS: links.sizes.astype(np.float64), RARITY: found.rare}
+        values[_BITEXTS] = found.agreeing
         values[_LOG_COUNT] = np.log(values[_PIVOTS])
-        begins = stops - n_pivots
-        ones, twos = firsts[begins], seconds[begins]
         values[_IDENTITY] = (ones == twos).astype(np.float64)
-        if E_GIVEN_F in self.names:
-            values[E_GIVEN_F], values[F_GIVEN_E] = (
-                summed(E_GIVEN_F, F_GIVEN_E)
-                if self._free is None
-                else self._label_free(keys, runs, sources)
-            )
-        if LEX_E_GIVEN_F in self.names:
-            values[LEX_E_GIVEN_F], values[LEX_F_GIVEN_E] = summed(LEX_E_GIVEN_F, LEX_F_GIVEN_E)
-        if RARITY in self.names:
-            values[RARITY] = kernel.rarities(
-                *pairs, columns[RARITY], self._options.rarity_rule == "added"
-            )
-        if self._bitexts is not None:
-            values[_BITEXTS] = kernel.agreeing_bitexts(*pairs, self._bitexts)
+        for number, name in enumerate(chain(*self._summed)):
+            values[name] = found.sums[:, number]
+        if self._free is not None:
+            values[E_GIVEN_F], values[F_GIVEN_E] = self._label_free(links.keys, runs, sources)
         for of_e, of_f in ((LHS_GIVEN_E, LHS_GIVEN_F), (E_GIVEN_LHS, F_GIVEN_LHS)):
             if of_e in self.names:
                 values[of_e], values[of_f] = columns[of_e][twos], columns[of_e][ones]
-        return values
+        return {name: values[name] for name in self.names}
 
     def _label_free(
         self, keys: np.ndarray, runs: np.ndarray, sources: np.ndarray
@@ -269,28 +294,21 @@ class Pairing:
         lengths = np.searchsorted(in_order, sides, side="right") - begins
         side = np.repeat(np.arange(sides.size), lengths)
         within = np.arange(side.size) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        found, firsts, seconds, _ = self._pairs(
-            groups, by_target[begins[side] + within], side, 0.0, True
+        links, _ = self._pairs(groups, by_target[begins[side] + within], side, 0.0, True)
+        wanted = np.searchsorted(
+            links.keys, side_of_run[keys // per_run] * per_run + keys % per_run
         )
-        stops, found = _runs(found)
-        pairs = frozen(stops), frozen(firsts), frozen(seconds)
-        wanted = np.searchsorted(found, side_of_run[keys // per_run] * per_run + keys % per_run)
-        towards, back = kernel.sum_products(*pairs, groups.backward, groups.forward)
-        return towards[wanted], back[wanted]
+        towards, back = self._sums(groups, links, _NO_BITS).sums[wanted].T
+        return towards, back
 
-    def _costs(self, values: dict[str, np.ndarray], fine: np.ndarray) -> np.ndarray:
+    def _costs(self, values: dict[str, np.ndarray], n: int) -> np.ndarray:
         """Return the features as they are written, float64[features, lines]."""
-        out = np.empty((len(self.names), int(np.count_nonzero(fine))))
+        out = np.empty((len(self.names), n))
         for row, name in zip(out, self.names, strict=True):
-            np.compress(fine, values[name], out=row)
             if name.startswith(("p(", "Lex(")):
-                np.clip(row, _LEAST, 1.0, out=row)
+                np.clip(values[name], _LEAST, 1.0, out=row)
                 np.log(row, out=row)
                 np.negative(row, out=row)
+            else:
+                row[:] = values[name]
         return frozen(out)
-
-
-def _runs(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return (where each run of equal keys stops, its key), for sorted keys."""
-    stops = np.append(np.flatnonzero(np.diff(keys)) + 1, keys.size)[: keys.size]
-    return stops, keys[stops - 1]

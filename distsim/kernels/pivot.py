@@ -4,12 +4,16 @@ import numpy as np
 
 from distsim.kernels.arrays import grown
 from distsim.kernels.compiled import compiled, uncounted
-from distsim.kernels.hashing import START, finish, step
+from distsim.kernels.hashing import HALF, MULTIPLIER, START, finish, step
 from distsim.kernels.heaps import heap_sort
 from distsim.kernels.rules import TERMINAL, gap_index, next_token
 
 MOST_GAPS = 8  # of a rule: four bits each in a packed order
 FITS, TOO_MANY_GAPS, LOOKS_LIKE_GAP = range(3)
+_SMALL = 12  # so many are sorted by insertion
+_DIGIT_BITS = 8  # of numbers that are sorted digit by digit
+_DIGITS = 1 << _DIGIT_BITS
+_HEAD = 8  # bytes that texts are first sorted by
 _SPACE, _COMMA, _OPEN, _CLOSE, _ZERO, _BAR, _HYPHEN = 32, 44, 91, 93, 48, 124, 45
 
 
@@ -114,16 +118,73 @@ def _hash(text, start, stop):
 
 
 @compiled
-def eight_bytes(text, starts, stops, at):
-    """Return bytes at..at + 8 of each text[starts[i]:stops[i]] as uint64 in their order."""
+def eight_bytes(text, starts, stops):
+    """Return the first bytes of each text[starts[i]:stops[i]] as uint64 in their order."""
     out = np.zeros(starts.size, np.uint64)
     for i in range(starts.size):
         value = np.uint64(0)
-        for k in range(starts[i] + at, starts[i] + at + 8):
+        for k in range(starts[i], starts[i] + _HEAD):
             byte = np.uint64(text[k]) if k < stops[i] else np.uint64(0)
             value = (value << np.uint64(8)) | byte
         out[i] = value
     return out
+
+
+@uncounted
+def _text_before(texts, one, two):
+    """Tell whether a text comes before another that begins alike; of equal ones the first."""
+    text, starts, stops = texts
+    size_one = stops[one] - starts[one]
+    size_two = stops[two] - starts[two]
+    for k in range(_HEAD, min(size_one, size_two)):
+        a = text[starts[one] + k]
+        b = text[starts[two] + k]
+        if a != b:
+            return a < b
+    return size_one < size_two or (size_one == size_two and one < two)
+
+
+_sort_texts_by_heaps = heap_sort(_text_before)
+
+
+@compiled
+def order_texts(text, starts, stops, heads, order):
+    """Put texts that are in the order of their first eight bytes, heads, in that of all bytes.
+
+    order: int64, texts; changed in place.
+    """
+    texts = (text, starts, stops)
+    begin = 0
+    while begin < order.size:
+        stop = begin + 1
+        while stop < order.size and heads[order[stop]] == heads[order[begin]]:
+            stop += 1
+        if stop - begin > _SMALL:
+            _sort_texts_by_heaps(texts, order, begin, stop)
+        else:
+            for i in range(begin + 1, stop):
+                one = order[i]
+                k = i
+                while k > begin and _text_before(texts, one, order[k - 1]):
+                    order[k] = order[k - 1]
+                    k -= 1
+                order[k] = one
+        begin = stop
+
+
+@compiled
+def order_of_numbers(numbers, most):
+    """Return the order of whole numbers, none above `most`, int64; equal ones keep theirs."""
+    places = np.zeros(most + 2, np.int64)
+    for number in numbers:
+        places[number + 1] += 1
+    for number in range(most + 1):
+        places[number + 1] += places[number]
+    order = np.empty(numbers.size, np.int64)
+    for row in range(numbers.size):
+        order[places[numbers[row]]] = row
+        places[numbers[row]] += 1
+    return order
 
 
 @compiled
@@ -185,151 +246,205 @@ def relative_orders(firsts, seconds, orders, n_gaps):
 
 @compiled
 def pair_up(
-    sources, runs, group_starts, group_stops, targets, n_targets, orders, n_gaps, n_orders,
-    forward, backward, least, identities, n_pairs,
+    sources, runs, groups, targets, n_targets, orders, n_gaps, n_orders, columns, least,
+    identities, n_pairs,
 ):  # fmt: skip
-    """Return the pairs that some rules begin with the rules of their groups.
+    """Return the pairs that some rules begin with the rules of their groups, and their lines.
 
-    sources: rules; runs: a number for each, ascending. group_starts, group_stops: per rule, the
-    rules of its group. targets: per rule its target side, below n_targets; orders, n_gaps: its
-    gaps, of fewer than n_orders orders. forward, backward: p(e|f), p(f|e); pairs with a product
-    below `least` either way are passed over. identities: pair rules with themselves, too.
+    A line is what has one run, one second target and one order of its gaps by the first's. Lines
+    are told apart by a small table for each run, as the rows of a product of sparse matrices are
+    (Gustavson 1978): only the lines of a run are sorted, not its pairs.
+
+    sources: rules; runs: a number for each, ascending. groups: int64[rules, 2], where the group
+    of each begins and ends. targets: per rule its target side, below n_targets; orders, n_gaps:
+    its gaps, of fewer than n_orders orders. columns: as in sum_links; pairs whose first product
+    is below `least` either way are passed over. identities: pair rules with themselves, too.
     n_pairs: more than these there cannot be. Returns
-    keys: int64[m], (run, second target, order of its gaps by the first's) in one number;
-    firsts, seconds: int64[m], rules; pruned: how many pairs were passed over.
+    keys: int64[l], run, second target and order of each line in one number, ascending;
+    sizes: int64[l], how many pairs each has; lines, firsts, seconds: int64[m], per pair, as they
+    are met: its line and its rules; pruned: how many pairs were passed over.
     """
     keys = np.empty(n_pairs, np.int64)
+    sizes = np.empty(n_pairs, np.int64)
+    lines = np.empty(n_pairs, np.int64)
     firsts = np.empty(n_pairs, np.int64)
     seconds = np.empty(n_pairs, np.int64)
+    bits = 1
+    while n_targets * n_orders >> bits:
+        bits += 1
+    digits = np.empty(_DIGITS + 1, np.int64)
+    found = np.empty(64, np.int64)  # the keys of a run's lines as they are met
+    of_found = np.empty(64, np.int64)  # the pairs of each; then its number in order
+    order = np.empty(64, np.int64)
+    spare = np.empty(64, np.int64)
+    slots = np.zeros(128, np.int64)
     n = 0
+    n_lines = 0
     pruned = 0
-    for k in range(sources.size):
-        one = sources[k]
-        for two in range(group_starts[one], group_stops[one]):
-            if one == two and not identities:
-                continue
-            if forward[two] * backward[one] < least or forward[one] * backward[two] < least:
-                pruned += 1
-                continue
-            order = _reordered(orders[one], orders[two], n_gaps[one])
-            key = runs[k] * n_targets + targets[two]
-            keys[n] = key * n_orders + _rank_of_order(order, n_gaps[one])
-            firsts[n] = one
-            seconds[n] = two
-            n += 1
-    return keys[:n].copy(), firsts[:n].copy(), seconds[:n].copy(), pruned
+    begin = 0
+    while begin < sources.size:
+        end = begin
+        most = 0
+        while end < sources.size and runs[end] == runs[begin]:
+            most += groups[sources[end], 1] - groups[sources[end], 0]
+            end += 1
+        if most > found.size:
+            found = np.empty(2 * most, np.int64)
+            of_found = np.empty(2 * most, np.int64)
+            order = np.empty(2 * most, np.int64)
+            spare = np.empty(2 * most, np.int64)
+            slots = np.zeros(8 * most, np.int64)
+        size = 4
+        while size < 2 * most:
+            size *= 2
+        for k in range(size):
+            slots[k] = 0
+        mask = np.uint64(size - 1)
+        of_run = n
+        n_found = 0
+        for k in range(begin, end):
+            one = sources[k]
+            for two in range(groups[one, 0], groups[one, 1]):
+                if one == two and not identities:
+                    continue
+                if least > 0.0 and (
+                    columns[two, 0] * columns[one, 1] < least
+                    or columns[one, 0] * columns[two, 1] < least
+                ):
+                    pruned += 1
+                    continue
+                key = targets[two] * n_orders
+                if n_orders > 1:
+                    order_of_gaps = _reordered(orders[one], orders[two], n_gaps[one])
+                    key += _rank_of_order(order_of_gaps, n_gaps[one])
+                slot = ((np.uint64(key) * MULTIPLIER) >> HALF) & mask
+                while slots[slot] != 0 and found[slots[slot] - 1] != key:
+                    slot = (slot + np.uint64(1)) & mask
+                if slots[slot] == 0:
+                    found[n_found] = key
+                    of_found[n_found] = 0
+                    n_found += 1
+                    slots[slot] = n_found
+                line = slots[slot] - 1
+                of_found[line] += 1
+                lines[n] = line
+                firsts[n] = one
+                seconds[n] = two
+                n += 1
+        _sort_lines(found, n_found, bits, order, spare, digits)
+        for k in range(n_found):
+            line = order[k]
+            keys[n_lines] = runs[begin] * n_targets * n_orders + found[line]
+            sizes[n_lines] = of_found[line]
+            of_found[line] = n_lines
+            n_lines += 1
+        for k in range(of_run, n):
+            lines[k] = of_found[lines[k]]
+        begin = end
+    return (
+        keys[:n_lines].copy(), sizes[:n_lines].copy(), lines[:n].copy(), firsts[:n].copy(),
+        seconds[:n].copy(), pruned,
+    )  # fmt: skip
 
 
 @uncounted
-def _key_before(keys, one, two):
-    return keys[one] < keys[two] or (keys[one] == keys[two] and one < two)
+def _sort_lines(keys, n, bits, order, spare, digits):
+    """Write the order of keys[:n], below 2^bits and no two alike, into order[:n].
 
-
-_sort_run = heap_sort(_key_before)
-
-
-@compiled
-def order_of_runs(keys, per_run):
-    """Return the order of keys, int64[n], that ascend by key // per_run; equal ones keep theirs."""
-    n = keys.size
-    order = np.empty(n, np.int64)
-    begin = 0
-    while begin < n:
-        stop = begin
-        end = (keys[begin] // per_run + 1) * per_run
-        while stop < n and keys[stop] < end:
-            order[stop] = stop
-            stop += 1
-        if stop - begin > 12:
-            _sort_run(keys, order, begin, stop)
-        else:
-            for i in range(begin + 1, stop):
-                k = i
-                while k > begin and keys[order[k - 1]] > keys[i]:
-                    order[k] = order[k - 1]
-                    k -= 1
-                order[k] = i
-        begin = stop
-    return order
-
-
-@compiled
-def sum_products(stops, firsts, seconds, one, two):
-    """Return per run of pairs the sums of one[first] * two[second], and the reverse; float64."""
-    towards = np.zeros(stops.size)
-    back = np.zeros(stops.size)
-    begin = 0
-    for run in range(stops.size):
-        total = 0.0
-        reverse = 0.0
-        for k in range(begin, stops[run]):
-            total += one[firsts[k]] * two[seconds[k]]
-            reverse += two[firsts[k]] * one[seconds[k]]
-        towards[run] = total
-        back[run] = reverse
-        begin = stops[run]
-    return towards, back
-
-
-@compiled
-def rarities(stops, firsts, seconds, rarity, multiplies):
-    """Return per run of pairs the rarity penalty: of each pair the larger of its rules'.
-
-    multiplies: the product of all, with a factor 1/e for each but the first (Thrax: counts are
-    added); else the smallest (thesis 6.4.1.1.2).
+    spare: room as for order; digits: int64, room for the counts of digits.
     """
-    out = np.zeros(stops.size)
-    begin = 0
-    for run in range(stops.size):
-        for k in range(begin, stops[run]):
-            value = max(rarity[firsts[k]], rarity[seconds[k]])
-            if k == begin:
-                out[run] = value
-            elif multiplies:
-                out[run] *= value * np.exp(-1.0)
-            else:
-                out[run] = min(out[run], value)
-        begin = stops[run]
-    return out
+    for i in range(n):
+        order[i] = i
+    if n <= _SMALL:
+        for i in range(1, n):
+            k = i
+            while k > 0 and keys[order[k - 1]] > keys[i]:
+                order[k] = order[k - 1]
+                k -= 1
+            order[k] = i
+        return
+    shift = 0
+    while shift < bits:
+        for digit in range(_DIGITS + 1):
+            digits[digit] = 0
+        for i in range(n):
+            digits[((keys[i] >> shift) & (_DIGITS - 1)) + 1] += 1
+        for digit in range(_DIGITS):
+            digits[digit + 1] += digits[digit]
+        for i in range(n):
+            digit = (keys[order[i]] >> shift) & (_DIGITS - 1)
+            spare[digits[digit]] = order[i]
+            digits[digit] += 1
+        for i in range(n):
+            order[i] = spare[i]
+        shift += _DIGIT_BITS
 
 
 @compiled
-def agreeing_bitexts(stops, firsts, seconds, bitexts):
-    """Return per run of pairs in how many bitexts both rules of one of them stand; float64."""
-    out = np.zeros(stops.size)
-    begin = 0
-    for run in range(stops.size):
-        met = np.uint64(0)
-        for k in range(begin, stops[run]):
-            met |= bitexts[firsts[k]] & bitexts[seconds[k]]
-        while met != 0:
-            met &= met - np.uint64(1)
-            out[run] += 1.0
-        begin = stops[run]
-    return out
+def sum_links(sizes, lines, firsts, seconds, columns, multiplies, bitexts, ranks):
+    """Return what paraphrases have of their links, and the links of each together.
 
-
-@compiled
-def best_pairs(stops, firsts, seconds, forward, backward, ranks):
-    """Return per run the pair whose link is most probable, both ways; then the rule read first."""
-    out = np.empty(stops.size, np.int64)
-    begin = 0
-    for run in range(stops.size):
-        best = begin
-        best_value = -1.0
-        best_rank = 0
-        for k in range(begin, stops[run]):
-            one = firsts[k]
-            two = seconds[k]
-            value = (forward[two] * backward[one]) * (forward[one] * backward[two])
-            rank = min(ranks[one], ranks[two])
-            if value > best_value or (value == best_value and rank < best_rank):
-                best = k
-                best_value = value
-                best_rank = rank
-        out[run] = best
-        begin = stops[run]
-    return out
+    sizes, lines, firsts, seconds: as pair_up returns them. columns: float64[rules, 2c + 1], c
+    times a probability of the target side and of the foreign one, the first those by which a
+    link is the best of its line; and the rarity. multiplies: the rarity is the product of all,
+    with a factor 1/e for each but the first (Thrax: counts are added); else the smallest (thesis
+    6.4.1.1.2). bitexts: uint64[rules], a bit for each one a rule stands in, or empty. ranks:
+    int64[rules]. Returns
+    sums: float64[l, 2c], of p(foreign|first) * p(second|foreign), and of the reverse; rare:
+    float64[l], of each link the larger of its rules' rarities; agreeing: float64[l], in how many
+    bitexts both rules of a link stand; stops: int64[l], where the links of each line end;
+    by_line: int64[m, 2], their rules, in a line as they were met; best: int64[l], the link that
+    is most probable, both ways; then the one of the rule that was read first.
+    """
+    n = sizes.size
+    c = columns.shape[1] // 2
+    sums = np.zeros((n, 2 * c))
+    rare = np.zeros(n)
+    agreeing = np.zeros(n)
+    met = np.zeros(n if bitexts.size else 0, np.uint64)
+    stops = np.empty(n, np.int64)
+    by_line = np.empty((lines.size, 2), np.int64)
+    best = np.zeros(n, np.int64)
+    best_values = np.full(n, -1.0)
+    total = 0
+    for line in range(n):
+        stops[line] = total  # where the next link of a line goes
+        total += sizes[line]
+    for k in range(lines.size):
+        line = lines[k]
+        one = firsts[k]
+        two = seconds[k]
+        at = stops[line]
+        stops[line] = at + 1
+        by_line[at, 0] = one
+        by_line[at, 1] = two
+        for way in range(0, 2 * c, 2):
+            sums[line, way] += columns[one, way + 1] * columns[two, way]
+            sums[line, way + 1] += columns[one, way] * columns[two, way + 1]
+        value = (columns[two, 0] * columns[one, 1]) * (columns[one, 0] * columns[two, 1])
+        is_first = best_values[line] < 0.0
+        is_better = value > best_values[line]
+        if value == best_values[line]:
+            of_best = min(ranks[by_line[best[line], 0]], ranks[by_line[best[line], 1]])
+            is_better = min(ranks[one], ranks[two]) < of_best
+        if is_better:
+            best[line] = at
+            best_values[line] = value
+        rarity = max(columns[one, 2 * c], columns[two, 2 * c])
+        if is_first:
+            rare[line] = rarity
+        elif multiplies:
+            rare[line] *= rarity * np.exp(-1.0)
+        else:
+            rare[line] = min(rare[line], rarity)
+        if bitexts.size:
+            met[line] |= bitexts[one] & bitexts[two]
+    for line in range(met.size):
+        bits = met[line]
+        while bits != 0:
+            bits &= bits - np.uint64(1)
+            agreeing[line] += 1.0
+    return sums, rare, agreeing, stops, by_line, best
 
 
 @uncounted
@@ -438,9 +553,7 @@ def _put_features(out, n, values, line, names, name_offsets, whole):
 
 
 @uncounted
-def _meet(
-    firsts, seconds, begin, stop, best, link_starts, link_stops, links, met, stamp, cells, width
-):
+def _meet(pairs, begin, stop, best, link_starts, link_stops, links, met, stamp, cells, width):
     """Count in met[:cells] how many pairs begin..stop link each two words.
 
     Returns how many of them a link must have: all; of the best pair alone where none has all.
@@ -448,14 +561,16 @@ def _meet(
     for at in range(cells):
         met[at] = 0
     for k in range(begin, stop):
-        _compose(firsts[k], seconds[k], link_starts, link_stops, links, met, stamp, width, k)
+        _compose(pairs[k, 0], pairs[k, 1], link_starts, link_stops, links, met, stamp, width, k)
     for at in range(cells):
         if met[at] == stop - begin:
             return stop - begin
     for at in range(cells):
         met[at] = 0
         stamp[at] = -1
-    _compose(firsts[best], seconds[best], link_starts, link_stops, links, met, stamp, width, best)
+    _compose(
+        pairs[best, 0], pairs[best, 1], link_starts, link_stops, links, met, stamp, width, best
+    )
     return 1
 
 
@@ -479,8 +594,7 @@ def _put_links(out, n, met, cells, width, wanted):
 @compiled
 def render_rules(
     text, starts, ends, firsts, seconds, orders, label_text, label_offsets, labels, names,
-    name_offsets, values, whole, stops, pair_firsts, pair_seconds, best, link_starts, link_stops,
-    links, has_gaps,
+    name_offsets, values, whole, stops, pairs, best, link_starts, link_stops, links, has_gaps,
 ):  # fmt: skip
     """Return the lines of paraphrase rules, uint8.
 
@@ -488,8 +602,8 @@ def render_rules(
     sides are written. orders: uint32, of the second's gaps by the first's. label_text,
     label_offsets: of all labels; labels: int64 per line. names, name_offsets: of the features,
     ` name=` each. values: float64[features, lines], NaN for none; whole: bool per feature,
-    written as integers. stops, pair_firsts, pair_seconds: the pairs behind each line; best: the
-    best of them. link_starts, link_stops, links: per rule its links between words.
+    written as integers. stops, pairs: int64[m, 2], the pairs behind each line; best: the best of
+    them. link_starts, link_stops, links: per rule its links between words.
     Words are linked where all pairs link them; where none is, as the best pair links them.
     """
     n_lines = firsts.size
@@ -533,8 +647,8 @@ def render_rules(
         n = _put_bar(out, n) - 1
         cells = height * width
         wanted = _meet(
-            pair_firsts, pair_seconds, begin, stops[line], best[line], link_starts, link_stops,
-            links, met, stamp, cells, width,
+            pairs, begin, stops[line], best[line], link_starts, link_stops, links, met, stamp,
+            cells, width,
         )  # fmt: skip
         for gap in range(n_gaps):
             met[places[0, gap] * width + places[1, gap]] = wanted

@@ -1,0 +1,62 @@
+"""Rules as arrays -> whether these go together: kernels do not look where numbers lead."""
+
+import numpy as np
+
+from distsim.kernels.compiled import compiled
+
+_GAP = np.uint32(1 << 31)  # of a symbol: a gap, below it the number of its label
+
+
+@compiled
+def are_rules_sound(
+    label, foreign, english, swaps, count, margins, lex, most_cost, n_labels, n_foreign, n_english
+):
+    """Tell whether the columns of rules can be those of rules.
+
+    Foreign sides ascend; labels, sides and swaps are below n_labels, n_foreign, n_english and 2;
+    counts are 1 or more and none above its margins (uint32[n, 5]: c(f, e), c(f), c(e), c(label,
+    f), c(label, e)); no cost in lex, float64[n, 2], is above most_cost or below its negative.
+    """
+    previous = np.uint32(0)
+    for rule in range(label.size):
+        c, c_fe = count[rule], margins[rule, 0]
+        if not (
+            previous <= foreign[rule] < n_foreign and english[rule] < n_english
+            and label[rule] < n_labels and swaps[rule] < 2
+            and 0 < c <= c_fe <= margins[rule, 1] and c_fe <= margins[rule, 2]
+            and c <= margins[rule, 3] and c <= margins[rule, 4]
+            and abs(lex[rule, 0]) <= most_cost and abs(lex[rule, 1]) <= most_cost
+        ):  # fmt: skip
+            return False
+        previous = foreign[rule]
+    return True
+
+
+@compiled
+def are_links_sound(links, n_links, foreign, english, foreign_lengths, english_lengths):
+    """Tell whether the links of rules, uint8[m, 2], stand within their sides.
+
+    n_links: of each rule, together m; foreign, english: the sides of each; the lengths of sides
+    in symbols.
+    """
+    k = 0
+    for rule in range(n_links.size):
+        n_f = foreign_lengths[foreign[rule]]
+        n_e = english_lengths[english[rule]]
+        for _ in range(n_links[rule]):
+            if links[k, 0] >= n_f or links[k, 1] >= n_e:
+                return False
+            k += 1
+    return True
+
+
+@compiled
+def are_symbols_sound(symbols, n_words, n_labels):
+    """Tell whether all words of sides, uint32, are below n_words, all labels of gaps in range."""
+    for symbol in symbols:
+        if symbol & _GAP:
+            if (symbol ^ _GAP) >= n_labels:
+                return False
+        elif symbol >= n_words:
+            return False
+    return True
