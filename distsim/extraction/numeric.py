@@ -160,6 +160,7 @@ class NumericRules:
         self.links = array("links/pairs", np.uint8, 2)
         self.link_starts = _starts(array("links/lengths", np.uint16))
         self.label_counts = array("labels/counts", np.int64)
+        self._side_starts: dict[str, np.ndarray] = {}
         text = array("labels/text", np.uint8).tobytes()
         stops = np.cumsum(array("labels/lengths", np.uint32)).tolist()
         self.labels = [text[a:b] for a, b in zip([0, *stops], stops, strict=False)]
@@ -241,10 +242,12 @@ class NumericRules:
         """Return the symbols of sides end to end, and where each side's begin and the last end."""
         symbols = frozen(self.artifact.array(f"{name}/symbols", np.uint32))
         lengths = self.artifact.array(f"{name}/lengths", np.uint8)
-        starts = _starts(lengths)
+        if name not in self._side_starts:
+            self._side_starts[name] = frozen(_starts(lengths))
+        starts = self._side_starts[name]
         if some is None:
-            return symbols, frozen(starts)
-        kept = gather_runs(symbols, frozen(starts), frozen(some))
+            return symbols, starts
+        kept = gather_runs(symbols, starts, frozen(some))
         return frozen(kept), frozen(_starts(lengths[some]))
 
 

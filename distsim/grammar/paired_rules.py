@@ -55,9 +55,10 @@ def paired_rules(
     backward = columns.get(F_GIVEN_E_LHS, columns.get(F_GIVEN_E, ones))
     kept = kernel.best_of_repeated(is_new, frozen(forward), frozen(backward))
     report.repeated = order.size - int(np.count_nonzero(kept))
-    order = order[kept]
-    label, source, target, gap_order = keys[:, kept]
-    columns = {name: values[kept] for name, values in columns.items()}
+    if report.repeated:
+        order, keys = order[kept], keys[:, kept]
+        columns = {name: values[kept] for name, values in columns.items()}
+    label, source, target, gap_order = keys
     numbers = Numbered(
         label, source, target, numbers_of(target, gap_order),
         numbers_of(source, target, gap_order), max(1, label_order.size),

@@ -37,7 +37,7 @@ _NO_BITS = frozen(np.empty(0, np.uint64))
 class Made(NamedTuple):
     """The lines of some source sides, with what was counted on the way."""
 
-    text: bytes
+    text: bytes | memoryview
     links: int
     links_pruned: int
     identities: int
@@ -233,7 +233,7 @@ class Pairing:
         n_gaps = groups.n_gaps[ones]
         longest = np.maximum(self._n_symbols[ones], self._n_symbols[twos])
         return Made(
-            text.tobytes(), n_links, links_pruned, int(np.count_nonzero(ones == twos)),
+            text.data, n_links, links_pruned, int(np.count_nonzero(ones == twos)),
             n_sums - ones.size, ones.size, int(np.count_nonzero((n_gaps > 0) & (longest > n_gaps))),
         )  # fmt: skip
 

@@ -6,6 +6,7 @@ from distsim.kernels.arrays import grown
 from distsim.kernels.compiled import compiled, uncounted
 from distsim.kernels.hashing import HALF, MULTIPLIER, START, finish, step
 from distsim.kernels.heaps import heap_sort
+from distsim.kernels.prefetch import prefetch
 from distsim.kernels.rules import TERMINAL, gap_index, next_token
 
 MOST_GAPS = 8  # of a rule: four bits each in a packed order
@@ -13,6 +14,7 @@ FITS, TOO_MANY_GAPS, LOOKS_LIKE_GAP = range(3)
 _SMALL = 12  # so many are sorted by insertion
 _DIGIT_BITS = 8  # of numbers that are sorted digit by digit
 _DIGITS = 1 << _DIGIT_BITS
+_AHEAD = 8  # rules whose places are asked for before they are read
 _HEAD = 8  # bytes that texts are first sorted by
 _SPACE, _COMMA, _OPEN, _CLOSE, _ZERO, _BAR, _HYPHEN = 32, 44, 91, 93, 48, 124, 45
 
@@ -273,6 +275,7 @@ def pair_up(
     while n_targets * n_orders >> bits:
         bits += 1
     digits = np.empty(_DIGITS + 1, np.int64)
+    bounds = groups.reshape(-1)
     found = np.empty(64, np.int64)  # the keys of a run's lines as they are met
     of_found = np.empty(64, np.int64)  # the pairs of each; then its number in order
     order = np.empty(64, np.int64)
@@ -303,6 +306,9 @@ def pair_up(
         of_run = n
         n_found = 0
         for k in range(begin, end):
+            if k + 2 * _AHEAD < sources.size:
+                prefetch(bounds, 2 * sources[k + 2 * _AHEAD])
+                prefetch(targets, bounds[2 * sources[k + _AHEAD]])
             one = sources[k]
             for two in range(groups[one, 0], groups[one, 1]):
                 if one == two and not identities:

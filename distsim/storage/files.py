@@ -58,10 +58,10 @@ class LineWriter:
     def __init__(self, stream: BinaryIO, packs: bool) -> None:
         self._stream = stream
         self._packs = packs
-        self._waiting: list[bytes] = []
+        self._waiting: list[bytes | memoryview] = []
         self._n_waiting = 0
 
-    def write(self, line: bytes) -> None:
+    def write(self, line: bytes | memoryview) -> None:
         """Write a line, or any bytes."""
         self._waiting.append(line)
         self._n_waiting += len(line)
@@ -80,7 +80,10 @@ class LineWriter:
     def flush(self) -> None:
         """Hand everything written so far to the file."""
         if self._waiting:
-            self._stream.write(self.pack(b"".join(self._waiting)))
+            if len(self._waiting) == 1 and not self._packs:
+                self._stream.write(self._waiting[0])  # as it is, without a copy
+            else:
+                self._stream.write(self.pack(b"".join(self._waiting)))
             self._waiting, self._n_waiting = [], 0
 
 
