@@ -21,11 +21,12 @@ class Derivation(NamedTuple):
 class Derivations:
     """The derivations of a forest by item and rank, from 0."""
 
-    def __init__(self, forest: Forest, targets, target_starts) -> None:
+    def __init__(self, forest: Forest, targets, target_starts, same) -> None:
         self._first = forest.items[:, 2].tolist()
         self._edges = forest.edges.tolist()
         self._edge_scores = forest.edge_scores.tolist()
         self._goal = forest.goal.tolist()
+        self._same = same.tolist()
         self._targets = targets.tolist()
         self._starts = target_starts.tolist()
         self._found: dict[int, list[Derivation]] = {}
@@ -81,8 +82,9 @@ class Derivations:
             elif self._heaps[at]:
                 score, edge, ranks = heapq.heappop(self._heaps[at])
                 words = self._words(edge, ranks)
-                if words not in self._known[at]:  # else said better by another derivation
-                    self._known[at].add(words)
+                written = tuple(self._same[word] for word in words)
+                if written not in self._known[at]:  # else said better by another derivation
+                    self._known[at].add(written)
                     self._yields[at].append(words)
                     found.append(Derivation(-score, edge, ranks))
                 one, two = ranks

@@ -280,6 +280,13 @@ def test_short_long_unknown_and_empty_sentences(made):
         rewriter.rewrite("a b", tree="(NP (D a) (N b)")
 
 
+def test_many_words_alike_are_no_work(made):
+    """Any of them may be left out: what is written alike is one answer, whichever stay."""
+    found = rewriter_of(made).rewrite(", " * 60, 10)
+    assert len(found[0].sentence.split()) < 60
+    assert len({one.sentence for one in found}) == len(found)
+
+
 def test_escaped_brackets_are_read_and_written_as_they_are(made):
     sentence = Sentence("a -lrb- b -rrb- .")
     assert sentence.plain == ["a", "(", "b", ")", "."]
@@ -358,6 +365,8 @@ def test_what_the_command_line_refuses(made, tmp_path, run):
     assert "bad, line 1: is not valid UTF-8" in told
     _, told = run("rewrite", pack, tmp_path / "in", "--index", index, "--length", "0", status=1)
     assert "--length 0.0: choose a share above 0" in told
+    _, told = run("rewrite", pack, tmp_path / "in", "--index", index, "--length", 1e300, status=1)
+    assert "--length 1e+300: choose a share above 0, such as .7, 10 at most" in told
 
 
 def test_a_pack_of_another_normaliser_is_read_through_the_model_s(tmp_path, made, run):
@@ -601,7 +610,7 @@ def _drawn_forest(seed):
 def test_the_best_derivations_are_those_of_the_twin(seed):
     forest, targets, starts = _drawn_forest(seed)
     same = np.array([0, 1, 1])  # two words are written alike
-    twin = NaiveDerivations(forest, targets, starts)
+    twin = NaiveDerivations(forest, targets, starts, same)
     wanted, seen = [], set()
     for _, item, rank in islice(twin.best(), 3000):
         words = twin.symbols(item, rank)

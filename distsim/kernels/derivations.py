@@ -100,7 +100,6 @@ def best_derivations(first_edges, edges, edge_scores, goal, targets, target_star
     how many of its items have nodes, from the whole to its parts, left to right.
     """
     n_items = first_edges.size
-    identity = np.arange(same.size)
     # Of an item: its heap and its waiting candidates, its derivations and the room for them.
     heaps = np.full(n_items, NO, np.int64)
     waiting = np.full(n_items, NO, np.int64)
@@ -206,13 +205,13 @@ def best_derivations(first_edges, edges, edge_scores, goal, targets, target_star
                         said[n_said] = targets[j] if symbol >= 0 else said[j]
                         n_said += 1
                 successors = 1
-                key = _hash(said, start, n_said, identity)
+                key = _hash(said, start, n_said, same)
                 new = True
                 for k in range(slots[at], slots[at] + n_found[at]):
                     other = found[k]
                     if hashes[other] == key and _says(
                         said, start, n_said, said, derivations[other, 3],
-                        derivations[other, _STOP], identity,
+                        derivations[other, _STOP], same,
                     ):  # fmt: skip
                         new = False  # said better by another derivation
                         n_said = start

@@ -8,12 +8,12 @@ import math
 
 import numpy as np
 
-from distsim.kernels.compiled import compiled
+from distsim.kernels.compiled import compiled, uncounted
 
 DAMAGED = -1
 
 
-@compiled
+@uncounted
 def _lower_bound(tokens, suffixes, low, high, depth, word):
     """Return the first suffix of [low, high) whose token at `depth` is not below `word`."""
     while low < high:

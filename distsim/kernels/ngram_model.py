@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from distsim.kernels.compiled import compiled
+from distsim.kernels.compiled import compiled, uncounted
 from distsim.kernels.fluency import _lower_bound
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -19,7 +19,7 @@ _ONE = np.uint64(1)
 _EMPTY = np.uint64(0)
 
 
-@compiled
+@uncounted
 def mixed(state, word):
     """Return the key of a row of words continued by a word; never 0."""
     own = (np.uint64(word) + _THREE) * _MIX  # -1 is no 0
@@ -27,12 +27,13 @@ def mixed(state, word):
     return (state ^ (state >> _SHIFT)) | _ONE
 
 
-@compiled
+@uncounted
 def _interval(tokens, suffixes, word_starts, words, first, stop, keys, lows, highs, at):
     """Return the slot that holds the intervals of words[first:stop], one for each shard.
 
     A slot is filled from the slot of one word less; `at` is room for the keys of all of them.
     """
+    n_shards = len(tokens)
     mask = np.uint64(keys.size - 1)
     state = _EMPTY
     for k in range(first, stop):
@@ -44,41 +45,35 @@ def _interval(tokens, suffixes, word_starts, words, first, stop, keys, lows, hig
         if keys[slot] == at[known - 1 - first]:
             break
         known -= 1
-    n_shards = len(tokens)
-    low = np.empty(n_shards, np.int64)
-    high = np.empty(n_shards, np.int64)
-    if known > first:
-        slot = at[known - 1 - first] & mask
-        for s in range(n_shards):
-            low[s] = lows[slot, s]
-            high[s] = highs[slot, s]
     for k in range(known, stop):
         word = words[k]
-        for s in range(n_shards):
-            if word < 0 or word >= word_starts[s].size - 1:
-                low[s] = 0
-                high[s] = 0
-            elif k == first:
-                low[s] = np.int64(word_starts[s][word])
-                high[s] = np.int64(word_starts[s][word + 1])
-            elif low[s] < high[s]:
-                a, b, depth = low[s], high[s], k - first
-                low[s] = _lower_bound(tokens[s], suffixes[s], a, b, depth, word)
-                high[s] = _lower_bound(tokens[s], suffixes[s], low[s], b, depth, word + 1)
         slot = at[k - first] & mask
-        keys[slot] = at[k - first]
         for s in range(n_shards):
-            lows[slot, s] = low[s]
-            highs[slot, s] = high[s]
+            low = np.int64(0)
+            high = np.int64(0)
+            if word >= 0 and word < word_starts[s].size - 1:
+                if k == first:
+                    low = np.int64(word_starts[s][word])
+                    high = np.int64(word_starts[s][word + 1])
+                else:
+                    before = at[k - 1 - first] & mask
+                    low = lows[before, s]
+                    high = highs[before, s]
+                    if low < high:
+                        depth = k - first
+                        low = _lower_bound(tokens[s], suffixes[s], low, high, depth, word)
+                        high = _lower_bound(tokens[s], suffixes[s], low, high, depth, word + 1)
+            lows[slot, s] = low
+            highs[slot, s] = high
+        keys[slot] = at[k - first]
     return at[stop - 1 - first] & mask
 
 
-@compiled
+@uncounted
 def _from_index(model, words, first, stop):
     """p(w | h of d words) = (c(h w) + trust p(w | shorter h)) / (c(h) + trust), as `fluency`."""
     tokens, suffixes, word_starts, _, numbers, caches = model
-    keys, lows, highs = caches[0], caches[1], caches[2]
-    at = np.empty(stop - first, np.uint64)
+    keys, lows, highs, at = caches[0], caches[1], caches[2], caches[5]
     n_tokens, trust = numbers[0], numbers[1]
     joint = 1.0
     history = n_tokens
@@ -108,7 +103,7 @@ def _from_index(model, words, first, stop):
     return math.log(p)
 
 
-@compiled
+@uncounted
 def _slot_of(keys, key):
     mask = np.uint64(keys.size - 1)
     slot = key & mask
@@ -117,7 +112,7 @@ def _slot_of(keys, key):
     return slot
 
 
-@compiled
+@uncounted
 def _from_table(model, words, first, stop):
     """The n-gram's own probability, or the history's back-off and the shorter one's (ARPA)."""
     _, _, _, table, numbers, _ = model
@@ -139,13 +134,14 @@ def _from_table(model, words, first, stop):
     return backed_off + numbers[2]
 
 
-@compiled
+@uncounted
 def log_probability(model, words, first, stop):
     """Return ln p(words[stop - 1] | words[first:stop - 1]).
 
     model: (tokens, suffixes, word_starts: tuples of arrays, one a shard; (keys, values) of an
     ARPA file, one empty slot where there is none; float64[3]: tokens, trust, ln p of a word
-    that a table has not; caches (keys, lows, highs, keys, values), powers of two long).
+    that a table has not; caches (keys, lows, highs, keys, values), powers of two long, and
+    room for as many keys as words are looked at).
     words: int64 ids, 0 the sentence's boundary, -1 unknown.
     """
     cache_keys, cache_values = model[5][3], model[5][4]

@@ -7,7 +7,7 @@ from 0 on, -1 and -2 for what stands in the first and the second gap of the sour
 import numpy as np
 
 from distsim.kernels.arrays import doubled, grown
-from distsim.kernels.compiled import compiled
+from distsim.kernels.compiled import compiled, uncounted
 from distsim.kernels.hashing import first_not_below
 from distsim.kernels.ngram_model import log_probability
 
@@ -20,7 +20,7 @@ _LEAST_SHARE = 3
 _EVERY, _PLAIN = -5, -6  # rows of all items of a cell, of those that are no glue
 
 
-@compiled
+@uncounted
 def _child(children, symbols, node, symbol):
     """Return the child of a trie's node by a symbol, -1 where there is none."""
     low = first_not_below(symbols, symbol, np.int64(children[node]), np.int64(children[node + 1]))
@@ -29,7 +29,7 @@ def _child(children, symbols, node, symbol):
     return np.int64(NO)
 
 
-@compiled
+@uncounted
 def _copied(rows, to, others, at, size):
     """Copy the first `size` numbers of a row into another table's row."""
     for k in range(size):
@@ -177,7 +177,7 @@ def best_rules(starts, scores, best):
     return places[:n].copy(), new_starts
 
 
-@compiled
+@uncounted
 def compose(
     model, order, weight, targets, start, stop, word_ids, items, first, second, complete, row,
     states, n_state,
@@ -231,13 +231,13 @@ def compose(
     return score, estimate
 
 
-@compiled
+@uncounted
 def _above(keys, a, b):
     """Tell whether candidate a goes before b: the higher estimate, then the older one."""
     return keys[a] > keys[b] or (keys[a] == keys[b] and a < b)
 
 
-@compiled
+@uncounted
 def _push(heap, n, keys, candidate):
     at = n
     heap[at] = candidate
@@ -249,7 +249,7 @@ def _push(heap, n, keys, candidate):
         at = parent
 
 
-@compiled
+@uncounted
 def _pop(heap, n, keys):
     """Move the best to the end of the heap and return it."""
     best = heap[0]
@@ -273,7 +273,7 @@ def _longer(values):
     return grown(values, values.size, 2 * values.size)
 
 
-@compiled
+@uncounted
 def _state_key(rows, at, by_words):
     key = np.uint64(rows[at, 0] + 7)
     if by_words:

@@ -63,6 +63,7 @@ class LanguageModel:
                 np.zeros((_CACHE, self._n_shards), np.int64),
                 np.zeros(_CACHE, np.uint64),
                 np.zeros(_CACHE, np.float64),
+                np.zeros(self.order + 1, np.uint64),
             )
             self._own.caches = caches
         return (*self._parts, caches)

@@ -7,6 +7,7 @@ from typing import Any
 from distsim.errors import ParameterError
 
 MOST_TOKENS = 2000
+LONGEST = 10  # times a sentence's words
 
 
 @dataclass(frozen=True)
@@ -46,8 +47,10 @@ class RewriteOptions:
             if value < low or (high is not None and value > high):
                 wanted = f"{low} to {high}" if high is not None else f"{low} or more"
                 raise ParameterError(f"`{name}` {value}: choose {wanted}")
-        if self.length is not None and not self.length > 0:
-            raise ParameterError(f"`length` {self.length}: choose a share above 0, such as .7")
+        if self.length is not None and not 0 < self.length <= LONGEST:
+            raise ParameterError(
+                f"`length` {self.length}: choose a share above 0, such as .7, {LONGEST} at most"
+            )
         if self.chunks and self.length is not None:
             raise ParameterError("`chunks` hides phrases, `length` asks for a length: choose one")
         both = sorted(set(self.keep) & set(self.avoid))
