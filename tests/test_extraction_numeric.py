@@ -1,6 +1,7 @@
 """Rules as numbers: the same rules as in text."""
 
 import random
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +13,8 @@ from distsim.extraction.features import FeatureChoice
 from distsim.extraction.numeric import NumericRules
 from distsim.extraction.options import PRESETS
 from distsim.extraction.pivoting import pivot_rules
+from distsim.kernels.compiled import frozen
+from distsim.kernels.rule_counts import english_margins, sum_labels
 from tests.extraction_texts import drawn_pair, linked_text, read_rules
 from tests.naive_extraction import canonical
 
@@ -77,3 +80,40 @@ def test_changed_bytes_lead_nowhere(tmp_path):
                 refused += 1
         file.write_bytes(whole)
     assert refused > 30
+
+
+@pytest.mark.parametrize("n", [0, 1, 16, 17, 400])
+def test_english_margins_of_sides_with_many_labels(n):
+    draw = np.random.default_rng(n)
+    sides = draw.integers(0, 12, n).astype(np.uint64) << np.uint64(40)
+    labels, counts = draw.integers(0, 30, n), draw.integers(1, 5, n)
+    rows = np.stack([sides, (labels << 32 | counts).astype(np.uint64)], axis=1)
+    of_side, of_both = Counter(), Counter()
+    for side, label, count in zip(sides.tolist(), labels.tolist(), counts.tolist(), strict=True):
+        of_side[side] += count
+        of_both[side, label] += count
+    for has_labels in (False, True):
+        out = np.empty((n, 3), np.uint32)
+        n_sides = english_margins(
+            frozen(rows), has_labels, np.zeros(1024, np.uint32), np.zeros(n, np.int64),
+            np.zeros((2 * n, 2), np.uint32), out,
+        )  # fmt: skip
+        numbers = {side: rank for rank, side in enumerate(dict.fromkeys(sides.tolist()))}
+        assert n_sides == len(numbers)
+        assert out.tolist() == [
+            [numbers[side], of_side[side], of_both[side, label] if has_labels else of_side[side]]
+            for side, label in zip(sides.tolist(), labels.tolist(), strict=True)
+        ]
+
+
+@pytest.mark.parametrize("distinct", [1, 511, 512, 513, 5000])
+def test_sums_of_labels(distinct):
+    draw = np.random.default_rng(distinct)
+    labels = np.append(np.arange(distinct), draw.integers(0, distinct, 100)).astype(np.uint32) * 7
+    counts = draw.integers(1, 9, labels.size)
+    wanted = Counter()
+    for label, count in zip(labels.tolist(), counts.tolist(), strict=True):
+        wanted[label] += count
+    codes, sums = sum_labels(frozen(labels), frozen(counts))
+    assert dict(zip(codes.tolist(), sums.tolist(), strict=True)) == wanted
+    assert codes.size == distinct

@@ -19,6 +19,7 @@ PART_BITS = 10  # runs are in so many parts by the leading bits of the foreign h
 _ROW_BYTES = 8 * COLUMNS
 _BUFFER_ROWS = 1 << 15
 _FIRST_ROWS = 1 << 16
+_ROOM = 1.2  # so many times the rows that are expected have room
 _BLOCK_SENTENCES = 512
 _BYTES_A_ROW = 2 * _ROW_BYTES + 16  # kept, its sorted copy, slots
 
@@ -100,8 +101,8 @@ class _Table:
         self._slots = np.zeros(1 << (2 * capacity - 1).bit_length(), np.uint32)
         self._n = 0
 
-    def add(self, rows: np.ndarray, n: int) -> None:
-        """Add rows[:n]."""
+    def add(self, rows: np.ndarray, n: int, share: float) -> None:
+        """Add rows[:n]; share: of all rows that will come, about so many are then there."""
         done = 0
         while True:
             done, self._n = add_rows(rows, done, n, self._kept, self._n, self._slots)
@@ -109,7 +110,8 @@ class _Table:
                 return
             if len(self._kept) < self._most:
                 kept, n_kept = self._kept, self._n
-                self._size(min(4 * len(kept), self._most))
+                expected = int(_ROOM * n_kept / share)
+                self._size(min(max(4 * n_kept, expected), self._most))
                 _, self._n = add_rows(kept, 0, n_kept, self._kept, 0, self._slots)
             else:
                 self.flush()
@@ -144,13 +146,14 @@ def extract_instances(
         table = _Table(runs, most_rows)
         buffer = np.empty((_BUFFER_ROWS, COLUMNS), np.uint64)
         cursor = np.zeros(2, np.int64)
-        n_rows = 0
+        n_rows = n_sentences = 0
         current = 0
         for bitext, cursor[0], stop in blocks:
             if bitext != current:  # counts are kept apart by bitext
                 table.flush()
                 current = bitext
             cursor[1] = 0
+            n_sentences -= int(cursor[0])
             while cursor[0] < stop:
                 check_interrupted()
                 n = extract_rows(
@@ -162,8 +165,10 @@ def extract_instances(
                 if n < 0:
                     buffer = np.empty((2 * len(buffer), COLUMNS), np.uint64)
                     continue
-                table.add(buffer, n)
+                read = n_sentences + int(cursor[0])
+                table.add(buffer, n, min(1.0, max(1, read) * jobs / len(text)))
                 n_rows += n
+            n_sentences += stop
         table.flush()
         return n_rows
 

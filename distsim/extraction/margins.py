@@ -167,9 +167,16 @@ def count_all(
 
 def _counted(rows: np.ndarray, bounds: np.ndarray, text: LinkedText) -> tuple[np.ndarray, ...]:
     """Return what count_parts does of the rows of some parts, and their labels' counts."""
-    rules: tuple[np.ndarray, ...] = count_parts(
-        frozen(rows), frozen(bounds), PART_BITS, text.bounds, text.links, text.link_starts
+    n = len(rows)
+    room = (  # made here: numpy asks for large pages, a kernel does not
+        np.empty(n, np.uint64), np.empty(n, np.uint64), np.empty(n, np.uint32),
+        np.empty(n, np.int64), np.empty(n, np.uint64), np.empty(n, np.uint64),
+        np.zeros((n, text.bounds.size - 1), np.uint32), np.empty((n, 3), np.int64),
+    )  # fmt: skip
+    n_rules = count_parts(
+        frozen(rows), frozen(bounds), PART_BITS, text.bounds, text.links, text.link_starts, *room
     )
+    rules = tuple(column[:n_rules] for column in room)
     _, _, label, count, *_ = rules
     return *rules, *sum_labels(label, count)
 
@@ -177,7 +184,12 @@ def _counted(rows: np.ndarray, bounds: np.ndarray, text: LinkedText) -> tuple[np
 def _english_margins(column: Column, has_labels: bool, path: Path) -> tuple[Column, int]:
     """Return (number, c(e), c(label, e) of each rule of a part, English sides in it)."""
     column.rewind()
-    out, n_distinct = english_margins(frozen(column.read(column.size)), has_labels)
+    n = column.size
+    out = np.empty((n, 3), np.uint32)
+    n_distinct = english_margins(
+        frozen(column.read(n)), has_labels, np.zeros(max(16, 1 << (2 * n).bit_length()), np.uint32),
+        np.zeros(n, np.int64), np.zeros((2 * n if has_labels else 0, 2), np.uint32), out,
+    )  # fmt: skip
     column.close()
     english = Column(path, np.uint32, 3)
     english.append(out)

@@ -49,8 +49,9 @@ class Column:
 
     def read(self, n: int) -> np.ndarray:
         """Return the next n values."""
-        size = n * self._width * self._dtype.itemsize
-        values = np.frombuffer(self._file.read(size), self._dtype)
+        values = np.empty(n * self._width, self._dtype)
+        n_bytes = self._file.readinto(values.view(np.uint8).data)
+        values = values[: n_bytes // self._dtype.itemsize]
         return values if self._width == 1 else values.reshape(n, self._width)
 
     def close(self) -> None:

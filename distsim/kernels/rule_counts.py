@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from distsim.kernels.arrays import grown
 from distsim.kernels.compiled import compiled, uncounted
 from distsim.kernels.extraction import (
     COLUMNS,
@@ -22,6 +21,8 @@ _LOW = np.uint64(0xFFFFFFFF)
 _ONE = np.uint64(1)
 _SMALL = 12
 _AHEAD = 16
+_NEAR = 8
+_CHAINED = 8  # labels of a side
 
 
 @compiled
@@ -122,7 +123,10 @@ def _sort_part(rows, bounds, part, part_bits, starts, order, out):
 
 
 @compiled
-def count_parts(rows, bounds, part_bits, text_bounds, links, link_offsets):
+def count_parts(
+    rows, bounds, part_bits, text_bounds, links, link_offsets, f, e, label, count, place, gaps,
+    by_bitext, margins,
+):  # fmt: skip
     """Add up rows: one rule for each foreign side, label and English side; count its margins.
 
     Part by part, so that what is sorted stays near: by foreign side, label, English side, links
@@ -134,12 +138,12 @@ def count_parts(rows, bounds, part_bits, text_bounds, links, link_offsets):
             1], where the rows of each part end, and those of the last one begin; part_bits: so
             many leading bits of the foreign hash number the parts.
         text_bounds: int64[b + 1], the first sentence of each bitext.
+        f, e: uint64[n], label: uint32[n], count: int64[n], place, gaps: uint64[n] (gaps above the
+            lowest 32 bits), by_bitext: uint32[n, b], zeros, margins: int64[n, 3] of c(f),
+            c(label, f), c(f, e): filled with the rules.
 
-    Returns f uint64[r], e uint64[r], label uint32[r], count int64[r], place uint64[r], gaps
-    uint64[r] (above the lowest 32 bits), by_bitext uint32[r, b], margins int64[r, 3] of c(f),
-    c(label, f), c(f, e).
+    Returns how many rules there are.
     """
-    n = rows.shape[0]
     most = 0
     for part in range(bounds.shape[1] - 1):
         size = 0
@@ -152,14 +156,6 @@ def count_parts(rows, bounds, part_bits, text_bounds, links, link_offsets):
     starts = np.empty(size + 1, np.int64)
     order = np.empty(most, np.uint32)
     out = np.empty((most, COLUMNS), np.uint64)
-    f = np.empty(n, np.uint64)
-    e = np.empty(n, np.uint64)
-    label = np.empty(n, np.uint32)
-    count = np.empty(n, np.int64)
-    place = np.empty(n, np.uint64)
-    gaps = np.empty(n, np.uint64)
-    by_bitext = np.zeros((n, text_bounds.size - 1), np.uint32)
-    margins = np.empty((n, 3), np.int64)
     longest = most_links(link_offsets)
     pairs = np.empty((longest, 2), np.uint8)
     texts = np.empty((2, 8 * longest), np.uint8)
@@ -176,10 +172,7 @@ def count_parts(rows, bounds, part_bits, text_bounds, links, link_offsets):
         if 4 * (n_rules - first) > slots.size:
             slots = np.zeros(8 * (n_rules - first), np.int64)
         _foreign_margins(f, e, label, count, first, n_rules, slots, margins)
-    return (
-        f[:n_rules], e[:n_rules], label[:n_rules], count[:n_rules], place[:n_rules],
-        gaps[:n_rules], by_bitext[:n_rules], margins[:n_rules],
-    )  # fmt: skip
+    return n_rules
 
 
 @uncounted
@@ -391,108 +384,154 @@ def _add_over_labels(e, count, begin, stop, slots, margins):
 @compiled
 def sum_labels(labels, counts):
     """Return (the distinct labels uint32, the sum of the counts of each, int64)."""
-    slots = np.zeros(1 << 10, np.int64)
+    slots = np.zeros(1 << 10, np.uint64)  # a label above, below 1 + its number; or 0
     codes = np.empty(1 << 9, np.uint32)
-    sums = np.empty(1 << 9, np.int64)
-    n = 0
-    number = np.int64(0)
-    for i in range(labels.size):
-        if i > 0 and labels[i] == labels[i - 1]:
-            sums[number] += counts[i]
-            continue
-        if n == codes.size:
-            codes = grown(codes, n, 2 * n)
-            sums = grown(sums, n, 2 * n)
-            slots = np.zeros(4 * n, np.int64)
-            for k in range(n):
-                slots[_label_slot(codes, slots, codes[k])] = k + 1
-        slot = _label_slot(codes, slots, labels[i])
-        if slots[slot] == 0:
-            codes[n] = labels[i]
-            sums[n] = 0
-            n += 1
-            slots[slot] = n
-        number = slots[slot] - 1
-        sums[number] += counts[i]
+    sums = np.zeros(1 << 9, np.int64)
+    done, n = _add_labels(labels, counts, 0, codes, 0, slots, sums)
+    while done < labels.size:
+        slots = np.zeros(4 * slots.size, np.uint64)
+        fresh = np.zeros(4 * sums.size, np.int64)
+        old = codes[:n].copy()
+        codes = np.empty(fresh.size, np.uint32)
+        _add_labels(old, sums, 0, codes, 0, slots, fresh)
+        sums = fresh
+        done, n = _add_labels(labels, counts, done, codes, n, slots, sums)
     return codes[:n].copy(), sums[:n].copy()
 
 
 @uncounted
-def _label_slot(codes, slots, label):
+def _add_labels(labels, counts, first, codes, n, slots, sums):
+    """Add the counts of labels from `first` on; return (where it stopped, the new number).
+
+    codes: room for labels, n of them taken; it stops where there is none left.
+    """
+    for i in range(first, labels.size):
+        slot = _label_slot(slots, labels[i])
+        if slots[slot] == np.uint64(0):
+            if n == codes.size:
+                return i, n
+            codes[n] = labels[i]
+            n += 1
+            slots[slot] = (np.uint64(labels[i]) << HALF) | np.uint64(n)
+        sums[np.int64(slots[slot] & _LOW) - 1] += counts[i]
+    return labels.size, n
+
+
+@uncounted
+def _label_slot(slots, label):
     """Return where a label is in a table, or is to be."""
     mask = np.uint64(slots.size - 1)
     slot = (((np.uint64(label) + _ONE) * MULTIPLIER) >> HALF) & mask
-    while slots[slot] != 0 and codes[slots[slot] - 1] != label:
+    while slots[slot] != np.uint64(0) and slots[slot] >> HALF != np.uint64(label):
         slot = (slot + _ONE) & mask
     return slot
 
 
 @compiled
-def english_margins(rows, has_labels):
-    """Return (the number of each rule's English side, c(e), c(label, e); uint32[n, 3], how many).
+def english_margins(rows, has_labels, slots, sums, chains, out):
+    """Write (the number of each rule's English side, c(e), c(label, e)) into out, uint32[n, 3].
 
-    rows: uint64[n, 2] of (hash of the English side, label and count, 32 bits each). Sides are
-    numbered by first appearance.
+    Returns how many sides there are; they are numbered by first appearance.
+
+    rows: uint64[n, 2] of (hash of the English side, label and count, 32 bits each). Room: slots,
+    uint32, a power of two, at least twice as many as rows; sums: int64[n]; chains: uint32[2n, 2];
+    all zeros.
     """
-    n = rows.shape[0]
-    size = 16
-    while size < 2 * n:
-        size *= 2
-    slots = np.zeros(size, np.uint32)
-    out = np.empty((n, 3), np.uint32)
-    sums = np.zeros(n, np.int64)
-    n_sides = _number_rows(rows, False, slots, out[:, 0])
+    n_sides = _number_sides(rows, slots, out[:, 0])
     _sum_by_number(rows, out[:, 0], sums, out[:, 1])
     if has_labels:
         slots[:] = 0
         sums[:] = 0
-        _number_rows(rows, True, slots, out[:, 2])
+        _number_labels(rows, out[:, 0], n_sides, slots, chains, out[:, 2])
         _sum_by_number(rows, out[:, 2], sums, out[:, 2])
     else:
         for row in range(out.shape[0]):
             out[row, 2] = out[row, 1]
-    return out, n_sides
+    return n_sides
 
 
 @uncounted
-def _side_slot(rows, i, with_labels, mask):
-    key = rows[i, 0]
-    if with_labels:
-        key ^= ((rows[i, 1] >> HALF) + _ONE) * FINISHER
+def _side_slot(key, mask):
     key = key * MULTIPLIER
     return (key ^ (key >> HALF)) & mask
 
 
 @uncounted
-def _number_rows(rows, with_labels, slots, numbers):
-    """Number distinct sides (with their labels where with_labels); return how many there are.
+def _number_sides(rows, slots, numbers):
+    """Number distinct sides; return how many there are.
 
     slots: uint32, zeros, a power of two, at least twice the number of rows: 0 or 1 + the first
     row of a side.
     """
     n = rows.shape[0]
+    flat = rows.reshape(-1)
     mask = np.uint64(slots.size - 1)
-    n_distinct = 0
+    n_sides = 0
     for i in range(min(_AHEAD, n)):
-        prefetch(slots, np.int64(_side_slot(rows, i, with_labels, mask)))
+        prefetch(slots, np.int64(_side_slot(rows[i, 0], mask)))
     for i in range(n):
         if i + _AHEAD < n:
-            prefetch(slots, np.int64(_side_slot(rows, i + _AHEAD, with_labels, mask)))
-        slot = _side_slot(rows, i, with_labels, mask)
+            prefetch(slots, np.int64(_side_slot(rows[i + _AHEAD, 0], mask)))
+        if i + _NEAR < n:
+            near = np.int64(slots[_side_slot(rows[i + _NEAR, 0], mask)])
+            if near > 0:
+                prefetch(flat, 2 * near - 2)
+        slot = _side_slot(rows[i, 0], mask)
         while True:
             found = np.int64(slots[slot])
             if found == 0:
                 slots[slot] = np.uint32(i + 1)
-                numbers[i] = n_distinct
-                n_distinct += 1
+                numbers[i] = n_sides
+                n_sides += 1
                 break
-            if rows[found - 1, 0] == rows[i, 0] and (
-                not with_labels or rows[found - 1, 1] >> HALF == rows[i, 1] >> HALF
-            ):
+            if rows[found - 1, 0] == rows[i, 0]:
                 numbers[i] = numbers[found - 1]
                 break
             slot = (slot + _ONE) & mask
-    return n_distinct
+    return n_sides
+
+
+@uncounted
+def _number_labels(rows, sides, n_sides, slots, chains, numbers):
+    """Number distinct pairs of side and label, 0 to the number of rows at most.
+
+    The first labels of a side are chained, for most have one or two; those beyond go to slots,
+    as in _number_sides. chains: uint32, zeros, two each: for a side (1 + its first pair,
+    how many are chained), then for a pair (its label, 1 + the next pair of its side).
+    """
+    mask = np.uint64(slots.size - 1)
+    n_pairs = 0
+    for i in range(rows.shape[0]):
+        side = sides[i]
+        label = np.uint32(rows[i, 1] >> HALF)
+        pair = np.int64(chains[side, 0]) - 1
+        last = np.int64(-1)
+        while pair >= 0 and chains[n_sides + pair, 0] != label:
+            last = pair
+            pair = np.int64(chains[n_sides + pair, 1]) - 1
+        if pair < 0 and chains[side, 1] < _CHAINED:
+            pair = n_pairs
+            n_pairs += 1
+            chains[n_sides + pair, 0] = label
+            chains[side, 1] += np.uint32(1)
+            if last < 0:
+                chains[side, 0] = np.uint32(pair + 1)
+            else:
+                chains[n_sides + last, 1] = np.uint32(pair + 1)
+        elif pair < 0:
+            slot = _side_slot(rows[i, 0] ^ ((np.uint64(label) + _ONE) * FINISHER), mask)
+            while True:
+                found = np.int64(slots[slot])
+                if found == 0:
+                    slots[slot] = np.uint32(i + 1)
+                    pair = n_pairs
+                    n_pairs += 1
+                    break
+                if rows[found - 1, 0] == rows[i, 0] and rows[found - 1, 1] >> HALF == label:
+                    pair = np.int64(numbers[found - 1])
+                    break
+                slot = (slot + _ONE) & mask
+        numbers[i] = pair
 
 
 @uncounted
