@@ -16,6 +16,7 @@ from distsim.verification import find_faults
 V1 = Path(__file__).parent / "data" / "formats" / "v1"
 COMMANDS = runpy.run_path(str(V1 / "make.py"))["COMMANDS"]
 TABLES = ("thesis", "ppmi", "counts", "part", "merged", "learnt", "syntax")
+COMPOSED = "learnt"  # of rare phrases their own contexts counted then
 LEARNT = "projection"  # its numbers are the linear algebra library's: not the same everywhere
 
 
@@ -62,6 +63,11 @@ def test_the_same_arrays_are_written_today(tmp_path, run, monkeypatch):
         if name == LEARNT:
             assert set(made.manifest["arrays"]) == set(kept.manifest["arrays"])
             continue
+        if name == COMPOSED:
+            table, old = SignatureTable.open(tmp_path / name), SignatureTable.open(V1 / name)
+            lone = [" " not in text for text in table.texts()]
+            assert np.array_equal(table.bits[lone], old.bits[lone])
+            made.manifest["arrays"]["bits"] = kept.manifest["arrays"]["bits"]
         assert made.manifest["arrays"] == kept.manifest["arrays"], name
         assert known(kept.parameters, made.parameters) == kept.parameters, name
 

@@ -39,7 +39,7 @@ from distsim.signatures.composition import Composition
 from distsim.signatures.projections.singular import find_rotation, right_singular
 from distsim.signatures.projections.spectral import SpectralProjection
 from distsim.signatures.recipe import PRESETS
-from distsim.signatures.sign import learn
+from distsim.signatures.sign import learn, sign
 from distsim.verification import find_faults
 from tests import naive_people as naive
 from tests.conftest import write_lines
@@ -94,6 +94,17 @@ def test_sparse_times_dense(n_rows):
     arrays = (matrix.indptr.astype(np.int64), matrix.indices, matrix.data, dense)
     multiply(*(frozen(a) for a in arrays), 0, n_rows, out)
     assert np.allclose(out, matrix.toarray() @ dense, atol=1e-5)
+
+
+def test_sparse_times_dense_of_more_than_a_tile():
+    n_columns = 3 * (1 << 18) // 2
+    matrix = sparse.random(4, n_columns, 1e-5, "csr", np.float32, np.random.default_rng(4))
+    matrix.sort_indices()
+    dense = np.random.default_rng(1).standard_normal((n_columns, 2)).astype(np.float32)
+    out = np.full((4, 2), 9.0, np.float32)
+    arrays = (matrix.indptr.astype(np.int64), matrix.indices, matrix.data, dense)
+    multiply(*(frozen(a) for a in arrays), 0, 4, out)
+    assert np.allclose(out, matrix @ dense, atol=1e-5)
 
 
 def test_the_strongest_directions_are_found():
@@ -296,6 +307,27 @@ def test_rules_are_scored_by_composed_phrases_if_asked(learnt, tmp_path, capsys)
          str(tmp_path / "o")], standalone_mode=False)  # fmt: skip
     said = capsys.readouterr().err
     assert "1 found in the table, 1 composed of words" in said and "|composed:yes|" in said
+
+
+def test_rare_phrases_are_made_of_their_words_alone(learnt, tmp_path):
+    index, _ = learnt
+    recipe = replace(RECIPE, composition=Composition(own_from=12))
+    table = SignatureTable.open(sign(index, tmp_path / "t", recipe, MANY).path)
+    phrases = [text for text in table.texts() if " " in text]
+    rare = table.strengths[table.find(phrases)] < 12
+    alike = [
+        np.array_equal(table.bits[table.find([phrase])[0]], table.composed_bits(phrase))
+        for phrase in phrases
+    ]
+    assert all(np.array(alike)[rare]) and rare.any() and not all(alike)
+    # Whoever counts the contexts of rare phrases all the same comes to the same vectors.
+    real = LearntCosine(index, table)
+    made = {
+        text: table.composed_vector(text) for text, few in zip(phrases, rare, strict=True) if few
+    }
+    (first, vector), *_ = made.items()
+    for one, phrase in zip(real.similarities([(first, text) for text in made]), made, strict=True):
+        assert one == pytest.approx(float(made[phrase] @ vector), abs=1e-3)
 
 
 def test_a_table_without_parts_composes_nothing(learnt, tmp_path):

@@ -115,28 +115,27 @@ class Weigher:
         self._discount = float(weighting.discount)
         self._families = frozen(space.families)
         nothing = np.empty(0)
-        self._marginals = frozen(space.marginals if needs.marginals else nothing)
+        wants_marginals = needs.marginals and not needs.probabilities
+        self._marginals = frozen(space.marginals if wants_marginals else nothing)
         self._totals = frozen(space.totals if needs.marginals else nothing)
-        kept: np.ndarray = nothing
-        log_p = space.log_p
+        self._chances = np.empty((0, 4))
         if needs.probabilities:
-            if space.kept is None:
+            log_p, kept = space.log_p, space.kept
+            if kept is None:
                 totals = space.totals[space.families]
                 kept = kept_shares(space.marginals, totals, weighting.subsample)
-            else:
-                kept = space.kept
             if log_p is None:
                 log_p = feature_log_probabilities(space, weighting.alpha, kept)
-        self._log_p = frozen(nothing if log_p is None else log_p)
-        self._kept = frozen(kept)
-        with np.errstate(over="ignore"):
-            self._least = frozen(np.exp(self._log_p + self._shift) * _SURELY)
+            with np.errstate(over="ignore"):
+                least = np.exp(log_p + self._shift) * _SURELY
+            self._chances = np.column_stack([kept, least, log_p, space.families])
+        self._chances = frozen(self._chances)
 
     def weigh(self, contexts: ContextCounts) -> np.ndarray:
         """Return the weight of every feature of every row, float64."""
         weights: np.ndarray = kernel.weigh(
             frozen(contexts.starts), frozen(contexts.features), frozen(contexts.counts),
-            self._families, self._marginals, self._log_p, self._kept, self._least, self._totals,
+            self._families, self._marginals, self._chances, self._totals,
             self._code, self._shift, self._discount,
         )  # fmt: skip
         return weights

@@ -10,8 +10,11 @@ import numpy as np
 
 from distsim.kernels.arrays import grown
 from distsim.kernels.compiled import compiled, inlined
+from distsim.kernels.prefetch import prefetch
 from distsim.kernels.schemes import LLR, LOG, LOG_LLR, PPMI, RAW
 from distsim.kernels.suffixes import DAMAGED
+
+_AHEAD = 16  # features whose numbers are asked for while others are weighed
 
 
 @compiled
@@ -190,15 +193,15 @@ def require_scheme(scheme):
 
 @compiled
 def weigh(
-    row_starts, features, counts, families, marginals, log_p, kept, least, totals, scheme, shift,
-    discount,
-):  # fmt: skip
+    row_starts, features, counts, families, marginals, chances, totals, scheme, shift, discount
+):
     """Return the weight of every feature of every row, float64.
 
     families: uint8 by feature. scheme: a code of kernels.schemes; shift and discount: of PPMI.
     Empty where the scheme does not need them: marginals, float64 by feature; totals, float64 by
-    family; log_p, kept (the share of its counts with which it counts, a multiple of 2^-12) and
-    least (the share of a row below which the weight is surely 0), float64 by feature.
+    family; chances, float64[features, 4], side by side since they are read at random: the share
+    of its counts with which a feature counts (a multiple of 2^-12), the share of a row below
+    which its weight is surely 0, ln P(f), its family.
     """
     require_scheme(scheme)
     weights = np.empty(features.size, np.float64)
@@ -207,28 +210,35 @@ def weigh(
             weights[f] = weight(scheme, np.float64(counts[f]), 0.0, 0.0, 0.0, 0.0, shift, discount)
         return weights
     row_totals = np.zeros(totals.size, np.float64)
+    flat = chances.reshape(-1)
     for p in range(row_starts.size - 1):
         begin = row_starts[p]
         stop = row_starts[p + 1]
         row_totals[:] = 0.0
+        if chances.size == 0:
+            for f in range(begin, stop):
+                row_totals[families[features[f]]] += counts[f]
+            for f in range(begin, stop):
+                feature = features[f]
+                family = families[feature]
+                weights[f] = weight(
+                    scheme, np.float64(counts[f]), row_totals[family], marginals[feature],
+                    totals[family], 0.0, shift, discount,
+                )  # fmt: skip
+            continue
         for f in range(begin, stop):
-            share = kept[features[f]] if kept.size else 1.0
-            row_totals[families[features[f]]] += counts[f] * share
+            if f + _AHEAD < features.size:
+                prefetch(flat, np.int64(features[f + _AHEAD]) * 4)
+            known = chances[features[f]]
+            row_totals[np.int64(known[3])] += counts[f] * known[0]
         for f in range(begin, stop):
-            feature = features[f]
-            family = families[feature]
-            count = np.float64(counts[f])
-            chance = 0.0
-            if kept.size:
-                count *= kept[feature]
-                if count < least[feature] * row_totals[family]:
-                    weights[f] = 0.0
-                    continue
-                chance = log_p[feature]
-            weights[f] = weight(
-                scheme, count, row_totals[family], marginals[feature], totals[family], chance,
-                shift, discount,
-            )  # fmt: skip
+            known = chances[features[f]]
+            row_total = row_totals[np.int64(known[3])]
+            count = counts[f] * known[0]
+            if count < known[1] * row_total:
+                weights[f] = 0.0
+            else:
+                weights[f] = weight(scheme, count, row_total, 0.0, 0.0, known[2], shift, discount)
     return weights
 
 

@@ -3,7 +3,7 @@
 A phrase of several words is rare, and its contexts know nothing of the words inside it. So its
 vector is a mix, in the space of the learnt projection: with s occurrences behind it, s / (s +
 trust) of its own, the rest of its words', each word weighing rare / (rare + its share of the
-text). A phrase never seen is made of its words alone.
+text). A phrase that occurs less than `own_from` times, or never, is made of its words alone.
 """
 
 from dataclasses import asdict, dataclass
@@ -18,6 +18,7 @@ from distsim.kernels.compiled import frozen
 from distsim.kernels.composition import centre_rows, compose_rows
 from distsim.kernels.hashing import find_sorted
 
+_SPACE = ord(" ")
 _ARRAYS = ("part_hashes", "part_weights", "part_vectors")
 
 
@@ -30,6 +31,8 @@ class Composition:
             higher trusts the words more.
         rare: a word with this share of the text's tokens weighs half as much as a rare one.
         most_words: so many of the most frequent words are parts.
+        own_from: from so many occurrences on a phrase's own contexts count; below, where they
+            would be less than an eleventh of it, they are not even counted.
 
     >>> Composition(trust=100.0).rare
     0.003
@@ -38,12 +41,13 @@ class Composition:
     trust: float = 500.0
     rare: float = 0.003
     most_words: int = 250_000
+    own_from: int = 50
 
     def __post_init__(self) -> None:
-        if not (self.trust > 0 and self.rare > 0 and self.most_words >= 1):
+        if not (self.trust > 0 and self.rare > 0 and self.most_words >= 1 and self.own_from >= 0):
             raise ParameterError(
-                f"trust {self.trust}, rare {self.rare}, most words {self.most_words}: "
-                "choose numbers above 0"
+                f"trust {self.trust}, rare {self.rare}, most words {self.most_words}, own from "
+                f"{self.own_from}: choose numbers above 0"
             )
 
     def manifest(self) -> dict[str, Any]:
@@ -53,7 +57,16 @@ class Composition:
     @classmethod
     def from_manifest(cls, values: dict[str, Any]) -> "Composition":
         """Return the composition that a fingerprint describes."""
-        return cls(values["trust"], values["rare"], values["most_words"])
+        own_from = values.get("own_from", 0)  # older tables counted all contexts
+        return cls(values["trust"], values["rare"], values["most_words"], own_from)
+
+    def has_own(
+        self, strengths: np.ndarray, text: np.ndarray, begins: np.ndarray, ends: np.ndarray
+    ) -> np.ndarray:
+        """Tell of which phrases, text[begins:ends], their own contexts count; bool[n]."""
+        spaces = np.concatenate([[0], np.cumsum(text == _SPACE)])
+        of_one_word: np.ndarray = spaces[ends] == spaces[begins]
+        return of_one_word | (strengths >= self.own_from)
 
 
 @dataclass(frozen=True)
@@ -133,7 +146,7 @@ class Composer:
         parts: PartVectors | None = None,
     ) -> None:
         self._centre = frozen(centre)
-        self._trust = composition.trust if composition else 1.0
+        self._composition = composition or Composition()
         self._parts = None
         if parts is not None:
             vectors = parts.vectors.astype(np.float32)
@@ -143,11 +156,14 @@ class Composer:
         self, sums: np.ndarray, text: np.ndarray, text_lengths: np.ndarray, strengths: np.ndarray
     ) -> None:
         """Replace the sums of a batch of phrases by their vectors; see PhraseBatch."""
+        if self._parts is None:
+            centre_rows(sums, self._centre)
+            return
+        ends = np.zeros(text_lengths.size + 1, np.int64)
+        np.cumsum(text_lengths, out=ends[1:])
+        sums[~self._composition.has_own(strengths, text, ends[:-1], ends[1:])] = 0.0
         centre_rows(sums, self._centre)
-        if self._parts is not None:
-            ends = np.zeros(text_lengths.size + 1, np.int64)
-            np.cumsum(text_lengths, out=ends[1:])
-            compose_rows(
-                sums, frozen(text), frozen(ends), frozen(strengths.astype(np.uint64)),
-                *self._parts, self._trust,
-            )  # fmt: skip
+        compose_rows(
+            sums, frozen(text), frozen(ends), frozen(strengths.astype(np.uint64)),
+            *self._parts, self._composition.trust,
+        )  # fmt: skip

@@ -21,6 +21,7 @@ from distsim.errors import ParameterError
 from distsim.indexes import hamming
 from distsim.kernels.compiled import frozen
 from distsim.kernels.restoring import restore_rows, restored_cosines
+from distsim.signatures.composition import Composition
 
 if TYPE_CHECKING:
     from distsim.signatures.table import SignatureTable
@@ -142,6 +143,8 @@ class Estimator:
         strengths = np.zeros(rows.size, np.int64)
         if self.name == "restored":
             strengths[known] = np.maximum(table.strengths[rows[known]], 1)
+            own = Composition.from_manifest(composition).has_own(strengths, text, begins, ends)
+            strengths[~own] = 0
         vectors = np.empty((rows.size, table.n_bits), np.float32)
         fidelities = np.empty(rows.size)
         restore_rows(

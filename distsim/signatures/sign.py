@@ -4,7 +4,7 @@ Phrases' counted contexts are weighed, projected, composed, cut to bits and writ
 creation: a learnt projection is learnt inside it and belongs to the table, whole or not there.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +21,7 @@ from distsim.contexts.sources.source import (
     Part,
     PhraseBatch,
     PhraseSource,
+    WordsApart,
     Work,
     batch_results,
 )
@@ -288,18 +289,26 @@ class Signing:
         projection, composition = self._projection, recipe.composition
         if recipe.weighting.uses_marginals:
             text.gather_marginals(self._least)
+        rows = self._rows(writer)
         parts = self._parts
+        longest, longer = self._selection.max_length, None
         if parts is None and composition is not None and projection.centre is not None:
-            words = word_vectors(text, recipe, projection, self._selection, self._work)
+            keep = None
+            if isinstance(text, WordsApart) and not keeping.sums:
+                longer = text.longer_parts(self._least, longest, composition.own_from)
+
+                def keep(words: SignedBatch) -> None:
+                    rows.add(words.where(words.phrases.strengths >= self._least))
+
+            words = word_vectors(text, recipe, projection, self._selection, self._work, keep)
             parts = PartVectors.gather(*words, composition)
         composer = None
         if projection.centre is not None:
             composer = Composer(projection.centre, composition, parts)
         signer = Signer(recipe.weighting, projection, composer, text.space)
-        rows = self._rows(writer)
         sums = SumsStream(writer) if keeping.sums else None
         features = FeatureWriter(writer) if keeping.features else None
-        all_parts = text.parts(self._least, self._selection.max_length, by_hash=keeping.sums)
+        all_parts = longer or text.parts(self._least, longest, by_hash=keeping.sums)
         if sums is not None:
             all_parts = self._keeping_sums(all_parts, sums, signer)
 
@@ -377,23 +386,36 @@ class Signing:
 
 
 def word_vectors(
-    text: CountedText, recipe: Recipe, projection: Projection, selection: Selection, work: Work
+    text: CountedText,
+    recipe: Recipe,
+    projection: Projection,
+    selection: Selection,
+    work: Work,
+    keep: Callable[[SignedBatch], None] | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the vectors of a text's words, of which phrases can be composed.
+
+    Arguments:
+        keep: is handed the words with their bits.
 
     Returns (hashes uint64[n], shares of the text's tokens float64[n], float16[n, n_bits]).
     """
     assert projection.centre is not None
     signer = Signer(recipe.weighting, projection, Composer(projection.centre), text.space)
 
-    def vectors_of(batch: PhraseBatch) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        shares = batch.shares
-        if shares is None:
-            shares = batch.strengths.astype(np.float64) / max(1, text.n_tokens)
-        return batch.hashes, shares, signer.vectors(batch).astype(np.float16)
+    def signed(batch: PhraseBatch) -> tuple[SignedBatch, np.ndarray]:
+        vectors = signer.vectors(batch)
+        return signer.cut(batch, vectors), vectors.astype(np.float16)
 
+    found = []
     words = text.parts(selection.min_count, 1)
-    found = list(batch_results(text, words, vectors_of, work, "words", text.total()))
+    for batch, vectors in batch_results(text, words, signed, work, "words", text.total()):
+        phrases, shares = batch.phrases, batch.phrases.shares
+        if shares is None:
+            shares = phrases.strengths.astype(np.float64) / max(1, text.n_tokens)
+        found.append((phrases.hashes, shares, vectors))
+        if keep is not None:
+            keep(batch)
     if not found:
         found = [(np.empty(0, np.uint64), np.empty(0),
                   np.empty((0, projection.n_bits), np.float16))]  # fmt: skip

@@ -26,6 +26,10 @@ class SignedBatch:
     bits: np.ndarray
     some: np.ndarray
 
+    def where(self, kept: np.ndarray) -> "SignedBatch":
+        """Return the phrases for which kept, bool[n], is true."""
+        return SignedBatch(self.phrases.where(kept), self.bits[kept], self.some[kept])
+
 
 class _Ready:
     """What is made once of a feature space."""
@@ -60,9 +64,12 @@ class Signer:
 
     def sign(self, batch: PhraseBatch) -> SignedBatch:
         """Return the batch's bits."""
-        sums = self.vectors(batch)
-        bits = np.empty((len(sums), self._projection.n_bits // 64), np.uint64)
-        return SignedBatch(batch, bits, cut_bits(frozen(sums), bits))
+        return self.cut(batch, self.vectors(batch))
+
+    def cut(self, batch: PhraseBatch, vectors: np.ndarray) -> SignedBatch:
+        """Return a batch with the bits of its vectors."""
+        bits = np.empty((len(vectors), self._projection.n_bits // 64), np.uint64)
+        return SignedBatch(batch, bits, cut_bits(frozen(vectors), bits))
 
     def named_weights(self, batch: PhraseBatch) -> tuple[np.ndarray, np.ndarray]:
         """Return the hash and the weight of every feature of every row, uint64 and float64."""

@@ -130,10 +130,17 @@ class IndexText:
         """Yield the pieces of all phrases of 1 to max_length tokens."""
         if by_hash:
             yield from self._sorted_parts(max_length)
-            return
+        else:
+            yield from self._parts(min_count, range(1, max_length + 1))
+
+    def longer_parts(self, min_count: int, max_length: int, own_from: int) -> Iterator[Part]:
+        """Yield the pieces of all phrases of 2 to max_length tokens; see WordsApart."""
+        yield from self._parts(min_count, range(2, max_length + 1), own_from)
+
+    def _parts(self, min_count: int, lengths: range, own_from: int = 0) -> Iterator[Part]:
         counts = self._index.word_counts()
-        for words in phrase_walk.chunk_words(counts):
-            content = (words, min_count, max_length)
+        for words in phrase_walk.chunk_words(counts) if lengths else ():
+            content = (words, min_count, lengths, own_from)
             yield Part(content, int(counts[words[0] : words[1]].sum()))
 
     def count(self, part: Part) -> list[PhraseBatch]:
@@ -143,16 +150,19 @@ class IndexText:
         return [batch for batch, _ in self._count(*part.content)]
 
     def _count(
-        self, first_words: tuple[int, int], min_count: int, max_length: int
+        self, first_words: tuple[int, int], min_count: int, lengths: range, own_from: int
     ) -> Iterator[tuple[PhraseBatch, np.ndarray]]:
-        """Yield batches and the ids of their phrases' words, uint32[n, length]."""
+        """Yield batches and the ids of their phrases' words, uint32[n, length].
+
+        own_from: what occurs less often is not looked at, as if it stood nowhere.
+        """
         index, window = self._index, self._model.window
         if not hasattr(self._of_thread, "counter"):
             self._of_thread.counter = NgramCounter(index.n_words, window, self._model.sides)
         chunk = phrase_walk.gather_chunk(
-            index.shards, first_words, index.n_words, max_length, window, window
+            index.shards, first_words, index.n_words, lengths[-1], window, window
         )
-        for length in range(1, max_length + 1):
+        for length in lengths:
             all_lows, all_highs = chunk.runs(length, min_count)
             for begin in range(0, all_lows.size, BATCH_PHRASES):
                 lows = all_lows[begin : begin + BATCH_PHRASES]
@@ -160,12 +170,13 @@ class IndexText:
                 text, ends = index.render(
                     chunk.rows, lows, np.full(lows.size, length), chunk.before
                 )
+                looked_at = np.where(highs - lows < own_from, lows, highs)
                 batch = PhraseBatch(
                     hashes=hash_blob(text, ends),
                     text=text,
                     text_lengths=np.diff(ends),
                     strengths=(highs - lows).astype(np.uint64),
-                    contexts=self._of_thread.counter.count_runs(chunk, lows, highs, length),
+                    contexts=self._of_thread.counter.count_runs(chunk, lows, looked_at, length),
                     space=self.space,
                 )
                 yield batch, chunk.rows[lows, chunk.before : chunk.before + length]

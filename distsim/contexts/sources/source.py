@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
@@ -167,6 +167,18 @@ class CountedText(Protocol):
 
     def frequent_features(self, most: int) -> np.ndarray:
         """Return the hashes of the `most` most frequent features, uint64, ascending."""
+        ...
+
+
+@runtime_checkable
+class WordsApart(Protocol):
+    """A CountedText that need not count its words again with its phrases."""
+
+    def longer_parts(self, min_count: int, max_length: int, own_from: int) -> Iterator[Part]:
+        """Yield the pieces of all phrases of 2 to max_length tokens.
+
+        own_from: those that occur less often come without contexts.
+        """
         ...
 
 
