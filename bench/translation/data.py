@@ -5,6 +5,7 @@ serves every pair of languages and holds none of their development or test sente
 """
 
 import gzip
+import html
 import lzma
 import random
 from dataclasses import dataclass
@@ -56,10 +57,10 @@ def read_news(folder: Path, pair: str, longest: int, n_dev: int, n_test: int) ->
 
 
 def _news(folder: Path, name: str, pair: str) -> set[tuple[str, str]]:
-    sides = (
-        lzma.decompress((folder / f"{name}.{side}.xz").read_bytes()).decode().splitlines()
-        for side in pair.split("-")
-    )
+    sides = []
+    for side in pair.split("-"):
+        text = lzma.decompress((folder / f"{name}.{side}.xz").read_bytes()).decode()
+        sides.append(html.unescape(text).splitlines())  # Moses writes &apos;
     return set(zip(*sides, strict=True))
 
 
