@@ -46,6 +46,33 @@ def composed(
     return unit([share * o + (1 - share) * t for o, t in zip(own, total, strict=True)])
 
 
+def spelt(
+    words: list[str], vectors: list[list[float]], strengths: list[int], share: float
+) -> list[list[float]]:
+    """unit(v + share * unit(s)), s of the means of the other words that have a word's pieces."""
+    pieces = []
+    for word in words:
+        marked = f"<{word}>"
+        lengths = range(4, 9) if word.isalpha() else ()
+        pieces.append({marked[i : i + n] for n in lengths for i in range(len(marked) - n + 1)})
+    result = []
+    for own, vector in enumerate(vectors):
+        total = [0.0] * len(vector)
+        for piece in pieces[own]:
+            having = [n for n in range(len(words)) if piece in pieces[n]]
+            if not 2 <= len(having) <= max(2, 0.02 * len(words)):
+                continue
+            telling = math.log(len(words) / len(having)) ** 2 / len(having)
+            for other in having:
+                if other != own:
+                    sure = strengths[other] / (strengths[other] + 20)
+                    total = [
+                        t + telling * sure * v for t, v in zip(total, vectors[other], strict=True)
+                    ]
+        result.append(unit([v + share * s for v, s in zip(vector, unit(total), strict=True)]))
+    return result
+
+
 def by_hash(parts: dict[str, tuple]) -> list[str]:
     return sorted(parts, key=lambda word: hash_text(word.encode()))
 

@@ -40,6 +40,7 @@ from distsim.signatures.projections.singular import find_rotation, right_singula
 from distsim.signatures.projections.spectral import SpectralProjection
 from distsim.signatures.recipe import PRESETS
 from distsim.signatures.sign import learn, sign
+from distsim.signatures.spelling import spelt
 from distsim.verification import find_faults
 from tests import naive_people as naive
 from tests.conftest import write_lines
@@ -147,8 +148,8 @@ vectors = st.lists(st.integers(-3, 3).map(float), min_size=4, max_size=4)
 
 @settings(deadline=None, max_examples=60)
 @given(vectors, st.lists(vectors, min_size=3, max_size=3), st.integers(0, 50),
-       st.sampled_from(["a", "a b", "b c a", "z b", "z y", "é a"]))  # fmt: skip
-def test_composition_is_that_of_the_definition(own, parts, strength, phrase):
+       st.sampled_from(["a", "a b", "b c a", "z b", "z y", "é a"]), st.booleans())  # fmt: skip
+def test_composition_is_that_of_the_definition(own, parts, strength, phrase, spelt):
     named = {w: (0.5 + n, naive.unit(v)) for n, (w, v) in enumerate(zip("abc", parts, strict=True))}
     order = naive.by_hash(named)
     text = phrase.encode()
@@ -158,10 +159,43 @@ def test_composition_is_that_of_the_definition(own, parts, strength, phrase):
         frozen(np.array([strength], np.uint64)),
         frozen(hash_texts([w.encode() for w in order])),
         frozen(np.array([named[w][0] for w in order])),
-        frozen(np.array([named[w][1] for w in order], np.float32)), 20.0,
+        frozen(np.array([named[w][1] for w in order], np.float32)), 20.0, spelt,
     )  # fmt: skip
     wanted = naive.composed(naive.unit(own), phrase, strength, named, 20.0)
+    if spelt and phrase in named:
+        wanted = named[phrase][1]
     assert row[0] == pytest.approx(np.array(wanted), abs=1e-6)
+
+
+SPELT = "walk walks walking walked talk talks talking jump über überall x über2 x-ray überaus"
+
+
+def test_spelling_is_that_of_the_definition():
+    words = SPELT.split()
+    draw = np.random.default_rng(5)
+    vectors = np.array([naive.unit(v) for v in draw.standard_normal((len(words), 70)).tolist()])
+    strengths = draw.integers(1, 100, len(words))
+    text = np.frombuffer("".join(words).encode(), np.uint8)
+    ends = np.cumsum([0, *(len(word.encode()) for word in words)])
+    found = spelt(vectors.astype(np.float32), text, ends, strengths, 0.3)
+    wanted = naive.spelt(words, vectors.tolist(), strengths.tolist(), 0.3)
+    assert found == pytest.approx(np.array(wanted), abs=1e-5)
+    same = [words.index(word) for word in ("jump", "x", "über2", "x-ray")]
+    assert found[same] == pytest.approx(vectors[same], abs=1e-6)
+    assert abs(found - vectors)[words.index("walks")].max() > 0.05
+
+
+def test_words_of_a_learnt_table_know_their_spelling(learnt, tmp_path):
+    index, table = learnt
+    plain = replace(RECIPE, composition=Composition(spelling=0.0))
+    other = SignatureTable.open(sign(index, tmp_path / "t", plain, MANY).path)
+    words = {text for text in table.texts() if text.isalpha() and len(text) >= 4}
+    pairs = [(word, word + end) for word in words for end in ("s", "ed", "ing")
+             if word + end in words]  # fmt: skip
+    gain = [similarity(table, *pair) - similarity(other, *pair) for pair in pairs]
+    assert len(pairs) > 10 and np.mean(gain) > 0.05
+    for word in words:
+        assert np.array_equal(table.bits[table.find([word])[0]], table.composed_bits(word))
 
 
 def test_rows_are_centred_and_zero_rows_stay():

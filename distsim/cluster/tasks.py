@@ -15,6 +15,7 @@ Tasks write files that are whole from the start and do not depend on the attempt
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import fields
 from itertools import pairwise
 from typing import Any
 
@@ -45,7 +46,7 @@ from distsim.indexes.corpus_index import CorpusIndex
 from distsim.kernels.compiled import frozen
 from distsim.kernels.packets import count_phrases, frequent_phrases, take_rows
 from distsim.parallel import Progress, no_progress
-from distsim.signatures.composition import PartVectors
+from distsim.signatures.composition import PartVectors, PartWords
 from distsim.signatures.own_projection import learn_from
 from distsim.signatures.sign import Keeping, Signing, word_vectors
 
@@ -539,35 +540,35 @@ def vectors_of_words(job: Job, number: int, tally: dict[str, Any]) -> None:
     plan = job.plan
     assert plan.recipe.composition is not None
     with storage.scratch_folder() as scratch:
-        hashes, shares, vectors = word_vectors(
+        words = word_vectors(
             job.text_of_words(range(number, number + 1)), plan.recipe, job.projection,
             plan.selection, Work(scratch, plan.memory_bytes, 1),
         )  # fmt: skip
-    some = np.flatnonzero(vectors.any(axis=1))
-    best = np.lexsort((hashes[some], -shares[some]))[: plan.recipe.composition.most_words]
-    some = some[best]
-    save(job.path("vectors", number, ".hashes.npy"), hashes[some])
-    save(job.path("vectors", number, ".shares.npy"), shares[some])
-    save(job.path("vectors", number, ".vectors.npy"), vectors[some])
+    kept = words.most_frequent(plan.recipe.composition.most_words)
+    for name, column in vars(kept).items():
+        save(job.path("vectors", number, f".{name}.npy"), column)
 
 
 def gather_parts(job: Job, tally: dict[str, Any]) -> None:
     """Choose the words of which phrases are composed, from those of all ranges."""
     composition = job.plan.recipe.composition
     assert composition is not None
-    columns = [
-        [mapped(job.path("vectors", number, f".{name}.npy")) for number in range(job.n_ranges)]
-        for name in ("hashes", "shares", "vectors")
+    names = [field.name for field in fields(PartWords)]
+    ranges = [
+        PartWords(*(mapped(job.path("vectors", number, f".{name}.npy")) for name in names))
+        for number in range(job.n_ranges)
     ]
-    hashes, shares = (np.concatenate(column) for column in columns[:2])
-    kept = np.lexsort((hashes, -shares))[: composition.most_words]
+    hashes = np.concatenate([one.hashes for one in ranges])
+    shares = np.concatenate([one.shares for one in ranges])
     chosen = np.zeros(hashes.size, bool)
-    chosen[kept] = True
-    starts = np.cumsum([0, *map(len, columns[2])])
-    vectors = np.concatenate(
-        [one[chosen[a:b]] for one, a, b in zip(columns[2], starts[:-1], starts[1:], strict=True)]
-    )
-    parts = PartVectors.gather(hashes[chosen], shares[chosen], vectors, composition)
+    chosen[np.lexsort((hashes, -shares))[: composition.most_words]] = True
+    starts = np.cumsum([0, *(one.hashes.size for one in ranges)]).tolist()
+    kept = [
+        one.at(np.flatnonzero(chosen[begin:end]))
+        for one, (begin, end) in zip(ranges, pairwise(starts), strict=True)
+    ]
+    words = PartWords.joined(kept, job.plan.recipe.n_bits)
+    parts = PartVectors.gather(words, composition)
     save(job.folder / "parts" / "hashes.npy", parts.hashes)
     save(job.folder / "parts" / "weights.npy", parts.weights)
     save(job.folder / "parts" / "vectors.npy", parts.vectors)

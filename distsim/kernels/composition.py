@@ -3,7 +3,7 @@
 import numpy as np
 
 from distsim.kernels.compiled import compiled
-from distsim.kernels.hashing import START, finish, first_not_below, step
+from distsim.kernels.hashing import START, extend, finish, first_not_below, step
 
 _SPACE = 32
 
@@ -36,14 +36,14 @@ def centre_rows(sums, centre):
 
 
 @compiled
-def compose_rows(sums, text, ends, strengths, hashes, weights, vectors, trust):
+def compose_rows(sums, text, ends, strengths, hashes, weights, vectors, trust, spelt):
     """Mix each row of unit (or zero) vectors with those of the phrase's words.
 
     A phrase of several words, text[ends[p]:ends[p + 1]], becomes unit(share * own +
     (1 - share) * unit(sum of weight * vector over its words)), share = s / (s + trust) for
-    strength s; 0 where its own vector is zero. A phrase of one word stays as it is, as does one
-    none of whose words has a vector. hashes: uint64, sorted; weights: float64 and vectors:
-    float32 [n, n_bits] beside them.
+    strength s; 0 where its own vector is zero. A phrase of one word stays as it is, or takes the
+    word's vector if `spelt`; one none of whose words has a vector stays. hashes: uint64,
+    sorted; weights: float64 and vectors: float32 [n, n_bits] beside them.
     """
     n_bits = sums.shape[1]
     parts = np.empty(n_bits, np.float64)
@@ -55,6 +55,13 @@ def compose_rows(sums, text, ends, strengths, hashes, weights, vectors, trust):
             if text[i] == _SPACE:
                 several = True
         if not several:
+            if spelt:
+                wanted = finish(extend(START, text, begin, stop))
+                low = first_not_below(hashes, wanted, 0, hashes.size)
+                if low < hashes.size and hashes[low] == wanted:
+                    for k in range(n_bits):
+                        sums[p, k] = np.float64(vectors[low, k])
+                    normalise(sums[p])
             continue
         parts[:] = 0.0
         state = START

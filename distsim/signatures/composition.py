@@ -3,9 +3,11 @@
 A phrase of several words is rare, and its contexts know nothing of the words inside it. So its
 vector is a mix, in the space of the learnt projection: with s occurrences behind it, s / (s +
 trust) of its own, the rest of its words', each word weighing rare / (rare + its share of the
-text). A phrase that occurs less than `own_from` times, or never, is made of its words alone.
+text). A phrase that occurs less than `own_from` times, or never, is made of its words alone. A
+word's vector takes in what words of like spelling mean (distsim.signatures.spelling).
 """
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -17,6 +19,8 @@ from distsim.errors import ArtifactError, ParameterError
 from distsim.kernels.compiled import frozen
 from distsim.kernels.composition import centre_rows, compose_rows
 from distsim.kernels.hashing import find_sorted
+from distsim.kernels.tables import permute_texts
+from distsim.signatures.spelling import spelt
 
 _SPACE = ord(" ")
 _ARRAYS = ("part_hashes", "part_weights", "part_vectors")
@@ -33,6 +37,7 @@ class Composition:
         most_words: so many of the most frequent words are parts.
         own_from: from so many occurrences on a phrase's own contexts count; below, where they
             would be less than an eleventh of it, they are not even counted.
+        spelling: the length at which a word's vector takes in that of its spelling; 0: none.
 
     >>> Composition(trust=100.0).rare
     0.003
@@ -42,12 +47,17 @@ class Composition:
     rare: float = 0.003
     most_words: int = 250_000
     own_from: int = 50
+    spelling: float = 0.3
 
     def __post_init__(self) -> None:
-        if not (self.trust > 0 and self.rare > 0 and self.most_words >= 1 and self.own_from >= 0):
+        if not (
+            self.trust > 0 and self.rare > 0 and self.most_words >= 1
+            and self.own_from >= 0 and 0 <= self.spelling <= 1
+        ):  # fmt: skip
             raise ParameterError(
                 f"trust {self.trust}, rare {self.rare}, most words {self.most_words}, own from "
-                f"{self.own_from}: choose numbers above 0"
+                f"{self.own_from}, spelling {self.spelling}: choose numbers above 0, of spelling "
+                "0 to 1"
             )
 
     def manifest(self) -> dict[str, Any]:
@@ -57,8 +67,8 @@ class Composition:
     @classmethod
     def from_manifest(cls, values: dict[str, Any]) -> "Composition":
         """Return the composition that a fingerprint describes."""
-        own_from = values.get("own_from", 0)  # older tables counted all contexts
-        return cls(values["trust"], values["rare"], values["most_words"], own_from)
+        later = values.get("own_from", 0), values.get("spelling", 0.0)  # older tables have none
+        return cls(values["trust"], values["rare"], values["most_words"], *later)
 
     def has_own(
         self, strengths: np.ndarray, text: np.ndarray, begins: np.ndarray, ends: np.ndarray
@@ -67,6 +77,50 @@ class Composition:
         spaces = np.concatenate([[0], np.cumsum(text == _SPACE)])
         of_one_word: np.ndarray = spaces[ends] == spaces[begins]
         return of_one_word | (strengths >= self.own_from)
+
+
+@dataclass(frozen=True)
+class PartWords:
+    """Words with their vectors, of which phrases can be composed.
+
+    hashes: uint64[n]. shares: float64[n], of the text's tokens. strengths: uint64[n],
+    occurrences. vectors: float16[n, n_bits], unit or zero. text: uint8, the words end to end;
+    text_lengths: int64[n].
+    """
+
+    hashes: np.ndarray
+    shares: np.ndarray
+    strengths: np.ndarray
+    vectors: np.ndarray
+    text: np.ndarray
+    text_lengths: np.ndarray
+
+    @classmethod
+    def joined(cls, some: "Sequence[PartWords]", n_bits: int) -> "PartWords":
+        """Return the words of all of them, in order."""
+        none = cls(
+            np.empty(0, np.uint64), np.empty(0), np.empty(0, np.uint64),
+            np.empty((0, n_bits), np.float16), np.empty(0, np.uint8), np.empty(0, np.int64),
+        )  # fmt: skip
+        columns = zip(*(vars(one).values() for one in (none, *some)), strict=True)
+        return cls(*map(np.concatenate, columns))
+
+    def at(self, rows: np.ndarray) -> "PartWords":
+        """Return some of the words, in the order of `rows`, int64."""
+        ends = np.zeros(len(self.hashes) + 1, np.int64)
+        np.cumsum(self.text_lengths, out=ends[1:])
+        text, _ = permute_texts(frozen(self.text), frozen(ends), frozen(rows))
+        return PartWords(
+            self.hashes[rows], self.shares[rows], self.strengths[rows], self.vectors[rows],
+            text, self.text_lengths[rows],
+        )  # fmt: skip
+
+    def most_frequent(self, most: int) -> "PartWords":
+        """Return the `most` most frequent of those that have a vector, in order of hashes."""
+        some = np.flatnonzero(self.vectors.any(axis=1))
+        frequent = np.lexsort((self.hashes[some], -self.shares[some]))
+        kept = some[frequent[:most]]
+        return self.at(kept[np.argsort(self.hashes[kept], kind="stable")])
 
 
 @dataclass(frozen=True)
@@ -81,23 +135,17 @@ class PartVectors:
     vectors: np.ndarray
 
     @classmethod
-    def gather(
-        cls,
-        hashes: np.ndarray,
-        shares: np.ndarray,
-        vectors: np.ndarray,
-        composition: Composition,
-    ) -> "PartVectors":
-        """Choose the parts among words with unit (or zero) vectors, and weigh them.
-
-        shares: float64[n], of the text's tokens; the largest are kept.
-        """
-        some = np.flatnonzero(vectors.any(axis=1))
-        frequent = np.lexsort((hashes[some], -shares[some]))
-        kept = some[frequent[: composition.most_words]]
-        kept = kept[np.argsort(hashes[kept], kind="stable")]
-        weights = composition.rare / (composition.rare + shares[kept])
-        return cls(hashes[kept], weights, vectors[kept].astype(np.float16))
+    def gather(cls, words: PartWords, composition: Composition) -> "PartVectors":
+        """Choose the parts among words, weigh them, and let spelling tell of them."""
+        kept = words.most_frequent(composition.most_words)
+        vectors = kept.vectors
+        if composition.spelling:
+            ends = np.concatenate([[0], np.cumsum(kept.text_lengths)])
+            vectors = spelt(
+                vectors.astype(np.float32), kept.text, ends, kept.strengths, composition.spelling
+            ).astype(np.float16)
+        weights = composition.rare / (composition.rare + kept.shares)
+        return cls(kept.hashes, weights, vectors)
 
     @classmethod
     def read(cls, artifact: storage.Artifact) -> "PartVectors | None":
@@ -165,5 +213,5 @@ class Composer:
         centre_rows(sums, self._centre)
         compose_rows(
             sums, frozen(text), frozen(ends), frozen(strengths.astype(np.uint64)),
-            *self._parts, self._composition.trust,
+            *self._parts, self._composition.trust, self._composition.spelling > 0,
         )  # fmt: skip

@@ -120,7 +120,7 @@ DEFAULT = PRESETS["learnt"]
 SYNTAX = Recipe(model=SyntaxModel())
 # `VECTORS_AS_THEY_ARE`: a rotation that fits the words overstates cosines where vectors have a
 # large mean, as word2vec's do; a random one does not.
-VECTORS = Recipe(model=VectorModel(), projection=ROTATION, composition=Composition())
+VECTORS = Recipe(model=VectorModel(), projection=ROTATION, composition=Composition(spelling=0.0))
 VECTORS_AS_THEY_ARE = replace(
     VECTORS, model=VectorModel(centre=False), learning=Learning(rotation="random")
 )

@@ -6,7 +6,7 @@ creation: a learnt projection is learnt inside it and belongs to the table, whol
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,11 +26,15 @@ from distsim.contexts.sources.source import (
     batch_results,
 )
 from distsim.contexts.syntax.model import SyntaxModel
+from distsim.contexts.vectors import no_counts
 from distsim.doors import one_path
 from distsim.errors import DistsimError, InputError, ParameterError
 from distsim.indexes.corpus_index import CorpusIndex, signatures_inside
+from distsim.kernels.compiled import frozen
+from distsim.kernels.hashing import find_sorted
+from distsim.kernels.projection import cut_bits
 from distsim.parallel import Progress, no_progress
-from distsim.signatures.composition import Composer, PartVectors
+from distsim.signatures.composition import Composer, PartVectors, PartWords
 from distsim.signatures.feature_store import FeatureWriter, has_features
 from distsim.signatures.fingerprint import Fingerprint, weights_manifest
 from distsim.signatures.layout import GatheredRows, Rows, StreamedRows
@@ -292,16 +296,17 @@ class Signing:
         rows = self._rows(writer)
         parts = self._parts
         longest, longer = self._selection.max_length, None
+        signed_words: list[SignedBatch] = []
         if parts is None and composition is not None and projection.centre is not None:
-            keep = None
+            keep = None  # words are signed again, with the others
             if isinstance(text, WordsApart) and not keeping.sums:
                 longer = text.longer_parts(self._least, longest, composition.own_from)
-
-                def keep(words: SignedBatch) -> None:
-                    rows.add(words.where(words.phrases.strengths >= self._least))
-
+                keep = signed_words.append
             words = word_vectors(text, recipe, projection, self._selection, self._work, keep)
-            parts = PartVectors.gather(*words, composition)
+            parts = PartVectors.gather(words, composition)
+            for batch in signed_words:
+                kept = batch.where(batch.phrases.strengths >= self._least)
+                rows.add(_cut_again(kept, parts) if composition.spelling else kept)
         composer = None
         if projection.centre is not None:
             composer = Composer(projection.centre, composition, parts)
@@ -385,6 +390,17 @@ class Signing:
         return counted
 
 
+def _cut_again(words: SignedBatch, parts: PartVectors) -> SignedBatch:
+    """Return words with the bits of the vectors that they have as parts."""
+    found = find_sorted(frozen(parts.hashes), frozen(words.phrases.hashes))
+    some = found >= 0
+    vectors = parts.vectors[found[some]].astype(np.float64)
+    bits = np.empty((len(vectors), words.bits.shape[1]), np.uint64)
+    cut_bits(frozen(vectors), bits)
+    words.bits[some] = bits
+    return words
+
+
 def word_vectors(
     text: CountedText,
     recipe: Recipe,
@@ -392,13 +408,11 @@ def word_vectors(
     selection: Selection,
     work: Work,
     keep: Callable[[SignedBatch], None] | None = None,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the vectors of a text's words, of which phrases can be composed.
+) -> PartWords:
+    """Return the words of a text with their vectors, of which phrases can be composed.
 
     Arguments:
-        keep: is handed the words with their bits.
-
-    Returns (hashes uint64[n], shares of the text's tokens float64[n], float16[n, n_bits]).
+        keep: is handed the words with their bits and without their contexts.
     """
     assert projection.centre is not None
     signer = Signer(recipe.weighting, projection, Composer(projection.centre), text.space)
@@ -413,11 +427,10 @@ def word_vectors(
         phrases, shares = batch.phrases, batch.phrases.shares
         if shares is None:
             shares = phrases.strengths.astype(np.float64) / max(1, text.n_tokens)
-        found.append((phrases.hashes, shares, vectors))
+        found.append(PartWords(
+            phrases.hashes, shares, phrases.strengths, vectors, phrases.text, phrases.text_lengths
+        ))  # fmt: skip
         if keep is not None:
-            keep(batch)
-    if not found:
-        found = [(np.empty(0, np.uint64), np.empty(0),
-                  np.empty((0, projection.n_bits), np.float16))]  # fmt: skip
-    hashes, shares, vectors = (np.concatenate(one) for one in zip(*found, strict=True))
-    return hashes, shares, vectors
+            contexts = no_counts(phrases.hashes.size)
+            keep(replace(batch, phrases=replace(phrases, contexts=contexts)))
+    return PartWords.joined(found, projection.n_bits)
