@@ -97,7 +97,7 @@ def area(positive: list[float], negative: list[float]) -> float:
 
 def restored(
     phrase: str, strength: int, signs: list[float], parts: dict[str, tuple], trust: float,
-    correlation: float,
+    correlation: float, own_from: int,
 ) -> tuple[list[float], float]:  # fmt: skip
     """The unit vector to be expected of a phrase of strength > 0 with these signs, its fidelity.
 
@@ -110,7 +110,7 @@ def restored(
     total = unit(total)
     if not known:
         return ([s / math.sqrt(len(signs)) for s in signs], 2 / math.pi) if strength else (total, 0)
-    if not strength or len(words) == 1:
+    if strength < max(1, own_from) or len(words) == 1:
         return total, 1.0
     share = strength / (strength + trust)
     of_words = share * correlation + 1 - share

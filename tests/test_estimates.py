@@ -34,8 +34,9 @@ def learnt(example_names) -> SignatureTable:
 
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.tuples(st.lists(st.sampled_from([*WORDS, "no"]), min_size=1, max_size=3),
-                          st.integers(0, 3000)), max_size=6), st.integers(0, 99))  # fmt: skip
-def test_restored_rows_are_those_of_the_definition(drawn, seed):
+                          st.integers(0, 3000)), max_size=6), st.integers(0, 99),
+       st.sampled_from([0, 1000]))  # fmt: skip
+def test_restored_rows_are_those_of_the_definition(drawn, seed, own_from):
     draw = np.random.default_rng(seed)
     parts = {}
     for word in WORDS:
@@ -54,11 +55,13 @@ def test_restored_rows_are_those_of_the_definition(drawn, seed):
     restore_rows(
         frozen(text), frozen(bounds[:-1]), frozen(bounds[1:]), frozen(bits), frozen(strengths),
         frozen(hashes), frozen(weights), frozen(halves.view(np.uint16)), *_tables(), 8.0, 50.0,
-        0.3, rows, fidelities,
+        own_from, 0.3, rows, fidelities,
     )  # fmt: skip
     for n, phrase in enumerate(phrases):
         signs = [1.0 if int(bits[n, 0]) >> i & 1 else -1.0 for i in range(64)]
-        wanted, fidelity = naive.restored(phrase, int(strengths[n]), signs, parts, 50.0, 0.3)
+        wanted, fidelity = naive.restored(
+            phrase, int(strengths[n]), signs, parts, 50.0, 0.3, own_from
+        )
         assert rows[n] == pytest.approx(wanted, abs=2e-3)
         assert fidelities[n] == pytest.approx(fidelity, abs=2e-3)
     every = np.arange(len(phrases))

@@ -38,7 +38,7 @@ def _hazard(z, hazards, reach, steps):
 @compiled
 def restore_rows(
     text, begins, ends, bits, strengths, hashes, weights, vectors, halves, hazards, reach,
-    trust, correlation, rows, fidelities,
+    trust, own_from, correlation, rows, fidelities,
 ):  # fmt: skip
     """Fill rows[p], float32[n, n_bits], with the unit vector to be expected of each phrase.
 
@@ -46,7 +46,7 @@ def restore_rows(
     (int64) is above 0; the others have none and are made of their words. hashes uint64, sorted,
     weights float64 and vectors uint16[m, n_bits], the bits of float16, beside them: the words'
     vectors; halves: float32[65536], what such bits mean. hazards: float32, density over
-    distribution of the normal at even steps from -reach to reach. trust: as composed;
+    distribution of the normal at even steps from -reach to reach. trust, own_from: as composed;
     correlation: that of a phrase's own vector with its words'.
 
     fidelities: float64[n], the square of the cosine to be expected of the row with the true
@@ -76,7 +76,7 @@ def restore_rows(
         row = rows[p]
         fidelities[p] = 1.0 if has_words else 0.0
         length = np.float32(np.sqrt(square))
-        if strengths[p] == 0 or (has_words and n_tokens == 1):
+        if strengths[p] == 0 or (has_words and (n_tokens == 1 or strengths[p] < own_from)):
             for k in range(n_bits):
                 row[k] = total[k] / length if has_words else np.float32(0.0)
             continue

@@ -140,17 +140,16 @@ class Estimator:
         table = self._table
         parts, composition = table.parts, table.fingerprint.composition
         assert parts is not None and composition is not None
+        mixed = Composition.from_manifest(composition)
         strengths = np.zeros(rows.size, np.int64)
         if self.name == "restored":
             strengths[known] = np.maximum(table.strengths[rows[known]], 1)
-            own = Composition.from_manifest(composition).has_own(strengths, text, begins, ends)
-            strengths[~own] = 0
         vectors = np.empty((rows.size, table.n_bits), np.float32)
         fidelities = np.empty(rows.size)
         restore_rows(
             frozen(text), frozen(begins), frozen(ends), frozen(bits), frozen(strengths),
             frozen(parts.hashes), frozen(parts.weights), frozen(parts.vectors.view(np.uint16)),
-            *_tables(), _REACH, float(composition["trust"]), CORRELATION, vectors, fidelities,
+            *_tables(), _REACH, mixed.trust, mixed.own_from, CORRELATION, vectors, fidelities,
         )  # fmt: skip
         return vectors, fidelities
 
