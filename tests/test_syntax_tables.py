@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from distsim import IncompatibleError, ParameterError, SignatureTable, similarity
-from distsim.comparison import StoredCosine
+from distsim.comparison import EstimatedCosine, StoredCosine
 from distsim.contexts.selection import Selection
 from distsim.contexts.sources.annotated import Sentences
 from distsim.contexts.syntax.model import SyntaxModel
@@ -291,6 +291,37 @@ def test_no_features_kept(sentences, tmp_path):
     table = sign(sentences, tmp_path / "a")
     with pytest.raises(ParameterError, match="sign it again with `keep_features`"):
         StoredCosine(table)
+
+
+def test_learnt_syntactic_phrases_are_composed(tmp_path, run):
+    draw, lines = random.Random(3), []
+    for _ in range(60):
+        for place, word in enumerate(draw.choices("abcdefghijklmnopqrst", k=6)):
+            row = (
+                place + 1,
+                word,
+                word,
+                "X",
+                "X",
+                "_",
+                place,
+                "dep" if place else "root",
+                "_",
+                "_",
+            )
+            lines.append("\t".join(map(str, row)))
+        lines.append("")
+    (tmp_path / "a.conllu").write_text("\n".join(lines) + "\n")
+    made = ("sign", tmp_path / "a.conllu", "--model", "syntax", "--weights", "ppmi",
+            "--projection", "spectral", "--bits", 64, "--min-count", 2)  # fmt: skip
+    run(*made, "-o", tmp_path / "t")
+    table = SignatureTable.open(tmp_path / "t")
+    words = [text for text in table.texts() if " " not in text]
+    phrase = next(f"{a} {b}" for a in words for b in words if table.find([f"{a} {b}"])[0] < 0)
+    (made_of_words,) = EstimatedCosine(table).estimates([(phrase, words[0])])
+    assert made_of_words.composed
+    run(*made, "--no-compose", "-o", tmp_path / "u")
+    assert SignatureTable.open(tmp_path / "u").fingerprint.composition is None
 
 
 def test_a_learnt_projection_of_syntactic_features(sentences, tmp_path, monkeypatch):

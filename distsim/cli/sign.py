@@ -340,18 +340,20 @@ def _syntax_recipe(
     made: RecipeOptions, weighed: WeightingOptions, syntax: SyntaxOptions
 ) -> "Recipe":
     from distsim.cli.syntax import syntax_model
+    from distsim.signatures.composition import Composition
     from distsim.signatures.recipe import SYNTAX
 
-    for flag, value in (
-        ("--preset", made.preset), ("--sides", made.sides), ("--compose", made.compose)
-    ):  # fmt: skip
+    for flag, value in (("--preset", made.preset), ("--sides", made.sides)):
         if value is not None:
             raise typer.BadParameter(f"{flag} is for n-gram tables: leave it out")
+    changes = made.changes()
+    composes = replace(SYNTAX, **changes).is_learnt if made.compose is None else made.compose
     return replace(
         SYNTAX,
         model=syntax_model(syntax.features, syntax.kinds, made.window),
         weighting=weighed.changed(SYNTAX.weighting),
-        **made.changes(),
+        composition=Composition() if composes else None,
+        **changes,
     )
 
 
