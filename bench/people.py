@@ -2,7 +2,8 @@
 
 Measured against: gensim's word2vec (skip-gram, 200 dimensions, window 5, 3 epochs) and fastText,
 trained on the index's own tokens by bench/people_peers.py; a phrase is the mean of its words'
-vectors. Ours: the thesis's bits, the default's bits, its real-valued vectors, and exact cosine.
+vectors. Ours: the thesis's bits, the default's bits, what is restored of them and the words'
+vectors, its real-valued vectors, and exact cosine.
 Every one is measured on the pairs that all of them cover, and with its own coverage beside.
 
 Prints Spearman per gold set, CPU seconds and bytes a phrase, as a Markdown table, and the
@@ -105,7 +106,9 @@ def main() -> None:
     exact = ExactCosine(index, table)
     measures += [
         ("default, 256 bits", seconds, "32",
-         EstimatedCosine(table).similarities),
+         EstimatedCosine(table, estimate="bits").similarities),
+        ("default, restored", seconds, "63",
+         EstimatedCosine(table, estimate="restored").similarities),
         ("default, real-valued", seconds, "512",
          real.similarities),
         ("default's weights, exact", 0.0, "-", exact.similarities),
