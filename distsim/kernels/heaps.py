@@ -5,6 +5,8 @@ from typing import Any
 
 from distsim.kernels.compiled import uncounted
 
+_SMALL = 12  # so many are sorted by insertion, more by heaps
+
 
 def heap_sort(before: Callable[..., Any]) -> Any:
     """Return a function of kernels, (rows, order, first, last): it sorts order[first:last].
@@ -15,6 +17,15 @@ def heap_sort(before: Callable[..., Any]) -> Any:
     @uncounted
     def sort(rows, order, first, last):
         n = last - first
+        if n <= _SMALL:
+            for i in range(first + 1, last):
+                one = order[i]
+                k = i
+                while k > first and before(rows, one, order[k - 1]):
+                    order[k] = order[k - 1]
+                    k -= 1
+                order[k] = one
+            return
         start = n // 2
         end = n
         while end > 1:

@@ -146,7 +146,7 @@ def _text_before(texts, one, two):
     return size_one < size_two or (size_one == size_two and one < two)
 
 
-_sort_texts_by_heaps = heap_sort(_text_before)
+_sort_texts = heap_sort(_text_before)
 
 
 @compiled
@@ -161,16 +161,7 @@ def order_texts(text, starts, stops, heads, order):
         stop = begin + 1
         while stop < order.size and heads[order[stop]] == heads[order[begin]]:
             stop += 1
-        if stop - begin > _SMALL:
-            _sort_texts_by_heaps(texts, order, begin, stop)
-        else:
-            for i in range(begin + 1, stop):
-                one = order[i]
-                k = i
-                while k > begin and _text_before(texts, one, order[k - 1]):
-                    order[k] = order[k - 1]
-                    k -= 1
-                order[k] = one
+        _sort_texts(texts, order, begin, stop)
         begin = stop
 
 

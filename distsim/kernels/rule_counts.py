@@ -19,7 +19,6 @@ from distsim.kernels.prefetch import prefetch
 
 _LOW = np.uint64(0xFFFFFFFF)
 _ONE = np.uint64(1)
-_SMALL = 12
 _AHEAD = 16
 _NEAR = 8
 _CHAINED = 8  # labels of a side
@@ -63,23 +62,7 @@ def _before(rows, a, b):
     return rows[a, GAPS_COUNT] < rows[b, GAPS_COUNT]
 
 
-_sort_by_heaps = heap_sort(_before)
-
-
-@uncounted
-def _sort_span(rows, order, first, last):
-    """Sort order[first:last] by the rows it names: heaps above a few, insertion below."""
-    n = last - first
-    if n <= _SMALL:
-        for i in range(first + 1, last):
-            one = order[i]
-            k = i
-            while k > first and _before(rows, one, order[k - 1]):
-                order[k] = order[k - 1]
-                k -= 1
-            order[k] = one
-        return
-    _sort_by_heaps(rows, order, first, last)
+_sort_span = heap_sort(_before)
 
 
 @uncounted

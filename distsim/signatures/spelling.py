@@ -11,6 +11,7 @@ import numpy as np
 
 from distsim.kernels.compiled import frozen
 from distsim.kernels.spelling import word_grams
+from distsim.signatures.projections.learn import unit_rows
 from distsim.signatures.projections.singular import times
 
 SHORTEST, LONGEST = 4, 8  # characters, with the marks of a word's edges
@@ -36,7 +37,7 @@ def spelt(
     chosen = np.array([data[a:b].decode().isalpha() for a, b in pairwise(bounds)], bool)
     hashes, words = word_grams(frozen(text), frozen(ends), frozen(chosen), SHORTEST, LONGEST)
     others = _means_of_others(vectors, hashes, words, strengths / (strengths + _SURE_AT))
-    return _unit(vectors + np.float32(share) * _unit(others))
+    return unit_rows(vectors + np.float32(share) * unit_rows(others))
 
 
 def _means_of_others(
@@ -69,9 +70,3 @@ def _means_of_others(
         said = vectors[:, begin : begin + _PANEL] * sureness[:, None].astype(np.float32)
         out[:, begin : begin + _PANEL] = times(has, times(of_pieces, said, 1), 1) - own * said
     return out
-
-
-def _unit(rows: np.ndarray) -> np.ndarray:
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    unit: np.ndarray = rows / np.maximum(lengths, np.float32(1e-12))
-    return unit
