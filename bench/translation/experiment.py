@@ -17,6 +17,11 @@ In the rows "in their sentences" every occurrence of an unknown word has rules o
 paraphrases of the word, weighed for its sentence as `distsim paraphrase --in` does; the added score
 of a rule is its paraphrases' share of exp(score) among all the word's.
 
+With --keep FOLDER what came out of each draw is written into FOLDER, and a draw that has all its
+systems there is read instead of run: draws can be run one by one (`--first-draw 2 --draws 1`), and
+the same command with `--draws 3` then prints the rows of all, with intervals over sentences and
+draws.
+
 With --shared all systems have the baseline's weights, but for those of copying and of the added
 scores: then no difference comes from the luck of tuning.
 
@@ -29,15 +34,18 @@ import argparse
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from pathlib import Path
+from typing import NamedTuple
 
 import in_sentences
 import numpy as np
 from ceilings import Ceilings, ceilings
 from data import Bitext, Pair, english_lines, is_news, read_bitext, read_news
 from decoder import COPIED, JUMP, LM, PHRASES, UNKNOWN, WORDS, Decoder, Table, Translation
+from kept import Draw, Outcome, read_draw, write_draw
 from language_model import LanguageModel
 from measures import Metric, Wanted, better_and_worse, recall
 from phrase_extraction import Link, align, write_phrase_table
@@ -105,16 +113,6 @@ SYSTEMS = (
 
 
 @dataclass
-class Results:
-    """What came out of one system at one size, a value for each draw."""
-
-    translations: list[list[tuple[str, ...]]] = field(default_factory=list)
-    dev: list[float] = field(default_factory=list)
-    recalls: list[float] = field(default_factory=list)
-    rules: list[int] = field(default_factory=list)
-
-
-@dataclass
 class Setting:
     """What all systems share."""
 
@@ -147,6 +145,29 @@ class Setting:
         return [found[0].words for found in self.decode(table, weights, pairs, 1)]
 
 
+class Materials(NamedTuple):
+    """What all draws are run with; paraphrases by the name of their options."""
+
+    setting: Setting
+    paraphrases: dict[str, list[PhraseParaphrases]]
+    substituter: Substituter
+
+
+def prepared(given: argparse.Namespace, bitext: Bitext, systems: list[System]) -> Materials:
+    """Return the language model, the links, the paraphrases that the systems need."""
+    index = english_index(given.data, given.index, given.text)
+    print(f"{index.n_tokens:,} tokens of English")
+    begun = time.process_time()
+    found = paraphrased(given, bitext, index, systems)
+    print(f"{time.process_time() - begun:.0f} CPU seconds for paraphrases", flush=True)
+    model = LanguageModel(target for _, target in bitext.rest)
+    setting = Setting(
+        bitext, model, given.reordering, given.shared, judged_links(bitext), tuple(given.rounds)
+    )
+    substituter = Substituter(index, SignatureTable.open(given.index), ranking=FINDING)
+    return Materials(setting, found, substituter)
+
+
 def english_index(data: Path, folder: Path, more: list[str]) -> CorpusIndex:
     """Return the index of English without the held-out lines, built where there is none."""
     if not (folder / "manifest.json").exists():
@@ -158,7 +179,7 @@ def english_index(data: Path, folder: Path, more: list[str]) -> CorpusIndex:
     return CorpusIndex.open(folder)
 
 
-def wanted_phrases(bitext: Bitext, size: int, draws: int, longest: int) -> dict[str, int]:
+def wanted_phrases(bitext: Bitext, size: int, draws: range, longest: int) -> dict[str, int]:
     """Return the phrases of words with letters that the smallest tables lack, with counts."""
     found: dict[str, int] = {}
     for words, _ in bitext.dev + bitext.test:
@@ -168,7 +189,7 @@ def wanted_phrases(bitext: Bitext, size: int, draws: int, longest: int) -> dict[
                     phrase = " ".join(words[begin:end])
                     found[phrase] = found.get(phrase, 0) + 1
     known = set(found)
-    for draw in range(1, draws + 1):
+    for draw in draws:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "table"
             write_phrase_table(bitext.drawn(size, draw), path)
@@ -183,8 +204,10 @@ def paraphrased(
     found = {}
     for name in {one.options for one in systems if one.longest}:
         longest = max(one.longest for one in systems if one.options == name)
-        phrases = wanted_phrases(bitext, min(given.sizes), given.draws, longest)
-        kind = f"{given.pair}.{min(given.sizes)}-{given.draws}.{name}-{longest}"
+        phrases = wanted_phrases(bitext, min(given.sizes), draws_of(given), longest)
+        begin = "" if given.first_draw == 1 else f"{given.first_draw}to"
+        last = draws_of(given)[-1]
+        kind = f"{given.pair}.{min(given.sizes)}-{begin}{last}.{name}-{longest}"
         path = given.index.with_name(f"{given.index.name}.{kind}")
         paraphraser = Paraphraser(index, OPTIONS[name], table=SignatureTable.open(given.index))
         paraphrase_phrases(paraphraser, phrases, path)
@@ -248,16 +271,11 @@ def write_columns(
     path.write_text("".join(rows))
 
 
-def run_draw(
-    setting: Setting, pairs: list[Pair], found: dict[str, list[PhraseParaphrases]],
-    systems: list[System], results: dict[str, Results], substituter: Substituter,
-) -> tuple[int, list[Ceilings]]:  # fmt: skip
-    """Train on `pairs`, run all systems.
-
-    Returns:
-        How many test tokens are unknown, and the ceilings of the augmented tables of words.
-    """
+def run_draw(materials: Materials, size: int, number: int, systems: list[System]) -> Draw:
+    """Draw pairs, train on them, run all systems."""
+    setting, found, substituter = materials
     bitext = setting.bitext
+    pairs = bitext.drawn(size, number)
     sentences = [source for source, _ in bitext.dev + bitext.test]
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
@@ -265,11 +283,11 @@ def run_draw(
         base = Table(folder / "table", setting.model, sentences)
         wanted = wanted_words(setting, base)
         known = set(known_phrases(folder / "table"))
-        bounds = []
+        outcomes: dict[str, Outcome] = {}
+        bounds: dict[str, Ceilings] = {}
         start = setting.tuned(base, first_weights(base), setting.rounds[0])
         for system in systems:
-            kept = results[system.name]
-            table, mine = base, setting
+            table, mine, n_rules = base, setting, 0
             if system.longest:
                 plain: dict[str, str] = {}
                 if system.in_sentence:
@@ -285,13 +303,13 @@ def run_draw(
                     features=system.features,  # type: ignore[arg-type]
                     translations=0,
                 )  # fmt: skip
-                kept.rules.append(report.new_entries)
+                n_rules = report.new_entries
                 copied = () if system.give_way else {*base.copies, *plain}
                 held = [source for source, _ in mine.bitext.dev + mine.bitext.test]
                 table = Table(folder / "new", setting.model, held, copied, plain=plain)
                 if has_ceilings(system):
                     references = [target for _, target in bitext.test]
-                    bounds.append(ceilings(wanted, references, base, table))
+                    bounds[system.name] = ceilings(wanted, references, base, table)
             firsts = further_weights(start, table)
             if setting.shared:
                 own = (COPIED, UNKNOWN, *range(base.n_features, table.n_features))
@@ -301,10 +319,12 @@ def run_draw(
             else:
                 weights = mine.tuned(table, firsts, setting.rounds[1])
             metric = Metric("BLEU", [target for _, target in bitext.dev])
-            kept.dev.append(metric.mean([mine.translations(table, weights, mine.bitext.dev)]))
-            kept.translations.append(mine.translations(table, weights, mine.bitext.test))
-            kept.recalls.append(recall(wanted, kept.translations[-1]))
-    return len(wanted), bounds
+            dev = metric.mean([mine.translations(table, weights, mine.bitext.dev)])
+            said = mine.translations(table, weights, mine.bitext.test)
+            outcomes[system.name] = Outcome(
+                [" ".join(words) for words in said], dev, recall(wanted, said), n_rules
+            )
+    return Draw(len(wanted), outcomes, bounds)
 
 
 def main() -> None:
@@ -315,6 +335,8 @@ def main() -> None:
     parser.add_argument("--text", nargs="*", default=[])
     parser.add_argument("--sizes", nargs="*", type=int, default=[250, 500, 1000, 2000, 5000])
     parser.add_argument("--draws", type=int, default=3)
+    parser.add_argument("--first-draw", type=int, default=1, help="number of the first draw")
+    parser.add_argument("--keep", type=Path, help="folder of what came out of each draw")
     parser.add_argument("--dev", type=int, default=500)
     parser.add_argument("--test", type=int, default=1000)
     parser.add_argument("--longest", type=int, default=30, help="source tokens of a sentence")
@@ -329,49 +351,75 @@ def main() -> None:
     read = read_news if is_news(given.data) else read_bitext
     bitext = read(given.data, given.pair, given.longest, given.dev, given.test)
     given.sizes = [min(size, len(bitext.rest)) for size in given.sizes]
-    index = english_index(given.data, given.index, given.text)
     systems = [SYSTEMS[number] for number in given.systems]
     references = [target for _, target in bitext.test]
     n_tokens = sum(len(source) for source, _ in bitext.test)
-    print(f"{index.n_tokens:,} tokens of English; {len(bitext.dev)} + {len(bitext.test)} held out")
-    begun = time.process_time()
-    found = paraphrased(given, bitext, index, systems)
-    print(f"{time.process_time() - begun:.0f} CPU seconds for paraphrases")
-    substituter = Substituter(index, SignatureTable.open(given.index), ranking=FINDING)
-    model = LanguageModel(target for _, target in bitext.rest)
-    setting = Setting(
-        bitext, model, given.reordering, given.shared, judged_links(bitext), tuple(given.rounds)
-    )
+    print(f"{len(bitext.dev)} + {len(bitext.test)} held out")
+    materials = cache(partial(prepared, given, bitext, systems))
     print(
         "pairs\tsystem\tnew rules\tdev BLEU\tBLEU\tdifference [95%]\tchrF\tdifference [95%]\t"
         "recall\tchanged\tbetter\tworse"
     )
     for size in given.sizes:
         begun = time.process_time()
-        results = {system.name: Results() for system in systems}
-        base = results["baseline"].translations
         draws = []
-        for draw in range(1, given.draws + 1):
-            pairs = bitext.drawn(size, draw)
-            draws.append(run_draw(setting, pairs, found, systems, results, substituter))
-            metric = Metric("BLEU", references)
-            told = (
-                f"{one.name} {metric.mean(results[one.name].translations[-1:]):.2f}"
-                for one in systems
-            )
-            seconds = time.process_time() - begun
-            print(f"{size}, draw {draw}: {', '.join(told)}; {seconds:.0f} s", file=sys.stderr)
+        for number in draws_of(given):
+            draws.append(drawn(given, size, number, systems, materials))
+            told = row(size, systems[-1], draws[-1:], references)
+            print(f"{told}\t(draw {number}); {time.process_time() - begun:.0f} s", file=sys.stderr)
         for system in systems:
-            print(row(size, system, results[system.name], base, references), flush=True)
-        unknown = np.mean([number for number, _ in draws])
+            print(row(size, system, draws, references), flush=True)
+        for number, draw in zip(draws_of(given), draws, strict=True):
+            print(f"{size}\tdraw {number}: {differences(systems, draw, references)}")
+        unknown = np.mean([draw.unknown for draw in draws])
         print(
             f"{size}\t{100 * unknown / n_tokens:.1f}% of {n_tokens} test tokens are unknown; "
             f"{time.process_time() - begun:.0f} CPU seconds"
         )
-        named = [one.name for one in systems if has_ceilings(one)]
-        for number, name in enumerate(named):
-            shares = np.mean([bounds[number] for _, bounds in draws], axis=0)
+        for name in [one.name for one in systems if has_ceilings(one)]:
+            shares = np.mean([draw.ceilings[name] for draw in draws], axis=0)
             print(f"{size}\tceilings, {name}: {Ceilings(*shares)}", flush=True)
+
+
+def draws_of(given: argparse.Namespace) -> range:
+    """Return the numbers of the draws that are asked for."""
+    return range(given.first_draw, given.first_draw + given.draws)
+
+
+def drawn(
+    given: argparse.Namespace,
+    size: int,
+    number: int,
+    systems: list[System],
+    materials: Callable[[], Materials],
+) -> Draw:
+    """Return one draw: read where it is kept, run and then kept where not."""
+    kept = {"dev", "test", "longest", "reordering", "rounds", "shared"}
+    settings = {name: value for name, value in vars(given).items() if name in kept}
+    path = given.keep and given.keep / f"{given.pair}.{size}.{number}.json"
+    draw = path and read_draw(path, settings, [one.name for one in systems])
+    if not draw:
+        draw = run_draw(materials(), size, number, systems)
+        if path:
+            write_draw(draw, settings, path)
+    return draw
+
+
+def translations_of(system: System, draws: Sequence[Draw]) -> list[list[list[str]]]:
+    """Return a system's translations, draw by draw, as words."""
+    return [[line.split() for line in draw.outcomes[system.name].translations] for draw in draws]
+
+
+def differences(systems: list[System], draw: Draw, references: list[list[str]]) -> str:
+    """Return the BLEU of the systems in one draw, with the intervals over its sentences."""
+    metric = Metric("BLEU", references)
+    base = translations_of(SYSTEMS[0], [draw])
+    told = []
+    for system in systems:
+        mine = translations_of(system, [draw])
+        gap = f" ({metric.difference(base, mine)})" if system.longest else ""
+        told.append(f"{system.name} {metric.mean(mine):.2f}{gap}")
+    return "; ".join(told)
 
 
 def has_ceilings(system: System) -> bool:
@@ -379,17 +427,20 @@ def has_ceilings(system: System) -> bool:
     return system.longest == 1 and not system.give_way and not system.in_sentence
 
 
-def row(size: int, system: System, kept: Results, base, references) -> str:
+def row(size: int, system: System, draws: Sequence[Draw], references: list[list[str]]) -> str:
     """Return the row of one system at one size, in columns."""
+    outcomes = [draw.outcomes[system.name] for draw in draws]
+    base, mine = (translations_of(one, draws) for one in (SYSTEMS[0], system))
     columns = [str(size), system.name]
-    columns += [f"{np.mean(kept.rules):.0f}" if kept.rules else "", f"{np.mean(kept.dev):.2f}"]
+    columns.append(f"{np.mean([one.rules for one in outcomes]):.0f}" if system.longest else "")
+    columns.append(f"{np.mean([one.dev for one in outcomes]):.2f}")
     for name in ("BLEU", "chrF"):
         metric = Metric(name, references)
-        columns.append(f"{metric.mean(kept.translations):.2f}")
-        columns.append(str(metric.difference(base, kept.translations)) if system.longest else "")
-    columns.append(f"{100 * np.mean(kept.recalls):.1f}%")
+        columns.append(f"{metric.mean(mine):.2f}")
+        columns.append(str(metric.difference(base, mine)) if system.longest else "")
+    columns.append(f"{100 * np.mean([one.recall for one in outcomes]):.1f}%")
     if system.longest:
-        shares = better_and_worse(Metric("chrF", references), base, kept.translations)
+        shares = better_and_worse(Metric("chrF", references), base, mine)
         columns += [f"{100 * share:.0f}%" for share in shares]
     return "\t".join(columns)
 
