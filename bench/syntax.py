@@ -2,8 +2,9 @@
 
     python bench/syntax.py scale [--tokens 10000000]     gum-annotated, repeated and shuffled
     python bench/syntax.py models ANNOTATED.conllu.gz    ablation against human judgements
+    python bench/syntax.py size ANNOTATED.conllu.xz --work FOLDER [--rows thesis learnt]
 
-Both take --data FOLDER, which has gum-annotated and, for `models`, gold sets.
+All take --data FOLDER, which has gum-annotated and, for `models` and `size`, gold sets.
 
 `scale` signs a corpus of so many annotated tokens with all families on, once for each budget of
 memory, and prints CPU seconds, tokens a CPU second, peak memory, the table's checksum, and
@@ -16,6 +17,13 @@ the tiny pipeline) together, by families, raw and ppmi, and an n-gram table of t
 the same sentences (windows 1 and 3), and compares the cosines, exact and of 256 bits, with human
 judgements: Spearman's rho over the pairs whose phrases occur five times or more. A phrase that
 has no feature of a family counts as unlike all others (0); how many pairs that concerns is said.
+
+`size` signs the file's words as n-grams and the file as syntax, by the thesis and learnt, each in a
+process of its own: CPU seconds and peak memory of reading, indexing and signing, one thread. Their
+similarities (of bits by the thesis, restored where learnt) beside people's, on the pairs that all
+rows cover and, in brackets, on those of the row alone; and both models together, the mean of their
+standard scores. FOLDER keeps the index and the tables: `bench/rules.py` takes them. A row whose
+table is there is not signed again. --trees: constituents for the rows that have all families.
 """
 
 import argparse
@@ -28,6 +36,7 @@ import sys
 import tempfile
 import threading
 import time
+from itertools import islice
 from pathlib import Path
 
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared"
@@ -50,8 +59,23 @@ def main():
     models = commands.add_parser("models")
     models.add_argument("annotated", nargs="*")
     models.add_argument("--data", type=Path, default=DATA)
+    size = commands.add_parser("size")
+    size.add_argument("annotated", type=Path)
+    size.add_argument("--trees", type=Path)
+    size.add_argument("--work", type=Path, required=True)
+    size.add_argument("--rows", nargs="+", default=["thesis", "learnt"], help="parts of names")
+    size.add_argument("--data", type=Path, default=DATA)
+    row = commands.add_parser("row")  # one table of `size`, in a process of its own
+    row.add_argument("annotated")
+    row.add_argument("work", type=Path)
+    row.add_argument("name")
+    row.add_argument("--trees")
     options = parser.parse_args()
-    if options.command == "scale":
+    if options.command == "size":
+        measure_size(options)
+    elif options.command == "row":
+        sign_row(options)
+    elif options.command == "scale":
         measure_scale(options.data, options.tokens, options.memory, options.weights)
     elif options.command == "sign":
         sign_once(options.corpus, options.table, options.memory, options.weights)
@@ -149,6 +173,156 @@ def watch(peaks):
             if name in peaks:
                 peaks[name] = max(peaks[name], int(value.split()[0]))
         time.sleep(0.2)
+
+
+def size_recipes():
+    """Return {name: recipe} of the rows of `size`; n-gram ones by their names' beginning."""
+    from distsim.contexts.syntax.model import SyntaxModel
+    from distsim.contexts.weights import Weighting
+    from distsim.signatures.composition import Composition
+    from distsim.signatures.recipe import PRESETS, Recipe
+
+    def learnt(model, spelling=0.0):
+        return Recipe(
+            model=model, weighting=Weighting("ppmi", subsample=1e-4, discount=1.5),
+            projection="spectral", composition=Composition(spelling=spelling),
+        )  # fmt: skip
+
+    return {
+        "ngram-thesis": PRESETS["thesis"],
+        "syntax-thesis": Recipe(model=SyntaxModel()),
+        "syntax-arcs-thesis": Recipe(model=SyntaxModel(("dep",))),
+        "ngram-learnt": PRESETS["learnt"],
+        "syntax-arcs-learnt": learnt(SyntaxModel(("dep",), ("lex", "lem"))),
+        "syntax-all-learnt": learnt(SyntaxModel()),
+    }
+
+
+def measure_size(options):
+    """Print the rows of `size`: first what making them takes, then how they agree with people."""
+    from distsim import EstimatedCosine, SignatureTable
+    from distsim.corpus.annotated import read_annotated
+
+    options.work.mkdir(parents=True, exist_ok=True)
+    lines = options.work / "lines.txt"
+    trees = [options.trees] if options.trees else []
+    if not lines.exists():
+        begun = time.process_time()
+        texts = [" ".join(one.words) for one in read_annotated([options.annotated], trees)]
+        seconds = time.process_time() - begun
+        lines.write_text("\n".join(texts) + "\n", encoding="utf-8")
+        print(f"{seconds:.0f} CPU s to read {len(texts):,} sentences\n")
+    names = [name for name in size_recipes() if any(part in name for part in options.rows)]
+    measures = {}
+    print("| | CPU s | peak MB (mapped) | phrases |\n|---|---|---|---|")
+    for name in names:
+        told = options.work / f"{name}.json"
+        if not told.exists():
+            command = [sys.executable, __file__, "row", options.annotated, options.work, name]
+            command += ["--trees", options.trees] if options.trees else []
+            run = subprocess.run([str(part) for part in command], check=True, capture_output=True)
+            told.write_bytes(run.stdout)
+        row = json.loads(told.read_bytes())
+        print(
+            f"| {name} | {row['cpu']:.0f} | {row['own']:.0f} ({row['mapped']:.0f}) | "
+            f"{row['phrases']:,} |",
+            flush=True,
+        )
+        measures[name] = EstimatedCosine(SignatureTable.open(options.work / f"{name}.table"))
+    agreement(measures, options.data)
+
+
+def sign_row(options):
+    """Sign one table of `size` and print what it took, as JSON."""
+    from distsim import AnnotatedText, CorpusIndex, IndexOptions, SignatureTable
+    from distsim.contexts.sources.annotated import Sentences
+    from distsim.corpus.annotated import read_annotated
+
+    recipe = size_recipes()[options.name]
+    trees = [options.trees] if options.trees else []
+
+    def signed(folder, lines, syntax):
+        source = syntax
+        if options.name.startswith("ngram"):
+            source = CorpusIndex.build([lines], folder / "index", IndexOptions("lines"), force=True)
+        path = folder / f"{options.name}.table"
+        return SignatureTable.build(source, path, recipe, jobs=1, force=True)
+
+    with tempfile.TemporaryDirectory(dir=options.work) as place:  # compile first
+        few = list(islice(read_annotated([options.annotated], trees), 1000))
+        lines = Path(place) / "lines.txt"
+        lines.write_text("".join(" ".join(one.words) + "\n" for one in few), encoding="utf-8")
+        signed(Path(place), lines, Sentences(few))
+    peaks = {"RssAnon": 0, "RssFile": 0}
+    threading.Thread(target=watch, args=(peaks,), daemon=True).start()
+    begun = time.process_time()
+    text = AnnotatedText(options.annotated, trees=trees)
+    table = signed(options.work, options.work / "lines.txt", text)
+    print(
+        json.dumps(
+            {
+                "cpu": time.process_time() - begun,
+                "own": peaks["RssAnon"] / 1024,
+                "mapped": peaks["RssFile"] / 1024,
+                "phrases": len(table),
+            }
+        )
+    )
+
+
+def agreement(measures, data):
+    """Print how similarities, and both models' together, agree with people, a row for each."""
+    import numpy as np
+    from scipy.stats import zscore
+
+    from distsim.evaluation.agreement import spearman, spearman_interval
+    from distsim.evaluation.gold import read_gold
+
+    judged = data / "gold-paraphrase-shared" / "judgements.tsv"
+    gold = [read_gold(path) for path in sorted((data / "gold-wordsim-shared").glob("EN-*.txt"))]
+    gold = [one for one in gold if "WS-353-ALL" not in one.name]  # the others are its parts
+    every = read_gold(judged)
+    phrases = [" " in a or " " in b for a, b in every.pairs]
+    numbers = range(len(phrases))
+    gold.append(every.subset("words", [n for n in numbers if not phrases[n]]))
+    gold.append(every.subset("phrases", [n for n in numbers if phrases[n]]))
+    found = {}
+    for name, measure in measures.items():
+        found[name] = [
+            np.array([np.nan if v is None else v for v in measure.similarities(one.pairs)])
+            for one in gold
+        ]
+    for one in list(measures):
+        for other in list(measures):
+            kinds = one.split("-")[-1], other.split("-")[-1]
+            if one.startswith("ngram") and other.startswith("syntax") and len(set(kinds)) == 1:
+                found[f"{one} + {other}"] = [
+                    zscore(a, nan_policy="omit") + zscore(b, nan_policy="omit")
+                    for a, b in zip(found[one], found[other], strict=True)
+                ]
+    rows = {name: [] for name in found}
+    for number, one in enumerate(gold):
+        people = np.array(one.scores)
+        known = np.array([~np.isnan(values[number]) for values in found.values()])
+        for (name, values), own in zip(found.items(), known, strict=True):
+            common = known.all(axis=0)
+            told = [spearman(values[number][some], people[some]) for some in (common, own)]
+            groups = [group for group, some in zip(one.groups, common, strict=True) if some]
+            interval = spearman_interval(values[number][common], people[common], groups, 300, 1)
+            rows[name].append((*told, interval, int(common.sum()), int(own.sum())))
+    words = [n for n, one in enumerate(gold[:-2]) if "VERB" not in one.name]
+    rest = [n for n in range(len(gold)) if n not in words]
+    heads = [f"{gold[n].name} ({next(iter(rows.values()))[n][3]} pairs)" for n in rest]
+    print(f"\n| | {len(words)} word sets | " + " | ".join(heads) + " |")
+    print("|---" * (len(heads) + 2) + "|")
+    for name, cells in rows.items():
+        means = [np.mean([cells[n][k] for n in words]) for k in (0, 1)]
+        told = [f"{means[0]:.3f} ({means[1]:.3f})"]
+        for n in rest:
+            mine, own, interval, _, n_own = cells[n]
+            ends = f"[{interval.low:.3f}, {interval.high:.3f}]"
+            told.append(f"{mine:.3f} {ends} ({own:.3f} of {n_own})")
+        print(f"| {name} | " + " | ".join(told) + " |", flush=True)
 
 
 def compare_models(data, annotated):
