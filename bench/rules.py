@@ -5,10 +5,12 @@ words and frequency of its rarest word (by powers of ten), unless the grammar ha
 (`--any-target`: even then). Each way on the rules and shuffled ones that it scores; areas with 95%
 intervals; overlap, letters, frequency alone beside. Together: the mean of ranks, half where there
 is no score; learnt: logistic regression, on folds that share no source side with what it was
-learnt from.
+learnt from. With --syntax also by a syntactic table, and by both together; sim_gap and whole sides
+want a learnt table.
 
     distsim pivot joshua.bn-en.samt.grammar.gz --columns joint -o samt.para
     python bench/rules.py INDEX samt.para [--most 6000] [--seed 1]
+    python bench/rules.py INDEX samt.para --table NGRAM --syntax SYNTAX  (bench/syntax.py size)
 """
 
 import argparse
@@ -35,6 +37,8 @@ from distsim.evaluation.agreement import area_interval, area_under_curve
 from distsim.grammar.formats.rules import gap_of
 from distsim.grammar.pair_features import without_gaps
 
+SKIPPED = ", identical skipped"
+
 
 def gaps_of(side: str) -> list[str]:
     return [symbol for symbol in side.split() if gap_of(symbol.encode())]
@@ -47,8 +51,11 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=6000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--any-target", action="store_true")
+    parser.add_argument("--table", help="of n-grams, if not the index's own")
+    parser.add_argument("--syntax", help="a syntactic table")
     asked = parser.parse_args()
-    table = SignatureTable.open(asked.index)
+    table = SignatureTable.open(asked.table or asked.index)
+    syntax = SignatureTable.open(asked.syntax) if asked.syntax else None
     with open(asked.rules, encoding="utf-8") as file:
         rules = [tuple(line.rstrip("\n").split(" ||| ")[:3]) for line in file]
     rules = [r for r in rules if gaps_of(r[1]) and all(without_gaps(side) for side in r[1:])]
@@ -84,41 +91,66 @@ def main() -> None:
         area = area_under_curve(good[both], bad[both])
         print(f"| {name} | {area:.3f} ({low:.3f} to {high:.3f}) | {both.sum():,} |")
 
-    features = PairFeatures(table)
+    features = PairFeatures(table, syntax)
     columns = {}
     matrices = [features.matrix(pairs) for pairs in (real, shuffled)]
     for number, name in enumerate(features.names):
         columns[name] = [matrix[:, number] for matrix in matrices]
-    for name, options in (
-        ("sim_ngram, bits", ScoreOptions(estimate="bits")),
-        ("sim_ngram", ScoreOptions()),
-        ("sim_ngram, identical skipped", ScoreOptions(identical="skip")),
-        ("the same, composed", ScoreOptions(identical="skip", compose=True)),
-    ):
-        scorer = RuleScorer([("s", table)], options, aligner=RuleAligner("missing"))
-        columns[name] = scored(scorer, real, shuffled)
-    begun = time.process_time()
-    gapped = GappedCosine(CorpusIndex.open(asked.index), table)
-    scorer = RuleScorer([], gapped=gapped, aligner=RuleAligner("none"))
-    columns["sim_gap"] = scored(scorer, real, shuffled)
+    for name, one in (("sim_ngram", table), ("sim_syn", syntax)):
+        if one is None:
+            continue
+        ways = {", bits": ScoreOptions(estimate="bits"), "": ScoreOptions()}
+        ways[SKIPPED] = ScoreOptions(identical="skip")
+        if one.parts is not None:
+            ways[f"{SKIPPED}, composed"] = ScoreOptions(identical="skip", compose=True)
+        for way, options in ways.items():
+            scorer = RuleScorer([("s", one)], options, aligner=RuleAligner("missing"))
+            columns[name + way] = scored(scorer, real, shuffled)
+    seconds = 0.0
     sides = {side for pair in real + shuffled for side in pair}
-    cost = 1000 * (time.process_time() - begun) / len(sides)
+    if table.parts is not None:
+        begun = time.process_time()
+        gapped = GappedCosine(CorpusIndex.open(asked.index), table)
+        scorer = RuleScorer([], gapped=gapped, aligner=RuleAligner("none"))
+        columns["sim_gap"] = scored(scorer, real, shuffled)
+        seconds = time.process_time() - begun
     for name, values in columns.items():
         line(name, *values)
-    everything = [name for name in columns if name not in ("sim_ngram, bits", "sim_ngram")]
-    for names in (
-        ["sim_whole", "sim_gap"], ["sim_whole", "letters"], ["sim_whole", "sim_gap", "letters"],
-        [name for name in everything if name != "sim_gap"], everything,
-    ):  # fmt: skip
+    told = [name for name, values in columns.items() if not np.isnan(values).all()]
+    for names in together(told):
         values = np.array([np.concatenate(columns[name]) for name in names])
         called = " + ".join(names) if len(names) < 4 else f"{len(names)} features"
-        called += ", sim_gap among them" if len(names) > 3 and "sim_gap" in names else ""
+        if len(names) > 3:
+            called += "".join(f", {kind}" for kind in ("sim_gap", "sim_syn") if has(kind, names))
+            called += " among them" if has("sim_gap", names) or has("sim_syn", names) else ""
         if len(names) < 4:
             ranks = sum(ranked(row) for row in values)
             line(f"{called}: ranks", ranks[: len(real)], ranks[len(real) :])
         fitted = learnt(values.T, len(real), [pair[0] for pair in real + shuffled])
         line(f"{called}: learnt", fitted[: len(real)], fitted[len(real) :])
-    print(f"\nsim_gap: {cost:.1f} CPU ms a side, {len(sides):,} sides")
+    if seconds:
+        print(f"\nsim_gap: {1000 * seconds / len(sides):.1f} CPU ms a side, {len(sides):,} sides")
+
+
+def together(names: list[str]) -> list[list[str]]:
+    """Return the sets of features that are put together."""
+    first, second = f"sim_ngram{SKIPPED}", f"sim_syn{SKIPPED}"
+    sets = [[first, second]] if second in names else []
+    if "sim_gap" in names:
+        sets += [["sim_whole", "sim_gap"], ["sim_whole", "letters"]]
+        sets.append(["sim_whole", "sim_gap", "letters"])
+        if "syn_whole" in names:
+            sets += [["sim_whole", "syn_whole"], ["sim_whole", "sim_gap", "syn_whole"]]
+    every = [name for name in names if not name.endswith((", bits", "sim_ngram", "sim_syn"))]
+    of_text = [name for name in every if not name.startswith(("sim_syn", "syn_"))]
+    for some in [of_text] if of_text == every else [of_text, every]:
+        sets += [[name for name in some if name != "sim_gap"]] if "sim_gap" in some else []
+        sets.append(some)
+    return sets
+
+
+def has(kind: str, names: list[str]) -> bool:
+    return any(name.startswith(kind) for name in names)
 
 
 def scored(scorer: RuleScorer, *sets: list[tuple[str, str]]) -> list[np.ndarray]:
