@@ -184,6 +184,14 @@ BENCHMARKS = (
         r"^\| syntax, all, only ner \| ppmi \|",
     ),
     Benchmark(
+        "syntax size",
+        "size {data}/wiki-spacy/wiki-spacy.conllu.xz --work {work}",
+        "size {data}/gum-annotated/gum-free.conllu.gz --trees {data}/gum-annotated/gum-free.ptb.gz "
+        "--data {data} --work {work}",
+        "Traceback",
+        r"^\| ngram-learnt \+ syntax-all-learnt \|",
+    ),
+    Benchmark(
         "cluster alone",
         "alone {data}/wiki-en-2015 {work} --sizes 1 8",
         "alone {packaged}/novels {work} --sizes .03",
