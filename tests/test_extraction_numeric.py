@@ -14,7 +14,7 @@ from distsim.extraction.numeric import NumericRules
 from distsim.extraction.options import PRESETS
 from distsim.extraction.pivoting import pivot_rules
 from distsim.kernels.compiled import frozen
-from distsim.kernels.rule_counts import english_margins, sum_labels
+from distsim.kernels.rule_counts import english_margins, partition_rows, sum_labels
 from tests.extraction_texts import drawn_pair, linked_text, read_rules
 from tests.naive_extraction import canonical
 
@@ -82,10 +82,10 @@ def test_changed_bytes_lead_nowhere(tmp_path):
     assert refused > 30
 
 
-@pytest.mark.parametrize("n", [0, 1, 16, 17, 400])
+@pytest.mark.parametrize("n", [0, 1, 16, 17, 400, 1 << 16, (1 << 16) + 1])
 def test_english_margins_of_sides_with_many_labels(n):
     draw = np.random.default_rng(n)
-    sides = draw.integers(0, 12, n).astype(np.uint64) << np.uint64(40)
+    sides = draw.integers(0, 12 + n // 30, n).astype(np.uint64) << np.uint64(40)
     labels, counts = draw.integers(0, 30, n), draw.integers(1, 5, n)
     rows = np.stack([sides, (labels << 32 | counts).astype(np.uint64)], axis=1)
     of_side, of_both = Counter(), Counter()
@@ -93,17 +93,26 @@ def test_english_margins_of_sides_with_many_labels(n):
         of_side[side] += count
         of_both[side, label] += count
     for has_labels in (False, True):
-        out = np.empty((n, 3), np.uint32)
-        n_sides = english_margins(
-            frozen(rows), has_labels, np.zeros(1024, np.uint32), np.zeros(n, np.int64),
-            np.zeros((2 * n, 2), np.uint32), out,
-        )  # fmt: skip
-        numbers = {side: rank for rank, side in enumerate(dict.fromkeys(sides.tolist()))}
-        assert n_sides == len(numbers)
+        found, out = np.empty((n, 3), np.uint32), np.empty((n, 3), np.uint32)
+        n_sides = english_margins(frozen(rows), has_labels, np.empty_like(rows), found, out)
+        numbers = dict(zip(sides.tolist(), out[:, 0].tolist(), strict=True))
+        assert sorted(numbers.values()) == list(range(n_sides))
         assert out.tolist() == [
             [numbers[side], of_side[side], of_both[side, label] if has_labels else of_side[side]]
             for side, label in zip(sides.tolist(), labels.tolist(), strict=True)
         ]
+
+
+@pytest.mark.parametrize("n", [0, 1, 500])
+def test_rows_in_parts_from_the_last_to_the_first(n):
+    rows = np.random.default_rng(n).integers(0, 1 << 63, (n + 3, 5)).astype(np.uint64) * 2
+    parts = (rows[:n, 0] >> np.uint64(59)).astype(np.int64)
+    expected = rows[:n][np.argsort(-parts, kind="stable")]
+    after = rows[n:].copy()
+    counts = partition_rows(rows, n, 5, np.empty((n, 5), np.uint64))
+    assert counts.tolist() == np.bincount(parts, minlength=32).tolist()
+    assert (rows[:n] == expected).all()
+    assert (rows[n:] == after).all()
 
 
 @pytest.mark.parametrize("distinct", [1, 511, 512, 513, 5000])

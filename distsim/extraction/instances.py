@@ -11,7 +11,7 @@ import numpy as np
 
 from distsim.extraction.linked_text import LinkedText
 from distsim.extraction.options import ExtractOptions
-from distsim.kernels.extraction import COLUMNS, add_rows, extract_rows
+from distsim.kernels.extraction import COLUMNS, F_KEY, add_rows, extract_rows
 from distsim.kernels.rule_counts import partition_rows
 from distsim.parallel import Progress, available_cores, check_interrupted, no_progress
 
@@ -22,33 +22,46 @@ _FIRST_ROWS = 1 << 16
 _ROOM = 1.2  # so many times the rows that are expected have room
 _BLOCK_SENTENCES = 512
 _BYTES_A_ROW = 2 * _ROW_BYTES + 16  # kept, its sorted copy, slots
+_HELD = 8  # of the memory for rows, one part of so many is for runs that are not written
+_GROWTH = 4
+_REPEATING = 0.5  # where fewer rows are distinct they are added up at once
+_SAMPLED = 16  # of foreign sides, one of so many tells how many are
 
 
 @dataclass
 class Runs:
-    """Files of rows, each in parts by the leading bits of the foreign hash, the last one first.
+    """Runs of rows, each in parts by the leading bits of the foreign hash, the last one first.
 
-    Reading from the first part on takes from the ends of the files, which are cut as they are
-    read: the disk holds what is still to come.
+    The first runs are held, as many as fit; the others are files. Reading from the first part on
+    takes from the ends of the files, which are cut as they are read: the disk holds what is still
+    to come.
     """
 
     folder: Path
+    most_held: int = 0  # rows
     instances: int = 0
-    files: list[Path] = field(default_factory=list)
+    runs: list[Path | np.ndarray] = field(default_factory=list)
     counts: list[np.ndarray] = field(default_factory=list)  # rows of each part
     lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def add(self, rows: np.ndarray, n: int) -> None:
-        """Write a run."""
-        out = np.empty((n, COLUMNS), np.uint64)
-        starts = partition_rows(rows, n, PART_BITS, out)
+    def add(self, rows: np.ndarray, n: int) -> bool:
+        """Keep rows[:n] as a run; they are ordered by this. Tell whether they are held."""
+        counts = partition_rows(rows, n, PART_BITS, np.empty((n, COLUMNS), np.uint64))
         with self.lock:
-            path = self.folder / f"run{len(self.files)}"
-            self.files.append(path)
-            self.counts.append(np.diff(starts))
-        with open(path, "wb") as file:
-            for part in range(len(starts) - 2, -1, -1):
-                file.write(out[starts[part] : starts[part + 1]].reshape(-1).view(np.uint8).data)
+            is_held = n <= self.most_held
+            self.most_held -= n if is_held else 0
+            path = self.folder / f"run{len(self.runs)}"
+            self.runs.append(rows[:n] if is_held else path)
+            self.counts.append(counts)
+        if not is_held:
+            with open(path, "wb") as file:
+                file.write(_bytes_of(rows[:n]))
+        return is_held
+
+    @property
+    def files(self) -> list[Path]:
+        """What is on the disk."""
+        return [run for run in self.runs if isinstance(run, Path)]
 
     def groups(self, most_rows: int) -> list[tuple[int, int]]:
         """Return ranges of parts, first..stop, of at most so many rows (or of one part)."""
@@ -76,52 +89,103 @@ class Runs:
         bounds = np.empty((len(sizes), stop - first + 1), np.int64)
         bounds[:, 0] = ends
         np.subtract(ends[:, None], np.cumsum(sizes, axis=1), out=bounds[:, 1:])
+        if len(self.runs) == 1 and isinstance(held := self.runs[0], np.ndarray):
+            end = int(self.counts[0][first:].sum())
+            return held[end - int(ends[-1]) : end], bounds
         rows = np.empty((int(ends[-1]), COLUMNS), np.uint64)
-        for path, counts, size, n in zip(
-            self.files, self.counts, of_runs.tolist(), bounds[:, -1].tolist(), strict=True
+        for run, counts, size, n in zip(
+            self.runs, self.counts, of_runs.tolist(), bounds[:, -1].tolist(), strict=True
         ):
-            end = int(counts[first:].sum()) * _ROW_BYTES
-            with open(path, "r+b") as file:
-                file.seek(end - size * _ROW_BYTES)
-                file.readinto(rows[n : n + size].reshape(-1).view(np.uint8).data)
-                file.truncate(end - size * _ROW_BYTES)
+            end = int(counts[first:].sum())
+            if isinstance(run, np.ndarray):
+                rows[n : n + size] = run[end - size : end]
+                continue
+            with open(run, "r+b") as file:
+                file.seek((end - size) * _ROW_BYTES)
+                file.readinto(_bytes_of(rows[n : n + size]))
+                file.truncate((end - size) * _ROW_BYTES)
         return rows, bounds
+
+    def close(self) -> None:
+        """Let go of all runs."""
+        for path in self.files:
+            path.unlink()
+        self.runs.clear()
+
+
+def _bytes_of(rows: np.ndarray) -> memoryview:
+    return rows.reshape(-1).view(np.uint8).data
 
 
 class _Table:
-    """Distinct rows with their counts, written as a run when there are too many."""
+    """Rows with their counts, a run when there are too many; equal ones added up where it pays.
+
+    Where few rows repeat, adding them up takes longer than sorting them all does.
+    """
 
     def __init__(self, runs: Runs, most_rows: int) -> None:
         self._runs = runs
         self._most = most_rows
+        self._adds_up = False
         self._size(min(_FIRST_ROWS, most_rows))
 
     def _size(self, capacity: int) -> None:
         self._kept = np.empty((capacity, COLUMNS), np.uint64)
-        self._slots = np.zeros(1 << (2 * capacity - 1).bit_length(), np.uint32)
+        self._slots = _slots(capacity) if self._adds_up else _slots(0)
         self._n = 0
 
     def add(self, rows: np.ndarray, n: int, share: float) -> None:
         """Add rows[:n]; share: of all rows that will come, about so many are then there."""
         done = 0
         while True:
-            done, self._n = add_rows(rows, done, n, self._kept, self._n, self._slots)
+            if self._adds_up:
+                done, self._n = add_rows(rows, done, n, self._kept, self._n, self._slots)
+            else:
+                more = min(n - done, len(self._kept) - self._n)
+                self._kept[self._n : self._n + more] = rows[done : done + more]
+                done, self._n = done + more, self._n + more
             if done == n:
                 return
-            if len(self._kept) < self._most:
-                kept, n_kept = self._kept, self._n
-                expected = int(_ROOM * n_kept / share)
-                self._size(min(max(4 * n_kept, expected), self._most))
-                _, self._n = add_rows(kept, 0, n_kept, self._kept, 0, self._slots)
-            else:
-                self.flush()
+            self._make_room(share)
+
+    def _make_room(self, share: float) -> None:
+        """Take what is there to a larger table, or write it; add it up where much repeats."""
+        kept, n_kept = self._kept, self._n
+        n_distinct = n_kept if self._adds_up else int(_distinct_share(kept) * n_kept)
+        turns = not self._adds_up and n_distinct < _REPEATING * n_kept
+        if n_kept == self._most and not turns:
+            self.flush()
+            return
+        self._adds_up |= turns
+        expected = max(n_kept, _GROWTH * n_distinct, int(_ROOM * n_distinct / share))
+        self._size(min(expected, self._most))
+        if self._adds_up:
+            _, self._n = add_rows(kept, 0, n_kept, self._kept, 0, self._slots)
+        else:
+            self._kept[:n_kept] = kept
+            self._n = n_kept
 
     def flush(self) -> None:
-        """Write what is there as a run."""
-        if self._n:
-            self._runs.add(self._kept, self._n)
+        """Make a run of what is there."""
+        if self._n == 0:
+            return
+        if self._runs.add(self._kept, self._n):
+            self._size(len(self._kept))
+        else:
             self._slots[:] = 0
             self._n = 0
+
+
+def _slots(n_rows: int) -> np.ndarray:
+    """Return room for add_rows to find so many rows in."""
+    return np.zeros(1 << (2 * n_rows - 1).bit_length(), np.uint32)
+
+
+def _distinct_share(rows: np.ndarray) -> float:
+    """Return how many of the rows are distinct, of one, as those of some foreign sides are."""
+    some = rows[rows[:, F_KEY] % _SAMPLED == 0]
+    _, n_distinct = add_rows(some, 0, len(some), np.empty_like(some), 0, _slots(len(some)))
+    return float(n_distinct) / max(1, len(some))
 
 
 def extract_instances(
@@ -138,7 +202,7 @@ def extract_instances(
     """
     jobs = jobs or available_cores()
     settings = options.settings(text.has_trees)
-    runs = Runs(folder)
+    runs = Runs(folder, memory // _HELD // _ROW_BYTES)
     most_rows = max(_FIRST_ROWS, memory // jobs // _BYTES_A_ROW)
     blocks = _Blocks(text, progress)
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +18,8 @@ from distsim.parallel import Progress, available_cores, check_interrupted, no_pr
 
 _BYTES_A_ROW = 24 * COLUMNS  # rows, sorted rows, columns of rules
 _BYTES_A_RULE = 96  # of a part of the English margins
+_BYTES_HELD = 68  # of a rule's columns, but for the bitexts'
+_HELD = 4  # columns that take less than one part of the memory of so many are not written
 _HALF = np.uint64(32)
 
 
@@ -112,8 +115,13 @@ def count_all(
     n_rows = sum(int(counts.sum()) for counts in runs.counts)
     part_bits = max(0, (max(1, n_rows * _BYTES_A_RULE // memory) - 1).bit_length())
     n_bitexts = text.bounds.size - 1
+    is_held = n_rows * (_BYTES_HELD + 4 * n_bitexts) <= memory // _HELD
+
+    def column(name: str, dtype: Any, width: int) -> Column:
+        return Column(None if is_held else folder / name, dtype, width)
+
     columns = {
-        name: Column(folder / name, dtype, width)
+        name: column(name, dtype, width)
         for name, dtype, width in (
             ("label", np.uint32, 1), ("place", np.uint64, 1), ("gaps", np.uint32, 1),
             ("count", np.uint32, 1), ("c_f", np.uint32, 1), ("c_lf", np.uint32, 1),
@@ -121,7 +129,7 @@ def count_all(
             ("by_bitext", np.uint32, n_bitexts),
         )
     }  # fmt: skip
-    keys = [Column(folder / f"keys{k}", np.uint64, 2) for k in range(1 << part_bits)]
+    keys = [column(f"keys{k}", np.uint64, 2) for k in range(1 << part_bits)]
     totals: dict[int, int] = {}
     size = 0
     ahead = 2 * (jobs or available_cores()) + 1
@@ -145,19 +153,19 @@ def count_all(
         np.right_shift(e, np.uint64(1), out=packed[:, 0])
         np.left_shift(label, _HALF, out=packed[:, 1], dtype=np.uint64)
         packed[:, 1] |= count.view(np.uint64)
-        for number, column in enumerate(keys):
-            column.append(packed[part == number] if part_bits else packed)
+        for number, of_part in enumerate(keys):
+            of_part.append(packed[part == number] if part_bits else packed)
         for code, total in zip(codes.tolist(), sums.tolist(), strict=True):
             totals[code] = totals.get(code, 0) + total
         size += f.size
         progress("counting", stop, 1 << PART_BITS)
-    for path in runs.files:
-        path.unlink()
+    runs.close()
     codes = np.array(sorted(totals), np.uint32)
     parts, n_english = [], []
-    for number, column in enumerate(keys):
+    for number, of_part in enumerate(keys):
         check_interrupted()
-        english, n = _english_margins(column, codes.size > 1, folder / f"english{number}")
+        english = column(f"english{number}", np.uint32, 3)
+        n = _english_margins(of_part, codes.size > 1, english)
         parts.append(english)
         n_english.append(n)
         progress("counting English sides", number, len(keys))
@@ -181,16 +189,14 @@ def _counted(rows: np.ndarray, bounds: np.ndarray, text: LinkedText) -> tuple[np
     return *rules, *sum_labels(label, count)
 
 
-def _english_margins(column: Column, has_labels: bool, path: Path) -> tuple[Column, int]:
-    """Return (number, c(e), c(label, e) of each rule of a part, English sides in it)."""
-    column.rewind()
-    n = column.size
-    out = np.empty((n, 3), np.uint32)
-    n_distinct = english_margins(
-        frozen(column.read(n)), has_labels, np.zeros(max(16, 1 << (2 * n).bit_length()), np.uint32),
-        np.zeros(n, np.int64), np.zeros((2 * n if has_labels else 0, 2), np.uint32), out,
-    )  # fmt: skip
-    column.close()
-    english = Column(path, np.uint32, 3)
+def _english_margins(keys: Column, has_labels: bool, english: Column) -> int:
+    """Append (number, c(e), c(label, e)) of each rule of a part; return how many sides it has."""
+    keys.rewind()
+    n = keys.size
+    found, out = np.empty((n, 3), np.uint32), np.empty((n, 3), np.uint32)
+    n_distinct: int = english_margins(
+        frozen(keys.read(n)), has_labels, np.empty((n, 2), np.uint64), found, out
+    )
+    keys.close()
     english.append(out)
-    return english, n_distinct
+    return n_distinct

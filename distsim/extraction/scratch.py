@@ -1,4 +1,4 @@
-"""Arrays -> a folder of raw files beside the output, gone when the work ends."""
+"""Arrays -> raw files in a folder beside the output, or memory; gone when the work ends."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,34 +27,54 @@ def scratch_folder(output: str | Path) -> Iterator[Path]:
 
 
 class Column:
-    """An array in a file that is appended to, then read from the front, piece by piece."""
+    """An array that is appended to, then read from the front, piece by piece.
 
-    def __init__(self, path: Path, dtype: Any, width: int = 1) -> None:
+    It is a file, or stays in memory if path is None.
+    """
+
+    def __init__(self, path: Path | None, dtype: Any, width: int = 1) -> None:
         self._path = path
         self._dtype = np.dtype(dtype)
         self._width = width
-        self._file = open(path, "w+b")  # noqa: SIM115 (closed by close)
+        self._file = None if path is None else open(path, "w+b")  # noqa: SIM115 (closed by close)
+        self._held = [np.empty(self._shape(0), self._dtype)]
+        self._n_read = 0
         self.size = 0
+
+    def _shape(self, n: int) -> tuple[int, ...]:
+        return (n,) if self._width == 1 else (n, self._width)
 
     def append(self, values: np.ndarray) -> None:
         """Append values, converted to the column's dtype."""
+        self.size += len(values)
+        if self._file is None:
+            self._held.append(np.array(values, self._dtype, order="C"))
+            return
         values = np.ascontiguousarray(values, self._dtype)
         self._file.write(values.reshape(-1).view(np.uint8).data)
-        self.size += len(values)
 
     def rewind(self) -> None:
         """Begin to read."""
-        self._file.flush()
-        self._file.seek(0)
+        if self._file is None:
+            pieces = [piece for piece in self._held if piece.size] or self._held[:1]
+            self._held = [np.concatenate(pieces)] if len(pieces) > 1 else pieces
+            self._n_read = 0
+        else:
+            self._file.flush()
+            self._file.seek(0)
 
     def read(self, n: int) -> np.ndarray:
-        """Return the next n values."""
-        values = np.empty(n * self._width, self._dtype)
-        n_bytes = self._file.readinto(values.view(np.uint8).data)
-        values = values[: n_bytes // self._dtype.itemsize]
-        return values if self._width == 1 else values.reshape(n, self._width)
+        """Return the next n values; those in memory are not to be changed."""
+        if self._file is None:
+            self._n_read += n
+            return self._held[0][self._n_read - n : self._n_read]
+        values = np.empty(self._shape(n), self._dtype)
+        self._file.readinto(values.reshape(-1).view(np.uint8).data)
+        return values
 
     def close(self) -> None:
-        """Remove the file."""
-        self._file.close()
-        self._path.unlink(missing_ok=True)
+        """Let go of it."""
+        self._held.clear()
+        if self._file is not None and self._path is not None:
+            self._file.close()
+            self._path.unlink(missing_ok=True)

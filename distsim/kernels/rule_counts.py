@@ -22,28 +22,43 @@ _ONE = np.uint64(1)
 _AHEAD = 16
 _NEAR = 8
 _CHAINED = 8  # labels of a side
+_PIECE_ROWS = 1 << 16  # of English margins; so many stay near
+_PIECE_BITS = 6  # more are written to at once more slowly
 
 
 @compiled
-def partition_rows(rows, n, bits, out):
-    """Write rows[:n] into out by the leading bits of their foreign hash, else in order.
+def partition_rows(rows, n, bits, room):
+    """Order rows[:n] by the leading bits of their foreign hash, the last part first.
 
-    Returns where each part begins, int64[2^bits + 1].
+    In two steps, since what goes to many places at once goes slowly. room: for as many rows.
+    Returns how many rows each part has, int64[2^bits].
     """
+    counts = np.zeros(1 << bits, np.int64)
     shift = np.uint64(64 - bits)
-    starts = np.zeros((1 << bits) + 1, np.int64)
     for i in range(n):
-        starts[np.int64(rows[i, F_KEY] >> shift) + 1] += 1
-    for part in range(1 << bits):
-        starts[part + 1] += starts[part]
-    place = starts.copy()
+        counts[np.int64(rows[i, F_KEY] >> shift)] += 1
+    more = bits // 2
+    _move_rows(rows, n, counts, bits, more, room)
+    _move_rows(room, n, counts, bits, 0, rows)
+    return counts
+
+
+@compiled
+def _move_rows(rows, n, counts, bits, dropped, out):
+    """Write rows[:n] into out by the parts that they belong to, 2^dropped parts being one."""
+    place = np.zeros(1 << (bits - dropped), np.int64)
+    n_before = 0
+    for part in range(counts.size - 1, -1, -1):
+        if dropped == 0 or (part + 1) % (1 << dropped) == 0:
+            place[part >> dropped] = n_before
+        n_before += counts[part]
+    shift = np.uint64(64 - bits + dropped)
     for i in range(n):
         part = np.int64(rows[i, F_KEY] >> shift)
         k = place[part]
+        place[part] = k + 1
         for column in range(COLUMNS):
             out[k, column] = rows[i, column]
-        place[part] = k + 1
-    return starts
 
 
 @uncounted
@@ -411,26 +426,87 @@ def _label_slot(slots, label):
 
 
 @compiled
-def english_margins(rows, has_labels, slots, sums, chains, out):
+def english_margins(rows, has_labels, parted, found, out):
     """Write (the number of each rule's English side, c(e), c(label, e)) into out, uint32[n, 3].
 
-    Returns how many sides there are; they are numbered by first appearance.
+    Returns how many sides there are. Rows are first taken apart by their sides, so that all of a
+    piece stays near; sides are numbered piece by piece.
 
-    rows: uint64[n, 2] of (hash of the English side, label and count, 32 bits each). Room: slots,
-    uint32, a power of two, at least twice as many as rows; sums: int64[n]; chains: uint32[2n, 2];
-    all zeros.
+    rows: uint64[n, 2] of (hash of the English side, label and count, 32 bits each). Room:
+    parted, as rows; found, as out.
     """
-    n_sides = _number_sides(rows, slots, out[:, 0])
-    _sum_by_number(rows, out[:, 0], sums, out[:, 1])
-    if has_labels:
+    bits = 0
+    while rows.shape[0] >> bits > _PIECE_ROWS and bits < _PIECE_BITS:
+        bits += 1
+    ends = np.zeros((1 << bits) + 2, np.int64)
+    _part_by_side(rows, bits, ends, parted)
+    most = 0
+    for piece in range(1 << bits):
+        most = max(most, ends[piece + 1] - ends[piece])
+    size = 16
+    while size < 2 * most:
+        size *= 2
+    slots = np.zeros(size, np.uint32)
+    sums = np.zeros(most, np.int64)
+    chains = np.zeros((2 * most if has_labels else 0, 2), np.uint32)
+    n_sides = 0
+    for piece in range(1 << bits):
+        some = parted[ends[piece] : ends[piece + 1]]
+        of_some = found[ends[piece] : ends[piece + 1]]
+        m = some.shape[0]
         slots[:] = 0
-        sums[:] = 0
-        _number_labels(rows, out[:, 0], n_sides, slots, chains, out[:, 2])
-        _sum_by_number(rows, out[:, 2], sums, out[:, 2])
-    else:
-        for row in range(out.shape[0]):
-            out[row, 2] = out[row, 1]
+        sums[:m] = 0
+        of_piece = _number_sides(some, slots, of_some[:, 0])
+        _sum_by_number(some, of_some[:, 0], sums, of_some[:, 1])
+        if has_labels:
+            slots[:] = 0
+            sums[:m] = 0
+            chains[: 2 * m] = 0
+            _number_labels(some, of_some[:, 0], of_piece, slots, chains, of_some[:, 2])
+            _sum_by_number(some, of_some[:, 2], sums, of_some[:, 2])
+        else:
+            of_some[:, 2] = of_some[:, 1]
+        of_some[:, 0] += np.uint32(n_sides)
+        n_sides += of_piece
+    _put_in_order(rows, bits, ends, found, out)
     return n_sides
+
+
+@uncounted
+def _piece(rows, i, shift):
+    """Return which piece a row belongs to."""
+    return np.int64(((rows[i, 0] * MULTIPLIER) >> _ONE) >> shift)
+
+
+@uncounted
+def _part_by_side(rows, bits, ends, parted):
+    """Write rows into parted by their sides, else in order.
+
+    ends: int64[2^bits + 2], zeros: where each piece ends, from its second element on.
+    """
+    shift = np.uint64(63 - bits)
+    for i in range(rows.shape[0]):
+        ends[_piece(rows, i, shift) + 2] += 1
+    for piece in range(1 << bits):
+        ends[piece + 2] += ends[piece + 1]
+    for i in range(rows.shape[0]):
+        piece = _piece(rows, i, shift)
+        k = ends[piece + 1]
+        ends[piece + 1] = k + 1
+        parted[k, 0] = rows[i, 0]
+        parted[k, 1] = rows[i, 1]
+
+
+@uncounted
+def _put_in_order(rows, bits, ends, found, out):
+    """Write what was found of parted rows in the order of the rows; ends becomes room."""
+    shift = np.uint64(63 - bits)
+    for i in range(rows.shape[0]):  # a piece begins where the one before it ends
+        piece = _piece(rows, i, shift)
+        k = ends[piece]
+        ends[piece] = k + 1
+        for column in range(3):
+            out[i, column] = found[k, column]
 
 
 @uncounted
