@@ -15,7 +15,8 @@ of its own; in the rows "copies give way" only if no rule was added for it, as M
 
 In the rows "in their sentences" every occurrence of an unknown word has rules of its own: the
 paraphrases of the word, weighed for its sentence as `distsim paraphrase --in` does; the added score
-of a rule is its paraphrases' share of exp(score) among all the word's.
+of a rule is its paraphrases' share of exp(score) among all the word's. In the row "scores times
+sentences" it is the score without a sentence, times the share's part of the largest share.
 
 With --keep FOLDER what came out of each draw is written into FOLDER, and a draw that has all its
 systems there is read instead of run: draws can be run one by one (`--first-draw 2 --draws 1`), and
@@ -86,7 +87,8 @@ class System:
     longest: tokens of an unknown phrase; 0: not augmented. least: the lowest score used. features:
     scores added. give_way: words with new rules cannot be copied. options: which paraphrases.
     shuffled: every phrase has the paraphrases of another one, to see what meaning has to do with
-    it. in_sentence: the words' paraphrases are weighed for each sentence.
+    it. in_sentence: the words' paraphrases are weighed for each sentence; trusted: their scores
+    without one count as well.
     """
 
     name: str
@@ -97,6 +99,7 @@ class System:
     options: str = "llr"
     shuffled: bool = False
     in_sentence: bool = False
+    trusted: bool = False
 
 
 SYSTEMS = (
@@ -109,6 +112,7 @@ SYSTEMS = (
     System("1-3 words, from .05", 3),
     System("1-3 words, from .3, two features", 3, 0.3, "two"),
     System("words, from .05, in their sentences", 1, in_sentence=True),
+    System("words, from .05, scores times sentences", 1, in_sentence=True, trusted=True),
 )
 
 
@@ -293,7 +297,7 @@ def run_draw(materials: Materials, size: int, number: int, systems: list[System]
                 if system.in_sentence:
                     used = in_sentences.usable(found[system.options], base.copies, system.least)
                     apart, meant = in_sentences.marked(bitext, used)
-                    in_sentences.write(meant, used, substituter, folder / "columns")
+                    in_sentences.write(meant, used, substituter, folder / "columns", system.trusted)
                     plain = {token: where.word for token, where in meant.items()}
                     mine = replace(setting, bitext=apart)
                 else:

@@ -22,10 +22,10 @@ class Occurrence(NamedTuple):
 
 def usable(
     found: Iterable[PhraseParaphrases], words: Collection[str], least: float
-) -> dict[str, list[str]]:
+) -> dict[str, dict[str, float]]:
     """Return the paraphrases of some words with scores from `least` on, where there are any."""
     used = {
-        one.phrase: [text for text, score in one.paraphrases if score >= least]
+        one.phrase: {text: score for text, score in one.paraphrases if score >= least}
         for one in found
         if one.phrase in words
     }
@@ -51,17 +51,22 @@ def marked(bitext: Bitext, words: Collection[str]) -> tuple[Bitext, dict[str, Oc
 
 
 def write(
-    meant: Mapping[str, Occurrence], paraphrases: Mapping[str, list[str]],
-    substituter: Substituter, path: Path,
+    meant: Mapping[str, Occurrence], paraphrases: Mapping[str, Mapping[str, float]],
+    substituter: Substituter, path: Path, trusted: bool = False,
 ) -> None:  # fmt: skip
-    """Write the paraphrases of every occurrence with their shares of exp(score), in columns."""
+    """Write the paraphrases of every occurrence with their shares of exp(score), in columns.
+
+    trusted: the scores that they have without a sentence, times their shares of the largest share.
+    """
     with path.open("w", encoding="utf-8") as out:
         for token, (word, words, place) in meant.items():
             texts = paraphrases[word]
             left, right = " ".join(words[:place]), " ".join(words[place + 1 :])
-            scores = substituter.scores(left, word, right, texts)
+            scores = substituter.scores(left, word, right, list(texts))
             known = [(x, text) for x, text in zip(scores, texts, strict=True) if x is not None]
             if known:
                 powers = np.exp(np.array([x for x, _ in known]) - max(x for x, _ in known))
-                for share, (_, text) in zip(powers / powers.sum(), known, strict=True):
-                    out.write(f"{token}\t1\t{text}\t{share:.6g}\n")
+                weights = powers if trusted else powers / powers.sum()
+                for weight, (_, text) in zip(weights, known, strict=True):
+                    told = weight * texts[text] if trusted else weight
+                    out.write(f"{token}\t1\t{text}\t{told:.6g}\n")
