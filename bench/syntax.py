@@ -282,10 +282,9 @@ def agreement(measures, data):
     gold = [read_gold(path) for path in sorted((data / "gold-wordsim-shared").glob("EN-*.txt"))]
     gold = [one for one in gold if "WS-353-ALL" not in one.name]  # the others are its parts
     every = read_gold(judged)
-    phrases = [" " in a or " " in b for a, b in every.pairs]
-    numbers = range(len(phrases))
-    gold.append(every.subset("words", [n for n in numbers if not phrases[n]]))
-    gold.append(every.subset("phrases", [n for n in numbers if phrases[n]]))
+    longer = [{" " in phrase for phrase in pair} for pair in every.pairs]
+    for name, wanted in (("words", {False}), ("phrases", {True})):
+        gold.append(every.subset(name, [n for n, one in enumerate(longer) if one == wanted]))
     found = {}
     for name, measure in measures.items():
         found[name] = [
