@@ -18,7 +18,7 @@ b ||| z ||| 0.6 ||| |||
 b c ||| w ||| 0.1 ||| |||
 c ||| x w ||| 0.2 ||| |||
 """
-MODULES = ("decoder", "language_model", "search", "tuning", "ceilings", "measures")
+MODULES = ("decoder", "language_model", "search", "tuning", "ceilings", "measures", "kept")
 SENTENCES = ["x z w", "z x w", "y z x w", "w z y"]
 
 
@@ -167,3 +167,19 @@ def test_ceilings_look_at_added_rules_only(parts):
     # copied: the first; paraphrased: the second; inflected: none; reachable: the first
     assert found == pytest.approx((1 / 3, 1 / 3, 0.0, 1 / 3))
     assert recall(wanted, [["z"], ["zeta", "2"]]) == pytest.approx(2 / 3)
+
+
+def test_a_draw_that_is_kept_is_the_one_that_was_run(parts, tmp_path):
+    import kept
+    from ceilings import Ceilings
+
+    outcome = kept.Outcome(["el árbol", ""], 41.5, 0.25, 7)
+    draw = kept.Draw(3, {"baseline": outcome}, {"words": Ceilings(0.5, 0.25, 0.0, 0.75)})
+    path = tmp_path / "folder" / "en-es.100.1.json"
+    settings = {"rounds": [3, 1], "dev": 8}
+    assert kept.read_draw(path, settings, ["baseline"]) is None
+    kept.write_draw(draw, settings, path)
+    assert kept.read_draw(path, settings, ["baseline"]) == draw
+    assert kept.read_draw(path, settings, ["baseline", "words"]) is None
+    with pytest.raises(SystemExit, match="en-es.100.1.json: was run with another rounds"):
+        kept.read_draw(path, settings | {"rounds": [5, 2]}, ["baseline"])
