@@ -280,7 +280,8 @@ def agreement(measures, data):
 
     judged = data / "gold-paraphrase-shared" / "judgements.tsv"
     gold = [read_gold(path) for path in sorted((data / "gold-wordsim-shared").glob("EN-*.txt"))]
-    gold = [one for one in gold if "WS-353-ALL" not in one.name]  # the others are its parts
+    again = ("EN-WS-353-ALL", "EN-MC-30")  # the whole of other sets, a part of RG-65
+    gold = [one for one in gold if one.name not in again]
     every = read_gold(judged)
     longer = [{" " in phrase for phrase in pair} for pair in every.pairs]
     for name, wanted in (("words", {False}), ("phrases", {True})):
@@ -309,8 +310,8 @@ def agreement(measures, data):
             groups = [group for group, some in zip(one.groups, common, strict=True) if some]
             interval = spearman_interval(values[number][common], people[common], groups, 300, 1)
             rows[name].append((*told, interval, int(common.sum()), int(own.sum())))
-    words = [n for n, one in enumerate(gold[:-2]) if "VERB" not in one.name]
-    rest = [n for n in range(len(gold)) if n not in words]
+    words = range(len(gold) - 2)
+    rest = [n for n, one in enumerate(gold) if "VERB" in one.name or n not in words]
     heads = [f"{gold[n].name} ({next(iter(rows.values()))[n][3]} pairs)" for n in rest]
     print(f"\n| | {len(words)} word sets | " + " | ".join(heads) + " |")
     print("|---" * (len(heads) + 2) + "|")
