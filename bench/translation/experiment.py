@@ -149,10 +149,26 @@ class Setting:
         return [found[0].words for found in self.decode(table, weights, pairs, 1)]
 
 
+class PhraseTables:
+    """The phrase tables of draws, each made once."""
+
+    def __init__(self, bitext: Bitext) -> None:
+        self._bitext = bitext
+        self._folder = tempfile.TemporaryDirectory()
+
+    def path(self, size: int, draw: int) -> Path:
+        """Return the table of a draw."""
+        path = Path(self._folder.name) / f"{size}-{draw}"
+        if not path.exists():
+            write_phrase_table(self._bitext.drawn(size, draw), path)
+        return path
+
+
 class Materials(NamedTuple):
     """What all draws are run with; paraphrases by the name of their options."""
 
     setting: Setting
+    tables: PhraseTables
     paraphrases: dict[str, list[PhraseParaphrases]]
     substituter: Substituter
 
@@ -162,14 +178,15 @@ def prepared(given: argparse.Namespace, bitext: Bitext, systems: list[System]) -
     index = english_index(given.data, given.index, given.text)
     print(f"{index.n_tokens:,} tokens of English")
     begun = time.process_time()
-    found = paraphrased(given, bitext, index, systems)
+    tables = PhraseTables(bitext)
+    found = paraphrased(given, bitext, tables, index, systems)
     print(f"{time.process_time() - begun:.0f} CPU seconds for paraphrases", flush=True)
     model = LanguageModel(target for _, target in bitext.rest)
     setting = Setting(
         bitext, model, given.reordering, given.shared, judged_links(bitext), tuple(given.rounds)
     )
     substituter = Substituter(index, SignatureTable.open(given.index), ranking=FINDING)
-    return Materials(setting, found, substituter)
+    return Materials(setting, tables, found, substituter)
 
 
 def english_index(data: Path, folder: Path, more: list[str]) -> CorpusIndex:
@@ -183,7 +200,9 @@ def english_index(data: Path, folder: Path, more: list[str]) -> CorpusIndex:
     return CorpusIndex.open(folder)
 
 
-def wanted_phrases(bitext: Bitext, size: int, draws: range, longest: int) -> dict[str, int]:
+def wanted_phrases(
+    bitext: Bitext, tables: PhraseTables, size: int, draws: range, longest: int
+) -> dict[str, int]:
     """Return the phrases of words with letters that the smallest tables lack, with counts."""
     found: dict[str, int] = {}
     for words, _ in bitext.dev + bitext.test:
@@ -194,21 +213,22 @@ def wanted_phrases(bitext: Bitext, size: int, draws: range, longest: int) -> dic
                     found[phrase] = found.get(phrase, 0) + 1
     known = set(found)
     for draw in draws:
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "table"
-            write_phrase_table(bitext.drawn(size, draw), path)
-            known &= set(known_phrases(path))
+        known &= set(known_phrases(tables.path(size, draw)))
     return {phrase: n for phrase, n in found.items() if phrase not in known}
 
 
 def paraphrased(
-    given: argparse.Namespace, bitext: Bitext, index: CorpusIndex, systems: list[System]
+    given: argparse.Namespace,
+    bitext: Bitext,
+    tables: PhraseTables,
+    index: CorpusIndex,
+    systems: list[System],
 ) -> dict[str, list[PhraseParaphrases]]:
     """Return the paraphrases that the systems need, by the name of their options."""
     found = {}
     for name in {one.options for one in systems if one.longest}:
         longest = max(one.longest for one in systems if one.options == name)
-        phrases = wanted_phrases(bitext, min(given.sizes), draws_of(given), longest)
+        phrases = wanted_phrases(bitext, tables, min(given.sizes), draws_of(given), longest)
         begin = "" if given.first_draw == 1 else f"{given.first_draw}to"
         last = draws_of(given)[-1]
         kind = f"{given.pair}.{min(given.sizes)}-{begin}{last}.{name}-{longest}"
@@ -277,16 +297,14 @@ def write_columns(
 
 def run_draw(materials: Materials, size: int, number: int, systems: list[System]) -> Draw:
     """Draw pairs, train on them, run all systems."""
-    setting, found, substituter = materials
-    bitext = setting.bitext
-    pairs = bitext.drawn(size, number)
+    setting, tables, found, substituter = materials
+    bitext, learnt = setting.bitext, tables.path(size, number)
     sentences = [source for source, _ in bitext.dev + bitext.test]
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        write_phrase_table(pairs, folder / "table")
-        base = Table(folder / "table", setting.model, sentences)
+        base = Table(learnt, setting.model, sentences)
         wanted = wanted_words(setting, base)
-        known = set(known_phrases(folder / "table"))
+        known = set(known_phrases(learnt))
         outcomes: dict[str, Outcome] = {}
         bounds: dict[str, Ceilings] = {}
         start = setting.tuned(base, first_weights(base), setting.rounds[0])
@@ -303,7 +321,7 @@ def run_draw(materials: Materials, size: int, number: int, systems: list[System]
                 else:
                     write_columns(found[system.options], known, system, folder / "columns")
                 report = augment_phrase_table(
-                    folder / "table", folder / "columns", folder / "new",
+                    learnt, folder / "columns", folder / "new",
                     features=system.features,  # type: ignore[arg-type]
                     translations=0,
                 )  # fmt: skip
