@@ -18,6 +18,7 @@ import numba
 import numpy as np
 import pytest
 from numba.core.caching import IndexDataCacheFile
+from numba.core.registry import cpu_target
 
 from distsim import ArtifactError, CorpusIndex, IndexOptions, Recipe, SignatureTable, storage
 from distsim.cli import main as program
@@ -434,7 +435,7 @@ def test_an_ignored_signal_stays_ignored(
 
 def test_numbas_cache_on_a_full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     class FullCache:
-        def load_overload(self, signature: object, target: object) -> None:
+        def _load_overload(self, signature: object, target: object) -> None:
             raise EOFError("cut short")
 
         def save_overload(self, signature: object, data: object) -> None:
@@ -443,7 +444,7 @@ def test_numbas_cache_on_a_full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     cache = FullCache()
     monkeypatch.setattr(compiled, "_uncached", set())
     compiled._forgive(cache, "kernel")
-    assert cache.load_overload(None, None) is None
+    assert cache.load_overload(None, cpu_target.target_context) is None
     assert compiled.uncached_kernels() == 0
     cache.save_overload(None, None)
     assert compiled.uncached_kernels() == 1

@@ -132,7 +132,6 @@ def translations_of(
         link_stops=link_starts[1:],
         columns=columns,
         column_names={name: name for name in columns},
-        has_gaps=True,
         bitexts=bitexts,
         kind="conditional",
     )

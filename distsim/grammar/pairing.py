@@ -90,7 +90,6 @@ class Pairing:
     ) -> None:
         self._options = options
         self._rules = rules
-        self._has_gaps = translations.has_gaps
         self._text = translations.text
         self._links = translations.links
         rows = rules.rows
@@ -223,12 +222,12 @@ class Pairing:
             values = {name: of_sums[fine] for name, of_sums in values.items()}
         ones, twos = frozen(ones), frozen(twos)
         text = kernel.render_rules(
-            self._text, self._starts, self._stops, ones, twos,
+            self._text, self._starts, self._stops, self._n_symbols, groups.n_gaps, ones, twos,
             kernel.relative_orders(ones, twos, groups.orders, groups.n_gaps),
             self._label_text, self._label_offsets, frozen(numbers.label[ones]),
             self._name_text, self._name_offsets, self._costs(values, ones.size), self._whole,
             frozen(stops), frozen(by_line), frozen(best), self._link_starts, self._link_stops,
-            self._links, self._has_gaps,
+            self._links,
         )  # fmt: skip
         n_gaps = groups.n_gaps[ones]
         longest = np.maximum(self._n_symbols[ones], self._n_symbols[twos])

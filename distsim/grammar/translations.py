@@ -58,7 +58,6 @@ class Translations:
     links, link_starts, link_stops: links between words, (source symbol, target symbol).
     columns: float64[n] by name: probabilities as such, the rarity penalty as written.
     column_names: what the columns are called in the grammar.
-    has_gaps: symbols such as `[NP,1]` are gaps.
     bitexts: uint64[n], a bit for each bitext that a rule stands in; None where there is one.
     kind: what the probabilities within labels are known to be; told by their sums where None.
     """
@@ -78,7 +77,6 @@ class Translations:
     link_stops: np.ndarray
     columns: dict[str, np.ndarray]
     column_names: dict[str, str]
-    has_gaps: bool
     bitexts: np.ndarray | None = None
     kind: Literal["joint", "conditional"] | None = None
 
@@ -266,7 +264,7 @@ class _Reader:
             links=self._links.array().reshape(-1, 2),
             link_starts=link_starts, link_stops=link_stops,
             columns={name: values[:, k] for k, name in enumerate(self._names)},
-            column_names=self._names, has_gaps=self._format.layout.gaps,
+            column_names=self._names,
         )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ import numba
 import numpy as np
 from numba import njit, types
 from numba.core.caching import IndexDataCacheFile
+from numba.core.runtime.nrt import rtsys
 
 _uncached: set[str] = set()
 _compiled: list[str] = []
@@ -156,11 +157,16 @@ def _text_of(file: Path) -> bytes:
 
 
 def _forgive(cache: Any, name: str) -> None:
-    """Let a cache that fails do without, instead of failing the call."""
-    load, save = cache.load_overload, cache.save_overload
+    """Let a cache that fails do without, instead of failing the call.
+
+    What is kept is loaded without numba's registries, which take half a second and are needed
+    only where something is compiled; numba fills them then by itself.
+    """
+    load, save = cache._load_overload, cache.save_overload
 
     def load_if_possible(signature: Any, target: Any) -> Any:
         try:
+            rtsys.initialize(target)
             return load(signature, target)
         except Exception:  # whatever a damaged or unreadable cache file raises
             return None

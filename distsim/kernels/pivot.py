@@ -4,6 +4,7 @@ import numpy as np
 
 from distsim.kernels.arrays import grown
 from distsim.kernels.compiled import compiled, uncounted
+from distsim.kernels.copying import put_bytes, put_eight
 from distsim.kernels.hashing import HALF, MULTIPLIER, START, finish, step
 from distsim.kernels.heaps import heap_sort
 from distsim.kernels.prefetch import prefetch
@@ -16,15 +17,10 @@ _DIGIT_BITS = 8  # of numbers that are sorted digit by digit
 _DIGITS = 1 << _DIGIT_BITS
 _AHEAD = 8  # rules whose places are asked for before they are read
 _HEAD = 8  # bytes that texts are first sorted by
+_MILLION = np.uint64(1000000)
+_DIGIT_OF_BOTH, _FIRST_DIGIT = np.uint64(0x0000000F0000000F), np.uint64(0xF)
+_ZEROS = np.uint64(0x0030303030302E30)  # 0.00000
 _SPACE, _COMMA, _OPEN, _CLOSE, _ZERO, _BAR, _HYPHEN = 32, 44, 91, 93, 48, 124, 45
-
-
-@uncounted
-def _put(out, n, text, start, stop):
-    for i in range(start, stop):
-        out[n] = text[i]
-        n += 1
-    return n
 
 
 @uncounted
@@ -33,7 +29,7 @@ def _put_gap(out, n, text, start, stop, number):
     comma = stop - 1
     while text[comma] != _COMMA:
         comma -= 1
-    n = _put(out, n, text, start, comma)
+    n = put_bytes(out, n, text, start, comma)
     out[n] = _COMMA
     out[n + 1] = _ZERO + number
     out[n + 2] = _CLOSE
@@ -79,7 +75,7 @@ def canonical_sides(text, token_stops, starts, stops, gaps, has_gaps):
                     out[n] = _SPACE
                     n += 1
                 if gaps[k] == TERMINAL:
-                    n = _put(out, n, text, starts[k], stops[k])
+                    n = put_bytes(out, n, text, starts[k], stops[k])
                 else:
                     of_source[number] = k
                     number += 1
@@ -93,7 +89,7 @@ def canonical_sides(text, token_stops, starts, stops, gaps, has_gaps):
                     out[n] = _SPACE
                     n += 1
                 if gaps[k] == TERMINAL:
-                    n = _put(out, n, text, starts[k], stops[k])
+                    n = put_bytes(out, n, text, starts[k], stops[k])
                     continue
                 at = 0
                 while gaps[of_source[at]] != gaps[k]:
@@ -445,18 +441,8 @@ def sum_links(sizes, lines, firsts, seconds, columns, multiplies, bitexts, ranks
 
 
 @uncounted
-def _count_symbols(text, start, stop):
-    n = 0
-    i, end = next_token(text, start, stop)
-    while i < end:
-        n += 1
-        i, end = next_token(text, end, stop)
-    return n
-
-
-@uncounted
 def _gap_places(text, start, stop, places):
-    """Set places[k] to the symbol that is gap k + 1; return how many symbols there are."""
+    """Set places[k] to the symbol that is gap k + 1."""
     n = 0
     i, end = next_token(text, start, stop)
     while i < end:
@@ -465,7 +451,6 @@ def _gap_places(text, start, stop, places):
             places[gap - 1] = n
         n += 1
         i, end = next_token(text, end, stop)
-    return n
 
 
 @uncounted
@@ -482,30 +467,57 @@ def _compose(one, two, link_starts, link_stops, links, met, stamp, width, pair):
 
 @uncounted
 def _put_number(out, n, value):
-    """Append a number, rounded to five decimals."""
-    scaled = np.int64(np.floor(np.abs(value) * 100000.0 + 0.5))
-    if value < 0.0 and scaled > 0:
+    """Append a number, rounded to five decimals; a byte after it is written to as well."""
+    scaled = np.uint64(np.floor(np.abs(value) * 100000.0 + 0.5))
+    if value < 0.0 and scaled > np.uint64(0):
         out[n] = _HYPHEN
         n += 1
-    n = _put_integer(out, n, scaled // 100000)
-    out[n] = 46
-    rest = scaled % 100000
-    for k in range(5, 0, -1):
-        out[n + k] = _ZERO + rest % 10
-        rest //= 10
-    return n + 6
+    whole = scaled // _MILLION
+    if whole > np.uint64(0):
+        n = _put_integer(out, n, whole)
+        scaled -= whole * _MILLION
+    put_eight(out, n, _six_digits(scaled))
+    return n + 7
+
+
+@uncounted
+def _six_digits(value):
+    """Return `1.23456` of 123456 as the bytes of a number, the first the lowest.
+
+    Three digits at a time in either half, by multiplications: (41 v) / 2^12 is v / 100 of v below
+    1000, (103 v) / 2^10 is v / 10 of v below 100.
+    """
+    thousands = value // np.uint64(1000)
+    both = thousands | ((value - thousands * np.uint64(1000)) << np.uint64(32))
+    hundreds = ((both * np.uint64(41)) >> np.uint64(12)) & _DIGIT_OF_BOTH
+    both -= hundreds * np.uint64(100)
+    tens = ((both * np.uint64(103)) >> np.uint64(10)) & _DIGIT_OF_BOTH
+    ones = both - tens * np.uint64(10)
+    return _ZEROS + (
+        (hundreds & _FIRST_DIGIT)
+        | ((hundreds >> np.uint64(32)) << np.uint64(32))
+        | ((tens & _FIRST_DIGIT) << np.uint64(16))
+        | ((tens >> np.uint64(32)) << np.uint64(40))
+        | ((ones & _FIRST_DIGIT) << np.uint64(24))
+        | ((ones >> np.uint64(32)) << np.uint64(48))
+    )
 
 
 @uncounted
 def _put_integer(out, n, value):
+    """Append a whole number, uint64."""
+    if value < np.uint64(10):
+        out[n] = np.uint8(value) + np.uint8(_ZERO)
+        return n + 1
     size = 1
-    power = value // 10
-    while power > 0:
+    power = value // np.uint64(10)
+    while power > np.uint64(0):
         size += 1
-        power //= 10
+        power //= np.uint64(10)
     for k in range(size - 1, -1, -1):
-        out[n + k] = _ZERO + value % 10
-        value //= 10
+        tens = value // np.uint64(10)
+        out[n + k] = np.uint8(value - tens * np.uint64(10)) + np.uint8(_ZERO)
+        value = tens
     return n + size
 
 
@@ -520,18 +532,18 @@ def _put_bar(out, n):
 
 
 @uncounted
-def _renumber(out, start, stop, order):
-    """Number the gaps of a side by their order; return how many there are."""
-    n_gaps = 0
+def _renumber(out, start, stop, order, places):
+    """Number the gaps of a side by their order; set places[k] to the symbol that is gap k + 1."""
+    n = 0
     i, end = next_token(out, start, stop)
     while i < end:
         gap = gap_index(out, i, end, False)
         if gap > 0:
-            number = (order >> np.uint32(4 * (gap - 1))) & np.uint32(15)
-            out[end - 2] = _ZERO + 1 + np.int64(number)
-            n_gaps += 1
+            number = np.int64((order >> np.uint32(4 * (gap - 1))) & np.uint32(15))
+            out[end - 2] = _ZERO + 1 + number
+            places[number] = n
+        n += 1
         i, end = next_token(out, end, stop)
-    return n_gaps
 
 
 @uncounted
@@ -541,9 +553,9 @@ def _put_features(out, n, values, line, names, name_offsets, whole):
         value = values[feature, line]
         if np.isnan(value):
             continue
-        n = _put(out, n, names, name_offsets[feature], name_offsets[feature + 1])
+        n = put_bytes(out, n, names, name_offsets[feature], name_offsets[feature + 1])
         if whole[feature]:
-            n = _put_integer(out, n, np.int64(value))
+            n = _put_integer(out, n, np.uint64(value))
         else:
             n = _put_number(out, n, value)
     return n
@@ -572,15 +584,18 @@ def _meet(pairs, begin, stop, best, link_starts, link_stops, links, met, stamp, 
 
 
 @uncounted
-def _put_links(out, n, met, cells, width, wanted):
+def _put_links(out, n, met, height, width, wanted):
     """Append ` 0-0 1-2`, a space where there is no link, and the end of the line."""
     begun = n
-    for at in range(cells):
-        if met[at] == wanted:
-            out[n] = _SPACE
-            n = _put_integer(out, n + 1, at // width)
-            out[n] = _HYPHEN
-            n = _put_integer(out, n + 1, at % width)
+    at = 0
+    for one in range(height):
+        for two in range(width):
+            if met[at] == wanted:
+                out[n] = _SPACE
+                n = _put_integer(out, n + 1, np.uint64(one))
+                out[n] = _HYPHEN
+                n = _put_integer(out, n + 1, np.uint64(two))
+            at += 1
     if n == begun:
         out[n] = _SPACE
         n += 1
@@ -590,27 +605,24 @@ def _put_links(out, n, met, cells, width, wanted):
 
 @compiled
 def render_rules(
-    text, starts, ends, firsts, seconds, orders, label_text, label_offsets, labels, names,
-    name_offsets, values, whole, stops, pairs, best, link_starts, link_stops, links, has_gaps,
+    text, starts, ends, n_symbols, n_gaps, firsts, seconds, orders, label_text, label_offsets,
+    labels, names, name_offsets, values, whole, stops, pairs, best, link_starts, link_stops, links,
 ):  # fmt: skip
     """Return the lines of paraphrase rules, uint8.
 
-    text, starts, ends: the target sides of all rules. firsts, seconds: per line the rules whose
-    sides are written. orders: uint32, of the second's gaps by the first's. label_text,
-    label_offsets: of all labels; labels: int64 per line. names, name_offsets: of the features,
-    ` name=` each. values: float64[features, lines], NaN for none; whole: bool per feature,
-    written as integers. stops, pairs: int64[m, 2], the pairs behind each line; best: the best of
-    them. link_starts, link_stops, links: per rule its links between words.
+    text, starts, ends, n_symbols, n_gaps: the target sides of all rules. firsts, seconds: per
+    line the rules whose sides are written. orders: uint32, of the second's gaps by the first's.
+    label_text, label_offsets: of all labels; labels: int64 per line. names, name_offsets: of the
+    features, ` name=` each. values: float64[features, lines], NaN for none; whole: bool per
+    feature, written as integers. stops, pairs: int64[m, 2], the pairs behind each line; best: the
+    best of them. link_starts, link_stops, links: per rule its links between words.
     Words are linked where all pairs link them; where none is, as the best pair links them.
     """
     n_lines = firsts.size
     fixed = 64 + names.size + 30 * whole.size
     most = 0
     for line in range(n_lines):
-        one = firsts[line]
-        two = seconds[line]
-        n_one = _count_symbols(text, starts[one], ends[one])
-        most = max(most, n_one * _count_symbols(text, starts[two], ends[two]))
+        most = max(most, n_symbols[firsts[line]] * n_symbols[seconds[line]])
     out = np.empty(n_lines * (64 + names.size + 8 * whole.size) + fixed, np.uint8)
     met = np.zeros(most, np.int32)
     stamp = np.full(most, -1, np.int64)
@@ -625,32 +637,28 @@ def render_rules(
         room += label_offsets[label + 1] - label_offsets[label]
         if n + room > out.size:
             out = grown(out, n, 2 * (n + room))
-        n = _put(out, n, label_text, label_offsets[label], label_offsets[label + 1])
+        n = put_bytes(out, n, label_text, label_offsets[label], label_offsets[label + 1])
         n = _put_bar(out, n)
-        n = _put(out, n, text, starts[one], ends[one])
+        n = put_bytes(out, n, text, starts[one], ends[one])
         n = _put_bar(out, n)
         side = n
-        n = _put(out, n, text, starts[two], ends[two])
-        n_gaps = 0
-        if has_gaps:
-            n_gaps = _renumber(out, side, n, orders[line])
-            height = _gap_places(text, starts[one], ends[one], places[0])
-            width = _gap_places(out, side, n, places[1])
-        else:
-            height = _count_symbols(text, starts[one], ends[one])
-            width = _count_symbols(out, side, n)
+        n = put_bytes(out, n, text, starts[two], ends[two])
+        if n_gaps[one] > 0:
+            _gap_places(text, starts[one], ends[one], places[0])
+            _renumber(out, side, n, orders[line], places[1])
         n = _put_bar(out, n) - 1
         n = _put_features(out, n, values, line, names, name_offsets, whole)
         n = _put_bar(out, n) - 1
-        cells = height * width
+        width = n_symbols[two]
+        cells = n_symbols[one] * width
         wanted = _meet(
             pairs, begin, stops[line], best[line], link_starts, link_stops, links, met, stamp,
             cells, width,
         )  # fmt: skip
-        for gap in range(n_gaps):
+        for gap in range(n_gaps[one]):
             met[places[0, gap] * width + places[1, gap]] = wanted
         if n + 24 * cells + 8 > out.size:
             out = grown(out, n, 2 * (n + 24 * cells + 8))
-        n = _put_links(out, n, met, cells, width, wanted)
+        n = _put_links(out, n, met, n_symbols[one], width, wanted)
         begin = stops[line]
-    return out[:n].copy()
+    return out[:n]
