@@ -1,6 +1,7 @@
 """Several indexes answer as one index of their text, in the order given."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from distsim import (
     CorpusIndex,
     IncompatibleError,
     IndexOptions,
+    Learning,
     ParameterError,
     named_contexts,
     sign,
@@ -72,10 +74,12 @@ def test_gaps_contexts_and_neighbourhoods_are_those_of_one(indexes):
         np.testing.assert_array_equal(a, b)
 
 
-def test_a_table_of_several_is_that_of_one(indexes, tmp_path):
+@pytest.mark.parametrize("learning", [Learning(), Learning(rows=6, features=20)])
+def test_a_table_of_several_is_that_of_one(indexes, tmp_path, learning):
     one, many, _ = indexes
-    a = sign(one, tmp_path / "a", PRESETS["learnt"], SELECTION).path
-    b = sign(many, tmp_path / "b", PRESETS["learnt"], SELECTION).path
+    recipe = replace(PRESETS["learnt"], learning=learning)
+    a = sign(one, tmp_path / "a", recipe, SELECTION).path
+    b = sign(many, tmp_path / "b", recipe, SELECTION).path
     assert same_artifacts(a, b)
     with pytest.raises(ParameterError, match="give the folder of the table"):
         sign(many)

@@ -29,6 +29,8 @@ from distsim import (
 )
 from distsim.comparison import EstimatedCosine
 from distsim.contexts import ngram
+from distsim.contexts.sources.index import IndexSource
+from distsim.contexts.sources.source import Work
 from distsim.corpus.vocabulary import hash_texts
 from distsim.grammar.scoring import RuleScorer, ScoreOptions
 from distsim.kernels.compiled import frozen
@@ -36,6 +38,7 @@ from distsim.kernels.composition import centre_rows, compose_rows
 from distsim.kernels.projection import NOWHERE, project
 from distsim.kernels.sparse import multiply
 from distsim.signatures.composition import Composition
+from distsim.signatures.projections.learn import TaughtWords, WordRows, _strongest
 from distsim.signatures.projections.singular import find_rotation, right_singular
 from distsim.signatures.projections.spectral import SpectralProjection
 from distsim.signatures.recipe import PRESETS
@@ -183,6 +186,48 @@ def test_spelling_is_that_of_the_definition():
     same = [words.index(word) for word in ("jump", "x", "über2", "x-ray")]
     assert found[same] == pytest.approx(vectors[same], abs=1e-6)
     assert abs(found - vectors)[words.index("walks")].max() > 0.05
+
+
+@pytest.mark.parametrize("weighting", [Weighting("ppmi", shift=0.0), Weighting("raw")])
+@pytest.mark.parametrize("learning", [Learning(rows=40, features=90), Learning()])
+def test_words_that_were_learnt_from_are_not_counted_again(alice, tmp_path, weighting, learning):
+    (tmp_path / "alice.txt").write_text(alice, encoding="utf-8")
+    index = CorpusIndex.build(
+        [tmp_path / "alice.txt"], tmp_path / "index", IndexOptions("text", shard_tokens=9000)
+    )
+    assert len(index.shards) > 1
+    recipe = replace(RECIPE, weighting=weighting, learning=learning)
+    asked: list[int] = []
+    once = sign(index, tmp_path / "once", recipe, MANY, jobs=1)
+    again = sign(index, tmp_path / "again", recipe, MANY, projection=once.path, jobs=1)
+    first, second = (SignatureTable.open(one.path).artifact for one in (once, again))
+    assert first.checksum == second.checksum
+    work = Work(tmp_path, jobs=1)
+    with IndexSource(index).counted(recipe.model, weighting, MANY, work) as text:
+        batches = [b for part in text.words(3, 50) for b in text.count(part)]
+        for batch in batches:
+            looked_at = np.diff(batch.contexts.starts) > 0
+            asked += batch.strengths.tolist()
+            assert not looked_at[batch.strengths > 50].any()
+            assert looked_at[batch.strengths <= 50].all()
+        whole = [b for part in text.parts(3, 1) for b in text.count(part)]
+    assert sorted(asked) == sorted(n for b in whole for n in b.strengths.tolist())
+    hashes = [h for b in batches for h in b.hashes.tolist()]
+    assert sorted(hashes) == sorted(h for b in whole for h in b.hashes.tolist())
+
+
+def test_weights_that_would_be_rounded_otherwise_are_counted_again():
+    features = np.arange(3, dtype=np.int32)
+
+    def taught(weights):
+        rows = WordRows(
+            np.array([7], np.uint64), np.array([9]), np.array([0, 3]), features, np.array(weights)
+        )
+        return TaughtWords.of(_strongest([rows], 3, 10))
+
+    kept = taught([1.00001, 0.0001, 2.5])
+    assert kept is not None and kept.weights.toarray().tolist() == [[1.0, 0.0, 2.5]]
+    assert taught([1.0, 2.0, 5000.0]) is None
 
 
 def test_words_of_a_learnt_table_know_their_spelling(learnt, tmp_path):

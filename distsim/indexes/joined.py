@@ -234,10 +234,18 @@ class _JoinedShard:
         return features[order], counts[order]
 
     def rows_of_words(
-        self, words: tuple[int, int], before: int, longest: int, after: int, n_words: int
+        self,
+        words: tuple[int, int],
+        before: int,
+        longest: int,
+        after: int,
+        n_words: int,
+        wanted: np.ndarray | None = None,
     ) -> np.ndarray:
         """See Shard; rows are put in the order of joint numbers, which is not that of suffixes."""
         own = self._own[words[0] : words[1]]
+        if wanted is not None:
+            own = own[wanted[words[0] : words[1]]]
         shard = self._shard
         own = own[(own >= 0) & (own < shard.word_starts.size - 1)]
         starts, stops = shard.word_starts.astype(np.int64)[own], shard.word_starts[own + 1]

@@ -165,14 +165,24 @@ class Shard:
         return counts
 
     def rows_of_words(
-        self, words: tuple[int, int], before: int, longest: int, after: int, n_words: int
+        self,
+        words: tuple[int, int],
+        before: int,
+        longest: int,
+        after: int,
+        n_words: int,
+        wanted: np.ndarray | None = None,
     ) -> np.ndarray:
         """Return the neighbourhoods of all suffixes that begin with a word of a half-open range.
 
         uint32[n, before + longest + after], in order of the `longest` tokens from column `before`.
+        wanted: bool[n_words], which of the words are; all where None.
         """
         first, stop = (min(word, self.word_starts.size - 1) for word in words)
         suffixes = self.suffixes[self.word_starts[first] : self.word_starts[stop]]
+        if wanted is not None:
+            sizes = np.diff(self.word_starts[first : stop + 1])
+            suffixes = suffixes[np.repeat(wanted[first:stop], sizes)]
         return self.neighbourhoods(suffixes, before, longest + after, n_words)
 
     def words_at(self, first: int, stop: int) -> np.ndarray:

@@ -7,7 +7,7 @@ _TILE = 1 << 18  # float32 of `dense` at a time: a megabyte, which stays near th
 
 @compiled
 def multiply(row_starts, columns, values, dense, begin, stop, out):
-    """Fill out[begin:stop], float32, with those rows of the sparse matrix times `dense`.
+    """Fill out[begin:stop] with those rows of the sparse matrix times `dense`.
 
     Columns ascend in each row, and each sum is taken in their order. All rows go through a
     tile of `dense` before the next tile is read, which would else be waited for again and again.

@@ -22,7 +22,7 @@ from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import find_sorted
 from distsim.signatures.fingerprint import weights_manifest
 from distsim.signatures.projections.kinds import find_kind
-from distsim.signatures.projections.learn import Learning, WordRows
+from distsim.signatures.projections.learn import Learning, TaughtWords, WordRows
 from distsim.signatures.projections.projection import Projection
 from distsim.signatures.projections.spectral import SpectralProjection, folder_of
 from distsim.signatures.recipe import Recipe
@@ -31,10 +31,14 @@ _OUR_FOLDERS = re.compile(r"\.?projection(\.[0-9a-f]{12})?(\.unfinished)?")
 
 
 class Chosen(NamedTuple):
-    """A projection in its table's folder; `is_new` where it was put there just now."""
+    """A projection in its table's folder; `is_new` where it was put there just now.
+
+    taught: the words that it was learnt from, where that was just now.
+    """
 
     projection: Projection
     is_new: bool
+    taught: TaughtWords | None = None
 
 
 def choose_projection(
@@ -63,10 +67,10 @@ def choose_projection(
     if learnt is not None and learnt.path.parent == folder:
         return Chosen(learnt, is_new=False)
     storage.require_free(folder, force=new)
-    part = folder / "projection"
+    part, taught = folder / "projection", None
     with storage.create(part, storage.PROJECTION) as writer:
         if learnt is None:
-            learn_from(text, recipe, writer, work)
+            taught = learn_from(text, recipe, writer, work)
         else:
             learnt.copy(writer)
     inside = folder_of(folder, storage.Artifact(part).checksum)
@@ -76,7 +80,7 @@ def choose_projection(
         part.rename(inside)
     else:
         shutil.rmtree(part)
-    return Chosen(SpectralProjection.open(inside), is_new)
+    return Chosen(SpectralProjection.open(inside), is_new, taught)
 
 
 @contextmanager
@@ -104,8 +108,11 @@ def clear_projections(folder: Path) -> None:
 
 def learn_from(
     text: CountedText, recipe: Recipe, writer: storage.ArtifactWriter, work: Work
-) -> None:
+) -> TaughtWords | None:
     """Learn a projection from a text's frequent words and the features around them.
+
+    Returns:
+        The words, where what was counted of them serves again.
 
     Raises:
         ParameterError: the recipe's projection is not learnt, or there is too little text.
@@ -119,7 +126,7 @@ def learn_from(
     least = text.lesson(learning.rows, learning.features).min_count
     features = text.frequent_features(learning.features)
     weighed = _Weighed(recipe, text, features)
-    kind.learn(
+    return kind.learn(
         writer,
         batch_results(text, text.parts(least, 1), weighed.rows, work, "learning", text.total()),
         features,

@@ -44,6 +44,7 @@ from distsim.signatures.own_projection import (
     learn_from,
     only_its_own,
 )
+from distsim.signatures.projections.learn import TaughtWords
 from distsim.signatures.projections.projection import Projection
 from distsim.signatures.projections.spectral import projection_inside
 from distsim.signatures.recipe import DEFAULT, USUAL, Recipe
@@ -141,7 +142,9 @@ def sign(
                 chosen = choose_projection(
                     text, recipe, writer.folder, projection, known, work, new=force
                 )
-                signing = Signing(text, recipe, chosen.projection, selection, keeping, work)
+                signing = Signing(
+                    text, recipe, chosen.projection, selection, keeping, work, taught=chosen.taught
+                )
                 if not chosen.is_new and signing.made_before(path):
                     raise _UnchangedError
                 storage.require_free(path, force)
@@ -244,7 +247,7 @@ class Signing:
     """One text being signed.
 
     parts: vectors of the words of a larger text, of which its phrases are composed; the text's own
-        where None.
+        where None. taught: the words that the projection was learnt from, just now.
     """
 
     def __init__(
@@ -256,6 +259,7 @@ class Signing:
         keeping: Keeping,
         work: Work,
         parts: PartVectors | None = None,
+        taught: TaughtWords | None = None,
     ) -> None:
         self._text = text
         self._recipe = recipe
@@ -264,6 +268,7 @@ class Signing:
         self._work = work
         self._projection = projection
         self._parts = parts
+        self._taught = taught
         self._least = 1 if keeping.sums else text.lowest_count(selection)
 
     def made_before(self, path: Path) -> bool:
@@ -302,7 +307,10 @@ class Signing:
             if isinstance(text, WordsApart) and not keeping.sums:
                 longer = text.longer_parts(self._least, longest, composition.own_from)
                 keep = signed_words.append
-            words = word_vectors(text, recipe, projection, self._selection, self._work, keep)
+            words = word_vectors(
+                text, recipe, projection, self._selection, self._work, keep, self._taught
+            )
+            self._taught = None
             parts = PartVectors.gather(words, composition)
             for batch in signed_words:
                 kept = batch.where(batch.phrases.strengths >= self._least)
@@ -408,21 +416,29 @@ def word_vectors(
     selection: Selection,
     work: Work,
     keep: Callable[[SignedBatch], None] | None = None,
+    taught: TaughtWords | None = None,
 ) -> PartWords:
     """Return the words of a text with their vectors, of which phrases can be composed.
 
     Arguments:
         keep: is handed the words with their bits and without their contexts.
+        taught: words that the projection was learnt from; they are not counted again.
     """
     assert projection.centre is not None
     signer = Signer(recipe.weighting, projection, Composer(projection.centre), text.space)
 
+    words, known = text.parts(selection.min_count, 1), None
+    if taught is not None and isinstance(text, WordsApart):
+        words, known = text.words(selection.min_count, taught.least), taught
+
     def signed(batch: PhraseBatch) -> tuple[SignedBatch, np.ndarray]:
-        vectors = signer.vectors(batch)
+        sums = signer.sums(batch)
+        if known is not None:
+            known.fill_sums(batch.hashes, projection.vectors, sums)
+        vectors = signer.composed(batch, sums)
         return signer.cut(batch, vectors), vectors.astype(np.float16)
 
     found = []
-    words = text.parts(selection.min_count, 1)
     for batch, vectors in batch_results(text, words, signed, work, "words", text.total()):
         phrases, shares = batch.phrases, batch.phrases.shares
         if shares is None:

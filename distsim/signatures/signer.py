@@ -85,13 +85,16 @@ class Signer:
 
         float64[n, n_bits]. The array is the thread's own and overwritten by its next batch.
         """
-        sums = self._sums(batch)
+        return self.composed(batch, self.sums(batch))
+
+    def composed(self, batch: PhraseBatch, sums: np.ndarray) -> np.ndarray:
+        """Return the vectors that a batch's sums become, in their place."""
         if self._composer is not None:
             self._composer.compose(sums, batch.text, batch.text_lengths, batch.strengths)
         return sums
 
-    def _sums(self, batch: PhraseBatch) -> np.ndarray:
-        """Return the projected sum of every row."""
+    def sums(self, batch: PhraseBatch) -> np.ndarray:
+        """Return the projected sum of every row, float64[n, n_bits], the thread's own array."""
         contexts, ready = batch.contexts, self._of(batch.space)
         n = contexts.starts.size - 1
         sums = getattr(self._of_thread, "sums", None)

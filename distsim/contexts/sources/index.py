@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from distsim.contexts.features import FeatureSpace
+from distsim.contexts.features import ContextCounts, FeatureSpace
 from distsim.contexts.ngram import NgramCounter, NgramModel, feature_space
 from distsim.contexts.phrase_store import PhraseStore, Spelling
 from distsim.contexts.selection import Selection
@@ -133,6 +133,38 @@ class IndexText:
         else:
             yield from self._parts(min_count, range(1, max_length + 1))
 
+    def words(self, min_count: int, most: int) -> Iterator[Part]:
+        """Yield the pieces of all words that occur min_count times; see WordsApart."""
+        counts = self._index.word_counts()
+        counts[:1] = 0
+        frequent = np.flatnonzero(counts >= max(min_count, most + 1))
+        for begin in range(0, frequent.size, BATCH_PHRASES):
+            some = frequent[begin : begin + BATCH_PHRASES]
+            yield Part(self._words(some, counts[some]), int(counts[some].sum()))
+        wanted = (counts >= min_count) & (counts <= most)
+        rarer = np.where(wanted, counts, 0)
+        for words in phrase_walk.chunk_words(rarer):
+            size = int(rarer[words[0] : words[1]].sum())
+            if size:
+                yield Part((words, min_count, range(1, 2), 0, wanted), size)
+
+    def _words(self, ids: np.ndarray, counts: np.ndarray) -> PhraseBatch:
+        """Return words without contexts."""
+        one_each = np.ones(ids.size, np.int64)
+        text, ends = self._index.render(
+            ids.astype(np.uint32)[:, None], np.arange(ids.size), one_each, 0
+        )
+        none = np.empty(0, np.uint32)
+        contexts = ContextCounts(np.zeros(ids.size + 1, np.int64), none, none)
+        return PhraseBatch(
+            hashes=hash_blob(text, ends),
+            text=text,
+            text_lengths=np.diff(ends),
+            strengths=counts.astype(np.uint64),
+            contexts=contexts,
+            space=self.space,
+        )
+
     def longer_parts(self, min_count: int, max_length: int, own_from: int) -> Iterator[Part]:
         """Yield the pieces of all phrases of 2 to max_length tokens; see WordsApart."""
         yield from self._parts(min_count, range(2, max_length + 1), own_from)
@@ -140,7 +172,7 @@ class IndexText:
     def _parts(self, min_count: int, lengths: range, own_from: int = 0) -> Iterator[Part]:
         counts = self._index.word_counts()
         for words in phrase_walk.chunk_words(counts) if lengths else ():
-            content = (words, min_count, lengths, own_from)
+            content = (words, min_count, lengths, own_from, None)
             yield Part(content, int(counts[words[0] : words[1]].sum()))
 
     def count(self, part: Part) -> list[PhraseBatch]:
@@ -150,17 +182,24 @@ class IndexText:
         return [batch for batch, _ in self._count(*part.content)]
 
     def _count(
-        self, first_words: tuple[int, int], min_count: int, lengths: range, own_from: int
+        self,
+        first_words: tuple[int, int],
+        min_count: int,
+        lengths: range,
+        own_from: int,
+        wanted: np.ndarray | None,
     ) -> Iterator[tuple[PhraseBatch, np.ndarray]]:
         """Yield batches and the ids of their phrases' words, uint32[n, length].
 
-        own_from: what occurs less often is not looked at, as if it stood nowhere.
+        Arguments:
+            own_from: what occurs less often is not looked at, as if it stood nowhere.
+            wanted: bool[n_words], which first words are; all where None.
         """
         index, window = self._index, self._model.window
         if not hasattr(self._of_thread, "counter"):
             self._of_thread.counter = NgramCounter(index.n_words, window, self._model.sides)
         chunk = phrase_walk.gather_chunk(
-            index.shards, first_words, index.n_words, lengths[-1], window, window
+            index.shards, first_words, index.n_words, lengths[-1], window, window, wanted
         )
         for length in lengths:
             all_lows, all_highs = chunk.runs(length, min_count)

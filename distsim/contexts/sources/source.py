@@ -174,6 +174,13 @@ class CountedText(Protocol):
 class WordsApart(Protocol):
     """A CountedText that need not count its words again with its phrases."""
 
+    def words(self, min_count: int, most: int) -> Iterator[Part]:
+        """Yield the pieces of all words that occur min_count times.
+
+        most: those that occur more often come without contexts.
+        """
+        ...
+
     def longer_parts(self, min_count: int, max_length: int, own_from: int) -> Iterator[Part]:
         """Yield the pieces of all phrases of 2 to max_length tokens.
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from distsim.errors import ParameterError
 from distsim.signatures.projections.gaussian import GaussianProjection
-from distsim.signatures.projections.learn import learn_projection
+from distsim.signatures.projections.learn import TaughtWords, learn_projection
 from distsim.signatures.projections.projection import (
     GAUSSIAN,
     ROTATION,
@@ -19,11 +19,12 @@ class Kind(NamedTuple):
     """A kind of projection; one of `make` and `learn` is there.
 
     make: (n_bits, seed) -> the projection, the same for any text. learn: writes what it learns
-    from a text as an artifact, as distsim.signatures.projections.learn.learn_projection does.
+    from a text as an artifact, as distsim.signatures.projections.learn.learn_projection does, and
+    returns the words it learnt from, or None.
     """
 
     make: Callable[[int, int], Projection] | None = None
-    learn: Callable[..., None] | None = None
+    learn: Callable[..., TaughtWords | None] | None = None
 
 
 KINDS = {

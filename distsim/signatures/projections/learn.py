@@ -12,13 +12,17 @@ quantisation (ITQ), which turns the frequent words' vectors towards the corners 
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import numpy as np
 
 from distsim import storage
 from distsim.choices import Rotation
 from distsim.errors import ParameterError
+from distsim.kernels.compiled import frozen
+from distsim.kernels.hashing import find_sorted
+from distsim.kernels.projection import EXACT_SUM, WEIGHT_STEPS
+from distsim.kernels.sparse import multiply
 from distsim.parallel import Progress, no_progress
 from distsim.signatures.projections.singular import (
     find_rotation,
@@ -33,8 +37,9 @@ if TYPE_CHECKING:  # else imported where it is needed: every command starts soon
 ROTATIONS: tuple[str, ...] = get_args(Rotation)
 ITQ_ROWS = 8192
 _HIGHEST_FLOOR = 0.9  # of the first singular value: something is always kept
-_STEPS = 4096.0  # vectors are multiples of 2^-12: see kernels.projection
+_STEPS = WEIGHT_STEPS  # vectors are multiples of 2^-12, too
 _LARGEST = 256.0
+_EXACT_WEIGHT = 2.0**24 / WEIGHT_STEPS  # a multiple of 2^-12 below it is exact in float32
 
 
 @dataclass(frozen=True)
@@ -94,6 +99,62 @@ class WordRows:
     weights: np.ndarray
 
 
+class _Rows(NamedTuple):
+    """The strongest rows, by strength, then hash; see TaughtWords."""
+
+    hashes: np.ndarray
+    strengths: np.ndarray
+    weights: "sparse.csr_matrix"
+    are_exact: bool
+
+
+@dataclass(frozen=True)
+class TaughtWords:
+    """Words that a projection was learnt from, whose sums need not be counted and weighed again.
+
+    hashes: uint64[n], ascending. strengths: int64[n]. weights: float32[n, features] of scipy, as
+    signing rounds them; of every feature that has a vector. least: all words that occur more
+    often are among them.
+    """
+
+    hashes: np.ndarray
+    strengths: np.ndarray
+    weights: "sparse.csr_matrix"
+    least: int
+
+    @classmethod
+    def of(cls, rows: _Rows) -> "TaughtWords | None":
+        """Return the words of rows, None where signing would round their weights otherwise."""
+        if not rows.are_exact:
+            return None
+        order = np.argsort(rows.hashes, kind="stable")
+        return cls(
+            rows.hashes[order], rows.strengths[order], rows.weights[order], int(rows.strengths[-1])
+        )
+
+    def fill_sums(self, hashes: np.ndarray, vectors: np.ndarray, sums: np.ndarray) -> None:
+        """Put the projected sums of those of the words that are here where they belong.
+
+        They are exact, whatever the order in which they are summed: see kernels.projection.
+
+        Arguments:
+            hashes: uint64[n], of words. vectors: float32, the projection's, end to end.
+            sums: float64[n, n_bits]; the rows of other words stay.
+        """
+        rows = find_sorted(frozen(self.hashes), frozen(hashes))
+        here = np.flatnonzero(rows >= 0)
+        if not here.size:
+            return
+        weights = self.weights[rows[here]]
+        found = np.empty((here.size, sums.shape[1]))
+        multiply(
+            frozen(weights.indptr.astype(np.int64)), frozen(weights.indices),
+            frozen(weights.data.astype(np.float64)),
+            frozen(vectors.reshape(-1, sums.shape[1])), 0, here.size, found,
+        )  # fmt: skip
+        sums[here] = found
+
+
 def learn_projection(
     writer: storage.ArtifactWriter,
     rows: Iterable[WordRows],
@@ -106,8 +167,8 @@ def learn_projection(
     *,
     jobs: int | None = None,
     progress: Progress = no_progress,
-) -> None:
-    """Learn a projection from rows of weighted features and write it.
+) -> TaughtWords | None:
+    """Learn a projection from rows of weighted features, write it, and return the rows.
 
     Arguments:
         features: uint64, the hashes of the columns, ascending.
@@ -116,7 +177,8 @@ def learn_projection(
     Raises:
         ParameterError: there is too little text to learn from.
     """
-    matrix = _matrix(rows, features.size, learning.rows)
+    taught = _strongest(rows, features.size, learning.rows)
+    matrix = taught.weights
     rank = min(learning.rank or n_bits, n_bits, matrix.shape[0] - 1, matrix.shape[1] - 1)
     if rank < 1 or matrix.nnz == 0:
         raise ParameterError(
@@ -150,6 +212,7 @@ def learn_projection(
             "cells": int(matrix.nnz),
         },
     )  # fmt: skip
+    return TaughtWords.of(taught)
 
 
 def write_projection(
@@ -170,25 +233,32 @@ def write_projection(
     writer.parameters = {**parameters, "largest": float(np.abs(rounded).max())}
 
 
-def _matrix(rows: Iterable[WordRows], n_features: int, most: int) -> "sparse.csr_matrix":
-    """Return the weights of the `most` strongest rows, float32, rows by strength, then hash."""
+def _strongest(rows: Iterable[WordRows], n_features: int, most: int) -> _Rows:
+    """Return the `most` strongest rows; weights are rounded as kernels.projection does it."""
     from scipy import sparse
 
     parts = [sparse.csr_matrix((0, n_features), dtype=np.float32)]
     hashes, strengths = [np.empty(0, np.uint64)], [np.empty(0, np.int64)]
+    are_exact = True
     for batch in rows:
-        kept = (batch.columns >= 0) & (batch.weights > 0)
+        sums = np.diff(np.concatenate([[0.0], np.cumsum(batch.weights)])[batch.starts])
+        bounds = (sums + np.diff(batch.starts) / WEIGHT_STEPS) * _LARGEST
+        are_exact &= bool((bounds < EXACT_SUM / 2).all())
+        rounded = np.floor(batch.weights * WEIGHT_STEPS + 0.5) / WEIGHT_STEPS
+        are_exact &= float(rounded.max(initial=0.0)) < _EXACT_WEIGHT
+        kept = (batch.columns >= 0) & (rounded > 0)
         starts = np.concatenate([[0], np.cumsum(kept)])[batch.starts]
-        values = batch.weights[kept].astype(np.float32)
+        values = rounded[kept].astype(np.float32)
         shape = (starts.size - 1, n_features)
         parts.append(sparse.csr_matrix((values, batch.columns[kept], starts), shape=shape))
         hashes.append(batch.hashes)
         strengths.append(batch.strengths.astype(np.int64))
     matrix = sparse.vstack(parts, format="csr")
-    order = np.lexsort((np.concatenate(hashes), -np.concatenate(strengths)))
-    matrix = matrix[order[:most]]
+    all_hashes, all_strengths = np.concatenate(hashes), np.concatenate(strengths)
+    order = np.lexsort((all_hashes, -all_strengths))[:most]
+    matrix = matrix[order]
     matrix.sort_indices()
-    return matrix
+    return _Rows(all_hashes[order], all_strengths[order], matrix, are_exact)
 
 
 def unit_rows(rows: np.ndarray) -> np.ndarray:
