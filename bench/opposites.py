@@ -2,7 +2,7 @@
 
 Areas under the curve on pairs of adjectives, nouns and verbs (gold-antsyn's parts), 95% intervals
 by bootstrap; each kind of evidence alone, the plain score, and weights learnt on the training part
-by `distsim rank`'s regression (with the words' vectors, and without).
+by `distsim rank` (with the words' vectors, and without), its penalty chosen by its folds.
 
     python bench/opposites.py INDEX FOLDER [--seed 1]
 
@@ -11,13 +11,20 @@ FOLDER: with adjective-pairs.train, .val, noun-pairs..., lines `a<TAB>b<TAB>1 or
 
 import argparse
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from distsim import CorpusIndex, Opposites, PairFeatures, SignatureTable, read_gold
+from distsim import (
+    CorpusIndex,
+    Opposites,
+    PairFeatures,
+    SignatureTable,
+    learn_ranking,
+    read_gold,
+)
 from distsim.evaluation.agreement import area_interval, area_under_curve
-from distsim.ranking import fit_weights
 
 PARTS = ("adjective", "noun", "verb")
 
@@ -64,13 +71,22 @@ def main() -> None:
         ("learnt, all and vectors", [*kinds, *groups["vectors"]], every),
     ):
         places = [[*kinds, *groups["vectors"]].index(one) for one in columns]
-        joined = np.concatenate([matrix[key] for key in train])[:, places]
-        truth = np.concatenate([labels[key] for key in train])
-        apart = np.array([not held & set(pair) for key in train for pair in gold[key].pairs])
-        for told, mine in (("", np.ones(len(truth), bool)), (", no word of val's", apart)):
-            fitted = fit_weights(columns, joined[mine], truth[mine], 0.1)
-            found = {key: fitted.values(columns, one[:, places]) for key, one in matrix.items()}
-            line(name + told, found, "val")
+        for told, words in (("", set()), (", no word of val's", held)):
+            taught = [
+                (pair, score) for key in train
+                for pair, score in zip(gold[key].pairs, gold[key].scores, strict=True)
+                if not words & set(pair)
+            ]  # fmt: skip
+            pairs, scores = zip(*taught, strict=True)
+            learnt = learn_ranking(
+                replace(gold[train[0]], pairs=pairs, scores=scores, groups=("",) * len(pairs)),
+                features, names=columns,
+                samples=0,
+            )  # fmt: skip
+            found = {
+                key: learnt.weights.values(columns, one[:, places]) for key, one in matrix.items()
+            }
+            line(f"{name}{told}, penalty {learnt.penalty:g}", found, "val")
 
 
 if __name__ == "__main__":

@@ -118,6 +118,19 @@ def test_shared_edges_are_taken_off():
     assert without_shared([], ["a"]) == ((), ("a",))
 
 
+@pytest.mark.parametrize(
+    ("a", "b", "opposed"),
+    [
+        ("happy", "unhappy", True), ("careful", "careless", True), ("downstairs", "upstairs", True),
+        ("login", "logout", True), ("employee", "employer", True), ("import", "export", True),
+        ("upstairs", "upstairs", False), ("up", "down", False), ("upon", "downon", False),
+        ("upstairs", "downtown", False), ("around", "round", False),
+    ],
+)  # fmt: skip
+def test_affixes(a, b, opposed):
+    assert Language.open().are_opposed(a, b) == opposed == Language.open().are_opposed(b, a)
+
+
 def test_a_language_of_ones_own(tmp_path, signed):
     (tmp_path / "mine").write_text(
         "# mine\npattern\t2\tX , Y\npassed\tthe\nweight\tjoined\t1\nopposite\t1\n"
@@ -127,7 +140,8 @@ def test_a_language_of_ones_own(tmp_path, signed):
     assert found.score == pytest.approx(2 * math.log1p(12)) and found.opposite
     assert other.score == 0 and not other.opposite
     for line in ("pattern\t1\tX and", "weight\tx\t1", "pattern\t1\ta b X or Y", "nothing",
-                 "weight\tjoined\tx", "opposite\tnan", "suffix"):  # fmt: skip
+                 "weight\tjoined\tx", "opposite\tnan", "suffix", "paired\tup-\t-down",
+                 "paired\tup\tdown", "paired\t-\t-on"):  # fmt: skip
         (tmp_path / "mine").write_text(f"passed\ta\n{line}\n")
         with pytest.raises(InputError, match="mine, line 2: .* is none of pattern, passed"):
             Language.open(tmp_path / "mine")

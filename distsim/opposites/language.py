@@ -11,6 +11,7 @@ from distsim.errors import InputError, ParameterError
 DEFAULT = "english"
 EVIDENCE = ("joined", "together", "parallel", "negation", "polarity", "sim_whole")
 _MOST_BETWEEN = 4
+_SHORTEST = 3  # characters that a word has beside its affix
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,8 @@ class Language:
     """What tells opposites in one language; see distsim/data/opposites/english.txt.
 
     passed: words passed over in what is between. prefixes; suffixes: (ending, what it stands
-    against). weights: of the kinds of evidence. opposite: the least score of opposites.
+    against). paired: prefixes (`up-`) and endings (`-on`) that stand against each other. weights:
+    of the kinds of evidence. opposite: the least score of opposites.
 
     >>> english = Language.open()
     >>> english.weights["joined"] > 0, "un" in english.prefixes
@@ -40,6 +42,7 @@ class Language:
     passed: frozenset[str]
     prefixes: tuple[str, ...]
     suffixes: tuple[tuple[str, str], ...]
+    paired: tuple[tuple[str, str], ...]
     weights: dict[str, float]
     opposite: float
 
@@ -62,6 +65,7 @@ class Language:
     def _read(cls, path: str) -> "Language":
         patterns, passed, prefixes = [], set(), []
         suffixes: list[tuple[str, str]] = []
+        paired: list[tuple[str, str]] = []
         weights = dict.fromkeys(EVIDENCE, 0.0)
         opposite = float("inf")
         for number, raw in read_lines(path):
@@ -88,6 +92,9 @@ class Language:
             elif kind == "suffix" and 1 <= len(fields) <= 2 and fields[0].strip():
                 suffixes.append((fields[0].strip(), fields[1].strip() if len(fields) > 1 else ""))
                 continue
+            elif kind == "paired" and len(fields) == 2 and _are_affixes(*fields):
+                paired.append((fields[0].strip(), fields[1].strip()))
+                continue
             elif kind == "weight" and len(fields) == 2 and fields[0] in EVIDENCE:
                 if value is not None:
                     weights[fields[0]] = value
@@ -97,21 +104,53 @@ class Language:
                 continue
             raise InputError(
                 f"{path}, line {number}: {line!r} is none of pattern, passed, prefix, suffix, "
-                "weight, opposite with what they want, parted by tabs: see "
+                "paired, weight, opposite with what they want, parted by tabs: see "
                 "distsim/data/opposites/english.txt"
             )
         return cls(
-            tuple(patterns), frozenset(passed), tuple(prefixes), tuple(suffixes), weights, opposite
-        )
+            tuple(patterns), frozenset(passed), tuple(prefixes), tuple(suffixes), tuple(paired),
+            weights, opposite,
+        )  # fmt: skip
 
     def negated(self, word: str) -> tuple[str, ...]:
         """Return the words that a word may be the negation of, by its affixes alone."""
         found = [
             word[len(prefix) :].removeprefix("-")
             for prefix in self.prefixes
-            if word.startswith(prefix) and len(word) - len(prefix) >= 3
+            if word.startswith(prefix) and len(word) - len(prefix) >= _SHORTEST
         ]
         for ending, against in self.suffixes:
-            if word.endswith(ending) and len(word) - len(ending) >= 3:
+            if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST:
                 found.append(word.removesuffix(ending) + against)
         return tuple(found)
+
+    def are_opposed(self, a: str, b: str) -> bool:
+        """Tell whether the affixes of two words alone say that they are opposites.
+
+        >>> english = Language.open()
+        >>> english.are_opposed("happy", "unhappy"), english.are_opposed("upstairs", "downstairs")
+        (True, True)
+        """
+        if a in self.negated(b) or b in self.negated(a):
+            return True
+        return any(
+            _rest(first, x) == _rest(second, y) is not None
+            for x, y in self.paired
+            for first, second in ((a, b), (b, a))
+        )
+
+
+def _are_affixes(first: str, second: str) -> bool:
+    """Tell whether two fields are both prefixes (`up-`) or both endings (`-on`)."""
+    one, other = first.strip(), second.strip()
+    before = one.endswith("-") and other.endswith("-")
+    return min(len(one), len(other)) > 1 and before != (one[0] == "-" and other[0] == "-")
+
+
+def _rest(word: str, affix: str) -> str | None:
+    """Return what is left of a word without its affix; None where it has not or little is left."""
+    if affix.endswith("-"):
+        rest = word.removeprefix(affix[:-1])
+    else:
+        rest = word.removesuffix(affix[1:])
+    return rest if len(rest) < len(word) and len(rest) >= _SHORTEST else None

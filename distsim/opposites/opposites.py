@@ -134,8 +134,8 @@ class Opposites:
         found = self._cosine.similarity(*texts)
         kinds["sim_whole"] = 0.0 if found is None else found
         if len(a) == len(b) == 1:
+            kinds["negation"] = float(self.language.are_opposed(*texts))
             negated = [self._negated(word) for word in texts]
-            kinds["negation"] = float(texts[0] in negated[1] or texts[1] in negated[0])
             if bool(negated[0]) != bool(negated[1]):
                 word, bases = (texts[1], negated[0]) if negated[0] else (texts[0], negated[1])
                 alike = [self._cosine.similarity(word, base) or 0.0 for base in bases]
