@@ -43,10 +43,10 @@ class Composition:
     0.003
     """
 
-    trust: float = 500.0
+    trust: float = 2000.0
     rare: float = 0.003
     most_words: int = 250_000
-    own_from: int = 50
+    own_from: int = 200
     spelling: float = 0.3
 
     def __post_init__(self) -> None:
