@@ -454,22 +454,38 @@ def english_margins(rows, has_labels, parted, found, out):
         some = parted[ends[piece] : ends[piece + 1]]
         of_some = found[ends[piece] : ends[piece + 1]]
         m = some.shape[0]
-        slots[:] = 0
-        sums[:m] = 0
+        _clear(slots, sums, chains, m)
         of_piece = _number_sides(some, slots, of_some[:, 0])
         _sum_by_number(some, of_some[:, 0], sums, of_some[:, 1])
         if has_labels:
-            slots[:] = 0
-            sums[:m] = 0
-            chains[: 2 * m] = 0
+            _clear(slots, sums, chains, m)
             _number_labels(some, of_some[:, 0], of_piece, slots, chains, of_some[:, 2])
             _sum_by_number(some, of_some[:, 2], sums, of_some[:, 2])
-        else:
-            of_some[:, 2] = of_some[:, 1]
-        of_some[:, 0] += np.uint32(n_sides)
+        _complete(of_some, n_sides, has_labels)
         n_sides += of_piece
     _put_in_order(rows, bits, ends, found, out)
     return n_sides
+
+
+@uncounted
+def _clear(slots, sums, chains, m):
+    """Empty the room for m rows; loops, which compile in a third of the time of slices."""
+    for k in range(slots.size):
+        slots[k] = 0
+    for k in range(m):
+        sums[k] = 0
+    for k in range(min(2 * m, chains.shape[0])):
+        chains[k, 0] = 0
+        chains[k, 1] = 0
+
+
+@uncounted
+def _complete(found, n_sides, has_labels):
+    """Count sides on from n_sides; without labels c(label, e) is c(e)."""
+    for k in range(found.shape[0]):
+        found[k, 0] += np.uint32(n_sides)
+        if not has_labels:
+            found[k, 2] = found[k, 1]
 
 
 @uncounted
