@@ -100,6 +100,28 @@ class Pivot:
         }
 
 
+def covered_pairs(pivot, gold, labelled=False):
+    """Return (the judged pairs that are paraphrases, (p, q, bitexts that agree) of each)."""
+    of_phrase, covered, values = {}, [], []
+    for row in gold:
+        one, two = pivot.number(row[0]), pivot.number(row[1])
+        if one is None or two is None:
+            continue
+        if one not in of_phrase:
+            of_phrase[one] = pivot.paraphrases(one)
+        found = [
+            (p, q, agree, pivot.rules.labels[label].decode())
+            for (label, other), (p, q, agree) in of_phrase[one].items()
+            if other == two
+        ]
+        if labelled:
+            found = [one for one in found if one[3] == row[3]] or found
+        if found:
+            covered.append(row)
+            values.append(max(found)[:3])
+    return covered, values
+
+
 def overlap(one, two):
     a, b = set(one.split()), set(two.split())
     return len(a & b) / len(a | b)
@@ -163,23 +185,7 @@ def main():
     draw = np.random.default_rng(given.seed)
     gold = read_gold(given.gold)
     pivot = Pivot(given.rules)
-    of_phrase, covered, values = {}, [], []
-    for row in gold:
-        one, two = pivot.number(row[0]), pivot.number(row[1])
-        if one is None or two is None:
-            continue
-        if one not in of_phrase:
-            of_phrase[one] = pivot.paraphrases(one)
-        found = [
-            (p, q, agree, pivot.rules.labels[label].decode())
-            for (label, other), (p, q, agree) in of_phrase[one].items()
-            if other == two
-        ]
-        if given.labelled:
-            found = [one for one in found if one[3] == row[3]] or found
-        if found:
-            covered.append(row)
-            values.append(max(found)[:3])
+    covered, values = covered_pairs(pivot, gold, given.labelled)
     if len(covered) < 3:
         print(f"{len(covered)} of {len(gold):,} judged pairs are in the grammar: too few")
         print("{:,} phrases: {:.1%} of best paraphrases are parts".format(
