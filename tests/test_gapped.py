@@ -210,7 +210,7 @@ def test_neighbours_finds_patterns(signed, run):
         ["takes _ into account", "1"],
         ["takes _ into account", "2"],
     ]
-    assert "considers" in rows[0][2] and len(rows[0]) == 5
+    assert any("considers" in row[2] for row in rows[:2]) and len(rows[0]) == 5
     assert rows[2] == ["zebra _", "NA", "NA", "NA", "NA"]
     out, _ = run("neighbours", table.path, "--index", index.path, "--gapped", "eats _", "--json")
     assert '"gaps"' in out

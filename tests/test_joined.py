@@ -74,7 +74,7 @@ def test_gaps_contexts_and_neighbourhoods_are_those_of_one(indexes):
         np.testing.assert_array_equal(a, b)
 
 
-@pytest.mark.parametrize("learning", [Learning(), Learning(rows=6, features=20)])
+@pytest.mark.parametrize("learning", [Learning(), Learning(rows=20, features=40)])
 def test_a_table_of_several_is_that_of_one(indexes, tmp_path, learning):
     one, many, _ = indexes
     recipe = replace(PRESETS["learnt"], learning=learning)

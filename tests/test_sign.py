@@ -201,7 +201,7 @@ def test_a_fingerprint_prints_itself_whole(index):
     shown = str(sign(index, recipe=recipe, selection=SOME).fingerprint)
     for field in ("model:ngram", "window:2", "families:l1-2,r1-2", "weights:ppmi", "alpha:0.75",
                   "subsample:0.001", "discount:1.5", "projection:spectral", "bits:64", "seed:1",
-                  "compose-trust:500.0", "lower:yes"):  # fmt: skip
+                  "compose-trust:2000.0", "lower:yes"):  # fmt: skip
         assert f"{field}|" in shown
     made = SignatureTable.open(index.path).fingerprint
     assert Fingerprint.from_manifest(made.manifest()) == made

@@ -162,7 +162,8 @@ def _forgive(cache: Any, name: str) -> None:
     What is kept is loaded without numba's registries, which take half a second and are needed
     only where something is compiled; numba fills them then by itself.
     """
-    load, save = cache._load_overload, cache.save_overload
+    load = getattr(cache, "_load_overload", None) or cache.load_overload
+    save = cache.save_overload
 
     def load_if_possible(signature: Any, target: Any) -> Any:
         try:
