@@ -61,6 +61,6 @@ def dimension_counts(vectors: np.ndarray) -> ContextCounts:
     )
 
 
-def no_counts(n: int) -> ContextCounts:
-    """Return the empty rows of phrases that are made of their words alone."""
-    return ContextCounts(np.zeros(n + 1, np.int64), np.empty(0, np.uint32), np.empty(0, np.float32))
+def no_counts(n: int, dtype: type[np.number[Any]] = np.float32) -> ContextCounts:
+    """Return the empty rows of phrases whose contexts are not looked at; dtype: of the counts."""
+    return ContextCounts(np.zeros(n + 1, np.int64), np.empty(0, np.uint32), np.empty(0, dtype))

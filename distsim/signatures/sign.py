@@ -310,7 +310,6 @@ class Signing:
             words = word_vectors(
                 text, recipe, projection, self._selection, self._work, keep, self._taught
             )
-            self._taught = None
             parts = PartVectors.gather(words, composition)
             for batch in signed_words:
                 kept = batch.where(batch.phrases.strengths >= self._least)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from distsim.contexts.features import ContextCounts, FeatureSpace
+from distsim.contexts.features import FeatureSpace
 from distsim.contexts.ngram import NgramCounter, NgramModel, feature_space
 from distsim.contexts.phrase_store import PhraseStore, Spelling
 from distsim.contexts.selection import Selection
@@ -22,6 +22,7 @@ from distsim.contexts.sources.source import (
     batches_of,
     most_frequent,
 )
+from distsim.contexts.vectors import no_counts
 from distsim.contexts.weights import Weighting
 from distsim.corpus.vocabulary import hash_blob, hash_texts
 from distsim.errors import ParameterError
@@ -154,14 +155,12 @@ class IndexText:
         text, ends = self._index.render(
             ids.astype(np.uint32)[:, None], np.arange(ids.size), one_each, 0
         )
-        none = np.empty(0, np.uint32)
-        contexts = ContextCounts(np.zeros(ids.size + 1, np.int64), none, none)
         return PhraseBatch(
             hashes=hash_blob(text, ends),
             text=text,
             text_lengths=np.diff(ends),
             strengths=counts.astype(np.uint64),
-            contexts=contexts,
+            contexts=no_counts(ids.size, np.uint32),  # as all that an index counts
             space=self.space,
         )
 

@@ -100,7 +100,10 @@ class WordRows:
 
 
 class _Rows(NamedTuple):
-    """The strongest rows, by strength, then hash; see TaughtWords."""
+    """The strongest rows, by strength, then hash.
+
+    are_exact: whether signing would round their weights alike. Others: see TaughtWords, WordRows.
+    """
 
     hashes: np.ndarray
     strengths: np.ndarray
@@ -112,13 +115,11 @@ class _Rows(NamedTuple):
 class TaughtWords:
     """Words that a projection was learnt from, whose sums need not be counted and weighed again.
 
-    hashes: uint64[n], ascending. strengths: int64[n]. weights: float32[n, features] of scipy, as
-    signing rounds them; of every feature that has a vector. least: all words that occur more
-    often are among them.
+    hashes: uint64[n], ascending. weights: float32[n, features] of scipy, as signing rounds them; of
+    every feature that has a vector. least: all words that occur more often are among them.
     """
 
     hashes: np.ndarray
-    strengths: np.ndarray
     weights: "sparse.csr_matrix"
     least: int
 
@@ -128,9 +129,7 @@ class TaughtWords:
         if not rows.are_exact:
             return None
         order = np.argsort(rows.hashes, kind="stable")
-        return cls(
-            rows.hashes[order], rows.strengths[order], rows.weights[order], int(rows.strengths[-1])
-        )
+        return cls(rows.hashes[order], rows.weights[order], int(rows.strengths[-1]))
 
     def fill_sums(self, hashes: np.ndarray, vectors: np.ndarray, sums: np.ndarray) -> None:
         """Put the projected sums of those of the words that are here where they belong.
