@@ -192,14 +192,14 @@ class EstimatedCosine(Similarity):
         return f"EstimatedCosine({self._tables[0]!r}, {self.estimate})"
 
     @property
-    def n_bits(self) -> int:
-        """Bits of a signature, numbers of a vector."""
-        return self._tables[0].n_bits
+    def n_dimensions(self) -> int:
+        """Numbers of a vector; bits of a signature where the table keeps no vectors."""
+        return self._tables[0].n_dimensions
 
     def vectors(self, pairs: Iterable[Pair]) -> tuple[np.ndarray, np.ndarray]:
         """Return the restored vectors of the first and of the second phrase of every pair.
 
-        float32[n, n_bits] each, of length 1, or NaN where nothing is known of a phrase.
+        float32[n, n_dimensions] each, of length 1, or NaN where nothing is known of a phrase.
 
         Raises:
             ParameterError: estimates are made otherwise; as `estimates`.

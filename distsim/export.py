@@ -34,7 +34,7 @@ def word_vectors(table: SignatureTable, phrases: Texts | None = None) -> WordVec
 
     >>> vectors = word_vectors(learnt)
     >>> vectors.vectors.shape[1]
-    256
+    384
     """
     parts = table.parts
     if parts is None:
@@ -46,7 +46,7 @@ def word_vectors(table: SignatureTable, phrases: Texts | None = None) -> WordVec
         found = [(one, table.composed_vector(one)) for one in one_or_many_texts(phrases)]
         made = [(one, vector) for one, vector in found if vector is not None]
         rows = [vector.astype(np.float32) for _, vector in made]
-        empty = np.empty((0, table.n_bits), np.float32)
+        empty = np.empty((0, parts.vectors.shape[1]), np.float32)
         return WordVectors([one for one, _ in made], np.stack(rows) if rows else empty)
     places = np.searchsorted(table.hashes, parts.hashes)
     places = np.minimum(places, max(0, len(table) - 1))
@@ -83,7 +83,7 @@ def export(
     >>> export(learnt, folder / "vectors.txt", phrases=["king", "the queen"])
     2
     >>> (folder / "vectors.txt").read_text()[:6]
-    '2 256\\n'
+    '2 384\\n'
     """
     if format not in FORMATS:
         raise ParameterError(f"`format` {format!r}: choose one of {', '.join(FORMATS)}")

@@ -103,20 +103,26 @@ def restored(
 
     x = share * own + (1 - share) * words, of which the signs are known; own, given the words, is
     normal about correlation * words; so each x is normal, cut at 0 (Johnson, Kotz: its mean).
+    Dimensions behind those that have signs are what the words say.
     """
     words = phrase.split(" ")
     known = [word for word in words if word in parts]
-    total = [math.fsum(parts[w][0] * parts[w][1][k] for w in known) for k in range(len(signs))]
+    size = max([len(signs), *(len(vector) for _, vector in parts.values())])
+    total = [math.fsum(parts[w][0] * parts[w][1][k] for w in known) for k in range(size)]
     total = unit(total)
+    behind = [0.0] * (size - len(signs))
     if not known:
-        return ([s / math.sqrt(len(signs)) for s in signs], 2 / math.pi) if strength else (total, 0)
+        cut = [s / math.sqrt(len(signs)) for s in signs]
+        return (cut + behind, 2 / math.pi) if strength else (total, 0)
     if strength < max(1, own_from) or len(words) == 1:
         return total, 1.0
     share = strength / (strength + trust)
     of_words = share * correlation + 1 - share
-    spread = share * math.sqrt((1 - correlation**2) / len(signs))
+    rest = share * math.sqrt(1 - correlation**2)  # of it so much in dimensions that have signs:
+    with_signs = math.fsum(x * x for x in total[: len(signs)])
+    spread = rest * math.sqrt(with_signs / len(signs))
     expected = []
-    for sign, word in zip(signs, total, strict=True):
+    for sign, word in zip(signs, total[: len(signs)], strict=True):
         mean = of_words * word
         z = sign * mean / spread
         if z > -20:
@@ -125,5 +131,6 @@ def restored(
         else:
             hazard = -z - 1 / z
         expected.append(mean + sign * spread * hazard)
+    expected += [of_words * word for word in total[len(signs) :]]
     square = math.fsum(x * x for x in expected)
-    return unit(expected), min(1.0, square / (of_words**2 + len(signs) * spread**2))
+    return unit(expected), min(1.0, square / (of_words**2 + rest**2))

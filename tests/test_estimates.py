@@ -35,12 +35,12 @@ def learnt(example_names) -> SignatureTable:
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.tuples(st.lists(st.sampled_from([*WORDS, "no"]), min_size=1, max_size=3),
                           st.integers(0, 3000)), max_size=6), st.integers(0, 99),
-       st.sampled_from([0, 1000]))  # fmt: skip
-def test_restored_rows_are_those_of_the_definition(drawn, seed, own_from):
+       st.sampled_from([0, 1000]), st.sampled_from([64, 128]))  # fmt: skip
+def test_restored_rows_are_those_of_the_definition(drawn, seed, own_from, n_dimensions):
     draw = np.random.default_rng(seed)
     parts = {}
     for word in WORDS:
-        vector = draw.standard_normal(64)
+        vector = draw.standard_normal(n_dimensions)
         parts[word] = (float(draw.uniform(0.1, 1)), (vector / np.linalg.norm(vector)).tolist())
     order = naive.by_hash(parts)
     halves = np.array([parts[word][1] for word in order], np.float16)
@@ -51,7 +51,7 @@ def test_restored_rows_are_those_of_the_definition(drawn, seed, own_from):
     strengths = np.array([strength for _, strength in drawn], np.int64)
     bits = draw.integers(0, 1 << 63, (len(phrases), 1)).astype(np.uint64)
     text, bounds = end_to_end(phrases)
-    rows, fidelities = np.empty((len(phrases), 64), np.float32), np.empty(len(phrases))
+    rows, fidelities = np.empty((len(phrases), n_dimensions), np.float32), np.empty(len(phrases))
     restore_rows(
         frozen(text), frozen(bounds[:-1]), frozen(bounds[1:]), frozen(bits), frozen(strengths),
         frozen(hashes), frozen(weights), frozen(halves.view(np.uint16)), *_tables(), 8.0, 50.0,

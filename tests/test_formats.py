@@ -14,7 +14,9 @@ from distsim.comparison import StoredCosine
 from distsim.verification import find_faults
 
 V1 = Path(__file__).parent / "data" / "formats" / "v1"
+V2 = V1.parent / "v2"
 COMMANDS = runpy.run_path(str(V1 / "make.py"))["COMMANDS"]
+OF_V2 = runpy.run_path(str(V2 / "make.py"))["COMMANDS"]
 TABLES = ("thesis", "ppmi", "counts", "part", "merged", "learnt", "syntax")
 COMPOSED = "learnt"  # of rare phrases their own contexts counted then
 LEARNT = "projection"  # its numbers are the linear algebra library's: not the same everywhere
@@ -72,6 +74,35 @@ def test_the_same_arrays_are_written_today(tmp_path, run, monkeypatch):
             mixed["trust"] = kept.parameters["fingerprint"]["composition"]["trust"]
         assert made.manifest["arrays"] == kept.manifest["arrays"], name
         assert known(kept.parameters, made.parameters) == kept.parameters, name
+
+
+@pytest.mark.parametrize("name", ["projection", "learnt"])
+def test_artifacts_of_version_2_are_sound(name):
+    assert storage.Artifact(V2 / name).manifest["version"] == 2
+    assert find_faults(V2 / name) == []
+
+
+def test_vectors_wider_than_bits_are_written_the_same_today(tmp_path, run):
+    for command in OF_V2.values():
+        run(*command.format(here=V2, out=tmp_path).split())
+    made, kept = storage.Artifact(tmp_path / "learnt"), storage.Artifact(V2 / "learnt")
+    assert made.manifest["version"] == 2
+    assert made.manifest["arrays"] == kept.manifest["arrays"]
+    assert known(kept.parameters, made.parameters) == kept.parameters
+    made, kept = storage.Artifact(tmp_path / "projection"), storage.Artifact(V2 / "projection")
+    assert made.manifest["version"] == 2 and made.parameters["rank"] == 96
+    assert set(made.manifest["arrays"]) == set(kept.manifest["arrays"])
+
+
+def test_a_table_of_version_2_answers():
+    table = SignatureTable.open(V2 / "learnt")
+    assert (table.n_bits, table.n_dimensions) == (64, 128)
+    words = [text for text in table.texts() if " " not in text]
+    parts = by_the_page(V2 / "learnt")["part_vectors"].astype(float)
+    rows = [table.parts.hashes.tolist().index(hash_of(word.encode())) for word in words[:2]]
+    a, b = (parts[row] / np.linalg.norm(parts[row]) for row in rows)
+    assert similarity(table, *words[:2]) == pytest.approx(float(a @ b), abs=1e-3)
+    assert len(neighbours(table, words[0], k=3)) == 3
 
 
 def by_the_page(folder: Path) -> dict[str, np.ndarray]:

@@ -38,7 +38,7 @@ from distsim.kernels.composition import centre_rows, compose_rows
 from distsim.kernels.projection import NOWHERE, project
 from distsim.kernels.sparse import multiply
 from distsim.signatures.composition import Composition
-from distsim.signatures.projections.learn import TaughtWords, WordRows, _strongest
+from distsim.signatures.projections.learn import TaughtWords, WordRows, _strongest, rotated
 from distsim.signatures.projections.singular import find_rotation, right_singular
 from distsim.signatures.projections.spectral import SpectralProjection
 from distsim.signatures.recipe import PRESETS
@@ -135,6 +135,22 @@ def test_a_rotation_keeps_cosines(itq):
     rows = np.random.default_rng(3).standard_normal((50, 10)).astype(np.float32)
     rotation = find_rotation(rows, 64, 1, itq, 1)
     assert rotation @ rotation.T == pytest.approx(np.eye(10), abs=1e-9)
+
+
+@pytest.mark.parametrize("rank", [3, 64, 70, 200])
+def test_what_is_not_cut_keeps_cosines_too(rank):
+    rows = np.random.default_rng(1).standard_normal((20, rank))
+    made = rotated(rows, find_rotation(rows[:, :64].astype(np.float32), 64, 1, True, 1))
+    assert made.shape == (20, 64 * max(1, -(-rank // 64)))
+    assert made @ made.T == pytest.approx(rows @ rows.T, abs=1e-9)
+    assert (made[:, 64:rank] == rows[:, 64:]).all() and not made[:, max(64, rank) :].any()
+
+
+def test_words_keep_more_directions_than_are_cut(learnt):
+    _, table = learnt
+    assert table.n_dimensions == table.parts.vectors.shape[1] == 128 > table.n_bits
+    assert table.projection.parameters["rank"] == 96
+    assert table.parts.vectors[:, 64:96].any() and not table.parts.vectors[:, 96:].any()
 
 
 def test_features_without_a_vector_add_nothing():
@@ -293,7 +309,7 @@ def test_bits_estimate_the_cosines_of_real_vectors(learnt):
     assert real.estimates([("alice", "alice")])[0].similarity == pytest.approx(1.0)
     # Self-made vectors have the very bits of the table.
     for text in texts[:50]:
-        bits = real._vector(text) > 0
+        bits = real._vector(text)[: table.n_bits] > 0
         row = int(table.find_normal([text])[0])
         assert np.array_equal(np.packbits(bits, bitorder="little").view(np.uint64), table.bits[row])
 
@@ -474,7 +490,7 @@ def test_commands(learnt, tmp_path, capsys):
         return capsys.readouterr()
 
     out = run("learn", index.path, "-o", tmp_path / "p", "--bits", 64, "--window", 3)
-    assert "64 directions for 64 bits, learnt from" in out.err
+    assert "96 directions for 64 bits, learnt from" in out.err
     signed = run("sign", index.path, "-o", tmp_path / "t", "--projection", tmp_path / "p",
                  "--window", 3, "--bits", 64, "--min-count", 3)  # fmt: skip
     assert "words' vectors kept beside them" in signed.err

@@ -24,7 +24,9 @@ def learn(
     seed: Annotated[int, typer.Option(help="Of the range finder and the rotation.")] = 1,
     rows: Annotated[int | None, typer.Option(help="Most frequent words to learn from.")] = None,
     features: Annotated[int | None, typer.Option(help="Most frequent features.")] = None,
-    rank: Annotated[int | None, typer.Option(help="Singular directions; default: bits.")] = None,
+    rank: Annotated[
+        int | None, typer.Option(help="Singular directions; default: bits and half as many again.")
+    ] = None,
     exponent: Annotated[float | None, typer.Option(help="Of the singular values, 0 to 1.")] = None,
     rotation: Annotated[Rotation | None, typer.Option(help="Before bits are cut.")] = None,
     force: ForceOption = False,

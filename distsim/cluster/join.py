@@ -48,7 +48,7 @@ def join(job: Job, path: Path, force: bool = False) -> None:
                 phrases.append(*table.phrases_of(some))
                 bits.append(table.bits[some])
         if job.parts is not None:
-            job.parts.write(writer)
+            job.parts.write(writer, plan.recipe.n_bits)
         parameters = dict(tables[0].artifact.parameters)
         parameters["phrases"] = len(phrases)
         parameters["phrases_without_context"] = sum(

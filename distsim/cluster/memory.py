@@ -23,5 +23,6 @@ def worker_bytes(plan: Plan) -> int:
     signing = 2 * plan.memory_bytes
     composition = plan.recipe.composition
     if composition is not None:
-        signing += 4 * plan.recipe.n_bits * min(composition.most_words, part * len(plan.parts))
+        n_dimensions = plan.recipe.learning.directions(plan.recipe.n_bits)
+        signing += 4 * n_dimensions * min(composition.most_words, part * len(plan.parts))
     return _PROCESS + max(phrases, counting, signing)

@@ -567,7 +567,7 @@ def gather_parts(job: Job, tally: dict[str, Any]) -> None:
         one.at(np.flatnonzero(chosen[begin:end]))
         for one, (begin, end) in zip(ranges, pairwise(starts), strict=True)
     ]
-    words = PartWords.joined(kept, job.plan.recipe.n_bits)
+    words = PartWords.joined(kept, job.projection.n_dimensions)
     parts = PartVectors.gather(words, composition)
     save(job.folder / "parts" / "hashes.npy", parts.hashes)
     save(job.folder / "parts" / "weights.npy", parts.weights)

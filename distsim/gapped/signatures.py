@@ -33,9 +33,9 @@ _KEPT = 1 << 14
 class PatternSignature:
     """What is known of a pattern.
 
-    gaps: the unit vector of what fills each gap, float32[n_bits], by the gap's name; zeros where
-    no filler has a vector. left, right: of what stands beside the pattern; None where a gap does.
-    matches: how often it was found, among the places looked at.
+    gaps: the unit vector of what fills each gap, float32[n_dimensions], by the gap's name; zeros
+    where no filler has a vector. left, right: of what stands beside the pattern; None where a gap
+    does. matches: how often it was found, among the places looked at.
     """
 
     gaps: dict[Hashable, np.ndarray]
@@ -168,7 +168,7 @@ class GappedCosine:
         return self.vector(self.matcher.fillers(found, at, most))
 
     def vector(self, fillers: np.ndarray) -> np.ndarray:
-        """Return the unit vector of fillers, uint32[n, most] with 0 for none: float32[n_bits]."""
+        """Return the unit vector of fillers, float32[n_dimensions]; uint32[n, most], 0 for none."""
         words, counts = np.unique(fillers, return_counts=True)
         some = (words != 0) & (self._rows[words] >= 0)
         words, counts = words[some], counts[some]

@@ -71,7 +71,7 @@ class PairFeatures:
             self.groups["opposites"] = OF_OPPOSITES
         self.names = tuple(name for names in self.groups.values() for name in names)
         if self._ngram is not None and self._ngram.estimate == "restored":
-            bits = range(self._ngram.n_bits)
+            bits = range(self._ngram.n_dimensions)
             self.groups["vectors"] = tuple(f"{kind}_{k}" for kind in _KINDS for k in bits)
 
     def matrix(self, pairs: Sequence[Pair], names: Sequence[str] | None = None) -> np.ndarray:
@@ -115,7 +115,7 @@ class PairFeatures:
         if name in OF_VECTORS and self._ngram is not None:
             some = [n for n, (a, b) in enumerate(texts) if a and b]
             first, second = self._ngram.vectors([texts[n] for n in some])
-            made = np.full((len(texts), 2 * self._ngram.n_bits), np.nan)
+            made = np.full((len(texts), 2 * self._ngram.n_dimensions), np.nan)
             made[some] = np.column_stack([first * second, np.abs(first - second)])
             return dict(zip(self.groups["vectors"], made.T, strict=True))
         return self._of_counts(texts)

@@ -43,10 +43,10 @@ def compose_rows(sums, text, ends, strengths, hashes, weights, vectors, trust, s
     (1 - share) * unit(sum of weight * vector over its words)), share = s / (s + trust) for
     strength s; 0 where its own vector is zero. A phrase of one word stays as it is, or takes the
     word's vector if `spelt`; one none of whose words has a vector stays. hashes: uint64,
-    sorted; weights: float64 and vectors: float32 [n, n_bits] beside them.
+    sorted; weights: float64 and vectors: float32 [n, n_dimensions] beside them.
     """
-    n_bits = sums.shape[1]
-    parts = np.empty(n_bits, np.float64)
+    n_dimensions = sums.shape[1]
+    parts = np.empty(n_dimensions, np.float64)
     for p in range(sums.shape[0]):
         begin = ends[p]
         stop = ends[p + 1]
@@ -59,7 +59,7 @@ def compose_rows(sums, text, ends, strengths, hashes, weights, vectors, trust, s
                 wanted = finish(extend(START, text, begin, stop))
                 low = first_not_below(hashes, wanted, 0, hashes.size)
                 if low < hashes.size and hashes[low] == wanted:
-                    for k in range(n_bits):
+                    for k in range(n_dimensions):
                         sums[p, k] = np.float64(vectors[low, k])
                     normalise(sums[p])
             continue
@@ -74,18 +74,18 @@ def compose_rows(sums, text, ends, strengths, hashes, weights, vectors, trust, s
             low = first_not_below(hashes, wanted, 0, hashes.size)
             if low < hashes.size and hashes[low] == wanted:
                 weight = weights[low]
-                for k in range(n_bits):
+                for k in range(n_dimensions):
                     parts[k] += weight * np.float64(vectors[low, k])
         if not normalise(parts):
             continue
         row = sums[p]
         own = False
-        for k in range(n_bits):
+        for k in range(n_dimensions):
             if row[k] != 0.0:
                 own = True
         share = 0.0
         if own:
             share = np.float64(strengths[p]) / (np.float64(strengths[p]) + trust)
-        for k in range(n_bits):
+        for k in range(n_dimensions):
             row[k] = share * row[k] + (1.0 - share) * parts[k]
         normalise(row)

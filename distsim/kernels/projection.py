@@ -35,13 +35,13 @@ def rounding_steps(weights, begin, stop, largest):
 @compiled
 def _add_four(weights, offsets, vectors, row):
     """Add four vectors to a row, each times its weight: four at once touch the row once."""
-    n_bits = row.size
-    a = vectors[offsets[0] : offsets[0] + n_bits]
-    b = vectors[offsets[1] : offsets[1] + n_bits]
-    c = vectors[offsets[2] : offsets[2] + n_bits]
-    d = vectors[offsets[3] : offsets[3] + n_bits]
+    size = row.size
+    a = vectors[offsets[0] : offsets[0] + size]
+    b = vectors[offsets[1] : offsets[1] + size]
+    c = vectors[offsets[2] : offsets[2] + size]
+    d = vectors[offsets[3] : offsets[3] + size]
     of_a, of_b, of_c, of_d = weights[0], weights[1], weights[2], weights[3]
-    for i in range(n_bits):
+    for i in range(size):
         row[i] += (of_a * np.float64(a[i]) + of_b * np.float64(b[i])) + (
             of_c * np.float64(c[i]) + of_d * np.float64(d[i])
         )
@@ -53,9 +53,9 @@ def project(row_starts, features, weights, offsets, vectors, largest, sums):
 
     offsets: where each feature's vector begins in `vectors` (float32 multiples of 2^-12),
     NOWHERE where it has none and adds nothing; largest: an upper bound of their absolute
-    values; sums: float64[n_rows, n_bits].
+    values; sums: float64[n_rows, n_dimensions].
     """
-    n_bits = sums.shape[1]
+    n_dimensions = sums.shape[1]
     most = 0
     for p in range(row_starts.size - 1):
         most = max(most, row_starts[p + 1] - row_starts[p])
@@ -82,7 +82,7 @@ def project(row_starts, features, weights, offsets, vectors, largest, sums):
         for first in range(0, n, 4):
             for other in range(first + 4, min(first + 8, n)):  # most of the time is waiting
                 place = np.int64(kept_offsets[other])
-                for i in range(0, n_bits, _LINE):
+                for i in range(0, n_dimensions, _LINE):
                     prefetch(vectors, place + i)
             _add_four(kept_weights[first : first + 4], kept_offsets[first:], vectors, row)
 

@@ -40,20 +40,21 @@ def restore_rows(
     text, begins, ends, bits, strengths, hashes, weights, vectors, halves, hazards, reach,
     trust, own_from, correlation, rows, fidelities,
 ):  # fmt: skip
-    """Fill rows[p], float32[n, n_bits], with the unit vector to be expected of each phrase.
+    """Fill rows[p], float32[n, n_dimensions], with the unit vector to be expected of each phrase.
 
     The phrases are text[begins[p]:ends[p]]. bits: uint64[n, n_words], of those whose strength
     (int64) is above 0; the others have none and are made of their words. hashes uint64, sorted,
-    weights float64 and vectors uint16[m, n_bits], the bits of float16, beside them: the words'
-    vectors; halves: float32[65536], what such bits mean. hazards: float32, density over
-    distribution of the normal at even steps from -reach to reach. trust, own_from: as composed;
-    correlation: that of a phrase's own vector with its words'.
+    weights float64 and vectors uint16[m, n_dimensions], the bits of float16, beside them: the
+    words' vectors, the first of whose dimensions have bits; halves: float32[65536], what such bits
+    mean. hazards: float32, density over distribution of the normal at even steps from -reach to
+    reach. trust, own_from: as composed; correlation: that of a phrase's own vector with its words'.
 
     fidelities: float64[n], the square of the cosine to be expected of the row with the true
     vector; 0 where nothing is known of a phrase and the row is zeros.
     """
-    n_bits = rows.shape[1]
-    total = np.empty(n_bits, np.float32)
+    n_bits = 64 * bits.shape[1]
+    n_dimensions = rows.shape[1]
+    total = np.empty(n_dimensions, np.float32)
     steps = np.float32((hazards.size - 1) / (2.0 * reach))
     reach32 = np.float32(reach)
     one = np.float32(1.0)
@@ -72,19 +73,23 @@ def restore_rows(
         square = 0.0
         for k in range(n_bits):
             square += np.float64(total[k]) * np.float64(total[k])
+        with_bits = square
+        for k in range(n_bits, n_dimensions):
+            square += np.float64(total[k]) * np.float64(total[k])
         has_words = n_found > 0 and square > 0.0
         row = rows[p]
         fidelities[p] = 1.0 if has_words else 0.0
         length = np.float32(np.sqrt(square))
         if strengths[p] == 0 or (has_words and (n_tokens == 1 or strengths[p] < own_from)):
-            for k in range(n_bits):
+            for k in range(n_dimensions):
                 row[k] = total[k] / length if has_words else np.float32(0.0)
             continue
         if has_words:
             share = np.float64(strengths[p]) / (np.float64(strengths[p]) + trust)
             words = share * correlation + (1.0 - share)
-            spread = share * np.sqrt((1.0 - correlation * correlation) / n_bits)
-            full = words * words + spread * spread * n_bits
+            rest = share * np.sqrt(1.0 - correlation * correlation)
+            spread = rest * np.sqrt(with_bits / square / n_bits)
+            full = words * words + rest * rest
             mean = np.float32(words) / length
         else:
             spread = np.sqrt(1.0 / n_bits)
@@ -101,11 +106,13 @@ def restore_rows(
                 row[k] = at + spread32 * sign * _hazard(
                     sign * at * inverse, hazards, reach32, steps
                 )
+        for k in range(n_bits, n_dimensions):
+            row[k] = mean * total[k]
         square = 0.0
-        for k in range(n_bits):
+        for k in range(n_dimensions):
             square += np.float64(row[k]) * np.float64(row[k])
         length = np.float32(np.sqrt(square))
-        for k in range(n_bits):
+        for k in range(n_dimensions):
             row[k] /= length
         fidelities[p] = min(1.0, square / full) if has_words else FIDELITY_OF_BITS
 
@@ -124,7 +131,7 @@ def _corrected(cosine, a, b):
 @compiled
 def restored_cosines(a_rows, a_fidelities, b_rows, b_fidelities, a, b, out):
     """Fill out with the cosine estimated of a_rows[a[i]] and b_rows[b[i]]; NaN of nothing."""
-    n_bits = a_rows.shape[1]
+    n_dimensions = a_rows.shape[1]
     for i in range(a.size):
         p = a[i]
         q = b[i]
@@ -134,7 +141,7 @@ def restored_cosines(a_rows, a_fidelities, b_rows, b_fidelities, a, b, out):
         x = a_rows[p]
         y = b_rows[q]
         lanes = np.zeros(8, np.float32)
-        for k in range(0, n_bits, 8):
+        for k in range(0, n_dimensions, 8):
             for lane in range(8):
                 lanes[lane] += x[k + lane] * y[k + lane]
         cosine = 0.0

@@ -20,6 +20,7 @@ from distsim.kernels.compiled import frozen
 from distsim.kernels.composition import centre_rows, compose_rows
 from distsim.kernels.hashing import find_sorted
 from distsim.kernels.tables import permute_texts
+from distsim.signatures.projections.projection import WIDER
 from distsim.signatures.spelling import spelt
 
 _SPACE = ord(" ")
@@ -84,7 +85,7 @@ class PartWords:
     """Words with their vectors, of which phrases can be composed.
 
     hashes: uint64[n]. shares: float64[n], of the text's tokens. strengths: uint64[n],
-    occurrences. vectors: float16[n, n_bits], unit or zero. text: uint8, the words end to end;
+    occurrences. vectors: float16[n, n_dimensions], unit or zero. text: uint8, the words end to end;
     text_lengths: int64[n].
     """
 
@@ -96,11 +97,11 @@ class PartWords:
     text_lengths: np.ndarray
 
     @classmethod
-    def joined(cls, some: "Sequence[PartWords]", n_bits: int) -> "PartWords":
+    def joined(cls, some: "Sequence[PartWords]", n_dimensions: int) -> "PartWords":
         """Return the words of all of them, in order."""
         none = cls(
             np.empty(0, np.uint64), np.empty(0), np.empty(0, np.uint64),
-            np.empty((0, n_bits), np.float16), np.empty(0, np.uint8), np.empty(0, np.int64),
+            np.empty((0, n_dimensions), np.float16), np.empty(0, np.uint8), np.empty(0, np.int64),
         )  # fmt: skip
         columns = zip(*(vars(one).values() for one in (none, *some)), strict=True)
         return cls(*map(np.concatenate, columns))
@@ -127,7 +128,8 @@ class PartWords:
 class PartVectors:
     """Words with unit vectors, the parts of which phrases are made.
 
-    hashes: uint64[n], sorted. weights: float64[n]. vectors: float16[n, n_bits].
+    hashes: uint64[n], sorted. weights: float64[n]. vectors: float16[n, n_dimensions], at least as
+    many as bits, which are cut from the first.
     """
 
     hashes: np.ndarray
@@ -159,8 +161,10 @@ class PartVectors:
             raise ArtifactError(f"{artifact.path}: its words' arrays differ in length: sign again")
         return cls(hashes, weights, vectors)
 
-    def write(self, writer: storage.ArtifactWriter) -> None:
-        """Keep the parts in a table."""
+    def write(self, writer: storage.ArtifactWriter, n_bits: int) -> None:
+        """Keep the parts in a table of so many bits."""
+        if self.vectors.shape[1] > n_bits:
+            writer.version = WIDER
         for name, values in zip(_ARRAYS, (self.hashes, self.weights, self.vectors), strict=True):
             writer.add(name, values)
 
@@ -184,7 +188,7 @@ class Composer:
     """Turns projected sums into unit vectors, composed of parts where there are any.
 
     Arguments:
-        centre: float32[n_bits], the mean of the words' unit vectors, taken off each.
+        centre: float32[n_dimensions], the mean of the words' unit vectors, taken off each.
     """
 
     def __init__(

@@ -22,6 +22,7 @@ from distsim.indexes import hamming
 from distsim.kernels.compiled import frozen
 from distsim.kernels.restoring import restore_rows, restored_cosines
 from distsim.signatures.composition import Composition
+from distsim.signatures.projections.learn import unit_rows
 
 if TYPE_CHECKING:
     from distsim.signatures.table import SignatureTable
@@ -66,7 +67,7 @@ class Stored:
     """What is known of some phrases.
 
     known: bool[n], whether anything is. composed: bool[n], of those, made of words alone.
-    bits: uint64[n, n_bits / 64]. vectors: float32[n, n_bits], and fidelities, float64[n]: see
+    bits: uint64[n, n_bits / 64]. vectors: float32[n, n_dimensions], and fidelities, float64[n]: see
     kernels.restoring; of no rows where the way needs none.
     """
 
@@ -117,12 +118,12 @@ class Estimator:
         composed = np.zeros(n, bool)
         bits = np.zeros((n, table.bits.shape[1]), np.uint64)
         bits[known] = table.bits[rows[known]]
-        vectors, fidelities = np.empty((0, table.n_bits), np.float32), np.empty(0)
+        vectors, fidelities = np.empty((0, table.n_dimensions), np.float32), np.empty(0)
         if self.name != "bits":
             vectors, fidelities = self._vectors(rows, known, bits, text, begins, ends)
             composed = ~known & (fidelities > 0.0) & compose
             known |= composed
-            packed = np.packbits(vectors[composed] > 0, axis=1, bitorder="little")
+            packed = np.packbits(vectors[composed, : table.n_bits] > 0, axis=1, bitorder="little")
             bits[composed] = packed.view(np.uint64)
         elif compose and table.parts is not None:
             for number in np.flatnonzero(~known).tolist():
@@ -144,7 +145,7 @@ class Estimator:
         strengths = np.zeros(rows.size, np.int64)
         if self.name == "restored":
             strengths[known] = np.maximum(table.strengths[rows[known]], 1)
-        vectors = np.empty((rows.size, table.n_bits), np.float32)
+        vectors = np.empty((rows.size, table.n_dimensions), np.float32)
         fidelities = np.empty(rows.size)
         restore_rows(
             frozen(text), frozen(begins), frozen(ends), frozen(bits), frozen(strengths),
@@ -169,8 +170,9 @@ class Estimator:
         if self.name == "bits":
             return estimated
         scale = math.sqrt(math.pi / 2 / n_bits)
-        there = np.einsum("ij,ij->i", first.vectors[a], second.signs[b]) * scale
-        back = np.einsum("ij,ij->i", first.signs[a], second.vectors[b]) * scale
+        ours, theirs = (unit_rows(one.vectors[:, :n_bits]) for one in (first, second))
+        there = np.einsum("ij,ij->i", ours[a], second.signs[b]) * scale
+        back = np.einsum("ij,ij->i", first.signs[a], theirs[b]) * scale
         some, others = first.fidelities[a] > 0, second.fidelities[b] > 0
         mean = np.where(some & others, (there + back) / 2, np.where(some, there, back))
         found: np.ndarray = np.where(some | others, np.clip(mean, -1.0, 1.0), estimated)

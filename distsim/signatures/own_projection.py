@@ -172,7 +172,8 @@ def _learning(text: CountedText, recipe: Recipe) -> Learning:
     """Return how a projection is learnt, as far as the text can teach."""
     learning = recipe.learning
     lesson = text.lesson(learning.rows, learning.features)
-    return replace(learning, rows=lesson.rows, features=lesson.features)
+    directions = learning.directions(recipe.n_bits)
+    return replace(learning, rows=lesson.rows, features=lesson.features, rank=directions)
 
 
 def _is_damaged(projection: Path) -> bool:

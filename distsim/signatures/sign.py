@@ -339,7 +339,7 @@ class Signing:
         if composition is not None and parts is not None:
             made_of = composition.manifest() | {"parts": parts.checksum()}
             if keeping.parts:
-                parts.write(writer)
+                parts.write(writer, projection.n_bits)
         writer.parameters = {
             "fingerprint": self._fingerprint(made_of).manifest(),
             **self._chosen(),
@@ -448,4 +448,4 @@ def word_vectors(
         if keep is not None:
             contexts = no_counts(phrases.hashes.size)
             keep(replace(batch, phrases=replace(phrases, contexts=contexts)))
-    return PartWords.joined(found, projection.n_bits)
+    return PartWords.joined(found, projection.n_dimensions)

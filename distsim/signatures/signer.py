@@ -83,7 +83,7 @@ class Signer:
     def vectors(self, batch: PhraseBatch) -> np.ndarray:
         """Return what the bits are cut from: the sums, composed where there is a composer.
 
-        float64[n, n_bits]. The array is the thread's own and overwritten by its next batch.
+        float64[n, n_dimensions]. The array is the thread's own and overwritten by its next batch.
         """
         return self.composed(batch, self.sums(batch))
 
@@ -94,12 +94,12 @@ class Signer:
         return sums
 
     def sums(self, batch: PhraseBatch) -> np.ndarray:
-        """Return the projected sum of every row, float64[n, n_bits], the thread's own array."""
+        """Return every row's projected sum, float64[n, n_dimensions], the thread's own array."""
         contexts, ready = batch.contexts, self._of(batch.space)
         n = contexts.starts.size - 1
         sums = getattr(self._of_thread, "sums", None)
         if sums is None or len(sums) < n:
-            shape = (max(n, BATCH_PHRASES), self._projection.n_bits)
+            shape = (max(n, BATCH_PHRASES), self._projection.n_dimensions)
             sums = self._of_thread.sums = np.empty(shape)
         project(
             frozen(contexts.starts), frozen(contexts.features),

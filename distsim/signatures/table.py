@@ -34,7 +34,8 @@ _KEPT_PIECES = 1 << 14  # whether these are words is asked once
 class SignatureTable:
     """Phrases with their signatures; arrays are mapped, not read.
 
-    hashes: uint64[n], sorted. bits: uint64[n, n_bits / 64]. strengths: uint32[n], the
+    hashes: uint64[n], sorted. bits: uint64[n, n_bits / 64]. n_dimensions: of words' vectors, as
+    many as bits where the table keeps none. strengths: uint32[n], the
     occurrences behind each signature. fingerprint: how it was made. parameters: that and which
     phrases. parts: the words' real vectors, of which other phrases can be composed; None where
     not kept. longest: the most tokens that a phrase has. unchanged: whether `build` found this
@@ -64,9 +65,11 @@ class SignatureTable:
         self.strengths = self._phrases.strengths
         self.bits = frozen(artifact.array("bits", np.uint64, ndim=2))
         self.parts = PartVectors.read(artifact)
+        self.n_dimensions = self.n_bits if self.parts is None else self.parts.vectors.shape[1]
         self.kept: dict[str, Any] = {}
         self._knows = lru_cache(_KEPT_PIECES)(lambda piece: bool(self.find_normal([piece])[0] >= 0))
-        if len(self.bits) != len(self) or self.bits.shape[1] * 64 != self.n_bits:
+        of_bits = self.bits.shape[1] * 64 == self.n_bits <= self.n_dimensions
+        if len(self.bits) != len(self) or not of_bits:
             raise ArtifactError(
                 f"{self.path}: the table's arrays contradict each other: restore it or "
                 "sign it again"
@@ -231,7 +234,7 @@ class SignatureTable:
         return bits
 
     def composed_vector(self, phrase: str) -> NDArray[np.float64] | None:
-        """Return the unit vector of a phrase that is made of its words, float64[n_bits].
+        """Return the unit vector of a phrase that is made of its words, float64[n_dimensions].
 
         None where the table keeps no parts or none of the words is among them.
 

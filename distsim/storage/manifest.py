@@ -20,7 +20,10 @@ _DTYPE = re.compile(r"\|[uib]1|<[uif][248]")
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of artifact, and which format versions of it this distsim writes and reads."""
+    """A kind of artifact, and which format versions of it this distsim writes and reads.
+
+    version: the newest. An artifact is written in the oldest whose readers understand it.
+    """
 
     name: str
     version: int
@@ -28,8 +31,8 @@ class Kind:
 
 
 INDEX = Kind("index", version=1, oldest_readable=1)
-SIGNATURES = Kind("signatures", version=1, oldest_readable=1)
-PROJECTION = Kind("projection", version=1, oldest_readable=1)
+SIGNATURES = Kind("signatures", version=2, oldest_readable=1)
+PROJECTION = Kind("projection", version=2, oldest_readable=1)
 BITEXT = Kind("bitext", version=1, oldest_readable=1)
 RULES = Kind("rules", version=1, oldest_readable=1)
 GRAMMAR = Kind("grammar", version=1, oldest_readable=1)

@@ -88,12 +88,16 @@ class ArrayStream:
 
 @dataclass
 class ArtifactWriter:
-    """An artifact in the making; fill `parameters` and the arrays inside `create` or `change`."""
+    """An artifact in the making; fill `parameters` and the arrays inside `create` or `change`.
+
+    version: of the format, the oldest whose readers understand what is written.
+    """
 
     folder: Path
     kind: Kind
     parameters: dict[str, Any] = field(default_factory=dict)
     entries: dict[str, dict[str, Any]] = field(default_factory=dict)
+    version: int = 1
     _streams: dict[str, ArrayStream] = field(default_factory=dict)
     _unchecked: set[str] = field(default_factory=set)  # entries that an earlier writer made
     _kept: bool = False
@@ -147,7 +151,7 @@ class ArtifactWriter:
             self.close(name)
         manifest = {
             "kind": self.kind.name,
-            "version": self.kind.version,
+            "version": self.version,
             "parameters": self.parameters,
             "arrays": dict(sorted(self.entries.items())),
         }

@@ -39,12 +39,12 @@ class LearntSpace:
         model = NgramModel.from_manifest(table.fingerprint.model)
         space = feature_space(index, model.window, model.sides)
         self.window = model.window
-        self.n_dimensions = projection.n_bits
+        self.n_dimensions = projection.n_dimensions
         self._sides = model.sides
         self._n_words = index.n_words
         self._parts = table.parts
         self._centre = projection.centre.astype(np.float64)
-        self._vectors = projection.vectors.reshape(-1, projection.n_bits)
+        self._vectors = projection.vectors.reshape(-1, projection.n_dimensions)
         self._offsets = projection.offsets(space.hashes)
         self._kept = kept_shares(
             space.marginals, space.totals[space.families], table.fingerprint.weighting().subsample

@@ -45,7 +45,7 @@ class GaussianProjection:
     centre = None
 
     def __init__(self, n_bits: int, seed: int) -> None:
-        self.n_bits = n_bits
+        self.n_bits = self.n_dimensions = n_bits
         self.seed = seed
         self.vectors = gaussian_pool(seed, n_bits)
         self.largest = float(np.abs(self.vectors).max())

@@ -5,9 +5,10 @@ frequent features, and their weights. Its right singular vectors V and singular 
 found; feature f's vector is its row of V T^exponent / s with T = sqrt(s^2 - n^2), so that the
 phrase's weights times it are U T^exponent, also for phrases that were not among the rows. n, the
 first singular value that is left out, is taken for the level of noise: with little text the
-spectrum is flat from early on, and what lies in the flat part says nothing. Then all is
-rotated, which keeps cosines, so that cutting bits loses little: at random, or by iterative
-quantisation (ITQ), which turns the frequent words' vectors towards the corners of the cube.
+spectrum is flat from early on, and what lies in the flat part says nothing. Then the strongest
+directions, as many as bits, are rotated, which keeps cosines, so that cutting bits loses little:
+at random, or by iterative quantisation (ITQ), which turns the frequent words' vectors towards the
+corners of the cube. The weaker ones behind them are never cut: words' vectors alone keep them.
 """
 
 from collections.abc import Iterable
@@ -24,6 +25,7 @@ from distsim.kernels.hashing import find_sorted
 from distsim.kernels.projection import EXACT_SUM, WEIGHT_STEPS
 from distsim.kernels.sparse import multiply
 from distsim.parallel import Progress, no_progress
+from distsim.signatures.projections.projection import WIDER
 from distsim.signatures.projections.singular import (
     find_rotation,
     one_thread_each,
@@ -39,6 +41,7 @@ ITQ_ROWS = 8192
 _HIGHEST_FLOOR = 0.9  # of the first singular value: something is always kept
 _STEPS = WEIGHT_STEPS  # vectors are multiples of 2^-12, too
 _LARGEST = 256.0
+_LANES = 64  # dimensions come in multiples of it, as bits do
 _EXACT_WEIGHT = 2.0**24 / WEIGHT_STEPS  # a multiple of 2^-12 below it is exact in float32
 
 
@@ -49,7 +52,8 @@ class Learning:
     Arguments:
         rows: so many of the most frequent words are rows.
         features: so many of the most frequent features are columns; the others have no vector.
-        rank: singular directions kept; as many as bits where None.
+        rank: singular directions kept; half as many again as bits where None. Bits are cut from
+            the strongest, words' vectors keep all.
         iterations: passes over the matrix and back; more find the directions more exactly.
         exponent: of the singular values above the noise: 1 keeps the matrix's own geometry,
             0 makes all directions weigh the same.
@@ -78,6 +82,10 @@ class Learning:
             raise ParameterError(
                 f"rotation {self.rotation!r}: choose one of {', '.join(ROTATIONS)}"
             )
+
+    def directions(self, n_bits: int) -> int:
+        """Return how many singular directions are kept."""
+        return self.rank or n_bits + n_bits // 2
 
     def manifest(self) -> dict[str, Any]:
         """Return what a manifest keeps."""
@@ -138,7 +146,7 @@ class TaughtWords:
 
         Arguments:
             hashes: uint64[n], of words. vectors: float32, the projection's, end to end.
-            sums: float64[n, n_bits]; the rows of other words stay.
+            sums: float64[n, n_dimensions]; the rows of other words stay.
         """
         rows = find_sorted(frozen(self.hashes), frozen(hashes))
         here = np.flatnonzero(rows >= 0)
@@ -178,7 +186,7 @@ def learn_projection(
     """
     taught = _strongest(rows, features.size, learning.rows)
     matrix = taught.weights
-    rank = min(learning.rank or n_bits, n_bits, matrix.shape[0] - 1, matrix.shape[1] - 1)
+    rank = min(learning.directions(n_bits), matrix.shape[0] - 1, matrix.shape[1] - 1)
     if rank < 1 or matrix.nnz == 0:
         raise ParameterError(
             f"{matrix.shape[0]} frequent words and {matrix.shape[1]} features are too few to "
@@ -195,10 +203,10 @@ def learn_projection(
         words = unit_rows(times(matrix, directions, jobs))
         centre = words.mean(axis=0, dtype=np.float64)
         turned = unit_rows(words[:ITQ_ROWS] - centre.astype(np.float32))
-        rotation = find_rotation(turned, n_bits, seed, learning.rotation == "itq", jobs)
-        vectors = directions.astype(np.float64) @ rotation
+        strongest = turned[:, :n_bits]
+        rotation = find_rotation(strongest, n_bits, seed, learning.rotation == "itq", jobs)
     write_projection(
-        writer, features, vectors, centre @ rotation, values,
+        writer, features, rotated(directions, rotation), rotated(centre, rotation), values,
         {
             "model": model,
             "weights": weights,
@@ -214,6 +222,21 @@ def learn_projection(
     return TaughtWords.of(taught)
 
 
+def rotated(vectors: np.ndarray, rotation: np.ndarray) -> np.ndarray:
+    """Return vectors, float[..., rank], with the first of their entries rotated.
+
+    float64[..., n_dimensions]: the rotation, [at most rank, n_bits], widens few entries; behind
+    the bits stand those that it leaves, and zeros up to a multiple of 64.
+    """
+    turned, n_bits = rotation.shape
+    n_left = vectors.shape[-1] - turned
+    size = n_bits + -(-n_left // _LANES) * _LANES
+    out = np.zeros((*vectors.shape[:-1], size))
+    out[..., :n_bits] = vectors[..., :turned].astype(np.float64) @ rotation
+    out[..., n_bits : n_bits + n_left] = vectors[..., turned:]
+    return out
+
+
 def write_projection(
     writer: storage.ArtifactWriter,
     features: np.ndarray,
@@ -222,13 +245,15 @@ def write_projection(
     values: np.ndarray,
     parameters: dict[str, Any],
 ) -> None:
-    """Write features' vectors, float64[n, n_bits], scaled and rounded as kernels want them."""
+    """Write features' vectors, float64[n, n_dimensions], scaled and rounded for kernels."""
     vectors = vectors * (_LARGEST / np.abs(vectors).max())
     rounded = (np.round(vectors * _STEPS) / _STEPS).astype(np.float32)
     writer.add("hashes", features)
     writer.add("vectors", rounded)
     writer.add("centre", centre.astype(np.float32))
     writer.add("singular_values", values)
+    if centre.size > parameters["bits"]:
+        writer.version = WIDER
     writer.parameters = {**parameters, "largest": float(np.abs(rounded).max())}
 
 

@@ -4,20 +4,24 @@ from typing import Any, Protocol
 
 import numpy as np
 
+WIDER = 2  # the format version of vectors with more dimensions than bits
 GAUSSIAN, SPECTRAL, ROTATION = "gaussian", "spectral", "rotation"
 
 
 class Projection(Protocol):
     """A projection at hand.
 
-    n_bits: entries of a vector. vectors: float32, multiples of 2^-12, vectors end to end or
-    overlapping. largest: an upper bound of their absolute values. centre: float32[n_bits], what
-    is taken off unit vectors before bits are cut; None where nothing is.
+    n_bits: cut from as many of the first entries of a vector. n_dimensions: entries of a vector.
+    vectors: float32, multiples of 2^-12, vectors end to end or overlapping. largest: an upper
+    bound of their absolute values. centre: float32[n_dimensions], what is taken off unit vectors
+    before bits are cut; None where nothing is.
     """
 
     # Read-only here, so that attributes of any kind will do.
     @property
     def n_bits(self) -> int: ...  # noqa: D102
+    @property
+    def n_dimensions(self) -> int: ...  # noqa: D102
     @property
     def seed(self) -> int: ...  # noqa: D102
     @property

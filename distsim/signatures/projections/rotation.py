@@ -11,6 +11,7 @@ from distsim.signatures.projections.learn import (
     ITQ_ROWS,
     Learning,
     WordRows,
+    rotated,
     unit_rows,
     write_projection,
 )
@@ -34,8 +35,8 @@ def learn_rotation(
     """Learn how vectors are turned before their bits are cut, and write it as a projection.
 
     Cosines stay what they are, less what vectors of more dimensions than bits have outside of
-    their words' `n_bits` strongest directions, and less the words' mean vector where the model
-    takes it off.
+    their words' strongest directions, as many as `learning` keeps, and less the words' mean vector
+    where the model takes it off.
 
     Arguments: as of learn_projection; rows are taken in the order in which they come.
     """
@@ -43,17 +44,18 @@ def learn_rotation(
     progress("decomposing", 0, 1)
     with one_thread_each():
         squares, turned = np.linalg.eigh(words.T.astype(np.float64) @ words.astype(np.float64))
-        rank = min(features.size, n_bits)
+        rank = min(features.size, learning.directions(n_bits))
         strongest = np.argsort(-squares, kind="stable")[:rank]
-        directions = np.eye(rank) if rank == features.size else turned[:, strongest]
+        as_they_are = features.size <= n_bits
+        directions = np.eye(rank) if as_they_are else turned[:, strongest]
         peaks = directions[np.abs(directions).argmax(axis=0), range(rank)]
         directions = directions * np.where(peaks < 0, -1.0, 1.0)
         kept = unit_rows((words @ directions).astype(np.float32))
         centre = kept.mean(axis=0, dtype=np.float64) * float(model["centre"])
         cut = unit_rows(kept[:ITQ_ROWS] - centre.astype(np.float32))
-        rotation = find_rotation(cut, n_bits, seed, learning.rotation == "itq", jobs)
+        rotation = find_rotation(cut[:, :n_bits], n_bits, seed, learning.rotation == "itq", jobs)
     write_projection(
-        writer, features, directions @ rotation, centre @ rotation,
+        writer, features, rotated(directions, rotation), rotated(centre, rotation),
         np.sqrt(np.maximum(squares[strongest], 0.0)),
         {
             "kind": ROTATION,

@@ -33,7 +33,8 @@ def projection_inside(index: Path) -> Path:
 class SpectralProjection:
     """Projects features on learnt vectors.
 
-    centre: float32[n_bits], the mean of the unit vectors of the words it was learnt from.
+    n_dimensions: of the vectors; bits are cut from the first n_bits, the strongest.
+    centre: float32[n_dimensions], the mean of the unit vectors of the words it was learnt from.
     parameters: what it was made with.
     """
 
@@ -47,7 +48,9 @@ class SpectralProjection:
         vectors = artifact.array("vectors", np.float32, ndim=2)
         self._hashes = frozen(artifact.array("hashes", np.uint64))
         self.centre = artifact.array("centre", np.float32)
-        if vectors.shape != (self._hashes.size, self.n_bits) or self.centre.size != self.n_bits:
+        self.n_dimensions = self.centre.size
+        shape = (self._hashes.size, self.n_dimensions)
+        if vectors.shape != shape or self.n_dimensions < self.n_bits:
             raise ArtifactError(f"{self.path}: its arrays differ in length: learn it again")
         self.vectors = vectors.reshape(-1)
         self.artifact = artifact
@@ -97,11 +100,12 @@ class SpectralProjection:
         for name in self.artifact.manifest["arrays"]:
             writer.add(name, self.artifact.array(name))
         writer.parameters = dict(self.parameters)
+        writer.version = self.artifact.manifest["version"]
 
     def offsets(self, feature_hashes: np.ndarray) -> np.ndarray:
         """Return where each feature's vector begins in `vectors`, NOWHERE if unknown; uint32."""
         rows = find_sorted(self._hashes, frozen(feature_hashes))
-        return np.where(rows < 0, int(NOWHERE), rows * self.n_bits).astype(np.uint32)
+        return np.where(rows < 0, int(NOWHERE), rows * self.n_dimensions).astype(np.uint32)
 
     def manifest(self) -> dict[str, Any]:
         """Return what a fingerprint keeps."""
