@@ -195,6 +195,16 @@ def cosine(a: dict[str, float], b: dict[str, float]) -> float:
     return dot / math.sqrt(squares) if squares else 0.0
 
 
+def overlaps(sentences: list[list[str]], phrase: Phrase, x: Phrase) -> int:
+    """At how many places x and the phrase overlap, neither inside the other."""
+    total = 0
+    for number, at in occurrences(sentences, phrase):
+        for n, where in occurrences(sentences, x):
+            first, second = sorted([(at, at + len(phrase)), (where, where + len(x))])
+            total += n == number and first[0] < second[0] < first[1] < second[1]
+    return total
+
+
 def paraphrases(
     sentences: list[list[str]], phrase: Phrase, window: int, sample: int, mcc: int,
     shortest: int, longest: int, longest_side: int, scheme: str = "llr",

@@ -1,5 +1,6 @@
 """The paraphraser against its naive twin, and what must hold whatever the shards."""
 
+import itertools
 import random
 from dataclasses import replace
 
@@ -10,11 +11,14 @@ from distsim import CorpusIndex, IndexOptions, ParameterError, Recipe, Signature
 from distsim.contexts.weights import Weighting
 from distsim.kernels.profiles import gather_windows, weigh_by_likelihood, weigh_roughly
 from distsim.kernels.suffixes import DAMAGED
-from distsim.paraphrase.filters import entails, is_collapsed, is_piece
+from distsim.nearest import NeighbourSearch
+from distsim.paraphrase.alike import AlikePhrases
+from distsim.paraphrase.filters import entails, is_collapsed, is_piece, run_together
 from distsim.paraphrase.occurrences import Occurrences, Sampler, locate, word_ids
 from distsim.paraphrase.options import PRESETS, ParaphraseOptions
 from distsim.paraphrase.paraphraser import Paraphraser
 from distsim.paraphrase.surroundings import LONGEST_SIDE, surroundings
+from distsim.signatures.recipe import PRESETS as RECIPES
 from tests import naive_paraphrase as naive
 
 ONE_PLACE = np.array([[1.0, 0.0]])
@@ -70,7 +74,7 @@ def test_every_candidate_of_the_default_is_that_of_the_twin(tmp_path, seed, shar
         PRESETS["default"], min_score=0.0, k=1_000_000, one_sided=1_000_000, one_sided_mcc=2,
         mcc=4, sample=20, candidate_sample=15, substrings=False, collapsed=False,
     )  # fmt: skip
-    for phrase in [("w0",), ("w1",), ("w1", "w0")]:
+    for phrase in [("w0",), ("w1",), ("w1", "w0"), ("w0", "w0")]:
         n = len(phrase)
         answer = Paraphraser(index, options).answer(" ".join(phrase))
         found = {tuple(one.phrase.split()): one for one in answer.paraphrases}
@@ -79,10 +83,12 @@ def test_every_candidate_of_the_default_is_that_of_the_twin(tmp_path, seed, shar
         places = naive.sampled(naive.occurrences(sentences, phrase), 20)
         sides = naive.sides_alone(sentences, places, n, 2, LONGEST_SIDE)
         one = naive.candidates_of_sides(sentences, sides, phrase, max(1, n - 1), n + 1)
-        scores = {
-            x: naive.cosine(focal, naive.profile(sentences, x, 6, 15, "log-llr", 2))
-            for x in one | two.keys()
-        }
+        scores = {}
+        for x in one | two.keys():
+            count = len(naive.occurrences(sentences, x))
+            if 2 * naive.overlaps(sentences, phrase, x) <= count:
+                cosine = naive.cosine(focal, naive.profile(sentences, x, 6, 15, "log-llr", 2))
+                scores[x] = cosine * count / (count + options.doubt)
         assert found.keys() == {x for x, score in scores.items() if score > 1e-12}
         assert one & found.keys() and two.keys() & found.keys()
         for x, paraphrase in found.items():
@@ -297,6 +303,61 @@ def test_pieces_and_collapsed_edges():
     assert not is_collapsed((5, 6), (1, 2), {fall, fell})  # as long as the focal phrase
 
 
+@pytest.mark.parametrize("focal", [(1,), (1, 2), (2, 2), (1, 2, 1)])
+def test_what_runs_together_is_every_overlap(focal):
+    phrases = [x for n in (1, 2, 3) for x in itertools.product((1, 2, 3), repeat=n)]
+    words, stops = np.array(sum(phrases, ())), np.cumsum([len(x) for x in phrases])
+    which, made, ends = run_together(np.array(focal), words, stops)
+    found = [tuple(part.tolist()) for part in np.split(made, ends)[:-1]]
+    wanted = []
+    for number, x in enumerate(phrases):
+        for text in itertools.product((1, 2, 3), repeat=len(focal) + len(x) - 1):
+            for n in range(max(len(focal), len(x)) + 1, len(text) + 1):
+                before = text[: len(x)] == x and text[n - len(focal) : n] == focal
+                behind = text[: len(focal)] == focal and text[n - len(x) : n] == x
+                wanted += [(number, text[:n])] * (before + behind) * (len(set(text[n:])) < 2)
+    assert set(zip(which.tolist(), found, strict=True)) == set(wanted)
+
+
+def test_what_stands_across_the_edge_is_no_paraphrase(tmp_path):
+    sentences = [f"x{i} in las vegas , y{i}".split() for i in range(6)]
+    sentences += [f"x{i} in new york , y{i}".split() for i in range(6)]
+    index = build(tmp_path, [*sentences, ["in", "in", "las", ","], ["in", "vegas", ",", ","]])
+    options = replace(PRESETS["default"], min_score=0.0)
+    found = {one.phrase for one in Paraphraser(index, options).paraphrases("las vegas")}
+    kept = Paraphraser(index, replace(options, overlapping=False)).paraphrases("las vegas")
+    assert "new york" in found and not {"in las", "vegas ,"} & found
+    assert {"in las", "vegas ,"} <= {one.phrase for one in kept}
+
+
+def test_a_phrase_that_stands_once_scores_less(tmp_path):
+    sentences = [["a", x, "b"] for x in ("p", "p", "q", "r", "r", "r")]
+    index = build(tmp_path, sentences)
+    plain = replace(PRESETS["default"], min_score=0.0, doubt=0.0)
+    scores = [
+        {one.phrase: one.score for one in Paraphraser(index, options).paraphrases("p")}
+        for options in (plain, replace(plain, doubt=1.0))
+    ]
+    assert scores[0]["q"] > 0 and scores[1]["q"] == pytest.approx(scores[0]["q"] / 2)
+    assert scores[1]["r"] == pytest.approx(scores[0]["r"] * 3 / 4)
+
+
+def test_phrases_as_long_are_found_beside_their_telling_words(tmp_path):
+    """`owned by` says what `owned` says in a list of neighbours, but stands in for `led by`."""
+    rng = random.Random(3)
+    sentences = [
+        f"a{rng.randint(0, 9)} {verb} {'by' if rng.random() < 0.2 else 'them'} b{rng.randint(0, 9)}"
+        for verb in ("led", "owned", "built")
+        for _ in range(60)
+    ]
+    index = build(tmp_path, [line.split() for line in sentences])
+    table = SignatureTable.build(index, tmp_path / "table", RECIPES["learnt"])
+    near = AlikePhrases(table, 20).nearest("led by", 8)
+    assert len(near) == len(set(near)) and {"owned by", "built by"} <= set(near)
+    told = {one.phrase for one in NeighbourSearch(table, min_strength=20).nearest("led by", 8)}
+    assert not {"owned by", "built by"} <= told
+
+
 def test_other_ways_to_candidates_say_where_they_are_from(tmp_path):
     sentences = [f"l{i} m{i} old r{i} q{i}".split() for i in range(8)]
     sentences += [f"l{i} m{i} new s{i} t{i}".split() for i in range(4)]
@@ -331,6 +392,7 @@ def test_phrases_without_an_answer_say_why(tmp_path):
         ("mcc", 0, "choose 1 or more"), ("max_length", 7, "choose 1 to 6"),
         ("min_score", 1.5, "choose 0 to 1"), ("entailment", "no", "choose one of off"),
         ("length_difference", -1, "choose 0 or more"), ("screened", 0, "choose 1 or more"),
+        ("doubt", -1.0, "choose 0 or more"),
         ("screens", ((8, 9, 1.5),), "choose 0 to 1"),
         ("weighting", Weighting("ppmi", discount=1.0), "leave them out"),
     ],

@@ -75,6 +75,13 @@ def paraphrase(
         bool | None,
         typer.Option("--drop-collapsed/--keep-collapsed", help="Two paraphrases run together."),
     ] = None,
+    overlapping: Annotated[
+        bool | None,
+        typer.Option(
+            "--drop-overlapping/--keep-overlapping",
+            help="What mostly stands across the phrase's edge.",
+        ),
+    ] = None,
     one_sided: Annotated[
         int | None, typer.Option(help="Candidates from one-sided contexts; 0: none.")
     ] = None,
@@ -132,7 +139,8 @@ def paraphrase(
         "k": k, "min_score": min_score, "window": window, "places": places, "sample": sample,
         "mcc": mcc, "max_length": max_length, "length_difference": length_difference,
         "entailment": entailment, "substrings": substrings,
-        "collapsed": collapsed, "one_sided": one_sided, "neighbours": neighbours,
+        "collapsed": collapsed, "overlapping": overlapping, "one_sided": one_sided,
+        "neighbours": neighbours,
     }  # fmt: skip
     options = _options(preset, changes, weights)
     most = options.k

@@ -6,30 +6,51 @@ from distsim.nearest import NeighbourSearch
 from distsim.signatures.table import SignatureTable
 
 _CROWD = 4  # phrases of the same telling words that may stand around each other
+_LEAST_STRENGTH = 5  # of phrases as long as the focal one: fewer are hardly worth their bits
 
 
 class AlikePhrases:
-    """Searches the strong rows of a table.
+    """Searches the rows of a table, in two ways.
 
-    Where the table composes phrases of their words, one phrase for each set of telling words:
-    else those that hold the focal phrase would be most of them.
+    Among all strong ones, where the table composes phrases of their words, one phrase for each
+    set of telling words: else those that hold the focal phrase would be most of them. But of
+    `led by` and `owned by` this finds `led` and `owned`, so those of as many tokens as the
+    focal phrase are searched as well, each for itself, and rare ones too.
 
     Arguments:
-        min_strength: only phrases with at least so many occurrences behind them.
+        min_strength: in the first way only phrases with at least so many occurrences behind
+            them.
     """
 
     def __init__(self, table: SignatureTable, min_strength: int) -> None:
         self._table = table
         self._search = None
+        self._of_length: dict[int, NeighbourSearch] = {}
         if np.any(table.strengths >= min_strength):
             self._search = NeighbourSearch(table, min_strength=min_strength, estimate="bits")
 
     def nearest(self, phrase: str, k: int) -> list[str]:
-        """Return the k phrases nearest to one in its normal form, itself left out.
+        """Return the k phrases nearest to one in its normal form in each way, itself left out.
 
-        In order of distance, strength and text; none without a signature.
+        In order of distance, strength and text in each way, each phrase once; none without a
+        signature.
         """
-        if self._search is None or k < 1 or self._table.find_normal([phrase])[0] < 0:
+        row = self._table.find_normal([phrase])[0]
+        if row < 0 or k < 1:
             return []
-        found = self._search.found(phrase, k, among=_CROWD * k)
-        return [] if found is None else [one.phrase for one in found.neighbours]
+        found = []
+        if self._search is not None:
+            found.append(self._search.found(phrase, k, among=_CROWD * k))
+        if self._table.strengths[row] >= _LEAST_STRENGTH:  # so that there is one of its length
+            found.append(self._as_long(phrase.count(" ") + 1).found(phrase, k))
+        near = [one.phrase for part in found if part is not None for one in part.neighbours]
+        return list(dict.fromkeys(near))
+
+    def _as_long(self, length: int) -> NeighbourSearch:
+        search = self._of_length.get(length)
+        if search is None:
+            search = self._of_length[length] = NeighbourSearch(
+                self._table, min_strength=_LEAST_STRENGTH, lengths=[length], distinct=False,
+                estimate="bits",
+            )  # fmt: skip
+        return search

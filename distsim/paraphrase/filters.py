@@ -1,6 +1,8 @@
-"""Candidates -> those that say something else: entailment, pieces, collapsed edges, length."""
+"""Candidates -> those that say something else: entailment, pieces, collapsed edges, overlaps."""
 
 from collections.abc import Sequence, Set
+
+import numpy as np
 
 Words = tuple[int, ...]
 
@@ -42,6 +44,50 @@ def is_collapsed(focal: Words, candidate: Words, better: Set[Words]) -> bool:
     first = next((size for size in range(1, n) if candidate[:size] in better), n)
     last = next((size for size in range(1, n) if candidate[n - size :] in better), n)
     return first + last <= n
+
+
+def run_together(
+    focal: np.ndarray, words: np.ndarray, stops: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return what candidates and the focal phrase make where they overlap in a text.
+
+    A candidate that ends as the focal phrase begins, or begins as it ends, may stand across its
+    edge: `in las` and `las vegas` make `in las vegas`.
+
+    Arguments:
+        focal: int64, word ids. words: int64, the word ids of all candidates, end to end; stops:
+            int64, where each ends.
+
+    Returns:
+        Numbers of candidates, int64, one for each way to overlap; the words that the two make,
+        end to end, and where each of these ends.
+
+    >>> import numpy as np
+    >>> run_together(np.array([1, 2]), np.array([3, 1, 4, 5]), np.array([2, 4]))
+    (array([0]), array([3, 1, 2]), array([3]))
+    """
+    lengths = np.diff(stops, prepend=0)
+    nothing = np.empty(0, np.int64)
+    which, made, sizes = [nothing], [nothing], [nothing]
+    for length in np.unique(lengths).tolist():
+        own = np.flatnonzero(lengths == length)
+        phrases = words[(stops[own] - length)[:, None] + np.arange(length)]
+        for shared in range(1, min(length, focal.size)):
+            before = (phrases[:, length - shared :] == focal[:shared]).all(axis=1)
+            behind = (phrases[:, :shared] == focal[focal.size - shared :]).all(axis=1)
+            for fits, parts in (
+                (before, (phrases, _rows(focal[shared:], own.size))),
+                (behind, (_rows(focal, own.size), phrases[:, shared:])),
+            ):
+                joined = np.column_stack(parts)[fits]
+                which.append(own[fits])
+                made.append(joined.reshape(-1))
+                sizes.append(np.full(len(joined), joined.shape[1]))
+    return np.concatenate(which), np.concatenate(made), np.cumsum(np.concatenate(sizes))
+
+
+def _rows(words: np.ndarray, n: int) -> np.ndarray:
+    return np.broadcast_to(words, (n, words.size))
 
 
 def _in_order(short: Sequence[int], long: Sequence[int]) -> bool:

@@ -38,6 +38,11 @@ class ParaphraseOptions:
         substrings: leave out candidates that hold the focal phrase or are a piece of it.
         collapsed: leave out candidates that begin with one paraphrase, or the focal phrase,
             and end with another (`fall tokyo ap stock prices fell` for `fall`).
+        overlapping: leave out candidates that mostly overlap the focal phrase where they stand
+            (`in las` for `las vegas`): at more than half as many places as they occur.
+        doubt: the score of a candidate that occurs n times is multiplied by n / (n + doubt):
+            what stands once, in the very context by which it was found, is like the focal
+            phrase by that context alone. 0: not.
         walk: occurrences of contexts' rarer sides visited in all, about; None: without limit.
         screened: candidates of the strongest evidence that are looked at further; None: all.
         screens: (occurrences, kept, share) in turn: a profile from so few occurrences decides
@@ -47,8 +52,10 @@ class ParaphraseOptions:
         one_sided: so many more candidates from contexts with one side alone, seen on the left
             and on the right; 0: none.
         one_sided_mcc: such a side occurs at most so often.
-        neighbours: so many more candidates from a table of signatures; 0: none.
-        neighbour_strength: such a candidate has at least so many occurrences behind it.
+        neighbours: so many more candidates from a table of signatures, one for each set of
+            telling words, and as many of those as long as the focal phrase; 0: none.
+        neighbour_strength: one for a set of telling words has at least so many occurrences
+            behind it; one as long as the focal phrase 5, or all that the table asks for.
 
     >>> ParaphraseOptions().weighting.scheme
     'log-llr'
@@ -66,6 +73,8 @@ class ParaphraseOptions:
     length_difference: int | None = 2
     substrings: bool = True
     collapsed: bool = True
+    overlapping: bool = True
+    doubt: float = 1.0
     walk: int | None = 1_000_000
     screened: int | None = 30_000
     screens: tuple[tuple[int, int, float], ...] = (
@@ -98,6 +107,8 @@ class ParaphraseOptions:
             if value is not None:
                 _require(name.replace("_", " "), value, 0)
         _require("one-sided mcc", self.one_sided_mcc, 1)
+        if not 0.0 <= self.doubt < float("inf"):
+            raise ParameterError(f"doubt {self.doubt}: choose 0 or more")
         if not 0.0 <= self.min_score <= 1.0:
             raise ParameterError(f"minimum score {self.min_score}: choose 0 to 1")
         if self.weighting.subsample is not None or self.weighting.discount:
@@ -135,6 +146,8 @@ PRESETS = {
         weighting=Weighting("llr"),
         substrings=False,
         collapsed=False,
+        overlapping=False,
+        doubt=0.0,
         walk=None,
         screened=None,
         screens=(),

@@ -9,8 +9,9 @@ from distsim.indexes.corpus_index import CorpusIndex
 from distsim.paraphrase.alike import AlikePhrases
 from distsim.paraphrase.candidates import Candidates, find_candidates
 from distsim.paraphrase.compared import Comparer
-from distsim.paraphrase.filters import entails, is_collapsed, is_piece
+from distsim.paraphrase.filters import entails, is_collapsed, is_piece, run_together
 from distsim.paraphrase.occurrences import (
+    Located,
     Occurrences,
     Sampler,
     Words,
@@ -38,7 +39,8 @@ _KEPT_BYTES = 256 << 20
 class Paraphrase:
     """A phrase in place of another, and why.
 
-    phrase: its words. score: cosine of the two profiles, 0 to 1. count: its occurrences.
+    phrase: its words. score: cosine of the two profiles, 0 to 1, less where the phrase is
+    rare (`doubt`). count: its occurrences.
     evidence: how many distinct contexts L _ R it shares with the focal phrase. origin: where
     it was found: `contexts`, `sides` (a left or right side alone), `neighbours` (signatures).
     contexts: up to three of those shared, as text: seen most often, then rarest.
@@ -166,7 +168,7 @@ class Paraphraser:
         occurrences = self._focal_sampler.sample(located, np.zeros(1, np.int64))
         contexts, candidates, singles, single_candidates = self._gathered(occurrences, focal)
         pool = self._pool(focal, shown, candidates, single_candidates)
-        found = self._scored(occurrences, pool)
+        found = self._scored(focal, occurrences, pool)
         kept = self._filtered(tuple(focal.tolist()), found)
         paraphrases = [
             Paraphrase(
@@ -246,7 +248,7 @@ class Paraphraser:
         stops = np.cumsum([0, *map(len, phrases)], dtype=np.int64)[1:]
         return ids, stops, np.arange(stops.size)
 
-    def _scored(self, occurrences: Occurrences, pool: Pool) -> list[_Found]:
+    def _scored(self, focal: np.ndarray, occurrences: Occurrences, pool: Pool) -> list[_Found]:
         """Return the candidates that were compared in full with the focal phrase.
 
         Those that a short profile finds furthest away are left out. A profile from few
@@ -260,19 +262,22 @@ class Paraphraser:
         profile = self._profiler.profile(occurrences)
         located = locate(self.index, pool.words, pool.stops)
         sample = options.candidate_sample or options.sample
-        alive = np.flatnonzero(located.counts > 0)
+        alive = np.flatnonzero((located.counts > 0) & self._stand_apart(focal, located))
+        n = np.maximum(1, located.counts)
+        trust = n / (n + options.doubt)
         for few, most, share in options.screens:
             if alive.size > options.k:
                 counts = located.counts[alive]
                 short, taken = self._comparer.cosines(profile, located, alive, few)
                 taken = np.maximum(1, taken)
                 full = np.maximum(taken, np.minimum(counts, sample))
-                short *= np.sqrt((1.0 + _NOISE / taken) / (1.0 + _NOISE / full))
+                short *= np.sqrt((1.0 + _NOISE / taken) / (1.0 + _NOISE / full)) * trust[alive]
                 order = np.lexsort((pool.hashes[alive], -counts, -short))
                 order = order[: max(most, 2 * options.k)]
                 least = share * short[order[options.k - 1]]
                 alive = np.sort(alive[order[short[order] >= least]])
         cosines, _ = self._comparer.cosines(profile, located, alive)
+        cosines *= trust[alive]
         return [
             _Found(
                 located.phrase(number),
@@ -282,6 +287,19 @@ class Paraphraser:
             )
             for number, score in zip(alive.tolist(), cosines.tolist(), strict=True)
         ]
+
+    def _stand_apart(self, focal: np.ndarray, located: Located) -> np.ndarray:
+        """Tell of candidates whether most of their occurrences do not overlap the focal phrase's.
+
+        Those that do are the focal phrase's own places, shifted, and so are their contexts.
+        """
+        overlaps = np.zeros(located.counts.size, np.int64)
+        if self.options.overlapping:
+            which, words, stops = run_together(focal, located.words, located.stops)
+            if which.size:
+                np.add.at(overlaps, which, locate(self.index, words, stops).counts)
+        apart: np.ndarray = 2 * overlaps <= located.counts
+        return apart
 
     def _filtered(self, focal: Words, found: list[_Found]) -> list[_Found]:
         """Return the k best that pass the filters, best first."""
