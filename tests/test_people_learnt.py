@@ -34,8 +34,8 @@ from distsim.contexts.sources.source import Work
 from distsim.corpus.vocabulary import hash_texts
 from distsim.grammar.scoring import RuleScorer, ScoreOptions
 from distsim.kernels.compiled import frozen
-from distsim.kernels.composition import centre_rows, compose_rows
-from distsim.kernels.projection import NOWHERE, project
+from distsim.kernels.composition import centre_rows, compose_rows, cut_composed
+from distsim.kernels.projection import NOWHERE, cut_bits, project
 from distsim.kernels.sparse import multiply
 from distsim.signatures.composition import Composition
 from distsim.signatures.projections.learn import TaughtWords, WordRows, _strongest, rotated
@@ -151,6 +151,28 @@ def test_words_keep_more_directions_than_are_cut(learnt):
     assert table.n_dimensions == table.parts.vectors.shape[1] == 128 > table.n_bits
     assert table.projection.parameters["rank"] == 96
     assert table.parts.vectors[:, 64:96].any() and not table.parts.vectors[:, 96:].any()
+
+
+def test_phrases_made_of_words_are_cut_as_if_they_were_composed():
+    draw = np.random.default_rng(5)
+    known = [b"an", b"old", b"red", b"house", b"nothing"]
+    hashes = hash_texts(known)
+    order = np.argsort(hashes)
+    vectors = draw.standard_normal((5, 192)).astype(np.float32)
+    vectors[4] = 0.0
+    parts = frozen(hashes[order]), frozen(draw.random(5)), frozen(vectors[order])
+    phrases = [b"an old house", b"an old red house", b"an old", b"old an", b"old an", b"red new",
+               b"new red", b"new", b"new new", b"nothing new", b"house"]  # fmt: skip
+    text = frozen(np.frombuffer(b"".join(phrases), np.uint8))
+    ends = frozen(np.cumsum([0, *map(len, phrases)]))
+    bits, wanted = np.empty((2, len(phrases), 2), np.uint64)
+    some = cut_composed(text, ends, *parts, bits)
+    sums = np.zeros((len(phrases), 192))
+    strengths = frozen(np.zeros(len(phrases), np.uint64))
+    compose_rows(sums, text, ends, strengths, *parts, 1.0, True)
+    assert some.tolist() == cut_bits(frozen(sums[:, :128]), wanted).tolist()
+    assert bits.tolist() == wanted.tolist()
+    assert not some[7] and not some[9] and some[0]
 
 
 def test_features_without_a_vector_add_nothing():
@@ -329,6 +351,10 @@ def test_phrases_that_are_not_in_the_table_are_composed_and_marked(learnt):
     assert not any(one.composed for one in NeighbourSearch(table).nearest("alice", 3))
 
 
+def begins_and_ends_with_words(tokens):
+    return all(any(c.isalnum() for c in token) for token in (tokens[0], tokens[-1]))
+
+
 def naive_distinct(table, focal, near):
     """What NeighbourSearch promises of `distinct`, said once more and slowly."""
     texts = list(table.texts())
@@ -347,7 +373,7 @@ def naive_distinct(table, focal, near):
     chosen = []
     for one, mine in zip(near, cores, strict=True):
         same = [other for other, its in zip(near, cores, strict=True) if its == mine]
-        inner = [n for n in same if n.phrase[0].isalnum() and n.phrase.split()[-1].isalnum()]
+        inner = [n for n in same if begins_and_ends_with_words(n.phrase.split())]
         same = inner or same
         most = max(other.strength for other in same)
         usual = [other for other in same if other.strength >= most / 2]

@@ -89,3 +89,62 @@ def compose_rows(sums, text, ends, strengths, hashes, weights, vectors, trust, s
         for k in range(n_dimensions):
             row[k] = share * row[k] + (1.0 - share) * parts[k]
         normalise(row)
+
+
+@compiled
+def cut_composed(text, ends, hashes, weights, vectors, bits):
+    """Fill bits[p], uint64[n_bits / 64], with those of phrases made of their words alone.
+
+    Arguments and the sum of a phrase's words as of compose_rows, of the first n_bits dimensions:
+    no length changes a sign. Returns which phrases have any nonzero, bool[n]. What a phrase begins
+    with as the one before it is not summed again.
+    """
+    n_words = 1
+    for p in range(ends.size - 1):
+        n = 1
+        for i in range(ends[p], ends[p + 1]):
+            n += text[i] == _SPACE
+        n_words = max(n_words, n)
+    n_bits = 64 * bits.shape[1]
+    sums = np.zeros((n_words + 1, n_bits), np.float64)  # of the first 0, 1, .. words
+    before = np.zeros(n_words, np.uint64)
+    n_before = 0
+    some = np.zeros(ends.size - 1, np.bool_)
+    for p in range(ends.size - 1):
+        begin = ends[p]
+        stop = ends[p + 1]
+        n = 0
+        same = True
+        state = START
+        for i in range(begin, stop + 1):
+            if i < stop and text[i] != _SPACE:
+                state = step(state, np.uint64(text[i]))
+                continue
+            wanted = finish(state)
+            state = START
+            same = same and n < n_before and before[n] == wanted
+            if not same:
+                before[n] = wanted
+                low = first_not_below(hashes, wanted, 0, hashes.size)
+                found = low < hashes.size and hashes[low] == wanted
+                weight = weights[low] if found else 0.0
+                row = vectors[low if found else 0]
+                total = sums[n]
+                longer = sums[n + 1]
+                for k in range(n_bits):
+                    longer[k] = total[k] + weight * np.float64(row[k])
+            n += 1
+        n_before = n
+        whole = sums[n]
+        any_bit = False
+        for w in range(bits.shape[1]):
+            word = np.uint64(0)
+            nonzero = np.uint64(0)
+            for i in range(64):
+                value = whole[64 * w + i]
+                word |= np.uint64(value > 0.0) << np.uint64(i)
+                nonzero |= np.uint64(value != 0.0)
+            bits[p, w] = word
+            any_bit = any_bit or nonzero != 0
+        some[p] = any_bit
+    return some

@@ -1,8 +1,11 @@
 """A sparse matrix times a dense one."""
 
 from distsim.kernels.compiled import compiled
+from distsim.kernels.prefetch import prefetch
 
 _TILE = 1 << 18  # float32 of `dense` at a time: a megabyte, which stays near the processor
+_AHEAD = 4  # rows whose next cells are asked for while others are summed
+_LINE = 16  # numbers of 32 bits in a line of the cache
 
 
 @compiled
@@ -19,6 +22,12 @@ def multiply(row_starts, columns, values, dense, begin, stop, out):
     for first in range(0, dense.shape[0], tile):
         end = first + tile
         for i in range(begin, stop):
+            if i + _AHEAD < stop:  # each row's cells in a tile are few, and stand by themselves
+                later = reached[i + _AHEAD - begin]
+                prefetch(columns, later)
+                prefetch(columns, later + _LINE)
+                prefetch(values, later)
+                prefetch(values, later + _LINE)
             row = out[i]
             f = reached[i - begin]
             last = row_starts[i + 1]

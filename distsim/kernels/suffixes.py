@@ -119,6 +119,7 @@ def gather_neighbourhoods(tokens, suffixes, before, after, n_words, rows):
     the position, the last one the nearest, columns from `before` on the tokens from it on;
     0 from the sentence's edge outwards. Returns 0, or DAMAGED.
     """
+    highest = np.uint32(0)
     for i in range(suffixes.size):
         if i + _AHEAD < suffixes.size:
             ahead = np.int64(suffixes[i + _AHEAD])
@@ -127,27 +128,33 @@ def gather_neighbourhoods(tokens, suffixes, before, after, n_words, rows):
         position = np.int64(suffixes[i])
         if position >= tokens.size:
             return DAMAGED
-        inside = True
-        for k in range(before):
-            at = position - 1 - k
-            token = np.uint32(0)
-            if inside and at >= 0:
-                token = tokens[at]
-            inside = inside and token != 0
-            if token >= n_words:
-                return DAMAGED
-            rows[i, before - 1 - k] = token if inside else np.uint32(0)
-        inside = True
-        for k in range(after):
-            at = position + k
-            token = np.uint32(0)
-            if inside and at < tokens.size:
-                token = tokens[at]
-            inside = inside and token != 0
-            if token >= n_words:
-                return DAMAGED
-            rows[i, before + k] = token if inside else np.uint32(0)
-    return 0
+        # First all is copied, then cleared from the first boundary outwards: in short plain loops.
+        first = position - before
+        row = rows[i]
+        if first >= 0 and first + row.size <= tokens.size:
+            for k in range(row.size):
+                token = tokens[first + k]
+                highest = max(highest, token)
+                row[k] = token
+        else:
+            for k in range(row.size):
+                within = 0 <= first + k < tokens.size
+                token = tokens[first + k] if within else np.uint32(0)
+                highest = max(highest, token)
+                row[k] = token
+        k = before - 1
+        while k >= 0 and row[k] != 0:
+            k -= 1
+        while k >= 0:
+            row[k] = np.uint32(0)
+            k -= 1
+        k = before
+        while k < row.size and row[k] != 0:
+            k += 1
+        while k < row.size:
+            row[k] = np.uint32(0)
+            k += 1
+    return DAMAGED if highest >= n_words else 0
 
 
 @compiled

@@ -64,7 +64,19 @@ class Signer:
 
     def sign(self, batch: PhraseBatch) -> SignedBatch:
         """Return the batch's bits."""
-        return self.cut(batch, self.vectors(batch))
+        if self._composer is None:
+            return self.cut(batch, self.vectors(batch))
+        text, lengths = batch.text, batch.text_lengths
+        own = self._composer.has_own(text, lengths, batch.strengths)
+        if own.all():
+            return self.cut(batch, self.vectors(batch))
+        bits = np.empty((own.size, self._projection.n_bits // 64), np.uint64)
+        some = self._composer.cut_made_of_words(text, lengths, bits)
+        if own.any():
+            others = batch.where(own)
+            signed = self.cut(others, self.vectors(others))
+            bits[own], some[own] = signed.bits, signed.some
+        return SignedBatch(batch, bits, some)
 
     def cut(self, batch: PhraseBatch, vectors: np.ndarray) -> SignedBatch:
         """Return a batch with the bits of its vectors."""
