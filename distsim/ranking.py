@@ -24,7 +24,7 @@ from distsim.grammar.block import parse_block
 from distsim.grammar.formats import find_format
 from distsim.grammar.formats.rules import Features
 from distsim.grammar.learnt_weights import LearntWeight, LearntWeights
-from distsim.grammar.pair_features import EVERY, PairFeatures, without_gaps
+from distsim.grammar.pair_features import PairFeatures, is_feature, without_gaps
 
 _PENALTIES = (1e-3, 1e-2, 1e-1, 1.0)
 _CUT = 0.005  # values beyond these quantiles are held to them
@@ -170,7 +170,7 @@ def _learning(
     others: dict[str, np.ndarray] = {}
     if grammar is not None:
         others, has_rule = grammar_features(grammar, pairs)
-        others = {name: column for name, column in others.items() if name not in EVERY}
+        others = {name: column for name, column in others.items() if not is_feature(name)}
         if only_grammar:
             if np.count_nonzero(has_rule) < _FEWEST:
                 raise ParameterError(

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from distsim import InputError, ParameterError
+from distsim import EstimatedCosine, InputError, ParameterError
 from distsim.evaluation.gold import read_gold
 from distsim.grammar.learnt_weights import LearntWeight, LearntWeights
 from distsim.grammar.pair_features import OF_TEXT, PairFeatures
@@ -152,8 +152,6 @@ def test_a_table_gives_features_of_its_phrases(example_names):
     names = list(found.names)
     (row, other) = found.matrix([("the king", "the queen"), ("zzzz", "the king")]).tolist()
     values = dict(zip(names, row, strict=True))
-    from distsim import EstimatedCosine
-
     wanted = EstimatedCosine(table).similarity("the king", "the queen")
     assert values["sim_whole"] == pytest.approx(wanted, abs=1e-6)
     assert 0 < values["rare_overlap"] < values["overlap"]  # `the` is in both
@@ -161,3 +159,22 @@ def test_a_table_gives_features_of_its_phrases(example_names):
     weights = LearntWeights({"frequency": LearntWeight(1.0, 0.0, 1.0, -9.0, 99.0, 0.0)})
     strength = table.strengths[table.find("the queen")]
     assert weights.value(values) == pytest.approx(math.log(strength + 0.5))
+
+
+def test_vectors_are_turned_and_keep_what_they_say(example_names):
+    table = example_names["learnt"]
+    features, size = PairFeatures(table), table.n_dimensions
+    pairs = [("king", "the queen"), ("said the king", "alice"), ("", "king")]
+    made = features.matrix(pairs, features.groups["vectors"])
+    assert made.shape == (3, 4 * size) and np.isnan(made[2]).all()
+    first, second = EstimatedCosine(table).vectors(pairs[:2])
+    shared, apart = made[:2, : 2 * size], made[:2, 2 * size :]
+    for turn in (slice(0, size), slice(size, 2 * size)):
+        assert shared[:, turn].sum(axis=1) == pytest.approx((first * second).sum(axis=1), abs=1e-5)
+        distances = np.linalg.norm(first - second, axis=1)
+        assert np.linalg.norm(apart[:, turn], axis=1) == pytest.approx(distances, abs=1e-5)
+    assert not np.allclose(shared[:, :size], first * second, atol=1e-3)
+    assert not np.allclose(shared[:, :size], shared[:, size:], atol=1e-3)
+    for name in ("shared_", "apart_01", "shared_x", "vectors"):
+        with pytest.raises(ParameterError, match=f"the feature {name} wants"):
+            features.matrix(pairs, [name])

@@ -2,13 +2,17 @@
 
 Of the text alone: `overlap`, `contained`, `letters`, `words_ratio`, `letters_ratio`. Of a table:
 `sim_whole`, `rare_overlap`, `frequency`, `frequency_ratio`; of a second one `syn_whole`. Of an
-index: `opposite` and the kinds of evidence behind it. Of the vectors behind a table: `shared_0`,
-the product of the two phrases' first numbers, `apart_0`, how far those are apart, and so on. Gaps
-of rules count as nothing: what is between them is put together.
+index: `opposite` and the kinds of evidence behind it. Of the vectors behind a table, turned twice
+at random: `shared_0`, the product of the two phrases' first numbers, `apart_0`, how far those are
+apart, and so on; weights of such products stand for a form that takes any direction of one phrase
+with any of the other, of which the directions themselves would be the diagonal. Gaps of rules
+count as nothing: what is between them is put together.
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from math import log
 
 import numpy as np
@@ -26,10 +30,20 @@ OF_TEXT = ("overlap", "contained", "letters", "words_ratio", "letters_ratio")
 OF_TABLE = ("sim_whole", "rare_overlap", "frequency", "frequency_ratio")
 OF_SYNTAX = ("syn_whole",)
 OF_OPPOSITES = ("opposite", "joined", "together", "parallel", "negation", "polarity")
-_MOST_BITS = 1024
+_TURNS = 2  # of all directions: with one, weights say less; with more they are slow to learn
 _KINDS = ("shared", "apart")
-OF_VECTORS = frozenset(f"{kind}_{k}" for kind in _KINDS for k in range(_MOST_BITS))
-EVERY = frozenset((*OF_TEXT, *OF_TABLE, *OF_SYNTAX, *OF_OPPOSITES, *OF_VECTORS))
+_OF_VECTOR = re.compile(rf"({'|'.join(_KINDS)})_(0|[1-9]\d*)")
+_OTHERS = frozenset((*OF_TEXT, *OF_TABLE, *OF_SYNTAX, *OF_OPPOSITES))
+
+
+def is_of_vectors(name: str) -> bool:
+    """Tell whether a feature is made of vectors: `shared_0`, `apart_17`."""
+    return _OF_VECTOR.fullmatch(name) is not None
+
+
+def is_feature(name: str) -> bool:
+    """Tell whether there is a pair feature of this name."""
+    return name in _OTHERS or is_of_vectors(name)
 
 
 class PairFeatures:
@@ -71,8 +85,8 @@ class PairFeatures:
             self.groups["opposites"] = OF_OPPOSITES
         self.names = tuple(name for names in self.groups.values() for name in names)
         if self._ngram is not None and self._ngram.estimate == "restored":
-            bits = range(self._ngram.n_dimensions)
-            self.groups["vectors"] = tuple(f"{kind}_{k}" for kind in _KINDS for k in bits)
+            numbers = range(_TURNS * self._ngram.n_dimensions)
+            self.groups["vectors"] = tuple(f"{kind}_{k}" for kind in _KINDS for k in numbers)
 
     def matrix(self, pairs: Sequence[Pair], names: Sequence[str] | None = None) -> np.ndarray:
         """Return float64[n, len(names)], NaN where a pair has no such value.
@@ -112,10 +126,11 @@ class PairFeatures:
             return {"opposite": np.array([one.score for one in found])} | {
                 kind: np.array([getattr(one, kind) for one in found]) for kind in OF_OPPOSITES[1:]
             }
-        if name in OF_VECTORS and self._ngram is not None:
+        if is_of_vectors(name) and self._ngram is not None:
             some = [n for n, (a, b) in enumerate(texts) if a and b]
-            first, second = self._ngram.vectors([texts[n] for n in some])
-            made = np.full((len(texts), 2 * self._ngram.n_dimensions), np.nan)
+            turned = _turned(self._ngram.n_dimensions)
+            first, second = (one @ turned for one in self._ngram.vectors([texts[n] for n in some]))
+            made = np.full((len(texts), len(self.groups["vectors"])), np.nan)
             made[some] = np.column_stack([first * second, np.abs(first - second)])
             return dict(zip(self.groups["vectors"], made.T, strict=True))
         return self._of_counts(texts)
@@ -139,12 +154,20 @@ class PairFeatures:
         return dict(zip(OF_TABLE[1:], rows.T, strict=True))
 
 
+@lru_cache(maxsize=2)
+def _turned(n_dimensions: int) -> np.ndarray:
+    """Return random rotations side by side, float32[n_dimensions, _TURNS * n_dimensions]."""
+    drawn = np.random.Generator(np.random.PCG64(1))
+    turns = drawn.standard_normal((_TURNS, n_dimensions, n_dimensions))
+    return np.hstack([np.linalg.qr(one)[0] for one in turns]).astype(np.float32)
+
+
 def _source_of(name: str) -> str:
     if name in OF_SYNTAX:
         return "a table: name one with `syntax`"
     if name in OF_OPPOSITES:
         return "an index: name one with `opposites`"
-    if name in OF_VECTORS:
+    if is_of_vectors(name):
         return "a learnt table of so many bits: name one with `ngram`"
     return "a table: name one with `ngram`"
 

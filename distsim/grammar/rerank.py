@@ -21,7 +21,7 @@ from distsim.grammar.formats import find_format
 from distsim.grammar.formats.layout import GrammarFormat
 from distsim.grammar.formats.rules import Features
 from distsim.grammar.learnt_weights import LearntWeights
-from distsim.grammar.pair_features import EVERY, PairFeatures
+from distsim.grammar.pair_features import PairFeatures, is_feature
 from distsim.kernels.compiled import frozen
 from distsim.kernels.phrase_pairs import hash_symbols
 from distsim.parallel import Progress, no_progress
@@ -92,7 +92,7 @@ class Ranking:
         """
         if self.learnt is None:
             return []
-        names = [name for name in self.learnt.names if name in EVERY]
+        names = [name for name in self.learnt.names if is_feature(name)]
         (self.computed or PairFeatures()).matrix([], names)
         return names
 
