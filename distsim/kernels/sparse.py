@@ -4,6 +4,7 @@ from distsim.kernels.compiled import compiled
 from distsim.kernels.prefetch import prefetch
 
 _TILE = 1 << 18  # float32 of `dense` at a time: a megabyte, which stays near the processor
+_FEWEST = 8  # cells of a row in a tile, on average
 _AHEAD = 4  # rows whose next cells are asked for while others are summed
 _LINE = 16  # numbers of 32 bits in a line of the cache
 
@@ -17,6 +18,9 @@ def multiply(row_starts, columns, values, dense, begin, stop, out):
     """
     width = dense.shape[1]
     tile = max(1, _TILE // max(1, width))
+    # Tiles that hold less than a few cells of each row would cost more than they save.
+    cells = (row_starts[stop] - row_starts[begin]) // max(1, stop - begin)
+    tile = max(tile, dense.shape[0] * _FEWEST // max(1, cells))
     reached = row_starts[begin:stop].copy()
     out[begin:stop] = 0.0
     for first in range(0, dense.shape[0], tile):

@@ -17,7 +17,7 @@ from distsim.signatures.projections.singular import times
 SHORTEST, LONGEST = 4, 8  # characters, with the marks of a word's edges
 _SURE_AT = 20.0  # occurrences at which a word says half as much of its pieces as a frequent one
 _MOST = 0.02  # of all words: a piece that more of them have tells nothing
-_PANEL = 64  # dimensions at a time
+_PANEL = 128  # dimensions at a time
 
 
 def spelt(
