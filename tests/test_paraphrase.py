@@ -352,8 +352,14 @@ def test_phrases_as_long_are_found_beside_their_telling_words(tmp_path):
     ]
     index = build(tmp_path, [line.split() for line in sentences])
     table = SignatureTable.build(index, tmp_path / "table", RECIPES["learnt"])
-    near = AlikePhrases(table, 20).nearest("led by", 8)
+    near = AlikePhrases(table, 20).nearest("led by", 8, 8)
     assert len(near) == len(set(near)) and {"owned by", "built by"} <= set(near)
+    options = replace(PRESETS["default"], min_score=0.0, neighbours=1, mcc=1, one_sided=0)
+    found = [
+        {one.phrase for one in Paraphraser(index, options, table=table).paraphrases("led by")}
+        for options in (replace(options, filled=0), replace(options, filled=90))
+    ]
+    assert {"owned by", "built by"} <= found[1] and len(found[0]) < len(found[1])
     told = {one.phrase for one in NeighbourSearch(table, min_strength=20).nearest("led by", 8)}
     assert not {"owned by", "built by"} <= told
 
@@ -392,7 +398,7 @@ def test_phrases_without_an_answer_say_why(tmp_path):
         ("mcc", 0, "choose 1 or more"), ("max_length", 7, "choose 1 to 6"),
         ("min_score", 1.5, "choose 0 to 1"), ("entailment", "no", "choose one of off"),
         ("length_difference", -1, "choose 0 or more"), ("screened", 0, "choose 1 or more"),
-        ("doubt", -1.0, "choose 0 or more"),
+        ("doubt", -1.0, "choose 0 or more"), ("filled", -1, "choose 0 or more"),
         ("screens", ((8, 9, 1.5),), "choose 0 to 1"),
         ("weighting", Weighting("ppmi", discount=1.0), "leave them out"),
     ],

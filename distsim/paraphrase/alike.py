@@ -29,11 +29,11 @@ class AlikePhrases:
         if np.any(table.strengths >= min_strength):
             self._search = NeighbourSearch(table, min_strength=min_strength, estimate="bits")
 
-    def nearest(self, phrase: str, k: int) -> list[str]:
-        """Return the k phrases nearest to one in its normal form in each way, itself left out.
+    def nearest(self, phrase: str, k: int, as_long: int) -> list[str]:
+        """Return the phrases nearest to one in its normal form, itself left out.
 
-        In order of distance, strength and text in each way, each phrase once; none without a
-        signature.
+        k in the first way, `as_long` in the second, in order of distance, strength and text in
+        each way, each phrase once; none without a signature.
         """
         row = self._table.find_normal([phrase])[0]
         if row < 0 or k < 1:
@@ -42,7 +42,7 @@ class AlikePhrases:
         if self._search is not None:
             found.append(self._search.found(phrase, k, among=_CROWD * k))
         if self._table.strengths[row] >= _LEAST_STRENGTH:  # so that there is one of its length
-            found.append(self._as_long(phrase.count(" ") + 1).found(phrase, k))
+            found.append(self._as_long(phrase.count(" ") + 1).found(phrase, as_long))
         near = [one.phrase for part in found if part is not None for one in part.neighbours]
         return list(dict.fromkeys(near))
 

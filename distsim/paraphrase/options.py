@@ -53,9 +53,11 @@ class ParaphraseOptions:
             and on the right; 0: none.
         one_sided_mcc: such a side occurs at most so often.
         neighbours: so many more candidates from a table of signatures, one for each set of
-            telling words, and as many of those as long as the focal phrase; 0: none.
+            telling words, and as many of those as long as the focal phrase, or more; 0: none.
         neighbour_strength: one for a set of telling words has at least so many occurrences
             behind it; one as long as the focal phrase 5, or all that the table asks for.
+        filled: candidates from contexts, with those as long as the focal phrase, are so many in
+            all: phrases with few contexts are rare, and found by little but their signatures.
 
     >>> ParaphraseOptions().weighting.scheme
     'log-llr'
@@ -85,6 +87,7 @@ class ParaphraseOptions:
     one_sided_mcc: int = 64
     neighbours: int = 100
     neighbour_strength: int = 20
+    filled: int = 400
 
     def __post_init__(self) -> None:
         _require("window", self.window, 1, WIDEST)
@@ -102,7 +105,13 @@ class ParaphraseOptions:
             value = getattr(self, name)
             if value is not None:
                 _require(name.replace("_", " "), value, 1)
-        for name in ("one_sided", "neighbours", "neighbour_strength", "length_difference"):
+        for name in (
+            "one_sided",
+            "neighbours",
+            "neighbour_strength",
+            "filled",
+            "length_difference",
+        ):
             value = getattr(self, name)
             if value is not None:
                 _require(name.replace("_", " "), value, 0)

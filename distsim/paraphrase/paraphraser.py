@@ -227,20 +227,22 @@ class Paraphraser:
         self, focal: np.ndarray, shown: str, candidates: Candidates, singles: Candidates
     ) -> Pool:
         """Return the candidates to be compared: the best of each source."""
-        best = candidates.best(self.options.screened)
-        best_singles = singles.best(self.options.one_sided)
+        options = self.options
+        best = candidates.best(options.screened)
+        best_singles = singles.best(options.one_sided)
         return Pool.of(
             [
                 (*candidates.words(self.index, best), best),
                 (*singles.words(self.index, best_singles), best_singles),
-                self._neighbours(focal, shown),
+                self._neighbours(focal, shown, options.filled - best.size - best_singles.size),
             ]
         )
 
     def _neighbours(
-        self, focal: np.ndarray, shown: str
+        self, focal: np.ndarray, shown: str, wanted: int
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        near = self._search.nearest(shown, self.options.neighbours) if self._search else []
+        n = self.options.neighbours
+        near = self._search.nearest(shown, n, max(n, wanted)) if self._search else []
         shortest, longest = self._lengths(focal.size)
         phrases = [text.split(" ") for text in near]
         phrases = [words for words in phrases if shortest <= len(words) <= longest]
