@@ -400,7 +400,8 @@ def test_distinct_neighbours_say_something_new(learnt):
         found = [one.phrase for one in distinct.above(focal, 0.5)]
         assert found == naive_distinct(table, focal, near)
         assert len(found) < len(near)
-        assert found[:5] == [one.phrase for one in distinct.nearest(focal, 5)][: len(found)]
+        few = distinct.found(focal, 5, 0.5, among=len(table)).neighbours
+        assert found[:5] == [one.phrase for one in few]
     named = NeighbourSearch(table, candidates=["caterpillar", "the caterpillar", "alice"])
     assert len(named.nearest("caterpillar", 5)) == 2  # whoever names candidates wants them
     crowd = [one.phrase for one in everything.nearest("the caterpillar", 5)]

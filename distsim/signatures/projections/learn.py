@@ -54,7 +54,8 @@ class Learning:
         features: so many of the most frequent features are columns; the others have no vector.
         rank: singular directions kept; half as many again as bits where None. Bits are cut from
             the strongest, words' vectors keep all.
-        iterations: passes over the matrix and back; more find the directions more exactly.
+        iterations: passes over the matrix and back after two first ones; more find the directions
+            more exactly.
         exponent: of the singular values above the noise: 1 keeps the matrix's own geometry,
             0 makes all directions weigh the same.
         rotation: `itq` or `random`.

@@ -18,10 +18,12 @@ from distsim.parallel import Progress, no_progress, ordered_map
 if TYPE_CHECKING:
     from scipy import sparse
 
-_OVERSAMPLED = 30
+_BASIS = 2  # dimensions of the space searched, at least, to each direction wanted
+_DOUBTFUL = 10  # one in so many of the values, the last: too low, since the space is so small
 _ITQ_ROUNDS = 15
 _BLOCK_ROWS = 2048
 _STEP = 32  # float32 that a compiled loop takes at once; what is left over goes one by one
+_LEAST_LENGTH = 1e-5  # of a column, left when others are taken off: less is rounding
 _LEAST_SQUARE = 1e-12  # of the largest eigenvalue: what float32 columns cannot tell from none
 
 
@@ -55,24 +57,39 @@ def right_singular(
     """Return the `rank` first right singular vectors, float32[columns, rank], and the values.
 
     The third is the next singular value, about, or 0 where there are no more. By a randomised
-    range finder with power iterations (Halko, Martinsson and Tropp 2011, algorithm 4.4).
+    block Krylov method (Musco and Musco 2015, algorithm 2): of all passes over the matrix and
+    back what came by is kept, and not of the last alone as by power iterations, so that each
+    can be much narrower than the rank.
+
+    Arguments:
+        iterations: passes after the first two.
     """
     transposed = matrix.T.tocsr()
     transposed.sort_indices()
-    width = min(rank + _OVERSAMPLED, *matrix.shape)
+    most = min(matrix.shape)
+    n_blocks = iterations + 2
+    width = -(-_BASIS * rank // (n_blocks * _STEP)) * _STEP
     generator = np.random.Generator(np.random.PCG64(seed))
-    basis = generator.standard_normal((matrix.shape[1], width), dtype=np.float32)
-    for turn in range(iterations):
-        progress("decomposing", turn, iterations)
-        ranged = _left_singular(times(matrix, basis, jobs), width, jobs)[0]
-        basis = times(transposed, ranged, jobs)
-        if turn < iterations - 1:
-            basis = _left_singular(basis, width, jobs)[0]
+    start = generator.standard_normal((matrix.shape[1], min(width, most)), dtype=np.float32)
+    ranged = np.empty((matrix.shape[0], 0), np.float32)  # orthonormal columns
+    basis = np.empty((matrix.shape[1], 0), np.float32)  # transposed @ ranged
+    for turn in range(n_blocks):
+        progress("decomposing", turn, n_blocks)
+        if turn:
+            start = basis[:, -start.shape[1] :]
+            start = start / np.maximum(np.linalg.norm(start, axis=0), np.float32(1e-30))
+        new = _beside(times(matrix, start, jobs), ranged, jobs)[:, : most - ranged.shape[1]]
+        if not new.shape[1]:
+            break
+        ranged = np.hstack([ranged, new])
+        start = times(transposed, new, jobs)
+        basis = np.hstack([basis, start])
     # The matrix is about ranged @ basis.T.
     directions, values = _left_singular(basis, rank + 1, jobs)
     peaks = directions[np.abs(directions).argmax(axis=0), range(values.size)]
     directions *= np.where(peaks < 0, -1, 1).astype(np.float32)
-    return directions[:, :rank], values[:rank], float(values[rank]) if values.size > rank else 0.0
+    floor = float(values[rank - rank // _DOUBTFUL]) if values.size > rank else 0.0
+    return directions[:, :rank], values[:rank], floor
 
 
 def find_rotation(
@@ -98,6 +115,24 @@ def find_rotation(
         left, _, right = np.linalg.svd(pull, full_matrices=False)
         rotation = left @ right
     return rotation
+
+
+def _beside(wide: np.ndarray, ranged: np.ndarray, jobs: int | None) -> np.ndarray:
+    """Return orthonormal columns that span what of float32[n, k] `ranged` does not span.
+
+    ranged: float32[n, m], orthonormal columns.
+    """
+    lengths = np.linalg.norm(wide, axis=0)
+    for _ in range(2 if ranged.shape[1] else 0):  # once leaves what float32 rounds off
+        spanned = _of_blocks(len(wide), lambda a, b: ranged[a:b].T @ wide[a:b], jobs)
+        inside = np.sum(spanned, axis=0)
+
+        def take_off(begin: int, end: int, inside: np.ndarray = inside) -> None:
+            wide[begin:end] -= ranged[begin:end] @ inside
+
+        _of_blocks(len(wide), take_off, jobs)
+    new = wide[:, np.linalg.norm(wide, axis=0) > _LEAST_LENGTH * lengths]
+    return _left_singular(new, new.shape[1], jobs)[0] if new.shape[1] else new
 
 
 def _left_singular(wide: np.ndarray, most: int, jobs: int | None) -> tuple[np.ndarray, np.ndarray]:
