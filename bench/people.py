@@ -97,14 +97,16 @@ def main() -> None:
     with Timed() as sign_time:
         table = SignatureTable.build(index, asked.work / "table", recipe, force=True)
     seconds = sign_time.seconds
+    assert table.parts is not None
+    kept = (table.bits.nbytes + table.parts.vectors.nbytes) / len(table)
     real = LearntCosine(index, table)
     exact = ExactCosine(index, table)
     measures += [
         ("default, 256 bits", seconds, "32",
          EstimatedCosine(table, estimate="bits").similarities),
-        ("default, restored", seconds, "63",
+        ("default, restored", seconds, f"{kept:.0f}",
          EstimatedCosine(table, estimate="restored").similarities),
-        ("default, real-valued", seconds, "512",
+        ("default, real-valued", seconds, f"{2 * table.n_dimensions}",
          real.similarities),
         ("default's weights, exact", 0.0, "-", exact.similarities),
     ]  # fmt: skip
