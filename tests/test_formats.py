@@ -16,7 +16,7 @@ from distsim.verification import find_faults
 V1 = Path(__file__).parent / "data" / "formats" / "v1"
 V2 = V1.parent / "v2"
 COMMANDS = runpy.run_path(str(V1 / "make.py"))["COMMANDS"]
-OF_V2 = runpy.run_path(str(V2 / "make.py"))["COMMANDS"]
+OF_V2 = runpy.run_path(str(V2 / "make_v2.py"))["COMMANDS"]
 TABLES = ("thesis", "ppmi", "counts", "part", "merged", "learnt", "syntax")
 COMPOSED = "learnt"  # of rare phrases their own contexts counted then
 LEARNT = "projection"  # its numbers are the linear algebra library's: not the same everywhere

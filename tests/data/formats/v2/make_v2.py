@@ -1,6 +1,6 @@
 """Writes the artifacts beside this file, whose vectors are wider than their bits.
 
-    python PATH/make.py [TARGET]
+    python PATH/make_v2.py [TARGET]
 
 They were written once, by the version that introduced format version 2 of projections and tables,
 and are never written again: when a later change alters bytes, a folder v3 joins this one.
