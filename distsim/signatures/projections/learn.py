@@ -3,13 +3,13 @@
 The matrix has a row for each of the most frequent words, a column for each of the most
 frequent features, and their weights. Its right singular vectors V and singular values s are
 found; feature f's vector is its row of V T^exponent / s with T = sqrt(s^2 - n^2), so that the
-phrase's weights times it are U T^exponent, also for phrases that were not among the rows. n, one
-of the last singular values found (a tenth before the end, where they are still about right), is
-taken for the level of noise, and T is 0 below: with little text the spectrum is flat from early
-on, and what lies in the flat part says nothing. Then the strongest directions, as many as bits,
-are rotated, which keeps cosines, so that cutting bits loses little: at random, or by iterative
-quantisation (ITQ), which turns the frequent words' vectors towards the corners of the cube. The
-weaker ones behind them are never cut: words' vectors alone keep them.
+phrase's weights times it are U T^exponent, also for phrases that were not among the rows. n, the
+first singular value that is left out (of much text one a tenth before, as the last are not found
+exactly), is taken for the level of noise, and T is 0 below: with little text the spectrum is flat
+from early on, and what lies in the flat part says nothing. Then the strongest directions, as many
+as bits, are rotated, which keeps cosines, so that cutting bits loses little: at random, or by
+iterative quantisation (ITQ), which turns the frequent words' vectors towards the corners of the
+cube. The weaker ones behind them are never cut: words' vectors alone keep them.
 """
 
 from collections.abc import Iterable

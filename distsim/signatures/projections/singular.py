@@ -18,8 +18,11 @@ from distsim.parallel import Progress, no_progress, ordered_map
 if TYPE_CHECKING:
     from scipy import sparse
 
-_BASIS = 2  # dimensions of the space searched, at least, to each direction wanted
-_DOUBTFUL = 10  # one in so many of the values, the last: too low, since the space is so small
+# Dimensions of the space searched, at least, to each direction wanted. Of a small matrix more: the
+# spectrum of little text is flat, so there it shows what is not exact and what is taken for noise.
+_BASIS, _BASIS_OF_FEW = 2, 4
+_FEW = 1 << 22  # cells of a small matrix: more would take more than 1.5 GB
+_DOUBTFUL = 10  # one in so many of the values, the last: too low in so small a space
 _ITQ_ROUNDS = 15
 _BLOCK_ROWS = 2048
 _STEP = 32  # float32 that a compiled loop takes at once; what is left over goes one by one
@@ -68,7 +71,8 @@ def right_singular(
     transposed.sort_indices()
     most = min(matrix.shape)
     n_blocks = iterations + 2
-    width = -(-_BASIS * rank // (n_blocks * _STEP)) * _STEP
+    is_small = matrix.nnz <= _FEW
+    width = -(-(_BASIS_OF_FEW if is_small else _BASIS) * rank // (n_blocks * _STEP)) * _STEP
     generator = np.random.Generator(np.random.PCG64(seed))
     start = generator.standard_normal((matrix.shape[1], min(width, most)), dtype=np.float32)
     ranged = np.empty((matrix.shape[0], 0), np.float32)  # orthonormal columns
@@ -88,7 +92,8 @@ def right_singular(
     directions, values = _left_singular(basis, rank + 1, jobs)
     peaks = directions[np.abs(directions).argmax(axis=0), range(values.size)]
     directions *= np.where(peaks < 0, -1, 1).astype(np.float32)
-    floor = float(values[rank - rank // _DOUBTFUL]) if values.size > rank else 0.0
+    last = rank if is_small else rank - rank // _DOUBTFUL
+    floor = float(values[last]) if values.size > rank else 0.0
     return directions[:, :rank], values[:rank], floor
 
 
