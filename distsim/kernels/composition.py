@@ -4,6 +4,7 @@ import numpy as np
 
 from distsim.kernels.compiled import compiled
 from distsim.kernels.hashing import START, extend, finish, first_not_below, step
+from distsim.kernels.projection import cut_row
 
 _SPACE = 32
 
@@ -135,16 +136,5 @@ def cut_composed(text, ends, hashes, weights, vectors, bits):
                     longer[k] = total[k] + weight * np.float64(row[k])
             n += 1
         n_before = n
-        whole = sums[n]
-        any_bit = False
-        for w in range(bits.shape[1]):
-            word = np.uint64(0)
-            nonzero = np.uint64(0)
-            for i in range(64):
-                value = whole[64 * w + i]
-                word |= np.uint64(value > 0.0) << np.uint64(i)
-                nonzero |= np.uint64(value != 0.0)
-            bits[p, w] = word
-            any_bit = any_bit or nonzero != 0
-        some[p] = any_bit
+        some[p] = cut_row(sums[n], bits[p])
     return some

@@ -88,6 +88,22 @@ def project(row_starts, features, weights, offsets, vectors, largest, sums):
 
 
 @compiled
+def cut_row(row, bits):
+    """Fill bits, uint64[n_bits / 64], with row > 0; return whether any of it is nonzero."""
+    some = False
+    for w in range(bits.size):
+        word = np.uint64(0)
+        nonzero = np.uint64(0)
+        for i in range(64):
+            value = row[64 * w + i]
+            word |= np.uint64(value > 0.0) << np.uint64(i)
+            nonzero |= np.uint64(value != 0.0)
+        bits[w] = word
+        some = some or nonzero != 0
+    return some
+
+
+@compiled
 def cut_bits(sums, bits):
     """Fill bits[p], uint64[n_bits / 64], with sum > 0; return whether each row has any nonzero.
 
@@ -95,13 +111,5 @@ def cut_bits(sums, bits):
     """
     some = np.zeros(sums.shape[0], np.bool_)
     for p in range(sums.shape[0]):
-        for w in range(bits.shape[1]):
-            word = np.uint64(0)
-            for i in range(64):
-                value = sums[p, 64 * w + i]
-                if value > 0.0:
-                    word |= np.uint64(1) << np.uint64(i)
-                if value != 0.0:
-                    some[p] = True
-            bits[p, w] = word
+        some[p] = cut_row(sums[p], bits[p])
     return some

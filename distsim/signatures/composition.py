@@ -108,9 +108,8 @@ class PartWords:
 
     def at(self, rows: np.ndarray) -> "PartWords":
         """Return some of the words, in the order of `rows`, int64."""
-        ends = np.zeros(len(self.hashes) + 1, np.int64)
-        np.cumsum(self.text_lengths, out=ends[1:])
-        text, _ = permute_texts(frozen(self.text), frozen(ends), frozen(rows))
+        ends = frozen(_ends(self.text_lengths))
+        text, _ = permute_texts(frozen(self.text), ends, frozen(rows))
         return PartWords(
             self.hashes[rows], self.shares[rows], self.strengths[rows], self.vectors[rows],
             text, self.text_lengths[rows],
@@ -142,10 +141,10 @@ class PartVectors:
         kept = words.most_frequent(composition.most_words)
         vectors = kept.vectors
         if composition.spelling:
-            ends = np.concatenate([[0], np.cumsum(kept.text_lengths)])
             vectors = spelt(
-                vectors.astype(np.float32), kept.text, ends, kept.strengths, composition.spelling
-            ).astype(np.float16)
+                vectors.astype(np.float32), kept.text, _ends(kept.text_lengths), kept.strengths,
+                composition.spelling,
+            ).astype(np.float16)  # fmt: skip
         weights = composition.rare / (composition.rare + kept.shares)
         return cls(kept.hashes, weights, vectors)
 
