@@ -202,6 +202,23 @@ def neighbourhood(tokens: list[int], position: int, before: int, after: int) -> 
     return left[::-1] + right
 
 
+def beside(
+    tokens: list[int], places: list[int], length: int, window: int, sides: bool, n_words: int
+) -> dict[int, int]:
+    """Count the features beside a phrase of `length` tokens that stands at `places`."""
+    found: dict[int, int] = {}
+    for at in places:
+        around = neighbourhood(tokens, at, window, length + window)
+        left, right = around[:window][::-1], around[window + length :]
+        for number in range(2 * window):
+            distance, side = divmod(number, 2)
+            word = (left, right)[side][distance]
+            if word:
+                feature = (side if sides else number) * n_words + word
+                found[feature] = found.get(feature, 0) + (window - distance if sides else 1)
+    return found
+
+
 def gapped_spans(sentence: list[str], parts: list[list[str]], longest_gap: int) -> set:
     """All (begin, end) in a sentence where the parts stand in order with gaps between them."""
     spans = {
@@ -262,6 +279,7 @@ def weights(
     shift: float,
     subsample: float = 1.0,
     discount: float = 0.0,
+    least: float = 0.0,
 ) -> dict[str, float]:
     """Weigh a phrase's contexts by the definitions of the five schemes."""
     words = Counter(word for sentence in sentences for word in sentence)
@@ -291,6 +309,7 @@ def weights(
             p = (words[word] * kept(family, word)) ** alpha / total_power[family]
             weight = max(0.0, math.log(counted / (family_total[family] * p)) - shift)
             weight *= counted / (counted + discount)
+            weight = weight if weight >= least else 0.0
         else:
             distance = int(family[1:])
             slots = sum(max(0, len(sentence) - distance) for sentence in sentences)

@@ -2,6 +2,8 @@
 
 import random
 import unicodedata
+from collections import Counter
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -293,6 +295,16 @@ class TestSuffixes:
         assert suffixes.count_disorder(frozen(tokens), frozen(array), 60) > 0
 
 
+def as_dicts(starts, features, counts):
+    """Sparse rows as dictionaries; no feature stands twice in a row."""
+    found = []
+    for begin, end in pairwise(starts.tolist()):
+        row = dict(zip(features[begin:end].tolist(), counts[begin:end].tolist(), strict=True))
+        assert len(row) == end - begin
+        found.append(row)
+    return found
+
+
 class TestContexts:
     @pytest.mark.parametrize("n_rows", SIZES)
     @pytest.mark.parametrize("window", [1, 3])
@@ -330,17 +342,7 @@ class TestContexts:
             stands = [
                 at for at in array.tolist() if tokens[at : at + len(phrase)].tolist() == phrase
             ]
-            expected = {}
-            for at in stands:
-                around = naive.neighbourhood(tokens.tolist(), at, window, len(phrase) + window)
-                left, right = around[:window][::-1], around[window + len(phrase) :]
-                for number in range(2 * window):
-                    distance, side = divmod(number, 2)
-                    word = (left, right)[side][distance]
-                    if word:
-                        feature = (side if sides else number) * n_words + word
-                        weight = window - distance if sides else 1
-                        expected[feature] = expected.get(feature, 0) + weight
+            expected = naive.beside(tokens.tolist(), stands, len(phrase), window, sides, n_words)
             seen = np.zeros((2 if sides else 2 * window) * n_words, np.uint32)
             features = np.empty(2 * window * len(stands), np.uint32)
             n = contexts.count_beside(
@@ -350,6 +352,43 @@ class TestContexts:
             found = features[:n].tolist()
             assert {feature: int(seen[feature]) for feature in found} == expected
             assert len(set(found)) == n
+
+    @pytest.mark.parametrize("size", SIZES)
+    @pytest.mark.parametrize(("window", "sides"), [(1, False), (3, False), (1, True), (4, True)])
+    def test_count_beside_words_and_add_rows(self, size, window, sides):
+        """Two parts of a text."""
+        n_words, words = 8, range(1, 8)
+        texts = [sentence_tokens(size, seed) for seed in (size, size + 1)]
+        seen = np.zeros((2 if sides else 2 * window) * n_words, np.uint32)
+        rows, all_expected = [], []
+        for tokens in texts:
+            stands = [np.flatnonzero(tokens == word) for word in words]
+            ends = np.cumsum([0, *map(len, stands)])
+            found = contexts.count_beside_words(
+                frozen(tokens), frozen(np.concatenate(stands).astype(np.uint32)), frozen(ends),
+                window, sides, n_words, seen,
+            )  # fmt: skip
+            expected = [
+                naive.beside(tokens.tolist(), at.tolist(), 1, window, sides, n_words)
+                for at in stands
+            ]
+            assert as_dicts(*found) == expected and not seen.any()
+            rows.append(found)
+            all_expected.append(expected)
+        starts = np.stack([rows[0][0], rows[1][0] + rows[0][1].size])
+        features, counts = (np.concatenate([row[k] for row in rows]) for k in (1, 2))
+        summed = contexts.add_rows(*map(frozen, (starts, features, counts)), seen)
+        both = [dict(Counter(a) + Counter(b)) for a, b in zip(*all_expected, strict=True)]
+        assert as_dicts(*summed) == both and not seen.any()
+
+    def test_count_beside_words_stays_inside(self):
+        tokens = frozen(np.array([1, 9, 0], np.uint32))
+        for place in (3, 0):
+            starts, _, _ = contexts.count_beside_words(
+                tokens, frozen(np.array([place], np.uint32)), frozen(np.array([0, 1])), 1, False,
+                8, np.zeros(16, np.uint32),
+            )  # fmt: skip
+            assert not starts.size
 
     def test_count_beside_stays_inside(self):
         tokens, beyond = frozen(np.array([1, 9, 0], np.uint32)), frozen(np.array([3], np.uint32))

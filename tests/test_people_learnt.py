@@ -36,7 +36,7 @@ from distsim.grammar.scoring import RuleScorer, ScoreOptions
 from distsim.kernels.compiled import frozen
 from distsim.kernels.composition import centre_rows, compose_rows, cut_composed
 from distsim.kernels.projection import NOWHERE, cut_bits, project
-from distsim.kernels.sparse import multiply
+from distsim.kernels.sparse import multiply, rounded_cells, transposed_rows
 from distsim.signatures.composition import Composition
 from distsim.signatures.projections.learn import TaughtWords, WordRows, _strongest, rotated
 from distsim.signatures.projections.singular import find_rotation, right_singular
@@ -96,7 +96,7 @@ def test_sparse_times_dense(n_rows):
     dense = np.random.default_rng(1).standard_normal((7, 5)).astype(np.float32)
     out = np.full((n_rows, 5), 9.0, np.float32)
     arrays = (matrix.indptr.astype(np.int64), matrix.indices, matrix.data, dense)
-    multiply(*(frozen(a) for a in arrays), 0, n_rows, out)
+    multiply(*(frozen(a) for a in (*arrays, np.arange(n_rows))), out)
     assert np.allclose(out, matrix.toarray() @ dense, atol=1e-5)
 
 
@@ -107,15 +107,39 @@ def test_sparse_times_dense_of_more_than_a_tile():
     dense = np.random.default_rng(1).standard_normal((n_columns, 2)).astype(np.float32)
     out = np.full((4, 2), 9.0, np.float32)
     arrays = (matrix.indptr.astype(np.int64), matrix.indices, matrix.data, dense)
-    multiply(*(frozen(a) for a in arrays), 0, 4, out)
+    multiply(*(frozen(a) for a in (*arrays, np.arange(4))), out)
     assert np.allclose(out, matrix @ dense, atol=1e-5)
+
+
+@pytest.mark.parametrize("n_rows", [0, 1, 5, 1024])
+def test_cells_are_rounded_and_turned(n_rows):
+    draw = np.random.default_rng(n_rows)
+    weights = sparse.random(n_rows, 7, 0.6, "csr", np.float64, draw)
+    weights.data *= draw.choice([1e-5, 3.0], weights.data.size)
+    columns = draw.permutation(np.array([-1, 0, 1, 2, 3, 4, -1], np.int32))
+    starts, kept, values, bound, highest = rounded_cells(
+        frozen(weights.indptr.astype(np.int64)), frozen(columns[weights.indices]),
+        frozen(weights.data),
+    )  # fmt: skip
+    found = sparse.csr_matrix((values, kept, starts), shape=(n_rows, 5))
+    rounded = np.round(weights.toarray() * 4096) / 4096
+    expected = np.zeros((n_rows, 5))
+    expected[:, columns[columns >= 0]] = rounded[:, columns >= 0]
+    assert (found.toarray() == expected).all() and (values > 0).all()
+    assert highest == rounded.max(initial=0.0)
+    assert rounded.sum(axis=1).max(initial=0.0) <= bound <= rounded.sum(axis=1).max(initial=0.0) + 1
+    order = draw.permutation(n_rows)[: n_rows // 2 + 1]
+    turned = transposed_rows(*map(frozen, (starts, kept, values, order)), 5)
+    across = sparse.csr_matrix((turned[2], turned[1], turned[0]), shape=(5, order.size))
+    assert across.has_sorted_indices
+    assert (across.toarray() == expected[order].T).all()
 
 
 def test_the_strongest_directions_are_found():
     draw = np.random.default_rng(2)
     dense = draw.standard_normal((90, 6)) @ draw.standard_normal((6, 70))
     matrix = sparse.csr_matrix(dense.astype(np.float32))
-    directions, values, floor = right_singular(matrix, 6, 3, 1, 1)
+    directions, values, floor = right_singular(matrix, matrix.T.tocsr(), 6, 3, 1, 1)
     true = np.linalg.svd(dense)
     assert floor < values[5] * 1e-3  # there is no seventh
     assert values == pytest.approx(true[1][:6], rel=1e-4)
@@ -124,7 +148,8 @@ def test_the_strongest_directions_are_found():
 
 def test_the_singular_value_after_the_last_is_the_floor():
     dense = np.diag(np.arange(90.0, 0.0, -1.0))
-    directions, values, floor = right_singular(sparse.csr_matrix(dense), 20, 6, 1, 1)
+    matrix = sparse.csr_matrix(dense)
+    directions, values, floor = right_singular(matrix, matrix.T.tocsr(), 20, 6, 1, 1)
     assert values == pytest.approx(np.arange(90.0, 70.0, -1.0), rel=0.02)
     assert floor == pytest.approx(70.0, rel=0.05)
     assert directions.T @ directions == pytest.approx(np.eye(20), abs=1e-4)

@@ -36,13 +36,18 @@ def bits_of(table: SignatureTable, row: int) -> list[bool]:
 
 @pytest.mark.parametrize("window", [1, 3])
 @pytest.mark.parametrize(
-    ("scheme", "subsample", "discount"),
-    [*((scheme, None, 0.0) for scheme in SCHEMES), ("ppmi", 0.01, 0.0), ("ppmi", 0.02, 1.5)],
+    ("scheme", "subsample", "discount", "least"),
+    [
+        *((scheme, None, 0.0, 0.0) for scheme in SCHEMES),
+        ("ppmi", 0.01, 0.0, 0.0),
+        ("ppmi", 0.02, 1.5, 0.0),
+        ("ppmi", 0.02, 1.5, 0.3),
+    ],
 )
 def test_signatures_are_those_of_a_plain_computation(
-    small_index, sentences, scheme, window, subsample, discount
+    small_index, sentences, scheme, window, subsample, discount, least
 ):
-    weighting = Weighting(scheme, shift=0.2, subsample=subsample, discount=discount)
+    weighting = Weighting(scheme, shift=0.2, subsample=subsample, discount=discount, least=least)
     table = SignatureTable.build(
         small_index,
         recipe=Recipe(model=NgramModel(window), weighting=weighting, n_bits=64, seed=7),
@@ -55,7 +60,9 @@ def test_signatures_are_those_of_a_plain_computation(
     signed = 0
     for phrase in phrases[:150]:
         counts = naive.contexts(sentences, list(phrase), window)
-        weights = naive.weights(counts, sentences, scheme, 0.75, 0.2, subsample or 1.0, discount)
+        weights = naive.weights(
+            counts, sentences, scheme, 0.75, 0.2, subsample or 1.0, discount, least
+        )
         text = " ".join(phrase)
         named = named_contexts(small_index, text, window, weighting)
         assert {f: c for f, c, _ in named} == counts

@@ -31,13 +31,13 @@ def space(families, marginals, totals):
 @pytest.mark.parametrize("name", SCHEMES)
 def test_a_phrase_s_weights_are_those_of_its_features_one_by_one(name):
     """Two families: 8 and 2 of 10 occurrences, 6 of 6; the phrase has 3 and 1, and 2 of them."""
-    weighting = Weighting(name, alpha=1.0, shift=0.5, discount=1.0)
+    weighting = Weighting(name, alpha=1.0, shift=0.5, discount=1.0, least=0.4)
     given = ContextCounts(np.array([0, 3]), np.array([0, 1, 2], np.uint32),
                           np.array([3, 1, 2], np.uint32))  # fmt: skip
     found = Weigher(space([0, 0, 1], [8, 2, 6], [10, 6]), weighting).weigh(given)
     cells = [(3.0, 4.0, 8.0, 10.0), (1.0, 4.0, 2.0, 10.0), (2.0, 2.0, 6.0, 6.0)]
     expected = [
-        contexts.weight(weighting.needs.code, *cell, np.log(cell[2] / cell[3]), 0.5, 1.0)
+        contexts.weight(weighting.needs.code, *cell, np.log(cell[2] / cell[3]), 0.5, 1.0, 0.4)
         for cell in cells
     ]
     assert found.tolist() == pytest.approx(expected)
@@ -60,7 +60,7 @@ def test_kernels_refuse_a_code_that_no_scheme_has():
         contexts.weigh(
             frozen(np.array([0, 1])), frozen(np.zeros(1, np.uint32)),
             frozen(np.ones(1, np.uint32)), frozen(np.zeros(1, np.uint8)), none,
-            frozen(np.empty((0, 4))), none, UNKNOWN, 0.0, 0.0,
+            frozen(np.empty((0, 4))), none, UNKNOWN, 0.0, 0.0, 0.0,
         )  # fmt: skip
     words, places = frozen(np.full((2, 2), 0.5)), frozen(np.array([[1.0, 0.0]]))
     logs = frozen(np.log(np.maximum(1, np.arange(16))))
@@ -76,8 +76,8 @@ def test_manifests_keep_the_settings_that_matter():
     assert json.dumps(Weighting("ppmi").manifest()) == (
         '{"scheme": "ppmi", "alpha": 0.75, "shift": 1.0}'
     )
-    full = Weighting("ppmi", alpha=0.5, shift=0.0, subsample=0.001, discount=2.0)
-    assert list(full.manifest()) == ["scheme", "alpha", "shift", "subsample", "discount"]
+    full = Weighting("ppmi", alpha=0.5, shift=0.0, subsample=0.001, discount=2.0, least=0.1)
+    assert list(full.manifest()) == ["scheme", "alpha", "shift", "subsample", "discount", "least"]
     assert Weighting.from_manifest(full.manifest() | {"marginals": "x"}) == full
 
 
@@ -93,6 +93,7 @@ def test_manifests_keep_the_settings_that_matter():
         ({"shift": float("nan")}, "shift nan: choose"),
         ({"alpha": float("nan")}, "alpha nan: choose"),
         ({"discount": True}, "discount True: is bool, wanted a number"),
+        ({"least": -0.1}, "least -0.1: choose 0 to"),
         ({"subsample": b"1"}, "subsample b'1': is bytes, wanted a number"),
         ({"subsample": 0.0}, "subsample 0.0: choose"),
     ],
@@ -105,7 +106,7 @@ def test_other_values_are_refused_with_what_was_given(given, said):
 @pytest.mark.parametrize(("window", "sides"), [(1, False), (3, False), (4, True)])
 @pytest.mark.parametrize(
     "weighting",
-    [*map(Weighting, SCHEMES), Weighting("ppmi", subsample=0.01, discount=2.0)],
+    [*map(Weighting, SCHEMES), Weighting("ppmi", subsample=0.01, discount=2.0, least=0.3)],
     ids=lambda one: f"{one.scheme}-{one.subsample}",
 )
 def test_a_phrase_is_weighed_as_in_the_whole_feature_space(small_index, weighting, window, sides):

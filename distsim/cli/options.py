@@ -46,6 +46,9 @@ DiscountOption = Annotated[
     float | None,
     typer.Option(help="ppmi: d makes a weight c / (c + d) of itself at c occurrences; 0: none."),
 ]
+LeastOption = Annotated[
+    float | None, typer.Option(help="ppmi: smaller weights are left out; 0: none.")
+]
 EstimateOption = Annotated[
     EstimateName | None,
     typer.Option(
@@ -107,6 +110,7 @@ class WeightingOptions(OptionGroup):
     shift: ShiftOption = None
     subsample: SubsampleOption = None
     discount: DiscountOption = None
+    least: LeastOption = None
 
     def changed(self, weighting: "Weighting") -> "Weighting":
         """Return the weighting with what was given in place of its own."""
@@ -116,6 +120,7 @@ class WeightingOptions(OptionGroup):
             "shift": self.shift,
             "subsample": self.subsample,
             "discount": self.discount,
+            "least": self.least,
         }
         given: dict[str, Any] = {name: v for name, v in settings.items() if v is not None}
         if self.subsample == 0.0:

@@ -35,8 +35,10 @@ from distsim.cluster.packets import (
 from distsim.cluster.text import ClusterText, StoredBlocks, corpus_lesson
 from distsim.cluster.words import Words, sum_words
 from distsim.contexts.counts import NgramCounts
+from distsim.contexts.features import ContextCounts
 from distsim.contexts.ngram import NgramCounter, neighbour_slots
 from distsim.contexts.phrase_store import MOST_WORDS
+from distsim.contexts.sources.index import word_pieces
 from distsim.contexts.sources.source import Work
 from distsim.corpus.vocabulary import hash_blob
 from distsim.errors import InputError, ParameterError
@@ -300,16 +302,13 @@ def word_contexts(job: Job, part: int, tally: dict[str, Any]) -> Packets:
     if index is None:
         return
     ids = _global_ids(job, index)
-    enough = words.counts[ids] >= least
     packets = _ContextPackets(job, ids, index.n_words)
     counter = NgramCounter(index.n_words, plan.model.window, plan.model.sides)
-    for chunk in _chunks(job, index, 1):
-        lows, highs = chunk.runs(1, 1)
-        some = enough[chunk.rows[lows, chunk.before]]
-        lows, highs = lows[some], highs[some]
-        hashes = hash_blob(*index.render(chunk.rows, lows, np.ones(lows.size, np.int64),
-                                         chunk.before))  # fmt: skip
-        packets.add(hashes, chunk, 1, lows, highs, counter)
+    occurrences, hashes = index.word_counts(), index.vocabulary.word_hashes()
+    some = np.flatnonzero((words.counts[ids] >= least) & (ids > 0))
+    for own in word_pieces(some, occurrences):
+        counted = counter.count_words(index.shards, own)
+        packets.add(hashes[own], own[:, None], occurrences[own], counted)
         yield from packets.full()
     yield from packets.rest()
 
@@ -337,7 +336,9 @@ def contexts(job: Job, part: int, tally: dict[str, Any]) -> Packets:
         )  # fmt: skip
         for length in range(shortest, longest + 1):
             own = lengths == length
-            packets.add(hashes[own], chunk, length, lows[own], highs[own], counter)
+            counted = counter.count_runs(chunk, lows[own], highs[own], length)
+            spelling = chunk.rows[lows[own], chunk.before : chunk.before + length]
+            packets.add(hashes[own], spelling, highs[own] - lows[own], counted)
         yield from packets.full()
     yield from packets.rest()
 
@@ -372,19 +373,17 @@ class _ContextPackets:
         self._n_held = 0
 
     def add(
-        self, hashes: np.ndarray, chunk: phrase_walk.PhraseChunk, length: int, lows: np.ndarray,
-        highs: np.ndarray, counter: NgramCounter,
-    ) -> None:  # fmt: skip
-        """Add the phrases of `length` words in runs of a chunk's rows."""
+        self, hashes: np.ndarray, words: np.ndarray, strengths: np.ndarray, counted: ContextCounts
+    ) -> None:
+        """Add phrases of one length with their words' ids in the part, [n, length]."""
         if not hashes.size:
             return
-        counted = counter.count_runs(chunk, lows, highs, length)
         family, word = np.divmod(counted.features, np.uint32(self._n_local))
         features = family * np.uint32(self._n_global) + self._ids[word]
-        spelling = self._ids[chunk.rows[lows, chunk.before : chunk.before + length]]
+        spelling = self._ids[words]
         self._held.append((
-            ranges_of(hashes, self._n_ranges), np.full(hashes.size, length, np.uint8),
-            spelling.reshape(-1), (highs - lows).astype(np.uint64),
+            ranges_of(hashes, self._n_ranges), np.full(hashes.size, words.shape[1], np.uint8),
+            spelling.reshape(-1), strengths.astype(np.uint64),
             np.diff(counted.starts), features, counted.counts,
         ))  # fmt: skip
         self._n_held += features.size + spelling.size

@@ -17,8 +17,9 @@ from distsim.corpus.vocabulary import hash_blob
 from distsim.errors import ParameterError
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.indexes.phrase_walk import PhraseChunk
+from distsim.indexes.shard import Shard
 from distsim.kernels.compiled import frozen
-from distsim.kernels.contexts import count_neighbours, count_sides
+from distsim.kernels.contexts import add_rows, count_neighbours, count_sides
 from distsim.results import Results
 
 WIDEST = 3
@@ -147,11 +148,12 @@ class NgramCounter:
     """Counts the neighbours of phrases in an index; one for each thread."""
 
     def __init__(self, n_words: int, window: int, sides: bool = False) -> None:
-        family_names(window, sides)
+        n_families = len(family_names(window, sides))
         self._n_words = n_words
         self._window = window
+        self._sides = sides
         self._count = count_sides if sides else count_neighbours
-        self._seen = np.zeros(n_words, np.uint32)
+        self._seen = np.zeros(n_families * n_words, np.uint32)
 
     def count_runs(
         self, chunk: PhraseChunk, lows: np.ndarray, highs: np.ndarray, length: int
@@ -160,9 +162,22 @@ class NgramCounter:
         return ContextCounts(
             *self._count(
                 frozen(chunk.rows), frozen(lows), frozen(highs), chunk.before, length,
-                self._window, self._n_words, self._seen,
+                self._window, self._n_words, self._seen[: self._n_words],
             )
         )  # fmt: skip
+
+    def count_words(self, shards: Sequence[Shard], words: np.ndarray) -> ContextCounts:
+        """Count the contexts of words, int64 ids, in all shards, straight from the text."""
+        rows = [
+            shard.beside_words(words, self._window, self._sides, self._n_words, self._seen)
+            for shard in shards
+        ]
+        if len(rows) == 1:
+            return ContextCounts(*rows[0])
+        ends = np.cumsum([0, *(features.size for _, features, _ in rows)])
+        starts = np.stack([own + end for (own, _, _), end in zip(rows, ends, strict=False)])
+        features, counts = (np.concatenate([row[k] for row in rows]) for k in (1, 2))
+        return ContextCounts(*add_rows(*map(frozen, (starts, features, counts)), self._seen))
 
 
 def phrase_contexts(

@@ -42,6 +42,7 @@ class Weighting:
             et al. 2013, 2.3), with nothing left to chance. None: every feature counts in full.
         discount: d takes the weight times c / (c + d), c being c(p, f): associations seen once
             or twice are mostly luck (Pantel and Lin 2002, 3; ppmi). 0 takes nothing off.
+        least: a weight below it is 0: what hardly tells is mostly luck, too (ppmi).
 
     >>> Weighting("ppmi", shift=0.5).manifest()
     {'scheme': 'ppmi', 'alpha': 0.75, 'shift': 0.5}
@@ -53,11 +54,12 @@ class Weighting:
     shift: float = 1.0
     subsample: float | None = None
     discount: float = 0.0
+    least: float = 0.0
 
     def __post_init__(self) -> None:
         if not isinstance(self.scheme, str) or self.scheme not in SCHEMES:
             raise ParameterError(f"weights {self.scheme!r}: choose one of {', '.join(SCHEMES)}")
-        for name in ("alpha", "shift", "discount"):
+        for name in ("alpha", "shift", "discount", "least"):
             _require_number(name, getattr(self, name))
         if self.subsample is not None:
             _require_number("subsample", self.subsample)
@@ -77,6 +79,9 @@ class Weighting:
                 f"discount {self.discount}: choose 0 to {LARGEST_DISCOUNT:g} occurrences"
             )
 
+        if not 0.0 <= self.least <= LARGEST_SHIFT:
+            raise ParameterError(f"least {self.least}: choose 0 to {LARGEST_SHIFT:g}")
+
     @property
     def needs(self) -> Scheme:
         """What the scheme needs; see kernels.schemes."""
@@ -92,8 +97,9 @@ class Weighting:
         settings = {name: getattr(self, name) for name in self.needs.settings}
         if self.subsample is None:
             settings.pop("subsample", None)
-        if not self.discount:
-            settings.pop("discount", None)
+        for name in ("discount", "least"):
+            if not getattr(self, name):
+                settings.pop(name, None)
         return {"scheme": self.scheme} | settings
 
     @classmethod
@@ -113,6 +119,7 @@ class Weigher:
         self._code = needs.code
         self._shift = float(weighting.shift)
         self._discount = float(weighting.discount)
+        self._least = float(weighting.least)
         self._families = frozen(space.families)
         nothing = np.empty(0)
         wants_marginals = needs.marginals and not needs.probabilities
@@ -127,7 +134,7 @@ class Weigher:
             if log_p is None:
                 log_p = feature_log_probabilities(space, weighting.alpha, kept)
             with np.errstate(over="ignore"):
-                least = np.exp(log_p + self._shift) * _SURELY
+                least = np.exp(log_p + self._shift + self._least) * _SURELY
             self._chances = np.column_stack([kept, least, log_p, space.families])
         self._chances = frozen(self._chances)
 
@@ -136,7 +143,7 @@ class Weigher:
         weights: np.ndarray = kernel.weigh(
             frozen(contexts.starts), frozen(contexts.features), frozen(contexts.counts),
             self._families, self._marginals, self._chances, self._totals,
-            self._code, self._shift, self._discount,
+            self._code, self._shift, self._discount, self._least,
         )  # fmt: skip
         return weights
 

@@ -233,6 +233,17 @@ class _JoinedShard:
         order = np.argsort(features)
         return features[order], counts[order]
 
+    def beside_words(
+        self, words: np.ndarray, window: int, sides: bool, n_words: int, seen: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """See Shard."""
+        own_words = self._joint.size
+        starts, own, counts = self._shard.beside_words(
+            self._translated(words), window, sides, own_words, seen
+        )
+        families, found = np.divmod(own, np.uint32(own_words))
+        return starts, families * np.uint32(n_words) + self._joint[found].astype(np.uint32), counts
+
     def rows_of_words(
         self,
         words: tuple[int, int],
@@ -240,12 +251,9 @@ class _JoinedShard:
         longest: int,
         after: int,
         n_words: int,
-        wanted: np.ndarray | None = None,
     ) -> np.ndarray:
         """See Shard; rows are put in the order of joint numbers, which is not that of suffixes."""
         own = self._own[words[0] : words[1]]
-        if wanted is not None:
-            own = own[wanted[words[0] : words[1]]]
         shard = self._shard
         own = own[(own >= 0) & (own < shard.word_starts.size - 1)]
         starts, stops = shard.word_starts.astype(np.int64)[own], shard.word_starts[own + 1]

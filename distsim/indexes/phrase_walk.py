@@ -67,15 +67,9 @@ def gather_chunk(
     longest: int,
     before: int = 0,
     after: int = 0,
-    wanted: np.ndarray | None = None,
 ) -> PhraseChunk:
-    """Gather the phrases of 1..longest tokens whose first word lies in the range `words`.
-
-    wanted: bool[n_words], which first words are; all where None.
-    """
-    parts = [
-        shard.rows_of_words(words, before, longest, after, n_words, wanted) for shard in shards
-    ]
+    """Gather the phrases of 1..longest tokens whose first word lies in the range `words`."""
+    parts = [shard.rows_of_words(words, before, longest, after, n_words) for shard in shards]
     rows = _merged(parts, before, longest)
     common = kernel.common_prefixes(frozen(rows), before, longest)
     return PhraseChunk(rows, common, before)

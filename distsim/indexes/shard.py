@@ -9,10 +9,11 @@ import numpy as np
 from distsim.errors import ArtifactError
 from distsim.kernels import suffixes as kernel
 from distsim.kernels.compiled import frozen
-from distsim.kernels.contexts import count_beside
+from distsim.kernels.contexts import count_beside, count_beside_words
 from distsim.storage import Artifact
 
 LONGEST_GAP = 6
+_WORTH_SORTING = 256  # occurrences
 
 
 def damaged(path: str | Path = "the index") -> ArtifactError:
@@ -127,6 +128,33 @@ class Shard:
         found = np.sort(features[:n])
         return found, seen[found]
 
+    def beside_words(
+        self, words: np.ndarray, window: int, sides: bool, n_words: int, seen: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Count what stands beside each of many words, int64; below 0, one that has no occurrence.
+
+        Returns (row_starts int64, features uint32, in no particular order, counts uint32).
+
+        Arguments:
+            seen: uint32[families * n_words] of zeros, and zeros again afterwards.
+        """
+        starts = self.word_starts.astype(np.int64)
+        known = (words >= 0) & (words < starts.size - 1)
+        lows = np.where(known, starts[np.where(known, words, 0)], 0)
+        highs = np.where(known, starts[np.where(known, words, 0) + 1], 0)
+        pieces = [
+            np.sort(self.suffixes[a:b]) if b - a > _WORTH_SORTING else self.suffixes[a:b]
+            for a, b in zip(lows.tolist(), highs.tolist(), strict=True)
+        ]  # in the order of the text, or every look would miss the cache
+        suffixes = np.concatenate([np.empty(0, np.uint32), *pieces])
+        ends = np.concatenate([[0], np.cumsum(highs - lows)])
+        row_starts, features, counts = count_beside_words(
+            self.tokens, frozen(suffixes), frozen(ends), window, sides, n_words, seen
+        )
+        if row_starts.size != ends.size:
+            raise damaged()
+        return row_starts, features, counts
+
     def gapped(self, parts: list[np.ndarray], longest_gap: int) -> np.ndarray:
         """Return the matches of `parts` with a gap between neighbours, int64[m, 2] spans.
 
@@ -171,18 +199,13 @@ class Shard:
         longest: int,
         after: int,
         n_words: int,
-        wanted: np.ndarray | None = None,
     ) -> np.ndarray:
         """Return the neighbourhoods of all suffixes that begin with a word of a half-open range.
 
         uint32[n, before + longest + after], in order of the `longest` tokens from column `before`.
-        wanted: bool[n_words], which of the words are; all where None.
         """
         first, stop = (min(word, self.word_starts.size - 1) for word in words)
         suffixes = self.suffixes[self.word_starts[first] : self.word_starts[stop]]
-        if wanted is not None:
-            sizes = np.diff(self.word_starts[first : stop + 1])
-            suffixes = suffixes[np.repeat(wanted[first:stop], sizes)]
         return self.neighbourhoods(suffixes, before, longest + after, n_words)
 
     def words_at(self, first: int, stop: int) -> np.ndarray:

@@ -104,6 +104,32 @@ def count_sides(rows, lows, highs, first, length, window, n_words, seen):
     return row_starts, features[:n].copy(), counts[:n].copy()
 
 
+@inlined
+def _add_beside(tokens, position, length, window, sides, n_words, seen, features, n):
+    """Count the words beside one occurrence; return how many features there are now, or DAMAGED."""
+    if position + length > tokens.size:
+        return DAMAGED
+    for side in range(2):
+        step = np.int64(-1) if side == 0 else np.int64(1)
+        at = position - 1 if side == 0 else position + length
+        for distance in range(window):
+            if at < 0 or at >= tokens.size:
+                break
+            word = np.int64(tokens[at])
+            if word == 0:
+                break
+            if word >= n_words:
+                return DAMAGED
+            family = side if sides else 2 * distance + side
+            feature = family * n_words + word
+            if seen[feature] == 0:
+                features[n] = np.uint32(feature)
+                n += 1
+            seen[feature] += np.uint32(window - distance if sides else 1)
+            at += step
+    return n
+
+
 @compiled
 def count_beside(tokens, suffixes, length, window, sides, n_words, seen, features):
     """Count the words beside the occurrences of one phrase, straight from the text.
@@ -114,28 +140,70 @@ def count_beside(tokens, suffixes, length, window, sides, n_words, seen, feature
     """
     n = 0
     for i in range(suffixes.size):
-        begin = np.int64(suffixes[i])
-        if begin + length > tokens.size:
+        position = np.int64(suffixes[i])
+        n = _add_beside(tokens, position, length, window, sides, n_words, seen, features, n)
+        if n == DAMAGED:
             return DAMAGED
-        for side in range(2):
-            step = np.int64(-1) if side == 0 else np.int64(1)
-            at = begin - 1 if side == 0 else begin + length
-            for distance in range(window):
-                if at < 0 or at >= tokens.size:
-                    break
-                word = np.int64(tokens[at])
-                if word == 0:
-                    break
-                if word >= n_words:
-                    return DAMAGED
-                family = side if sides else 2 * distance + side
-                feature = family * n_words + word
-                if seen[feature] == 0:
-                    features[n] = np.uint32(feature)
-                    n += 1
-                seen[feature] += np.uint32(window - distance if sides else 1)
-                at += step
     return n
+
+
+@compiled
+def count_beside_words(tokens, suffixes, ends, window, sides, n_words, seen):
+    """Count the words beside each of many words, straight from the text.
+
+    suffixes[ends[p]:ends[p + 1]]: where word p stands. sides, seen: as of count_beside; zeros, and
+    zeros again afterwards. Returns (row_starts int64, features uint32, counts uint32), or arrays
+    without a number where the text is damaged.
+    """
+    capacity = 0
+    for p in range(ends.size - 1):
+        capacity += min((ends[p + 1] - ends[p]) * 2 * window, seen.size)
+    row_starts = np.zeros(ends.size, np.int64)
+    features = np.empty(capacity, np.uint32)
+    counts = np.empty(capacity, np.uint32)
+    n = 0
+    for p in range(ends.size - 1):
+        begin = n
+        for i in range(ends[p], ends[p + 1]):
+            if i + _AHEAD < suffixes.size:
+                ahead = np.int64(suffixes[i + _AHEAD])
+                prefetch(tokens, ahead - window)
+                prefetch(tokens, ahead + window)
+            position = np.int64(suffixes[i])
+            n = _add_beside(tokens, position, 1, window, sides, n_words, seen, features, n)
+            if n == DAMAGED:
+                return row_starts[:0], features[:0], counts[:0]
+        for f in range(begin, n):
+            counts[f] = seen[features[f]]
+            seen[features[f]] = 0
+        row_starts[p + 1] = n
+    return row_starts, features[:n].copy(), counts[:n].copy()
+
+
+@compiled
+def add_rows(starts, features, counts, seen):
+    """Add up sparse rows of several parts of a text, as count_beside_words returns them.
+
+    starts: int64[n_parts, n_rows + 1], where the rows of each part begin in features and counts,
+    which stand end to end.
+    """
+    row_starts = np.zeros(starts.shape[1], np.int64)
+    summed = np.empty(features.size, np.uint32)
+    sums = np.empty(features.size, np.uint32)
+    n = 0
+    for row in range(starts.shape[1] - 1):
+        begin = n
+        for part in range(starts.shape[0]):
+            for f in range(starts[part, row], starts[part, row + 1]):
+                if seen[features[f]] == 0:
+                    summed[n] = features[f]
+                    n += 1
+                seen[features[f]] += counts[f]
+        for f in range(begin, n):
+            sums[f] = seen[summed[f]]
+            seen[summed[f]] = 0
+        row_starts[row + 1] = n
+    return row_starts, summed[:n].copy(), sums[:n].copy()
 
 
 @compiled
@@ -163,7 +231,7 @@ def log_likelihood_ratio(both, row, column, total):
 
 
 @inlined
-def weight(scheme, count, row, column, total, log_p, shift, discount):
+def weight(scheme, count, row, column, total, log_p, shift, discount, least):
     """Return the weight of a feature of a phrase; the formulas are Weighting's.
 
     scheme: a code of kernels.schemes. count: phrase and feature together; row: all features of
@@ -176,7 +244,8 @@ def weight(scheme, count, row, column, total, log_p, shift, discount):
         return math.log(1.0 + count)
     if scheme == PPMI:
         association = max(0.0, math.log(count / row) - log_p - shift)
-        return association * (count / (count + discount))
+        found = association * (count / (count + discount))
+        return found if found >= least else 0.0
     if scheme == LLR:
         return log_likelihood_ratio(count, row, column, total)
     if scheme == LOG_LLR:
@@ -187,17 +256,27 @@ def weight(scheme, count, row, column, total, log_p, shift, discount):
 @compiled
 def require_scheme(scheme):
     """Raise ValueError where no weighting scheme has this code."""
-    if math.isnan(weight(scheme, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0)):
+    if math.isnan(weight(scheme, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0)):
         raise ValueError("no weighting scheme has this code")
 
 
 @compiled
 def weigh(
-    row_starts, features, counts, families, marginals, chances, totals, scheme, shift, discount
+    row_starts,
+    features,
+    counts,
+    families,
+    marginals,
+    chances,
+    totals,
+    scheme,
+    shift,
+    discount,
+    least,
 ):
     """Return the weight of every feature of every row, float64.
 
-    families: uint8 by feature. scheme: a code of kernels.schemes; shift and discount: of PPMI.
+    families: uint8 by feature. scheme: a code of kernels.schemes; shift, discount, least: of PPMI.
     Empty where the scheme does not need them: marginals, float64 by feature; totals, float64 by
     family; chances, float64[features, 4], side by side since they are read at random: the share
     of its counts with which a feature counts (a multiple of 2^-12), the share of a row below
@@ -207,7 +286,8 @@ def weigh(
     weights = np.empty(features.size, np.float64)
     if totals.size == 0:
         for f in range(features.size):
-            weights[f] = weight(scheme, np.float64(counts[f]), 0.0, 0.0, 0.0, 0.0, shift, discount)
+            count = np.float64(counts[f])
+            weights[f] = weight(scheme, count, 0.0, 0.0, 0.0, 0.0, shift, discount, least)
         return weights
     row_totals = np.zeros(totals.size, np.float64)
     flat = chances.reshape(-1)
@@ -223,7 +303,7 @@ def weigh(
                 family = families[feature]
                 weights[f] = weight(
                     scheme, np.float64(counts[f]), row_totals[family], marginals[feature],
-                    totals[family], 0.0, shift, discount,
+                    totals[family], 0.0, shift, discount, least,
                 )  # fmt: skip
             continue
         for f in range(begin, stop):
@@ -238,7 +318,9 @@ def weigh(
             if count < known[1] * row_total:
                 weights[f] = 0.0
             else:
-                weights[f] = weight(scheme, count, row_total, 0.0, 0.0, known[2], shift, discount)
+                weights[f] = weight(
+                    scheme, count, row_total, 0.0, 0.0, known[2], shift, discount, least
+                )
     return weights
 
 

@@ -29,7 +29,7 @@ SCHEMES = {
         PPMI,
         marginals=True,
         probabilities=True,
-        settings=("alpha", "shift", "subsample", "discount"),
+        settings=("alpha", "shift", "subsample", "discount", "least"),
     ),
     "llr": Scheme(LLR, marginals=True),
     "log-llr": Scheme(LOG_LLR, marginals=True),

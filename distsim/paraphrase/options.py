@@ -120,9 +120,10 @@ class ParaphraseOptions:
             raise ParameterError(f"doubt {self.doubt}: choose 0 or more")
         if not 0.0 <= self.min_score <= 1.0:
             raise ParameterError(f"minimum score {self.min_score}: choose 0 to 1")
-        if self.weighting.subsample is not None or self.weighting.discount:
+        weighting = self.weighting
+        if weighting.subsample is not None or weighting.discount or weighting.least:
             raise ParameterError(
-                "a subsample or discount in weights: profiles know neither, leave them out"
+                "a subsample, discount or least weight: profiles know none, leave them out"
             )
         if self.entailment not in ENTAILMENTS:
             raise ParameterError(

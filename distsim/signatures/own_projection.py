@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from distsim import storage
+from distsim.contexts.features import FeatureSpace
 from distsim.contexts.sources.source import CountedText, PhraseBatch, Work, batch_results
 from distsim.contexts.weights import Weigher
 from distsim.errors import ArtifactError, DistsimError, ParameterError
@@ -192,7 +193,7 @@ class _Weighed:
         self._space = text.space
         if text.space is not None:
             self._weigher = Weigher(text.space, recipe.weighting)
-            self._columns = find_sorted(self._features, frozen(text.space.hashes))
+            self._columns = _columns(self._features, text.space)
 
     def rows(self, batch: PhraseBatch) -> WordRows:
         """Return the rows of a batch of words."""
@@ -201,8 +202,14 @@ class _Weighed:
             weigher, columns = self._weigher, self._columns
         else:
             weigher = Weigher(space, self._weighting)
-            columns = find_sorted(self._features, frozen(space.hashes))
+            columns = _columns(self._features, space)
         return WordRows(
             batch.hashes, batch.strengths, contexts.starts,
-            columns[contexts.features].astype(np.int32), weigher.weigh(contexts),
+            columns[contexts.features], weigher.weigh(contexts),
         )  # fmt: skip
+
+
+def _columns(features: np.ndarray, space: FeatureSpace) -> np.ndarray:
+    """Return each feature's place among those to learn, int32, below 0 where it is none."""
+    columns: np.ndarray = find_sorted(features, frozen(space.hashes)).astype(np.int32)
+    return columns

@@ -110,7 +110,7 @@ class Recipe:
 PRESETS = {
     "learnt": Recipe(
         model=NgramModel(5, sides=True),
-        weighting=Weighting("ppmi", subsample=1e-4, discount=1.5),
+        weighting=Weighting("ppmi", subsample=1e-4, discount=1.5, least=0.3),
         projection=SPECTRAL,
         composition=Composition(),
     ),

@@ -1,14 +1,14 @@
 """Index -> phrases with the words beside them, counted."""
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import numpy as np
 
-from distsim.contexts.features import FeatureSpace
+from distsim.contexts.features import ContextCounts, FeatureSpace
 from distsim.contexts.ngram import NgramCounter, NgramModel, feature_space
 from distsim.contexts.phrase_store import PhraseStore, Spelling
 from distsim.contexts.selection import Selection
@@ -45,6 +45,13 @@ def lesson_of_words(counts: np.ndarray, n_families: int, rows: int, features: in
     features = min(features, frequent * n_families)
     enough = int(counts[min(rows, counts.size) - 1]) if counts.size else 1
     return Lesson(rows, features, max(1, enough))
+
+
+def word_pieces(ids: np.ndarray, counts: np.ndarray) -> list[np.ndarray]:
+    """Cut ids of words into pieces with few enough words and occurrences; counts: by id."""
+    ends = np.cumsum(counts[ids].astype(np.int64))
+    pieces = np.arange(ids.size) // BATCH_PHRASES + ends // phrase_walk.CHUNK_ROWS
+    return np.split(ids, np.flatnonzero(np.diff(pieces)) + 1) if ids.size else []
 
 
 class IndexSource:
@@ -95,6 +102,13 @@ class IndexText:
         """All words of the index in every family."""
         return feature_space(self._index, self._model.window, self._model.sides)
 
+    @cached_property
+    def _counts(self) -> np.ndarray:
+        """How often each word occurs, uint64, by id; the sentence boundary never."""
+        counts = self._index.word_counts()
+        counts[:1] = 0
+        return counts
+
     def gather_marginals(self, min_count: int) -> None:
         """Nothing is to be done: an index knows how often its words occur."""
 
@@ -116,7 +130,7 @@ class IndexText:
 
     def lesson(self, rows: int, features: int) -> Lesson:
         """Return how much of what is asked for the index can teach."""
-        counts = np.sort(self._index.word_counts()[1:])[::-1]
+        counts = np.sort(self._counts[1:])[::-1]
         return lesson_of_words(counts, len(self.model["families"]), rows, features)
 
     def frequent_features(self, most: int) -> np.ndarray:
@@ -125,32 +139,43 @@ class IndexText:
 
     def total(self) -> int:
         """Return the tokens of the index."""
-        return int(self._index.word_counts()[1:].sum())
+        return int(self._counts.sum())
 
     def parts(self, min_count: int, max_length: int, by_hash: bool = False) -> Iterator[Part]:
         """Yield the pieces of all phrases of 1 to max_length tokens."""
         if by_hash:
             yield from self._sorted_parts(max_length)
+        elif max_length == 1:
+            yield from self._word_parts(self._frequent(min_count), self._counted_words)
         else:
             yield from self._parts(min_count, range(1, max_length + 1))
 
     def words(self, min_count: int, most: int) -> Iterator[Part]:
         """Yield the pieces of all words that occur min_count times; see WordsApart."""
-        counts = self._index.word_counts()
-        counts[:1] = 0
-        frequent = np.flatnonzero(counts >= max(min_count, most + 1))
-        for begin in range(0, frequent.size, BATCH_PHRASES):
-            some = frequent[begin : begin + BATCH_PHRASES]
-            yield Part(self._words(some, counts[some]), int(counts[some].sum()))
-        wanted = (counts >= min_count) & (counts <= most)
-        rarer = np.where(wanted, counts, 0)
-        for words in phrase_walk.chunk_words(rarer):
-            size = int(rarer[words[0] : words[1]].sum())
-            if size:
-                yield Part((words, min_count, range(1, 2), 0, wanted), size)
+        ids = self._frequent(min_count)
+        more = self._counts[ids] > most
+        yield from self._word_parts(ids[more], self._words)
+        yield from self._word_parts(ids[~more], self._counted_words)
 
-    def _words(self, ids: np.ndarray, counts: np.ndarray) -> PhraseBatch:
+    def _frequent(self, min_count: int) -> np.ndarray:
+        """Return the ids of the words that occur min_count times."""
+        return np.flatnonzero(self._counts >= max(1, min_count))
+
+    def _word_parts(
+        self, ids: np.ndarray, count: Callable[[np.ndarray], PhraseBatch]
+    ) -> Iterator[Part]:
+        for some in word_pieces(ids, self._counts):
+            yield Part(partial(count, some), int(self._counts[some].sum()))
+
+    def _words(self, ids: np.ndarray) -> PhraseBatch:
         """Return words without contexts."""
+        return self._batch_of_words(ids, no_counts(ids.size, np.uint32))  # as all of an index
+
+    def _counted_words(self, ids: np.ndarray) -> PhraseBatch:
+        """Return words with their contexts."""
+        return self._batch_of_words(ids, self._counter().count_words(self._index.shards, ids))
+
+    def _batch_of_words(self, ids: np.ndarray, contexts: ContextCounts) -> PhraseBatch:
         one_each = np.ones(ids.size, np.int64)
         text, ends = self._index.render(
             ids.astype(np.uint32)[:, None], np.arange(ids.size), one_each, 0
@@ -159,25 +184,36 @@ class IndexText:
             hashes=hash_blob(text, ends),
             text=text,
             text_lengths=np.diff(ends),
-            strengths=counts.astype(np.uint64),
-            contexts=no_counts(ids.size, np.uint32),  # as all that an index counts
+            strengths=self._counts[ids],
+            contexts=contexts,
             space=self.space,
         )
+
+    def _counter(self) -> NgramCounter:
+        """Return the thread's own counter."""
+        if not hasattr(self._of_thread, "counter"):
+            self._of_thread.counter = NgramCounter(
+                self._index.n_words, self._model.window, self._model.sides
+            )
+        counter: NgramCounter = self._of_thread.counter
+        return counter
 
     def longer_parts(self, min_count: int, max_length: int, own_from: int) -> Iterator[Part]:
         """Yield the pieces of all phrases of 2 to max_length tokens; see WordsApart."""
         yield from self._parts(min_count, range(2, max_length + 1), own_from)
 
     def _parts(self, min_count: int, lengths: range, own_from: int = 0) -> Iterator[Part]:
-        counts = self._index.word_counts()
+        counts = self._counts
         for words in phrase_walk.chunk_words(counts) if lengths else ():
-            content = (words, min_count, lengths, own_from, None)
+            content = (words, min_count, lengths, own_from)
             yield Part(content, int(counts[words[0] : words[1]].sum()))
 
     def count(self, part: Part) -> list[PhraseBatch]:
         """Return the batches of a part."""
         if isinstance(part.content, PhraseBatch):
             return [part.content]
+        if isinstance(part.content, partial):
+            return [part.content()]
         return [batch for batch, _ in self._count(*part.content)]
 
     def _count(
@@ -185,20 +221,16 @@ class IndexText:
         first_words: tuple[int, int],
         min_count: int,
         lengths: range,
-        own_from: int,
-        wanted: np.ndarray | None,
+        own_from: int = 0,
     ) -> Iterator[tuple[PhraseBatch, np.ndarray]]:
         """Yield batches and the ids of their phrases' words, uint32[n, length].
 
         Arguments:
             own_from: what occurs less often is not looked at, as if it stood nowhere.
-            wanted: bool[n_words], which first words are; all where None.
         """
-        index, window = self._index, self._model.window
-        if not hasattr(self._of_thread, "counter"):
-            self._of_thread.counter = NgramCounter(index.n_words, window, self._model.sides)
+        index, window, counter = self._index, self._model.window, self._counter()
         chunk = phrase_walk.gather_chunk(
-            index.shards, first_words, index.n_words, lengths[-1], window, window, wanted
+            index.shards, first_words, index.n_words, lengths[-1], window, window
         )
         for length in lengths:
             all_lows, all_highs = chunk.runs(length, min_count)
@@ -214,7 +246,7 @@ class IndexText:
                     text=text,
                     text_lengths=np.diff(ends),
                     strengths=(highs - lows).astype(np.uint64),
-                    contexts=self._of_thread.counter.count_runs(chunk, lows, looked_at, length),
+                    contexts=counter.count_runs(chunk, lows, looked_at, length),
                     space=self.space,
                 )
                 yield batch, chunk.rows[lows, chunk.before : chunk.before + length]

@@ -24,7 +24,7 @@ from distsim.errors import ParameterError
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import find_sorted
 from distsim.kernels.projection import EXACT_SUM, WEIGHT_STEPS
-from distsim.kernels.sparse import multiply
+from distsim.kernels.sparse import rounded_cells, transposed_rows
 from distsim.parallel import Progress, no_progress
 from distsim.signatures.projections.projection import WIDER
 from distsim.signatures.projections.singular import (
@@ -32,6 +32,7 @@ from distsim.signatures.projections.singular import (
     one_thread_each,
     right_singular,
     times,
+    times_rows,
 )
 
 if TYPE_CHECKING:  # else imported where it is needed: every command starts sooner
@@ -42,6 +43,7 @@ ITQ_ROWS = 8192
 _HIGHEST_FLOOR = 0.9  # of the first singular value: something is always kept
 _STEPS = WEIGHT_STEPS  # vectors are multiples of 2^-12, too
 _LARGEST = 256.0
+_BLOCK_ROWS = 2048
 _LANES = 64  # dimensions come in multiples of it, as bits do
 _EXACT_WEIGHT = 2.0**24 / WEIGHT_STEPS  # a multiple of 2^-12 below it is exact in float32
 
@@ -112,12 +114,14 @@ class WordRows:
 class _Rows(NamedTuple):
     """The strongest rows, by strength, then hash.
 
-    are_exact: whether signing would round their weights alike. Others: see TaughtWords, WordRows.
+    weights, transposed: ascending in each row. are_exact: whether signing would round their
+    weights alike. Others: see TaughtWords, WordRows.
     """
 
     hashes: np.ndarray
     strengths: np.ndarray
     weights: "sparse.csr_matrix"
+    transposed: "sparse.csr_matrix"
     are_exact: bool
 
 
@@ -125,11 +129,13 @@ class _Rows(NamedTuple):
 class TaughtWords:
     """Words that a projection was learnt from, whose sums need not be counted and weighed again.
 
-    hashes: uint64[n], ascending. weights: float32[n, features] of scipy, as signing rounds them; of
-    every feature that has a vector. least: all words that occur more often are among them.
+    hashes: uint64[n], ascending. rows: int64[n], each word's in weights, float32[n, features] of
+    scipy, as signing rounds them; of every feature that has a vector. least: all words that occur
+    more often are among them.
     """
 
     hashes: np.ndarray
+    rows: np.ndarray
     weights: "sparse.csr_matrix"
     least: int
 
@@ -139,7 +145,7 @@ class TaughtWords:
         if not rows.are_exact:
             return None
         order = np.argsort(rows.hashes, kind="stable")
-        return cls(rows.hashes[order], rows.weights[order], int(rows.strengths[-1]))
+        return cls(rows.hashes[order], order, rows.weights, int(rows.strengths[-1]))
 
     def fill_sums(self, hashes: np.ndarray, vectors: np.ndarray, sums: np.ndarray) -> None:
         """Put the projected sums of those of the words that are here where they belong.
@@ -150,17 +156,13 @@ class TaughtWords:
             hashes: uint64[n], of words. vectors: float32, the projection's, end to end.
             sums: float64[n, n_dimensions]; the rows of other words stay.
         """
-        rows = find_sorted(frozen(self.hashes), frozen(hashes))
-        here = np.flatnonzero(rows >= 0)
+        places = find_sorted(frozen(self.hashes), frozen(hashes))
+        here = np.flatnonzero(places >= 0)
         if not here.size:
             return
-        weights = self.weights[rows[here]]
         found = np.empty((here.size, sums.shape[1]))
-        multiply(
-            frozen(weights.indptr.astype(np.int64)), frozen(weights.indices),
-            frozen(weights.data.astype(np.float64)),
-            frozen(vectors.reshape(-1, sums.shape[1])), 0, here.size, found,
-        )  # fmt: skip
+        wide = vectors.reshape(-1, sums.shape[1])
+        times_rows(self.weights, wide, self.rows[places[here]], found)
         sums[here] = found
 
 
@@ -196,7 +198,7 @@ def learn_projection(
         )
     with one_thread_each():
         directions, values, floor = right_singular(
-            matrix, rank, learning.iterations, seed, jobs, progress
+            matrix, taught.transposed, rank, learning.iterations, seed, jobs, progress
         )
         rank = values.size
         floor = min(floor, _HIGHEST_FLOOR * float(values[0]))
@@ -227,15 +229,20 @@ def learn_projection(
 def rotated(vectors: np.ndarray, rotation: np.ndarray) -> np.ndarray:
     """Return vectors, float[..., rank], with the first of their entries rotated.
 
-    float64[..., n_dimensions]: the rotation, [at most rank, n_bits], widens few entries; behind
-    the bits stand those that it leaves, and zeros up to a multiple of 64.
+    float[..., n_dimensions], as exact as they are: the rotation, [at most rank, n_bits], widens few
+    entries; behind the bits stand those that it leaves, and zeros up to a multiple of 64.
     """
     turned, n_bits = rotation.shape
     n_left = vectors.shape[-1] - turned
     size = n_bits + -(-n_left // _LANES) * _LANES
-    out = np.zeros((*vectors.shape[:-1], size))
-    out[..., :n_bits] = vectors[..., :turned].astype(np.float64) @ rotation
-    out[..., n_bits : n_bits + n_left] = vectors[..., turned:]
+    out = np.empty((*vectors.shape[:-1], size), vectors.dtype)
+    rotation = rotation.astype(vectors.dtype)
+    rows, out_rows = np.atleast_2d(vectors), out.reshape(-1, size)
+    for begin in range(0, len(rows), _BLOCK_ROWS):
+        block, out_block = rows[begin : begin + _BLOCK_ROWS], out_rows[begin : begin + _BLOCK_ROWS]
+        out_block[:, :n_bits] = block[:, :turned] @ rotation
+        out_block[:, n_bits : n_bits + n_left] = block[:, turned:]
+        out_block[:, n_bits + n_left :] = 0.0
     return out
 
 
@@ -247,44 +254,52 @@ def write_projection(
     values: np.ndarray,
     parameters: dict[str, Any],
 ) -> None:
-    """Write features' vectors, float64[n, n_dimensions], scaled and rounded for kernels."""
-    vectors = vectors * (_LARGEST / np.abs(vectors).max())
-    rounded = (np.round(vectors * _STEPS) / _STEPS).astype(np.float32)
+    """Write features' vectors, float[n, n_dimensions], scaled and rounded for kernels."""
+    scale = _LARGEST / max(float(vectors.max()), -float(vectors.min()))
+    rounded = np.empty(vectors.shape, np.float32)
+    for begin in range(0, len(vectors), _BLOCK_ROWS):
+        block = vectors[begin : begin + _BLOCK_ROWS].astype(np.float64) * scale
+        rounded[begin : begin + _BLOCK_ROWS] = np.round(block * _STEPS) / _STEPS
     writer.add("hashes", features)
     writer.add("vectors", rounded)
     writer.add("centre", centre.astype(np.float32))
     writer.add("singular_values", values)
     if centre.size > parameters["bits"]:
         writer.version = WIDER
-    writer.parameters = {**parameters, "largest": float(np.abs(rounded).max())}
+    largest = max(float(rounded.max()), -float(rounded.min()))
+    writer.parameters = {**parameters, "largest": largest}
 
 
 def _strongest(rows: Iterable[WordRows], n_features: int, most: int) -> _Rows:
     """Return the `most` strongest rows; weights are rounded as kernels.projection does it."""
     from scipy import sparse
 
-    parts = [sparse.csr_matrix((0, n_features), dtype=np.float32)]
     hashes, strengths = [np.empty(0, np.uint64)], [np.empty(0, np.int64)]
+    sizes, columns = [np.empty(0, np.int64)], [np.empty(0, np.int32)]
+    values = [np.empty(0, np.float32)]
     are_exact = True
     for batch in rows:
-        sums = np.diff(np.concatenate([[0.0], np.cumsum(batch.weights)])[batch.starts])
-        bounds = (sums + np.diff(batch.starts) / WEIGHT_STEPS) * _LARGEST
-        are_exact &= bool((bounds < EXACT_SUM / 2).all())
-        rounded = np.floor(batch.weights * WEIGHT_STEPS + 0.5) / WEIGHT_STEPS
-        are_exact &= float(rounded.max(initial=0.0)) < _EXACT_WEIGHT
-        kept = (batch.columns >= 0) & (rounded > 0)
-        starts = np.concatenate([[0], np.cumsum(kept)])[batch.starts]
-        values = rounded[kept].astype(np.float32)
-        shape = (starts.size - 1, n_features)
-        parts.append(sparse.csr_matrix((values, batch.columns[kept], starts), shape=shape))
+        starts, kept, rounded, bound, highest = rounded_cells(
+            frozen(batch.starts), frozen(batch.columns), frozen(batch.weights)
+        )
+        are_exact &= bool(bound * _LARGEST < EXACT_SUM / 2 and highest < _EXACT_WEIGHT)
         hashes.append(batch.hashes)
         strengths.append(batch.strengths.astype(np.int64))
-    matrix = sparse.vstack(parts, format="csr")
+        sizes.append(np.diff(starts))
+        columns.append(kept)
+        values.append(rounded)
     all_hashes, all_strengths = np.concatenate(hashes), np.concatenate(strengths)
+    starts = np.concatenate([[0], np.cumsum(np.concatenate(sizes))])
     order = np.lexsort((all_hashes, -all_strengths))[:most]
-    matrix = matrix[order]
-    matrix.sort_indices()
-    return _Rows(all_hashes[order], all_strengths[order], matrix, are_exact)
+    cells = starts, np.concatenate(columns), np.concatenate(values)
+    del columns, values
+    across = transposed_rows(*map(frozen, cells), frozen(order), n_features)
+    del cells
+    along = transposed_rows(*map(frozen, across), frozen(np.arange(n_features)), order.size)
+    shape = (order.size, n_features)
+    matrix = sparse.csr_matrix((along[2], along[1], along[0]), shape=shape)
+    transposed = sparse.csr_matrix((across[2], across[1], across[0]), shape=shape[::-1])
+    return _Rows(all_hashes[order], all_strengths[order], matrix, transposed, are_exact)
 
 
 def unit_rows(rows: np.ndarray) -> np.ndarray:

@@ -41,16 +41,30 @@ def one_thread_each() -> AbstractContextManager[object]:
 def times(matrix: "sparse.csr_matrix", dense: np.ndarray, jobs: int | None) -> np.ndarray:
     """Return matrix @ dense, float32; each row is summed in the order of its columns."""
     width = dense.shape[1]
-    wide = np.zeros((dense.shape[0], -(-width // _STEP) * _STEP), np.float32)
-    wide[:, :width] = dense
+    wide = np.ascontiguousarray(dense, np.float32)
+    if width % _STEP:
+        wide = np.zeros((dense.shape[0], -(-width // _STEP) * _STEP), np.float32)
+        wide[:, :width] = dense
     out = np.empty((matrix.shape[0], wide.shape[1]), np.float32)
+
+    def fill(begin: int, end: int) -> None:
+        times_rows(matrix, wide, np.arange(begin, end), out[begin:end])
+
+    _of_blocks(len(out), fill, jobs)
+    return out if out.shape[1] == width else np.ascontiguousarray(out[:, :width])
+
+
+def times_rows(
+    matrix: "sparse.csr_matrix", dense: np.ndarray, rows: np.ndarray, out: np.ndarray
+) -> None:
+    """Fill `out`, float32 or float64, with some rows of matrix @ dense, summed in its precision."""
     arrays = (frozen(matrix.indptr.astype(np.int64)), frozen(matrix.indices), frozen(matrix.data))
-    _of_blocks(len(out), lambda begin, end: multiply(*arrays, frozen(wide), begin, end, out), jobs)
-    return np.ascontiguousarray(out[:, :width])
+    multiply(*arrays, frozen(dense), frozen(rows), out)
 
 
 def right_singular(
     matrix: "sparse.csr_matrix",
+    transposed: "sparse.csr_matrix",
     rank: int,
     iterations: int,
     seed: int,
@@ -65,36 +79,36 @@ def right_singular(
     can be much narrower than the rank.
 
     Arguments:
+        matrix, transposed: columns ascend in each row of both.
         iterations: passes after the first two.
     """
-    transposed = matrix.T.tocsr()
-    transposed.sort_indices()
     most = min(matrix.shape)
     n_blocks = iterations + 2
     is_small = matrix.nnz <= _FEW
     width = -(-(_BASIS_OF_FEW if is_small else _BASIS) * rank // (n_blocks * _STEP)) * _STEP
     generator = np.random.Generator(np.random.PCG64(seed))
     start = generator.standard_normal((matrix.shape[1], min(width, most)), dtype=np.float32)
-    ranged = np.empty((matrix.shape[0], 0), np.float32)  # orthonormal columns
-    basis = np.empty((matrix.shape[1], 0), np.float32)  # transposed @ ranged
+    # Side by side and never put into one array: the pages of large new arrays cost much.
+    ranged: list[np.ndarray] = []  # float32[rows, k], all columns orthonormal
+    basis: list[np.ndarray] = []  # transposed @ ranged
+    n_columns = 0
     for turn in range(n_blocks):
         progress("decomposing", turn, n_blocks)
         if turn:
-            start = basis[:, -start.shape[1] :]
-            start = start / np.maximum(np.linalg.norm(start, axis=0), np.float32(1e-30))
-        new = _beside(times(matrix, start, jobs), ranged, jobs)[:, : most - ranged.shape[1]]
+            start = basis[-1] / np.maximum(np.linalg.norm(basis[-1], axis=0), np.float32(1e-30))
+        new = _beside(times(matrix, start, jobs), ranged, jobs)[:, : most - n_columns]
         if not new.shape[1]:
             break
-        ranged = np.hstack([ranged, new])
-        start = times(transposed, new, jobs)
-        basis = np.hstack([basis, start])
+        ranged.append(np.ascontiguousarray(new))
+        basis.append(times(transposed, new, jobs))
+        n_columns += new.shape[1]
     # The matrix is about ranged @ basis.T.
-    directions, values = _left_singular(basis, rank + 1, jobs)
-    peaks = directions[np.abs(directions).argmax(axis=0), range(values.size)]
-    directions *= np.where(peaks < 0, -1, 1).astype(np.float32)
+    directions, values = _left_singular(basis, rank, jobs)
+    downwards = -directions.min(axis=0) > directions.max(axis=0)
+    directions *= np.where(downwards, -1, 1).astype(np.float32)
     last = rank if is_small else rank - rank // _DOUBTFUL
     floor = float(values[last]) if values.size > rank else 0.0
-    return directions[:, :rank], values[:rank], floor
+    return directions, values[:rank], floor
 
 
 def find_rotation(
@@ -122,47 +136,61 @@ def find_rotation(
     return rotation
 
 
-def _beside(wide: np.ndarray, ranged: np.ndarray, jobs: int | None) -> np.ndarray:
+def _beside(wide: np.ndarray, ranged: list[np.ndarray], jobs: int | None) -> np.ndarray:
     """Return orthonormal columns that span what of float32[n, k] `ranged` does not span.
 
-    ranged: float32[n, m], orthonormal columns.
+    ranged: float32[n, m] each, orthonormal columns all of them.
     """
     lengths = np.linalg.norm(wide, axis=0)
-    for _ in range(2 if ranged.shape[1] else 0):  # once leaves what float32 rounds off
-        spanned = _of_blocks(len(wide), lambda a, b: ranged[a:b].T @ wide[a:b], jobs)
-        inside = np.sum(spanned, axis=0)
+    for _ in range(2 if ranged else 0):  # once leaves what float32 rounds off
 
-        def take_off(begin: int, end: int, inside: np.ndarray = inside) -> None:
-            wide[begin:end] -= ranged[begin:end] @ inside
+        def spanned(begin: int, end: int) -> np.ndarray:
+            block = wide[begin:end]
+            return np.vstack([known[begin:end].T @ block for known in ranged])
+
+        inside = np.sum(_of_blocks(len(wide), spanned, jobs), axis=0)
+        starts = np.cumsum([0, *(known.shape[1] for known in ranged)])
+
+        def take_off(
+            begin: int, end: int, inside: np.ndarray = inside, starts: np.ndarray = starts
+        ) -> None:
+            for known, first in zip(ranged, starts, strict=False):
+                wide[begin:end] -= known[begin:end] @ inside[first : first + known.shape[1]]
 
         _of_blocks(len(wide), take_off, jobs)
     new = wide[:, np.linalg.norm(wide, axis=0) > _LEAST_LENGTH * lengths]
-    return _left_singular(new, new.shape[1], jobs)[0] if new.shape[1] else new
+    return _left_singular([new], new.shape[1], jobs)[0] if new.shape[1] else new
 
 
-def _left_singular(wide: np.ndarray, most: int, jobs: int | None) -> tuple[np.ndarray, np.ndarray]:
-    """Return the first left singular vectors of float32[n, k], and the singular values.
+def _left_singular(
+    wide: list[np.ndarray], most: int, jobs: int | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the first `most` left singular vectors of float32[n, k], and all singular values.
 
     By the eigenvectors of the small Gram matrix, summed in float64: many times faster than a
     QR decomposition, and exact enough for columns that are not nearly dependent.
+
+    Arguments:
+        wide: the matrix, in pieces that stand side by side.
     """
 
     def gram(begin: int, end: int) -> np.ndarray:
-        block = wide[begin:end].astype(np.float64)
+        block = np.hstack([piece[begin:end] for piece in wide]).astype(np.float64)
         return block.T @ block
 
-    k = wide.shape[1]
-    squares, turned = np.linalg.eigh(sum(_of_blocks(len(wide), gram, jobs), np.zeros((k, k))))
-    order = np.argsort(-squares, kind="stable")[:most]
+    n, k = len(wide[0]), sum(piece.shape[1] for piece in wide)
+    squares, turned = np.linalg.eigh(sum(_of_blocks(n, gram, jobs), np.zeros((k, k))))
+    order = np.argsort(-squares, kind="stable")
     order = order[squares[order] > max(squares[order[0]] * _LEAST_SQUARE, 0.0)]
     values = np.sqrt(squares[order])
-    narrow = (turned[:, order] / values).astype(np.float32)
-    vectors = np.empty((len(wide), order.size), np.float32)
+    narrow = (turned[:, order[:most]] / values[:most]).astype(np.float32)
+    vectors = np.empty((n, narrow.shape[1]), np.float32)
 
     def project(begin: int, end: int) -> None:
-        np.matmul(wide[begin:end], narrow, out=vectors[begin:end])
+        block = np.hstack([piece[begin:end] for piece in wide])
+        np.matmul(block, narrow, out=vectors[begin:end])
 
-    _of_blocks(len(wide), project, jobs)
+    _of_blocks(n, project, jobs)
     return vectors, values
 
 
