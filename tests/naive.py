@@ -309,13 +309,14 @@ def weights(
             p = (words[word] * kept(family, word)) ** alpha / total_power[family]
             weight = max(0.0, math.log(counted / (family_total[family] * p)) - shift)
             weight *= counted / (counted + discount)
-            weight = weight if weight >= least else 0.0
         else:
             distance = int(family[1:])
             slots = sum(max(0, len(sentence) - distance) for sentence in sentences)
             weight = g2(count, family_total[family], words[word], slots)
             weight = math.log(1 + weight) if scheme == "log-llr" else weight
         result[feature] = weight
+    if max(result.values(), default=0.0) >= least:
+        result = {feature: w if w >= least else 0.0 for feature, w in result.items()}
     return result
 
 

@@ -131,7 +131,7 @@ def count_files(tmp_path, corpus) -> list[Path]:
 @pytest.mark.parametrize("name", [*SCHEMES, "learnt"])
 def test_a_table_of_counts_is_that_of_one_machine(tmp_path, count_files, name):
     recipe = (
-        replace(DEFAULT, model=NgramModel(), weighting=replace(DEFAULT.weighting, least=0.0))
+        replace(DEFAULT, model=NgramModel())
         if name == "learnt"
         else Recipe(weighting=Weighting(name), n_bits=64)
     )

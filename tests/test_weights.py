@@ -31,16 +31,31 @@ def space(families, marginals, totals):
 @pytest.mark.parametrize("name", SCHEMES)
 def test_a_phrase_s_weights_are_those_of_its_features_one_by_one(name):
     """Two families: 8 and 2 of 10 occurrences, 6 of 6; the phrase has 3 and 1, and 2 of them."""
-    weighting = Weighting(name, alpha=1.0, shift=0.5, discount=1.0, least=0.4)
+    weighting = Weighting(name, alpha=1.0, shift=0.5, discount=1.0)
     given = ContextCounts(np.array([0, 3]), np.array([0, 1, 2], np.uint32),
                           np.array([3, 1, 2], np.uint32))  # fmt: skip
     found = Weigher(space([0, 0, 1], [8, 2, 6], [10, 6]), weighting).weigh(given)
     cells = [(3.0, 4.0, 8.0, 10.0), (1.0, 4.0, 2.0, 10.0), (2.0, 2.0, 6.0, 6.0)]
     expected = [
-        contexts.weight(weighting.needs.code, *cell, np.log(cell[2] / cell[3]), 0.5, 1.0, 0.4)
+        contexts.weight(weighting.needs.code, *cell, np.log(cell[2] / cell[3]), 0.5, 1.0)
         for cell in cells
     ]
     assert found.tolist() == pytest.approx(expected)
+
+
+def test_small_weights_are_left_out_where_there_are_larger_ones():
+    counts = [2, 5, 3, 9, 5, 4]
+    rows = ContextCounts(np.array([0, 3, 6]), np.array([0, 1, 2] * 2, np.uint32),
+                         np.array(counts, np.uint32))  # fmt: skip
+    three = space([0, 0, 0], [4, 2, 2], [8])
+    strong, weak, weakest = np.log(0.5 / 0.25), np.log(0.3 / 0.25), np.log(5 / 18 / 0.25)
+    for least, kept in (
+        (0.0, [0.0, strong, weak, 0.0, weakest, 0.0]),
+        (0.3, [0.0, strong, 0.0, 0.0, weakest, 0.0]),
+        (0.9, [0.0, strong, weak, 0.0, weakest, 0.0]),
+    ):
+        weigher = Weigher(three, Weighting("ppmi", alpha=1.0, shift=0.0, least=least))
+        assert weigher.weigh(rows).tolist() == pytest.approx(kept, abs=1e-12)
 
 
 def test_what_a_scheme_does_not_need_is_not_looked_at():

@@ -47,7 +47,8 @@ DiscountOption = Annotated[
     typer.Option(help="ppmi: d makes a weight c / (c + d) of itself at c occurrences; 0: none."),
 ]
 LeastOption = Annotated[
-    float | None, typer.Option(help="ppmi: smaller weights are left out; 0: none.")
+    float | None,
+    typer.Option(help="ppmi: smaller weights are left out where a phrase has others; 0: none."),
 ]
 EstimateOption = Annotated[
     EstimateName | None,

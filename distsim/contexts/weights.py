@@ -42,7 +42,8 @@ class Weighting:
             et al. 2013, 2.3), with nothing left to chance. None: every feature counts in full.
         discount: d takes the weight times c / (c + d), c being c(p, f): associations seen once
             or twice are mostly luck (Pantel and Lin 2002, 3; ppmi). 0 takes nothing off.
-        least: a weight below it is 0: what hardly tells is mostly luck, too (ppmi).
+        least: weights below it are 0, where a phrase has others: what hardly tells is mostly luck,
+            too (ppmi).
 
     >>> Weighting("ppmi", shift=0.5).manifest()
     {'scheme': 'ppmi', 'alpha': 0.75, 'shift': 0.5}
@@ -134,7 +135,7 @@ class Weigher:
             if log_p is None:
                 log_p = feature_log_probabilities(space, weighting.alpha, kept)
             with np.errstate(over="ignore"):
-                least = np.exp(log_p + self._shift + self._least) * _SURELY
+                least = np.exp(log_p + self._shift) * _SURELY
             self._chances = np.column_stack([kept, least, log_p, space.families])
         self._chances = frozen(self._chances)
 

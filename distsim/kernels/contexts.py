@@ -231,7 +231,7 @@ def log_likelihood_ratio(both, row, column, total):
 
 
 @inlined
-def weight(scheme, count, row, column, total, log_p, shift, discount, least):
+def weight(scheme, count, row, column, total, log_p, shift, discount):
     """Return the weight of a feature of a phrase; the formulas are Weighting's.
 
     scheme: a code of kernels.schemes. count: phrase and feature together; row: all features of
@@ -244,8 +244,7 @@ def weight(scheme, count, row, column, total, log_p, shift, discount, least):
         return math.log(1.0 + count)
     if scheme == PPMI:
         association = max(0.0, math.log(count / row) - log_p - shift)
-        found = association * (count / (count + discount))
-        return found if found >= least else 0.0
+        return association * (count / (count + discount))
     if scheme == LLR:
         return log_likelihood_ratio(count, row, column, total)
     if scheme == LOG_LLR:
@@ -256,7 +255,7 @@ def weight(scheme, count, row, column, total, log_p, shift, discount, least):
 @compiled
 def require_scheme(scheme):
     """Raise ValueError where no weighting scheme has this code."""
-    if math.isnan(weight(scheme, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0)):
+    if math.isnan(weight(scheme, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0)):
         raise ValueError("no weighting scheme has this code")
 
 
@@ -277,6 +276,7 @@ def weigh(
     """Return the weight of every feature of every row, float64.
 
     families: uint8 by feature. scheme: a code of kernels.schemes; shift, discount, least: of PPMI.
+    Weights below `least` are 0, in rows that have others.
     Empty where the scheme does not need them: marginals, float64 by feature; totals, float64 by
     family; chances, float64[features, 4], side by side since they are read at random: the share
     of its counts with which a feature counts (a multiple of 2^-12), the share of a row below
@@ -287,7 +287,7 @@ def weigh(
     if totals.size == 0:
         for f in range(features.size):
             count = np.float64(counts[f])
-            weights[f] = weight(scheme, count, 0.0, 0.0, 0.0, 0.0, shift, discount, least)
+            weights[f] = weight(scheme, count, 0.0, 0.0, 0.0, 0.0, shift, discount)
         return weights
     row_totals = np.zeros(totals.size, np.float64)
     flat = chances.reshape(-1)
@@ -303,7 +303,7 @@ def weigh(
                 family = families[feature]
                 weights[f] = weight(
                     scheme, np.float64(counts[f]), row_totals[family], marginals[feature],
-                    totals[family], 0.0, shift, discount, least,
+                    totals[family], 0.0, shift, discount,
                 )  # fmt: skip
             continue
         for f in range(begin, stop):
@@ -311,16 +311,22 @@ def weigh(
                 prefetch(flat, np.int64(features[f + _AHEAD]) * 4)
             known = chances[features[f]]
             row_totals[np.int64(known[3])] += counts[f] * known[0]
-        for f in range(begin, stop):
-            known = chances[features[f]]
-            row_total = row_totals[np.int64(known[3])]
-            count = counts[f] * known[0]
-            if count < known[1] * row_total:
+        lowest = least
+        while True:
+            some = False
+            for f in range(begin, stop):
+                known = chances[features[f]]
+                row_total = row_totals[np.int64(known[3])]
+                count = counts[f] * known[0]
                 weights[f] = 0.0
-            else:
-                weights[f] = weight(
-                    scheme, count, row_total, 0.0, 0.0, known[2], shift, discount, least
-                )
+                if count >= known[1] * row_total:
+                    found = weight(scheme, count, row_total, 0.0, 0.0, known[2], shift, discount)
+                    if found >= lowest:
+                        weights[f] = found
+                        some = some or found > 0.0
+            if some or lowest == 0.0:
+                break
+            lowest = 0.0
     return weights
 
 

@@ -179,7 +179,7 @@ def _weigh(n, scale, words, places, total, scheme, shift, logs, seen, collocates
             weights[t] = max(0.0, _ln(count, logs) - ln_n - ln_p - shift)
         else:
             weights[t] = weight(
-                scheme, count * times, n * times, p * total, total, ln_p, shift, 0.0, 0.0
+                scheme, count * times, n * times, p * total, total, ln_p, shift, 0.0
             )
 
 

@@ -26,7 +26,7 @@ COMMANDS = {
     "merged": "merge {out}/thesis {out}/part -o {out}/merged",
     "projection": "learn {out}/index -o {out}/projection --bits 64",
     "learnt": "sign {out}/index -o {out}/learnt --preset learnt --bits 64 --min-count 3 "
-    "--max-length 2 --projection {here}/projection",
+    "--max-length 2 --projection {here}/projection --least 0",
     "syntax": "sign {here}/c.conllu --model syntax -o {out}/syntax --bits 64 --min-count 3 "
     "--max-length 2 --kinds lex --keep-features",
 }

@@ -17,7 +17,7 @@ COMMANDS = {
     "index": "index build {here}/a.txt -o {out}/index",
     "projection": "learn {out}/index -o {out}/projection --bits 64",
     "learnt": "sign {out}/index -o {out}/learnt --preset learnt --bits 64 --min-count 3 "
-    "--max-length 2 --projection {here}/projection",
+    "--max-length 2 --projection {here}/projection --least 0",
 }
 
 
