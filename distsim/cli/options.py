@@ -1,5 +1,6 @@
 """Options that more than one subcommand has: weights, the normaliser's, memory."""
 
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -74,6 +75,7 @@ PlotOption = Annotated[
     str | None,
     typer.Option(metavar="FILE", help="Draw a picture too (.png, .svg, .pdf)."),
 ]
+_COMMA = re.compile(r",(?![^()]*\))")
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
@@ -96,8 +98,12 @@ def memory_bytes(text: str) -> int:
 
 
 def split_names(text: str) -> tuple[str, ...]:
-    """Return the names in `a,b,c`."""
-    return tuple(name.strip() for name in text.split(",") if name.strip())
+    """Return the names in `a,b,c`; a comma in brackets belongs to a name.
+
+    >>> split_names("letters, p(e|f,LHS)")
+    ('letters', 'p(e|f,LHS)')
+    """
+    return tuple(name.strip() for name in _COMMA.split(text) if name.strip())
 
 
 @dataclass

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from distsim.cli.console import put, say
-from distsim.cli.options import OppositesOption
+from distsim.cli.options import OppositesOption, split_names
 
 
 def rank(
@@ -61,7 +61,7 @@ def rank(
     gold = read_gold(learn, columns=chosen_columns(columns))
     learnt = learn_ranking(
         gold, pair_features(ngram, syntax, opposites), grammar=grammar, only_grammar=only_grammar,
-        names=None if features is None else [name.strip() for name in features.split(",")],
+        names=None if features is None else split_names(features),
         folds=folds, samples=samples, seed=seed,
     )  # fmt: skip
     with open_output(output) as out:

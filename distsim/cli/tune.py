@@ -6,6 +6,7 @@ import typer
 
 from distsim.choices import Learner, Objective
 from distsim.cli.console import JobsOption, progress_bar, say
+from distsim.cli.options import split_names
 from distsim.cli.rewrite import (
     ArpaOption,
     DeleteOption,
@@ -74,7 +75,7 @@ def tune(
     settings = TuneOptions(
         objective=objective, learner=learner, phi=phi, iterations=iterations, n=n,
         penalty=penalty,
-        without=tuple(one for one in (without or "").split(",") if one), seed=seed,
+        without=split_names(without or ""), seed=seed,
     )  # fmt: skip
     begin = Weights.read(weights) if weights is not None else None
     sentences = read_sentences(source)
