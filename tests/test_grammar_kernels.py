@@ -6,13 +6,13 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from distsim.corpus.lines import LineBlock, split_lines
 from distsim.grammar.alignment import RuleAligner
 from distsim.grammar.block import parse_block
-from distsim.grammar.fields import LineFaultError, side_tokens, split_fields, tokens
+from distsim.grammar.fields import LineFaultError, side_tokens, split_fields
 from distsim.grammar.formats.phrase_table import PHRASE_TABLE, PhraseTableEntry
 from distsim.grammar.formats.rules import RULES, Features, Rule, gap_of
 from distsim.grammar.numbering import first_rows, numbers_of, order_by
@@ -151,6 +151,8 @@ TEXTS = st.lists(
 
 @settings(max_examples=500, deadline=None)
 @given(TEXTS, st.sampled_from([b" ", b""]), st.sampled_from([b"\n", b"\r\n", b""]))
+@example([b"[X]", b"|||", b"[X]", b"|||", b"\r"], b" ", b"\r\n")
+@example([b"[X]", b"|||", b"a", b"|||", b"a", b"|||", b"\r"], b" ", b"\r\n")
 def test_the_readers_of_one_line_and_of_blocks_see_the_same(pieces, between, end):
     line = between.join(pieces) + end
     if not line:
@@ -173,7 +175,7 @@ def test_the_readers_of_one_line_and_of_blocks_see_the_same(pieces, between, end
     found = [[block.symbol(k) for k in side] for side in block.sides(0)]
     sides = [side_tokens(side) for side in (entry.source, entry.target)]
     assert sides == found  # a side has no line end, whatever its last byte
-    assert tokens(block.feature_text(0)) == entry.scores
+    assert side_tokens(block.feature_text(0)) == entry.scores
     assert sorted(set(links or [])) == sorted(set(block.links_of(0)))
     start = int(block.features[0, 1])
     assert entry.with_score(b"7").line() == line[:start] + b" 7" + line[start:]

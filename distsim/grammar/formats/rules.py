@@ -12,8 +12,10 @@ from distsim.grammar.fields import (
     BLANKS,
     LineFaultError,
     join_fields,
+    side_tokens,
     split_fields,
     tokens,
+    without_line_end,
 )
 from distsim.grammar.formats.layout import GrammarFormat, Layout
 
@@ -29,16 +31,16 @@ class Features:
 
     @classmethod
     def parse(cls, text: bytes) -> "Features":
-        """Return the features of a field.
+        """Return the features of a field that was taken out of its line.
 
         >>> Features.parse(b"0.5 p(e|f)=1.2 NA").bare
         [b'0.5', b'NA']
         """
         named: dict[bytes, bytes] = {}
         if b"=" not in text:
-            return cls(named, tokens(text))
+            return cls(named, side_tokens(text))
         bare = []
-        for token in tokens(text):
+        for token in side_tokens(text):
             name, separator, value = token.rpartition(b"=")
             if separator and name:
                 named[name] = value
@@ -124,7 +126,7 @@ class Rule:
     @property
     def features(self) -> Features:
         """The features."""
-        return Features.parse(self.fields[3])
+        return Features.parse(without_line_end(self.fields[3]))
 
 
 def gap_of(symbol: bytes) -> tuple[bytes, bytes] | None:
