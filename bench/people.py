@@ -2,12 +2,13 @@
 
 Measured against: gensim's word2vec (skip-gram, 200 dimensions, window 5, 3 epochs) and fastText,
 trained on the index's own tokens by bench/people_peers.py; a phrase is the mean of its words'
-vectors. Ours: the thesis's bits, the default's bits, what is restored of them and the words'
-vectors, its real-valued vectors, and exact cosine.
-Every one is measured on the pairs that all of them cover, and with its own coverage beside.
+vectors, and in rows of their own the mean by the rarity weights that ours have. Ours: the thesis's
+bits, the default's bits, what is restored of them and the words' vectors, its real-valued vectors,
+and exact cosine. Judged phrases stand as a whole and by how many of their words they share.
 
-Prints Spearman per gold set, CPU seconds and bytes a phrase, as a Markdown table, and the
-signature line of the default table. No pair of a gold set is printed.
+Prints Spearman with 95% intervals on the pairs that all of them cover, then of judged pairs on
+those that each covers, CPU seconds and bytes a phrase, as Markdown tables, and the signature line
+of the default table. No pair of a gold set is printed.
 
     python bench/people_peers.py INDEX PEERS word2vec      (once; needs gensim)
     python bench/people_peers.py INDEX PEERS fasttext
@@ -24,11 +25,13 @@ import numpy as np
 
 from distsim import CorpusIndex, ExactCosine, LearntCosine, SignatureTable
 from distsim.comparison import EstimatedCosine
-from distsim.evaluation.agreement import spearman
+from distsim.evaluation.agreement import spearman, spearman_interval
 from distsim.evaluation.gold import GoldSet, Pair, read_gold
 from distsim.evaluation.report import signature_line
 from distsim.signatures.recipe import PRESETS
 
+SAMPLES = 500  # of the bootstrap
+_THIRD = 1 / 3  # two phrases of two words that share one
 Measure = Callable[[Sequence[Pair]], list[float | None]]
 
 
@@ -46,17 +49,23 @@ class Timed:
         self.seconds = cpu_seconds() - self._begun
 
 
-def averaged(index: CorpusIndex, folder: Path, name: str) -> Measure:
-    """Cosine of the means of a peer's word vectors over the words of a phrase."""
+def averaged(index: CorpusIndex, folder: Path, name: str, rare: float | None = None) -> Measure:
+    """Cosine of the means of a peer's word vectors over the words of a phrase.
+
+    rare: a word weighs rare / (rare + its share of the text); all alike where None.
+    """
     words = (folder / f"{name}.words.txt").read_text("utf-8").splitlines()
     vectors = np.load(folder / f"{name}.npy")
     rows = {word: row for row, word in enumerate(words)}
+    weights = np.ones(len(words))
+    if rare is not None:
+        weights = rare / (rare + index.count(words) / index.n_tokens)
 
     def vector(phrase: str) -> np.ndarray | None:
         known = [rows[word] for word in index.words(phrase) if word in rows]
         if not known:
             return None
-        total = vectors[known].mean(axis=0)
+        total = weights[known] @ vectors[known]
         return total / np.linalg.norm(total)
 
     def measure(pairs: Sequence[Pair]) -> list[float | None]:
@@ -66,14 +75,39 @@ def averaged(index: CorpusIndex, folder: Path, name: str) -> Measure:
     return measure
 
 
+def shared(pair: Pair) -> float:
+    """The share of the words of two phrases that both have."""
+    a, b = (set(phrase.split()) for phrase in pair)
+    return len(a & b) / len(a | b)
+
+
 def parts_of(gold: GoldSet) -> list[GoldSet]:
     if gold.layout != "judged":
         return [gold]
     sizes = [{len(phrase.split()) > 1 for phrase in pair} for pair in gold.pairs]
+    phrases = [n for n, size in enumerate(sizes) if size == {True}]
+    shares = {n: shared(gold.pairs[n]) for n in phrases}
     return [
         gold.subset("words", [n for n, size in enumerate(sizes) if size == {False}]),
-        gold.subset("phrases", [n for n, size in enumerate(sizes) if size == {True}]),
+        gold.subset("phrases", phrases),
+        gold.subset("phrases, no word shared", [n for n in phrases if shares[n] == 0]),
+        gold.subset("a third or less shared", [n for n in phrases if 0 < shares[n] <= _THIRD]),
+        gold.subset("more shared", [n for n in phrases if shares[n] > _THIRD]),
     ]
+
+
+def agreement(values: list[float | None], gold: GoldSet, rows: list[int]) -> str:
+    mine, theirs = np.array([values[n] for n in rows], float), np.array(gold.scores)[rows]
+    groups = [gold.groups[n] for n in rows]
+    low, high = spearman_interval(mine, theirs, groups, SAMPLES, 1)
+    return f"{spearman(mine, theirs):.3f} ({low:.3f} to {high:.3f})"
+
+
+def print_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    print("| " + " | ".join(("", *heads)) + " |")
+    print("|---" * (len(heads) + 1) + "|")
+    for row in rows:
+        print("| " + " | ".join(row) + " |")
 
 
 def main() -> None:
@@ -115,29 +149,27 @@ def main() -> None:
             facts = json.loads((asked.peers / f"{name}.json").read_text())
             if facts["index_checksum"] != index.checksum:
                 raise SystemExit(f"{asked.peers}: {name} was trained on another index")
-            measures.append((name, facts["cpu_seconds"], str(facts["bytes_a_word"]),
-                             averaged(index, asked.peers, name)))  # fmt: skip
+            assert recipe.composition is not None
+            for label, rare in ((name, None), (f"{name}, rarity", recipe.composition.rare)):
+                measures.append((label, facts["cpu_seconds"], str(facts["bytes_a_word"]),
+                                 averaged(index, asked.peers, name, rare)))  # fmt: skip
 
     sets = [part for path in asked.gold for part in parts_of(read_gold(path))]
-    cells: dict[str, list[str]] = {name: [] for name, *_ in measures}
-    common_pairs = []
+    rows = [[name, f"{spent:.0f}", size] for name, spent, size, _ in measures]
+    own_rows = [[name] for name, *_ in measures]
+    heads = []
     for gold in sets:
-        found = {name: measure(gold.pairs) for name, _, _, measure in measures}
-        every = [n for n in range(len(gold.pairs)) if all(v[n] is not None for v in found.values())]
-        common_pairs.append(len(every))
-        scores = np.array(gold.scores)
-        for name, values in found.items():
+        found = [measure(gold.pairs) for *_, measure in measures]
+        every = [n for n in range(len(gold.pairs)) if all(v[n] is not None for v in found)]
+        heads.append(f"{gold.name} ({len(every)} of {len(gold.pairs)})")
+        for row, own_row, values in zip(rows, own_rows, found, strict=True):
+            row.append(agreement(values, gold, every))
             own = [n for n, value in enumerate(values) if value is not None]
-            alone = spearman(np.array([values[n] for n in own], float), scores[own])
-            common = spearman(np.array([values[n] for n in every], float), scores[every])
-            cells[name].append(f"{common:.3f} ({alone:.3f}, {len(own) / len(values):.0%})")
-    print("Spearman on the pairs that all cover (on all pairs it covers itself, coverage)\n")
-    names = [f"{gold.name} ({n} of {len(gold.pairs)})"
-             for gold, n in zip(sets, common_pairs, strict=True)]  # fmt: skip
-    print("| | CPU s | bytes | " + " | ".join(names) + " |")
-    print("|---" * (len(sets) + 3) + "|")
-    for name, spent, size, _ in measures:
-        print(f"| {name} | {spent:.0f} | {size} | " + " | ".join(cells[name]) + " |")
+            own_row.append(f"{agreement(values, gold, own)}, {len(own) / len(values):.0%}")
+    print("Spearman on the pairs that all cover, 95% intervals\n")
+    print_table(["CPU s", "bytes", *heads], rows)
+    print("\nOn the pairs that each covers itself, and coverage\n")
+    print_table([gold.name for gold in sets], own_rows)
     print(f"\nlearning and signing {seconds:.0f} CPU s; {len(table):,} phrases, "
           f"{index.n_tokens:,} tokens")  # fmt: skip
     print(signature_line(table, 0, 1))

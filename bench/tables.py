@@ -108,7 +108,7 @@ BENCHMARKS = (
         "people",
         "{index} {work} {gold} --peers {peers}",
         "{index} {work} {gold} --peers {peers}",
-        right=r"real-valued \|.*\| 1\.000 \(1\.000, 100%\)",
+        right=r"real-valued \|.*\| 1\.000 \(1\.000 to 1\.000\)",
         after="people_peers",
     ),
     Benchmark(
