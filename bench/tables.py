@@ -99,6 +99,7 @@ BENCHMARKS = (
         r"[1-9]\d* promises",
     ),
     Benchmark("extraction", "{bitext} --preset hiero", "{bitext} --preset hiero --text"),
+    Benchmark("codes", "{index} {gold}", "{index} {gold} --queries 20"),
     Benchmark("estimates", "{index} {gold}", "{index} {gold} --phrases 20", right=REAL_IS_PEOPLE),
     Benchmark(
         "people_peers", "{index} {peers} word2vec", "{index} {peers} word2vec", right=r"'words': \d"
