@@ -9,6 +9,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import ModuleType
@@ -23,6 +24,7 @@ from numba.core.registry import cpu_target
 from distsim import ArtifactError, CorpusIndex, IndexOptions, Recipe, SignatureTable, storage
 from distsim.cli import main as program
 from distsim.cli import start
+from distsim.contexts.ngram import NgramCounter
 from distsim.contexts.weights import Weighting
 from distsim.errors import ParameterError
 from distsim.indexes import build
@@ -241,6 +243,20 @@ def test_kernels_refuse_indexes_from_outside() -> None:
     here = frozen(np.array([1], np.uint32))
     assert suffixes.gather_neighbourhoods(tokens, here, 1, 1, 2, rows) == suffixes.DAMAGED
     assert suffixes.gather_neighbourhoods(tokens, here, 1, 1, 3, rows) == 0
+
+
+def test_words_are_counted_within_a_damaged_index(index: Path) -> None:
+    shard = CorpusIndex.open(index).shards[0]
+    n_words = shard.word_starts.size - 1
+    counter, words = NgramCounter(n_words, 2), np.arange(1, n_words)
+    found = counter.count_words([shard], words)
+    assert found.counts.sum() > 0
+    runs_backwards = replace(shard, word_starts=shard.word_starts[::-1])
+    assert counter.count_words([runs_backwards], words).counts.sum() == 0
+    ends_far_away = replace(shard, word_starts=shard.word_starts + np.uint32(10**6))
+    assert counter.count_words([ends_far_away], words).counts.sum() == 0
+    with pytest.raises(ArtifactError, match="is damaged"):
+        NgramCounter(n_words, 2).count_words([replace(shard, suffixes=~shard.suffixes)], words)
 
 
 def test_a_shift_that_would_never_end_is_refused() -> None:

@@ -79,7 +79,6 @@ class Weighting:
             raise ParameterError(
                 f"discount {self.discount}: choose 0 to {LARGEST_DISCOUNT:g} occurrences"
             )
-
         if not 0.0 <= self.least <= LARGEST_SHIFT:
             raise ParameterError(f"least {self.least}: choose 0 to {LARGEST_SHIFT:g}")
 

@@ -147,7 +147,9 @@ class Shard:
             for a, b in zip(lows.tolist(), highs.tolist(), strict=True)
         ]  # in the order of the text, or every look would miss the cache
         suffixes = np.concatenate([np.empty(0, np.uint32), *pieces])
-        ends = np.concatenate([[0], np.cumsum(highs - lows)])
+        ends = np.cumsum(
+            [0, *(piece.size for piece in pieces)]
+        )  # as they are, if not as they should
         row_starts, features, counts = count_beside_words(
             self.tokens, frozen(suffixes), frozen(ends), window, sides, n_words, seen
         )
