@@ -97,7 +97,9 @@ def quantised(name: str, words: np.ndarray) -> Code:
 
     def decoded(rows: np.ndarray) -> np.ndarray:
         some = np.ascontiguousarray(rows, np.float32)
-        return made.decode(made.compute_codes(some if turn is None else turn.apply(some)))
+        if turn is None:
+            return made.decode(made.compute_codes(some))
+        return turn.reverse_transform(made.decode(made.compute_codes(turn.apply(some))))
 
     def searcher(rows: np.ndarray, n: int) -> Callable[[], object]:
         index = faiss.IndexPQ(d, N_BYTES, 8, faiss.METRIC_INNER_PRODUCT)
