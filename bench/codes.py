@@ -82,6 +82,7 @@ def quantised(name: str, words: np.ndarray) -> Code:
     import faiss
 
     d = words.shape[1]
+    taught = words[:: max(1, len(words) // TAUGHT)]
     turn: Any = None
     if name == "residual quantiser":
         made = faiss.ResidualQuantizer(d, N_BYTES, 8)
@@ -91,8 +92,7 @@ def quantised(name: str, words: np.ndarray) -> Code:
         if name.startswith("OPQ"):
             turn = faiss.OPQMatrix(d, N_BYTES)
             turn.niter = 10  # of 50: minutes
-            turn.train(words[:: max(1, len(words) // TAUGHT)])
-    taught = words[:: max(1, len(words) // TAUGHT)]
+            turn.train(taught)
     made.train(taught if turn is None else turn.apply(taught))
 
     def decoded(rows: np.ndarray) -> np.ndarray:

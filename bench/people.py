@@ -6,8 +6,8 @@ vectors, and in rows of their own the mean by the rarity weights that ours have.
 bits, the default's bits, what is restored of them and the words' vectors, its real-valued vectors,
 and exact cosine. Judged phrases stand as a whole and by how many of their words they share.
 
-Prints Spearman with 95% intervals on the pairs that all of them cover, then of judged pairs on
-those that each covers, CPU seconds and bytes a phrase, as Markdown tables, and the signature line
+Prints Spearman with 95% intervals on the pairs that all of them cover, then on those that each
+covers itself, CPU seconds and bytes a phrase, as Markdown tables, and the signature line
 of the default table. No pair of a gold set is printed.
 
     python bench/people_peers.py INDEX PEERS word2vec      (once; needs gensim)

@@ -74,8 +74,7 @@ def tune(
 
     settings = TuneOptions(
         objective=objective, learner=learner, phi=phi, iterations=iterations, n=n,
-        penalty=penalty,
-        without=split_names(without or ""), seed=seed,
+        penalty=penalty, without=split_names(without or ""), seed=seed,
     )  # fmt: skip
     begin = Weights.read(weights) if weights is not None else None
     sentences = read_sentences(source)

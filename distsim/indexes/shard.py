@@ -140,16 +140,15 @@ class Shard:
         """
         starts = self.word_starts.astype(np.int64)
         known = (words >= 0) & (words < starts.size - 1)
-        lows = np.where(known, starts[np.where(known, words, 0)], 0)
-        highs = np.where(known, starts[np.where(known, words, 0) + 1], 0)
+        places = np.where(known, words, 0)
+        lows, highs = starts[places], np.where(known, starts[places + 1], 0)
         pieces = [
             np.sort(self.suffixes[a:b]) if b - a > _WORTH_SORTING else self.suffixes[a:b]
             for a, b in zip(lows.tolist(), highs.tolist(), strict=True)
         ]  # in the order of the text, or every look would miss the cache
         suffixes = np.concatenate([np.empty(0, np.uint32), *pieces])
-        ends = np.cumsum(
-            [0, *(piece.size for piece in pieces)]
-        )  # as they are, if not as they should
+        # Of what was cut out: in a damaged index that is not what it says.
+        ends = np.cumsum([0, *(piece.size for piece in pieces)])
         row_starts, features, counts = count_beside_words(
             self.tokens, frozen(suffixes), frozen(ends), window, sides, n_words, seen
         )

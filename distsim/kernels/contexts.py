@@ -19,7 +19,10 @@ _AHEAD = 16  # features whose numbers are asked for while others are weighed
 
 @compiled
 def _take_counts(features, counts, seen, begin, stop, shift):
-    """Move the counts of words features[begin:stop] out of `seen`; the words become features."""
+    """Move the counts of words features[begin:stop] out of `seen`; words become features.
+
+    By adding `shift`, 0 where they are features already.
+    """
     for f in range(begin, stop):
         word = features[f]
         counts[f] = seen[word]
@@ -173,9 +176,7 @@ def count_beside_words(tokens, suffixes, ends, window, sides, n_words, seen):
             n = _add_beside(tokens, position, 1, window, sides, n_words, seen, features, n)
             if n == DAMAGED:
                 return row_starts[:0], features[:0], counts[:0]
-        for f in range(begin, n):
-            counts[f] = seen[features[f]]
-            seen[features[f]] = 0
+        _take_counts(features, counts, seen, begin, n, 0)
         row_starts[p + 1] = n
     return row_starts, features[:n].copy(), counts[:n].copy()
 
@@ -199,9 +200,7 @@ def add_rows(starts, features, counts, seen):
                     summed[n] = features[f]
                     n += 1
                 seen[features[f]] += counts[f]
-        for f in range(begin, n):
-            sums[f] = seen[summed[f]]
-            seen[summed[f]] = 0
+        _take_counts(summed, sums, seen, begin, n, 0)
         row_starts[row + 1] = n
     return row_starts, summed[:n].copy(), sums[:n].copy()
 

@@ -142,20 +142,18 @@ def _beside(wide: np.ndarray, ranged: list[np.ndarray], jobs: int | None) -> np.
     ranged: float32[n, m] each, orthonormal columns all of them.
     """
     lengths = np.linalg.norm(wide, axis=0)
+    ends = np.cumsum([known.shape[1] for known in ranged])
+
+    def spanned(begin: int, end: int) -> np.ndarray:
+        block = wide[begin:end]
+        return np.vstack([known[begin:end].T @ block for known in ranged])
+
     for _ in range(2 if ranged else 0):  # once leaves what float32 rounds off
+        inside = np.split(np.sum(_of_blocks(len(wide), spanned, jobs), axis=0), ends[:-1])
 
-        def spanned(begin: int, end: int) -> np.ndarray:
-            block = wide[begin:end]
-            return np.vstack([known[begin:end].T @ block for known in ranged])
-
-        inside = np.sum(_of_blocks(len(wide), spanned, jobs), axis=0)
-        starts = np.cumsum([0, *(known.shape[1] for known in ranged)])
-
-        def take_off(
-            begin: int, end: int, inside: np.ndarray = inside, starts: np.ndarray = starts
-        ) -> None:
-            for known, first in zip(ranged, starts, strict=False):
-                wide[begin:end] -= known[begin:end] @ inside[first : first + known.shape[1]]
+        def take_off(begin: int, end: int, inside: list[np.ndarray] = inside) -> None:
+            for known, share in zip(ranged, inside, strict=True):
+                wide[begin:end] -= known[begin:end] @ share
 
         _of_blocks(len(wide), take_off, jobs)
     new = wide[:, np.linalg.norm(wide, axis=0) > _LEAST_LENGTH * lengths]
