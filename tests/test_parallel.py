@@ -7,7 +7,7 @@ import warnings
 import joblib
 import pytest
 
-from distsim import DistsimError, parallel
+from distsim import DistsimError, freed_memory, parallel
 from distsim.parallel import Interrupted, interrupt, ordered_map
 
 
@@ -168,3 +168,18 @@ def _killed(i):
 
 def _divided(i):
     return i // (i - 2)
+
+
+@pytest.mark.parametrize("told", [freed_memory.keep_freed, freed_memory.give_back_freed])
+def test_the_c_library_is_told_what_to_do_with_freed_memory(told, monkeypatch):
+    settings = []
+
+    class Library:
+        def mallopt(self, name, value):
+            settings.append((name, value))
+
+    monkeypatch.setattr(freed_memory.ctypes, "CDLL", lambda _: Library())
+    told()
+    assert settings and all(name < 0 < value < 2**31 for name, value in settings)
+    monkeypatch.setattr(freed_memory.ctypes, "CDLL", lambda _: object())  # no such function
+    told()

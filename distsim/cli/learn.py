@@ -34,12 +34,14 @@ def learn(
 ) -> None:
     """Learn a projection from an index's frequent words and the features around them."""
     from distsim.contexts.ngram import NgramModel
+    from distsim.freed_memory import keep_freed
     from distsim.indexes.corpus_index import CorpusIndex
     from distsim.signatures.projections.learn import Learning
     from distsim.signatures.recipe import DEFAULT
     from distsim.signatures.sign import learn as learn_projection
     from distsim.storage import Artifact
 
+    keep_freed()
     usual, model = Learning(), DEFAULT.model
     assert isinstance(model, NgramModel)
     recipe = replace(

@@ -238,9 +238,11 @@ def sign(
     """
     from distsim.contexts.selection import Selection
     from distsim.errors import ArtifactError
+    from distsim.freed_memory import keep_freed
     from distsim.signatures.table import SignatureTable
     from distsim.storage import holds_artifact
 
+    keep_freed()
     selection = Selection(phrases.min_count, phrases.max_length, phrases.max_phrases)
     source: PhraseSource | CorpusIndex
     told: Callable[[], None] | None = None

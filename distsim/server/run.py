@@ -1,18 +1,18 @@
 """An application -> a server that listens until it is asked to end."""
 
-import ctypes
 import logging
 import signal
 import socket
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any
 
 import uvicorn
 
 from distsim.errors import ParameterError
+from distsim.freed_memory import give_back_freed
 from distsim.server.application import LONGEST_ADDRESS, application
 from distsim.server.opened import Places
 from distsim.server.shelf import Shelf
@@ -20,7 +20,6 @@ from distsim.server.shelf import Shelf
 LOCAL = ("localhost", "127.0.0.1", "::1")
 _CONNECTIONS = 1_000
 _GRACE_SECONDS = 3
-_MMAP_THRESHOLD, _ARENA_MAX = -3, -8  # names of mallopt(3)
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -65,7 +64,7 @@ def serve(
         ParameterError: the port is taken, or the address is none of this machine.
     """
     _log_lines(log)
-    _give_back_memory()
+    give_back_freed()
     shelf = Shelf(places, jobs)
     listening = _listening(host, port)
     local = host in LOCAL
@@ -104,17 +103,6 @@ def _listening(host: str, port: int) -> socket.socket:
             "choose another port, or end what listens there"
         ) from None
     return listening
-
-
-def _give_back_memory() -> None:
-    """Have the C library return large blocks when they are freed, where it can be told to.
-
-    It would keep up to 32 MB of every thread's for the next that asks.
-    """
-    with suppress(OSError, AttributeError):
-        library = ctypes.CDLL(None)
-        library.mallopt(_MMAP_THRESHOLD, 1 << 20)
-        library.mallopt(_ARENA_MAX, 2)
 
 
 def _log_lines(log: bool) -> None:

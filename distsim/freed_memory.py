@@ -1,0 +1,30 @@
+"""What the C library does with memory that was freed, where it can be told (glibc)."""
+
+import ctypes
+from contextlib import suppress
+
+_TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8  # names of mallopt(3)
+_ALWAYS = 2**31 - 1
+
+
+def keep_freed() -> None:
+    """Keep it for what comes next: a command that makes many large arrays, one after another.
+
+    The system clears every page that it hands out, which took a tenth of the time of signing.
+    """
+    _tell((_MMAP_THRESHOLD, 1 << 30), (_TRIM_THRESHOLD, _ALWAYS))
+
+
+def give_back_freed() -> None:
+    """Return large blocks at once: a server, which lives long.
+
+    It would keep up to 32 MB of every thread's for the next that asks.
+    """
+    _tell((_MMAP_THRESHOLD, 1 << 20), (_ARENA_MAX, 2))
+
+
+def _tell(*settings: tuple[int, int]) -> None:
+    with suppress(OSError, AttributeError):
+        library = ctypes.CDLL(None)
+        for name, value in settings:
+            library.mallopt(name, value)
