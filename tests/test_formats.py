@@ -15,9 +15,12 @@ from distsim.verification import find_faults
 
 V1 = Path(__file__).parent / "data" / "formats" / "v1"
 V2 = V1.parent / "v2"
+V3 = V1.parent / "v3"
 COMMANDS = runpy.run_path(str(V1 / "make.py"))["COMMANDS"]
+OF_V3 = runpy.run_path(str(V3 / "make_v3.py"))["COMMANDS"]
 OF_V2 = runpy.run_path(str(V2 / "make_v2.py"))["COMMANDS"]
 TABLES = ("thesis", "ppmi", "counts", "part", "merged", "learnt", "syntax")
+OF_V3_VERSIONS = {"projection": 3, "learnt": 2}
 COMPOSED = "learnt"  # of rare phrases their own contexts counted then
 LEARNT = "projection"  # its numbers are the linear algebra library's: not the same everywhere
 
@@ -61,7 +64,8 @@ def test_the_same_arrays_are_written_today(tmp_path, run, monkeypatch):
     for name, command in COMMANDS.items():
         run(*command.format(here=V1, out=tmp_path).split())
         made, kept = storage.Artifact(tmp_path / name), storage.Artifact(V1 / name)
-        assert made.kind is kept.kind and made.manifest["version"] == 1
+        assert made.kind is kept.kind
+        assert made.manifest["version"] == (3 if name == LEARNT else 1)
         if name == LEARNT:
             assert set(made.manifest["arrays"]) == set(kept.manifest["arrays"])
             continue
@@ -90,8 +94,27 @@ def test_vectors_wider_than_bits_are_written_the_same_today(tmp_path, run):
     assert made.manifest["arrays"] == kept.manifest["arrays"]
     assert known(kept.parameters, made.parameters) == kept.parameters
     made, kept = storage.Artifact(tmp_path / "projection"), storage.Artifact(V2 / "projection")
-    assert made.manifest["version"] == 2 and made.parameters["rank"] == 96
+    assert (made.manifest["version"], kept.manifest["version"]) == (3, 2)
     assert set(made.manifest["arrays"]) == set(kept.manifest["arrays"])
+
+
+@pytest.mark.parametrize("name", ["projection", "learnt"])
+def test_artifacts_of_version_3_of_projections_are_sound(name):
+    assert storage.Artifact(V3 / name).manifest["version"] == OF_V3_VERSIONS[name]
+    assert find_faults(V3 / name) == []
+
+
+def test_tables_signed_by_whole_numbers_are_written_the_same_today(tmp_path, run):
+    for command in OF_V3.values():
+        run(*command.format(here=V3, out=tmp_path).split())
+    made, kept = storage.Artifact(tmp_path / "learnt"), storage.Artifact(V3 / "learnt")
+    assert made.manifest["arrays"] == kept.manifest["arrays"]
+    assert known(kept.parameters, made.parameters) == kept.parameters
+    made, kept = storage.Artifact(tmp_path / "projection"), storage.Artifact(V3 / "projection")
+    assert made.manifest["version"] == 3 and made.parameters["unit"] == kept.parameters["unit"]
+    assert {name: entry["dtype"] for name, entry in made.manifest["arrays"].items()} == {
+        name: entry["dtype"] for name, entry in kept.manifest["arrays"].items()
+    }
 
 
 def test_a_table_of_version_2_answers():

@@ -344,7 +344,7 @@ class TestContexts:
             ]
             expected = naive.beside(tokens.tolist(), stands, len(phrase), window, sides, n_words)
             seen = np.zeros((2 if sides else 2 * window) * n_words, np.uint32)
-            features = np.empty(2 * window * len(stands), np.uint32)
+            features = np.empty(2 * window * len(stands) + 1, np.uint32)
             n = contexts.count_beside(
                 frozen(tokens), frozen(np.array(stands, np.uint32)), len(phrase), window, sides,
                 n_words, seen, features,
@@ -437,7 +437,7 @@ class TestProjection:
         sums = np.empty((2, 64))
         projection.project(
             frozen(starts), frozen(features), frozen(weights), frozen(offsets), frozen(vectors),
-            float(np.abs(vectors).max()), sums,
+            1.0, float(np.abs(vectors).max()), sums,
         )  # fmt: skip
         bits = np.empty((2, 1), np.uint64)
         some = projection.cut_bits(frozen(sums), bits)
@@ -462,7 +462,7 @@ class TestProjection:
             sums = np.empty((1, 64))
             projection.project(
                 frozen(np.array([0, 2000])), frozen(features[order]), frozen(weights[order]),
-                frozen(offsets), frozen(vectors), 6.0, sums,
+                frozen(offsets), frozen(vectors), 1.0, 6.0, sums,
             )  # fmt: skip
             results.append(sums.tobytes())
         assert len(set(results)) == 1

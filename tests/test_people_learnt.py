@@ -166,16 +166,37 @@ def test_a_rotation_keeps_cosines(itq):
 def test_what_is_not_cut_keeps_cosines_too(rank):
     rows = np.random.default_rng(1).standard_normal((20, rank))
     made = rotated(rows, find_rotation(rows[:, :64].astype(np.float32), 64, 1, True, 1))
-    assert made.shape == (20, 64 * max(1, -(-rank // 64)))
+    assert made.shape == (20, 64 + 32 * max(0, -(-(rank - 64) // 32)))
     assert made @ made.T == pytest.approx(rows @ rows.T, abs=1e-9)
     assert (made[:, 64:rank] == rows[:, 64:]).all() and not made[:, max(64, rank) :].any()
 
 
 def test_words_keep_more_directions_than_are_cut(learnt):
     _, table = learnt
-    assert table.n_dimensions == table.parts.vectors.shape[1] == 128 > table.n_bits
+    assert table.n_dimensions == table.parts.vectors.shape[1] == 96 > table.n_bits
     assert table.projection.parameters["rank"] == 96
-    assert table.parts.vectors[:, 64:96].any() and not table.parts.vectors[:, 96:].any()
+    assert table.parts.vectors[:, 64:].any()
+
+
+def test_learnt_vectors_are_whole_numbers_of_a_unit(learnt):
+    _, table = learnt
+    vectors, unit = table.projection.vectors, table.projection.unit
+    assert vectors.dtype == np.int16
+    assert unit * 4096 == int(unit * 4096)
+    assert np.abs(vectors.astype(float)).max() * unit == table.projection.largest
+
+
+def test_whole_numbers_are_projected_as_what_they_stand_for():
+    draw = np.random.default_rng(8)
+    whole = draw.integers(-32_000, 32_000, 40 * 64).astype(np.int16)
+    starts, features = np.array([0, 0, 9, 30, 47]), draw.permutation(47).astype(np.uint32) % 40
+    given = [frozen(a) for a in (starts, features, draw.exponential(2, 47))]
+    offsets = frozen(64 * np.arange(40, dtype=np.uint32))
+    sums, wanted = np.empty((2, 4, 64))
+    project(*given, offsets, frozen(whole), 1 / 128, 256.0, sums)
+    project(*given, offsets, frozen((whole / 128).astype(np.float32)), 1.0, 256.0, wanted)
+    assert sums.tolist() == wanted.tolist()
+    assert wanted[1:].any(axis=1).all()
 
 
 def test_phrases_made_of_words_are_cut_as_if_they_were_composed():
@@ -205,7 +226,7 @@ def test_features_without_a_vector_add_nothing():
     sums = np.empty((1, 64))
     project(frozen(np.array([0, 2])), frozen(np.array([0, 1], np.uint32)),
             frozen(np.array([2.0, 5.0])), frozen(offsets),
-            frozen(np.ones(64, np.float32)), 1.0, sums)  # fmt: skip
+            frozen(np.ones(64, np.float32)), 1.0, 1.0, sums)  # fmt: skip
     assert sums.tolist() == [[2.0] * 64]
 
 

@@ -37,7 +37,9 @@ def test_a_phrase_s_weights_are_those_of_its_features_one_by_one(name):
     found = Weigher(space([0, 0, 1], [8, 2, 6], [10, 6]), weighting).weigh(given)
     cells = [(3.0, 4.0, 8.0, 10.0), (1.0, 4.0, 2.0, 10.0), (2.0, 2.0, 6.0, 6.0)]
     expected = [
-        contexts.weight(weighting.needs.code, *cell, np.log(cell[2] / cell[3]), 0.5, 1.0)
+        contexts.weight(
+            weighting.needs.code, *cell, np.log(cell[0] * cell[3] / (cell[1] * cell[2])), 0.5, 1.0
+        )
         for cell in cells
     ]
     assert found.tolist() == pytest.approx(expected)
@@ -75,7 +77,7 @@ def test_kernels_refuse_a_code_that_no_scheme_has():
         contexts.weigh(
             frozen(np.array([0, 1])), frozen(np.zeros(1, np.uint32)),
             frozen(np.ones(1, np.uint32)), frozen(np.zeros(1, np.uint8)), none,
-            frozen(np.empty((0, 4))), none, UNKNOWN, 0.0, 0.0, 0.0,
+            frozen(np.empty((0, 2))), none, none, UNKNOWN, 0.0, 0.0, 0.0,
         )  # fmt: skip
     words, places = frozen(np.full((2, 2), 0.5)), frozen(np.array([[1.0, 0.0]]))
     logs = frozen(np.log(np.maximum(1, np.arange(16))))

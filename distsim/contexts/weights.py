@@ -108,7 +108,7 @@ class Weighting:
         return cls(**{name: value for name, value in values.items() if name != "marginals"})
 
 
-_SURELY = 1 - 1e-9  # far more than the error of a logarithm
+_LOGARITHMS = frozen(np.log(np.maximum(1, np.arange(4096))))  # of most counts
 
 
 class Weigher:
@@ -125,7 +125,7 @@ class Weigher:
         wants_marginals = needs.marginals and not needs.probabilities
         self._marginals = frozen(space.marginals if wants_marginals else nothing)
         self._totals = frozen(space.totals if needs.marginals else nothing)
-        self._chances = np.empty((0, 4))
+        self._chances = np.empty((0, 2))
         if needs.probabilities:
             log_p, kept = space.log_p, space.kept
             if kept is None:
@@ -133,9 +133,7 @@ class Weigher:
                 kept = kept_shares(space.marginals, totals, weighting.subsample)
             if log_p is None:
                 log_p = feature_log_probabilities(space, weighting.alpha, kept)
-            with np.errstate(over="ignore"):
-                least = np.exp(log_p + self._shift) * _SURELY
-            self._chances = np.column_stack([kept, least, log_p, space.families])
+            self._chances = np.column_stack([2.0 * space.families + kept, np.log(kept) - log_p])
         self._chances = frozen(self._chances)
 
     def weigh(self, contexts: ContextCounts) -> np.ndarray:
@@ -143,7 +141,7 @@ class Weigher:
         weights: np.ndarray = kernel.weigh(
             frozen(contexts.starts), frozen(contexts.features), frozen(contexts.counts),
             self._families, self._marginals, self._chances, self._totals,
-            self._code, self._shift, self._discount, self._least,
+            _LOGARITHMS, self._code, self._shift, self._discount, self._least,
         )  # fmt: skip
         return weights
 

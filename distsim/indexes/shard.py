@@ -119,7 +119,7 @@ class Shard:
         (low,), (high,) = self.intervals(ids, np.array([ids.size]))
         suffixes = np.sort(self.suffixes[low:high])  # else every look would miss the cache
         seen = np.zeros((2 if sides else 2 * window) * n_words, np.uint32)
-        features = np.empty(min(seen.size, 2 * window * suffixes.size), np.uint32)
+        features = np.empty(min(seen.size, 2 * window * suffixes.size) + 1, np.uint32)
         n = count_beside(
             self.tokens, frozen(suffixes), ids.size, window, sides, n_words, seen, features
         )

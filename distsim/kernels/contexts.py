@@ -125,9 +125,8 @@ def _add_beside(tokens, position, length, window, sides, n_words, seen, features
                 return DAMAGED
             family = side if sides else 2 * distance + side
             feature = family * n_words + word
-            if seen[feature] == 0:
-                features[n] = np.uint32(feature)
-                n += 1
+            features[n] = np.uint32(feature)  # kept where it is new: no branch to be guessed
+            n += seen[feature] == 0
             seen[feature] += np.uint32(window - distance if sides else 1)
             at += step
     return n
@@ -139,7 +138,8 @@ def count_beside(tokens, suffixes, length, window, sides, n_words, seen, feature
 
     suffixes: where its `length` tokens begin. sides: families and weights as of count_sides, else
     as of count_neighbours. seen: uint32[families * n_words], counts of features so far, added to.
-    features: takes those that were 0 there, in no particular order. Returns how many, or DAMAGED.
+    features: takes those that were 0 there, in no particular order, with room for one more. Returns
+    how many, or DAMAGED.
     """
     n = 0
     for i in range(suffixes.size):
@@ -158,7 +158,7 @@ def count_beside_words(tokens, suffixes, ends, window, sides, n_words, seen):
     zeros again afterwards. Returns (row_starts int64, features uint32, counts uint32), or arrays
     without a number where the text is damaged.
     """
-    capacity = 0
+    capacity = 1  # a place more is written to than is filled
     for p in range(ends.size - 1):
         capacity += min((ends[p + 1] - ends[p]) * 2 * window, seen.size)
     row_starts = np.zeros(ends.size, np.int64)
@@ -230,20 +230,27 @@ def log_likelihood_ratio(both, row, column, total):
 
 
 @inlined
-def weight(scheme, count, row, column, total, log_p, shift, discount):
+def ln(n, logs):
+    """Return ln n of a number above 0; logs[i] is ln i."""
+    whole = np.int64(n)
+    return logs[whole] if whole == n and whole < logs.size else math.log(n)
+
+
+@inlined
+def weight(scheme, count, row, column, total, association, shift, discount):
     """Return the weight of a feature of a phrase; the formulas are Weighting's.
 
     scheme: a code of kernels.schemes. count: phrase and feature together; row: all features of
     the phrase in the feature's family; column: the feature in the corpus; total: its family
-    there; log_p: ln P(f). What the scheme does not need is 0. NaN where no scheme has the code.
+    there; association: ln(count / (row P(f))). What the scheme does not need is 0. NaN where no
+    scheme has the code.
     """
     if scheme == RAW:
         return count
     if scheme == LOG:
         return math.log(1.0 + count)
     if scheme == PPMI:
-        association = max(0.0, math.log(count / row) - log_p - shift)
-        return association * (count / (count + discount))
+        return max(0.0, association - shift) * (count / (count + discount))
     if scheme == LLR:
         return log_likelihood_ratio(count, row, column, total)
     if scheme == LOG_LLR:
@@ -267,6 +274,7 @@ def weigh(
     marginals,
     chances,
     totals,
+    logs,
     scheme,
     shift,
     discount,
@@ -277,9 +285,9 @@ def weigh(
     families: uint8 by feature. scheme: a code of kernels.schemes; shift, discount, least: of PPMI.
     Weights below `least` are 0, in rows that have others.
     Empty where the scheme does not need them: marginals, float64 by feature; totals, float64 by
-    family; chances, float64[features, 4], side by side since they are read at random: the share
-    of its counts with which a feature counts (a multiple of 2^-12), the share of a row below
-    which its weight is surely 0, ln P(f), its family.
+    family; chances, float64[features, 2], side by side since they are read at random: twice the
+    feature's family and the share of its counts with which it counts (a multiple of 2^-12, at most
+    1), and ln(share / P(f)); logs, float64: ln i of whole numbers i, as far as they are often met.
     """
     require_scheme(scheme)
     weights = np.empty(features.size, np.float64)
@@ -289,6 +297,7 @@ def weigh(
             weights[f] = weight(scheme, count, 0.0, 0.0, 0.0, 0.0, shift, discount)
         return weights
     row_totals = np.zeros(totals.size, np.float64)
+    row_logs = np.zeros(totals.size, np.float64)
     flat = chances.reshape(-1)
     for p in range(row_starts.size - 1):
         begin = row_starts[p]
@@ -307,22 +316,29 @@ def weigh(
             continue
         for f in range(begin, stop):
             if f + _AHEAD < features.size:
-                prefetch(flat, np.int64(features[f + _AHEAD]) * 4)
-            known = chances[features[f]]
-            row_totals[np.int64(known[3])] += counts[f] * known[0]
+                prefetch(flat, np.int64(features[f + _AHEAD]) * 2)
+            known = chances[features[f], 0]
+            family = np.int64(known) // 2
+            row_totals[family] += counts[f] * (known - 2 * family)
+        for family in range(totals.size):
+            row_logs[family] = math.log(row_totals[family]) if row_totals[family] > 0.0 else 0.0
         lowest = least
         while True:
             some = False
             for f in range(begin, stop):
-                known = chances[features[f]]
-                row_total = row_totals[np.int64(known[3])]
-                count = counts[f] * known[0]
-                weights[f] = 0.0
-                if count >= known[1] * row_total:
-                    found = weight(scheme, count, row_total, 0.0, 0.0, known[2], shift, discount)
-                    if found >= lowest:
-                        weights[f] = found
-                        some = some or found > 0.0
+                if f + _AHEAD < features.size:
+                    prefetch(flat, np.int64(features[f + _AHEAD]) * 2)
+                known = chances[features[f], 0]
+                family = np.int64(known) // 2
+                association = ln(counts[f], logs) + chances[features[f], 1] - row_logs[family]
+                found = 0.0
+                if association > shift:
+                    count = counts[f] * (known - 2 * family)
+                    found = weight(
+                        scheme, count, row_totals[family], 0.0, 0.0, association, shift, discount
+                    )
+                some = some or (found > 0.0 and found >= lowest)
+                weights[f] = found if found >= lowest else 0.0
             if some or lowest == 0.0:
                 break
             lowest = 0.0

@@ -9,9 +9,9 @@ import math
 import numpy as np
 
 from distsim.kernels.compiled import compiled
-from distsim.kernels.contexts import log_likelihood_ratio, require_scheme, weight
+from distsim.kernels.contexts import ln, log_likelihood_ratio, require_scheme, weight
 from distsim.kernels.prefetch import prefetch
-from distsim.kernels.schemes import LLR, LOG_LLR, PPMI
+from distsim.kernels.schemes import LLR, LOG_LLR
 from distsim.kernels.suffixes import DAMAGED
 
 AHEAD = 16  # so many windows are on their way from memory while one is copied
@@ -59,12 +59,6 @@ def gather_windows(tokens, positions, lengths, window, n_words, rows):
 
 
 @compiled
-def _ln(n, logs):
-    """Return ln n of a whole number; logs[i] is ln i."""
-    return logs[n] if n < logs.size else math.log(n)
-
-
-@compiled
 def _ln_1_plus(x):
     """Return ln(1 + x), by its series where x is small: a third of the time of a logarithm."""
     if -1e-3 < x < 1e-3:
@@ -100,7 +94,7 @@ def weigh_by_likelihood(n, scale, words, places, total, logs, seen, collocates, 
     """
     row = n * scale
     not_row = total - row
-    ln_n = _ln(n, logs)
+    ln_n = ln(n, logs)
     ln_not_row = math.log(not_row / total) if not_row > 0.0 else 0.0
     odd = 0
     for t in range(collocates.size):
@@ -118,8 +112,8 @@ def weigh_by_likelihood(n, scale, words, places, total, logs, seen, collocates, 
             weights[t] = -both
             odd += 1
             continue
-        score = both * (_ln(count, logs) - ln_n - ln_p)
-        score += (row - both) * (_ln(n - count, logs) - ln_n - _ln_1_plus(-p))
+        score = both * (ln(count, logs) - ln_n - ln_p)
+        score += (row - both) * (ln(n - count, logs) - ln_n - _ln_1_plus(-p))
         score += (column - both) * (_ln_1_plus(-both / column) - ln_not_row)
         score += rest * _ln_1_plus((both - row * p) / (not_row * (1.0 - p)))
         weights[t] = max(0.0, 2.0 * score)
@@ -137,14 +131,14 @@ def weigh_roughly(n, words, places, logs, seen, collocates, weights):
     With a word's share p known for certain only the phrase's row of the table counts:
     2 (count ln(count / np) + (n - count) ln((n - count) / n(1 - p))).
     """
-    ln_n = _ln(n, logs)
+    ln_n = ln(n, logs)
     for t in range(collocates.size):
         word = collocates[t]
         count = np.int64(seen[word])
         seen[word] = 0
         p, ln_p = _share(word, words, places)
-        excess = _ln(count, logs) - ln_n - ln_p
-        lack = _ln(max(1, n - count), logs) - ln_n - _ln_1_plus(-p)
+        excess = ln(count, logs) - ln_n - ln_p
+        lack = ln(max(1, n - count), logs) - ln_n - _ln_1_plus(-p)
         score = 2.0 * (count * excess + (n - count) * lack)
         weights[t] = max(0.0, score) if excess > 0.0 else 0.0
 
@@ -169,18 +163,16 @@ def _weigh(n, scale, words, places, total, scheme, shift, logs, seen, collocates
         return
     require_scheme(scheme)
     times = scale if scale > 0.0 else 1.0
-    ln_n = _ln(n, logs)
+    ln_n = ln(n, logs)
     for t in range(collocates.size):
         word = collocates[t]
         count = np.int64(seen[word])
         seen[word] = 0
         p, ln_p = _share(word, words, places)
-        if scheme == PPMI:
-            weights[t] = max(0.0, _ln(count, logs) - ln_n - ln_p - shift)
-        else:
-            weights[t] = weight(
-                scheme, count * times, n * times, p * total, total, ln_p, shift, 0.0
-            )
+        association = ln(count, logs) - ln_n - ln_p
+        weights[t] = weight(
+            scheme, count * times, n * times, p * total, total, association, shift, 0.0
+        )
 
 
 @compiled

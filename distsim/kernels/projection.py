@@ -9,7 +9,7 @@ from distsim.kernels.prefetch import prefetch
 # float64 sum of them is exact below 2^29.
 WEIGHT_STEPS = 4096.0
 EXACT_SUM = 2.0**29
-_LINE = 16  # float32 in a line of the cache
+_LINE_BYTES = 64  # of the cache
 NOWHERE = np.uint32(0xFFFFFFFF)  # in place of an offset: the feature has no vector
 
 
@@ -33,34 +33,44 @@ def rounding_steps(weights, begin, stop, largest):
 
 
 @compiled
-def _add_four(weights, offsets, vectors, row):
-    """Add four vectors to a row, each times its weight: four at once touch the row once."""
+def _add_eight(weights, offsets, vectors, row):
+    """Add eight vectors to a row, each times its weight: eight at once touch the row once."""
     size = row.size
     a = vectors[offsets[0] : offsets[0] + size]
     b = vectors[offsets[1] : offsets[1] + size]
     c = vectors[offsets[2] : offsets[2] + size]
     d = vectors[offsets[3] : offsets[3] + size]
+    e = vectors[offsets[4] : offsets[4] + size]
+    f = vectors[offsets[5] : offsets[5] + size]
+    g = vectors[offsets[6] : offsets[6] + size]
+    h = vectors[offsets[7] : offsets[7] + size]
     of_a, of_b, of_c, of_d = weights[0], weights[1], weights[2], weights[3]
+    of_e, of_f, of_g, of_h = weights[4], weights[5], weights[6], weights[7]
     for i in range(size):
-        row[i] += (of_a * np.float64(a[i]) + of_b * np.float64(b[i])) + (
-            of_c * np.float64(c[i]) + of_d * np.float64(d[i])
+        row[i] += (
+            (of_a * np.float64(a[i]) + of_b * np.float64(b[i]))
+            + (of_c * np.float64(c[i]) + of_d * np.float64(d[i]))
+        ) + (
+            (of_e * np.float64(e[i]) + of_f * np.float64(f[i]))
+            + (of_g * np.float64(g[i]) + of_h * np.float64(h[i]))
         )
 
 
 @compiled
-def project(row_starts, features, weights, offsets, vectors, largest, sums):
+def project(row_starts, features, weights, offsets, vectors, unit, largest, sums):
     """Fill sums[p] with the sum of weight * vector over the features of each row p.
 
-    offsets: where each feature's vector begins in `vectors` (float32 multiples of 2^-12),
-    NOWHERE where it has none and adds nothing; largest: an upper bound of their absolute
-    values; sums: float64[n_rows, n_dimensions].
+    offsets: where each feature's vector begins in `vectors` (float32 or int16, multiples of 2^-12
+    when they are multiplied by `unit`, a power of 2), NOWHERE where it has none and adds nothing;
+    largest: an upper bound of their absolute values; sums: float64[n_rows, n_dimensions].
     """
     n_dimensions = sums.shape[1]
+    in_a_line = _LINE_BYTES // vectors.itemsize
     most = 0
     for p in range(row_starts.size - 1):
         most = max(most, row_starts[p + 1] - row_starts[p])
-    kept_weights = np.empty(most + 4, np.float64)
-    kept_offsets = np.empty(most + 4, np.uint32)
+    kept_weights = np.empty(most + 8, np.float64)
+    kept_offsets = np.empty(most + 8, np.uint32)
     for p in range(row_starts.size - 1):
         begin = row_starts[p]
         stop = row_starts[p + 1]
@@ -69,22 +79,21 @@ def project(row_starts, features, weights, offsets, vectors, largest, sums):
         row[:] = 0.0
         n = 0
         for f in range(begin, stop):
-            weight = np.floor(weights[f] * steps + 0.5) / steps
+            weight = np.floor(weights[f] * steps + 0.5)
             offset = offsets[features[f]]
-            if weight != 0.0 and offset != NOWHERE:
-                kept_weights[n] = weight
-                kept_offsets[n] = offset
-                n += 1
-        while n % 4 > 0:
+            kept_weights[n] = weight * (unit / steps)  # kept where it counts: no branch to guess
+            kept_offsets[n] = offset
+            n += (weight != 0.0) & (offset != NOWHERE)
+        while n % 8 > 0:
             kept_weights[n] = 0.0
             kept_offsets[n] = kept_offsets[0]
             n += 1
-        for first in range(0, n, 4):
-            for other in range(first + 4, min(first + 8, n)):  # most of the time is waiting
+        for first in range(0, n, 8):
+            for other in range(first + 8, min(first + 16, n)):  # most of the time is waiting
                 place = np.int64(kept_offsets[other])
-                for i in range(0, n_dimensions, _LINE):
+                for i in range(0, n_dimensions, in_a_line):
                     prefetch(vectors, place + i)
-            _add_four(kept_weights[first : first + 4], kept_offsets[first:], vectors, row)
+            _add_eight(kept_weights[first : first + 8], kept_offsets[first:], vectors, row)
 
 
 @compiled

@@ -13,7 +13,8 @@ class Scheme(NamedTuple):
 
     code: a number of its own. marginals: a weight depends on how often features occur in the
     corpus. probabilities: on ln P(f) too, and on the share of its counts with which a feature
-    counts. settings: the options of Weighting that matter to it, in the order of manifests.
+    counts; 0 where ln(count / (row P(f))) is no larger than the shift. settings: the options of
+    Weighting that matter to it, in the order of manifests.
     """
 
     code: int

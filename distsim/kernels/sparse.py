@@ -51,6 +51,16 @@ def multiply(row_starts, columns, values, dense, rows, out):
                 c, d = dense[columns[f + 2]], dense[columns[f + 3]]
                 of_a, of_b = exact(values[f]), exact(values[f + 1])
                 of_c, of_d = exact(values[f + 2]), exact(values[f + 3])
+                if f + 8 <= last and columns[f + 7] < end:
+                    e, g = dense[columns[f + 4]], dense[columns[f + 5]]
+                    h, j = dense[columns[f + 6]], dense[columns[f + 7]]
+                    of_e, of_g = exact(values[f + 4]), exact(values[f + 5])
+                    of_h, of_j = exact(values[f + 6]), exact(values[f + 7])
+                    for k in range(width):
+                        four = (((row[k] + of_a * a[k]) + of_b * b[k]) + of_c * c[k]) + of_d * d[k]
+                        row[k] = (((four + of_e * e[k]) + of_g * g[k]) + of_h * h[k]) + of_j * j[k]
+                    f += 8
+                    continue
                 for k in range(width):
                     row[k] = (((row[k] + of_a * a[k]) + of_b * b[k]) + of_c * c[k]) + of_d * d[k]
                 f += 4

@@ -433,7 +433,7 @@ def word_vectors(
     def signed(batch: PhraseBatch) -> tuple[SignedBatch, np.ndarray]:
         sums = signer.sums(batch)
         if known is not None:
-            known.fill_sums(batch.hashes, projection.vectors, sums)
+            known.fill_sums(batch.hashes, projection, sums)
         vectors = signer.composed(batch, sums)
         return signer.cut(batch, vectors), vectors.astype(np.float16)
 

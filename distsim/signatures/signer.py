@@ -116,7 +116,7 @@ class Signer:
         project(
             frozen(contexts.starts), frozen(contexts.features),
             frozen(ready.weigher.weigh(contexts)), ready.offsets, self._vectors,
-            self._projection.largest, sums[:n],
+            self._projection.unit, self._projection.largest, sums[:n],
         )  # fmt: skip
         return sums[:n]
 

@@ -45,6 +45,7 @@ class LearntSpace:
         self._parts = table.parts
         self._centre = projection.centre.astype(np.float64)
         self._vectors = projection.vectors.reshape(-1, projection.n_dimensions)
+        self._unit = projection.unit
         self._offsets = projection.offsets(space.hashes)
         self._kept = kept_shares(
             space.marginals, space.totals[space.families], table.fingerprint.weighting().subsample
@@ -97,7 +98,7 @@ class LearntSpace:
         offsets = self._offsets[chosen]
         known = offsets != NOWHERE
         rows = self._vectors[offsets[known].astype(np.int64) // self.n_dimensions]
-        share = np.array(weights, np.float64)[known] * self._kept[chosen[known]]
+        share = np.array(weights, np.float64)[known] * self._kept[chosen[known]] * self._unit
         return rows.astype(np.float64) * share[:, None], np.array(places, np.int64)[known]
 
     def centred(self, total: np.ndarray) -> tuple[np.ndarray, float]:

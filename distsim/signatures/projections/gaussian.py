@@ -43,6 +43,7 @@ class GaussianProjection:
     """
 
     centre = None
+    unit = 1.0
 
     def __init__(self, n_bits: int, seed: int) -> None:
         self.n_bits = self.n_dimensions = n_bits

@@ -26,7 +26,7 @@ from distsim.kernels.hashing import find_sorted
 from distsim.kernels.projection import EXACT_SUM, WEIGHT_STEPS
 from distsim.kernels.sparse import rounded_cells, transposed_rows
 from distsim.parallel import Progress, no_progress
-from distsim.signatures.projections.projection import WIDER
+from distsim.signatures.projections.projection import WHOLE_NUMBERS, Projection
 from distsim.signatures.projections.singular import (
     find_rotation,
     one_thread_each,
@@ -41,10 +41,10 @@ if TYPE_CHECKING:  # else imported where it is needed: every command starts soon
 ROTATIONS: tuple[str, ...] = get_args(Rotation)
 ITQ_ROWS = 8192
 _HIGHEST_FLOOR = 0.9  # of the first singular value: something is always kept
-_STEPS = WEIGHT_STEPS  # vectors are multiples of 2^-12, too
-_LARGEST = 256.0
+_LARGEST = 255.0  # of an entry of a vector
+_UNIT = 1 / 128  # entries are multiples of it, so that whole numbers of 16 bits hold them
 _BLOCK_ROWS = 2048
-_LANES = 64  # dimensions come in multiples of it, as bits do
+_LANES = 32  # dimensions come in multiples of it
 _EXACT_WEIGHT = 2.0**24 / WEIGHT_STEPS  # a multiple of 2^-12 below it is exact in float32
 
 
@@ -147,13 +147,13 @@ class TaughtWords:
         order = np.argsort(rows.hashes, kind="stable")
         return cls(rows.hashes[order], order, rows.weights, int(rows.strengths[-1]))
 
-    def fill_sums(self, hashes: np.ndarray, vectors: np.ndarray, sums: np.ndarray) -> None:
+    def fill_sums(self, hashes: np.ndarray, projection: Projection, sums: np.ndarray) -> None:
         """Put the projected sums of those of the words that are here where they belong.
 
         They are exact, whatever the order in which they are summed: see kernels.projection.
 
         Arguments:
-            hashes: uint64[n], of words. vectors: float32, the projection's, end to end.
+            hashes: uint64[n], of words. projection: the one that was learnt from them.
             sums: float64[n, n_dimensions]; the rows of other words stay.
         """
         places = find_sorted(frozen(self.hashes), frozen(hashes))
@@ -161,9 +161,9 @@ class TaughtWords:
         if not here.size:
             return
         found = np.empty((here.size, sums.shape[1]))
-        wide = vectors.reshape(-1, sums.shape[1])
-        times_rows(self.weights, wide, self.rows[places[here]], found)
-        sums[here] = found
+        vectors = projection.vectors.reshape(-1, sums.shape[1])
+        times_rows(self.weights, vectors, self.rows[places[here]], found)
+        sums[here] = found * projection.unit
 
 
 def learn_projection(
@@ -200,10 +200,11 @@ def learn_projection(
         directions, values, floor = right_singular(
             matrix, taught.transposed, rank, learning.iterations, seed, jobs, progress
         )
-        rank = values.size
         floor = min(floor, _HIGHEST_FLOOR * float(values[0]))
-        above_noise = np.sqrt(np.maximum(values**2 - floor**2, 0.0))
-        directions *= (above_noise**learning.exponent / values).astype(np.float32)
+        some = int(np.count_nonzero(values > floor))  # the first: the others are noise
+        scales = np.sqrt(values[:some] ** 2 - floor**2) ** learning.exponent
+        directions = directions[:, :some]
+        directions *= (scales / values[:some]).astype(np.float32)
         words = unit_rows(times(matrix, directions, jobs))
         centre = words.mean(axis=0, dtype=np.float64)
         turned = unit_rows(words[:ITQ_ROWS] - centre.astype(np.float32))
@@ -217,7 +218,7 @@ def learn_projection(
             "bits": n_bits,
             "seed": seed,
             "learning": learning.manifest(),
-            "rank": rank,
+            "rank": values.size,
             "rows": matrix.shape[0],
             "features": matrix.shape[1],
             "cells": int(matrix.nnz),
@@ -230,7 +231,7 @@ def rotated(vectors: np.ndarray, rotation: np.ndarray) -> np.ndarray:
     """Return vectors, float[..., rank], with the first of their entries rotated.
 
     float[..., n_dimensions], as exact as they are: the rotation, [at most rank, n_bits], widens few
-    entries; behind the bits stand those that it leaves, and zeros up to a multiple of 64.
+    entries; behind the bits stand those that it leaves, and zeros up to a multiple of 32.
     """
     turned, n_bits = rotation.shape
     n_left = vectors.shape[-1] - turned
@@ -254,20 +255,19 @@ def write_projection(
     values: np.ndarray,
     parameters: dict[str, Any],
 ) -> None:
-    """Write features' vectors, float[n, n_dimensions], scaled and rounded for kernels."""
-    scale = _LARGEST / max(float(vectors.max()), -float(vectors.min()))
-    rounded = np.empty(vectors.shape, np.float32)
+    """Write features' vectors, float[n, n_dimensions], scaled and rounded to whole numbers."""
+    scale = _LARGEST / max(float(vectors.max()), -float(vectors.min())) / _UNIT
+    rounded = np.empty(vectors.shape, np.int16)
     for begin in range(0, len(vectors), _BLOCK_ROWS):
-        block = vectors[begin : begin + _BLOCK_ROWS].astype(np.float64) * scale
-        rounded[begin : begin + _BLOCK_ROWS] = np.round(block * _STEPS) / _STEPS
+        block = vectors[begin : begin + _BLOCK_ROWS].astype(np.float64)
+        rounded[begin : begin + _BLOCK_ROWS] = np.round(block * scale)
     writer.add("hashes", features)
     writer.add("vectors", rounded)
     writer.add("centre", centre.astype(np.float32))
     writer.add("singular_values", values)
-    if centre.size > parameters["bits"]:
-        writer.version = WIDER
-    largest = max(float(rounded.max()), -float(rounded.min()))
-    writer.parameters = {**parameters, "largest": largest}
+    writer.version = WHOLE_NUMBERS
+    largest = max(int(rounded.max()), -int(rounded.min())) * _UNIT
+    writer.parameters = {**parameters, "largest": largest, "unit": _UNIT}
 
 
 def _strongest(rows: Iterable[WordRows], n_features: int, most: int) -> _Rows:

@@ -5,6 +5,7 @@ from typing import Any, Protocol
 import numpy as np
 
 WIDER = 2  # the format version of vectors with more dimensions than bits
+WHOLE_NUMBERS = 3  # that of learnt vectors that are kept as whole numbers and their unit
 GAUSSIAN, SPECTRAL, ROTATION = "gaussian", "spectral", "rotation"
 
 
@@ -12,9 +13,9 @@ class Projection(Protocol):
     """A projection at hand.
 
     n_bits: cut from as many of the first entries of a vector. n_dimensions: entries of a vector.
-    vectors: float32, multiples of 2^-12, vectors end to end or overlapping. largest: an upper
-    bound of their absolute values. centre: float32[n_dimensions], what is taken off unit vectors
-    before bits are cut; None where nothing is.
+    vectors: float32 or int16, multiples of 2^-12 when multiplied by `unit`, a power of 2; end to
+    end or overlapping. largest: an upper bound of their absolute values. centre: float32, of
+    n_dimensions, what is taken off unit vectors before bits are cut; None where nothing is.
     """
 
     # Read-only here, so that attributes of any kind will do.
@@ -26,6 +27,8 @@ class Projection(Protocol):
     def seed(self) -> int: ...  # noqa: D102
     @property
     def vectors(self) -> np.ndarray: ...  # noqa: D102
+    @property
+    def unit(self) -> float: ...  # noqa: D102
     @property
     def largest(self) -> float: ...  # noqa: D102
     @property

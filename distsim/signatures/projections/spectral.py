@@ -17,7 +17,7 @@ from distsim.errors import ArtifactError, IncompatibleError
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import find_sorted
 from distsim.kernels.projection import NOWHERE
-from distsim.signatures.projections.projection import SPECTRAL
+from distsim.signatures.projections.projection import SPECTRAL, WHOLE_NUMBERS
 
 
 def folder_of(table: Path, learnt: str) -> Path:
@@ -33,6 +33,7 @@ def projection_inside(index: Path) -> Path:
 class SpectralProjection:
     """Projects features on learnt vectors.
 
+    vectors: int16[m * n_dimensions], float32 of older ones, each `unit` times what it stands for.
     n_dimensions: of the vectors; bits are cut from the first n_bits, the strongest.
     centre: float32[n_dimensions], the mean of the unit vectors of the words it was learnt from.
     parameters: what it was made with.
@@ -45,7 +46,9 @@ class SpectralProjection:
             self.n_bits: int = artifact.parameters["bits"]
             self.seed: int = artifact.parameters["seed"]
             self.largest = float(artifact.parameters["largest"])
-        vectors = artifact.array("vectors", np.float32, ndim=2)
+            self.unit = float(artifact.parameters.get("unit", 1.0))
+        whole = artifact.manifest["version"] >= WHOLE_NUMBERS
+        vectors = artifact.array("vectors", np.int16 if whole else np.float32, ndim=2)
         self._hashes = frozen(artifact.array("hashes", np.uint64))
         self.centre = artifact.array("centre", np.float32)
         self.n_dimensions = self.centre.size
