@@ -2,42 +2,27 @@
 
     python PATH/make_v3.py [TARGET]
 
-They were written once, by the version that introduced format version 3 of projections,
-and are never written again: when a later change alters bytes, a folder v4 joins this one.
+From the text of v2, once, by the version that introduced format version 3 of projections; they are
+never written again: when a later change alters bytes, a folder v4 joins this one.
 """
 
-import random
+import runpy
 import subprocess
 import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-# Where each command writes, and the command; {here} is where texts lie, {out} the target.
+OF_V2 = runpy.run_path(str(HERE.parent / "v2" / "make_v2.py"))["COMMANDS"]
 COMMANDS = {
-    "index": "index build {here}/a.txt -o {out}/index",
-    "projection": "learn {out}/index -o {out}/projection --bits 64",
-    "learnt": "sign {out}/index -o {out}/learnt --preset learnt --bits 64 --min-count 3 "
-    "--max-length 2 --projection {here}/projection",
+    name: command.replace("{here}/a.txt", "{here}/../v2/a.txt").replace(" --least 0", "")
+    for name, command in OF_V2.items()
 }
-
-
-def write_text(path: Path) -> None:
-    draw = random.Random(7)
-    words = [a + b for a in ("ba", "de", "ki", "lo", "mu", "ra") for b in "bcdfghjklmnpqrstvwxz"]
-    lines = []
-    for _ in range(150):
-        field = draw.randrange(12)
-        lines.append(" ".join(words[(10 * field + draw.randrange(14)) % 120] for _ in range(12)))
-    path.write_text("\n".join([*lines, ""]))
 
 
 def main() -> None:
     out = Path(sys.argv[1]) if len(sys.argv) > 1 else HERE
-    if not (HERE / "a.txt").exists():
-        write_text(HERE / "a.txt")
-    for name, command in COMMANDS.items():
+    for command in COMMANDS.values():
         arguments = command.format(here=HERE, out=out).split()
-        print(name, *arguments)
         subprocess.run([sys.executable, "-m", "distsim.cli.start", *arguments], check=True)
 
 
