@@ -71,6 +71,18 @@ def test_what_a_scheme_does_not_need_is_not_looked_at():
     )
 
 
+@pytest.mark.parametrize("dtype", [np.uint32, np.int64, np.float32])
+def test_what_was_counted_no_time_or_part_of_one_weighs_what_it_should(dtype):
+    counts = np.array([0, 5000, 7], dtype) + dtype(dtype is np.float32) / 2
+    given = ContextCounts(np.array([0, 3]), np.array([0, 1, 2], np.uint32), counts)
+    weighting = Weighting("ppmi", alpha=1.0, shift=-20.0)
+    found = Weigher(space([0, 0, 0], [10, 6000, 90], [9000]), weighting).weigh(given)
+    shares = np.array([10, 6000, 90]) / 6100
+    expected = [0.0 if c == 0 else 20 + np.log(c / counts.sum() / p)
+                for c, p in zip(counts.tolist(), shares, strict=True)]  # fmt: skip
+    assert found.tolist() == pytest.approx(expected, rel=1e-6)
+
+
 def test_kernels_refuse_a_code_that_no_scheme_has():
     none = frozen(np.empty(0))
     with pytest.raises(ValueError, match="no weighting scheme has this code"):

@@ -330,7 +330,9 @@ def weigh(
                     prefetch(flat, np.int64(features[f + _AHEAD]) * 2)
                 known = chances[features[f], 0]
                 family = np.int64(known) // 2
-                association = ln(counts[f], logs) + chances[features[f], 1] - row_logs[family]
+                association = -np.inf
+                if counts[f] > 0:
+                    association = ln(counts[f], logs) + chances[features[f], 1] - row_logs[family]
                 found = 0.0
                 if association > shift:
                     count = counts[f] * (known - 2 * family)
