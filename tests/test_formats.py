@@ -95,6 +95,7 @@ def test_vectors_wider_than_bits_are_written_the_same_today(tmp_path, run):
     assert known(kept.parameters, made.parameters) == kept.parameters
     made, kept = storage.Artifact(tmp_path / "projection"), storage.Artifact(V2 / "projection")
     assert (made.manifest["version"], kept.manifest["version"]) == (3, 2)
+    assert made.parameters["rank"] == 96
     assert set(made.manifest["arrays"]) == set(kept.manifest["arrays"])
 
 

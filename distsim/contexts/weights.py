@@ -108,7 +108,12 @@ class Weighting:
         return cls(**{name: value for name, value in values.items() if name != "marginals"})
 
 
-_LOGARITHMS = frozen(np.log(np.maximum(1, np.arange(4096))))  # of most counts
+def known_logarithms(n: int) -> np.ndarray:
+    """Return ln i of i = 0 .. n - 1, 0 for 0, float64, as kernels look them up."""
+    return frozen(np.log(np.maximum(1, np.arange(n))))
+
+
+_LOGARITHMS = known_logarithms(4096)  # of most counts
 
 
 class Weigher:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from distsim.contexts.features import FeatureSpace
-from distsim.contexts.weights import Weighting, feature_log_probabilities
+from distsim.contexts.weights import Weighting, feature_log_probabilities, known_logarithms
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.kernels.compiled import frozen
 from distsim.kernels.profiles import profile_cosine, profile_cosines, weigh_profile
@@ -73,7 +73,7 @@ class Profiler:
         self._words = frozen(np.column_stack([shares, log_shares]))
         parts = np.array([sum(slots), *of_places]) / max(1.0, self._total)
         self._parts = frozen(np.column_stack([parts, _logs(parts)]))
-        self._logs = frozen(np.log(np.maximum(1, np.arange(_KNOWN_LOGARITHMS))))
+        self._logs = known_logarithms(_KNOWN_LOGARITHMS)
         self._scheme = weighting.needs.code
         self._shift = weighting.shift
         self._of_thread = threading.local()
