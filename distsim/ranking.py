@@ -1,10 +1,12 @@
 """Judged pairs and features of them -> weights, fitted with cross-validation.
 
-A ridge regression on the ranks of the judgements. A phrase recurs on either side, so folds are
-made of connected components of the pairs' graph: what is said of pairs that were not learnt from is
-said of other phrases. Where one component holds most pairs, folds are made of first phrases, and of
-the others those are learnt from that share no phrase with the fold. Each feature alone stands
-beside the mix, on the same pairs.
+A ridge regression on the ranks of the judgements, in two steps: what phrases themselves tell is
+learnt from all pairs, what rules add from those that a rule has, mostly few, on what the first
+step leaves of their ranks. A phrase recurs on either side, so folds are made of connected
+components of the pairs' graph: what is said of pairs that were not learnt from is said of other
+phrases. Where one component holds most pairs, folds are made of first phrases, and of the others
+those are learnt from that share no phrase with the fold. Each feature alone stands beside the mix,
+on the same pairs.
 """
 
 import math
@@ -88,7 +90,8 @@ def learn_ranking(
         features: computes those of the pairs themselves.
         grammar: rules; those whose sides are a pair's give it their features too: pivot's, and
             what `score` wrote. The mean where several rules do.
-        only_grammar: leave out pairs that no rule has.
+        only_grammar: say agreement, and choose the penalty, on the pairs that a rule has; the
+            others are learnt from as well.
         names: only these features, or groups of them (see PairFeatures); all but vectors where
             None.
         folds: so many parts, each ranked by weights of the others.
@@ -110,9 +113,12 @@ def learn_ranking(
         raise ParameterError(f"{gold.name}: has no scores: name a file of phrase, phrase, score")
     if folds < 2:
         raise ParameterError(f"`folds` {folds}: choose 2 or more")
-    learning = _learning(gold, features, grammar, only_grammar, names)
-    units, fold, told = _folds(learning.pairs, folds)
-    n_pairs = len(learning.pairs)
+    learning = _learning(gold, features, grammar, names)
+    judged = learning.has_rule if only_grammar else np.ones(len(learning.pairs), bool)
+    pairs = [learning.pairs[n] for n in np.flatnonzero(judged).tolist()]
+    scores = learning.scores[judged]
+    units, fold, told = _folds(pairs, folds)
+    n_pairs = len(pairs)
     if n_pairs < _FEWEST or np.unique(fold).size < folds or not learning.names:
         raise ParameterError(
             f"{gold.name}: {n_pairs:,} pairs of {told} with {len(learning.names)} features that "
@@ -121,15 +127,17 @@ def learn_ranking(
     groups = [str(one) for one in units.tolist()]
 
     def agreement(name: str, values: np.ndarray, n_known: int) -> Agreement:
-        interval = spearman_interval(values, learning.scores, groups, samples, seed)
-        return Agreement(name, spearman(values, learning.scores), interval, n_known)
+        interval = spearman_interval(values, scores, groups, samples, seed)
+        return Agreement(name, spearman(values, scores), interval, n_known)
 
-    penalty, held_out = _best_penalty(learning, fold)
+    penalty, held_out = _best_penalty(learning, judged, fold)
     mixed = agreement("all, by weights", held_out, n_pairs)
     alone = []
-    for name, column in zip(learning.names, learning.matrix.T, strict=True):
+    for name, column in zip(learning.names, learning.matrix[judged].T, strict=True):
         has = ~np.isnan(column)
-        agrees = spearman(column[has], learning.scores[has]) >= 0
+        if not _varies(column):
+            continue
+        agrees = spearman(column[has], scores[has]) >= 0
         filled = np.where(has, column, column[has].mean())
         n_known = int(np.count_nonzero(has))
         if agrees:
@@ -138,76 +146,119 @@ def learn_ranking(
             alone.append(agreement(f"-{name}", -filled, n_known))
     notes = (
         f"distsim rank {version('distsim')}: {gold.name}, {n_pairs:,} pairs of {told}, "
-        f"{folds} folds, penalty {penalty:g}",
+        f"{folds} folds, penalty {penalty:g}, learnt from {len(learning.pairs):,} pairs",
         f"Spearman on pairs not learnt from {mixed.value:.3f}, 95% interval "
         f"{mixed.interval.low:.3f} to {mixed.interval.high:.3f}",
         "score: the sum over features of weight * (value held to low .. high - mean) / scale, or "
         "missing where a pair has no value",
     )
-    fitted = fit_weights(learning.names, learning.matrix, learning.scores, penalty)
+    fitted = _fit_in_steps(learning, np.ones(len(learning.pairs), bool), penalty)
     return LearntRanking(LearntWeights(fitted.weights, notes), mixed, tuple(alone), told, penalty)
 
 
 class _Learning(NamedTuple):
-    """What is learnt from. matrix: (pairs, names), NaN where a pair lacks a feature."""
+    """What is learnt from.
+
+    names: features of the pairs themselves, then `n_of_rules` that rules have.
+    matrix: (pairs, names), NaN where a pair lacks a feature. has_rule: bool[pairs].
+    """
 
     pairs: tuple[Pair, ...]
     scores: np.ndarray
     names: list[str]
+    n_of_rules: int
     matrix: np.ndarray
+    has_rule: np.ndarray
 
 
 def _learning(
     gold: GoldSet,
     features: PairFeatures,
     grammar: str | Path | None,
-    only_grammar: bool,
     names: Sequence[str] | None,
 ) -> _Learning:
     """Compute the features that were asked for, and keep those that differ between pairs."""
-    pairs, scores = gold.pairs, np.array(gold.scores)
+    pairs = gold.pairs
     wanted, asked = _wanted(features, names)
     others: dict[str, np.ndarray] = {}
+    has_rule = np.zeros(len(pairs), bool)
     if grammar is not None:
         others, has_rule = grammar_features(grammar, pairs)
         others = {name: column for name, column in others.items() if not is_feature(name)}
-        if only_grammar:
-            if np.count_nonzero(has_rule) < _FEWEST:
-                raise ParameterError(
-                    f"{grammar}: has {np.count_nonzero(has_rule)} of the {len(pairs):,} pairs, "
-                    f"wanted {_FEWEST} or more: name a grammar with such rules"
-                )
-            pairs = tuple(pair for pair, has in zip(pairs, has_rule, strict=True) if has)
-            others = {name: column[has_rule] for name, column in others.items()}
-            scores = scores[has_rule]
-    matrix = np.column_stack([features.matrix(pairs, wanted), *others.values()])
-    wanted += others
+        if np.count_nonzero(has_rule) < _FEWEST:
+            raise ParameterError(
+                f"{grammar}: has {np.count_nonzero(has_rule)} of the {len(pairs):,} pairs, "
+                f"wanted {_FEWEST} or more: name a grammar with such rules"
+            )
+    known = [*wanted, *others]
+    for name in asked or ():
+        if name not in known:
+            raise ParameterError(
+                f"`features`: there is no {name}: choose among {', '.join(features.groups)}, "
+                f"{', '.join(known or features.names)}"
+            )
     if asked is not None:
-        for name in asked:
-            if name not in wanted:
-                raise ParameterError(
-                    f"`features`: there is no {name}: choose among {', '.join(features.groups)}, "
-                    f"{', '.join(wanted or features.names)}"
-                )
-        matrix, wanted = matrix[:, [wanted.index(name) for name in asked]], asked
-    varied = [n for n in range(len(wanted)) if _varies(matrix[:, n])]
-    return _Learning(pairs, scores, [wanted[n] for n in varied], matrix[:, varied])
+        others = {name: others[name] for name in asked if name in others}
+    columns = dict(zip(wanted, features.matrix(pairs, wanted).T, strict=True)) | others
+    varied = [name for name, column in columns.items() if _varies(column)]
+    matrix = np.column_stack([columns[name] for name in varied] or [np.empty((len(pairs), 0))])
+    n_of_rules = sum(name in others for name in varied)
+    return _Learning(pairs, np.array(gold.scores), varied, n_of_rules, matrix, has_rule)
 
 
-def _best_penalty(learning: _Learning, fold: np.ndarray) -> tuple[float, np.ndarray]:
-    """Return the penalty under which folds agree best, and what each pair has by the others."""
-    pairs, scores, names, matrix = learning
-    inside = [_learnt_from(pairs, fold, part) for part in np.unique(fold).tolist()]
+def _best_penalty(
+    learning: _Learning, judged: np.ndarray, fold: np.ndarray
+) -> tuple[float, np.ndarray]:
+    """Return the penalty under which folds agree best, and what each judged pair has by the others.
+
+    Arguments:
+        judged: bool[pairs]. fold: of each judged pair.
+    """
+    folds = np.full(len(judged), -1)
+    folds[judged] = fold
+    scores = learning.scores[judged]
+    inside = [_learnt_from(learning.pairs, folds, part) for part in np.unique(fold).tolist()]
     best: tuple[float, float, np.ndarray] = (-2.0, 0.0, np.empty(0))
     for penalty in _PENALTIES:
-        held_out = np.empty(len(pairs))
+        held_out = np.empty(len(fold))
         for part, rows in enumerate(inside):
-            fitted = fit_weights(names, matrix[rows], scores[rows], penalty)
-            held_out[fold == part] = fitted.values(names, matrix[fold == part])
+            fitted = _fit_in_steps(learning, rows, penalty)
+            held_out[fold == part] = fitted.values(learning.names, learning.matrix[folds == part])
         value = spearman(held_out, scores)
         if value > best[0]:
             best = value, penalty, held_out
     return best[1:]
+
+
+def _fit_in_steps(learning: _Learning, rows: np.ndarray, penalty: float) -> LearntWeights:
+    """Return weights of all features, those of rules on what the pairs' own leave.
+
+    A rule's features are missing together, mostly: what it tells that no rule has a pair is said
+    by one of them that all pairs with a rule have.
+
+    Arguments:
+        rows: bool[pairs], those to learn from.
+    """
+    first = len(learning.names) - learning.n_of_rules
+    names, of_rules = learning.names[:first], learning.names[first:]
+    own = learning.matrix[:, :first]
+    ranks = _ranked(learning.scores[rows])
+    fitted = fit_weights(names, own[rows], ranks, penalty)
+    ruled = rows & learning.has_rule
+    if not of_rules or not ruled.any():
+        return fitted
+    left = _ranked(learning.scores[ruled]) - fitted.values(names, own[ruled])
+    matrix = learning.matrix[ruled][:, first:]
+    added = dict(fit_weights(of_rules, matrix, left, penalty).weights)
+    everywhere = np.flatnonzero(~np.isnan(matrix).any(axis=0))
+    has = learning.has_rule[rows]
+    if everywhere.size and not has.all():
+        unexplained = ranks - fitted.values(names, own[rows])
+        lost = unexplained[~has].mean() - unexplained[has].mean()
+        lost -= sum(one.missing for one in added.values())
+        name = of_rules[int(everywhere[0])]
+        added[name] = added[name]._replace(missing=float(lost))
+    return LearntWeights({**fitted.weights, **added})
 
 
 def _wanted(
@@ -341,14 +392,14 @@ def _varies(column: np.ndarray) -> bool:
 
 
 def fit_weights(
-    names: Sequence[str], matrix: np.ndarray, scores: np.ndarray, penalty: float
+    names: Sequence[str], matrix: np.ndarray, targets: np.ndarray, penalty: float
 ) -> LearntWeights:
-    """Return the weights of a ridge regression on the ranks of scores.
+    """Return the weights of a ridge regression.
 
     Arguments:
-        matrix: float64[n, len(names)], NaN where a pair has no such value. penalty: a share of n.
+        matrix: float64[n, len(names)], NaN where a pair has no such value.
+        targets: float64[n], what is to be told but for a constant. penalty: a share of n.
     """
-    ranks = _ranked(scores)
     n, columns, shapes = len(matrix), [], []
     for column in matrix.T:
         has = ~np.isnan(column)
@@ -362,7 +413,7 @@ def fit_weights(
     marked = np.flatnonzero(gone.any(axis=0) & ~gone.all(axis=0))
     design = np.column_stack([*columns, gone[:, marked] - gone[:, marked].mean(axis=0)])
     square = design.T @ design + penalty * n * np.eye(design.shape[1])
-    solved = np.linalg.solve(square, design.T @ (ranks - ranks.mean()))
+    solved = np.linalg.solve(square, design.T @ (targets - targets.mean()))
     missing = np.zeros(len(names))
     missing[marked] = solved[len(names) :]
     # What a mark adds where a value is there is the same for all pairs that have it.

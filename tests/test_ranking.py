@@ -10,7 +10,15 @@ from distsim.evaluation.gold import read_gold
 from distsim.grammar.learnt_weights import LearntWeight, LearntWeights
 from distsim.grammar.pair_features import OF_TEXT, PairFeatures
 from distsim.grammar.rerank import Ranking, rerank_grammar
-from distsim.ranking import _folds, _learnt_from, _ranked, connected, fit_weights, learn_ranking
+from distsim.ranking import (
+    _folds,
+    _learnt_from,
+    _ranked,
+    connected,
+    fit_weights,
+    grammar_features,
+    learn_ranking,
+)
 
 
 @pytest.fixture
@@ -54,7 +62,7 @@ def test_the_fit_is_a_ridge_regression():
     scores = matrix @ [1.0, -2.0, 0.0] + draw.normal(size=50) / 10
     ranks = _ranked(scores)
     assert ranks.min() == -0.5 and ranks.max() == 0.5
-    found = fit_weights(["a", "b", "c"], matrix, scores, 0.1)
+    found = fit_weights(["a", "b", "c"], matrix, ranks, 0.1)
     held = np.clip(matrix, *np.quantile(matrix, [0.005, 0.995], axis=0))
     z = (held - held.mean(axis=0)) / held.std(axis=0)
     wanted = np.linalg.solve(z.T @ z + 0.1 * 50 * np.eye(3), z.T @ ranks)
@@ -91,7 +99,26 @@ def test_weights_are_learnt_and_read_again(judged):
     assert again.text() == learnt.weights.text() and again.names == learnt.weights.names
     half = learn_ranking(gold, PairFeatures(), grammar=judged / "rules", only_grammar=True,
                          samples=0)  # fmt: skip
-    assert half.mixed.pairs == 60
+    assert half.mixed.pairs == 60 and half.mixed.value > 0.9
+    # What phrases tell is learnt from all pairs, whatever the few that rules have may say.
+    names = [name for name in half.weights.names if name != "p"]
+    matrix = PairFeatures().matrix(gold.pairs, names)
+    own = fit_weights(names, matrix, _ranked(np.array(gold.scores)), half.penalty)
+    for name in names:
+        assert half.weights.weights[name] == pytest.approx(own.weights[name])
+    # What the rules add, by their own equation, and what a pair lacks that no rule has.
+    columns, has = grammar_features(judged / "rules", gold.pairs)
+    p, ranks = columns["p"][has], _ranked(np.array(gold.scores)[has])
+    left = ranks - own.values(names, matrix[has])
+    held = np.clip(p, *np.quantile(p, [0.005, 0.995]))
+    z = (held - held.mean()) / held.std()
+    weight = half.weights.weights["p"]
+    assert weight.weight == pytest.approx(z @ (left - left.mean()) / (60 * (1 + half.penalty)))
+    unexplained = _ranked(np.array(gold.scores)) - own.values(names, matrix)
+    assert weight.missing == pytest.approx(unexplained[~has].mean() - unexplained[has].mean())
+    (judged / "few.rules").write_text("[X] ||| a ||| b ||| p=1\n")
+    with pytest.raises(ParameterError, match="few.rules: has 0 of the 120 pairs, wanted 20"):
+        learn_ranking(gold, PairFeatures(), grammar=judged / "few.rules")
     only = learn_ranking(gold, PairFeatures(), names=["letters"], samples=0)
     assert only.weights.names == ("letters",)
 

@@ -28,7 +28,7 @@ def rank(
         typer.Option(metavar="GRAMMAR", help="Rules that give pairs their features: pivot's."),
     ] = None,
     only_grammar: Annotated[
-        bool, typer.Option("--only-grammar", help="Leave out pairs that no rule has.")
+        bool, typer.Option("--only-grammar", help="Say agreement on the pairs that a rule has.")
     ] = False,
     features: Annotated[
         str | None,
