@@ -98,7 +98,8 @@ def learn_ranking(
         samples: of the bootstrap, by the units of the folds.
 
     Raises:
-        ParameterError: too few pairs or components, or a feature is not there.
+        ParameterError: too few pairs or components, in all or with a rule, or a feature is not
+            there.
         InputError: the grammar cannot be read.
 
     >>> from distsim import PairFeatures, learn_ranking, read_gold
@@ -113,6 +114,8 @@ def learn_ranking(
         raise ParameterError(f"{gold.name}: has no scores: name a file of phrase, phrase, score")
     if folds < 2:
         raise ParameterError(f"`folds` {folds}: choose 2 or more")
+    if only_grammar and grammar is None:
+        raise ParameterError("`only_grammar`: name the grammar with `grammar`")
     learning = _learning(gold, features, grammar, names)
     judged = learning.has_rule if only_grammar else np.ones(len(learning.pairs), bool)
     pairs = [learning.pairs[n] for n in np.flatnonzero(judged).tolist()]

@@ -116,6 +116,8 @@ def test_weights_are_learnt_and_read_again(judged):
     assert weight.weight == pytest.approx(z @ (left - left.mean()) / (60 * (1 + half.penalty)))
     unexplained = _ranked(np.array(gold.scores)) - own.values(names, matrix)
     assert weight.missing == pytest.approx(unexplained[~has].mean() - unexplained[has].mean())
+    with pytest.raises(ParameterError, match="`only_grammar`: name the grammar"):
+        learn_ranking(gold, PairFeatures(), only_grammar=True)
     (judged / "few.rules").write_text("[X] ||| a ||| b ||| p=1\n")
     with pytest.raises(ParameterError, match="few.rules: has 0 of the 120 pairs, wanted 20"):
         learn_ranking(gold, PairFeatures(), grammar=judged / "few.rules")
