@@ -137,9 +137,9 @@ def learn_ranking(
     mixed = agreement("all, by weights", held_out, n_pairs)
     alone = []
     for name, column in zip(learning.names, learning.matrix[judged].T, strict=True):
-        has = ~np.isnan(column)
         if not _varies(column):
             continue
+        has = ~np.isnan(column)
         agrees = spearman(column[has], scores[has]) >= 0
         filled = np.where(has, column, column[has].mean())
         n_known = int(np.count_nonzero(has))
