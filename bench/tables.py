@@ -71,7 +71,6 @@ class Benchmark(NamedTuple):
 
 # Of tiny gold sets, whose scores are real-valued cosines, real-valued vectors agree with all.
 REAL_IS_PEOPLE = r"1\.000 \(1\.000 to 1\.000\)"
-NOTHING_BROKEN = r"; 0 broken; "
 # What stands in braces is a property of Materials; {work}: a folder of the run's own.
 # Without a tiny run: `cluster cost` and `cluster kills` (a Spark cluster of processes, a minute
 # each; tests/test_cluster_spark.py has small ones), rewriting/prepare (stanza's models, which the
@@ -90,13 +89,6 @@ BENCHMARKS = (
         "{text} --format text --gold {data} -o {work}",
         "{text} --format text --gold {data} --phrases 20 -o {work}",
         right=r"lines dropped \| 0 \|",
-    ),
-    Benchmark("faults", "kill flip starve", "flip --flips 1 --tokens 500"),
-    Benchmark(
-        "concurrency",
-        "--readers 5 --changes 10 --tokens 30000",
-        "--readers 2 --changes 2 --tokens 2000",
-        r"[1-9]\d* promises",
     ),
     Benchmark("extraction", "{bitext} --preset hiero", "{bitext} --preset hiero --text"),
     Benchmark("codes", "{index} {gold}", "{index} {gold} --queries 20"),
@@ -122,12 +114,6 @@ BENCHMARKS = (
     Benchmark("pseudowords", "{index} --targets 250", "{index} --targets 3 --seeds 7"),
     Benchmark("taming", "{index}", "{index} --phrases 4", "Traceback"),
     Benchmark("paraphrase_speed", "{index} --phrases 500", "{index} --phrases 5", "Traceback"),
-    Benchmark(
-        "paraphrase_kills",
-        "{index} {turk_source} {turk_reference}",
-        "{index} {data}/asked {data}/known --times 1",
-        right=r"^1 of 1 the same",
-    ),
     Benchmark(
         "score",
         "{index}",
@@ -247,27 +233,6 @@ BENCHMARKS = (
         "nan",
         r"^a sentence: ",
     ),
-    Benchmark("adversary/grammars", "--minutes 11", "--lines 200 --kills 1", "Traceback"),
-    Benchmark(
-        "adversary/rules", "sums {bitext} --preset phrases", "sums {bitext} --preset phrases"
-    ),
-    Benchmark("adversary/making", "--kills 20", "--kills 1 --pairs 60", right="0 broken promises"),
-    Benchmark(
-        "adversary/pools",
-        "{index} {plain} {index} {rewriting}/joint --rounds 2",
-        "{index} {plain} {index} {rewriting}/joint --rounds 1",
-        right=r"(\| \d+ \| (\d+) \| none \|\s[^|]*.*){4}",
-    ),
-    Benchmark("adversary/kills", "--kills 1000", "'index build' --kills 3", right=NOTHING_BROKEN),
-    Benchmark("adversary/flips", "", "texts --only ranking", right=NOTHING_BROKEN),
-    Benchmark("adversary/places", "", "forked --only kwic", right=NOTHING_BROKEN),
-    Benchmark("adversary/archives", "", "joined", right=NOTHING_BROKEN),
-    Benchmark(
-        "adversary/lines",
-        "",
-        "vectors 'paraphrases, JSON and columns' 'words of .npy' --lines 400",
-        right=NOTHING_BROKEN,
-    ),
 )
 
 
@@ -309,12 +274,6 @@ class Materials:
             distsim("sign", path)
 
         return self._once("wiki.index", build)
-
-    @cached_property
-    def plain(self) -> Path:
-        return self._once(
-            "plain.table", lambda path: distsim("sign", self.index, "--weights", "log", "-o", path)
-        )
 
     @cached_property
     def bitext(self) -> Path:
@@ -381,14 +340,6 @@ class Materials:
     def turk(self) -> str:
         files = sorted((self.data / "gold-turkcorpus-tune").glob("tune.8turkers.tok.*"))
         return " ".join(map(str, files))
-
-    @cached_property
-    def turk_source(self) -> str:
-        return self.turk.split()[0]
-
-    @cached_property
-    def turk_reference(self) -> str:
-        return self.turk.split()[1]
 
     @cached_property
     def peers(self) -> Path:

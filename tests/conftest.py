@@ -10,6 +10,7 @@ import pytest
 from distsim import CorpusIndex
 from distsim.cli.main import main
 
+collect_ignore = ["faults"]  # campaigns of minutes: `python -m tests.faults`
 PROJECT = Path(__file__).parent.parent
 SHARED = PROJECT.parent / "shared"
 

@@ -1,12 +1,10 @@
-"""Readers beside a writer: one state, whole; the long run is bench/concurrency.py."""
+"""Readers beside a writer: one state, whole; the long run is tests/faults."""
 
 import random
 from pathlib import Path
 
 from distsim import CorpusIndex
-from tests.test_faults import load_bench
-
-concurrency = load_bench("concurrency")
+from tests.faults import readers as concurrency
 
 
 def test_readers_see_one_state(tmp_path: Path) -> None:

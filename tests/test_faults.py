@@ -1,7 +1,7 @@
-"""What is left after a kill, a flipped byte, a full disk; the long runs are bench/faults.py."""
+"""What is left after a kill, a flipped byte, a full disk; the long runs are tests/faults."""
 
 import errno
-import importlib.util
+import importlib
 import json
 import os
 import random
@@ -32,23 +32,7 @@ from distsim.kernels import compiled, suffixes
 from distsim.kernels.compiled import frozen
 from distsim.parallel import interruptible
 from distsim.verification import find_faults
-
-BENCH = Path(__file__).parent.parent / "bench"
-
-
-def load_bench(name: str) -> ModuleType:
-    sys.path.insert(0, str(BENCH))
-    try:
-        spec = importlib.util.spec_from_file_location(name, BENCH / f"{name}.py")
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[name] = module
-        spec.loader.exec_module(module)
-        return module
-    finally:
-        sys.path.remove(str(BENCH))
-
-
-faults = load_bench("faults")
+from tests.faults import artifacts as faults
 
 
 @pytest.fixture(scope="module")

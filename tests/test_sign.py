@@ -29,8 +29,8 @@ from distsim import (
 )
 from distsim.signatures.projections.kinds import KINDS, Kind
 from distsim.verification import find_faults
+from tests.faults import artifacts as faults
 from tests.test_counts import same_folders
-from tests.test_faults import faults
 
 RECIPE = Recipe(model=NgramModel(2, sides=True), weighting=Weighting("ppmi", shift=0.0), n_bits=64,
                 projection="spectral", composition=Composition())  # fmt: skip

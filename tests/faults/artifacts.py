@@ -6,7 +6,7 @@ checksum and with a mended one, so that only the checks of bounds protect; (star
 full disks, missing permissions, a second writer, few file descriptors, no place for numba's
 cache. Every promise that is not kept is printed and makes the exit status 1.
 
-    python bench/faults.py kill flip starve [--times 100] [--flips 1000] [--seed 1]
+    python -m tests.faults.artifacts kill flip starve [--times 100] [--flips 1000] [--seed 1]
 
 Peers: none; the yardstick is the promise. Runs as root need `mount` for a full disk and
 `setpriv` for missing permissions; without them these lines say "skipped".
@@ -697,7 +697,9 @@ def _flip_with_bounds_checked(options: argparse.Namespace, scratch: Path) -> lis
     print("with bounds checked in every kernel:", flush=True)
     environment = {**os.environ, "NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(scratch / "n")}
     arguments = ["flip", "--flips", str(options.flips), "--seed", str(options.seed + 1)]
-    done = subprocess.run([sys.executable, __file__, *arguments], env=environment, check=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.faults.artifacts", *arguments], env=environment, check=False
+    )
     print("with kernels as they are used:", flush=True)
     return ["flips with bounds checked"] if done.returncode else []
 

@@ -1,6 +1,6 @@
 """Every byte of small artifacts changed once: does `verify` see it, and what do readers say?
 
-    python bench/adversary/flips.py [arrays texts] [--only NAME] [--seed 1]
+    python -m tests.faults.flips [arrays texts] [--only NAME] [--seed 1]
 
 arrays: each byte of every array and manifest of one artifact of each kind (those of
 tests/data/formats/v1, and a bitext, rules as numbers, and the index of packs, made here) is
@@ -19,8 +19,8 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-import common
-from common import Outcome, faults_of, forked
+from tests.faults import frame as common
+from tests.faults.frame import Outcome, faults_of, forked
 
 Reader = Callable[[Path], object]
 

@@ -1,6 +1,6 @@
 """Fuzzed lines through every reader of text but grammars' (those: grammars.py).
 
-    python bench/adversary/lines.py [READER...] [--lines 1000000] [--seed 1]
+    python -m tests.faults.lines [READER...] [--lines 1000000] [--seed 1]
 
 A file of a dozen lines is drawn: good ones, and some in which a piece was put in, taken away, made
 odd, or all of it drawn from odd pieces: blanks of all kinds, broken UTF-8, huge and odd numbers,
@@ -18,8 +18,8 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-import common
-from common import Outcome, forked
+from tests.faults import frame as common
+from tests.faults.frame import Outcome, forked
 
 _LINES_A_FILE = 12
 _SLOW = 20.0  # seconds for a file of a dozen lines

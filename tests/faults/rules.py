@@ -1,9 +1,9 @@
 """An adversary of `extract` and `pivot` on real bitexts: the slow twin, sums, drawn rules.
 
-    python bench/adversary/rules.py twin news.bitext --preset hiero [--pairs 1001]
-    python bench/adversary/rules.py sums help-de.bitext --preset hiero
-    python bench/adversary/rules.py drawn help-de.bitext --preset hiero [--draws 100] [--seed 1]
-    python bench/adversary/rules.py pivot help-de.bitext [--pairs 4000]
+    python -m tests.faults.rules twin news.bitext --preset hiero [--pairs 1001]
+    python -m tests.faults.rules sums help-de.bitext --preset hiero
+    python -m tests.faults.rules drawn help-de.bitext --preset hiero [--draws 100] [--seed 1]
+    python -m tests.faults.rules pivot help-de.bitext [--pairs 4000]
 
 twin: every rule, link and feature of the first pairs by tests/naive_extraction.py, written from
 the papers. sums: every conditional probability summed over what it is a probability of, from the
@@ -30,8 +30,6 @@ from distsim.extraction.features import FeatureChoice
 from distsim.extraction.numeric import NumericRules
 from distsim.extraction.pivoting import pivot_rules
 from distsim.grammar.pivot import PivotOptions
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from tests import naive_extraction
 from tests.extraction_texts import linked_text, read_rules
 

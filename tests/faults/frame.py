@@ -34,9 +34,6 @@ PROGRAM = [sys.executable, "-m", "distsim.cli.start"]
 PATIENCE = 120.0  # seconds after which a command hangs
 _SHOWN = 20
 
-sys.path.insert(0, str(PROJECT / "bench"))
-sys.path.insert(0, str(PROJECT))
-
 
 @dataclass
 class Outcome:

@@ -1,6 +1,6 @@
 """Packed texts, cut, joined, nested, with bytes behind, changed, blown up: all read, or refused.
 
-    python bench/adversary/archives.py [cut joined flipped bombs] [--seed 1]
+    python -m tests.faults.archives [cut joined flipped bombs] [--seed 1]
 
 gz, bz2, xz, zst with and without a checksum of its own. cut: every prefix. joined: every two of
 them, one in another, skippable frames and zeros between, whatever bytes behind. flipped: every
@@ -21,9 +21,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import common
 import zstandard
-from common import Outcome
+
+from tests.faults import frame as common
+from tests.faults.frame import Outcome
 
 _MOST_MAGIC = 6  # bytes by which a packing is known; what is cut before is read as text
 _BOMB = 1 << 28

@@ -1,6 +1,6 @@
 """An adversary of `make-grammar`: killed at random moments, is the grammar the same in the end?
 
-    python bench/adversary/making.py [--kills 20] [--seed 1] [--pairs 1418]
+    python -m tests.faults.making [--kills 20] [--seed 1] [--pairs 1418]
 
 The bitext in the package and an index of one novel. Each time the command is killed (SIGKILL) at
 a moment drawn from the time an unbroken run takes, in some of them once more, then run to its

@@ -5,7 +5,7 @@ opens the index again and again and keeps another open from the start; what it c
 the count of a single state for all phrases at once, and a table's similarities those of a
 single table. Verifying meanwhile must find nothing. Exit status 1 if anything else was seen.
 
-    python bench/concurrency.py [--readers 6] [--changes 12] [--seed 1]
+    python -m tests.faults.readers [--readers 6] [--changes 12] [--seed 1]
 
 Peers: none; the yardstick is the promise.
 """
@@ -22,7 +22,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from faults import run_here, write_corpus
+from tests.faults.artifacts import run_here, write_corpus
 
 PHRASES = ("the", "of the", "said", "and the", "time", "in a")
 PAIRS = [("time", "day"), ("the", "a"), ("said", "thought"), ("in the", "of the")]

@@ -5,7 +5,7 @@ Then the same questions, shuffled by a seed: in pools of two processes, forked a
 eight threads on the same objects; and in processes forked while four threads are asking. An
 answer that differs, an error and an answer that does not come in two minutes are counted.
 
-    python bench/adversary/pools.py INDEX PLAIN_TABLE LEARNT_TABLE PACKS [--rounds 20] [--seed 1]
+    python -m tests.faults.pools INDEX PLAIN_TABLE LEARNT_TABLE PACKS [--rounds 20] [--seed 1]
 
 PACKS: a folder of `pack` with a feature, of rules whose words the index has.
 """

@@ -1,6 +1,6 @@
 """SIGKILL at random moments of every command that writes: is anything lost, half-written, left?
 
-    python bench/adversary/kills.py [COMMAND...] [--kills 1100] [--seed 1]
+    python -m tests.faults.kills [COMMAND...] [--kills 1100] [--seed 1]
 
 Each command is run undisturbed, which gives the bytes that are wanted and the time it takes; then
 killed again and again at moments drawn from that time, in folders that hold nothing of its
@@ -23,8 +23,8 @@ from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
-import common
-from common import Outcome, faults_of, forked, renew, run_main, snapshot, warm
+from tests.faults import frame as common
+from tests.faults.frame import Outcome, faults_of, forked, renew, run_main, snapshot, warm
 
 _LATEST = 1.1  # moments are drawn from so much of the time that an undisturbed run takes
 # What a run that was killed may leave until it is run again: hidden, or named as unfinished; and

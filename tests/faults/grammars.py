@@ -7,7 +7,7 @@ every one; the readers of one line and of blocks must agree; nothing but a Dists
 up. Then processes that write are killed (SIGKILL) after a random time: what stands at the output
 is the whole file, or what was there before, byte for byte.
 
-    python bench/adversary/grammars.py [--lines 1000000] [--kills 200] [--seed 1] [--minutes 60]
+    python -m tests.faults.grammars [--lines 1000000] [--kills 200] [--seed 1] [--minutes 60]
 
 Fuzzing stops after so many minutes; how many lines it came to is printed.
 """

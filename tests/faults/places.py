@@ -1,6 +1,6 @@
 """All commands where and as they should not be run: an answer, or a sentence and nothing left.
 
-    python bench/adversary/places.py [forked started] [--only COMMAND;...] [--seed 1]
+    python -m tests.faults.places [forked started] [--only COMMAND;...] [--seed 1]
 
 forked: every command of kills.py and every one that reads, in forked children with standard
 input, output or error closed, few open files, short files, little memory, as another user who may
@@ -27,9 +27,9 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-import common
-import kills
-from common import Ended, Outcome, forked, n_threads, renew, run_main, snapshot, warm
+from tests.faults import frame as common
+from tests.faults import kills
+from tests.faults.frame import Ended, Outcome, forked, n_threads, renew, run_main, snapshot, warm
 
 NOBODY = 65534
 ODD_FOLDER = b"sp ace/new\nline/tab\t\xff\xe9/-dash"

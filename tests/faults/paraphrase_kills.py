@@ -1,6 +1,6 @@
 """Is a batch of paraphrases the same after kill -9 at any moment? Each run is killed three times.
 
-    python bench/paraphrase_kills.py INDEX TEXT KNOWN [--times 20]
+    python -m tests.faults.paraphrase_kills INDEX TEXT KNOWN [--times 20]
 
 Runs `distsim paraphrase INDEX --text TEXT --known KNOWN` unbroken, then so many times, with one
 and two jobs in turn, killed after a random number of further lines and started again; prints how
