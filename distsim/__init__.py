@@ -9,6 +9,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from distsim.base.errors import (
+        ArtifactError,
+        DistsimError,
+        IncompatibleError,
+        InputError,
+        ParameterError,
+    )
+    from distsim.base.results import Results, to_frame
     from distsim.bitext.aligner import AlignerOptions
     from distsim.bitext.bitext import Bitext
     from distsim.bitext.build import build_bitext
@@ -39,13 +47,6 @@ if TYPE_CHECKING:
     from distsim.corpus.normaliser import Normaliser
     from distsim.corpus.spacy_text import SpacyAnnotator
     from distsim.corpus.stanza_text import StanzaAnnotator
-    from distsim.errors import (
-        ArtifactError,
-        DistsimError,
-        IncompatibleError,
-        InputError,
-        ParameterError,
-    )
     from distsim.evaluation.evaluate import Result, evaluate
     from distsim.evaluation.gold import GoldSet, read_gold
     from distsim.export import export, word_vectors
@@ -81,7 +82,6 @@ if TYPE_CHECKING:
     from distsim.pictures.corpus import corpus_picture
     from distsim.pictures.phrase_map import neighbour_picture
     from distsim.ranking import LearntRanking, learn_ranking
-    from distsim.results import Results, to_frame
     from distsim.signatures.composition import Composition
     from distsim.signatures.fingerprint import Fingerprint
     from distsim.signatures.merge import merge_tables
@@ -100,7 +100,7 @@ _HOME = {
     "AlignerOptions": "bitext.aligner",
     "AnnotatedText": "contexts.sources.annotated",
     "Answer": "paraphrase.paraphraser",
-    "ArtifactError": "errors",
+    "ArtifactError": "base.errors",
     "AugmentReport": "paraphrase.augment",
     "Bitext": "bitext.bitext",
     "BitextOptions": "bitext.reading",
@@ -108,7 +108,7 @@ _HOME = {
     "ConcordanceLine": "indexes.corpus_index",
     "CorpusIndex": "indexes.corpus_index",
     "CountFiles": "contexts.sources.counts",
-    "DistsimError": "errors",
+    "DistsimError": "base.errors",
     "Estimate": "comparison",
     "EstimatedCosine": "comparison",
     "ExactCosine": "comparison",
@@ -122,10 +122,10 @@ _HOME = {
     "GivenVectors": "contexts.sources.vectors",
     "GoldSet": "evaluation.gold",
     "GrammarIndex": "packs.grammar_index",
-    "IncompatibleError": "errors",
+    "IncompatibleError": "base.errors",
     "IndexOptions": "indexes.build",
     "Inflections": "corpus.inflections",
-    "InputError": "errors",
+    "InputError": "base.errors",
     "KindCosine": "paraphrase.kinds",
     "Language": "opposites.language",
     "OppositeEvidence": "opposites.opposites",
@@ -148,7 +148,7 @@ _HOME = {
     "PackOptions": "packs.pack",
     "PackReport": "packs.pack",
     "PackedRule": "packs.grammar_index",
-    "ParameterError": "errors",
+    "ParameterError": "base.errors",
     "Paraphrase": "paraphrase.paraphraser",
     "ParaphraseOptions": "paraphrase.options",
     "Paraphraser": "paraphrase.paraphraser",
@@ -158,7 +158,7 @@ _HOME = {
     "Ranking": "grammar.rerank",
     "Recipe": "signatures.recipe",
     "RerankReport": "grammar.rerank",
-    "Results": "results",
+    "Results": "base.results",
     "Result": "evaluation.evaluate",
     "RuleAligner": "grammar.alignment",
     "RuleScorer": "grammar.scoring",
@@ -208,7 +208,7 @@ _HOME = {
     "sign": "signatures.table",
     "similarities": "comparison",
     "similarity": "comparison",
-    "to_frame": "results",
+    "to_frame": "base.results",
     "word_vectors": "export",
 }
 

@@ -11,12 +11,12 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from distsim.base.arguments import one_or_many_texts, one_text, shown
+from distsim.base.errors import IncompatibleError, ParameterError
 from distsim.contexts.ngram import NgramModel, PhraseWeigher, feature_space, phrase_contexts
 from distsim.contexts.sources.source import PhraseBatch
 from distsim.corpus.query import split_phrase
 from distsim.corpus.vocabulary import hash_texts
-from distsim.doors import one_or_many_texts, one_text, shown
-from distsim.errors import IncompatibleError, ParameterError
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.kernels.compiled import frozen
 from distsim.kernels.contexts import cosine

@@ -10,10 +10,10 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from distsim.choices import ExportFormat
+from distsim.base.arguments import Texts, one_or_many_texts
+from distsim.base.choices import ExportFormat
+from distsim.base.errors import IncompatibleError, ParameterError
 from distsim.corpus.vectors import WordVectors
-from distsim.doors import Texts, one_or_many_texts
-from distsim.errors import IncompatibleError, ParameterError
 from distsim.nearest import NeighbourSearch
 from distsim.signatures.table import SignatureTable
 from distsim.storage.files import LineWriter, open_output

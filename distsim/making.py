@@ -16,11 +16,12 @@ import numpy as np
 from scipy.stats import rankdata
 
 from distsim import storage
+from distsim.base.errors import InputError, ParameterError
+from distsim.base.parallel import Progress, no_progress
 from distsim.bitext.aligner import AlignerOptions
 from distsim.bitext.bitext import Bitext
 from distsim.bitext.build import Given, build_bitext
 from distsim.bitext.reading import BitextOptions
-from distsim.errors import InputError, ParameterError
 from distsim.extraction import PRESETS, ExtractOptions, extract_rules
 from distsim.extraction.numeric import NumericRules
 from distsim.extraction.pivoting import MAX_TRANSLATIONS, pivot_rules
@@ -29,7 +30,6 @@ from distsim.grammar.pivot import PivotOptions
 from distsim.grammar.score_file import score_grammar
 from distsim.grammar.scoring import RuleScorer, ScoreOptions
 from distsim.packs import GrammarIndex, PackedRule, PackOptions, pack_grammar
-from distsim.parallel import Progress, no_progress
 from distsim.signatures.table import SignatureTable
 from distsim.storage import checksum_of_settings, open_output
 from distsim.storage.locks import locked

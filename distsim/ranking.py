@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from distsim.base.errors import InputError, ParameterError
 from distsim.corpus.lines import read_line_blocks
-from distsim.errors import InputError, ParameterError
 from distsim.evaluation.agreement import Interval, spearman, spearman_interval
 from distsim.evaluation.gold import GoldSet, Pair
 from distsim.grammar.block import parse_block

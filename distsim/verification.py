@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 
 from distsim import storage
+from distsim.base.errors import ArtifactError
 from distsim.bitext.bitext import Bitext
-from distsim.errors import ArtifactError
 from distsim.indexes.corpus_index import CorpusIndex, knows_text, signatures_inside
 from distsim.indexes.indexed_text import IndexedText
 from distsim.kernels.compiled import frozen

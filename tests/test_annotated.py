@@ -5,10 +5,10 @@ import random
 
 import pytest
 
+from distsim.base.errors import InputError
 from distsim.corpus import conllu as conllu_reader
 from distsim.corpus.annotated import read_annotated
 from distsim.corpus.annotation import Arc, Node
-from distsim.errors import InputError
 from tests.conftest import SHARED
 
 GUM = SHARED / "data" / "gum-annotated"

@@ -6,13 +6,13 @@ import random
 import numpy as np
 import pytest
 
+from distsim.base.errors import ParameterError
 from distsim.bitext import aligner
 from distsim.bitext.aligner import AlignerOptions, Sentences, jump_probabilities, learn_links
 from distsim.bitext.bitext import Bitext
 from distsim.bitext.build import build_bitext
 from distsim.bitext.error_rate import compare_links
 from distsim.bitext.links import in_order, parse_pharaoh
-from distsim.errors import ParameterError
 from distsim.kernels import alignment as kernel
 from distsim.kernels.compiled import frozen
 from tests import naive_alignment as naive

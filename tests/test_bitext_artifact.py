@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from distsim import ArtifactError, Normaliser, storage
+from distsim.base.errors import InputError, ParameterError
 from distsim.bitext.bitext import Bitext
 from distsim.bitext.build import Given, build_bitext
 from distsim.bitext.links import parse_pharaoh, pharaoh_text
 from distsim.bitext.reading import BitextOptions, read_pairs
 from distsim.corpus.annotation import Node
-from distsim.errors import InputError, ParameterError
 from distsim.kernels.compiled import frozen
 from distsim.kernels.links import format_links, parse_links
 from distsim.verification import find_faults

@@ -13,6 +13,7 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from distsim.base.errors import InputError, ParameterError
 from distsim.corpus import lines
 from distsim.corpus.blocks import read_blocks
 from distsim.corpus.lines import read_line_blocks
@@ -21,7 +22,6 @@ from distsim.corpus.query import split_phrase
 from distsim.corpus.sources import find_sources, open_source, set_unpack_limit, spooled
 from distsim.corpus.tokeniser import tokens_of
 from distsim.corpus.unpacking import DEFAULT_UNPACK_LIMIT
-from distsim.errors import InputError, ParameterError
 
 TEXT = "the cat sat\nöl und 中文\n\nend without newline".encode()
 PACKED = {

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from distsim.errors import InputError
+from distsim.base.errors import InputError
 from distsim.evaluation.judgements import evaluate_forms, sign_test, weighted_kappa
 from distsim.evaluation.rewriting_scores import Bleu, Precis, Sari
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from distsim.errors import ArtifactError
+from distsim.base.errors import ArtifactError
 from distsim.extraction.extract import write_rules
 from distsim.extraction.features import FeatureChoice
 from distsim.extraction.numeric import NumericRules

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from distsim.errors import ParameterError
+from distsim.base.errors import ParameterError
 from distsim.extraction.extract import write_rules
 from distsim.extraction.features import FeatureChoice
 from distsim.extraction.joining import JoinedRules

@@ -22,15 +22,15 @@ from numba.core.caching import IndexDataCacheFile
 from numba.core.registry import cpu_target
 
 from distsim import ArtifactError, CorpusIndex, IndexOptions, Recipe, SignatureTable, storage
+from distsim.base.errors import ParameterError
+from distsim.base.parallel import interruptible
 from distsim.cli import main as program
 from distsim.cli import start
 from distsim.contexts.ngram import NgramCounter
 from distsim.contexts.weights import Weighting
-from distsim.errors import ParameterError
 from distsim.indexes import build
 from distsim.kernels import compiled, suffixes
 from distsim.kernels.compiled import frozen
-from distsim.parallel import interruptible
 from distsim.verification import find_faults
 from tests.faults import artifacts as faults
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from distsim.base.errors import ParameterError
 from distsim.corpus.lines import LineBlock
-from distsim.errors import ParameterError
 from distsim.grammar.block import parse_block
 from distsim.grammar.decomposition import decompose, decompose_block
 from distsim.grammar.formats.phrase_table import PHRASE_TABLE

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from distsim.base.errors import InputError, ParameterError
 from distsim.corpus.lines import read_line_blocks, read_lines, split_lines
-from distsim.errors import InputError, ParameterError
 from distsim.grammar.faulty_lines import FaultyLines
 from distsim.grammar.fields import append_to_field, join_fields, replace_field, split_fields
 from distsim.grammar.formats.phrase_table import LineFaultError, PhraseTableEntry, read_entries

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+from distsim.base.errors import InputError, ParameterError
 from distsim.cli.main import app
 from distsim.corpus.lines import split_lines
-from distsim.errors import InputError, ParameterError
 from distsim.grammar.external_sort import sorted_records
 from distsim.grammar.formats.rules import Features, Rule, gap_of
 from distsim.grammar.pivot import PivotOptions, pivot_grammar

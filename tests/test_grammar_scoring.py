@@ -21,9 +21,9 @@ from distsim import (
     SignatureTable,
     similarity,
 )
+from distsim.base.errors import InputError, ParameterError
 from distsim.cli.main import app
 from distsim.corpus.lines import LineBlock
-from distsim.errors import InputError, ParameterError
 from distsim.grammar.alignment import RuleAligner, TrainingSample
 from distsim.grammar.block import parse_block
 from distsim.grammar.formats.rules import RULES

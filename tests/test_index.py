@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from distsim import CorpusIndex, IndexOptions, Normaliser, ParameterError
-from distsim.errors import ArtifactError, InputError
+from distsim.base.errors import ArtifactError, InputError
 from distsim.indexes.suffix_array import MAX_TOKENS
 from distsim.verification import find_faults
 from tests import naive

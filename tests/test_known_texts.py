@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from distsim import PRESETS, CorpusIndex, IndexOptions, Selection, SignatureTable, storage
-from distsim.errors import ArtifactError, InputError
+from distsim.base.errors import ArtifactError, InputError
 from distsim.verification import find_faults
 
 

@@ -9,7 +9,7 @@ import random
 import numpy as np
 import pytest
 
-from distsim.errors import ArtifactError, InputError, ParameterError
+from distsim.base.errors import ArtifactError, InputError, ParameterError
 from distsim.grammar.formats.rules import Features
 from distsim.grammar.rerank import ppdb_cost
 from distsim.packs import SIZES, TYPES, GrammarIndex, PackOptions, pack_grammar

@@ -7,8 +7,10 @@ import warnings
 import joblib
 import pytest
 
-from distsim import DistsimError, freed_memory, parallel
-from distsim.parallel import Interrupted, interrupt, ordered_map
+from distsim import DistsimError
+from distsim.base import malloc_tuning as freed_memory
+from distsim.base import parallel
+from distsim.base.parallel import Interrupted, interrupt, ordered_map
 
 
 @pytest.fixture

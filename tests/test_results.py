@@ -17,7 +17,7 @@ from distsim import (
     similarities,
     to_frame,
 )
-from distsim.results import _SHOWN_ROWS
+from distsim.base.results import _SHOWN_ROWS
 from tests.conftest import write_lines
 
 
@@ -86,6 +86,6 @@ def test_batches_take_arrays(small_index, table):
 
 
 def test_neither_library(monkeypatch, table):
-    monkeypatch.setattr("distsim.results.find_spec", lambda name: None)
+    monkeypatch.setattr("distsim.base.results.find_spec", lambda name: None)
     with pytest.raises(ParameterError, match="a frame needs pandas or polars: install it"):
         neighbours(table, "a0", k=2).to_frame()

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from distsim import CorpusIndex
-from distsim.errors import InputError, ParameterError
+from distsim.base.errors import InputError, ParameterError
 from distsim.packs import GrammarIndex, PackOptions, pack_grammar
 from distsim.rewriting import RewriteOptions, Rewriter, Weights, tuning
 from distsim.rewriting import rewriter as rewriter_module

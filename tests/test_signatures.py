@@ -20,9 +20,9 @@ from distsim import (
     similarities,
     similarity,
 )
+from distsim.base.errors import ArtifactError
 from distsim.contexts.ngram import named_contexts
 from distsim.contexts.weights import SCHEMES
-from distsim.errors import ArtifactError
 from distsim.signatures.projections.gaussian import POOL_SIZE, gaussian_pool
 from distsim.verification import find_faults
 from tests import naive

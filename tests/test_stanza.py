@@ -10,6 +10,7 @@ from functools import partial
 import pytest
 
 from distsim import ParameterError, SignatureTable
+from distsim.base.errors import InputError
 from distsim.corpus import annotated as annotated_files
 from distsim.corpus import annotating, spacy_text
 from distsim.corpus.annotated import read_annotated
@@ -18,7 +19,6 @@ from distsim.corpus.blocks import read_blocks
 from distsim.corpus.line_files import write_line_files
 from distsim.corpus.stanza_text import StanzaAnnotator, conllu_text
 from distsim.corpus.trees import TreeReader
-from distsim.errors import InputError
 from tests.conftest import SHARED
 
 MODELS = SHARED / "models" / "tiny-en"

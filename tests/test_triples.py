@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from distsim.base.errors import ParameterError
 from distsim.contexts.triples import TripleStore
-from distsim.errors import ParameterError
 from tests.naive_triples import as_rows, summed
 
 SMALLEST = 1 << 16

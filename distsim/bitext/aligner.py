@@ -13,11 +13,11 @@ from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
-from distsim.choices import Symmetrisation
-from distsim.errors import ParameterError
+from distsim.base.choices import Symmetrisation
+from distsim.base.errors import ParameterError
+from distsim.base.parallel import Progress, check_interrupted, no_progress, ordered_map
 from distsim.kernels import alignment as kernel
 from distsim.kernels.compiled import frozen
-from distsim.parallel import Progress, check_interrupted, no_progress, ordered_map
 
 SYMMETRISATIONS: tuple[str, ...] = get_args(Symmetrisation)
 

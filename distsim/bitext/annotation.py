@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from distsim.base.errors import InputError
 from distsim.bitext.reading import Pairs, refuse_nul
 from distsim.corpus.blocks import Block, read_blocks
 from distsim.corpus.escapes import unescape
@@ -13,7 +14,6 @@ from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.sources import Source, find_sources
 from distsim.corpus.trees import TreeReader
 from distsim.corpus.vocabulary import VocabularyBuilder
-from distsim.errors import InputError
 
 
 class ReadTrees(NamedTuple):

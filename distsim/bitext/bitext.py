@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distsim import storage
+from distsim.base.errors import ArtifactError
 from distsim.corpus.annotation import Node
 from distsim.corpus.vocabulary import Vocabulary
-from distsim.errors import ArtifactError
 
 MAX_TOKENS = 255  # of a sentence: a position is a byte
 

@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distsim import storage
+from distsim.base.errors import ParameterError
+from distsim.base.parallel import Progress, no_progress
 from distsim.bitext.aligner import AlignerOptions, Sentences, learn_links
 from distsim.bitext.annotation import tags_for, trees_for
 from distsim.bitext.bitext import Bitext
 from distsim.bitext.links import links_for
 from distsim.bitext.reading import BitextOptions, Pairs, ReadSide, find_pair, read_pairs
-from distsim.errors import ParameterError
 from distsim.kernels.compiled import frozen
-from distsim.parallel import Progress, no_progress
 
 
 class Given(NamedTuple):

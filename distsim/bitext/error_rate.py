@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from distsim.base.errors import ParameterError
 from distsim.bitext.links import Links
-from distsim.errors import ParameterError
 
 
 class LinkAgreement(NamedTuple):

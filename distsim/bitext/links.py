@@ -5,11 +5,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from distsim.base.errors import InputError
 from distsim.bitext.bitext import Bitext
 from distsim.bitext.reading import Pairs, refuse_nul
 from distsim.corpus.blocks import read_blocks
 from distsim.corpus.sources import find_sources
-from distsim.errors import InputError
 from distsim.kernels.compiled import frozen
 from distsim.kernels.links import MOST_POSITION, format_links, parse_links
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from distsim.choices import PairDedup, Symmetrisation, TextFormat
+from distsim.base.choices import PairDedup, Symmetrisation, TextFormat
 from distsim.cli.console import JobsOption, progress_bar, say
 from distsim.cli.options import (
     DropDigitsOption,

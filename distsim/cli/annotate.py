@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from distsim.choices import TextFormat, Tool
+from distsim.base.choices import TextFormat, Tool
+from distsim.base.errors import ParameterError
 from distsim.cli.console import progress_bar, say
 from distsim.cli.index import Corpus
 from distsim.cli.options import ModelsOption, ProcessorsOption, split_names
-from distsim.errors import ParameterError
 
 if TYPE_CHECKING:
     from distsim.corpus.annotating import Annotator, Report

@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from distsim.choices import AddedScores as Features
-from distsim.choices import Aggregation as Aggregate
+from distsim.base.choices import AddedScores as Features
+from distsim.base.choices import Aggregation as Aggregate
 from distsim.cli.console import progress_bar, say
 from distsim.cli.grammar_options import OnErrorOption
 

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from distsim.choices import Align, Aligner, Dedup, TextFormat
-from distsim.choices import ScoreNames as Names
+from distsim.base.choices import Align, Aligner, Dedup, TextFormat
+from distsim.base.choices import ScoreNames as Names
 from distsim.cli.annotate import PlainFormatOption, ToolOption, chosen_annotator
 from distsim.cli.console import ForceOption, counted, may_replace, progress_bar, put, say
 from distsim.cli.grammar_options import FormatOption, OnErrorOption

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from distsim.base.errors import DistsimError
 from distsim.cli.console import JsonOption, number, put, put_json
 from distsim.cli.options import PlotOption, WeightsOption
-from distsim.errors import DistsimError
 
 if TYPE_CHECKING:
     from distsim.indexes.corpus_index import CorpusIndex

@@ -11,7 +11,7 @@ from typing import Annotated, Any, NamedTuple, TextIO
 
 import typer
 
-from distsim.errors import ArtifactError, InputError, ParameterError
+from distsim.base.errors import ArtifactError, InputError, ParameterError
 
 NOT_AVAILABLE = "NA"
 _REDRAW_SECONDS = 0.1

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from distsim.base.errors import DistsimError
 from distsim.cli.console import progress_bar
-from distsim.errors import DistsimError
 
 if TYPE_CHECKING:
     from distsim.signatures.table import SignatureTable

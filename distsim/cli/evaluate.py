@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from distsim.base.errors import InputError
 from distsim.cli.console import number, put, put_json, say, visible
 from distsim.cli.options import EstimateOption
-from distsim.errors import InputError
 
 if TYPE_CHECKING:
     from distsim.comparison import Similarity

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from distsim.choices import ExportFormat
+from distsim.base.choices import ExportFormat
 from distsim.cli.console import counted, read_lines, say
 
 

@@ -5,9 +5,9 @@ from typing import Annotated, Any
 
 import typer
 
-from distsim.choices import Chains, Labels, Unlabelled
-from distsim.choices import ExtractPreset as Preset
-from distsim.choices import LexicalNames as Names
+from distsim.base.choices import Chains, Labels, Unlabelled
+from distsim.base.choices import ExtractPreset as Preset
+from distsim.base.choices import LexicalNames as Names
 from distsim.cli.console import JobsOption, progress_bar, say
 from distsim.cli.options import MemoryOption
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from distsim.choices import OnError
+from distsim.base.choices import OnError
 from distsim.grammar.formats import FORMATS
 
 

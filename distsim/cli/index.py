@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from distsim.choices import Dedup, TextFormat
+from distsim.base.choices import Dedup, TextFormat
 from distsim.cli.console import (
     ForceOption,
     JobsOption,

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from distsim.choices import Order
+from distsim.base.choices import Order
 from distsim.cli.console import InputOption, JsonOption, asked_phrases, put, put_json, say
 from distsim.cli.indexes import split_indexes
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from distsim.choices import Rotation
+from distsim.base.choices import Rotation
 from distsim.cli.console import ForceOption, JobsOption, may_replace, progress_bar, say
 from distsim.cli.groups import grouped
 from distsim.cli.options import SidesOption, WeightingOptions, WindowOption
@@ -33,8 +33,8 @@ def learn(
     jobs: JobsOption = None,
 ) -> None:
     """Learn a projection from an index's frequent words and the features around them."""
+    from distsim.base.malloc_tuning import keep_freed
     from distsim.contexts.ngram import NgramModel
-    from distsim.freed_memory import keep_freed
     from distsim.indexes.corpus_index import CorpusIndex
     from distsim.signatures.projections.learn import Learning
     from distsim.signatures.recipe import DEFAULT

@@ -10,6 +10,8 @@ from typing import Annotated, Any
 
 import typer
 
+from distsim.base.errors import DistsimError
+from distsim.base.parallel import Interrupted, interrupt
 from distsim.cli import (
     align,
     annotate,
@@ -48,8 +50,6 @@ from distsim.cli.console import in_flags, say, visible
 from distsim.cli.options import UnpackLimitOption
 from distsim.cli.streams import close_output, open_streams
 from distsim.cli.usage import Grouped, Sectioned, bounded
-from distsim.errors import DistsimError
-from distsim.parallel import Interrupted, interrupt
 
 app = typer.Typer(
     name="distsim",

@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from distsim.choices import ExtractPreset as Preset
-from distsim.choices import PairDedup, Symmetrisation, TextFormat
+from distsim.base.choices import ExtractPreset as Preset
+from distsim.base.choices import PairDedup, Symmetrisation, TextFormat
 from distsim.cli.console import JobsOption, progress_bar, put, say
 
 

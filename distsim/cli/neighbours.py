@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from distsim.base.errors import ParameterError
 from distsim.cli.console import (
     NOT_AVAILABLE,
     InputOption,
@@ -22,12 +23,11 @@ from distsim.cli.console import (
 from distsim.cli.in_sentence import AMONG, InSentenceOption, ranked_in
 from distsim.cli.options import EstimateOption, PlotOption
 from distsim.cli.with_gaps import GappedOption, put_gapped
-from distsim.errors import ParameterError
 
 if TYPE_CHECKING:
+    from distsim.base.results import Results
     from distsim.comparison import Similarity
     from distsim.nearest import Neighbour
-    from distsim.results import Results
     from distsim.signatures.table import SignatureTable
 
     _Order = Callable[[str, "Results[Neighbour]"], "Results[Neighbour]"]
@@ -231,7 +231,7 @@ def _by_kind(kind: Kind, opened: "SignatureTable", table: str, index: str | None
 
 def _by_sentence(index: str, table: str, sentence: str) -> "_Order":
     """Return what orders neighbours by how they stand in a sentence, and scores them so."""
-    from distsim.results import Results
+    from distsim.base.results import Results
 
     def order(phrase: str, near: "Results[Neighbour]") -> "Results[Neighbour]":
         ranked = ranked_in(index, table, sentence, phrase, [other.phrase for other in near])

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from distsim.errors import ParameterError
+from distsim.base.errors import ParameterError
 
 if TYPE_CHECKING:
     from distsim.comparison import ComposedCosine, ExactCosine, LearntCosine, StoredCosine

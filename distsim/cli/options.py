@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from distsim.choices import EstimateName, Model
+from distsim.base.choices import EstimateName, Model
 from distsim.cli.groups import OptionGroup
 from distsim.kernels.schemes import SCHEMES
 

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from distsim.choices import Entailment
-from distsim.choices import ParaphrasePreset as Preset
+from distsim.base.choices import Entailment
+from distsim.base.choices import ParaphrasePreset as Preset
 from distsim.cli.console import (
     NOT_AVAILABLE,
     InputOption,
@@ -123,7 +123,7 @@ def paraphrase(
     """
     from dataclasses import replace
 
-    from distsim.parallel import ordered_map
+    from distsim.base.parallel import ordered_map
 
     batch = (text, known, output)
     if any(one is not None for one in batch) and not all(one is not None for one in batch):
@@ -246,7 +246,7 @@ def _batch(
 ) -> None:
     import signal
 
-    from distsim.parallel import Interrupted
+    from distsim.base.parallel import Interrupted
     from distsim.paraphrase.batch import paraphrase_phrases
     from distsim.paraphrase.unknown import unknown_phrases
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from distsim.choices import Columns, Identities, LabelFree, RarityRule, Scale
+from distsim.base.choices import Columns, Identities, LabelFree, RarityRule, Scale
 from distsim.cli.console import JobsOption, progress_bar, put, say
 from distsim.cli.grammar_options import FormatOption, OnErrorOption
 from distsim.cli.options import MemoryOption

@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
+from distsim.base.errors import InputError
 from distsim.cli.console import JobsOption, JsonOption, say
-from distsim.errors import InputError
 
 _FEW_KNOWN = 0.5
 

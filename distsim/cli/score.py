@@ -4,13 +4,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from distsim.choices import Align, Aligner, Identical
-from distsim.choices import FeatureStyle as Style
-from distsim.choices import ScoreNames as Names
+from distsim.base.choices import Align, Aligner, Identical
+from distsim.base.choices import FeatureStyle as Style
+from distsim.base.choices import ScoreNames as Names
+from distsim.base.errors import ParameterError
 from distsim.cli.console import JobsOption, number, progress_bar, put, say
 from distsim.cli.grammar_options import FormatOption, OnErrorOption
 from distsim.cli.options import EstimateOption, OppositesOption
-from distsim.errors import ParameterError
 
 if TYPE_CHECKING:
     from distsim.grammar.scoring import RuleScorer

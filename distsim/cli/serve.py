@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
+from distsim.base.errors import ParameterError
 from distsim.cli.console import say
-from distsim.errors import ParameterError
 
 
 def serve(

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from distsim.choices import SignPreset as Preset
-from distsim.choices import TextFormat, Tool
+from distsim.base.choices import SignPreset as Preset
+from distsim.base.choices import TextFormat, Tool
 from distsim.cli.annotate import chosen_annotator, say_annotated
 from distsim.cli.console import ForceOption, JobsOption, may_replace, progress_bar, say
 from distsim.cli.groups import OptionGroup, grouped
@@ -236,9 +236,9 @@ def sign(
     or binary, GloVe, fastText's .vec, .npy with --words), and signs their words, and the phrases
     of --phrases or --index, made of their words.
     """
+    from distsim.base.errors import ArtifactError
+    from distsim.base.malloc_tuning import keep_freed
     from distsim.contexts.selection import Selection
-    from distsim.errors import ArtifactError
-    from distsim.freed_memory import keep_freed
     from distsim.signatures.table import SignatureTable
     from distsim.storage import holds_artifact
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from distsim.base.errors import InputError, ParameterError
 from distsim.cli.console import JsonOption, number, put, put_json, read_lines, say
 from distsim.cli.options import EstimateOption
-from distsim.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
     from distsim.opposites.opposites import OppositeEvidence

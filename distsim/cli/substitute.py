@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from distsim.base.errors import InputError, ParameterError
 from distsim.cli.console import NOT_AVAILABLE, JobsOption, JsonOption, number, put, put_json, say
-from distsim.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
     from distsim.substitution.batch import Task
@@ -73,9 +73,9 @@ def substitute(
     """
     from dataclasses import replace
 
+    from distsim.base.parallel import ordered_map
     from distsim.corpus.inflections import Inflections
     from distsim.indexes.corpus_index import CorpusIndex
-    from distsim.parallel import ordered_map
     from distsim.signatures.table import SignatureTable
     from distsim.substitution.batch import Task, read_tasks
     from distsim.substitution.mix import FINDING, RANKING

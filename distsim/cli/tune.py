@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from distsim.choices import Learner, Objective
+from distsim.base.choices import Learner, Objective
 from distsim.cli.console import JobsOption, progress_bar, say
 from distsim.cli.options import split_names
 from distsim.cli.rewrite import (

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
+from distsim.base.errors import ArtifactError, ParameterError
+from distsim.base.parallel import Progress, no_progress
 from distsim.cluster.job import Job, open_job
 from distsim.cluster.join import join
 from distsim.cluster.packets import PacketsByRange
 from distsim.cluster.plan import Plan, write_plan
 from distsim.cluster.stages import find_stage, giving, is_done, run_task, stages
-from distsim.errors import ArtifactError, ParameterError
-from distsim.parallel import Progress, no_progress
 
 
 def run_alone_task(job: Job, name: str, number: int) -> None:

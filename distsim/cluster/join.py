@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 
 from distsim import storage
+from distsim.base.errors import ArtifactError
 from distsim.cluster.job import Job
 from distsim.contexts.sources.source import Work
-from distsim.errors import ArtifactError
 from distsim.kernels.compiled import frozen
 from distsim.kernels.tables import permute_texts
 from distsim.signatures.layout import PhraseColumns, PhraseStream, strongest_rows

@@ -12,11 +12,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol
 
-from distsim.choices import OnError
+from distsim.base.choices import OnError
+from distsim.base.errors import ArtifactError, InputError
 from distsim.cluster.files import attempt_name, replacing
 from distsim.corpus.annotating import Annotator, annotate
 from distsim.corpus.sources import find_sources, require_files
-from distsim.errors import ArtifactError, InputError
 from distsim.grammar.alignment import RuleAligner
 from distsim.grammar.score_file import score_grammar
 from distsim.grammar.scoring import RuleScorer, ScoreOptions

@@ -15,12 +15,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from distsim.base.errors import ArtifactError, InputError, ParameterError
 from distsim.cluster.files import replacing
 from distsim.cluster.settings import from_plain, to_plain
 from distsim.contexts.ngram import NgramModel
 from distsim.contexts.selection import Selection
 from distsim.corpus.sources import Source, find_sources, require_files
-from distsim.errors import ArtifactError, InputError, ParameterError
 from distsim.indexes.build import IndexOptions
 from distsim.signatures.recipe import DEFAULT, PRESETS, Recipe
 from distsim.storage import checksum_of_settings

@@ -9,7 +9,7 @@ import types
 import typing
 from typing import Any
 
-from distsim.errors import ArtifactError
+from distsim.base.errors import ArtifactError
 
 
 def to_plain(value: Any) -> Any:

@@ -19,6 +19,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from distsim import storage
+from distsim.base.arguments import Paths, one_or_many_paths, one_path
+from distsim.base.errors import ArtifactError, DistsimError, InputError, ParameterError
+from distsim.base.parallel import Progress, no_progress
 from distsim.cluster.job import Job, open_job
 from distsim.cluster.join import join
 from distsim.cluster.maps import PartMap
@@ -27,10 +30,7 @@ from distsim.cluster.plan import Plan, make_plan, write_plan
 from distsim.cluster.report import ClusterReport
 from distsim.cluster.stages import Stage, find_stage, giving, is_done, run_task, stages
 from distsim.contexts.selection import Selection
-from distsim.doors import Paths, one_or_many_paths, one_path
-from distsim.errors import ArtifactError, DistsimError, InputError, ParameterError
 from distsim.indexes.build import IndexOptions
-from distsim.parallel import Progress, no_progress
 from distsim.signatures.recipe import Recipe
 
 if TYPE_CHECKING:

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from distsim.base.errors import ParameterError
+from distsim.base.parallel import Progress
 from distsim.cluster import tasks
 from distsim.cluster.files import replacing
 from distsim.cluster.job import Job
-from distsim.errors import ParameterError
-from distsim.parallel import Progress
 
 Over = Literal["parts", "ranges", "one"]
 Tally = dict[str, Any]

@@ -22,6 +22,8 @@ from typing import Any
 import numpy as np
 
 from distsim import storage
+from distsim.base.errors import InputError, ParameterError
+from distsim.base.parallel import Progress, no_progress
 from distsim.cluster.files import first_stays, mapped, save
 from distsim.cluster.job import Job
 from distsim.cluster.key_counts import KeyCounts, in_order
@@ -41,13 +43,11 @@ from distsim.contexts.phrase_store import MOST_WORDS
 from distsim.contexts.sources.index import word_pieces
 from distsim.contexts.sources.source import Work
 from distsim.corpus.vocabulary import hash_blob
-from distsim.errors import InputError, ParameterError
 from distsim.indexes import phrase_walk
 from distsim.indexes.build import build_index, line_hashes
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.kernels.compiled import frozen
 from distsim.kernels.packets import count_phrases, frequent_phrases, take_rows
-from distsim.parallel import Progress, no_progress
 from distsim.signatures.composition import PartVectors, PartWords
 from distsim.signatures.own_projection import learn_from
 from distsim.signatures.sign import Keeping, Signing, word_vectors

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
+from distsim.base.errors import InputError
+from distsim.base.parallel import Progress, no_progress, ordered_map
 from distsim.contexts.features import FeatureSpace
 from distsim.contexts.ngram import family_names
 from distsim.contexts.phrase_store import CountedPhrases, PhraseStore, Spelling
@@ -26,11 +28,9 @@ from distsim.corpus.vocabulary import (
     WordNumbering,
     hash_blob,
 )
-from distsim.errors import InputError
 from distsim.indexes.build import corpus_fingerprint
 from distsim.kernels import counts as kernel
 from distsim.kernels.compiled import frozen
-from distsim.parallel import Progress, no_progress, ordered_map
 
 # What stands in count files for a rare word and for a sentence's edges, in any case.
 NO_WORDS = frozenset({"<unk>", "<s>", "</s>"})

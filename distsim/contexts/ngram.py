@@ -11,16 +11,16 @@ from typing import Any, NamedTuple, overload
 
 import numpy as np
 
+from distsim.base.errors import ParameterError
+from distsim.base.results import Results
 from distsim.contexts.features import ContextCounts, FeatureSpace
 from distsim.contexts.weights import Weigher, Weighting, feature_log_probabilities, kept_shares
 from distsim.corpus.vocabulary import hash_blob
-from distsim.errors import ParameterError
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.indexes.phrase_walk import PhraseChunk
 from distsim.indexes.shard import Shard
 from distsim.kernels.compiled import frozen
 from distsim.kernels.contexts import add_rows, count_neighbours, count_sides
-from distsim.results import Results
 
 WIDEST = 3
 WIDEST_SIDES = 10

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from distsim.base.errors import InputError, ParameterError
 from distsim.contexts.triples import Partition, TripleStore
-from distsim.errors import InputError, ParameterError
 from distsim.kernels.compiled import frozen
 from distsim.kernels.counts import (
     TAG_SHIFT,

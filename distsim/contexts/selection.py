@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from distsim.errors import ParameterError
+from distsim.base.errors import ParameterError
 
 LONGEST = 8
 

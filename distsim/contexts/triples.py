@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from distsim.errors import ParameterError
+from distsim.base.errors import ParameterError
 from distsim.kernels import triples as kernel
 from distsim.kernels.compiled import frozen
 

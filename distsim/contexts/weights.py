@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from distsim.base.errors import ParameterError
 from distsim.contexts.features import ContextCounts, FeatureSpace
-from distsim.errors import ParameterError
 from distsim.kernels import contexts as kernel
 from distsim.kernels.compiled import frozen
 from distsim.kernels.schemes import SCHEMES, Scheme

@@ -5,6 +5,8 @@ from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 
+from distsim.base.arguments import one_or_many_paths
+from distsim.base.errors import InputError
 from distsim.corpus import spacy_text, stanza_text
 from distsim.corpus.annotation import AnnotatedSentence, fault
 from distsim.corpus.blocks import read_blocks
@@ -12,8 +14,6 @@ from distsim.corpus.conllu import first_text, read_conllu
 from distsim.corpus.sources import Source, find_sources
 from distsim.corpus.toolkit import SEPARATOR, read_toolkit
 from distsim.corpus.trees import read_trees
-from distsim.doors import one_or_many_paths
-from distsim.errors import InputError
 
 
 def read_annotated(

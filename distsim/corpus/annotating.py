@@ -16,10 +16,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+from distsim.base.errors import InputError, ParameterError
+from distsim.base.parallel import Progress, no_progress, ordered_map
 from distsim.corpus.blocks import read_blocks
 from distsim.corpus.sources import Source, find_sources, spooled_sources
-from distsim.errors import InputError, ParameterError
-from distsim.parallel import Progress, no_progress, ordered_map
 from distsim.storage import open_output
 from distsim.storage.files import claim
 

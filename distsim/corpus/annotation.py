@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from distsim.base.errors import InputError
 from distsim.corpus.normaliser import Normaliser
-from distsim.errors import InputError
 
 ROOT = -1  # the governor of the sentence's root
 NO_HEAD = -2  # a token that the basic dependencies leave out

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from distsim.base.errors import InputError
 from distsim.corpus.lines import WholeLines
 from distsim.corpus.sources import Source, open_source
-from distsim.errors import InputError
 
 BLOCK_BYTES = 1 << 20
 

@@ -6,8 +6,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from distsim.base.errors import InputError, ParameterError
 from distsim.corpus.lines import read_lines
-from distsim.errors import InputError, ParameterError
 
 NONE = "none"
 DEFAULT = "english"

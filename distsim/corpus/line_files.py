@@ -5,9 +5,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
 
+from distsim.base.errors import InputError
 from distsim.corpus.blocks import read_blocks
 from distsim.corpus.sources import Source, find_sources
-from distsim.errors import InputError
 from distsim.storage.files import open_output
 
 _TREE = "# constituency = "

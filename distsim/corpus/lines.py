@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
+from distsim.base.errors import InputError
 from distsim.corpus.sources import (
     STANDARD_INPUT,
     Source,
@@ -15,7 +16,6 @@ from distsim.corpus.sources import (
     find_sources,
     open_source,
 )
-from distsim.errors import InputError
 
 BLOCK_BYTES = 1 << 22
 LINE_BYTES = 64 << 20

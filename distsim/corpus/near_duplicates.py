@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from distsim.base.errors import ArtifactError, ParameterError
 from distsim.corpus.vocabulary import DROPPED, GrowingArray
-from distsim.errors import ArtifactError, ParameterError
 from distsim.kernels.compiled import frozen
 from distsim.kernels.shingles import count_common, hash_shingles
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from distsim.errors import ArtifactError
+from distsim.base.errors import ArtifactError
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
+from distsim.base.errors import ParameterError
 from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.tokeniser import tokens_of
-from distsim.errors import ParameterError
 
 
 def split_phrase(phrase: str, normaliser: Normaliser, is_word: Callable[[str], bool]) -> list[str]:

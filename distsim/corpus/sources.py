@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from distsim.base.errors import InputError
 from distsim.corpus.unpacking import (
     DEFAULT_UNPACK_LIMIT,
     LARGEST_RATIO,
@@ -18,7 +19,6 @@ from distsim.corpus.unpacking import (
     UnpackLimitError,
     unpacked,
 )
-from distsim.errors import InputError
 
 STANDARD_INPUT = "-"
 _SPOOL_BYTES = 1 << 20

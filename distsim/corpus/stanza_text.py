@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from distsim.base.errors import ParameterError
 from distsim.corpus.annotating import Annotated, Report, refuse
 from distsim.corpus.trees import TreeReader
-from distsim.errors import ParameterError
 
 INSTALL = "pip install torch==2.13.0 'distsim[stanza]' (another torch may bring GPU libraries)"
 FETCH = "fetch models with stanza.download('en', model_dir=DIR) and name DIR as `models`"

@@ -6,7 +6,7 @@ from typing import NamedTuple, get_args
 
 import numpy as np
 
-from distsim.choices import TextFormat
+from distsim.base.choices import TextFormat
 from distsim.corpus.characters import running_text_classes, white_space_classes
 from distsim.kernels import text as kernel
 from distsim.kernels.compiled import frozen

@@ -14,6 +14,7 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from distsim.base.errors import InputError, ParameterError
 from distsim.corpus.lines import BLOCK_BYTES, WholeLines, read_lines, split_lines
 from distsim.corpus.numbers import plain_count
 from distsim.corpus.sources import (
@@ -23,7 +24,6 @@ from distsim.corpus.sources import (
     open_source,
     spooled_sources,
 )
-from distsim.errors import InputError, ParameterError
 
 _HEAD_BYTES = 1 << 16
 _PIECE_BYTES = 1 << 20

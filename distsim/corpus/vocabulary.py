@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from distsim.base.errors import ArtifactError
 from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.tokeniser import Cut
-from distsim.errors import ArtifactError
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import (
     FINISHER,

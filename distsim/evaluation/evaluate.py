@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from distsim.base.errors import ParameterError
+from distsim.base.results import Results
 from distsim.comparison import Coverage, Estimate, Similarity
-from distsim.errors import ParameterError
 from distsim.evaluation.agreement import (
     area_interval,
     area_under_curve,
@@ -16,7 +17,6 @@ from distsim.evaluation.agreement import (
     spearman_interval,
 )
 from distsim.evaluation.gold import GoldSet, Pair
-from distsim.results import Results
 
 SAMPLES = 1000
 _ROUNDS = 20

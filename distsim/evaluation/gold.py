@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from distsim.base.errors import InputError
 from distsim.corpus.blocks import read_blocks
 from distsim.corpus.numbers import plain_number
 from distsim.corpus.sources import find_sources
-from distsim.errors import InputError
 
 Pair = tuple[str, str]
 Layout = Literal["scored", "judged", "pairs"]

@@ -14,8 +14,8 @@ from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
+from distsim.base.errors import InputError
 from distsim.corpus.numbers import plain_count, plain_number
-from distsim.errors import InputError
 from distsim.evaluation.rewritings import COPY, System, shortened
 from distsim.storage import open_output
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from distsim.errors import ParameterError
+from distsim.base.errors import ParameterError
 from distsim.evaluation.evaluate import Point
 from distsim.pictures.drawing import wrapped, write_figure
 

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from distsim.base.errors import InputError, ParameterError
 from distsim.corpus.lines import read_lines
-from distsim.errors import InputError, ParameterError
 from distsim.evaluation.rewriting_scores import PRECIS_LAMBDA, Sari, verbosity
 
 COPY = "copy"

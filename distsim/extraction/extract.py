@@ -6,8 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
+from distsim.base.errors import ParameterError
+from distsim.base.parallel import Progress, no_progress, ordered_map
 from distsim.bitext.bitext import Bitext
-from distsim.errors import ParameterError
 from distsim.extraction.features import FeatureChoice, WordWeights, features_of
 from distsim.extraction.instances import extract_instances
 from distsim.extraction.linked_text import LinkedText
@@ -17,7 +18,6 @@ from distsim.extraction.options import ExtractOptions
 from distsim.extraction.scratch import scratch_folder
 from distsim.kernels.compiled import frozen
 from distsim.kernels.rule_text import C, rule_lines
-from distsim.parallel import Progress, no_progress, ordered_map
 from distsim.storage import open_output
 
 MEMORY = 1 << 30

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from distsim.choices import LexicalNames as Names
-from distsim.errors import ParameterError
+from distsim.base.choices import LexicalNames as Names
+from distsim.base.errors import ParameterError
 from distsim.extraction.linked_text import LinkedText
 from distsim.extraction.margins import RuleChunk
 from distsim.extraction.options import ExtractOptions

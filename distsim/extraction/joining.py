@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
+from distsim.base.errors import ParameterError
 from distsim.corpus.vocabulary import hash_blob
-from distsim.errors import ParameterError
 from distsim.extraction.numeric import NumericRules
 from distsim.kernels.compiled import frozen
 from distsim.kernels.packs import gather_runs

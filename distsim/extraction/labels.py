@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from distsim.errors import InputError
+from distsim.base.errors import InputError
 
 X = "X"
 MOST = 1023  # ten bits

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from distsim.base.choices import Chains
+from distsim.base.errors import InputError, ParameterError
 from distsim.bitext.bitext import Bitext, Side, Trees
-from distsim.choices import Chains
 from distsim.corpus.vocabulary import Vocabulary, VocabularyBuilder
-from distsim.errors import InputError, ParameterError
 from distsim.extraction.labels import X, number_labels, written_label
 from distsim.kernels.compiled import frozen
 

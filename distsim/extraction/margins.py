@@ -7,6 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from distsim.base.parallel import (
+    Progress,
+    available_cores,
+    check_interrupted,
+    no_progress,
+    ordered_map,
+)
 from distsim.extraction.instances import PART_BITS, Runs
 from distsim.extraction.linked_text import LinkedText
 from distsim.extraction.scratch import Column
@@ -14,7 +21,6 @@ from distsim.kernels.compiled import frozen
 from distsim.kernels.extraction import COLUMNS
 from distsim.kernels.rule_counts import count_parts, english_margins, sum_labels
 from distsim.kernels.rule_text import C_E, C_F, C_FE, C_L, C_LE, C_LF, C
-from distsim.parallel import Progress, available_cores, check_interrupted, no_progress, ordered_map
 
 _BYTES_A_ROW = 24 * COLUMNS  # rows, sorted rows, columns of rules
 _BYTES_A_RULE = 96  # of a part of the English margins

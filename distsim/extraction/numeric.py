@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from distsim import storage
-from distsim.errors import ArtifactError
+from distsim.base.errors import ArtifactError
+from distsim.base.parallel import Progress, ordered_map
 from distsim.extraction.features import FeatureChoice, WordWeights, features_of
 from distsim.extraction.labels import label_text
 from distsim.extraction.linked_text import LinkedSide, LinkedText
@@ -30,7 +31,6 @@ from distsim.kernels.rule_text import (
     place_symbols,
     side_texts,
 )
-from distsim.parallel import Progress, ordered_map
 from distsim.storage import ArtifactWriter
 
 MARGINS = (C_FE, C_F, C_E, C_LF, C_LE)

@@ -5,8 +5,8 @@ from typing import get_args
 
 import numpy as np
 
-from distsim.choices import Chains, Labels, Unlabelled
-from distsim.errors import ParameterError
+from distsim.base.choices import Chains, Labels, Unlabelled
+from distsim.base.errors import ParameterError
 from distsim.kernels import extraction as kernels
 
 _LABELS: dict[str, int] = {

@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from distsim.base.errors import InputError
+from distsim.base.parallel import Progress, no_progress
 from distsim.corpus.vocabulary import hash_blob, hash_texts
-from distsim.errors import InputError
 from distsim.extraction.joining import JoinedRules, read_rules
 from distsim.extraction.numeric import NumericRules
 from distsim.grammar.faulty_lines import FaultyLines
@@ -27,7 +28,6 @@ from distsim.grammar.translations import (
 )
 from distsim.kernels.compiled import frozen
 from distsim.kernels.packs import gather_runs
-from distsim.parallel import Progress, no_progress
 
 MAX_TRANSLATIONS = 50  # of a label and foreign side: what frequent ones have beyond is noise
 _STRAIGHT, _SWAPPED = 0 | 1 << 4, 1 | 0 << 4  # orders of two gaps, as kernels.pivot packs them

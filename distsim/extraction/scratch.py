@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from distsim import storage
-from distsim.errors import InputError
+from distsim.base.errors import InputError
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
-from distsim.errors import ParameterError
+from distsim.base.errors import ParameterError
 
 GAP = "_"
 

@@ -10,14 +10,14 @@ from collections.abc import Iterable
 from math import log
 from typing import NamedTuple
 
+from distsim.base.arguments import one_text, whole_number
+from distsim.base.errors import ParameterError
+from distsim.base.results import Results
 from distsim.comparison import EstimatedCosine
-from distsim.doors import one_text, whole_number
-from distsim.errors import ParameterError
 from distsim.gapped.matches import Matcher
 from distsim.gapped.patterns import Pattern
 from distsim.gapped.signatures import GappedCosine
 from distsim.nearest import NeighbourSearch
-from distsim.results import Results
 
 FILLERS, LONGEST_FILLER = 200, 3
 PLACES_OF_FILLER = 100

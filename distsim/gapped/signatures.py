@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from distsim.base.errors import IncompatibleError
 from distsim.contexts.features import ContextCounts, FeatureSpace
 from distsim.contexts.weights import Weigher, Weighting
-from distsim.errors import IncompatibleError
 from distsim.gapped.matches import Matcher, Matches
 from distsim.gapped.patterns import Pattern
 from distsim.indexes.corpus_index import CorpusIndex

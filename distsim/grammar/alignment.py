@@ -4,11 +4,11 @@ from typing import NamedTuple, get_args
 
 import numpy as np
 
+from distsim.base.choices import Align
+from distsim.base.errors import ParameterError
 from distsim.bitext.link_model import LinkModel
-from distsim.choices import Align
 from distsim.corpus.escapes import unescape
 from distsim.corpus.vocabulary import hash_blob
-from distsim.errors import ParameterError
 from distsim.grammar.block import RuleBlock
 from distsim.grammar.tokens import BlockWords, distinct_words
 from distsim.kernels import evidence as kernel

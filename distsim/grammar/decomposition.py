@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from distsim.base.errors import ParameterError
 from distsim.corpus.lines import LineBlock
-from distsim.errors import ParameterError
 from distsim.grammar.block import RuleBlock, parse_block
 from distsim.grammar.formats.rules import RULES
 from distsim.kernels import phrase_pairs as kernel

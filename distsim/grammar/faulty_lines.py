@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import get_args
 
-from distsim.choices import OnError
+from distsim.base.choices import OnError
+from distsim.base.errors import InputError, ParameterError
 from distsim.corpus.sources import file_label
-from distsim.errors import InputError, ParameterError
 
 ON_ERROR: tuple[str, ...] = get_args(OnError)
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from distsim.base.errors import InputError
 from distsim.corpus.numbers import plain_number
-from distsim.errors import InputError
 
 _COLUMNS = ("feature", "weight", "mean", "scale", "low", "high", "missing")
 

@@ -14,8 +14,8 @@ from typing import get_args
 
 import numpy as np
 
-from distsim.choices import Columns as Kind
-from distsim.errors import ParameterError
+from distsim.base.choices import Columns as Kind
+from distsim.base.errors import ParameterError
 from distsim.grammar.numbering import first_rows, numbers_of
 from distsim.grammar.translations import (
     E_GIVEN_F,

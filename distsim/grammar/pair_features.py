@@ -17,9 +17,9 @@ from math import log
 
 import numpy as np
 
+from distsim.base.errors import ParameterError
 from distsim.comparison import EstimatedCosine
 from distsim.corpus.escapes import unescape
-from distsim.errors import ParameterError
 from distsim.grammar.formats.rules import gap_of
 from distsim.opposites.opposites import NOTHING_TOLD, Opposites
 from distsim.signatures.table import SignatureTable

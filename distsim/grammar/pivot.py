@@ -6,13 +6,13 @@ rules are arrays; pairs are made, summed and written for some source sides at a 
 
 from pathlib import Path
 
-from distsim.choices import OnError
+from distsim.base.choices import OnError
+from distsim.base.parallel import Progress, available_cores, no_progress, ordered_map
 from distsim.grammar.faulty_lines import FaultyLines
 from distsim.grammar.paired_rules import paired_rules
 from distsim.grammar.pairing import Pairing
 from distsim.grammar.pivot_options import PivotOptions, PivotReport
 from distsim.grammar.translations import Translations, read_translations
-from distsim.parallel import Progress, available_cores, no_progress, ordered_map
 from distsim.storage.files import open_output
 
 __all__ = ["PivotOptions", "PivotReport", "pivot_grammar", "write_paraphrases"]

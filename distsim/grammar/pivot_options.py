@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import get_args
 
-from distsim.choices import Columns as Kind
-from distsim.choices import Identities, LabelFree, RarityRule, Scale
-from distsim.errors import ParameterError
+from distsim.base.choices import Columns as Kind
+from distsim.base.choices import Identities, LabelFree, RarityRule, Scale
+from distsim.base.errors import ParameterError
 from distsim.grammar.faulty_lines import FaultyLines
 from distsim.grammar.margins import KINDS
 from distsim.grammar.translations import COLUMNS, SCALES

@@ -9,10 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from distsim.choices import OnError
+from distsim.base.choices import OnError
+from distsim.base.errors import ParameterError
+from distsim.base.parallel import Progress, no_progress
 from distsim.corpus.lines import read_line_blocks
 from distsim.corpus.sources import spooled
-from distsim.errors import ParameterError
 from distsim.grammar.block import RuleBlock, parse_block
 from distsim.grammar.external_sort import RUN_BYTES, sorted_records
 from distsim.grammar.faulty_lines import FaultyLines
@@ -24,7 +25,6 @@ from distsim.grammar.learnt_weights import LearntWeights
 from distsim.grammar.pair_features import PairFeatures, is_feature
 from distsim.kernels.compiled import frozen
 from distsim.kernels.phrase_pairs import hash_symbols
-from distsim.parallel import Progress, no_progress
 from distsim.storage.files import open_output
 
 _BATCH_LINES = 4096

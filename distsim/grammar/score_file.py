@@ -8,7 +8,8 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from distsim.choices import OnError
+from distsim.base.choices import OnError
+from distsim.base.parallel import Progress, no_progress, ordered_map
 from distsim.corpus.lines import LineBlock, read_line_blocks
 from distsim.corpus.sources import spooled
 from distsim.grammar.alignment import RuleAligner
@@ -20,7 +21,6 @@ from distsim.grammar.score_report import ScoredBlock, ScoreReport
 from distsim.grammar.scoring import OUTCOMES, BlockScores, RuleScorer
 from distsim.grammar.training import TrainingOptions, learns, trained
 from distsim.grammar.written_scores import OutputOptions, lines_with_scores
-from distsim.parallel import Progress, no_progress, ordered_map
 from distsim.storage.files import open_output
 
 

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
-from distsim.choices import Identical
+from distsim.base.choices import Identical
+from distsim.base.errors import ParameterError
 from distsim.comparison import EstimatedCosine, ExactCosine, StoredCosine
 from distsim.corpus.escapes import unescape
 from distsim.corpus.lines import LineBlock
 from distsim.corpus.vocabulary import HashNumbering
-from distsim.errors import ParameterError
 from distsim.gapped.patterns import Pattern
 from distsim.gapped.signatures import GappedCosine
 from distsim.grammar.alignment import Alignment, RuleAligner

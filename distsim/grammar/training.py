@@ -7,14 +7,14 @@ from typing import get_args
 
 import numpy as np
 
+from distsim.base.choices import Aligner
+from distsim.base.errors import ParameterError
+from distsim.base.parallel import ordered_map
 from distsim.bitext.link_model import LinkModel
-from distsim.choices import Aligner
 from distsim.corpus.lines import LineBlock, read_line_blocks
-from distsim.errors import ParameterError
 from distsim.grammar.alignment import RuleAligner, TrainingSample
 from distsim.grammar.block import RuleBlock, parse_block
 from distsim.grammar.formats import find_format
-from distsim.parallel import ordered_map
 
 
 @dataclass(frozen=True)

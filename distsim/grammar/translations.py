@@ -10,7 +10,8 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from distsim.choices import Scale
+from distsim.base.choices import Scale
+from distsim.base.parallel import Progress
 from distsim.corpus.lines import read_line_blocks
 from distsim.corpus.vocabulary import HashNumbering
 from distsim.grammar.block import RuleBlock, parse_block
@@ -22,7 +23,6 @@ from distsim.kernels import features as columns_kernel
 from distsim.kernels import pivot as kernel
 from distsim.kernels.compiled import frozen
 from distsim.kernels.phrase_pairs import hash_symbols
-from distsim.parallel import Progress
 from distsim.storage import scratch_folder
 from distsim.storage.files import raw_bytes
 

@@ -6,8 +6,8 @@ from typing import get_args
 
 import numpy as np
 
-from distsim.choices import FeatureStyle
-from distsim.errors import ParameterError
+from distsim.base.choices import FeatureStyle
+from distsim.base.errors import ParameterError
 from distsim.grammar.block import RuleBlock
 from distsim.grammar.formats.layout import GrammarFormat
 from distsim.grammar.scoring import BlockScores

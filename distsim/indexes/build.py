@@ -10,7 +10,10 @@ from warnings import warn
 import numpy as np
 
 from distsim import storage
-from distsim.choices import Dedup, TextFormat
+from distsim.base.arguments import AnyPath, Paths, one_or_many_paths, one_path, whole_number
+from distsim.base.choices import Dedup, TextFormat
+from distsim.base.errors import InputError, ParameterError
+from distsim.base.parallel import Progress, no_progress, ordered_map
 from distsim.corpus.blocks import Block, read_blocks
 from distsim.corpus.known_texts import (
     Grown,
@@ -32,13 +35,10 @@ from distsim.corpus.vocabulary import (
     VocabularyBuilder,
     WordNumbering,
 )
-from distsim.doors import AnyPath, Paths, one_or_many_paths, one_path, whole_number
-from distsim.errors import InputError, ParameterError
 from distsim.indexes.suffix_array import MAX_TOKENS, build_suffix_array
 from distsim.kernels.compiled import frozen
 from distsim.kernels.suffixes import count_words
 from distsim.kernels.text import hash_lines, lay_sentences
-from distsim.parallel import Progress, no_progress, ordered_map
 from distsim.storage import checksum_of_settings
 
 DEDUPS: tuple[str, ...] = get_args(Dedup)

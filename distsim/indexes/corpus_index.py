@@ -8,9 +8,7 @@ from warnings import warn
 import numpy as np
 
 from distsim import storage
-from distsim.choices import Order
-from distsim.corpus.vocabulary import Vocabulary
-from distsim.doors import (
+from distsim.base.arguments import (
     AnyPath,
     Paths,
     Texts,
@@ -20,7 +18,11 @@ from distsim.doors import (
     one_text,
     whole_number,
 )
-from distsim.errors import ParameterError
+from distsim.base.choices import Order
+from distsim.base.errors import ParameterError
+from distsim.base.parallel import Progress, no_progress
+from distsim.base.results import Results
+from distsim.corpus.vocabulary import Vocabulary
 from distsim.indexes import phrase_walk
 from distsim.indexes.build import (
     DEFAULT_MEMORY,
@@ -34,8 +36,6 @@ from distsim.indexes.joined import JoinedText
 from distsim.indexes.shard import LONGEST_GAP, Shard, damaged
 from distsim.kernels.compiled import frozen
 from distsim.kernels.text import render_phrases
-from distsim.parallel import Progress, no_progress
-from distsim.results import Results
 
 ORDERS: tuple[str, ...] = get_args(Order)
 _CACHED_WORDS = 1 << 17

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from distsim import storage
+from distsim.base.errors import ParameterError
 from distsim.corpus.query import split_phrase
 from distsim.corpus.vocabulary import Vocabulary, hash_texts
-from distsim.errors import ParameterError
 from distsim.indexes.build import IndexOptions, read_names
 from distsim.indexes.shard import Shard, damaged
 

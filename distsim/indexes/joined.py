@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from distsim.base.errors import IncompatibleError, ParameterError
 from distsim.corpus.vocabulary import HashNumbering, Vocabulary
-from distsim.errors import IncompatibleError, ParameterError
 from distsim.indexes import phrase_walk
 from distsim.indexes.build import corpus_fingerprint
 from distsim.indexes.indexed_text import IndexedText

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from distsim.errors import ArtifactError
+from distsim.base.errors import ArtifactError
 from distsim.kernels import suffixes as kernel
 from distsim.kernels.compiled import frozen
 from distsim.kernels.contexts import count_beside, count_beside_words

@@ -3,10 +3,10 @@
 import numpy as np
 from pydivsufsort import divsufsort
 
-from distsim.errors import ParameterError
+from distsim.base.errors import ParameterError
+from distsim.base.parallel import interruptible
 from distsim.kernels.compiled import frozen
 from distsim.kernels.suffixes import pack_tokens, unpack_suffixes
-from distsim.parallel import interruptible
 
 # divsufsort sorts bytes, in 32 bits up to 2^31 of them; a token takes at most four.
 MAX_TOKENS = (1 << 29) - 1

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
+from distsim.base.errors import InputError, ParameterError
 from distsim.corpus.lines import read_lines
 from distsim.corpus.numbers import plain_number
-from distsim.errors import InputError, ParameterError
 
 DEFAULT = "english"
 EVIDENCE = ("joined", "together", "parallel", "negation", "polarity", "sim_whole")

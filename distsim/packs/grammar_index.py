@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distsim import storage
+from distsim.base.errors import ArtifactError, ParameterError
+from distsim.base.results import Results
 from distsim.corpus.vocabulary import Vocabulary, hash_text
-from distsim.errors import ArtifactError, ParameterError
 from distsim.packs.columns import decode
 from distsim.packs.sizes import SIZES, TYPES
-from distsim.results import Results
 
 
 class PackedRule(NamedTuple):

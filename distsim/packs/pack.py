@@ -17,10 +17,11 @@ from typing import Any
 import numpy as np
 
 from distsim import storage
-from distsim.choices import OnError
+from distsim.base.choices import OnError
+from distsim.base.errors import InputError, ParameterError
+from distsim.base.parallel import Progress, no_progress, ordered_map
 from distsim.corpus.lines import read_line_blocks
 from distsim.corpus.vocabulary import HashNumbering, VocabularyBuilder
-from distsim.errors import InputError, ParameterError
 from distsim.grammar.block import RuleBlock, parse_block
 from distsim.grammar.faulty_lines import FaultyLines
 from distsim.grammar.formats import find_format
@@ -33,7 +34,6 @@ from distsim.kernels.packs import gather_lines, gather_runs, source_hashes
 from distsim.kernels.phrase_pairs import hash_symbols
 from distsim.packs.columns import encode
 from distsim.packs.sizes import SIZES, TYPES, rule_sizes, rule_types
-from distsim.parallel import Progress, no_progress, ordered_map
 from distsim.storage import open_output
 from distsim.storage.locks import exchange, locked, sync_folder
 from distsim.storage.scratch import spare_descriptors

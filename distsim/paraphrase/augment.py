@@ -10,16 +10,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, get_args
 
-from distsim.choices import AddedScores as Features
-from distsim.choices import Aggregation, OnError
+from distsim.base.choices import AddedScores as Features
+from distsim.base.choices import Aggregation, OnError
+from distsim.base.errors import InputError, ParameterError
+from distsim.base.parallel import Progress, no_progress
 from distsim.corpus.lines import read_lines
 from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.sources import spooled
-from distsim.errors import InputError, ParameterError
 from distsim.grammar.faulty_lines import FaultyLines
 from distsim.grammar.fields import LineFaultError
 from distsim.grammar.formats.phrase_table import PHRASE_TABLE, PhraseTableEntry
-from distsim.parallel import Progress, no_progress
 from distsim.paraphrase.records import ParaphraseFile, read_paraphrases
 from distsim.paraphrase.unknown import lookup_form
 from distsim.storage.files import STANDARD_OUTPUT, LineWriter, open_output

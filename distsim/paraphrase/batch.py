@@ -4,8 +4,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from distsim.errors import InputError, ParameterError
-from distsim.parallel import Progress, no_progress, ordered_map
+from distsim.base.errors import InputError, ParameterError
+from distsim.base.parallel import Progress, no_progress, ordered_map
 from distsim.paraphrase.paraphraser import Answer, Paraphraser
 from distsim.paraphrase.records import answer_line, settings_line
 from distsim.paraphrase.unknown import lookup_form

@@ -3,9 +3,9 @@
 from dataclasses import asdict, dataclass, field
 from typing import Any, get_args
 
-from distsim.choices import Entailment
+from distsim.base.choices import Entailment
+from distsim.base.errors import ParameterError
 from distsim.contexts.weights import Weighting
-from distsim.errors import ParameterError
 
 LONGEST_PHRASE = 6
 WIDEST = 20

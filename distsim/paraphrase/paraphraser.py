@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from distsim.base.results import Results
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.paraphrase.alike import AlikePhrases
 from distsim.paraphrase.candidates import Candidates, find_candidates
@@ -22,7 +23,6 @@ from distsim.paraphrase.options import LONGEST_PHRASE, ParaphraseOptions
 from distsim.paraphrase.pool import Pool
 from distsim.paraphrase.profiles import Profiler
 from distsim.paraphrase.surroundings import Surroundings, one_sided, surroundings
-from distsim.results import Results
 from distsim.signatures.table import SignatureTable
 
 GAP = "_"

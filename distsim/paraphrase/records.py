@@ -6,11 +6,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from distsim.base.errors import InputError
 from distsim.corpus.lines import is_utf8, read_lines
 from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.numbers import plain_number
 from distsim.corpus.sources import file_label
-from distsim.errors import InputError
 from distsim.paraphrase.paraphraser import Answer
 
 FORMAT = "distsim paraphrases"

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from distsim.choices import TextFormat
+from distsim.base.choices import TextFormat
+from distsim.base.errors import InputError, ParameterError
 from distsim.corpus.lines import is_utf8, read_lines
 from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.sources import file_label, spooled
 from distsim.corpus.tokeniser import tokens_of
-from distsim.errors import InputError, ParameterError
 from distsim.grammar.faulty_lines import FaultyLines
 from distsim.grammar.formats.phrase_table import read_entries
 from distsim.paraphrase.options import LONGEST_PHRASE

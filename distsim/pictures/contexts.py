@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from distsim.base.errors import ParameterError
 from distsim.contexts.contrast import Contrast
 from distsim.contexts.ngram import NamedContext
-from distsim.errors import ParameterError
 from distsim.pictures.charts import ROW, bars
 from distsim.pictures.drawing import Drawing, Text, shortened
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from distsim.errors import ParameterError
+from distsim.base.errors import ParameterError
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.pictures.charts import bars, curve
 from distsim.pictures.drawing import Drawing, Text

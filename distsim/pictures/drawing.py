@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, Literal
 from unicodedata import east_asian_width
 
-from distsim.doors import AnyPath, one_path
-from distsim.errors import ParameterError
+from distsim.base.arguments import AnyPath, one_path
+from distsim.base.errors import ParameterError
 from distsim.storage import open_output
 
 Kind = Literal["ink", "soft", "accent", "warm", "line", "track", "paper"]

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from distsim.base.errors import InputError, ParameterError
+from distsim.base.parallel import ordered_map
 from distsim.corpus.lines import read_lines
 from distsim.corpus.sources import file_label
-from distsim.errors import InputError, ParameterError
-from distsim.parallel import ordered_map
 from distsim.rewriting.rewriter import Rewriter, Rewriting
 from distsim.storage import checksum_of_settings, require_head, resumable_lines
 

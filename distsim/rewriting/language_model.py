@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from distsim.base.errors import InputError, ParameterError
 from distsim.corpus.lines import read_lines
 from distsim.corpus.numbers import plain_number
 from distsim.corpus.sources import file_label
 from distsim.corpus.vocabulary import hash_texts
-from distsim.errors import InputError, ParameterError
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.kernels import ngram_model as kernel
 from distsim.kernels.compiled import frozen

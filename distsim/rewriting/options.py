@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from distsim.errors import ParameterError
+from distsim.base.errors import ParameterError
 
 MOST_TOKENS = 2000
 LONGEST = 10  # times a sentence's words

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from distsim.base.errors import ParameterError
 from distsim.corpus.escapes import unescape
 from distsim.corpus.trees import Tree
-from distsim.errors import ParameterError
 from distsim.kernels import rewriting as kernel
 from distsim.kernels.compiled import frozen
 from distsim.packs.grammar_index import GrammarIndex

@@ -6,9 +6,9 @@ from functools import cached_property
 from itertools import chain
 from typing import NamedTuple
 
+from distsim.base.errors import ParameterError
 from distsim.corpus.escapes import unescape
 from distsim.corpus.trees import Tree, TreeReader
-from distsim.errors import ParameterError
 from distsim.extraction.labels import written_label
 from distsim.rewriting import features
 

@@ -15,10 +15,10 @@ import numpy as np
 from scipy.optimize import minimize
 from threadpoolctl import threadpool_limits
 
-from distsim.choices import Learner, Objective
-from distsim.errors import ParameterError
+from distsim.base.choices import Learner, Objective
+from distsim.base.errors import ParameterError
+from distsim.base.parallel import Progress, no_progress, ordered_map
 from distsim.evaluation.rewriting_scores import PRECIS_LAMBDA, Bleu, Precis, Sari
-from distsim.parallel import Progress, no_progress, ordered_map
 from distsim.rewriting import features
 from distsim.rewriting.rewriter import Rewriter, Rewriting
 from distsim.rewriting.weights import Weights

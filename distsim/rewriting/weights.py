@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
 
+from distsim.base.errors import InputError
 from distsim.corpus.lines import read_lines
 from distsim.corpus.numbers import plain_number
 from distsim.corpus.sources import file_label
-from distsim.errors import InputError
 from distsim.storage import open_output
 
 SIMPLIFY, SHORTEN = "simplify", "shorten"  # what comes with the package

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from distsim.errors import ParameterError
+from distsim.base.errors import ParameterError
 from distsim.server.answers import Health
 from distsim.server.endpoints import ENDPOINTS, PREFIX, Endpoint
 from distsim.server.lanes import BusyError, TooLongError

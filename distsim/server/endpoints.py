@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from distsim.base.errors import ParameterError
 from distsim.contexts.ngram import WIDEST
-from distsim.errors import ParameterError
 from distsim.indexes.corpus_index import ORDERS
 from distsim.kernels.schemes import SCHEMES
 from distsim.server import answers, questions

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
+from distsim.base.errors import ArtifactError, ParameterError
 from distsim.comparison import EstimatedCosine, ExactCosine, LearntCosine
 from distsim.contexts.ngram import PhraseWeigher
 from distsim.contexts.weights import Weighting
-from distsim.errors import ArtifactError, ParameterError
 from distsim.indexes.corpus_index import CorpusIndex, signatures_inside
 from distsim.nearest import NeighbourSearch, usual_strength
 from distsim.server.completion import Completer

@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from distsim.errors import ParameterError
+from distsim.base.errors import ParameterError
 from distsim.pictures.phrase_map import Mark, draw_map
 from distsim.server import api
 from distsim.server.answers import About, Map

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from distsim.errors import ParameterError
+from distsim.base.errors import ParameterError
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.server.answers import Passage, Sentence
 from distsim.server.limits import shortened

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from distsim.choices import Order
+from distsim.base.choices import Order
+from distsim.base.errors import DistsimError, ParameterError
 from distsim.comparison import Similarity, reason_without_signature
 from distsim.contexts.contrast import ContrastedContext, contrast
 from distsim.contexts.ngram import phrase_contexts
-from distsim.errors import DistsimError, ParameterError
 from distsim.indexes.indexed_text import GAP
 from distsim.pictures.phrase_map import lay_out
 from distsim.server.answers import (

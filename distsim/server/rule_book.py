@@ -6,10 +6,10 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from distsim.base.errors import InputError, ParameterError
 from distsim.corpus.lines import LineBlock, is_utf8, read_line_blocks, split_lines
 from distsim.corpus.numbers import plain_number
 from distsim.corpus.sources import file_label
-from distsim.errors import InputError, ParameterError
 from distsim.grammar.alignment import RuleAligner
 from distsim.grammar.block import parse_block
 from distsim.grammar.decomposition import decompose_block, span_text

@@ -11,8 +11,8 @@ from typing import Any
 
 import uvicorn
 
-from distsim.errors import ParameterError
-from distsim.freed_memory import give_back_freed
+from distsim.base.errors import ParameterError
+from distsim.base.malloc_tuning import give_back_freed
 from distsim.server.application import LONGEST_ADDRESS, application
 from distsim.server.opened import Places
 from distsim.server.shelf import Shelf

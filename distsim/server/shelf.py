@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from distsim.errors import ArtifactError, DistsimError, ParameterError
+from distsim.base.errors import ArtifactError, DistsimError, ParameterError
+from distsim.base.parallel import available_cores
 from distsim.kernels.compiled import compiled_kernels, uncached_kernels
-from distsim.parallel import available_cores
 from distsim.server import warming
 from distsim.server.endpoints import Endpoint
 from distsim.server.lanes import BusyError, KeptAnswers, Lane, TooLongError

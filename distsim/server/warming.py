@@ -12,7 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict
 
-from distsim.errors import DistsimError
+from distsim.base.errors import DistsimError
 from distsim.kernels.compiled import is_kept
 from distsim.kernels.profiles import profile_cosines
 from distsim.server import questions

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from distsim import storage
+from distsim.base.errors import ArtifactError, ParameterError
 from distsim.corpus.vocabulary import hash_texts
-from distsim.errors import ArtifactError, ParameterError
 from distsim.kernels.compiled import frozen
 from distsim.kernels.composition import centre_rows, compose_rows, cut_composed
 from distsim.kernels.hashing import find_sorted

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
-from distsim.choices import EstimateName
-from distsim.errors import ParameterError
+from distsim.base.choices import EstimateName
+from distsim.base.errors import ParameterError
 from distsim.indexes import hamming
 from distsim.kernels.compiled import frozen
 from distsim.kernels.restoring import restore_rows, restored_cosines

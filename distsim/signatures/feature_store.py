@@ -3,7 +3,7 @@
 import numpy as np
 
 from distsim import storage
-from distsim.errors import ArtifactError, ParameterError
+from distsim.base.errors import ArtifactError, ParameterError
 from distsim.kernels.compiled import frozen
 from distsim.kernels.triples import sort_triples
 

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
+from distsim.base.errors import IncompatibleError
 from distsim.contexts.weights import Weighting
-from distsim.errors import IncompatibleError
 from distsim.storage import checksum_of_settings
 
 

@@ -9,8 +9,8 @@ from typing import Protocol
 import numpy as np
 
 from distsim import storage
+from distsim.base.errors import ArtifactError
 from distsim.corpus.vocabulary import hash_blob, hash_texts
-from distsim.errors import ArtifactError
 from distsim.kernels.compiled import frozen
 from distsim.kernels.counts import tag_phrases
 from distsim.kernels.tables import find_texts, permute_texts

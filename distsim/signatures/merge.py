@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from distsim import storage
+from distsim.base.arguments import one_or_many_paths
+from distsim.base.errors import IncompatibleError, ParameterError
+from distsim.base.parallel import Progress, no_progress
 from distsim.contexts.selection import Selection
-from distsim.doors import one_or_many_paths
-from distsim.errors import IncompatibleError, ParameterError
-from distsim.parallel import Progress, no_progress
 from distsim.signatures.recipe import Recipe
 from distsim.signatures.sums import KeptSums, SumsSource
 from distsim.signatures.table import SignatureTable

@@ -15,10 +15,10 @@ from typing import NamedTuple
 import numpy as np
 
 from distsim import storage
+from distsim.base.errors import ArtifactError, DistsimError, ParameterError
 from distsim.contexts.features import FeatureSpace
 from distsim.contexts.sources.source import CountedText, PhraseBatch, Work, batch_results
 from distsim.contexts.weights import Weigher
-from distsim.errors import ArtifactError, DistsimError, ParameterError
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import find_sorted
 from distsim.signatures.fingerprint import weights_manifest

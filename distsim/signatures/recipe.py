@@ -3,11 +3,11 @@
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from distsim.base.errors import ParameterError
 from distsim.contexts.ngram import NgramModel
 from distsim.contexts.syntax.model import SyntaxModel
 from distsim.contexts.vectors import VectorModel
 from distsim.contexts.weights import Weighting
-from distsim.errors import ParameterError
 from distsim.signatures.composition import Composition
 from distsim.signatures.fingerprint import Fingerprint
 from distsim.signatures.projections.kinds import find_kind

@@ -13,6 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distsim import storage
+from distsim.base.arguments import one_path
+from distsim.base.errors import DistsimError, InputError, ParameterError
+from distsim.base.parallel import Progress, no_progress
 from distsim.contexts.phrase_store import DEFAULT_MEMORY
 from distsim.contexts.selection import Selection
 from distsim.contexts.sources.index import IndexSource
@@ -27,13 +30,10 @@ from distsim.contexts.sources.source import (
 )
 from distsim.contexts.syntax.model import SyntaxModel
 from distsim.contexts.vectors import no_counts
-from distsim.doors import one_path
-from distsim.errors import DistsimError, InputError, ParameterError
 from distsim.indexes.corpus_index import CorpusIndex, signatures_inside
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import find_sorted
 from distsim.kernels.projection import cut_bits
-from distsim.parallel import Progress, no_progress
 from distsim.signatures.composition import Composer, PartVectors, PartWords
 from distsim.signatures.feature_store import FeatureWriter, has_features
 from distsim.signatures.fingerprint import Fingerprint, weights_manifest

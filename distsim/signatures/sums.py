@@ -15,13 +15,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from distsim import storage
-from distsim.choices import TextFormat
+from distsim.base.choices import TextFormat
+from distsim.base.errors import ArtifactError, ParameterError
 from distsim.contexts.features import ContextCounts, FeatureSpace
 from distsim.contexts.selection import Selection
 from distsim.contexts.sources.source import Lesson, Model, Part, PhraseBatch, Work, narrowed
 from distsim.contexts.weights import Weighting
 from distsim.corpus.normaliser import Normaliser
-from distsim.errors import ArtifactError, ParameterError
 from distsim.indexes.build import WordsChecksum
 from distsim.kernels.compiled import frozen
 from distsim.kernels.tables import permute_texts

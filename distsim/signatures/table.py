@@ -11,16 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distsim import storage
+from distsim.base.errors import ArtifactError, IncompatibleError, ParameterError
+from distsim.base.parallel import Progress, no_progress
 from distsim.contexts.phrase_store import DEFAULT_MEMORY
 from distsim.contexts.selection import Selection
 from distsim.contexts.sources.source import PhraseSource
 from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.query import split_phrase
-from distsim.errors import ArtifactError, IncompatibleError, ParameterError
 from distsim.indexes.corpus_index import CorpusIndex, knows_text, signatures_inside
 from distsim.kernels.compiled import frozen
 from distsim.kernels.projection import cut_bits
-from distsim.parallel import Progress, no_progress
 from distsim.signatures import sign as signing
 from distsim.signatures.composition import PartVectors
 from distsim.signatures.fingerprint import Fingerprint

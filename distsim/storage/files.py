@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from distsim.errors import ArtifactError, InputError
+from distsim.base.errors import ArtifactError, InputError
 
 STANDARD_OUTPUT = "-"
 GZ_LEVEL = 6

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from distsim.errors import ArtifactError
+from distsim.base.errors import ArtifactError
 
 
 @contextmanager

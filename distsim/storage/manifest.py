@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from distsim.errors import ArtifactError
+from distsim.base.errors import ArtifactError
 from distsim.storage.checksums import checksum_of_settings
 
 MANIFEST = "manifest.json"

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from distsim.errors import ArtifactError
+from distsim.base.errors import ArtifactError
 from distsim.storage.checksums import checksum_of_file
 from distsim.storage.manifest import KINDS, MANIFEST, Kind, read_manifest, require_kind
 from distsim.storage.maps import SMALL_BYTES, memory_maps, read_only

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from distsim.errors import ArtifactError
-from distsim.parallel import check_interrupted
+from distsim.base.errors import ArtifactError
+from distsim.base.parallel import check_interrupted
 from distsim.storage.checksums import CHECKSUM_BYTES, checksum_of_file
 from distsim.storage.files import naming, new_file, raw_bytes
 from distsim.storage.locks import locked, require_writable, sync_folder

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from distsim.base.errors import InputError
 from distsim.corpus.lines import read_lines
 from distsim.corpus.sources import file_label
-from distsim.errors import InputError
 from distsim.substitution.substituter import MOST_CANDIDATES
 
 SEPARATOR = ";"

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from pathlib import Path
 
+from distsim.base.errors import InputError
 from distsim.corpus.lines import read_line_blocks, split_lines
 from distsim.corpus.sources import file_label
-from distsim.errors import InputError
 from distsim.grammar.fields import split_fields, tokens
 from distsim.grammar.formats import guess_format
 from distsim.grammar.formats.layout import GrammarFormat

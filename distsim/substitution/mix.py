@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from distsim.errors import ParameterError
+from distsim.base.errors import ParameterError
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from distsim.errors import ParameterError
+from distsim.base.errors import ParameterError
 from distsim.substitution.lexicon import Lexicon
 
 BOUNDARY = 0  # the id that parts sentences in an index

@@ -8,10 +8,10 @@ from functools import lru_cache
 
 import numpy as np
 
+from distsim.base.errors import IncompatibleError
 from distsim.contexts.ngram import NgramModel, feature_space
 from distsim.contexts.weights import kept_shares
 from distsim.corpus.vocabulary import hash_texts
-from distsim.errors import IncompatibleError
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import find_sorted

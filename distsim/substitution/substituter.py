@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from distsim.base.errors import IncompatibleError, ParameterError
+from distsim.base.results import Results
 from distsim.corpus.inflections import Inflections
-from distsim.errors import IncompatibleError, ParameterError
 from distsim.indexes.corpus_index import CorpusIndex
-from distsim.results import Results
 from distsim.signatures.table import SignatureTable
 from distsim.substitution.candidates import MOST_FOUND, Finder
 from distsim.substitution.company import company

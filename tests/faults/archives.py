@@ -65,8 +65,8 @@ class Reading:
 
         keeps: the text; nothing of it is held otherwise.
         """
+        from distsim.base.errors import InputError
         from distsim.corpus.sources import find_sources, open_source
-        from distsim.errors import InputError
 
         self._file.write_bytes(data)
         try:

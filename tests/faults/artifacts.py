@@ -123,7 +123,7 @@ def snapshot(folder: Path) -> dict[str, str]:
 
 def faults_of(path: Path) -> list[str]:
     """Return what verify finds, as a sentence each."""
-    from distsim.errors import DistsimError
+    from distsim.base.errors import DistsimError
     from distsim.verification import find_faults
 
     try:
@@ -377,7 +377,7 @@ def ask_in_child(path: Path, scratch: Path, names: list[str] | None = None) -> d
 
 
 def _answer_and_exit(query: Callable[[], object]) -> None:
-    from distsim.errors import DistsimError
+    from distsim.base.errors import DistsimError
 
     status = 0
     mapped = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()

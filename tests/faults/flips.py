@@ -167,7 +167,7 @@ _ARPA = (
 
 def _judged(ask: Callable[[], object], before: str) -> str:
     """Return what came of a question: an answer, the same or another, refused, or the fault."""
-    from distsim.errors import DistsimError
+    from distsim.base.errors import DistsimError
 
     try:
         return "answered the same" if repr(ask()) == before else "answered otherwise"

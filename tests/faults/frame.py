@@ -184,7 +184,7 @@ def snapshot(folder: Path) -> dict[str, str]:
 
 def faults_of(path: Path) -> list[str]:
     """Return what `verify` finds, as a sentence each; an error of ours is one."""
-    from distsim.errors import DistsimError
+    from distsim.base.errors import DistsimError
     from distsim.verification import find_faults
 
     try:

@@ -227,7 +227,7 @@ def _too_slow(number: int, frame: object) -> None:
 
 def fuzz_reader(name: str, n_lines: int, seed: int, answer: Path, scratch: Path) -> int:
     """Read fuzzed files until so many lines came; write what came of it; runs in a child."""
-    from distsim.errors import DistsimError
+    from distsim.base.errors import DistsimError
 
     signal.signal(signal.SIGALRM, _too_slow)
     draw = random.Random(seed)

@@ -7,7 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from distsim.choices import TextFormat
+from distsim.base.arguments import one_or_many_paths
+from distsim.base.choices import TextFormat
+from distsim.base.errors import ParameterError
+from distsim.base.parallel import ordered_map
 from distsim.contexts.selection import Selection
 from distsim.contexts.sources.source import Lesson, Model, Part, PhraseBatch, Work
 from distsim.contexts.syntax.counting import FeatureCounter, Occurrences, OccurrenceStore
@@ -18,9 +21,6 @@ from distsim.contexts.weights import Weighting
 from distsim.corpus.annotated import read_annotated
 from distsim.corpus.annotating import Annotator, Report, annotate
 from distsim.corpus.annotation import NORMALISER, AnnotatedSentence
-from distsim.doors import one_or_many_paths
-from distsim.errors import ParameterError
-from distsim.parallel import ordered_map
 from distsim.storage import checksum_of_settings, scratch_folder
 
 

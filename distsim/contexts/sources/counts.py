@@ -8,7 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from distsim.choices import TextFormat
+from distsim.base.arguments import one_or_many_paths
+from distsim.base.choices import TextFormat
+from distsim.base.errors import ParameterError
 from distsim.contexts.counts import CountReport, NgramCounts
 from distsim.contexts.features import FeatureSpace
 from distsim.contexts.ngram import NgramModel
@@ -25,8 +27,6 @@ from distsim.contexts.sources.source import (
 from distsim.contexts.weights import Weighting
 from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.sources import find_sources
-from distsim.doors import one_or_many_paths
-from distsim.errors import ParameterError
 
 
 class CountFiles:

@@ -8,6 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from distsim.base.errors import ParameterError
+from distsim.base.parallel import ordered_map
 from distsim.contexts.features import ContextCounts, FeatureSpace
 from distsim.contexts.ngram import NgramCounter, NgramModel, feature_space
 from distsim.contexts.phrase_store import PhraseStore, Spelling
@@ -25,10 +27,8 @@ from distsim.contexts.sources.source import (
 from distsim.contexts.vectors import no_counts
 from distsim.contexts.weights import Weighting
 from distsim.corpus.vocabulary import hash_blob, hash_texts
-from distsim.errors import ParameterError
 from distsim.indexes import phrase_walk
 from distsim.indexes.corpus_index import CorpusIndex
-from distsim.parallel import ordered_map
 
 _TEACHING_COUNT = 5
 _ALWAYS_TEACHING = 1000

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
-from distsim.choices import TextFormat
+from distsim.base.choices import TextFormat
+from distsim.base.parallel import Progress, no_progress, ordered_map
 from distsim.contexts.features import ContextCounts, FeatureSpace
 from distsim.contexts.ngram import NgramModel
 from distsim.contexts.phrase_store import DEFAULT_MEMORY, CountedPhrases
@@ -24,7 +25,6 @@ from distsim.contexts.weights import Weighting
 from distsim.corpus.normaliser import Normaliser
 from distsim.kernels.compiled import frozen
 from distsim.kernels.text import render_phrases
-from distsim.parallel import Progress, no_progress, ordered_map
 
 BATCH_PHRASES = 1 << 13  # a batch's sums are held in memory, for every thread
 _MOST_32 = 0xFFFFFFFF

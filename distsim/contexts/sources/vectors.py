@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from distsim.choices import TextFormat
+from distsim.base.choices import TextFormat
+from distsim.base.errors import ParameterError
 from distsim.contexts.selection import Selection
 from distsim.contexts.sources.source import BATCH_PHRASES, Lesson, Model, Part, PhraseBatch, Work
 from distsim.contexts.vectors import VectorModel, dimension_counts, dimension_space, no_counts
@@ -17,7 +18,6 @@ from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.query import split_phrase
 from distsim.corpus.vectors import WordVectors, read_counted_phrases, read_counts, read_vectors
 from distsim.corpus.vocabulary import hash_blob
-from distsim.errors import ParameterError
 from distsim.indexes import phrase_walk
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.storage import checksum_of_array, checksum_of_settings

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from distsim.base.errors import ParameterError
 from distsim.contexts.syntax.dependencies import ROOT as ROOT_TEXT
 from distsim.corpus.annotation import NO_HEAD, AnnotatedSentence
 from distsim.corpus.vocabulary import GrowingArray
-from distsim.errors import ParameterError
 from distsim.kernels import syntax as kernel
 from distsim.kernels.compiled import frozen
 from distsim.kernels.syntax import Sentences

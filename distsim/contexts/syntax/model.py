@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from distsim.base.errors import ParameterError
 from distsim.contexts.syntax import constituents, dependencies, head, ngrams, slashes
 from distsim.contexts.syntax.templates import KINDS, Place, Template
-from distsim.errors import ParameterError
 from distsim.kernels import syntax as kernel
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import hash_states

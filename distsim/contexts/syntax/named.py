@@ -4,6 +4,8 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
+from distsim.base.errors import ParameterError
+from distsim.base.results import Results
 from distsim.contexts.features import ContextCounts, FeatureSpace
 from distsim.contexts.ngram import NamedContext
 from distsim.contexts.syntax.counting import FeatureCounter
@@ -12,8 +14,6 @@ from distsim.contexts.syntax.model import LONGEST, SyntaxModel
 from distsim.contexts.weights import Weigher, Weighting
 from distsim.corpus.annotation import NORMALISER, AnnotatedSentence
 from distsim.corpus.query import split_phrase
-from distsim.errors import ParameterError
-from distsim.results import Results
 from distsim.storage import scratch_folder
 
 

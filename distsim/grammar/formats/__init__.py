@@ -1,7 +1,7 @@
 """The grammar formats, a file each; the order is that in which a file's first lines are tried."""
 
+from distsim.base.errors import ParameterError
 from distsim.corpus.lines import split_lines
-from distsim.errors import ParameterError
 from distsim.grammar.formats.layout import GrammarFormat
 from distsim.grammar.formats.phrase_table import PHRASE_TABLE
 from distsim.grammar.formats.rules import RULES

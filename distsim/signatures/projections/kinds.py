@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from distsim.errors import ParameterError
+from distsim.base.errors import ParameterError
 from distsim.signatures.projections.gaussian import GaussianProjection
 from distsim.signatures.projections.learn import TaughtWords, learn_projection
 from distsim.signatures.projections.projection import (

@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 import numpy as np
 
 from distsim import storage
-from distsim.choices import Rotation
-from distsim.errors import ParameterError
+from distsim.base.choices import Rotation
+from distsim.base.errors import ParameterError
+from distsim.base.parallel import Progress, no_progress
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import find_sorted
 from distsim.kernels.projection import EXACT_SUM, WEIGHT_STEPS
 from distsim.kernels.sparse import rounded_cells, transposed_rows
-from distsim.parallel import Progress, no_progress
 from distsim.signatures.projections.projection import WHOLE_NUMBERS, Projection
 from distsim.signatures.projections.singular import (
     find_rotation,

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from distsim import storage
-from distsim.parallel import Progress, no_progress
+from distsim.base.parallel import Progress, no_progress
 from distsim.signatures.projections.learn import (
     ITQ_ROWS,
     Learning,

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from distsim.base.parallel import Progress, no_progress, ordered_map
 from distsim.kernels.compiled import frozen
 from distsim.kernels.sparse import multiply
-from distsim.parallel import Progress, no_progress, ordered_map
 
 if TYPE_CHECKING:
     from scipy import sparse

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from distsim import storage
-from distsim.errors import ArtifactError, IncompatibleError
+from distsim.base.errors import ArtifactError, IncompatibleError
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import find_sorted
 from distsim.kernels.projection import NOWHERE

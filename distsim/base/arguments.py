@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from distsim.errors import ParameterError
+from distsim.base.errors import ParameterError
 
 _SHOWN_CHARACTERS = 40
 
@@ -55,7 +55,7 @@ def one_text(given: Any, argument: str = "text") -> str:
 
     >>> one_text(7, "phrase")
     Traceback (most recent call last):
-    distsim.errors.ParameterError: phrase: is 7 (int), wanted a text (str)
+    distsim.base.errors.ParameterError: phrase: is 7 (int), wanted a text (str)
     """
     if not isinstance(given, str):
         raise ParameterError(f"{argument}: is {shown(given)}, wanted a text (str)")
@@ -87,7 +87,7 @@ def whole_number(given: Any, argument: str, least: int, most: int | None = None)
 
     >>> whole_number(2.5, "k", 1)
     Traceback (most recent call last):
-    distsim.errors.ParameterError: k: is 2.5 (float), wanted a whole number (int)
+    distsim.base.errors.ParameterError: k: is 2.5 (float), wanted a whole number (int)
     """
     try:
         number = operator.index(given)

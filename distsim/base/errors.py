@@ -70,5 +70,5 @@ class ParameterError(DistsimError, ValueError):
     >>> Selection(min_count=0)
     Traceback (most recent call last):
         ...
-    distsim.errors.ParameterError: `min_count` 0: choose 1 or more
+    distsim.base.errors.ParameterError: `min_count` 0: choose 1 or more
     """

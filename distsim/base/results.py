@@ -7,7 +7,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, SupportsIndex, TypeVar, overload
 
-from distsim.errors import ParameterError
+from distsim.base.errors import ParameterError
 
 _FRAMES = ("pandas", "polars")
 _SHOWN_ROWS = 30
@@ -62,7 +62,7 @@ def to_frame(results: Iterable[Any], library: str | None = None) -> Any:
 
     >>> to_frame([table.find("the king")])
     Traceback (most recent call last):
-    distsim.errors.ParameterError: results[0]: has no fields: give named tuples, such as neighbours
+    distsim.base.errors.ParameterError: results[0]: has no fields: give named tuples, such as neighbours
     """
     rows = list(results)
     named = [_fields(row, number) for number, row in enumerate(rows)]

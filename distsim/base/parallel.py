@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, Future
 from typing import Literal, TypeVar
 
-from distsim.errors import DistsimError
+from distsim.base.errors import DistsimError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -106,7 +106,7 @@ def ordered_map(
     if jobs == 1:
         yield from map(function, _checked(items))
         return
-    from distsim.workers import Ahead
+    from distsim.base.workers import Ahead
 
     try:
         yield from Ahead(jobs, **_WORKERS[workers]).map(function, _checked(items))

@@ -1,0 +1,1 @@
+"""What every folder uses: errors, checks of arguments, result lists, parallel execution."""
