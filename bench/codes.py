@@ -26,7 +26,7 @@ import numpy as np
 from people import agreement, parts_of
 
 from distsim import SignatureTable
-from distsim.comparison import EstimatedCosine
+from distsim.comparison.measures import EstimatedCosine
 from distsim.evaluation.gold import read_gold
 from distsim.signatures.projections.singular import one_thread_each
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from distsim import CorpusIndex, LearntCosine, NeighbourSearch, SignatureTable
-from distsim.comparison import EstimatedCosine
+from distsim.comparison.measures import EstimatedCosine
 from distsim.evaluation.agreement import spearman, spearman_interval
 from distsim.evaluation.gold import GoldSet, Pair, read_gold
 from distsim.signatures.estimates import ESTIMATES

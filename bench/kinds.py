@@ -19,7 +19,7 @@ import numpy as np
 from scipy.stats import spearmanr
 
 from distsim import CorpusIndex, EstimatedCosine, KindCosine, SignatureTable
-from distsim.nearest import NeighbourSearch
+from distsim.comparison.neighbours import NeighbourSearch
 
 SETS = ("WS-353-SIM", "WS-353-REL", "MTurk-771", "RG-65", "VERB-143")
 

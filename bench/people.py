@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 
 from distsim import CorpusIndex, ExactCosine, LearntCosine, SignatureTable
-from distsim.comparison import EstimatedCosine
+from distsim.comparison.measures import EstimatedCosine
 from distsim.evaluation.agreement import spearman, spearman_interval
 from distsim.evaluation.gold import GoldSet, Pair, read_gold
 from distsim.evaluation.report import signature_line

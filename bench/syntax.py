@@ -335,7 +335,7 @@ def compare_models(data, annotated):
         Selection,
         SignatureTable,
     )
-    from distsim.comparison import StoredCosine
+    from distsim.comparison.measures import StoredCosine
     from distsim.contexts.sources.annotated import Sentences
     from distsim.contexts.syntax.model import FAMILIES, SyntaxModel
     from distsim.contexts.weights import Weighting
@@ -431,7 +431,7 @@ def report(label, scheme, table, exact, known):
     """Print a row: for each set of pairs rho of exact cosines, of 256 bits."""
     from scipy.stats import spearmanr
 
-    from distsim.comparison import similarities
+    from distsim.comparison.measures import similarities
 
     cells = []
     missing = 0

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from distsim.bitext.bitext import Bitext
     from distsim.bitext.build import build_bitext
     from distsim.bitext.reading import BitextOptions
-    from distsim.comparison import (
+    from distsim.comparison.gapped.search import GappedNeighbour, gapped_neighbours
+    from distsim.comparison.gapped.signatures import GappedCosine
+    from distsim.comparison.measures import (
         Estimate,
         EstimatedCosine,
         ExactCosine,
@@ -31,6 +33,14 @@ if TYPE_CHECKING:
         similarities,
         similarity,
     )
+    from distsim.comparison.neighbours import (
+        Neighbour,
+        NeighbourSearch,
+        neighbours,
+        rerank_neighbours,
+    )
+    from distsim.comparison.opposites.language import Language
+    from distsim.comparison.opposites.opposites import OppositeEvidence, Opposites
     from distsim.contexts.contrast import contrast
     from distsim.contexts.ngram import NamedContext, NgramModel, named_contexts
     from distsim.contexts.selection import Selection
@@ -52,8 +62,6 @@ if TYPE_CHECKING:
     from distsim.export import export, word_vectors
     from distsim.extraction.extract import ExtractReport, extract_rules
     from distsim.extraction.options import ExtractOptions
-    from distsim.gapped.search import GappedNeighbour, gapped_neighbours
-    from distsim.gapped.signatures import GappedCosine
     from distsim.grammar.alignment import RuleAligner
     from distsim.grammar.decomposition import decompose
     from distsim.grammar.learnt_weights import LearntWeights
@@ -68,9 +76,6 @@ if TYPE_CHECKING:
     from distsim.indexes.build import IndexOptions
     from distsim.indexes.corpus_index import ConcordanceLine, CorpusIndex
     from distsim.making import MakeOptions, MakeReport, make_grammar
-    from distsim.nearest import Neighbour, NeighbourSearch, neighbours, rerank_neighbours
-    from distsim.opposites.language import Language
-    from distsim.opposites.opposites import OppositeEvidence, Opposites
     from distsim.packs.grammar_index import GrammarIndex, PackedRule
     from distsim.packs.pack import PackOptions, PackReport, pack_grammar
     from distsim.paraphrase.augment import AugmentReport, augment_phrase_table
@@ -109,16 +114,16 @@ _HOME = {
     "CorpusIndex": "indexes.corpus_index",
     "CountFiles": "contexts.sources.counts",
     "DistsimError": "base.errors",
-    "Estimate": "comparison",
-    "EstimatedCosine": "comparison",
-    "ExactCosine": "comparison",
+    "Estimate": "comparison.measures",
+    "EstimatedCosine": "comparison.measures",
+    "ExactCosine": "comparison.measures",
     "ExplainedPair": "grammar.score_file",
     "ExtractOptions": "extraction.options",
     "ExtractReport": "extraction.extract",
     "Fingerprint": "signatures.fingerprint",
-    "GappedCosine": "gapped.signatures",
-    "GappedNeighbour": "gapped.search",
-    "gapped_neighbours": "gapped.search",
+    "GappedCosine": "comparison.gapped.signatures",
+    "GappedNeighbour": "comparison.gapped.search",
+    "gapped_neighbours": "comparison.gapped.search",
     "GivenVectors": "contexts.sources.vectors",
     "GoldSet": "evaluation.gold",
     "GrammarIndex": "packs.grammar_index",
@@ -127,21 +132,21 @@ _HOME = {
     "Inflections": "corpus.inflections",
     "InputError": "base.errors",
     "KindCosine": "paraphrase.kinds",
-    "Language": "opposites.language",
-    "OppositeEvidence": "opposites.opposites",
-    "Opposites": "opposites.opposites",
+    "Language": "comparison.opposites.language",
+    "OppositeEvidence": "comparison.opposites.opposites",
+    "Opposites": "comparison.opposites.opposites",
     "LearntRanking": "ranking",
     "LearntWeights": "grammar.learnt_weights",
     "PairFeatures": "grammar.pair_features",
     "learn_ranking": "ranking",
     "Learning": "signatures.projections.learn",
-    "LearntCosine": "comparison",
+    "LearntCosine": "comparison.measures",
     "MakeOptions": "making",
     "MakeReport": "making",
     "Mix": "substitution.mix",
     "NamedContext": "contexts.ngram",
-    "Neighbour": "nearest",
-    "NeighbourSearch": "nearest",
+    "Neighbour": "comparison.neighbours",
+    "NeighbourSearch": "comparison.neighbours",
     "NgramModel": "contexts.ngram",
     "Normaliser": "corpus.normaliser",
     "OutputOptions": "grammar.written_scores",
@@ -166,11 +171,11 @@ _HOME = {
     "ScoreReport": "grammar.score_report",
     "Selection": "contexts.selection",
     "SignatureTable": "signatures.table",
-    "Similarity": "comparison",
+    "Similarity": "comparison.measures",
     "SpacyAnnotator": "corpus.spacy_text",
     "SpanLabels": "contexts.syntax.ccg",
     "StanzaAnnotator": "corpus.stanza_text",
-    "StoredCosine": "comparison",
+    "StoredCosine": "comparison.measures",
     "Substitute": "substitution.substituter",
     "Substituter": "substitution.substituter",
     "SyntaxModel": "contexts.syntax.model",
@@ -196,18 +201,18 @@ _HOME = {
     "make_grammar": "making",
     "merge_tables": "signatures.merge",
     "named_contexts": "contexts.ngram",
-    "neighbours": "nearest",
+    "neighbours": "comparison.neighbours",
     "pack_grammar": "packs.pack",
     "paraphrase_phrases": "paraphrase.batch",
     "pivot_grammar": "grammar.pivot",
     "read_annotated": "corpus.annotated",
     "read_gold": "evaluation.gold",
     "rerank_grammar": "grammar.rerank",
-    "rerank_neighbours": "nearest",
+    "rerank_neighbours": "comparison.neighbours",
     "score_grammar": "grammar.score_file",
     "sign": "signatures.table",
-    "similarities": "comparison",
-    "similarity": "comparison",
+    "similarities": "comparison.measures",
+    "similarity": "comparison.measures",
     "to_frame": "base.results",
     "word_vectors": "export",
 }

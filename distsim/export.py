@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from distsim.base.arguments import Texts, one_or_many_texts
 from distsim.base.choices import ExportFormat
 from distsim.base.errors import IncompatibleError, ParameterError
+from distsim.comparison.neighbours import NeighbourSearch
 from distsim.corpus.vectors import WordVectors
-from distsim.nearest import NeighbourSearch
 from distsim.signatures.table import SignatureTable
 from distsim.storage.files import LineWriter, open_output
 

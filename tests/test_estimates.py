@@ -15,7 +15,7 @@ from distsim import (
     neighbours,
     similarity,
 )
-from distsim.comparison import EstimatedCosine, end_to_end
+from distsim.comparison.measures import EstimatedCosine, end_to_end
 from distsim.grammar.scoring import RuleScorer, ScoreOptions
 from distsim.kernels.compiled import frozen
 from distsim.kernels.restoring import restore_rows, restored_cosines

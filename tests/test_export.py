@@ -14,7 +14,7 @@ from distsim import (
     neighbours,
     to_frame,
 )
-from distsim.comparison import ComposedCosine
+from distsim.comparison.measures import ComposedCosine
 from distsim.corpus.vectors import read_vectors
 from distsim.export import export, word_vectors
 

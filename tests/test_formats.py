@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from distsim import CorpusIndex, SignatureTable, neighbours, similarity, storage
-from distsim.comparison import StoredCosine
+from distsim.comparison.measures import StoredCosine
 from distsim.verification import find_faults
 
 V1 = Path(__file__).parent / "data" / "formats" / "v1"

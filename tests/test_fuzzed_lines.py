@@ -5,13 +5,13 @@ import json
 import pytest
 
 from distsim import DistsimError, InputError, read_gold
+from distsim.comparison.opposites.language import Language
 from distsim.corpus.numbers import plain_count, plain_number
 from distsim.corpus.vectors import read_counts, read_vectors
 from distsim.evaluation.judgements import evaluate_forms
 from distsim.grammar.fields import LineFaultError
 from distsim.grammar.formats.phrase_table import PhraseTableEntry
 from distsim.grammar.formats.rules import gap_of
-from distsim.opposites.language import Language
 from distsim.paraphrase.records import FORMAT, VERSION, read_paraphrases
 from distsim.rewriting.language_model import ArpaModel
 from distsim.rewriting.weights import Weights

@@ -14,8 +14,8 @@ from distsim import (
     gapped_neighbours,
     sign,
 )
-from distsim.gapped.matches import Matcher
-from distsim.gapped.patterns import Pattern
+from distsim.comparison.gapped.matches import Matcher
+from distsim.comparison.gapped.patterns import Pattern
 from distsim.kernels.gaps import gather_fillers, match_parts
 from distsim.signatures.recipe import PRESETS
 from tests import naive_gapped

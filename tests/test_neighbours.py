@@ -14,9 +14,9 @@ from distsim import (
     similarities,
     similarity,
 )
+from distsim.comparison.neighbours import Found, rerank_neighbours
 from distsim.kernels.compiled import frozen
 from distsim.kernels.telling import choose_telling, order_neighbours
-from distsim.nearest import Found, rerank_neighbours
 from tests.test_people_learnt import learnt  # noqa: F401 (a fixture)
 
 

@@ -22,9 +22,9 @@ from distsim import (
     Selection,
     SignatureTable,
 )
+from distsim.comparison.opposites.opposites import without_shared
 from distsim.kernels import joins as kernel
 from distsim.kernels.compiled import frozen
-from distsim.opposites.opposites import without_shared
 from tests import naive_opposites as naive
 
 TEXT = """\

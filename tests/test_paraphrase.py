@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from distsim import CorpusIndex, IndexOptions, ParameterError, Recipe, SignatureTable
+from distsim.comparison.neighbours import NeighbourSearch
 from distsim.contexts.weights import Weighting
 from distsim.kernels.profiles import gather_windows, weigh_by_likelihood, weigh_roughly
 from distsim.kernels.suffixes import DAMAGED
-from distsim.nearest import NeighbourSearch
 from distsim.paraphrase.alike import AlikePhrases
 from distsim.paraphrase.filters import entails, is_collapsed, is_piece, run_together
 from distsim.paraphrase.occurrences import Occurrences, Sampler, locate, word_ids

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from distsim.base.errors import InputError, ParameterError
-from distsim.comparison import Estimate, Similarity
+from distsim.comparison.measures import Estimate, Similarity
 from distsim.evaluation import agreement
 from distsim.evaluation.evaluate import evaluate, random_pairs
 from distsim.evaluation.gold import read_gold

@@ -27,7 +27,7 @@ from distsim import (
     Weighting,
     similarity,
 )
-from distsim.comparison import EstimatedCosine
+from distsim.comparison.measures import EstimatedCosine
 from distsim.contexts import ngram
 from distsim.contexts.sources.index import IndexSource
 from distsim.contexts.sources.source import Work

@@ -25,7 +25,7 @@ from distsim import (
     neighbours,
     similarity,
 )
-from distsim.comparison import EstimatedCosine
+from distsim.comparison.measures import EstimatedCosine
 from distsim.packs import GrammarIndex, PackOptions, pack_grammar
 from distsim.rewriting import Rewriter
 from distsim.rewriting.language_model import IndexModel

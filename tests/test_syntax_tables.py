@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from distsim import IncompatibleError, ParameterError, SignatureTable, similarity
-from distsim.comparison import EstimatedCosine, StoredCosine
+from distsim.comparison.measures import EstimatedCosine, StoredCosine
 from distsim.contexts.selection import Selection
 from distsim.contexts.sources.annotated import Sentences
 from distsim.contexts.syntax.model import SyntaxModel

@@ -19,7 +19,7 @@ from distsim import (
     neighbours,
     similarities,
 )
-from distsim.comparison import ComposedCosine, EstimatedCosine
+from distsim.comparison.measures import ComposedCosine, EstimatedCosine
 from distsim.corpus.vectors import read_counts, read_vectors
 from distsim.evaluation.evaluate import in_common
 from distsim.signatures.recipe import VECTORS_AS_THEY_ARE
@@ -347,7 +347,7 @@ def test_in_common_leaves_the_pairs_that_all_know():
             self.name, self._known = name, known
 
         def estimates(self, pairs):
-            from distsim.comparison import Estimate
+            from distsim.comparison.measures import Estimate
 
             return [Estimate(0.5 if a in self._known else None) for a, _ in pairs]
 

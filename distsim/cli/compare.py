@@ -76,7 +76,7 @@ def _measured(
     index: "CorpusIndex", table: "SignatureTable", a: str, b: str
 ) -> list[tuple[str, float | None]]:
     """Return (measure, similarity) by all that the table allows, None where there is none."""
-    from distsim.comparison import EstimatedCosine, ExactCosine, LearntCosine
+    from distsim.comparison.measures import EstimatedCosine, ExactCosine, LearntCosine
 
     found = [("table", EstimatedCosine(table).similarity(a, b))]
     for known in (LearntCosine, ExactCosine):

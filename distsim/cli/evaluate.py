@@ -12,7 +12,7 @@ from distsim.cli.console import number, put, put_json, say, visible
 from distsim.cli.options import EstimateOption
 
 if TYPE_CHECKING:
-    from distsim.comparison import Similarity
+    from distsim.comparison.measures import Similarity
     from distsim.evaluation.evaluate import Point, Result
     from distsim.evaluation.gold import GoldSet
     from distsim.signatures.table import SignatureTable
@@ -213,7 +213,7 @@ def _measure(
     estimate: str | None,
 ) -> "Similarity":
     from distsim.cli import opened
-    from distsim.comparison import EstimatedCosine
+    from distsim.comparison.measures import EstimatedCosine
 
     if name == "table":
         return EstimatedCosine(table, estimate=estimate)

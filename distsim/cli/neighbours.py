@@ -26,8 +26,8 @@ from distsim.cli.with_gaps import GappedOption, put_gapped
 
 if TYPE_CHECKING:
     from distsim.base.results import Results
-    from distsim.comparison import Similarity
-    from distsim.nearest import Neighbour
+    from distsim.comparison.measures import Similarity
+    from distsim.comparison.neighbours import Neighbour
     from distsim.signatures.table import SignatureTable
 
     _Order = Callable[[str, "Results[Neighbour]"], "Results[Neighbour]"]
@@ -109,8 +109,8 @@ def neighbours(
     of its words. With --in the similarity gives way to the score of `distsim substitute`; with
     --gapped the fourth column counts the pattern among the places looked at.
     """
-    from distsim.comparison import reason_without_signature
-    from distsim.nearest import RERANKED, NeighbourSearch
+    from distsim.comparison.measures import reason_without_signature
+    from distsim.comparison.neighbours import RERANKED, NeighbourSearch
     from distsim.pictures.drawing import require_painter
     from distsim.pictures.phrase_map import neighbour_picture
     from distsim.signatures.table import SignatureTable
@@ -203,7 +203,7 @@ def _by_measure(
 ) -> "_Order":
     """Return what orders neighbours by their exact or real-valued cosines."""
     from distsim.cli.opened import exact_cosine, learnt_cosine
-    from distsim.nearest import rerank_neighbours
+    from distsim.comparison.neighbours import rerank_neighbours
 
     if by == "vectors":
         measure: Similarity = learnt_cosine(opened, table, index, projection)
@@ -219,8 +219,8 @@ def _by_kind(kind: Kind, opened: "SignatureTable", table: str, index: str | None
         ParameterError: the table lives in no index and none was given.
     """
     from distsim import storage
+    from distsim.comparison.neighbours import rerank_neighbours
     from distsim.indexes.corpus_index import CorpusIndex
-    from distsim.nearest import rerank_neighbours
     from distsim.paraphrase.kinds import KindCosine
 
     if index is None and storage.Artifact(table).kind is not storage.INDEX:

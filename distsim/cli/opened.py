@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 from distsim.base.errors import ParameterError
 
 if TYPE_CHECKING:
-    from distsim.comparison import ComposedCosine, ExactCosine, LearntCosine, StoredCosine
-    from distsim.gapped.signatures import GappedCosine
+    from distsim.comparison.gapped.signatures import GappedCosine
+    from distsim.comparison.measures import ComposedCosine, ExactCosine, LearntCosine, StoredCosine
+    from distsim.comparison.opposites.opposites import Opposites
     from distsim.grammar.pair_features import PairFeatures
-    from distsim.opposites.opposites import Opposites
     from distsim.rewriting.language_model import LanguageModel
     from distsim.signatures.table import SignatureTable
 
@@ -40,7 +40,7 @@ def exact_cosine(
             its model counts in no index.
     """
     from distsim import storage
-    from distsim.comparison import ExactCosine, StoredCosine
+    from distsim.comparison.measures import ExactCosine, StoredCosine
     from distsim.indexes.corpus_index import CorpusIndex
     from distsim.signatures.feature_store import has_features
 
@@ -75,8 +75,8 @@ def opened_opposites(index: str, table: str | None = None) -> "Opposites":
         ParameterError: what is named is no index.
     """
     from distsim import storage
+    from distsim.comparison.opposites.opposites import Opposites
     from distsim.indexes.corpus_index import CorpusIndex, signatures_inside
-    from distsim.opposites.opposites import Opposites
     from distsim.signatures.table import SignatureTable
 
     if storage.Artifact(index).kind is not storage.INDEX:
@@ -93,7 +93,7 @@ def opened_gapped(index: str, table: str | None = None) -> "GappedCosine":
         ParameterError: what is named is no index.
     """
     from distsim import storage
-    from distsim.gapped.signatures import GappedCosine
+    from distsim.comparison.gapped.signatures import GappedCosine
     from distsim.indexes.corpus_index import CorpusIndex, signatures_inside
     from distsim.signatures.table import SignatureTable
 
@@ -128,7 +128,7 @@ def learnt_cosine(
         ParameterError: the table is not learnt, or lives in no index and none was given.
     """
     from distsim import storage
-    from distsim.comparison import ComposedCosine, LearntCosine
+    from distsim.comparison.measures import ComposedCosine, LearntCosine
     from distsim.indexes.corpus_index import CorpusIndex
     from distsim.signatures.projections.spectral import SpectralProjection
 

@@ -11,7 +11,7 @@ from distsim.cli.console import JsonOption, number, put, put_json, read_lines, s
 from distsim.cli.options import EstimateOption
 
 if TYPE_CHECKING:
-    from distsim.opposites.opposites import OppositeEvidence
+    from distsim.comparison.opposites.opposites import OppositeEvidence
 
 
 def similarity(
@@ -46,8 +46,8 @@ def similarity(
     more column says
     `composed` where a phrase is not in the table and was made of its words.
     """
-    from distsim import comparison as engine
     from distsim.cli.opened import exact_cosine
+    from distsim.comparison import measures as engine
     from distsim.signatures.table import SignatureTable
 
     single = a is not None and b is not None
@@ -102,7 +102,7 @@ def similarity(
 
 
 def _reason(table, a: str, b: str, exact: bool) -> str:  # type: ignore[no-untyped-def]
-    from distsim.comparison import reason_without_signature
+    from distsim.comparison.measures import reason_without_signature
 
     if exact:
         return "no context in the index"

@@ -28,7 +28,7 @@ def put_gapped(
         ParameterError: a pattern has no word or no gap; no index is named.
     """
     from distsim.cli.opened import opened_gapped
-    from distsim.gapped.search import gapped_neighbours
+    from distsim.comparison.gapped.search import gapped_neighbours
 
     cosine = opened_gapped(index or table, None if index is None else table)
     for one in asked:

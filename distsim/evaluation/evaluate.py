@@ -8,7 +8,7 @@ import numpy as np
 
 from distsim.base.errors import ParameterError
 from distsim.base.results import Results
-from distsim.comparison import Coverage, Estimate, Similarity
+from distsim.comparison.measures import Coverage, Estimate, Similarity
 from distsim.evaluation.agreement import (
     area_interval,
     area_under_curve,

@@ -18,10 +18,10 @@ from math import log
 import numpy as np
 
 from distsim.base.errors import ParameterError
-from distsim.comparison import EstimatedCosine
+from distsim.comparison.measures import EstimatedCosine
+from distsim.comparison.opposites.opposites import NOTHING_TOLD, Opposites
 from distsim.corpus.escapes import unescape
 from distsim.grammar.formats.rules import gap_of
-from distsim.opposites.opposites import NOTHING_TOLD, Opposites
 from distsim.signatures.table import SignatureTable
 
 Pair = tuple[str, str]

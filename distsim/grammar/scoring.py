@@ -10,12 +10,13 @@ import numpy as np
 
 from distsim.base.choices import Identical
 from distsim.base.errors import ParameterError
-from distsim.comparison import EstimatedCosine, ExactCosine, StoredCosine
+from distsim.comparison.gapped.patterns import Pattern
+from distsim.comparison.gapped.signatures import GappedCosine
+from distsim.comparison.measures import EstimatedCosine, ExactCosine, StoredCosine
+from distsim.comparison.opposites.opposites import Opposites
 from distsim.corpus.escapes import unescape
 from distsim.corpus.lines import LineBlock
 from distsim.corpus.vocabulary import HashNumbering
-from distsim.gapped.patterns import Pattern
-from distsim.gapped.signatures import GappedCosine
 from distsim.grammar.alignment import Alignment, RuleAligner
 from distsim.grammar.block import TERMINAL, RuleBlock, parse_block
 from distsim.grammar.decomposition import LONGEST_SPAN, decompose_block
@@ -26,7 +27,6 @@ from distsim.kernels.compiled import frozen
 from distsim.kernels.phrase_pairs import hash_spans
 from distsim.kernels.rules import FINE
 from distsim.kernels.text import render_phrases
-from distsim.opposites.opposites import Opposites
 from distsim.signatures.estimates import Estimator, checked_estimate
 from distsim.signatures.table import SignatureTable
 

@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from distsim.base.errors import ParameterError
-from distsim.comparison import Estimate, EstimatedCosine, Pair, Similarity, checked_pairs
+from distsim.comparison.measures import Estimate, EstimatedCosine, Pair, Similarity, checked_pairs
 from distsim.contexts.weights import Weighting
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.paraphrase.occurrences import Sampler, locate, word_ids

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from distsim.base.errors import ParameterError
-from distsim.comparison import end_to_end
-from distsim.nearest import Neighbour, NeighbourSearch
+from distsim.comparison.measures import end_to_end
+from distsim.comparison.neighbours import Neighbour, NeighbourSearch
 from distsim.pictures.drawing import Bar, Circle, Drawing, Group, Line, Text, shortened, width_of
 from distsim.pictures.layout import angles, fitted, links, spread
 from distsim.pictures.settings import table_settings

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import numpy as np
 
 from distsim.base.errors import ArtifactError, ParameterError
-from distsim.comparison import EstimatedCosine, ExactCosine, LearntCosine
+from distsim.comparison.measures import EstimatedCosine, ExactCosine, LearntCosine
+from distsim.comparison.neighbours import NeighbourSearch, usual_strength
 from distsim.contexts.ngram import PhraseWeigher
 from distsim.contexts.weights import Weighting
 from distsim.indexes.corpus_index import CorpusIndex, signatures_inside
-from distsim.nearest import NeighbourSearch, usual_strength
 from distsim.server.completion import Completer
 from distsim.signatures.table import SignatureTable
 from distsim.storage.manifest import MANIFEST

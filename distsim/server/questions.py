@@ -8,7 +8,7 @@ import numpy as np
 
 from distsim.base.choices import Order
 from distsim.base.errors import DistsimError, ParameterError
-from distsim.comparison import Similarity, reason_without_signature
+from distsim.comparison.measures import Similarity, reason_without_signature
 from distsim.contexts.contrast import ContrastedContext, contrast
 from distsim.contexts.ngram import phrase_contexts
 from distsim.indexes.indexed_text import GAP

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from distsim.nearest import NeighbourSearch
+from distsim.comparison.neighbours import NeighbourSearch
 from distsim.signatures.table import SignatureTable
 from distsim.substitution.grammar import ParaphraseGrammar
 from distsim.substitution.inflections import Forms

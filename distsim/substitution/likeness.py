@@ -5,7 +5,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from distsim.comparison import similarities
+from distsim.comparison.measures import similarities
 from distsim.signatures.table import SignatureTable
 from distsim.substitution.inflections import Forms
 from distsim.substitution.lexicon import Lexicon

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from distsim.base.errors import IncompatibleError
+from distsim.comparison.gapped.matches import Matcher, Matches
+from distsim.comparison.gapped.patterns import Pattern
 from distsim.contexts.features import ContextCounts, FeatureSpace
 from distsim.contexts.weights import Weigher, Weighting
-from distsim.gapped.matches import Matcher, Matches
-from distsim.gapped.patterns import Pattern
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import find_sorted

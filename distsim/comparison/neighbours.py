@@ -14,7 +14,7 @@ import numpy as np
 from distsim.base.arguments import one_or_many_texts, one_text, shown, whole_number
 from distsim.base.errors import ParameterError
 from distsim.base.results import Results
-from distsim.comparison import Similarity, end_to_end
+from distsim.comparison.measures import Similarity, end_to_end
 from distsim.indexes import hamming
 from distsim.kernels.compiled import frozen
 from distsim.kernels.telling import choose_telling, order_neighbours

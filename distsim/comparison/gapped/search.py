@@ -13,11 +13,11 @@ from typing import NamedTuple
 from distsim.base.arguments import one_text, whole_number
 from distsim.base.errors import ParameterError
 from distsim.base.results import Results
-from distsim.comparison import EstimatedCosine
-from distsim.gapped.matches import Matcher
-from distsim.gapped.patterns import Pattern
-from distsim.gapped.signatures import GappedCosine
-from distsim.nearest import NeighbourSearch
+from distsim.comparison.gapped.matches import Matcher
+from distsim.comparison.gapped.patterns import Pattern
+from distsim.comparison.gapped.signatures import GappedCosine
+from distsim.comparison.measures import EstimatedCosine
+from distsim.comparison.neighbours import NeighbourSearch
 
 FILLERS, LONGEST_FILLER = 200, 3
 PLACES_OF_FILLER = 100

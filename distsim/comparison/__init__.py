@@ -1,0 +1,1 @@
+"""Phrases compared: similarity measures, nearest neighbours, patterns with gaps, opposites."""
