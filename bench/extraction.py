@@ -22,12 +22,12 @@ import numpy as np
 from distsim.bitext.bitext import Bitext
 from distsim.cli.options import memory_bytes
 from distsim.corpus.vocabulary import hash_texts
-from distsim.extraction.extract import write_rules
-from distsim.extraction.features import FeatureChoice
-from distsim.extraction.instances import extract_instances
-from distsim.extraction.linked_text import LinkedSide, LinkedText, Words
-from distsim.extraction.margins import count_all
-from distsim.extraction.options import PRESETS
+from distsim.grammar.extraction.extract import write_rules
+from distsim.grammar.extraction.features import FeatureChoice
+from distsim.grammar.extraction.instances import extract_instances
+from distsim.grammar.extraction.linked_text import LinkedSide, LinkedText, Words
+from distsim.grammar.extraction.margins import count_all
+from distsim.grammar.extraction.options import PRESETS
 from distsim.kernels.compiled import frozen
 
 EVERY = 7  # of so many words one is another word in each copy

@@ -22,7 +22,7 @@ from scipy.stats import rankdata, spearmanr
 
 from distsim import CorpusIndex, SignatureTable, similarities
 from distsim.corpus.vocabulary import hash_blob, hash_texts
-from distsim.extraction.numeric import NumericRules
+from distsim.grammar.extraction.numeric import NumericRules
 
 GOLD = Path(__file__).parents[2] / "shared" / "data" / "gold-paraphrase-shared"
 LONGEST = 4

@@ -12,7 +12,7 @@ from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from distsim.extraction.pivoting import pivot_rules
+from distsim.grammar.extraction.pivoting import pivot_rules
 from distsim.kernels import pivot as kernel
 from distsim.storage.files import LineWriter
 

@@ -60,24 +60,25 @@ if TYPE_CHECKING:
     from distsim.evaluation.evaluate import Result, evaluate
     from distsim.evaluation.gold import GoldSet, read_gold
     from distsim.export import export, word_vectors
-    from distsim.extraction.extract import ExtractReport, extract_rules
-    from distsim.extraction.options import ExtractOptions
     from distsim.grammar.alignment import RuleAligner
     from distsim.grammar.decomposition import decompose
+    from distsim.grammar.extraction.extract import ExtractReport, extract_rules
+    from distsim.grammar.extraction.options import ExtractOptions
     from distsim.grammar.learnt_weights import LearntWeights
+    from distsim.grammar.packs.grammar_index import GrammarIndex, PackedRule
+    from distsim.grammar.packs.pack import PackOptions, PackReport, pack_grammar
     from distsim.grammar.pair_features import PairFeatures
+    from distsim.grammar.pipeline import MakeOptions, MakeReport, make_grammar
     from distsim.grammar.pivot import PivotOptions, PivotReport, pivot_grammar
+    from distsim.grammar.ranking import LearntRanking, learn_ranking
     from distsim.grammar.rerank import PPDB_COST, Ranking, RerankReport, rerank_grammar
     from distsim.grammar.score_file import ExplainedPair, explain_grammar, score_grammar
     from distsim.grammar.score_report import ScoreReport
+    from distsim.grammar.score_writer import OutputOptions
     from distsim.grammar.scoring import RuleScorer, ScoreOptions
     from distsim.grammar.training import TrainingOptions
-    from distsim.grammar.written_scores import OutputOptions
     from distsim.indexes.build import IndexOptions
     from distsim.indexes.corpus_index import ConcordanceLine, CorpusIndex
-    from distsim.making import MakeOptions, MakeReport, make_grammar
-    from distsim.packs.grammar_index import GrammarIndex, PackedRule
-    from distsim.packs.pack import PackOptions, PackReport, pack_grammar
     from distsim.paraphrase.augment import AugmentReport, augment_phrase_table
     from distsim.paraphrase.batch import paraphrase_phrases
     from distsim.paraphrase.kinds import KindCosine
@@ -86,7 +87,6 @@ if TYPE_CHECKING:
     from distsim.pictures.contexts import context_picture, contrast_picture
     from distsim.pictures.corpus import corpus_picture
     from distsim.pictures.phrase_map import neighbour_picture
-    from distsim.ranking import LearntRanking, learn_ranking
     from distsim.signatures.composition import Composition
     from distsim.signatures.fingerprint import Fingerprint
     from distsim.signatures.merge import merge_tables
@@ -118,15 +118,15 @@ _HOME = {
     "EstimatedCosine": "comparison.measures",
     "ExactCosine": "comparison.measures",
     "ExplainedPair": "grammar.score_file",
-    "ExtractOptions": "extraction.options",
-    "ExtractReport": "extraction.extract",
+    "ExtractOptions": "grammar.extraction.options",
+    "ExtractReport": "grammar.extraction.extract",
     "Fingerprint": "signatures.fingerprint",
     "GappedCosine": "comparison.gapped.signatures",
     "GappedNeighbour": "comparison.gapped.search",
     "gapped_neighbours": "comparison.gapped.search",
     "GivenVectors": "contexts.sources.vectors",
     "GoldSet": "evaluation.gold",
-    "GrammarIndex": "packs.grammar_index",
+    "GrammarIndex": "grammar.packs.grammar_index",
     "IncompatibleError": "base.errors",
     "IndexOptions": "indexes.build",
     "Inflections": "corpus.inflections",
@@ -135,24 +135,24 @@ _HOME = {
     "Language": "comparison.opposites.language",
     "OppositeEvidence": "comparison.opposites.opposites",
     "Opposites": "comparison.opposites.opposites",
-    "LearntRanking": "ranking",
+    "LearntRanking": "grammar.ranking",
     "LearntWeights": "grammar.learnt_weights",
     "PairFeatures": "grammar.pair_features",
-    "learn_ranking": "ranking",
+    "learn_ranking": "grammar.ranking",
     "Learning": "signatures.projections.learn",
     "LearntCosine": "comparison.measures",
-    "MakeOptions": "making",
-    "MakeReport": "making",
+    "MakeOptions": "grammar.pipeline",
+    "MakeReport": "grammar.pipeline",
     "Mix": "substitution.mix",
     "NamedContext": "contexts.ngram",
     "Neighbour": "comparison.neighbours",
     "NeighbourSearch": "comparison.neighbours",
     "NgramModel": "contexts.ngram",
     "Normaliser": "corpus.normaliser",
-    "OutputOptions": "grammar.written_scores",
-    "PackOptions": "packs.pack",
-    "PackReport": "packs.pack",
-    "PackedRule": "packs.grammar_index",
+    "OutputOptions": "grammar.score_writer",
+    "PackOptions": "grammar.packs.pack",
+    "PackReport": "grammar.packs.pack",
+    "PackedRule": "grammar.packs.grammar_index",
     "ParameterError": "base.errors",
     "Paraphrase": "paraphrase.paraphraser",
     "ParaphraseOptions": "paraphrase.options",
@@ -190,7 +190,7 @@ _HOME = {
     "evaluate": "evaluation.evaluate",
     "explain_grammar": "grammar.score_file",
     "export": "export",
-    "extract_rules": "extraction.extract",
+    "extract_rules": "grammar.extraction.extract",
     "find_faults": "verification",
     "learn": "signatures.sign",
     "contrast": "contexts.contrast",
@@ -198,11 +198,11 @@ _HOME = {
     "contrast_picture": "pictures.contexts",
     "corpus_picture": "pictures.corpus",
     "neighbour_picture": "pictures.phrase_map",
-    "make_grammar": "making",
+    "make_grammar": "grammar.pipeline",
     "merge_tables": "signatures.merge",
     "named_contexts": "contexts.ngram",
     "neighbours": "comparison.neighbours",
-    "pack_grammar": "packs.pack",
+    "pack_grammar": "grammar.packs.pack",
     "paraphrase_phrases": "paraphrase.batch",
     "pivot_grammar": "grammar.pivot",
     "read_annotated": "corpus.annotated",

@@ -8,8 +8,14 @@ import numpy as np
 
 from distsim.bitext.bitext import Trees
 from distsim.corpus.vocabulary import VocabularyBuilder
-from distsim.extraction.linked_text import LinkedSide, LinkedText, Words, _joined_trees, _turned
-from distsim.extraction.options import ExtractOptions
+from distsim.grammar.extraction.linked_text import (
+    LinkedSide,
+    LinkedText,
+    Words,
+    _joined_trees,
+    _turned,
+)
+from distsim.grammar.extraction.options import ExtractOptions
 from distsim.kernels.compiled import frozen
 from tests.naive_extraction import Pair
 

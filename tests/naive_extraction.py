@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from distsim.extraction.options import ExtractOptions
+from distsim.grammar.extraction.options import ExtractOptions
 
 
 class Pair(NamedTuple):

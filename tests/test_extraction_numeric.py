@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from distsim.base.errors import ArtifactError
-from distsim.extraction.extract import write_rules
-from distsim.extraction.features import FeatureChoice
-from distsim.extraction.numeric import NumericRules
-from distsim.extraction.options import PRESETS
-from distsim.extraction.pivoting import pivot_rules
+from distsim.grammar.extraction.extract import write_rules
+from distsim.grammar.extraction.features import FeatureChoice
+from distsim.grammar.extraction.numeric import NumericRules
+from distsim.grammar.extraction.options import PRESETS
+from distsim.grammar.extraction.pivoting import pivot_rules
 from distsim.kernels.compiled import frozen
 from distsim.kernels.rule_counts import english_margins, partition_rows, sum_labels
 from tests.extraction_texts import drawn_pair, linked_text, read_rules
@@ -21,7 +21,7 @@ from tests.naive_extraction import canonical
 
 @pytest.mark.parametrize("min_count", [1, 2])
 def test_numbers_say_what_the_text_says(tmp_path, monkeypatch, min_count):
-    from distsim.extraction import extract as extracting
+    from distsim.grammar.extraction import extract as extracting
 
     monkeypatch.setattr(extracting, "_CHUNK_RULES", 50)
     draw = random.Random(8)

@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 
 from distsim.base.errors import ParameterError
-from distsim.extraction.extract import write_rules
-from distsim.extraction.features import FeatureChoice
-from distsim.extraction.joining import JoinedRules
-from distsim.extraction.numeric import NumericRules
-from distsim.extraction.options import PRESETS
-from distsim.extraction.pivoting import evidence_for, pivot_rules
+from distsim.grammar.extraction.extract import write_rules
+from distsim.grammar.extraction.features import FeatureChoice
+from distsim.grammar.extraction.joining import JoinedRules
+from distsim.grammar.extraction.numeric import NumericRules
+from distsim.grammar.extraction.options import PRESETS
+from distsim.grammar.extraction.pivoting import evidence_for, pivot_rules
 from distsim.grammar.pivot import PivotOptions, pivot_grammar
 from tests.extraction_texts import drawn_pair, linked_text, read_rules
 from tests.naive_extraction import Pair

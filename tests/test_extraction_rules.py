@@ -7,9 +7,9 @@ from itertools import product
 
 import pytest
 
-from distsim.extraction.extract import write_rules
-from distsim.extraction.features import FEATURES, FeatureChoice
-from distsim.extraction.options import PRESETS, ExtractOptions
+from distsim.grammar.extraction.extract import write_rules
+from distsim.grammar.extraction.features import FEATURES, FeatureChoice
+from distsim.grammar.extraction.options import PRESETS, ExtractOptions
 from tests import naive_extraction
 from tests.extraction_texts import drawn_pair, linked_text, read_rules
 from tests.naive_extraction import Pair
@@ -51,8 +51,8 @@ def test_rules_are_those_of_the_slow_twin(name, tmp_path):
 
 
 def test_rules_are_the_same_for_any_jobs_memory_and_blocks(tmp_path, monkeypatch):
-    from distsim.extraction import extract as extracting
-    from distsim.extraction import instances
+    from distsim.grammar.extraction import extract as extracting
+    from distsim.grammar.extraction import instances
 
     draw = random.Random(3)
     bitexts = [[drawn_pair(draw) for _ in range(40)], [drawn_pair(draw) for _ in range(17)]]

@@ -28,10 +28,10 @@ from distsim.grammar.alignment import RuleAligner, TrainingSample
 from distsim.grammar.block import parse_block
 from distsim.grammar.formats.rules import RULES
 from distsim.grammar.score_file import explain_grammar, score_grammar
+from distsim.grammar.score_writer import OutputOptions
 from distsim.grammar.scoring import RuleScorer, ScoreOptions
 from distsim.grammar.tokens import TokenForms, distinct_words, unescape
 from distsim.grammar.training import TrainingOptions
-from distsim.grammar.written_scores import OutputOptions
 from tests.naive_grammar import naive_decompose
 
 GRAMMARS = Path(__file__).parents[1] / ".." / "shared" / "data" / "grammars"

@@ -6,10 +6,10 @@ import random
 
 import pytest
 
-from distsim import making
 from distsim.bitext.bitext import Bitext
-from distsim.extraction.numeric import NumericRules
-from distsim.packs import GrammarIndex
+from distsim.grammar import pipeline as making
+from distsim.grammar.extraction.numeric import NumericRules
+from distsim.grammar.packs import GrammarIndex
 
 PAIRS = [
     ("alice", "alice"), ("the queen", "die königin"), ("the king", "der könig"),

@@ -11,9 +11,9 @@ import pytest
 
 from distsim.base.errors import ArtifactError, InputError, ParameterError
 from distsim.grammar.formats.rules import Features
+from distsim.grammar.packs import SIZES, TYPES, GrammarIndex, PackOptions, pack_grammar
+from distsim.grammar.packs.columns import decode, encode
 from distsim.grammar.rerank import ppdb_cost
-from distsim.packs import SIZES, TYPES, GrammarIndex, PackOptions, pack_grammar
-from distsim.packs.columns import decode, encode
 
 NAMES = ("RarityPenalty", "p(LHS|e)", "p(LHS|f)", "p(e|f)", "p(e|f,LHS)", "p(f|e)", "p(f|e,LHS)")
 
@@ -141,7 +141,7 @@ def test_packs_are_replaced_in_one_step_and_nothing_of_others_with_them(tmp_path
         assert {path.name for path in other.iterdir()} == old  # until the very last step
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("distsim.packs.pack.exchange", killed)
+    monkeypatch.setattr("distsim.grammar.packs.pack.exchange", killed)
     with pytest.raises(KeyboardInterrupt):
         pack_grammar(grammar, packs, PackOptions(sizes=("L",)))
     monkeypatch.undo()

@@ -26,7 +26,7 @@ from distsim import (
     similarity,
 )
 from distsim.comparison.measures import EstimatedCosine
-from distsim.packs import GrammarIndex, PackOptions, pack_grammar
+from distsim.grammar.packs import GrammarIndex, PackOptions, pack_grammar
 from distsim.rewriting import Rewriter
 from distsim.rewriting.language_model import IndexModel
 from distsim.rewriting.weights import Weights

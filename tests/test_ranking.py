@@ -9,8 +9,7 @@ from distsim import EstimatedCosine, InputError, ParameterError
 from distsim.evaluation.gold import read_gold
 from distsim.grammar.learnt_weights import LearntWeight, LearntWeights
 from distsim.grammar.pair_features import OF_TEXT, PairFeatures
-from distsim.grammar.rerank import Ranking, rerank_grammar
-from distsim.ranking import (
+from distsim.grammar.ranking import (
     _folds,
     _learnt_from,
     _ranked,
@@ -19,6 +18,7 @@ from distsim.ranking import (
     grammar_features,
     learn_ranking,
 )
+from distsim.grammar.rerank import Ranking, rerank_grammar
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import pytest
 
 from distsim import CorpusIndex
 from distsim.base.errors import InputError, ParameterError
-from distsim.packs import GrammarIndex, PackOptions, pack_grammar
+from distsim.grammar.packs import GrammarIndex, PackOptions, pack_grammar
 from distsim.rewriting import RewriteOptions, Rewriter, Weights, tuning
 from distsim.rewriting import rewriter as rewriter_module
 from distsim.rewriting.chunks import hidden

@@ -20,7 +20,7 @@ from ladder import NGRAM, SEARCH, SYNTAX, Step, slug
 from prepare import REFERENCES, distsim
 
 from distsim.evaluation.rewritings import Evaluation, System, shortened, truncated
-from distsim.packs import GrammarIndex
+from distsim.grammar.packs import GrammarIndex
 from distsim.rewriting.weights import SHORTEN, Weights
 
 PHI = 0.75

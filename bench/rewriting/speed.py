@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from distsim import CorpusIndex
-from distsim.packs import GrammarIndex
+from distsim.grammar.packs import GrammarIndex
 from distsim.rewriting import RewriteOptions, Rewriter
 from distsim.rewriting.language_model import IndexModel
 from distsim.rewriting.sentence import Sentence

@@ -179,7 +179,7 @@ def _pivoting(output: Path) -> Iterator[Callable[[], str]]:
 def _make_grammar(folder: Path, index: Path) -> None:
     """Make a paraphrase grammar of the bitext in the package; print its best rules."""
     from distsim.bitext.reading import BitextOptions
-    from distsim.making import MakeOptions, make_grammar
+    from distsim.grammar.pipeline import MakeOptions, make_grammar
 
     _step("make-grammar", f"distsim make-grammar --bitext EN DE --format text --index {index.name}")
     with as_file(files("distsim") / "data" / "bitext") as texts, progress_bar() as bar:

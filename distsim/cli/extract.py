@@ -68,7 +68,7 @@ def extract(
     jobs: JobsOption = None,
 ) -> None:
     """Extract translation rules with all features; English is the target side."""
-    from distsim.extraction import PRESETS, FeatureChoice, extract_rules
+    from distsim.grammar.extraction import PRESETS, FeatureChoice, extract_rules
 
     given: dict[str, Any] = {
         "longest": longest,

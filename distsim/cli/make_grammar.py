@@ -59,8 +59,8 @@ def make_grammar(
     """Align, extract, pivot, score and pack: a paraphrase grammar of your own in one command."""
     from distsim.bitext.aligner import AlignerOptions
     from distsim.bitext.reading import BitextOptions
-    from distsim.making import MakeOptions, is_artifact
-    from distsim.making import make_grammar as make
+    from distsim.grammar.pipeline import MakeOptions, is_artifact
+    from distsim.grammar.pipeline import make_grammar as make
 
     given: list[str | tuple[str, str]] = []
     left = list(others or ())

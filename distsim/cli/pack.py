@@ -49,7 +49,7 @@ def pack(
     jobs: JobsOption = None,
 ) -> None:
     """Cut a grammar into packs: S to XXXL, by type of rule, as text, Parquet and an index."""
-    from distsim.packs import PackOptions, pack_grammar
+    from distsim.grammar.packs import PackOptions, pack_grammar
 
     options = PackOptions(
         weights=dict(map(_weight, weight)) if weight else None,
@@ -78,7 +78,7 @@ def rules(
     json: JsonOption = False,
 ) -> None:
     """Show the rules of a packed grammar for source sides, the best first."""
-    from distsim.packs import GrammarIndex
+    from distsim.grammar.packs import GrammarIndex
 
     index = GrammarIndex.open(folder)
     for asked in asked_phrases(sources, batch):

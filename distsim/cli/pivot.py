@@ -119,7 +119,7 @@ def pivot(
     )
     with progress_bar() as bar:
         if numeric:
-            from distsim.extraction.pivoting import pivot_rules
+            from distsim.grammar.extraction.pivoting import pivot_rules
 
             report = pivot_rules(
                 grammars, output, options, jobs=jobs, memory_bytes=memory, progress=bar
@@ -135,8 +135,8 @@ def pivot(
 
 def _explain(rules: list[str], pair: str) -> None:
     """Print foreign side, label, its part of the sum, both counts, bitexts; the best first."""
-    from distsim.extraction.joining import read_rules
-    from distsim.extraction.pivoting import evidence_for
+    from distsim.grammar.extraction.joining import read_rules
+    from distsim.grammar.extraction.pivoting import evidence_for
 
     source, bar, target = pair.partition("|||")
     if not bar or not source.strip() or not target.strip():

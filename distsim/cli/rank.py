@@ -53,7 +53,7 @@ def rank(
     from distsim.cli.evaluate import chosen_columns
     from distsim.cli.opened import pair_features
     from distsim.evaluation.gold import read_gold
-    from distsim.ranking import learn_ranking
+    from distsim.grammar.ranking import learn_ranking
     from distsim.storage.files import open_output
 
     if only_grammar and grammar is None:

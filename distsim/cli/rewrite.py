@@ -81,7 +81,7 @@ def rewrite(
     score, features) and one of the sentence's features (sum).
     """
     from distsim.cli.opened import language_model
-    from distsim.packs import GrammarIndex
+    from distsim.grammar.packs import GrammarIndex
     from distsim.rewriting.batch import answer_lines, answers, read_tasks, rewrite_file
     from distsim.rewriting.options import RewriteOptions
     from distsim.rewriting.rewriter import Rewriter

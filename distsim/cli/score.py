@@ -94,8 +94,8 @@ def score(
 ) -> None:
     """Write a grammar with the similarity of its rules' sides as further features."""
     from distsim.grammar.score_file import explain_grammar, score_grammar
+    from distsim.grammar.score_writer import OutputOptions
     from distsim.grammar.training import TrainingOptions
-    from distsim.grammar.written_scores import OutputOptions
 
     scorer = _scorer(ngram, syntax, exact, index, align, names, identical,
                      min_strength, compose, estimate, opposites, whole, gaps)  # fmt: skip

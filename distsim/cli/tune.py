@@ -66,7 +66,7 @@ def tune(
 
     from distsim.cli.opened import language_model
     from distsim.evaluation.rewritings import read_sentences
-    from distsim.packs import GrammarIndex
+    from distsim.grammar.packs import GrammarIndex
     from distsim.rewriting.options import RewriteOptions
     from distsim.rewriting.rewriter import Rewriter
     from distsim.rewriting.tuning import Example, TuneOptions, tune

@@ -19,9 +19,9 @@ from distsim.corpus.annotating import Annotator, annotate
 from distsim.corpus.sources import find_sources, require_files
 from distsim.grammar.alignment import RuleAligner
 from distsim.grammar.score_file import score_grammar
+from distsim.grammar.score_writer import OutputOptions
 from distsim.grammar.scoring import RuleScorer, ScoreOptions
 from distsim.grammar.training import TrainingOptions, trained
-from distsim.grammar.written_scores import OutputOptions
 from distsim.signatures.table import SignatureTable
 from distsim.storage import checksum_of_settings
 

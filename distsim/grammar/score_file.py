@@ -18,9 +18,9 @@ from distsim.grammar.decomposition import span_text
 from distsim.grammar.faulty_lines import FaultyLines
 from distsim.grammar.formats import find_format
 from distsim.grammar.score_report import ScoredBlock, ScoreReport
+from distsim.grammar.score_writer import OutputOptions, lines_with_scores
 from distsim.grammar.scoring import OUTCOMES, BlockScores, RuleScorer
 from distsim.grammar.training import TrainingOptions, learns, trained
-from distsim.grammar.written_scores import OutputOptions, lines_with_scores
 from distsim.storage.files import open_output
 
 

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from distsim.corpus.escapes import unescape
+from distsim.grammar.packs.grammar_index import GrammarIndex
 from distsim.kernels import rewriting as kernel
 from distsim.kernels.compiled import frozen
-from distsim.packs.grammar_index import GrammarIndex
 from distsim.rewriting import features
 from distsim.rewriting.language_model import LanguageModel
 from distsim.rewriting.weights import Weights

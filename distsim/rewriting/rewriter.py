@@ -10,9 +10,9 @@ import numpy as np
 from distsim.base.errors import ParameterError
 from distsim.corpus.escapes import unescape
 from distsim.corpus.trees import Tree
+from distsim.grammar.packs.grammar_index import GrammarIndex
 from distsim.kernels import rewriting as kernel
 from distsim.kernels.compiled import frozen
-from distsim.packs.grammar_index import GrammarIndex
 from distsim.rewriting import features
 from distsim.rewriting.chunks import Hidden, hidden
 from distsim.rewriting.forest import Derivation, Forest, Node, best
@@ -80,7 +80,7 @@ class Rewriter:
         InputError: weights from a file name features that are not there.
         ParameterError: the language model's weight is not above 0.
 
-    >>> from distsim.packs import PackOptions, pack_grammar
+    >>> from distsim.grammar.packs import PackOptions, pack_grammar
     >>> from distsim.rewriting.language_model import IndexModel
     >>> _ = (folder / "rules").write_text("[X] ||| monarch ||| king ||| p=1\\n")
     >>> _ = pack_grammar(folder / "rules", folder / "pack", PackOptions(weights={"p": 1.0}))

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from distsim.base.errors import ParameterError
 from distsim.corpus.escapes import unescape
 from distsim.corpus.trees import Tree, TreeReader
-from distsim.extraction.labels import written_label
+from distsim.grammar.extraction.labels import written_label
 from distsim.rewriting import features
 
 CONSTITUENTS = ("ADVP", "PP", "SBAR", "PRN")

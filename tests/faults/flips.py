@@ -67,8 +67,8 @@ def _ask_bitext(path: Path) -> object:
 
 
 def _ask_rules(path: Path) -> object:
-    from distsim.extraction.numeric import NumericRules
-    from distsim.extraction.pivoting import pivot_rules
+    from distsim.grammar.extraction.numeric import NumericRules
+    from distsim.grammar.extraction.pivoting import pivot_rules
 
     out = path.parent / "pivoted"
     report = pivot_rules(NumericRules(path), out, jobs=1)
@@ -131,7 +131,7 @@ def make_artifacts(folder: Path) -> None:
     """Copy the artifacts of format version 1, and make the kinds that came later."""
 
     def act() -> int:
-        from distsim.making import make_grammar  # noqa: F401 (loads what is wanted)
+        from distsim.grammar.pipeline import make_grammar  # noqa: F401 (loads what is wanted)
 
         english, german = common.bitext(40)
         (folder / "en").write_text(common.tokenised(english))

@@ -24,11 +24,11 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from distsim.bitext.bitext import Bitext
-from distsim.extraction import PRESETS, extract_rules
-from distsim.extraction.extract import write_rules
-from distsim.extraction.features import FeatureChoice
-from distsim.extraction.numeric import NumericRules
-from distsim.extraction.pivoting import pivot_rules
+from distsim.grammar.extraction import PRESETS, extract_rules
+from distsim.grammar.extraction.extract import write_rules
+from distsim.grammar.extraction.features import FeatureChoice
+from distsim.grammar.extraction.numeric import NumericRules
+from distsim.grammar.extraction.pivoting import pivot_rules
 from distsim.grammar.pivot import PivotOptions
 from tests import naive_extraction
 from tests.extraction_texts import linked_text, read_rules

@@ -14,9 +14,9 @@ from distsim.base.parallel import (
     no_progress,
     ordered_map,
 )
-from distsim.extraction.instances import PART_BITS, Runs
-from distsim.extraction.linked_text import LinkedText
-from distsim.extraction.scratch import Column
+from distsim.grammar.extraction.instances import PART_BITS, Runs
+from distsim.grammar.extraction.linked_text import LinkedText
+from distsim.grammar.extraction.scratch import Column
 from distsim.kernels.compiled import frozen
 from distsim.kernels.extraction import COLUMNS
 from distsim.kernels.rule_counts import count_parts, english_margins, sum_labels

@@ -6,9 +6,9 @@ import numpy as np
 
 from distsim.base.choices import LexicalNames as Names
 from distsim.base.errors import ParameterError
-from distsim.extraction.linked_text import LinkedText
-from distsim.extraction.margins import RuleChunk
-from distsim.extraction.options import ExtractOptions
+from distsim.grammar.extraction.linked_text import LinkedText
+from distsim.grammar.extraction.margins import RuleChunk
+from distsim.grammar.extraction.options import ExtractOptions
 from distsim.kernels.compiled import frozen
 from distsim.kernels.rule_text import BITEXTS, LEX_EF, LEX_FE, rule_features
 

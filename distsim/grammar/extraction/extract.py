@@ -9,13 +9,13 @@ import numpy as np
 from distsim.base.errors import ParameterError
 from distsim.base.parallel import Progress, no_progress, ordered_map
 from distsim.bitext.bitext import Bitext
-from distsim.extraction.features import FeatureChoice, WordWeights, features_of
-from distsim.extraction.instances import extract_instances
-from distsim.extraction.linked_text import LinkedText
-from distsim.extraction.margins import RuleChunk, count_all
-from distsim.extraction.numeric import write_numeric
-from distsim.extraction.options import ExtractOptions
-from distsim.extraction.scratch import scratch_folder
+from distsim.grammar.extraction.features import FeatureChoice, WordWeights, features_of
+from distsim.grammar.extraction.instances import extract_instances
+from distsim.grammar.extraction.linked_text import LinkedText
+from distsim.grammar.extraction.margins import RuleChunk, count_all
+from distsim.grammar.extraction.numeric import write_numeric
+from distsim.grammar.extraction.options import ExtractOptions
+from distsim.grammar.extraction.scratch import scratch_folder
 from distsim.kernels.compiled import frozen
 from distsim.kernels.rule_text import C, rule_lines
 from distsim.storage import open_output

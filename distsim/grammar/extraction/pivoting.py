@@ -9,8 +9,8 @@ import numpy as np
 from distsim.base.errors import InputError
 from distsim.base.parallel import Progress, no_progress
 from distsim.corpus.vocabulary import hash_blob, hash_texts
-from distsim.extraction.joining import JoinedRules, read_rules
-from distsim.extraction.numeric import NumericRules
+from distsim.grammar.extraction.joining import JoinedRules, read_rules
+from distsim.grammar.extraction.numeric import NumericRules
 from distsim.grammar.faulty_lines import FaultyLines
 from distsim.grammar.pivot import MEMORY_BYTES, PivotOptions, PivotReport, write_paraphrases
 from distsim.grammar.translations import (

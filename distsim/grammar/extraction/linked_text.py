@@ -11,7 +11,7 @@ from distsim.base.choices import Chains
 from distsim.base.errors import InputError, ParameterError
 from distsim.bitext.bitext import Bitext, Side, Trees
 from distsim.corpus.vocabulary import Vocabulary, VocabularyBuilder
-from distsim.extraction.labels import X, number_labels, written_label
+from distsim.grammar.extraction.labels import X, number_labels, written_label
 from distsim.kernels.compiled import frozen
 
 MOST_BITEXTS = 64

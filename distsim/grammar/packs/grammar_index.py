@@ -11,8 +11,8 @@ from distsim import storage
 from distsim.base.errors import ArtifactError, ParameterError
 from distsim.base.results import Results
 from distsim.corpus.vocabulary import Vocabulary, hash_text
-from distsim.packs.columns import decode
-from distsim.packs.sizes import SIZES, TYPES
+from distsim.grammar.packs.columns import decode
+from distsim.grammar.packs.sizes import SIZES, TYPES
 
 
 class PackedRule(NamedTuple):

@@ -1,8 +1,8 @@
 """Bitexts -> translation rules with counts, margins and features, as text or as numbers."""
 
-from distsim.extraction.extract import ExtractReport, extract_rules
-from distsim.extraction.features import FEATURES, FeatureChoice
-from distsim.extraction.options import PRESETS, ExtractOptions
+from distsim.grammar.extraction.extract import ExtractReport, extract_rules
+from distsim.grammar.extraction.features import FEATURES, FeatureChoice
+from distsim.grammar.extraction.options import PRESETS, ExtractOptions
 
 __all__ = [
     "FEATURES",

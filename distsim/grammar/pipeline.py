@@ -22,14 +22,14 @@ from distsim.bitext.aligner import AlignerOptions
 from distsim.bitext.bitext import Bitext
 from distsim.bitext.build import Given, build_bitext
 from distsim.bitext.reading import BitextOptions
-from distsim.extraction import PRESETS, ExtractOptions, extract_rules
-from distsim.extraction.numeric import NumericRules
-from distsim.extraction.pivoting import MAX_TRANSLATIONS, pivot_rules
 from distsim.grammar.alignment import RuleAligner
+from distsim.grammar.extraction import PRESETS, ExtractOptions, extract_rules
+from distsim.grammar.extraction.numeric import NumericRules
+from distsim.grammar.extraction.pivoting import MAX_TRANSLATIONS, pivot_rules
+from distsim.grammar.packs import GrammarIndex, PackedRule, PackOptions, pack_grammar
 from distsim.grammar.pivot import PivotOptions
 from distsim.grammar.score_file import score_grammar
 from distsim.grammar.scoring import RuleScorer, ScoreOptions
-from distsim.packs import GrammarIndex, PackedRule, PackOptions, pack_grammar
 from distsim.signatures.table import SignatureTable
 from distsim.storage import checksum_of_settings, open_output
 from distsim.storage.locks import locked

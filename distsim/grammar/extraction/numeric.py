@@ -10,11 +10,11 @@ import numpy as np
 from distsim import storage
 from distsim.base.errors import ArtifactError
 from distsim.base.parallel import Progress, ordered_map
-from distsim.extraction.features import FeatureChoice, WordWeights, features_of
-from distsim.extraction.labels import label_text
-from distsim.extraction.linked_text import LinkedSide, LinkedText
-from distsim.extraction.margins import CountedRules, RuleChunk
-from distsim.extraction.options import ExtractOptions
+from distsim.grammar.extraction.features import FeatureChoice, WordWeights, features_of
+from distsim.grammar.extraction.labels import label_text
+from distsim.grammar.extraction.linked_text import LinkedSide, LinkedText
+from distsim.grammar.extraction.margins import CountedRules, RuleChunk
+from distsim.grammar.extraction.options import ExtractOptions
 from distsim.kernels.compiled import frozen
 from distsim.kernels.packs import gather_runs
 from distsim.kernels.rule_arrays import are_links_sound, are_rules_sound, are_symbols_sound

@@ -8,7 +8,7 @@ import numpy as np
 
 from distsim.base.errors import ParameterError
 from distsim.corpus.vocabulary import hash_blob
-from distsim.extraction.numeric import NumericRules
+from distsim.grammar.extraction.numeric import NumericRules
 from distsim.kernels.compiled import frozen
 from distsim.kernels.packs import gather_runs
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from distsim.base.parallel import Progress, available_cores, check_interrupted, no_progress
-from distsim.extraction.linked_text import LinkedText
-from distsim.extraction.options import ExtractOptions
+from distsim.grammar.extraction.linked_text import LinkedText
+from distsim.grammar.extraction.options import ExtractOptions
 from distsim.kernels.extraction import COLUMNS, F_KEY, add_rows, extract_rows
 from distsim.kernels.rule_counts import partition_rows
 
