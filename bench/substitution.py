@@ -30,8 +30,8 @@ from numba import njit
 
 from distsim import CorpusIndex, NeighbourSearch, SignatureTable, Substituter
 from distsim.evaluation.precision import generalised_average_precision
-from distsim.substitution.likeness import likeness_by_bits
-from distsim.substitution.mix import RANKING, Evidence, Mix
+from distsim.paraphrase.substitution.likeness import likeness_by_bits
+from distsim.paraphrase.substitution.mix import RANKING, Evidence, Mix
 
 SAMPLES = 1000
 KINDS = ("likeness", "fit", "fluency", "frequency", "company", "shared_fit")

@@ -84,6 +84,8 @@ if TYPE_CHECKING:
     from distsim.paraphrase.kinds import KindCosine
     from distsim.paraphrase.options import ParaphraseOptions
     from distsim.paraphrase.paraphraser import Answer, Paraphrase, Paraphraser
+    from distsim.paraphrase.substitution.mix import Mix
+    from distsim.paraphrase.substitution.substituter import Substitute, Substituter
     from distsim.pictures.contexts import context_picture, contrast_picture
     from distsim.pictures.corpus import corpus_picture
     from distsim.pictures.phrase_map import neighbour_picture
@@ -94,8 +96,6 @@ if TYPE_CHECKING:
     from distsim.signatures.recipe import PRESETS, VECTORS, Recipe
     from distsim.signatures.sign import learn
     from distsim.signatures.table import SignatureTable, sign
-    from distsim.substitution.mix import Mix
-    from distsim.substitution.substituter import Substitute, Substituter
     from distsim.verification import find_faults
 
 _HOME = {
@@ -143,7 +143,7 @@ _HOME = {
     "LearntCosine": "comparison.measures",
     "MakeOptions": "grammar.pipeline",
     "MakeReport": "grammar.pipeline",
-    "Mix": "substitution.mix",
+    "Mix": "paraphrase.substitution.mix",
     "NamedContext": "contexts.ngram",
     "Neighbour": "comparison.neighbours",
     "NeighbourSearch": "comparison.neighbours",
@@ -176,8 +176,8 @@ _HOME = {
     "SpanLabels": "contexts.syntax.ccg",
     "StanzaAnnotator": "corpus.stanza_text",
     "StoredCosine": "comparison.measures",
-    "Substitute": "substitution.substituter",
-    "Substituter": "substitution.substituter",
+    "Substitute": "paraphrase.substitution.substituter",
+    "Substituter": "paraphrase.substitution.substituter",
     "SyntaxModel": "contexts.syntax.model",
     "TrainingOptions": "grammar.training",
     "VectorFile": "contexts.sources.vectors",

@@ -27,9 +27,9 @@ from distsim import (
 )
 from distsim.comparison.measures import EstimatedCosine
 from distsim.grammar.packs import GrammarIndex, PackOptions, pack_grammar
-from distsim.rewriting import Rewriter
-from distsim.rewriting.language_model import IndexModel
-from distsim.rewriting.weights import Weights
+from distsim.paraphrase.rewriting import Rewriter
+from distsim.paraphrase.rewriting.language_model import IndexModel
+from distsim.paraphrase.rewriting.weights import Weights
 from tests.conftest import write_lines
 from tests.test_people_learnt import RECIPE
 

@@ -13,13 +13,13 @@ import pytest
 from distsim import CorpusIndex
 from distsim.base.errors import InputError, ParameterError
 from distsim.grammar.packs import GrammarIndex, PackOptions, pack_grammar
-from distsim.rewriting import RewriteOptions, Rewriter, Weights, tuning
-from distsim.rewriting import rewriter as rewriter_module
-from distsim.rewriting.chunks import hidden
-from distsim.rewriting.forest import Forest, best
-from distsim.rewriting.grammar import RuleScores
-from distsim.rewriting.language_model import ArpaModel, IndexModel
-from distsim.rewriting.sentence import Sentence
+from distsim.paraphrase.rewriting import RewriteOptions, Rewriter, Weights, tuning
+from distsim.paraphrase.rewriting import rewriter as rewriter_module
+from distsim.paraphrase.rewriting.chunks import hidden
+from distsim.paraphrase.rewriting.forest import Forest, best
+from distsim.paraphrase.rewriting.grammar import RuleScores
+from distsim.paraphrase.rewriting.language_model import ArpaModel, IndexModel
+from distsim.paraphrase.rewriting.sentence import Sentence
 from tests import naive_rewriting as naive
 from tests.conftest import write_lines
 from tests.naive_derivations import Derivations as NaiveDerivations

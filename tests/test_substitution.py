@@ -25,17 +25,17 @@ from distsim.corpus.normaliser import Normaliser
 from distsim.evaluation.precision import generalised_average_precision
 from distsim.kernels import fluency as kernel
 from distsim.kernels.compiled import frozen
+from distsim.paraphrase.substitution.candidates import as_bases
+from distsim.paraphrase.substitution.coherence import company
+from distsim.paraphrase.substitution.fit import Slot
+from distsim.paraphrase.substitution.fluency import Fluency
+from distsim.paraphrase.substitution.grammar import ParaphraseGrammar
+from distsim.paraphrase.substitution.inflections import Forms
+from distsim.paraphrase.substitution.lexicon import Lexicon
+from distsim.paraphrase.substitution.mix import FINDING
+from distsim.paraphrase.substitution.occurrence import REACH, Occurrence, split_marked
+from distsim.paraphrase.substitution.space import open_space
 from distsim.signatures.composition import Composition
-from distsim.substitution.candidates import as_bases
-from distsim.substitution.company import company
-from distsim.substitution.fit import Slot
-from distsim.substitution.fluency import Fluency
-from distsim.substitution.grammar import ParaphraseGrammar
-from distsim.substitution.inflections import Forms
-from distsim.substitution.lexicon import Lexicon
-from distsim.substitution.mix import FINDING
-from distsim.substitution.occurrence import REACH, Occurrence, split_marked
-from distsim.substitution.space import open_space
 from tests import naive_substitution as naive
 from tests.conftest import random_sentences, write_lines
 

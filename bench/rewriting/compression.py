@@ -21,7 +21,7 @@ from prepare import REFERENCES, distsim
 
 from distsim.evaluation.rewritings import Evaluation, System, shortened, truncated
 from distsim.grammar.packs import GrammarIndex
-from distsim.rewriting.weights import SHORTEN, Weights
+from distsim.paraphrase.rewriting.weights import SHORTEN, Weights
 
 PHI = 0.75
 LEAST, MOST = 0.5, 0.8

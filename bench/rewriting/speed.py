@@ -13,9 +13,9 @@ import numpy as np
 
 from distsim import CorpusIndex
 from distsim.grammar.packs import GrammarIndex
-from distsim.rewriting import RewriteOptions, Rewriter
-from distsim.rewriting.language_model import IndexModel
-from distsim.rewriting.sentence import Sentence
+from distsim.paraphrase.rewriting import RewriteOptions, Rewriter
+from distsim.paraphrase.rewriting.language_model import IndexModel
+from distsim.paraphrase.rewriting.sentence import Sentence
 
 
 def main(pack: str, index: str, sentences: str) -> None:

@@ -64,9 +64,9 @@ from distsim import (
 from distsim.contexts.weights import Weighting
 from distsim.paraphrase.batch import paraphrase_phrases
 from distsim.paraphrase.records import PhraseParaphrases, read_paraphrases
+from distsim.paraphrase.substitution.mix import FINDING
+from distsim.paraphrase.substitution.substituter import Substituter
 from distsim.paraphrase.unknown import known_phrases
-from distsim.substitution.mix import FINDING
-from distsim.substitution.substituter import Substituter
 
 N_BEST = 60
 ROUNDS, FURTHER_ROUNDS = 5, 2

@@ -9,7 +9,7 @@ import numpy as np
 from data import Bitext, Pair
 
 from distsim.paraphrase.records import PhraseParaphrases
-from distsim.substitution.substituter import Substituter
+from distsim.paraphrase.substitution.substituter import Substituter
 
 
 class Occurrence(NamedTuple):

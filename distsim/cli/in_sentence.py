@@ -28,10 +28,10 @@ def ranked_in(
         ParameterError: the sentence does not have the phrase.
     """
     from distsim.indexes.corpus_index import CorpusIndex
+    from distsim.paraphrase.substitution.mix import FINDING
+    from distsim.paraphrase.substitution.occurrence import split_at
+    from distsim.paraphrase.substitution.substituter import Substituter
     from distsim.signatures.table import SignatureTable
-    from distsim.substitution.mix import FINDING
-    from distsim.substitution.occurrence import split_at
-    from distsim.substitution.substituter import Substituter
 
     around = split_at(sentence, phrase)
     substituter = Substituter(CorpusIndex.open(index), SignatureTable.open(table), ranking=FINDING)

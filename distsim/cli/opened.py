@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from distsim.comparison.measures import ComposedCosine, ExactCosine, LearntCosine, StoredCosine
     from distsim.comparison.opposites.opposites import Opposites
     from distsim.grammar.pair_features import PairFeatures
-    from distsim.rewriting.language_model import LanguageModel
+    from distsim.paraphrase.rewriting.language_model import LanguageModel
     from distsim.signatures.table import SignatureTable
 
 
@@ -20,7 +20,7 @@ def language_model(index: str | None, arpa: str | None) -> "LanguageModel":
         ParameterError: neither is named, or both are.
     """
     from distsim.indexes.corpus_index import CorpusIndex
-    from distsim.rewriting.language_model import ArpaModel, IndexModel
+    from distsim.paraphrase.rewriting.language_model import ArpaModel, IndexModel
 
     if (index is None) == (arpa is None):
         raise ParameterError("name one language model: --index INDEX, or --arpa FILE")

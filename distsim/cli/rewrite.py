@@ -82,10 +82,10 @@ def rewrite(
     """
     from distsim.cli.opened import language_model
     from distsim.grammar.packs import GrammarIndex
-    from distsim.rewriting.batch import answer_lines, answers, read_tasks, rewrite_file
-    from distsim.rewriting.options import RewriteOptions
-    from distsim.rewriting.rewriter import Rewriter
-    from distsim.rewriting.weights import Weights
+    from distsim.paraphrase.rewriting.batch import answer_lines, answers, read_tasks, rewrite_file
+    from distsim.paraphrase.rewriting.options import RewriteOptions
+    from distsim.paraphrase.rewriting.rewriter import Rewriter
+    from distsim.paraphrase.rewriting.weights import Weights
 
     if plain and (why or as_json or output):
         raise typer.BadParameter("--plain prints sentences alone: leave out --why, --json and -o")

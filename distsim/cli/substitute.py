@@ -8,9 +8,9 @@ from distsim.base.errors import InputError, ParameterError
 from distsim.cli.console import NOT_AVAILABLE, JobsOption, JsonOption, number, put, put_json, say
 
 if TYPE_CHECKING:
-    from distsim.substitution.batch import Task
-    from distsim.substitution.grammar import ParaphraseGrammar
-    from distsim.substitution.substituter import Substitute
+    from distsim.paraphrase.substitution.batch import Task
+    from distsim.paraphrase.substitution.grammar import ParaphraseGrammar
+    from distsim.paraphrase.substitution.substituter import Substitute
 
 _SHOWN_WORDS = 5
 
@@ -76,11 +76,11 @@ def substitute(
     from distsim.base.parallel import ordered_map
     from distsim.corpus.inflections import Inflections
     from distsim.indexes.corpus_index import CorpusIndex
+    from distsim.paraphrase.substitution.batch import Task, read_tasks
+    from distsim.paraphrase.substitution.mix import FINDING, RANKING
+    from distsim.paraphrase.substitution.occurrence import split_marked
+    from distsim.paraphrase.substitution.substituter import Substituter
     from distsim.signatures.table import SignatureTable
-    from distsim.substitution.batch import Task, read_tasks
-    from distsim.substitution.mix import FINDING, RANKING
-    from distsim.substitution.occurrence import split_marked
-    from distsim.substitution.substituter import Substituter
 
     if (sentence is None) == (file is None):
         raise typer.BadParameter("give a sentence, or a file of lines with --input")
@@ -148,7 +148,7 @@ def _split(candidates: str) -> list[str]:
 def _weights(text: str | None) -> dict[str, float]:
     from dataclasses import fields
 
-    from distsim.substitution.mix import Mix
+    from distsim.paraphrase.substitution.mix import Mix
 
     names = [field.name for field in fields(Mix)]
     weights: dict[str, float] = {}
@@ -166,7 +166,7 @@ def _weights(text: str | None) -> dict[str, float]:
 
 
 def _rules(grammar: str, words, tasks: "list[Task]") -> "ParaphraseGrammar":  # type: ignore[no-untyped-def]
-    from distsim.substitution.grammar import ParaphraseGrammar
+    from distsim.paraphrase.substitution.grammar import ParaphraseGrammar
 
     sources = {tuple(words(task.target)) for task in tasks if task.candidates is None}
     return ParaphraseGrammar.read(grammar, sources)

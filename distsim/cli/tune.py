@@ -67,10 +67,10 @@ def tune(
     from distsim.cli.opened import language_model
     from distsim.evaluation.rewritings import read_sentences
     from distsim.grammar.packs import GrammarIndex
-    from distsim.rewriting.options import RewriteOptions
-    from distsim.rewriting.rewriter import Rewriter
-    from distsim.rewriting.tuning import Example, TuneOptions, tune
-    from distsim.rewriting.weights import Weights
+    from distsim.paraphrase.rewriting.options import RewriteOptions
+    from distsim.paraphrase.rewriting.rewriter import Rewriter
+    from distsim.paraphrase.rewriting.tuning import Example, TuneOptions, tune
+    from distsim.paraphrase.rewriting.weights import Weights
 
     settings = TuneOptions(
         objective=objective, learner=learner, phi=phi, iterations=iterations, n=n,

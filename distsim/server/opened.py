@@ -23,8 +23,8 @@ from distsim.storage.manifest import MANIFEST
 
 if TYPE_CHECKING:  # else imported when they are first asked for: a server starts sooner
     from distsim.paraphrase.paraphraser import Paraphraser
+    from distsim.paraphrase.substitution.substituter import Substituter
     from distsim.server.rule_book import RuleBook
-    from distsim.substitution.substituter import Substituter
 
 T = TypeVar("T")
 _USUAL_COUNT, _WORDS_A_COUNT = 20, 100_000
@@ -228,7 +228,7 @@ class Opened:
 
     def substituter(self) -> "Substituter":
         """Return what finds substitutes in a sentence."""
-        from distsim.substitution.substituter import Substituter
+        from distsim.paraphrase.substitution.substituter import Substituter
 
         return self._once("substituter", lambda: Substituter(self.index, self.require_current()))
 

@@ -233,7 +233,7 @@ def rules(opened: Opened, source: str, k: int) -> Rules:
 
 def substitutes(opened: Opened, sentence: str, k: int) -> Substitutes:
     """Find what may stand in the place of a sentence's word or phrase in brackets."""
-    from distsim.substitution.occurrence import split_marked
+    from distsim.paraphrase.substitution.occurrence import split_marked
 
     left, target, right = split_marked(sentence)
     if not opened.index.words(target):

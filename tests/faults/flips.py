@@ -89,7 +89,7 @@ ASK: dict[str, Reader] = {
 
 
 def _read_weights(path: Path) -> object:
-    from distsim.rewriting.weights import Weights
+    from distsim.paraphrase.rewriting.weights import Weights
 
     return Weights.read(path)
 
@@ -107,7 +107,7 @@ def _read_annotated(path: Path) -> object:
 
 
 def _read_arpa(path: Path) -> object:
-    from distsim.rewriting.language_model import ArpaModel
+    from distsim.paraphrase.rewriting.language_model import ArpaModel
 
     return ArpaModel(path)
 

@@ -72,12 +72,12 @@ def readers(folder: Path) -> dict[str, Fuzzed]:
     from distsim.evaluation.judgements import evaluate_forms
     from distsim.evaluation.rewritings import read_sentences
     from distsim.paraphrase.records import read_paraphrases
+    from distsim.paraphrase.rewriting.batch import read_tasks as read_rewriting
+    from distsim.paraphrase.rewriting.language_model import ArpaModel
+    from distsim.paraphrase.rewriting.weights import Weights
+    from distsim.paraphrase.substitution.batch import read_tasks as read_lexsub
+    from distsim.paraphrase.substitution.grammar import ParaphraseGrammar
     from distsim.paraphrase.unknown import known_phrases, read_text
-    from distsim.rewriting.batch import read_tasks as read_rewriting
-    from distsim.rewriting.language_model import ArpaModel
-    from distsim.rewriting.weights import Weights
-    from distsim.substitution.batch import read_tasks as read_lexsub
-    from distsim.substitution.grammar import ParaphraseGrammar
 
     conllu = (common.V1 / "c.conllu").read_bytes()
     tree = b"(ROOT (S (NP (DT the) (NN king)) (VP (VBZ sees))))\n"

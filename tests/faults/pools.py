@@ -40,9 +40,9 @@ from distsim import (
     neighbours,
     similarities,
 )
-from distsim.rewriting import Rewriter
-from distsim.rewriting.language_model import IndexModel
-from distsim.rewriting.weights import Weights
+from distsim.paraphrase.rewriting import Rewriter
+from distsim.paraphrase.rewriting.language_model import IndexModel
+from distsim.paraphrase.rewriting.weights import Weights
 
 PATIENCE = 120  # seconds for one answer
 N_PHRASES = 8

@@ -19,9 +19,9 @@ from distsim.base.choices import Learner, Objective
 from distsim.base.errors import ParameterError
 from distsim.base.parallel import Progress, no_progress, ordered_map
 from distsim.evaluation.rewriting_scores import PRECIS_LAMBDA, Bleu, Precis, Sari
-from distsim.rewriting import features
-from distsim.rewriting.rewriter import Rewriter, Rewriting
-from distsim.rewriting.weights import Weights
+from distsim.paraphrase.rewriting import features
+from distsim.paraphrase.rewriting.rewriter import Rewriter, Rewriting
+from distsim.paraphrase.rewriting.weights import Weights
 
 OBJECTIVES: tuple[str, ...] = get_args(Objective)
 LEARNERS: tuple[str, ...] = get_args(Learner)

@@ -10,9 +10,9 @@ from distsim.corpus.escapes import unescape
 from distsim.grammar.packs.grammar_index import GrammarIndex
 from distsim.kernels import rewriting as kernel
 from distsim.kernels.compiled import frozen
-from distsim.rewriting import features
-from distsim.rewriting.language_model import LanguageModel
-from distsim.rewriting.weights import Weights
+from distsim.paraphrase.rewriting import features
+from distsim.paraphrase.rewriting.language_model import LanguageModel
+from distsim.paraphrase.rewriting.weights import Weights
 
 X = "X"
 _GAP = re.compile(r"\[([^\[\]\s]*),(\d+)\]")

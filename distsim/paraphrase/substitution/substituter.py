@@ -11,18 +11,18 @@ from distsim.base.errors import IncompatibleError, ParameterError
 from distsim.base.results import Results
 from distsim.corpus.inflections import Inflections
 from distsim.indexes.corpus_index import CorpusIndex
+from distsim.paraphrase.substitution.candidates import MOST_FOUND, Finder
+from distsim.paraphrase.substitution.coherence import company
+from distsim.paraphrase.substitution.fit import Slot
+from distsim.paraphrase.substitution.fluency import Fluency
+from distsim.paraphrase.substitution.grammar import ParaphraseGrammar
+from distsim.paraphrase.substitution.inflections import Forms
+from distsim.paraphrase.substitution.lexicon import Lexicon
+from distsim.paraphrase.substitution.likeness import WordVectors, likeness_by_bits
+from distsim.paraphrase.substitution.mix import FINDING, RANKING, Evidence, Mix
+from distsim.paraphrase.substitution.occurrence import Occurrence
+from distsim.paraphrase.substitution.space import LearntSpace, open_space
 from distsim.signatures.table import SignatureTable
-from distsim.substitution.candidates import MOST_FOUND, Finder
-from distsim.substitution.company import company
-from distsim.substitution.fit import Slot
-from distsim.substitution.fluency import Fluency
-from distsim.substitution.grammar import ParaphraseGrammar
-from distsim.substitution.inflections import Forms
-from distsim.substitution.lexicon import Lexicon
-from distsim.substitution.likeness import WordVectors, likeness_by_bits
-from distsim.substitution.mix import FINDING, RANKING, Evidence, Mix
-from distsim.substitution.occurrence import Occurrence
-from distsim.substitution.space import LearntSpace, open_space
 
 Words = tuple[str, ...]
 MOST_CANDIDATES = 10_000

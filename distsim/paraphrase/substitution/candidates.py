@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from distsim.comparison.neighbours import NeighbourSearch
+from distsim.paraphrase.substitution.grammar import ParaphraseGrammar
+from distsim.paraphrase.substitution.inflections import Forms
+from distsim.paraphrase.substitution.lexicon import Lexicon
+from distsim.paraphrase.substitution.likeness import WordVectors
 from distsim.signatures.table import SignatureTable
-from distsim.substitution.grammar import ParaphraseGrammar
-from distsim.substitution.inflections import Forms
-from distsim.substitution.lexicon import Lexicon
-from distsim.substitution.likeness import WordVectors
 
 Words = tuple[str, ...]
 MOST_FOUND = 200

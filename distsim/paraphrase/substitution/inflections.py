@@ -9,8 +9,8 @@ from functools import lru_cache
 import numpy as np
 
 from distsim.corpus.inflections import Inflections
-from distsim.substitution.lexicon import Lexicon
-from distsim.substitution.space import LearntSpace
+from distsim.paraphrase.substitution.lexicon import Lexicon
+from distsim.paraphrase.substitution.space import LearntSpace
 
 _CACHED_WORDS = 1 << 16
 _RAREST_BASE = 100  # a base occurs at least a hundredth as often as its form

@@ -7,7 +7,7 @@ from pathlib import Path
 from distsim.base.errors import InputError
 from distsim.corpus.lines import read_lines
 from distsim.corpus.sources import file_label
-from distsim.substitution.substituter import MOST_CANDIDATES
+from distsim.paraphrase.substitution.substituter import MOST_CANDIDATES
 
 SEPARATOR = ";"
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from distsim.base.errors import ParameterError
-from distsim.substitution.lexicon import Lexicon
+from distsim.paraphrase.substitution.lexicon import Lexicon
 
 BOUNDARY = 0  # the id that parts sentences in an index
 REACH = 10  # words on either side that anything here looks at

@@ -10,9 +10,9 @@ import numpy as np
 from distsim.indexes.shard import damaged
 from distsim.kernels import fluency as kernel
 from distsim.kernels.compiled import frozen
-from distsim.substitution.inflections import Forms
-from distsim.substitution.lexicon import Lexicon
-from distsim.substitution.occurrence import Occurrence
+from distsim.paraphrase.substitution.inflections import Forms
+from distsim.paraphrase.substitution.lexicon import Lexicon
+from distsim.paraphrase.substitution.occurrence import Occurrence
 
 Words = tuple[str, ...]
 

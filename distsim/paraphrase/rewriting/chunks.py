@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from distsim.corpus.trees import Tree
-from distsim.rewriting.sentence import Sentence
+from distsim.paraphrase.rewriting.sentence import Sentence
 
 KINDS = ("NP", "PP", "SBAR")  # relative and complement clauses are both SBAR
 

@@ -10,7 +10,7 @@ from distsim.base.errors import ParameterError
 from distsim.corpus.escapes import unescape
 from distsim.corpus.trees import Tree, TreeReader
 from distsim.grammar.extraction.labels import written_label
-from distsim.rewriting import features
+from distsim.paraphrase.rewriting import features
 
 CONSTITUENTS = ("ADVP", "PP", "SBAR", "PRN")
 TAGS = {"RB": "RB", "RBR": "RB", "RBS": "RB", "DT": "DT", "JJ": "JJ", "JJR": "JJ", "JJS": "JJ"}

@@ -13,20 +13,20 @@ from distsim.corpus.trees import Tree
 from distsim.grammar.packs.grammar_index import GrammarIndex
 from distsim.kernels import rewriting as kernel
 from distsim.kernels.compiled import frozen
-from distsim.rewriting import features
-from distsim.rewriting.chunks import Hidden, hidden
-from distsim.rewriting.forest import Derivation, Forest, Node, best
-from distsim.rewriting.grammar import Grammar
-from distsim.rewriting.language_model import LanguageModel
-from distsim.rewriting.options import MOST_TOKENS, RewriteOptions
-from distsim.rewriting.sentence import (
+from distsim.paraphrase.rewriting import features
+from distsim.paraphrase.rewriting.chunks import Hidden, hidden
+from distsim.paraphrase.rewriting.forest import Derivation, Forest, Node, best
+from distsim.paraphrase.rewriting.grammar import Grammar
+from distsim.paraphrase.rewriting.language_model import LanguageModel
+from distsim.paraphrase.rewriting.options import MOST_TOKENS, RewriteOptions
+from distsim.paraphrase.rewriting.sentence import (
     DELETED_KINDS,
     DROPPED_KINDS,
     Deletion,
     Sentence,
     tokens_of,
 )
-from distsim.rewriting.weights import SHORTEN, SIMPLIFY, Weights
+from distsim.paraphrase.rewriting.weights import SHORTEN, SIMPLIFY, Weights
 
 _KEPT_LABEL = -4  # of a word that stays: whatever its span may be called
 _MORE_LAST_POPS = 3  # where all numbers of words share them
@@ -81,7 +81,7 @@ class Rewriter:
         ParameterError: the language model's weight is not above 0.
 
     >>> from distsim.grammar.packs import PackOptions, pack_grammar
-    >>> from distsim.rewriting.language_model import IndexModel
+    >>> from distsim.paraphrase.rewriting.language_model import IndexModel
     >>> _ = (folder / "rules").write_text("[X] ||| monarch ||| king ||| p=1\\n")
     >>> _ = pack_grammar(folder / "rules", folder / "pack", PackOptions(weights={"p": 1.0}))
     >>> weights = Weights({"LM": 1.0, "p": -0.5, "Deleted": -9.0})

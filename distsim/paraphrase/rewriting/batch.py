@@ -9,7 +9,7 @@ from distsim.base.errors import InputError, ParameterError
 from distsim.base.parallel import ordered_map
 from distsim.corpus.lines import read_lines
 from distsim.corpus.sources import file_label
-from distsim.rewriting.rewriter import Rewriter, Rewriting
+from distsim.paraphrase.rewriting.rewriter import Rewriter, Rewriting
 from distsim.storage import checksum_of_settings, require_head, resumable_lines
 
 NOT_AVAILABLE = "NA"

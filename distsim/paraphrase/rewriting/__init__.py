@@ -1,0 +1,7 @@
+"""A sentence and a packed paraphrase grammar -> the sentence said otherwise, best first."""
+
+from distsim.paraphrase.rewriting.options import RewriteOptions
+from distsim.paraphrase.rewriting.rewriter import Rewriter, Rewriting
+from distsim.paraphrase.rewriting.weights import Weights
+
+__all__ = ["RewriteOptions", "Rewriter", "Rewriting", "Weights"]
