@@ -59,7 +59,6 @@ if TYPE_CHECKING:
     from distsim.corpus.stanza_text import StanzaAnnotator
     from distsim.evaluation.evaluate import Result, evaluate
     from distsim.evaluation.gold import GoldSet, read_gold
-    from distsim.export import export, word_vectors
     from distsim.grammar.alignment import RuleAligner
     from distsim.grammar.decomposition import decompose
     from distsim.grammar.extraction.extract import ExtractReport, extract_rules
@@ -79,6 +78,11 @@ if TYPE_CHECKING:
     from distsim.grammar.training import TrainingOptions
     from distsim.indexes.build import IndexOptions
     from distsim.indexes.corpus_index import ConcordanceLine, CorpusIndex
+    from distsim.output.export import export, word_vectors
+    from distsim.output.pictures.contexts import context_picture, contrast_picture
+    from distsim.output.pictures.corpus import corpus_picture
+    from distsim.output.pictures.phrase_map import neighbour_picture
+    from distsim.output.verification import find_faults
     from distsim.paraphrase.augment import AugmentReport, augment_phrase_table
     from distsim.paraphrase.batch import paraphrase_phrases
     from distsim.paraphrase.kinds import KindCosine
@@ -86,9 +90,6 @@ if TYPE_CHECKING:
     from distsim.paraphrase.paraphraser import Answer, Paraphrase, Paraphraser
     from distsim.paraphrase.substitution.mix import Mix
     from distsim.paraphrase.substitution.substituter import Substitute, Substituter
-    from distsim.pictures.contexts import context_picture, contrast_picture
-    from distsim.pictures.corpus import corpus_picture
-    from distsim.pictures.phrase_map import neighbour_picture
     from distsim.signatures.composition import Composition
     from distsim.signatures.fingerprint import Fingerprint
     from distsim.signatures.merge import merge_tables
@@ -96,7 +97,6 @@ if TYPE_CHECKING:
     from distsim.signatures.recipe import PRESETS, VECTORS, Recipe
     from distsim.signatures.sign import learn
     from distsim.signatures.table import SignatureTable, sign
-    from distsim.verification import find_faults
 
 _HOME = {
     "PPDB_COST": "grammar.rerank",
@@ -189,15 +189,15 @@ _HOME = {
     "decompose": "grammar.decomposition",
     "evaluate": "evaluation.evaluate",
     "explain_grammar": "grammar.score_file",
-    "export": "export",
+    "export": "output.export",
     "extract_rules": "grammar.extraction.extract",
-    "find_faults": "verification",
+    "find_faults": "output.verification",
     "learn": "signatures.sign",
     "contrast": "contexts.contrast",
-    "context_picture": "pictures.contexts",
-    "contrast_picture": "pictures.contexts",
-    "corpus_picture": "pictures.corpus",
-    "neighbour_picture": "pictures.phrase_map",
+    "context_picture": "output.pictures.contexts",
+    "contrast_picture": "output.pictures.contexts",
+    "corpus_picture": "output.pictures.corpus",
+    "neighbour_picture": "output.pictures.phrase_map",
     "make_grammar": "grammar.pipeline",
     "merge_tables": "signatures.merge",
     "named_contexts": "contexts.ngram",
@@ -214,7 +214,7 @@ _HOME = {
     "similarities": "comparison.measures",
     "similarity": "comparison.measures",
     "to_frame": "base.results",
-    "word_vectors": "export",
+    "word_vectors": "output.export",
 }
 
 __all__ = [

@@ -14,7 +14,7 @@ from distsim.bitext.reading import BitextOptions, read_pairs
 from distsim.corpus.annotation import Node
 from distsim.kernels.compiled import frozen
 from distsim.kernels.links import format_links, parse_links
-from distsim.verification import find_faults
+from distsim.output.verification import find_faults
 
 ENGLISH = "The house is small\n\nthe house\na book\nThe house is small\nlong\n"
 OTHER = "das Haus ist klein\nnichts\ndas Haus\n\ndas Haus ist klein\nlang\n"

@@ -16,7 +16,7 @@ from distsim import (
 )
 from distsim.comparison.measures import ComposedCosine
 from distsim.corpus.vectors import read_vectors
-from distsim.export import export, word_vectors
+from distsim.output.export import export, word_vectors
 
 
 @pytest.fixture(scope="module")

@@ -31,7 +31,7 @@ from distsim.contexts.weights import Weighting
 from distsim.indexes import build
 from distsim.kernels import compiled, suffixes
 from distsim.kernels.compiled import frozen
-from distsim.verification import find_faults
+from distsim.output.verification import find_faults
 from tests.faults import artifacts as faults
 
 

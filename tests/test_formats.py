@@ -11,7 +11,7 @@ import pytest
 
 from distsim import CorpusIndex, SignatureTable, neighbours, similarity, storage
 from distsim.comparison.measures import StoredCosine
-from distsim.verification import find_faults
+from distsim.output.verification import find_faults
 
 V1 = Path(__file__).parent / "data" / "formats" / "v1"
 V2 = V1.parent / "v2"

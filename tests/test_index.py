@@ -11,7 +11,7 @@ import pytest
 from distsim import CorpusIndex, IndexOptions, Normaliser, ParameterError
 from distsim.base.errors import ArtifactError, InputError
 from distsim.indexes.suffix_array import MAX_TOKENS
-from distsim.verification import find_faults
+from distsim.output.verification import find_faults
 from tests import naive
 from tests.conftest import random_sentences, write_lines
 

@@ -10,7 +10,7 @@ import pytest
 
 from distsim import PRESETS, CorpusIndex, IndexOptions, Selection, SignatureTable, storage
 from distsim.base.errors import ArtifactError, InputError
-from distsim.verification import find_faults
+from distsim.output.verification import find_faults
 
 
 def bytes_of(folder):

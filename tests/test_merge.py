@@ -19,10 +19,10 @@ from distsim import (
     Weighting,
     storage,
 )
+from distsim.output.verification import find_faults
 from distsim.signatures import sums as merging
 from distsim.signatures.merge import merge_tables
 from distsim.signatures.sums import KeptSums
-from distsim.verification import find_faults
 from tests.conftest import random_sentences, write_lines
 from tests.test_counts import same_folders, sign_counts
 

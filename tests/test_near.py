@@ -14,8 +14,8 @@ from distsim.corpus.vocabulary import DROPPED, hash_texts
 from distsim.indexes.build import build_index
 from distsim.kernels.compiled import frozen
 from distsim.kernels.shingles import count_common, hash_shingles
+from distsim.output.verification import find_faults
 from distsim.storage import Artifact
-from distsim.verification import find_faults
 from tests.naive_near import jaccard, near_repeats, shingles
 from tests.test_counts import same_folders
 

@@ -37,6 +37,7 @@ from distsim.kernels.compiled import frozen
 from distsim.kernels.composition import centre_rows, compose_rows, cut_composed
 from distsim.kernels.projection import NOWHERE, cut_bits, project
 from distsim.kernels.sparse import multiply, rounded_cells, transposed_rows
+from distsim.output.verification import find_faults
 from distsim.signatures.composition import Composition
 from distsim.signatures.projections.learn import TaughtWords, WordRows, _strongest, rotated
 from distsim.signatures.projections.singular import find_rotation, right_singular
@@ -44,7 +45,6 @@ from distsim.signatures.projections.spectral import SpectralProjection
 from distsim.signatures.recipe import PRESETS
 from distsim.signatures.sign import learn, sign
 from distsim.signatures.spelling import spelt
-from distsim.verification import find_faults
 from tests import naive_people as naive
 from tests.conftest import write_lines
 

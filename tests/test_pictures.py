@@ -18,10 +18,10 @@ from distsim import (
     named_contexts,
     neighbour_picture,
 )
-from distsim.pictures.corpus import growth
-from distsim.pictures.drawing import Drawing, Text, wrapped
-from distsim.pictures.layout import fitted, links, spread
-from distsim.pictures.settings import table_settings
+from distsim.output.pictures.corpus import growth
+from distsim.output.pictures.drawing import Drawing, Text, wrapped
+from distsim.output.pictures.layout import fitted, links, spread
+from distsim.output.pictures.settings import table_settings
 from tests.conftest import random_sentences, write_lines
 
 

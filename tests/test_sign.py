@@ -27,8 +27,8 @@ from distsim import (
     learn,
     sign,
 )
+from distsim.output.verification import find_faults
 from distsim.signatures.projections.kinds import KINDS, Kind
-from distsim.verification import find_faults
 from tests.faults import artifacts as faults
 from tests.test_counts import same_folders
 

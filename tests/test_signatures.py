@@ -23,8 +23,8 @@ from distsim import (
 from distsim.base.errors import ArtifactError
 from distsim.contexts.ngram import named_contexts
 from distsim.contexts.weights import SCHEMES
+from distsim.output.verification import find_faults
 from distsim.signatures.projections.gaussian import POOL_SIZE, gaussian_pool
-from distsim.verification import find_faults
 from tests import naive
 from tests.conftest import random_sentences, write_lines
 from tests.test_index import bytes_of

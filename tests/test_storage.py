@@ -11,8 +11,8 @@ import pytest
 
 from distsim import ArtifactError, CorpusIndex, SignatureTable, storage
 from distsim.cluster.files import save
+from distsim.output.verification import find_faults
 from distsim.storage.files import raw_bytes
-from distsim.verification import find_faults
 
 
 @pytest.fixture

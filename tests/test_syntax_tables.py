@@ -18,11 +18,11 @@ from distsim.contexts.weights import Weighting
 from distsim.corpus.annotation import AnnotatedSentence
 from distsim.corpus.vocabulary import hash_texts
 from distsim.kernels.projection import NOWHERE
+from distsim.output.verification import find_faults
 from distsim.signatures.projections.gaussian import gaussian_pool
 from distsim.signatures.projections.spectral import SpectralProjection
 from distsim.signatures.recipe import Recipe
 from distsim.storage import Artifact
-from distsim.verification import find_faults
 from tests import naive, naive_syntax
 from tests.test_syntax import drawn_sentence
 

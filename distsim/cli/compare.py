@@ -36,7 +36,7 @@ def compare(
     from distsim.contexts.contrast import contrast
     from distsim.contexts.weights import Weighting
     from distsim.indexes.corpus_index import CorpusIndex, signatures_inside
-    from distsim.pictures.drawing import require_painter
+    from distsim.output.pictures.drawing import require_painter
     from distsim.signatures.table import SignatureTable
 
     if plot is not None:
@@ -50,8 +50,8 @@ def compare(
     found = contrast(opened, a, b, k=k, window=window, weighting=weighting)
     measured = [] if signatures is None else _measured(opened, signatures, a, b)
     if plot is not None:
-        from distsim.pictures.contexts import contrast_picture
-        from distsim.pictures.settings import index_settings, table_settings
+        from distsim.output.pictures.contexts import contrast_picture
+        from distsim.output.pictures.settings import index_settings, table_settings
 
         settings = index_settings(opened, window=window, weights=weighting.scheme)
         if signatures is not None:

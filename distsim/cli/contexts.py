@@ -45,7 +45,7 @@ def contexts(
     if plot is not None:
         if model == "syntax":
             raise typer.BadParameter("--plot draws the words beside a phrase: leave out --model")
-        from distsim.pictures.drawing import require_painter
+        from distsim.output.pictures.drawing import require_painter
 
         require_painter(plot)
     weighting = Weighting(str(weights)) if weights else Weighting()
@@ -62,7 +62,7 @@ def contexts(
     else:
         from distsim.contexts.ngram import named_contexts
         from distsim.indexes.corpus_index import CorpusIndex
-        from distsim.pictures.settings import index_settings
+        from distsim.output.pictures.settings import index_settings
 
         if trees or features or kinds:
             raise typer.BadParameter("give an index, or annotated files with --model syntax")
@@ -72,7 +72,7 @@ def contexts(
     if not found:
         say(f"{phrase!r} does not occur beside any word")
     if plot is not None:
-        from distsim.pictures.contexts import context_picture
+        from distsim.output.pictures.contexts import context_picture
 
         context_picture(phrase, found, settings, limit or len(found)).save(plot)
     for feature, times, weight in found[: limit or None]:

@@ -44,8 +44,8 @@ def info(
 
 def _draw(path: str, is_index: bool, plot: str) -> None:
     from distsim.indexes.corpus_index import CorpusIndex, signatures_inside
-    from distsim.pictures.corpus import corpus_picture
-    from distsim.pictures.drawing import require_painter
+    from distsim.output.pictures.corpus import corpus_picture
+    from distsim.output.pictures.drawing import require_painter
     from distsim.signatures.table import SignatureTable
 
     require_painter(plot)

@@ -111,8 +111,8 @@ def neighbours(
     """
     from distsim.comparison.measures import reason_without_signature
     from distsim.comparison.neighbours import RERANKED, NeighbourSearch
-    from distsim.pictures.drawing import require_painter
-    from distsim.pictures.phrase_map import neighbour_picture
+    from distsim.output.pictures.drawing import require_painter
+    from distsim.output.pictures.phrase_map import neighbour_picture
     from distsim.signatures.table import SignatureTable
 
     if rerank is not None and threshold is not None:

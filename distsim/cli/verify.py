@@ -13,7 +13,7 @@ def verify(artifact: Annotated[str, typer.Argument(metavar="ARTIFACT")]) -> None
     Its checksums and all that must hold in it; exit status 1 if anything is wrong.
     """
     from distsim.base.errors import ArtifactError
-    from distsim.verification import find_faults
+    from distsim.output.verification import find_faults
 
     faults = find_faults(artifact)
     if faults:

@@ -17,7 +17,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from distsim.base.errors import ParameterError
-from distsim.pictures.phrase_map import Mark, draw_map
+from distsim.output.pictures.phrase_map import Mark, draw_map
 from distsim.server import api
 from distsim.server.answers import About, Map
 from distsim.server.endpoints import ENDPOINTS, PREFIX, Choice, Text, Whole

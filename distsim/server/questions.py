@@ -12,7 +12,7 @@ from distsim.comparison.measures import Similarity, reason_without_signature
 from distsim.contexts.contrast import ContrastedContext, contrast
 from distsim.contexts.ngram import phrase_contexts
 from distsim.indexes.indexed_text import GAP
-from distsim.pictures.phrase_map import lay_out
+from distsim.output.pictures.phrase_map import lay_out
 from distsim.server.answers import (
     About,
     Because,

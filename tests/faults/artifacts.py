@@ -124,7 +124,7 @@ def snapshot(folder: Path) -> dict[str, str]:
 def faults_of(path: Path) -> list[str]:
     """Return what verify finds, as a sentence each."""
     from distsim.base.errors import DistsimError
-    from distsim.verification import find_faults
+    from distsim.output.verification import find_faults
 
     try:
         return find_faults(path)
@@ -270,9 +270,9 @@ def queries(path: Path, scratch: Path) -> dict[str, Callable[[], object]]:
         similarities,
     )
     from distsim.contexts.ngram import NgramModel, named_contexts
+    from distsim.output.verification import find_faults
     from distsim.signatures.merge import merge_tables
     from distsim.signatures.sign import sign
-    from distsim.verification import find_faults
 
     words = ("the", "of the", "alice", "in a", "said the", "one of the", "xyzzy", "it was a very")
     pairs = [(a, b) for a in words for b in words[:3]]

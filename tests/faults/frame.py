@@ -185,7 +185,7 @@ def snapshot(folder: Path) -> dict[str, str]:
 def faults_of(path: Path) -> list[str]:
     """Return what `verify` finds, as a sentence each; an error of ours is one."""
     from distsim.base.errors import DistsimError
-    from distsim.verification import find_faults
+    from distsim.output.verification import find_faults
 
     try:
         return find_faults(path)

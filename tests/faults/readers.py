@@ -37,7 +37,7 @@ Seen = tuple[str, Any]
 def look(path: Path, what: str) -> Seen:
     """Open the index and answer one kind of question from it."""
     from distsim import ArtifactError, CorpusIndex, SignatureTable, similarities
-    from distsim.verification import find_faults
+    from distsim.output.verification import find_faults
 
     if what == "count":
         index = CorpusIndex.open(path)

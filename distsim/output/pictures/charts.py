@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from distsim.pictures.drawing import Bar, Drawing, Line, Text, rounded, shortened, width_of
+from distsim.output.pictures.drawing import Bar, Drawing, Line, Text, rounded, shortened, width_of
 
 ROW = 22.0
 _SIZE = 13.0

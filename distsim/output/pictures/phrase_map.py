@@ -10,9 +10,18 @@ import numpy as np
 from distsim.base.errors import ParameterError
 from distsim.comparison.measures import end_to_end
 from distsim.comparison.neighbours import Neighbour, NeighbourSearch
-from distsim.pictures.drawing import Bar, Circle, Drawing, Group, Line, Text, shortened, width_of
-from distsim.pictures.layout import angles, fitted, links, spread
-from distsim.pictures.settings import table_settings
+from distsim.output.pictures.drawing import (
+    Bar,
+    Circle,
+    Drawing,
+    Group,
+    Line,
+    Text,
+    shortened,
+    width_of,
+)
+from distsim.output.pictures.layout import angles, fitted, links, spread
+from distsim.output.pictures.settings import table_settings
 from distsim.signatures.estimates import Estimator
 from distsim.signatures.table import SignatureTable
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from distsim.base.errors import ParameterError
 from distsim.contexts.contrast import Contrast
 from distsim.contexts.ngram import NamedContext
-from distsim.pictures.charts import ROW, bars
-from distsim.pictures.drawing import Drawing, Text, shortened
+from distsim.output.pictures.charts import ROW, bars
+from distsim.output.pictures.drawing import Drawing, Text, shortened
 
 _WIDTH, _MARGIN, _TOP, _GAP = 1080.0, 24.0, 96.0, 36.0
 

@@ -1,0 +1,1 @@
+"""Artifacts written for other tools, checked for damage, and drawn."""
