@@ -15,10 +15,10 @@ from starlette.testclient import TestClient
 from distsim import CorpusIndex, ExactCosine, NeighbourSearch, SignatureTable
 from distsim.server import limits
 from distsim.server.application import application
+from distsim.server.artifact_cache import Shelf
 from distsim.server.endpoints import ENDPOINTS
-from distsim.server.opened import Places
 from distsim.server.run import LOCAL
-from distsim.server.shelf import Shelf
+from distsim.server.session import Places
 
 pytestmark = pytest.mark.extra
 
@@ -370,7 +370,7 @@ def test_an_index_that_was_not_signed_says_what_is_missing(hostile):
 
 
 def test_an_index_that_grows_is_picked_up(tmp_path, monkeypatch):
-    monkeypatch.setattr("distsim.server.shelf._LOOK_SECONDS", 0.0)
+    monkeypatch.setattr("distsim.server.artifact_cache._LOOK_SECONDS", 0.0)
     (tmp_path / "a.txt").write_text("one word here\n", encoding="utf-8")
     (tmp_path / "b.txt").write_text("one more here\n" * 3, encoding="utf-8")
     index = CorpusIndex.build(tmp_path / "a.txt", tmp_path / "index")
@@ -395,7 +395,7 @@ def test_an_index_that_grows_is_picked_up(tmp_path, monkeypatch):
 
 
 def test_a_file_that_is_cut_short_while_it_is_served(tmp_path, monkeypatch):
-    monkeypatch.setattr("distsim.server.shelf._LOOK_SECONDS", 0.0)
+    monkeypatch.setattr("distsim.server.artifact_cache._LOOK_SECONDS", 0.0)
     (tmp_path / "a.txt").write_text("some words here\n" * 20_000, encoding="utf-8")
     index = CorpusIndex.build(tmp_path / "a.txt", tmp_path / "index")
     with TestClient(application(Shelf(Places(str(index.path)), 2, PATIENT))) as client:
@@ -421,7 +421,7 @@ def test_a_file_that_is_cut_short_while_it_is_served(tmp_path, monkeypatch):
 def test_a_first_start_fails_no_question(alice_index, monkeypatch):
     import threading
 
-    from distsim.server import warming
+    from distsim.server import jit_warm_up as warming
 
     compiled, go, asked = [0], threading.Event(), []
 
@@ -429,8 +429,8 @@ def test_a_first_start_fails_no_question(alice_index, monkeypatch):
         compiled[0] += 1
         assert go.wait(60)
 
-    monkeypatch.setattr("distsim.server.shelf.compiled_kernels", lambda: compiled[0])
-    monkeypatch.setattr("distsim.server.shelf.uncached_kernels", lambda: 1)  # so by itself
+    monkeypatch.setattr("distsim.server.artifact_cache.compiled_kernels", lambda: compiled[0])
+    monkeypatch.setattr("distsim.server.artifact_cache.uncached_kernels", lambda: 1)  # so by itself
     monkeypatch.setattr("distsim.server.pages._PATIENCE_SECONDS", 0.0)
     monkeypatch.setattr(warming, "ALWAYS", (make,))
     monkeypatch.setattr(warming, "SLOW", (asked.append,))
@@ -448,7 +448,8 @@ def test_a_first_start_fails_no_question(alice_index, monkeypatch):
 
 
 def test_kernels_are_compiled_in_a_process_of_its_own(alice_index, monkeypatch):
-    from distsim.server import shelf, warming
+    from distsim.server import artifact_cache as shelf
+    from distsim.server import jit_warm_up as warming
 
     run, ended = [], shelf._ended
 
@@ -482,7 +483,7 @@ def test_a_full_queue_refuses_and_an_answer_may_take_too_long():
     import asyncio
     import threading
 
-    from distsim.server.lanes import BusyError, KeptAnswers, Lane, TooLongError
+    from distsim.server.worker_queues import BusyError, KeptAnswers, Lane, TooLongError
 
     go = threading.Event()
 

@@ -117,7 +117,7 @@ def demo(
         print(f"\ndone in {time.monotonic() - begun:.0f} seconds{kept}")
         if serve:
             from distsim.cli.serve import run
-            from distsim.server.opened import Places
+            from distsim.server.session import Places
 
             _step("serve", f"distsim serve {path.name} --grammar scored.gz")
             run(Places(str(path), grammar=str(folder / "scored.gz")), "127.0.0.1", port, [])

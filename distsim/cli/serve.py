@@ -39,7 +39,7 @@ def serve(
     The page is at /, what programs may ask at /api and /openapi.json. Only this machine can
     reach it unless --host says otherwise. An index that grows is picked up.
     """
-    from distsim.server.opened import Places
+    from distsim.server.session import Places
 
     run(Places(index, table, syntax, grammar), host, port, name or [], jobs, log)
 

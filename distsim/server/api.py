@@ -12,12 +12,12 @@ from starlette.routing import Route
 
 from distsim.base.errors import ParameterError
 from distsim.server.answers import Health
+from distsim.server.artifact_cache import DamagedError, Shelf
 from distsim.server.endpoints import ENDPOINTS, PREFIX, Endpoint
-from distsim.server.lanes import BusyError, TooLongError
 from distsim.server.limits import LIMITS
 from distsim.server.openapi import describe
-from distsim.server.opened import NotThereError
-from distsim.server.shelf import DamagedError, Shelf
+from distsim.server.session import NotThereError
+from distsim.server.worker_queues import BusyError, TooLongError
 
 JSON, TSV = "application/json", "text/tab-separated-values; charset=utf-8"
 

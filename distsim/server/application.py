@@ -13,8 +13,8 @@ from starlette.responses import Response
 from starlette.routing import Router
 
 from distsim.server import api, pages
+from distsim.server.artifact_cache import Shelf
 from distsim.server.endpoints import PREFIX
-from distsim.server.shelf import Shelf
 
 LONGEST_ADDRESS = 16_384  # bytes
 POLICY = (

@@ -10,7 +10,7 @@ from distsim.indexes.corpus_index import ORDERS
 from distsim.kernels.schemes import SCHEMES
 from distsim.server import answers, questions
 from distsim.server.limits import LIMITS
-from distsim.server.opened import MAIN, SYNTAX
+from distsim.server.session import MAIN, SYNTAX
 
 PREFIX = "/api/v1"
 

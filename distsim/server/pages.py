@@ -20,12 +20,12 @@ from distsim.base.errors import ParameterError
 from distsim.output.pictures.phrase_map import Mark, draw_map
 from distsim.server import api
 from distsim.server.answers import About, Map
+from distsim.server.artifact_cache import DamagedError, Shelf
 from distsim.server.endpoints import ENDPOINTS, PREFIX, Choice, Text, Whole
-from distsim.server.lanes import BusyError, TooLongError
 from distsim.server.limits import LIMITS
 from distsim.server.openapi import FAULTS
-from distsim.server.opened import SYNTAX
-from distsim.server.shelf import DamagedError, Shelf
+from distsim.server.session import SYNTAX
+from distsim.server.worker_queues import BusyError, TooLongError
 
 HTML = "text/html"
 Handler = Callable[[Request], Awaitable[Response]]

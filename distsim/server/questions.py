@@ -43,8 +43,8 @@ from distsim.server.answers import (
     TableTold,
 )
 from distsim.server.limits import LIMITS, shortened
-from distsim.server.opened import MAIN, SYNTAX, NotThereError, Opened
 from distsim.server.passages import passage as passage_at
+from distsim.server.session import MAIN, SYNTAX, NotThereError, Opened
 from distsim.server.suggestions import suggestions
 from distsim.signatures.estimates import Estimator
 

@@ -14,8 +14,8 @@ import uvicorn
 from distsim.base.errors import ParameterError
 from distsim.base.malloc_tuning import give_back_freed
 from distsim.server.application import LONGEST_ADDRESS, application
-from distsim.server.opened import Places
-from distsim.server.shelf import Shelf
+from distsim.server.artifact_cache import Shelf
+from distsim.server.session import Places
 
 LOCAL = ("localhost", "127.0.0.1", "::1")
 _CONNECTIONS = 1_000

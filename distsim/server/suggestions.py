@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from distsim.server.answers import Suggestions
-from distsim.server.opened import MAIN, Opened
+from distsim.server.session import MAIN, Opened
 
 # Tried first; where they do not occur often enough, frequent words of the text stand in.
 _KNOWN = (

@@ -10,11 +10,11 @@ from typing import Any
 from distsim.base.errors import ArtifactError, DistsimError, ParameterError
 from distsim.base.parallel import available_cores
 from distsim.kernels.compiled import compiled_kernels, uncached_kernels
-from distsim.server import warming
+from distsim.server import jit_warm_up as warming
 from distsim.server.endpoints import Endpoint
-from distsim.server.lanes import BusyError, KeptAnswers, Lane, TooLongError
 from distsim.server.limits import LIMITS, Limits
-from distsim.server.opened import NotThereError, Opened, Places
+from distsim.server.session import NotThereError, Opened, Places
+from distsim.server.worker_queues import BusyError, KeptAnswers, Lane, TooLongError
 from distsim.storage import cut_short
 
 _LOOK_SECONDS = 1.0

@@ -3,7 +3,7 @@
 Once on a machine that is also the compiling of kernels: then each kind of question is asked once,
 in a process of its own, since a compiler leaves 200 MB behind:
 
-    python -m distsim.server.warming PLACES     # as JSON
+    python -m distsim.server.jit_warm_up PLACES     # as JSON
 """
 
 import json
@@ -16,7 +16,7 @@ from distsim.base.errors import DistsimError
 from distsim.kernels.compiled import is_kept
 from distsim.kernels.profiles import profile_cosines
 from distsim.server import questions
-from distsim.server.opened import MAIN, Opened, Places
+from distsim.server.session import MAIN, Opened, Places
 
 
 def _searches(opened: Opened) -> None:
