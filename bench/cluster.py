@@ -238,7 +238,7 @@ def cost(arguments) -> None:
 def alone(arguments) -> None:
     """Print the CPU seconds of all tasks by stage, beside one machine's, and the margin."""
     from distsim import IndexOptions
-    from distsim.cluster.alone import run_alone
+    from distsim.cluster.local_executor import run_alone
     from distsim.cluster.plan import make_plan
     from distsim.signatures.recipe import PRESETS
 

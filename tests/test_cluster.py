@@ -25,9 +25,9 @@ from distsim import (
     sign,
 )
 from distsim.cluster import tasks
-from distsim.cluster.alone import run_alone, run_alone_task
 from distsim.cluster.job import Job
-from distsim.cluster.maps import PartMap, ScoreTask
+from distsim.cluster.local_executor import run_alone, run_alone_task
+from distsim.cluster.map_tasks import PartMap, ScoreTask
 from distsim.cluster.plan import make_plan, read_plan, write_plan
 from distsim.contexts.weights import SCHEMES
 from distsim.indexes import phrase_walk

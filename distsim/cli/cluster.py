@@ -151,7 +151,7 @@ def score(
 
     Run again after it was killed, it makes the parts that are missing.
     """
-    from distsim.cluster.maps import PartMap, ScoreTask
+    from distsim.cluster.map_tasks import PartMap, ScoreTask
     from distsim.cluster.spark import map_on_spark
     from distsim.corpus.sources import find_sources
     from distsim.grammar.scoring import NAMES, ScoreOptions
@@ -192,7 +192,7 @@ def annotate(
 
     Run again after it was killed, it makes the parts that are missing.
     """
-    from distsim.cluster.maps import AnnotateTask, PartMap
+    from distsim.cluster.map_tasks import AnnotateTask, PartMap
     from distsim.cluster.spark import map_on_spark
 
     annotator = chosen_annotator(tool, models, processors, text_format == "lines")
@@ -237,8 +237,8 @@ def task(
     number: Annotated[int, typer.Argument(metavar="NUMBER", help="Counted from 0.")],
 ) -> None:
     """Run one task of a stage; one that is done already is passed over."""
-    from distsim.cluster.alone import run_alone_task
     from distsim.cluster.job import Job
+    from distsim.cluster.local_executor import run_alone_task
 
     run_alone_task(Job(Path(run)), stage, number)
 
@@ -250,9 +250,9 @@ def join(
     force: ForceOption = False,
 ) -> None:
     """Make the table of a run whose stages are all done."""
-    from distsim.cluster.alone import require_all_done
     from distsim.cluster.job import Job
     from distsim.cluster.join import join as join_tables
+    from distsim.cluster.local_executor import require_all_done
 
     force = may_replace(output, force)
     job = Job(Path(run))

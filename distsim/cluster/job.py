@@ -10,9 +10,9 @@ import numpy as np
 
 from distsim import storage
 from distsim.cluster.files import mapped, save
-from distsim.cluster.packets import read_packets
 from distsim.cluster.plan import read_plan
-from distsim.cluster.text import ClusterText, SummedBlocks
+from distsim.cluster.shuffle_blocks import read_packets
+from distsim.cluster.shuffled_source import ClusterText, SummedBlocks
 from distsim.cluster.words import Words
 from distsim.contexts.features import FeatureSpace
 from distsim.contexts.ngram import space_of_words

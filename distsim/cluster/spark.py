@@ -24,7 +24,7 @@ from distsim.base.errors import ArtifactError, DistsimError, InputError, Paramet
 from distsim.base.parallel import Progress, no_progress
 from distsim.cluster.job import Job, open_job
 from distsim.cluster.join import join
-from distsim.cluster.maps import PartMap
+from distsim.cluster.map_tasks import PartMap
 from distsim.cluster.memory import worker_bytes
 from distsim.cluster.plan import Plan, make_plan, write_plan
 from distsim.cluster.report import ClusterReport

@@ -27,14 +27,14 @@ from distsim.base.parallel import Progress, no_progress
 from distsim.cluster.files import first_stays, mapped, save
 from distsim.cluster.job import Job
 from distsim.cluster.key_counts import KeyCounts, in_order
-from distsim.cluster.packets import (
+from distsim.cluster.shuffle_blocks import (
     PacketsByRange,
     pack,
     read_packets,
     unpack,
     write_packets,
 )
-from distsim.cluster.text import ClusterText, StoredBlocks, corpus_lesson
+from distsim.cluster.shuffled_source import ClusterText, StoredBlocks, corpus_lesson
 from distsim.cluster.words import Words, sum_words
 from distsim.contexts.counts import NgramCounts
 from distsim.contexts.features import ContextCounts

@@ -249,7 +249,7 @@ def _write_models(folder: Path) -> None:
 
 def _cluster() -> None:
     """Plan a run without an engine, do all its tasks, join."""
-    from distsim.cluster.alone import run_alone
+    from distsim.cluster.local_executor import run_alone
     from distsim.cluster.plan import make_plan
 
     Path("work").mkdir(exist_ok=True)

@@ -11,8 +11,8 @@ from distsim.base.errors import ArtifactError, ParameterError
 from distsim.base.parallel import Progress, no_progress
 from distsim.cluster.job import Job, open_job
 from distsim.cluster.join import join
-from distsim.cluster.packets import PacketsByRange
 from distsim.cluster.plan import Plan, write_plan
+from distsim.cluster.shuffle_blocks import PacketsByRange
 from distsim.cluster.stages import find_stage, giving, is_done, run_task, stages
 
 

@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from distsim.cluster.packets import unpack
 from distsim.cluster.plan import Plan
+from distsim.cluster.shuffle_blocks import unpack
 from distsim.cluster.words import Words
 from distsim.contexts.counts import require_margins
 from distsim.contexts.features import FeatureSpace
