@@ -40,9 +40,9 @@ from scipy.stats import rankdata
 
 from distsim import SignatureTable, similarities
 from distsim.bitext.error_rate import compare_links
+from distsim.bitext.kernels.alignment import NONE, symmetrise
 from distsim.bitext.links import Links, in_order, parse_pharaoh
 from distsim.corpus.escapes import undo_moses_escapes
-from distsim.kernels.alignment import NONE, symmetrise
 
 SHARED = Path(__file__).parents[1] / "../shared/data"
 THOT_ROUNDS = 5

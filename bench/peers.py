@@ -100,8 +100,8 @@ def write_lines(index: str, output: str) -> None:
     import numpy as np
 
     from distsim import CorpusIndex
+    from distsim.corpus.kernels.text import render_phrases
     from distsim.kernels.compiled import frozen
-    from distsim.kernels.text import render_phrases
 
     opened = CorpusIndex.open(index)
     with open(output, "wb") as out:

@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from distsim.grammar.extraction.pivoting import pivot_rules
-from distsim.kernels import pivot as kernel
+from distsim.grammar.kernels import pivot as kernel
 from distsim.storage.files import LineWriter
 
 spent: Counter[str] = Counter()

@@ -12,8 +12,8 @@ from distsim.bitext.aligner import AlignerOptions, Sentences, jump_probabilities
 from distsim.bitext.bitext import Bitext
 from distsim.bitext.build import build_bitext
 from distsim.bitext.error_rate import compare_links
+from distsim.bitext.kernels import alignment as kernel
 from distsim.bitext.links import in_order, parse_pharaoh
-from distsim.kernels import alignment as kernel
 from distsim.kernels.compiled import frozen
 from tests import naive_alignment as naive
 from tests.conftest import SHARED

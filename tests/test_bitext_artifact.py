@@ -9,11 +9,11 @@ from distsim import ArtifactError, Normaliser, storage
 from distsim.base.errors import InputError, ParameterError
 from distsim.bitext.bitext import Bitext
 from distsim.bitext.build import Given, build_bitext
+from distsim.bitext.kernels.links import format_links, parse_links
 from distsim.bitext.links import parse_pharaoh, pharaoh_text
 from distsim.bitext.reading import BitextOptions, read_pairs
 from distsim.corpus.annotation import Node
 from distsim.kernels.compiled import frozen
-from distsim.kernels.links import format_links, parse_links
 from distsim.output.verification import find_faults
 
 ENGLISH = "The house is small\n\nthe house\na book\nThe house is small\nlong\n"

@@ -7,10 +7,14 @@ import numpy as np
 import pytest
 
 from distsim.bitext.aligner import AlignerOptions
+from distsim.bitext.kernels import alignment as kernel
+from distsim.bitext.kernels.link_posteriors import (
+    link_posteriors,
+    links_both_find,
+    name_co_occurrences,
+)
 from distsim.bitext.link_model import LinkModel
-from distsim.kernels import alignment as kernel
 from distsim.kernels.compiled import frozen
-from distsim.kernels.link_posteriors import link_posteriors, links_both_find, name_co_occurrences
 from tests import naive_alignment as naive
 from tests.test_bitext_aligner import as_sentences, drawn_pairs
 

@@ -26,6 +26,7 @@ from distsim import (
 )
 from distsim.cluster import tasks
 from distsim.cluster.job import Job
+from distsim.cluster.kernels.shuffle_blocks import count_phrases, frequent_phrases, mark_keys
 from distsim.cluster.local_executor import run_alone, run_alone_task
 from distsim.cluster.map_tasks import PartMap, ScoreTask
 from distsim.cluster.plan import make_plan, read_plan, write_plan
@@ -33,7 +34,6 @@ from distsim.contexts.weights import SCHEMES
 from distsim.indexes import phrase_walk
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import bucket_starts
-from distsim.kernels.packets import count_phrases, frequent_phrases, mark_keys
 from distsim.signatures.recipe import DEFAULT, PRESETS, SYNTAX
 from tests.conftest import random_sentences, write_lines
 from tests.naive import count_ngrams, hash_text

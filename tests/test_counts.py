@@ -25,11 +25,11 @@ from distsim import (
     Weighting,
 )
 from distsim.contexts.counts import NgramCounts
+from distsim.contexts.kernels import counts as kernel
 from distsim.contexts.phrase_store import phrases_of_one_hash
 from distsim.contexts.weights import SCHEMES
 from distsim.corpus.sources import find_sources
 from distsim.corpus.vocabulary import hash_texts
-from distsim.kernels import counts as kernel
 from tests.naive_counts import ngrams_of, phrases_of
 
 SMALLEST = 1 << 18

@@ -18,8 +18,8 @@ from distsim import (
 from distsim.comparison.measures import EstimatedCosine, end_to_end
 from distsim.grammar.scoring import RuleScorer, ScoreOptions
 from distsim.kernels.compiled import frozen
-from distsim.kernels.restoring import restore_rows, restored_cosines
 from distsim.signatures.estimates import CORRELATION, Estimator, _tables
+from distsim.signatures.kernels.posterior_mean import restore_rows, restored_cosines
 from tests import naive_people as naive
 from tests.conftest import run_program
 

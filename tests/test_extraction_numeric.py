@@ -13,8 +13,8 @@ from distsim.grammar.extraction.features import FeatureChoice
 from distsim.grammar.extraction.numeric import NumericRules
 from distsim.grammar.extraction.options import PRESETS
 from distsim.grammar.extraction.pivoting import pivot_rules
+from distsim.grammar.kernels.rule_counts import english_margins, partition_rows, sum_labels
 from distsim.kernels.compiled import frozen
-from distsim.kernels.rule_counts import english_margins, partition_rows, sum_labels
 from tests.extraction_texts import drawn_pair, linked_text, read_rules
 from tests.naive_extraction import canonical
 

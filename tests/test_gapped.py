@@ -16,7 +16,7 @@ from distsim import (
 )
 from distsim.comparison.gapped.matches import Matcher
 from distsim.comparison.gapped.patterns import Pattern
-from distsim.kernels.gaps import gather_fillers, match_parts
+from distsim.comparison.kernels.gaps import gather_fillers, match_parts
 from distsim.signatures.recipe import PRESETS
 from tests import naive_gapped
 

@@ -15,9 +15,7 @@ from distsim.grammar.block import parse_block
 from distsim.grammar.fields import LineFaultError, side_tokens, split_fields
 from distsim.grammar.formats.phrase_table import PHRASE_TABLE, PhraseTableEntry
 from distsim.grammar.formats.rules import RULES, Features, Rule, gap_of
-from distsim.grammar.numbering import first_rows, numbers_of, order_by
-from distsim.kernels.compiled import frozen
-from distsim.kernels.features import (
+from distsim.grammar.kernels.columns import (
     ABSENT,
     FOUND,
     NO_NUMBER,
@@ -25,7 +23,9 @@ from distsim.kernels.features import (
     read_columns,
     read_number,
 )
-from distsim.kernels.pivot import eight_bytes, order_texts, pair_up
+from distsim.grammar.kernels.pivot import eight_bytes, order_texts, pair_up
+from distsim.grammar.numbering import first_rows, numbers_of, order_by
+from distsim.kernels.compiled import frozen
 from distsim.kernels.tables import find_texts
 from tests.naive_grammar import naive_links
 from tests.naive_pivot import naive_pairs

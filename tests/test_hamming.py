@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from distsim.indexes import hamming
+from distsim.indexes.kernels.hamming import BLOCK
 from distsim.kernels.compiled import frozen
-from distsim.kernels.hamming import BLOCK
 from tests import naive
 
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from distsim.grammar.kernels.copying import put_bytes
+from distsim.grammar.kernels.pivot import _put_number
 from distsim.kernels.compiled import compiled
-from distsim.kernels.copying import put_bytes
-from distsim.kernels.pivot import _put_number
 
 
 @compiled

@@ -11,12 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from distsim.corpus.characters import _ASSIGNED, WHITE_SPACE, running_text_classes
+from distsim.corpus.kernels import text
 from distsim.corpus.tokeniser import _ABBREVIATIONS, cut
 from distsim.corpus.vocabulary import DROPPED, HashNumbering, hash_texts
 from distsim.indexes.phrase_walk import PhraseChunk
 from distsim.indexes.suffix_array import build_suffix_array
-from distsim.kernels import contexts, hashing, projection, suffixes, tables, text
+from distsim.kernels import contexts, hashing, suffixes, tables
 from distsim.kernels.compiled import frozen
+from distsim.signatures.kernels import projection
 from tests import naive
 
 few = settings(max_examples=40, deadline=None)

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from distsim import ArtifactError, CorpusIndex, IndexOptions, ParameterError, Recipe, SignatureTable
 from distsim.corpus import near_duplicates
+from distsim.corpus.kernels.shingles import count_common, hash_shingles
 from distsim.corpus.near_duplicates import NearDuplicates, _alike
 from distsim.corpus.vocabulary import DROPPED, hash_texts
 from distsim.indexes.build import build_index
 from distsim.kernels.compiled import frozen
-from distsim.kernels.shingles import count_common, hash_shingles
 from distsim.output.verification import find_faults
 from distsim.storage import Artifact
 from tests.naive_near import jaccard, near_repeats, shingles

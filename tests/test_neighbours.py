@@ -16,7 +16,7 @@ from distsim import (
 )
 from distsim.comparison.neighbours import Found, rerank_neighbours
 from distsim.kernels.compiled import frozen
-from distsim.kernels.telling import choose_telling, order_neighbours
+from distsim.signatures.kernels.distinctive_words import choose_telling, order_neighbours
 from tests.test_people_learnt import learnt  # noqa: F401 (a fixture)
 
 

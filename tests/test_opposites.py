@@ -22,8 +22,8 @@ from distsim import (
     Selection,
     SignatureTable,
 )
+from distsim.comparison.kernels import joins as kernel
 from distsim.comparison.opposites.opposites import without_shared
-from distsim.kernels import joins as kernel
 from distsim.kernels.compiled import frozen
 from tests import naive_opposites as naive
 

@@ -10,10 +10,10 @@ import pytest
 from distsim import CorpusIndex, IndexOptions, ParameterError, Recipe, SignatureTable
 from distsim.comparison.neighbours import NeighbourSearch
 from distsim.contexts.weights import Weighting
-from distsim.kernels.profiles import gather_windows, weigh_by_likelihood, weigh_roughly
 from distsim.kernels.suffixes import DAMAGED
 from distsim.paraphrase.alike import AlikePhrases
 from distsim.paraphrase.filters import entails, is_collapsed, is_piece, run_together
+from distsim.paraphrase.kernels.profiles import gather_windows, weigh_by_likelihood, weigh_roughly
 from distsim.paraphrase.occurrences import Occurrences, Sampler, locate, word_ids
 from distsim.paraphrase.options import PRESETS, ParaphraseOptions
 from distsim.paraphrase.paraphraser import Paraphraser

@@ -34,11 +34,11 @@ from distsim.contexts.sources.source import Work
 from distsim.corpus.vocabulary import hash_texts
 from distsim.grammar.scoring import RuleScorer, ScoreOptions
 from distsim.kernels.compiled import frozen
-from distsim.kernels.composition import centre_rows, compose_rows, cut_composed
-from distsim.kernels.projection import NOWHERE, cut_bits, project
-from distsim.kernels.sparse import multiply, rounded_cells, transposed_rows
 from distsim.output.verification import find_faults
 from distsim.signatures.composition import Composition
+from distsim.signatures.kernels.composition import centre_rows, compose_rows, cut_composed
+from distsim.signatures.kernels.projection import NOWHERE, cut_bits, project
+from distsim.signatures.kernels.sparse import multiply, rounded_cells, transposed_rows
 from distsim.signatures.projections.learn import TaughtWords, WordRows, _strongest, rotated
 from distsim.signatures.projections.singular import find_rotation, right_singular
 from distsim.signatures.projections.spectral import SpectralProjection

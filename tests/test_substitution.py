@@ -23,8 +23,8 @@ from distsim import (
 )
 from distsim.corpus.normaliser import Normaliser
 from distsim.evaluation.precision import generalised_average_precision
-from distsim.kernels import fluency as kernel
 from distsim.kernels.compiled import frozen
+from distsim.paraphrase.kernels import fluency as kernel
 from distsim.paraphrase.substitution.candidates import as_bases
 from distsim.paraphrase.substitution.coherence import company
 from distsim.paraphrase.substitution.fit import Slot

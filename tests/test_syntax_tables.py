@@ -17,8 +17,8 @@ from distsim.contexts.syntax.model import SyntaxModel
 from distsim.contexts.weights import Weighting
 from distsim.corpus.annotation import AnnotatedSentence
 from distsim.corpus.vocabulary import hash_texts
-from distsim.kernels.projection import NOWHERE
 from distsim.output.verification import find_faults
+from distsim.signatures.kernels.projection import NOWHERE
 from distsim.signatures.projections.gaussian import gaussian_pool
 from distsim.signatures.projections.spectral import SpectralProjection
 from distsim.signatures.recipe import Recipe

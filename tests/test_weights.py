@@ -9,9 +9,10 @@ from distsim import ParameterError, Weighting
 from distsim.contexts.features import ContextCounts, FeatureSpace
 from distsim.contexts.ngram import PhraseWeigher, feature_space, phrase_contexts
 from distsim.contexts.weights import Weigher
-from distsim.kernels import contexts, profiles
+from distsim.kernels import contexts
 from distsim.kernels.compiled import frozen
 from distsim.kernels.schemes import SCHEMES
+from distsim.paraphrase.kernels import profiles
 
 UNKNOWN = 1 + max(scheme.code for scheme in SCHEMES.values())
 

@@ -16,7 +16,7 @@ import numpy as np
 from distsim.base.choices import Symmetrisation
 from distsim.base.errors import ParameterError
 from distsim.base.parallel import Progress, check_interrupted, no_progress, ordered_map
-from distsim.kernels import alignment as kernel
+from distsim.bitext.kernels import alignment as kernel
 from distsim.kernels.compiled import frozen
 
 SYMMETRISATIONS: tuple[str, ...] = get_args(Symmetrisation)

@@ -16,12 +16,12 @@ from distsim.bitext.aligner import (
     sample_both_ways,
 )
 from distsim.bitext.bitext import MAX_TOKENS
-from distsim.kernels.compiled import frozen
-from distsim.kernels.link_posteriors import (
+from distsim.bitext.kernels.link_posteriors import (
     link_posteriors,
     links_both_find,
     name_co_occurrences,
 )
+from distsim.kernels.compiled import frozen
 
 Tokens = Sequence[str]
 _UNKNOWN = 0  # the number of all words that were not learnt

@@ -7,11 +7,11 @@ import numpy as np
 
 from distsim.base.errors import InputError
 from distsim.bitext.bitext import Bitext
+from distsim.bitext.kernels.links import MOST_POSITION, format_links, parse_links
 from distsim.bitext.reading import Pairs, refuse_nul
 from distsim.corpus.blocks import read_blocks
 from distsim.corpus.sources import find_sources
 from distsim.kernels.compiled import frozen
-from distsim.kernels.links import MOST_POSITION, format_links, parse_links
 
 
 class Links(NamedTuple):

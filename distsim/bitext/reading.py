@@ -13,12 +13,12 @@ from distsim.base.parallel import Progress, no_progress, ordered_map
 from distsim.bitext.bitext import MAX_TOKENS
 from distsim.corpus.blocks import Block, read_blocks
 from distsim.corpus.escapes import undo_moses_escapes
+from distsim.corpus.kernels.text import hash_lines
 from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.sources import STANDARD_INPUT, Source, find_sources
 from distsim.corpus.tokeniser import TEXT_FORMATS, cut
 from distsim.corpus.vocabulary import DROPPED, VocabularyBuilder, WordNumbering
 from distsim.kernels.compiled import frozen
-from distsim.kernels.text import hash_lines
 
 PAIR_DEDUPS: tuple[str, ...] = get_args(PairDedup)
 

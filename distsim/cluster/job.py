@@ -10,6 +10,7 @@ import numpy as np
 
 from distsim import storage
 from distsim.cluster.files import mapped, save
+from distsim.cluster.kernels.shuffle_blocks import mark_keys
 from distsim.cluster.plan import read_plan
 from distsim.cluster.shuffle_blocks import read_packets
 from distsim.cluster.shuffled_source import ClusterText, SummedBlocks
@@ -21,7 +22,6 @@ from distsim.indexes.corpus_index import CorpusIndex
 from distsim.indexes.indexed_text import IndexedText
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import bucket_starts
-from distsim.kernels.packets import mark_keys
 from distsim.signatures.composition import PartVectors
 from distsim.signatures.projections.kinds import find_kind
 from distsim.signatures.projections.projection import Projection

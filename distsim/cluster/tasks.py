@@ -26,6 +26,7 @@ from distsim.base.errors import InputError, ParameterError
 from distsim.base.parallel import Progress, no_progress
 from distsim.cluster.files import first_stays, mapped, save
 from distsim.cluster.job import Job
+from distsim.cluster.kernels.shuffle_blocks import count_phrases, frequent_phrases, take_rows
 from distsim.cluster.key_counts import KeyCounts, in_order
 from distsim.cluster.shuffle_blocks import (
     PacketsByRange,
@@ -47,7 +48,6 @@ from distsim.indexes import phrase_walk
 from distsim.indexes.build import build_index, line_hashes
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.kernels.compiled import frozen
-from distsim.kernels.packets import count_phrases, frequent_phrases, take_rows
 from distsim.signatures.composition import PartVectors, PartWords
 from distsim.signatures.own_projection import learn_from
 from distsim.signatures.sign import Keeping, Signing, word_vectors

@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 
 from distsim.cluster.files import mapped, replacing, save
+from distsim.contexts.kernels import counts as kernel
 from distsim.contexts.phrase_store import Spelling
 from distsim.corpus.vocabulary import hash_blob
 from distsim.indexes.build import corpus_fingerprint
-from distsim.kernels import counts as kernel
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import find_sorted
 from distsim.kernels.tables import permute_texts

@@ -17,13 +17,13 @@ from distsim.base.results import Results
 from distsim.comparison.measures import Similarity, end_to_end
 from distsim.indexes import hamming
 from distsim.kernels.compiled import frozen
-from distsim.kernels.telling import choose_telling, order_neighbours
 from distsim.signatures.estimates import (
     Estimator,
     Stored,
     cosines_of_distances,
     estimated_cosine,
 )
+from distsim.signatures.kernels.distinctive_words import choose_telling, order_neighbours
 from distsim.signatures.table import SignatureTable
 from distsim.signatures.telling import Cores, TellingWords
 

@@ -14,6 +14,7 @@ import numpy as np
 from distsim.base.errors import InputError
 from distsim.base.parallel import Progress, no_progress, ordered_map
 from distsim.contexts.features import FeatureSpace
+from distsim.contexts.kernels import counts as kernel
 from distsim.contexts.ngram import family_names
 from distsim.contexts.phrase_store import CountedPhrases, PhraseStore, Spelling
 from distsim.contexts.triples import Partition
@@ -29,7 +30,6 @@ from distsim.corpus.vocabulary import (
     hash_blob,
 )
 from distsim.indexes.build import corpus_fingerprint
-from distsim.kernels import counts as kernel
 from distsim.kernels.compiled import frozen
 
 # What stands in count files for a rare word and for a sentence's edges, in any case.

@@ -9,9 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from distsim.base.errors import InputError, ParameterError
-from distsim.contexts.triples import Partition, TripleStore
-from distsim.kernels.compiled import frozen
-from distsim.kernels.counts import (
+from distsim.contexts.kernels.counts import (
     TAG_SHIFT,
     WORD_BITS,
     match_tagged,
@@ -20,6 +18,8 @@ from distsim.kernels.counts import (
     spell_phrases,
     tag_phrases,
 )
+from distsim.contexts.triples import Partition, TripleStore
+from distsim.kernels.compiled import frozen
 
 MOST_WORDS = 1 << WORD_BITS
 DEFAULT_MEMORY = 4 << 30

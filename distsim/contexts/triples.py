@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from distsim.base.errors import ParameterError
-from distsim.kernels import triples as kernel
+from distsim.contexts.kernels import triples as kernel
 from distsim.kernels.compiled import frozen
 
 _COLUMN = np.dtype(np.uint64)

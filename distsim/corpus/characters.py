@@ -5,7 +5,7 @@ from functools import cache
 
 import numpy as np
 
-from distsim.kernels import text as kernel
+from distsim.corpus.kernels import text as kernel
 
 N_CODE_POINTS = 0x110000
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from distsim.base.errors import ArtifactError, ParameterError
+from distsim.corpus.kernels.shingles import count_common, hash_shingles
 from distsim.corpus.vocabulary import DROPPED, GrowingArray
 from distsim.kernels.compiled import frozen
-from distsim.kernels.shingles import count_common, hash_shingles
 
 if TYPE_CHECKING:
     from datasketch import MinHash

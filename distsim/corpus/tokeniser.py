@@ -8,7 +8,7 @@ import numpy as np
 
 from distsim.base.choices import TextFormat
 from distsim.corpus.characters import running_text_classes, white_space_classes
-from distsim.kernels import text as kernel
+from distsim.corpus.kernels import text as kernel
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import hash_pieces
 

@@ -10,8 +10,8 @@ from distsim.bitext.link_model import LinkModel
 from distsim.corpus.escapes import unescape
 from distsim.corpus.vocabulary import hash_blob
 from distsim.grammar.block import RuleBlock
+from distsim.grammar.kernels import evidence as kernel
 from distsim.grammar.tokens import BlockWords, distinct_words
-from distsim.kernels import evidence as kernel
 from distsim.kernels.compiled import frozen
 
 ALIGN: tuple[str, ...] = get_args(Align)

@@ -7,7 +7,7 @@ import numpy as np
 from distsim.corpus.lines import LineBlock, is_utf8, split_lines
 from distsim.grammar.fields import tokens
 from distsim.grammar.formats.layout import GrammarFormat
-from distsim.kernels import rules as kernel
+from distsim.grammar.kernels import rules as kernel
 from distsim.kernels.compiled import frozen
 
 TERMINAL = kernel.TERMINAL

@@ -9,9 +9,9 @@ from distsim.base.errors import ParameterError
 from distsim.corpus.lines import LineBlock
 from distsim.grammar.block import RuleBlock, parse_block
 from distsim.grammar.formats.rules import RULES
-from distsim.kernels import phrase_pairs as kernel
+from distsim.grammar.kernels import phrase_pairs as kernel
+from distsim.grammar.kernels.rules import FINE
 from distsim.kernels.compiled import frozen
-from distsim.kernels.rules import FINE
 
 LONGEST_SPAN = 4
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from distsim.kernels import pivot as kernel
+from distsim.grammar.kernels import pivot as kernel
 from distsim.kernels.compiled import frozen
 
 _MOST_KEYS = 1 << 62

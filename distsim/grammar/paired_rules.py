@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from distsim.grammar.kernels import pivot as kernel
 from distsim.grammar.margins import Numbered, settle
 from distsim.grammar.numbering import first_rows, numbers_of, order_by
 from distsim.grammar.pivot_options import PivotOptions, PivotReport
@@ -15,7 +16,6 @@ from distsim.grammar.translations import (
     LHS_GIVEN_E,
     Translations,
 )
-from distsim.kernels import pivot as kernel
 from distsim.kernels.compiled import frozen
 
 

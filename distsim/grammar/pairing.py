@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from distsim.grammar.kernels import pivot as kernel
 from distsim.grammar.numbering import first_rows, numbers_of, order_by
 from distsim.grammar.paired_rules import PairedRules
 from distsim.grammar.pivot_options import PivotOptions
@@ -23,7 +24,6 @@ from distsim.grammar.translations import (
     RARITY,
     Translations,
 )
-from distsim.kernels import pivot as kernel
 from distsim.kernels.compiled import frozen
 
 F_GIVEN_LHS = "p(f|LHS)"

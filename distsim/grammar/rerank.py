@@ -21,10 +21,10 @@ from distsim.grammar.fields import LineFaultError, split_fields, with_line_end
 from distsim.grammar.formats import find_format
 from distsim.grammar.formats.layout import GrammarFormat
 from distsim.grammar.formats.rules import Features
+from distsim.grammar.kernels.phrase_pairs import hash_symbols
 from distsim.grammar.learnt_weights import LearntWeights
 from distsim.grammar.pair_features import PairFeatures, is_feature
 from distsim.kernels.compiled import frozen
-from distsim.kernels.phrase_pairs import hash_symbols
 from distsim.storage.files import open_output
 
 _BATCH_LINES = 4096

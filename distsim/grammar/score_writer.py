@@ -10,8 +10,8 @@ from distsim.base.choices import FeatureStyle
 from distsim.base.errors import ParameterError
 from distsim.grammar.block import RuleBlock
 from distsim.grammar.formats.layout import GrammarFormat
+from distsim.grammar.kernels import rules as kernel
 from distsim.grammar.scoring import BlockScores
-from distsim.kernels import rules as kernel
 
 FEATURE_STYLES: tuple[str, ...] = get_args(FeatureStyle)
 NOT_AVAILABLE = "NA"

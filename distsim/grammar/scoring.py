@@ -15,18 +15,18 @@ from distsim.comparison.gapped.signatures import GappedCosine
 from distsim.comparison.measures import EstimatedCosine, ExactCosine, StoredCosine
 from distsim.comparison.opposites.opposites import Opposites
 from distsim.corpus.escapes import unescape
+from distsim.corpus.kernels.text import render_phrases
 from distsim.corpus.lines import LineBlock
 from distsim.corpus.vocabulary import HashNumbering
 from distsim.grammar.alignment import Alignment, RuleAligner
 from distsim.grammar.block import TERMINAL, RuleBlock, parse_block
 from distsim.grammar.decomposition import LONGEST_SPAN, decompose_block
 from distsim.grammar.formats.rules import RULES
+from distsim.grammar.kernels.phrase_pairs import hash_spans
+from distsim.grammar.kernels.rules import FINE
 from distsim.grammar.pair_features import without_gaps
 from distsim.grammar.tokens import BlockWords, TokenForms, distinct_words
 from distsim.kernels.compiled import frozen
-from distsim.kernels.phrase_pairs import hash_spans
-from distsim.kernels.rules import FINE
-from distsim.kernels.text import render_phrases
 from distsim.signatures.estimates import Estimator, checked_estimate
 from distsim.signatures.table import SignatureTable
 

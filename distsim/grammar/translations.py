@@ -19,10 +19,10 @@ from distsim.grammar.faulty_lines import FaultyLines
 from distsim.grammar.formats import find_format
 from distsim.grammar.formats.layout import GrammarFormat
 from distsim.grammar.formats.rules import Features
-from distsim.kernels import features as columns_kernel
-from distsim.kernels import pivot as kernel
+from distsim.grammar.kernels import columns as columns_kernel
+from distsim.grammar.kernels import pivot as kernel
+from distsim.grammar.kernels.phrase_pairs import hash_symbols
 from distsim.kernels.compiled import frozen
-from distsim.kernels.phrase_pairs import hash_symbols
 from distsim.storage import scratch_folder
 from distsim.storage.files import raw_bytes
 

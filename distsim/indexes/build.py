@@ -15,6 +15,7 @@ from distsim.base.choices import Dedup, TextFormat
 from distsim.base.errors import InputError, ParameterError
 from distsim.base.parallel import Progress, no_progress, ordered_map
 from distsim.corpus.blocks import Block, read_blocks
+from distsim.corpus.kernels.text import hash_lines, lay_sentences
 from distsim.corpus.known_texts import (
     Grown,
     KnownTexts,
@@ -38,7 +39,6 @@ from distsim.corpus.vocabulary import (
 from distsim.indexes.suffix_array import MAX_TOKENS, build_suffix_array
 from distsim.kernels.compiled import frozen
 from distsim.kernels.suffixes import count_words
-from distsim.kernels.text import hash_lines, lay_sentences
 from distsim.storage import checksum_of_settings
 
 DEDUPS: tuple[str, ...] = get_args(Dedup)

@@ -22,6 +22,7 @@ from distsim.base.choices import Order
 from distsim.base.errors import ParameterError
 from distsim.base.parallel import Progress, no_progress
 from distsim.base.results import Results
+from distsim.corpus.kernels.text import render_phrases
 from distsim.corpus.vocabulary import Vocabulary
 from distsim.indexes import phrase_walk
 from distsim.indexes.build import (
@@ -35,7 +36,6 @@ from distsim.indexes.indexed_text import IndexedText
 from distsim.indexes.joined import JoinedText
 from distsim.indexes.shard import LONGEST_GAP, Shard, damaged
 from distsim.kernels.compiled import frozen
-from distsim.kernels.text import render_phrases
 
 ORDERS: tuple[str, ...] = get_args(Order)
 _CACHED_WORDS = 1 << 17

@@ -6,8 +6,8 @@ could lose, and threads that ask at once do not wait for each other.
 
 import numpy as np
 
+from distsim.indexes.kernels.hamming import nearest_rows
 from distsim.kernels.compiled import frozen
-from distsim.kernels.hamming import nearest_rows
 
 
 def nearest(

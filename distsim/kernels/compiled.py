@@ -137,12 +137,12 @@ class _CompiledFiles(IndexDataCacheFile):
 
 @cache
 def _state_of(file: Path) -> str:
-    """Return a checksum of a kernel's file, those beside it that it imports, and of numba."""
+    """Return a checksum of a kernel's file, the kernels that it imports, and of numba."""
     files, waiting = {file}, [file]
     while waiting:
         for name in _IMPORTED.findall(_text_of(waiting.pop())):
             found = getattr(sys.modules.get(name.decode()), "__file__", None)
-            if found is not None and (one := Path(found)).parent == file.parent:
+            if found is not None and (one := Path(found)).parent.name == "kernels":
                 waiting += {one} - files
                 files.add(one)
     checksum = hashlib.blake2b(numba.__version__.encode(), digest_size=_DIGEST_BYTES)

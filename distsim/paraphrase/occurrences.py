@@ -12,7 +12,7 @@ from distsim.indexes.corpus_index import CorpusIndex
 from distsim.indexes.shard import damaged
 from distsim.kernels.compiled import frozen
 from distsim.kernels.paraphrase import copy_taken, count_taken, find_sides
-from distsim.kernels.profiles import gather_windows
+from distsim.paraphrase.kernels.profiles import gather_windows
 
 Words = tuple[int, ...]
 

@@ -10,7 +10,7 @@ from distsim.contexts.features import FeatureSpace
 from distsim.contexts.weights import Weighting, feature_log_probabilities, known_logarithms
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.kernels.compiled import frozen
-from distsim.kernels.profiles import profile_cosine, profile_cosines, weigh_profile
+from distsim.paraphrase.kernels.profiles import profile_cosine, profile_cosines, weigh_profile
 from distsim.paraphrase.occurrences import Occurrences, words_around
 
 _ROWS_AT_ONCE = 1 << 13  # rows of a block stay near the processor

@@ -14,7 +14,7 @@ from dataclasses import asdict
 
 from distsim.base.errors import DistsimError
 from distsim.kernels.compiled import is_kept
-from distsim.kernels.profiles import profile_cosines
+from distsim.paraphrase.kernels.profiles import profile_cosines
 from distsim.server import questions
 from distsim.server.session import MAIN, Opened, Places
 

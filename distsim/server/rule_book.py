@@ -17,8 +17,8 @@ from distsim.grammar.fields import split_fields, tokens
 from distsim.grammar.formats import guess_format
 from distsim.grammar.formats.layout import GrammarFormat
 from distsim.grammar.formats.rules import RULES, Features
+from distsim.grammar.kernels.rules import FINE
 from distsim.grammar.packs.grammar_index import GrammarIndex
-from distsim.kernels.rules import FINE
 
 LARGEST_TEXT = 256 << 20  # bytes, unpacked
 

@@ -17,9 +17,9 @@ from distsim import storage
 from distsim.base.errors import ArtifactError, ParameterError
 from distsim.corpus.vocabulary import hash_texts
 from distsim.kernels.compiled import frozen
-from distsim.kernels.composition import centre_rows, compose_rows, cut_composed
 from distsim.kernels.hashing import find_sorted
 from distsim.kernels.tables import permute_texts
+from distsim.signatures.kernels.composition import centre_rows, compose_rows, cut_composed
 from distsim.signatures.projections.projection import WIDER
 from distsim.signatures.spelling import spelt
 

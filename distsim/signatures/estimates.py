@@ -20,8 +20,8 @@ from distsim.base.choices import EstimateName
 from distsim.base.errors import ParameterError
 from distsim.indexes import hamming
 from distsim.kernels.compiled import frozen
-from distsim.kernels.restoring import restore_rows, restored_cosines
 from distsim.signatures.composition import Composition
+from distsim.signatures.kernels.posterior_mean import restore_rows, restored_cosines
 from distsim.signatures.projections.learn import unit_rows
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ import numpy as np
 
 from distsim import storage
 from distsim.base.errors import ArtifactError, ParameterError
+from distsim.contexts.kernels.triples import sort_triples
 from distsim.kernels.compiled import frozen
-from distsim.kernels.triples import sort_triples
 
 _PARTS = {
     "features/phrases": np.uint64,

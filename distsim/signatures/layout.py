@@ -10,11 +10,11 @@ import numpy as np
 
 from distsim import storage
 from distsim.base.errors import ArtifactError
+from distsim.contexts.kernels.counts import tag_phrases
 from distsim.corpus.vocabulary import hash_blob, hash_texts
 from distsim.kernels.compiled import frozen
-from distsim.kernels.counts import tag_phrases
 from distsim.kernels.tables import find_texts, permute_texts
-from distsim.kernels.telling import count_tokens
+from distsim.signatures.kernels.distinctive_words import count_tokens
 from distsim.signatures.signer import SignedBatch
 
 BLOCK_ROWS = 64  # text offsets are kept relative to blocks of so many rows

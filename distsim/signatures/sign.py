@@ -33,10 +33,10 @@ from distsim.contexts.vectors import no_counts
 from distsim.indexes.corpus_index import CorpusIndex, signatures_inside
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import find_sorted
-from distsim.kernels.projection import cut_bits
 from distsim.signatures.composition import Composer, PartVectors, PartWords
 from distsim.signatures.feature_store import FeatureWriter, has_features
 from distsim.signatures.fingerprint import Fingerprint, weights_manifest
+from distsim.signatures.kernels.projection import cut_bits
 from distsim.signatures.layout import GatheredRows, Rows, StreamedRows
 from distsim.signatures.own_projection import (
     choose_projection,

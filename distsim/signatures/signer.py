@@ -9,8 +9,8 @@ from distsim.contexts.features import FeatureSpace
 from distsim.contexts.sources.source import BATCH_PHRASES, PhraseBatch
 from distsim.contexts.weights import Weigher, Weighting
 from distsim.kernels.compiled import frozen
-from distsim.kernels.projection import cut_bits, project
 from distsim.signatures.composition import Composer
+from distsim.signatures.kernels.projection import cut_bits, project
 from distsim.signatures.projections.projection import Projection
 
 

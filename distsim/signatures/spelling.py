@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from distsim.kernels.compiled import frozen
-from distsim.kernels.spelling import word_grams
+from distsim.signatures.kernels.spelling import word_grams
 from distsim.signatures.projections.learn import unit_rows
 from distsim.signatures.projections.singular import times
 

@@ -18,6 +18,7 @@ from distsim import storage
 from distsim.base.choices import TextFormat
 from distsim.base.errors import ArtifactError, ParameterError
 from distsim.contexts.features import ContextCounts, FeatureSpace
+from distsim.contexts.kernels.triples import sort_triples, sum_equal
 from distsim.contexts.selection import Selection
 from distsim.contexts.sources.source import Lesson, Model, Part, PhraseBatch, Work, narrowed
 from distsim.contexts.weights import Weighting
@@ -25,7 +26,6 @@ from distsim.corpus.normaliser import Normaliser
 from distsim.indexes.build import WordsChecksum
 from distsim.kernels.compiled import frozen
 from distsim.kernels.tables import permute_texts
-from distsim.kernels.triples import sort_triples, sum_equal
 from distsim.signatures.fingerprint import Fingerprint
 from distsim.signatures.layout import PhraseColumns, PhraseStream
 from distsim.signatures.projections.gaussian import POOL_SIZE

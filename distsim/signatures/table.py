@@ -20,10 +20,10 @@ from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.query import split_phrase
 from distsim.indexes.corpus_index import CorpusIndex, knows_text, signatures_inside
 from distsim.kernels.compiled import frozen
-from distsim.kernels.projection import cut_bits
 from distsim.signatures import sign as signing
 from distsim.signatures.composition import PartVectors
 from distsim.signatures.fingerprint import Fingerprint
+from distsim.signatures.kernels.projection import cut_bits
 from distsim.signatures.layout import PhraseColumns
 from distsim.signatures.projections.spectral import SpectralProjection
 from distsim.signatures.recipe import Recipe

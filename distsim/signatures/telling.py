@@ -10,9 +10,9 @@ from functools import cached_property
 import numpy as np
 
 from distsim.corpus.vocabulary import hash_texts
-from distsim.kernels import telling as kernel
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import number_hashes
+from distsim.signatures.kernels import distinctive_words as kernel
 from distsim.signatures.table import SignatureTable
 
 _COMMON_SHARE = 1 / 1000

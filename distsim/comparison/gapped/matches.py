@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from distsim.comparison.kernels.gaps import gather_fillers, match_parts
 from distsim.corpus.vocabulary import hash_texts
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.indexes.shard import Shard, damaged
 from distsim.kernels.compiled import frozen
-from distsim.kernels.gaps import gather_fillers, match_parts
 from distsim.kernels.paraphrase import copy_taken, count_taken
 
 LONGEST_GAP = 6

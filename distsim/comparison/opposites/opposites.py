@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from distsim.comparison.kernels import joins as kernel
 from distsim.comparison.measures import EstimatedCosine, Pair, checked_pairs
 from distsim.comparison.opposites.language import EVIDENCE, Language
 from distsim.corpus.inflections import Inflections
 from distsim.corpus.vocabulary import hash_texts
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.indexes.shard import Shard, damaged
-from distsim.kernels import joins as kernel
 from distsim.kernels.compiled import frozen
 from distsim.signatures.table import SignatureTable
 

@@ -22,9 +22,9 @@ from distsim.contexts.selection import Selection
 from distsim.contexts.syntax.model import SyntaxModel
 from distsim.contexts.vectors import VectorModel
 from distsim.contexts.weights import Weighting
+from distsim.corpus.kernels.text import render_phrases
 from distsim.corpus.normaliser import Normaliser
 from distsim.kernels.compiled import frozen
-from distsim.kernels.text import render_phrases
 
 BATCH_PHRASES = 1 << 13  # a batch's sums are held in memory, for every thread
 _MOST_32 = 0xFFFFFFFF

@@ -12,13 +12,13 @@ from typing import NamedTuple
 import numpy as np
 
 from distsim.base.parallel import Progress, no_progress
+from distsim.contexts.kernels import syntax as kernel
 from distsim.contexts.syntax.encoded import BLOCK_TOKENS, EncodedCorpus, Encoder
 from distsim.contexts.syntax.model import SyntaxModel
 from distsim.contexts.triples import TripleStore
 from distsim.corpus.annotation import AnnotatedSentence
-from distsim.kernels import syntax as kernel
+from distsim.corpus.kernels.text import render_phrases
 from distsim.kernels.compiled import frozen
-from distsim.kernels.text import render_phrases
 
 BATCH_PHRASES = 1 << 13
 BATCH_OCCURRENCES = 1 << 16

@@ -9,12 +9,12 @@ from typing import NamedTuple
 import numpy as np
 
 from distsim.base.errors import ParameterError
+from distsim.contexts.kernels import syntax as kernel
+from distsim.contexts.kernels.syntax import Sentences
 from distsim.contexts.syntax.dependencies import ROOT as ROOT_TEXT
 from distsim.corpus.annotation import NO_HEAD, AnnotatedSentence
 from distsim.corpus.vocabulary import GrowingArray
-from distsim.kernels import syntax as kernel
 from distsim.kernels.compiled import frozen
-from distsim.kernels.syntax import Sentences
 
 BLOCK_TOKENS = 1 << 16
 _MOST_TEXTS = int(kernel.TEXT_MASK)

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from distsim.base.errors import ParameterError
+from distsim.contexts.kernels import syntax as kernel
 from distsim.contexts.syntax import constituents, dependencies, head, ngrams, slashes
 from distsim.contexts.syntax.templates import KINDS, Place, Template
-from distsim.kernels import syntax as kernel
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import hash_states
 

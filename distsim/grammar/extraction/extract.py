@@ -16,8 +16,8 @@ from distsim.grammar.extraction.margins import RuleChunk, count_all
 from distsim.grammar.extraction.numeric import write_numeric
 from distsim.grammar.extraction.options import ExtractOptions
 from distsim.grammar.extraction.scratch import scratch_folder
+from distsim.grammar.kernels.rule_text import C, rule_lines
 from distsim.kernels.compiled import frozen
-from distsim.kernels.rule_text import C, rule_lines
 from distsim.storage import open_output
 
 MEMORY = 1 << 30

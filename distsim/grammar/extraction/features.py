@@ -9,8 +9,8 @@ from distsim.base.errors import ParameterError
 from distsim.grammar.extraction.linked_text import LinkedText
 from distsim.grammar.extraction.margins import RuleChunk
 from distsim.grammar.extraction.options import ExtractOptions
+from distsim.grammar.kernels.rule_text import BITEXTS, LEX_EF, LEX_FE, rule_features
 from distsim.kernels.compiled import frozen
-from distsim.kernels.rule_text import BITEXTS, LEX_EF, LEX_FE, rule_features
 
 FEATURES: tuple[str, ...] = (
     "Abstract", "Adjacent", "Bitexts", "CharCountDiff", "CharLogCR", "ContainsX", "GlueRule",

@@ -12,8 +12,8 @@ import numpy as np
 from distsim.base.parallel import Progress, available_cores, check_interrupted, no_progress
 from distsim.grammar.extraction.linked_text import LinkedText
 from distsim.grammar.extraction.options import ExtractOptions
-from distsim.kernels.extraction import COLUMNS, F_KEY, add_rows, extract_rows
-from distsim.kernels.rule_counts import partition_rows
+from distsim.grammar.kernels.extraction import COLUMNS, F_KEY, add_rows, extract_rows
+from distsim.grammar.kernels.rule_counts import partition_rows
 
 PART_BITS = 10  # runs are in so many parts by the leading bits of the foreign hash
 _ROW_BYTES = 8 * COLUMNS

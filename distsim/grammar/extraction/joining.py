@@ -9,8 +9,8 @@ import numpy as np
 from distsim.base.errors import ParameterError
 from distsim.corpus.vocabulary import hash_blob
 from distsim.grammar.extraction.numeric import NumericRules
+from distsim.grammar.kernels.packs import gather_runs
 from distsim.kernels.compiled import frozen
-from distsim.kernels.packs import gather_runs
 
 MOST_BITEXTS = 64
 

@@ -17,10 +17,10 @@ from distsim.base.parallel import (
 from distsim.grammar.extraction.instances import PART_BITS, Runs
 from distsim.grammar.extraction.linked_text import LinkedText
 from distsim.grammar.extraction.scratch import Column
+from distsim.grammar.kernels.extraction import COLUMNS
+from distsim.grammar.kernels.rule_counts import count_parts, english_margins, sum_labels
+from distsim.grammar.kernels.rule_text import C_E, C_F, C_FE, C_L, C_LE, C_LF, C
 from distsim.kernels.compiled import frozen
-from distsim.kernels.extraction import COLUMNS
-from distsim.kernels.rule_counts import count_parts, english_margins, sum_labels
-from distsim.kernels.rule_text import C_E, C_F, C_FE, C_L, C_LE, C_LF, C
 
 _BYTES_A_ROW = 24 * COLUMNS  # rows, sorted rows, columns of rules
 _BYTES_A_RULE = 96  # of a part of the English margins

@@ -15,11 +15,10 @@ from distsim.grammar.extraction.labels import label_text
 from distsim.grammar.extraction.linked_text import LinkedSide, LinkedText
 from distsim.grammar.extraction.margins import CountedRules, RuleChunk
 from distsim.grammar.extraction.options import ExtractOptions
-from distsim.kernels.compiled import frozen
-from distsim.kernels.packs import gather_runs
-from distsim.kernels.rule_arrays import are_links_sound, are_rules_sound, are_symbols_sound
-from distsim.kernels.rule_counts import rule_links
-from distsim.kernels.rule_text import (
+from distsim.grammar.kernels.packs import gather_runs
+from distsim.grammar.kernels.rule_arrays import are_links_sound, are_rules_sound, are_symbols_sound
+from distsim.grammar.kernels.rule_counts import rule_links
+from distsim.grammar.kernels.rule_text import (
     C_E,
     C_F,
     C_FE,
@@ -31,6 +30,7 @@ from distsim.kernels.rule_text import (
     place_symbols,
     side_texts,
 )
+from distsim.kernels.compiled import frozen
 from distsim.storage import ArtifactWriter
 
 MARGINS = (C_FE, C_F, C_E, C_LF, C_LE)

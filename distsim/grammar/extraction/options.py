@@ -7,7 +7,7 @@ import numpy as np
 
 from distsim.base.choices import Chains, Labels, Unlabelled
 from distsim.base.errors import ParameterError
-from distsim.kernels import extraction as kernels
+from distsim.grammar.kernels import extraction as kernels
 
 _LABELS: dict[str, int] = {
     "none": kernels.X_ONLY,

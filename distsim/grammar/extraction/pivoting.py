@@ -12,6 +12,7 @@ from distsim.corpus.vocabulary import hash_blob, hash_texts
 from distsim.grammar.extraction.joining import JoinedRules, read_rules
 from distsim.grammar.extraction.numeric import NumericRules
 from distsim.grammar.faulty_lines import FaultyLines
+from distsim.grammar.kernels.packs import gather_runs
 from distsim.grammar.pivot import MEMORY_BYTES, PivotOptions, PivotReport, write_paraphrases
 from distsim.grammar.translations import (
     E_GIVEN_F,
@@ -27,7 +28,6 @@ from distsim.grammar.translations import (
     Translations,
 )
 from distsim.kernels.compiled import frozen
-from distsim.kernels.packs import gather_runs
 
 MAX_TRANSLATIONS = 50  # of a label and foreign side: what frequent ones have beyond is noise
 _STRAIGHT, _SWAPPED = 0 | 1 << 4, 1 | 0 << 4  # orders of two gaps, as kernels.pivot packs them

@@ -20,20 +20,20 @@ from distsim import storage
 from distsim.base.choices import OnError
 from distsim.base.errors import InputError, ParameterError
 from distsim.base.parallel import Progress, no_progress, ordered_map
+from distsim.bitext.kernels.links import format_links
 from distsim.corpus.lines import read_line_blocks
 from distsim.corpus.vocabulary import HashNumbering, VocabularyBuilder
 from distsim.grammar.block import RuleBlock, parse_block
 from distsim.grammar.faulty_lines import FaultyLines
 from distsim.grammar.formats import find_format
 from distsim.grammar.formats.rules import Features
+from distsim.grammar.kernels import columns as feature_kernel
+from distsim.grammar.kernels.packs import gather_lines, gather_runs, source_hashes
+from distsim.grammar.kernels.phrase_pairs import hash_symbols
 from distsim.grammar.packs.columns import encode
 from distsim.grammar.packs.sizes import SIZES, TYPES, rule_sizes, rule_types
 from distsim.grammar.rerank import PPDB_COST
-from distsim.kernels import features as feature_kernel
 from distsim.kernels.compiled import frozen
-from distsim.kernels.links import format_links
-from distsim.kernels.packs import gather_lines, gather_runs, source_hashes
-from distsim.kernels.phrase_pairs import hash_symbols
 from distsim.storage import open_output
 from distsim.storage.locks import exchange, locked, sync_folder
 from distsim.storage.scratch import spare_descriptors

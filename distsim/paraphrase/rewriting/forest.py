@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from distsim.kernels.compiled import frozen
-from distsim.kernels.derivations import best_derivations
+from distsim.paraphrase.kernels.derivations import best_derivations
 
 
 class Forest(NamedTuple):

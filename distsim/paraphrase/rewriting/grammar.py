@@ -8,8 +8,8 @@ import numpy as np
 
 from distsim.corpus.escapes import unescape
 from distsim.grammar.packs.grammar_index import GrammarIndex
-from distsim.kernels import rewriting as kernel
 from distsim.kernels.compiled import frozen
+from distsim.paraphrase.kernels import rewriting as kernel
 from distsim.paraphrase.rewriting import features
 from distsim.paraphrase.rewriting.language_model import LanguageModel
 from distsim.paraphrase.rewriting.weights import Weights

@@ -15,8 +15,8 @@ from distsim.corpus.numbers import plain_number
 from distsim.corpus.sources import file_label
 from distsim.corpus.vocabulary import hash_texts
 from distsim.indexes.corpus_index import CorpusIndex
-from distsim.kernels import ngram_model as kernel
 from distsim.kernels.compiled import frozen
+from distsim.paraphrase.kernels import ngram_model as kernel
 
 ORDER = 5
 _TRUST = 16.0

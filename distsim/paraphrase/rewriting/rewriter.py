@@ -11,8 +11,8 @@ from distsim.base.errors import ParameterError
 from distsim.corpus.escapes import unescape
 from distsim.corpus.trees import Tree
 from distsim.grammar.packs.grammar_index import GrammarIndex
-from distsim.kernels import rewriting as kernel
 from distsim.kernels.compiled import frozen
+from distsim.paraphrase.kernels import rewriting as kernel
 from distsim.paraphrase.rewriting import features
 from distsim.paraphrase.rewriting.chunks import Hidden, hidden
 from distsim.paraphrase.rewriting.forest import Derivation, Forest, Node, best

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from distsim.indexes.shard import damaged
-from distsim.kernels import fluency as kernel
 from distsim.kernels.compiled import frozen
+from distsim.paraphrase.kernels import fluency as kernel
 from distsim.paraphrase.substitution.inflections import Forms
 from distsim.paraphrase.substitution.lexicon import Lexicon
 from distsim.paraphrase.substitution.occurrence import Occurrence

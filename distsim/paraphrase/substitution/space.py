@@ -15,7 +15,7 @@ from distsim.corpus.vocabulary import hash_texts
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import find_sorted
-from distsim.kernels.projection import NOWHERE
+from distsim.signatures.kernels.projection import NOWHERE
 from distsim.signatures.table import SignatureTable
 
 _CACHED_PHRASES = 1 << 12  # 8 MB

@@ -24,8 +24,8 @@ from distsim.base.errors import ParameterError
 from distsim.base.parallel import Progress, no_progress
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import find_sorted
-from distsim.kernels.projection import EXACT_SUM, WEIGHT_STEPS
-from distsim.kernels.sparse import rounded_cells, transposed_rows
+from distsim.signatures.kernels.projection import EXACT_SUM, WEIGHT_STEPS
+from distsim.signatures.kernels.sparse import rounded_cells, transposed_rows
 from distsim.signatures.projections.projection import WHOLE_NUMBERS, Projection
 from distsim.signatures.projections.singular import (
     find_rotation,

@@ -16,7 +16,7 @@ from distsim import storage
 from distsim.base.errors import ArtifactError, IncompatibleError
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import find_sorted
-from distsim.kernels.projection import NOWHERE
+from distsim.signatures.kernels.projection import NOWHERE
 from distsim.signatures.projections.projection import SPECTRAL, WHOLE_NUMBERS
 
 

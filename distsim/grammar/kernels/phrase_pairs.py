@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from distsim.grammar.kernels.rules import TERMINAL
 from distsim.kernels.compiled import compiled
 from distsim.kernels.hashing import SPACE, START, extend, finish, step
-from distsim.kernels.rules import TERMINAL
 
 
 @compiled

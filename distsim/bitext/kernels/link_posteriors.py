@@ -5,7 +5,7 @@ Sides, cells and NONE are those of kernels/alignment.
 
 import numpy as np
 
-from distsim.kernels.alignment import JUMP_ZERO
+from distsim.bitext.kernels.alignment import JUMP_ZERO
 from distsim.kernels.compiled import compiled
 from distsim.kernels.hashing import first_not_below
 

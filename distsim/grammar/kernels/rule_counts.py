@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from distsim.kernels.compiled import compiled, uncounted
-from distsim.kernels.extraction import (
+from distsim.grammar.kernels.extraction import (
     COLUMNS,
     E_KEY,
     F_KEY,
@@ -13,6 +12,7 @@ from distsim.kernels.extraction import (
     e_symbol,
     unpack_place,
 )  # fmt: skip
+from distsim.kernels.compiled import compiled, uncounted
 from distsim.kernels.hashing import FINISHER, HALF, MULTIPLIER
 from distsim.kernels.heaps import heap_sort
 from distsim.kernels.prefetch import prefetch

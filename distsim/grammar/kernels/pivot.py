@@ -2,13 +2,13 @@
 
 import numpy as np
 
+from distsim.grammar.kernels.copying import put_bytes, put_eight
+from distsim.grammar.kernels.rules import TERMINAL, gap_index, next_token
 from distsim.kernels.arrays import grown
 from distsim.kernels.compiled import compiled, uncounted
-from distsim.kernels.copying import put_bytes, put_eight
 from distsim.kernels.hashing import HALF, MULTIPLIER, START, finish, step
 from distsim.kernels.heaps import heap_sort
 from distsim.kernels.prefetch import prefetch
-from distsim.kernels.rules import TERMINAL, gap_index, next_token
 
 MOST_GAPS = 8  # of a rule: four bits each in a packed order
 FITS, TOO_MANY_GAPS, LOOKS_LIKE_GAP = range(3)

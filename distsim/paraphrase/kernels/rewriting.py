@@ -9,7 +9,7 @@ import numpy as np
 from distsim.kernels.arrays import doubled, grown
 from distsim.kernels.compiled import compiled, uncounted
 from distsim.kernels.hashing import first_not_below
-from distsim.kernels.ngram_model import log_probability
+from distsim.paraphrase.kernels.ngram_model import log_probability
 
 NO = -1
 GLUE_LABEL = -1  # of what was put together of neighbours; -2: of a sentence's beginning

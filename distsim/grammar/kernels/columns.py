@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from distsim.grammar.kernels.rules import next_token
 from distsim.kernels.compiled import compiled
-from distsim.kernels.rules import next_token
 
 # What was found in a column of a line.
 FOUND, ABSENT, NO_NUMBER, NOT_AVAILABLE = range(4)

@@ -4,7 +4,7 @@ import numpy as np
 
 from distsim.kernels.compiled import compiled
 from distsim.kernels.hashing import START, extend, finish, first_not_below, step
-from distsim.kernels.projection import cut_row
+from distsim.signatures.kernels.projection import cut_row
 
 _SPACE = 32
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from distsim.kernels.compiled import compiled
 from distsim.kernels.prefetch import prefetch
-from distsim.kernels.projection import WEIGHT_STEPS
+from distsim.signatures.kernels.projection import WEIGHT_STEPS
 
 _TILE = 1 << 18  # float32 of `dense` at a time: a megabyte, which stays near the processor
 _FEWEST = 8  # cells of a row in a tile, on average

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from distsim.kernels.compiled import compiled, uncounted
-from distsim.kernels.extraction import (
+from distsim.grammar.kernels.extraction import (
     CHART,
     X_ONLY,
     clear_chart,
@@ -11,7 +10,8 @@ from distsim.kernels.extraction import (
     span_label,
     unpack_place,
 )  # fmt: skip
-from distsim.kernels.rule_counts import most_links, write_links
+from distsim.grammar.kernels.rule_counts import most_links, write_links
+from distsim.kernels.compiled import compiled, uncounted
 
 # features, in byte order of their names
 (

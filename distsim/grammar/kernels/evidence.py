@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from distsim.grammar.kernels.rules import TERMINAL
 from distsim.kernels.compiled import compiled
-from distsim.kernels.rules import TERMINAL
 
 
 @compiled

@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from distsim.kernels.compiled import compiled, uncounted
-from distsim.kernels.fluency import _lower_bound
+from distsim.paraphrase.kernels.fluency import _lower_bound
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _FINISH = np.uint64(0xD6E8FEB86659FD93)
