@@ -30,8 +30,8 @@ from distsim.grammar.extraction.features import FeatureChoice
 from distsim.grammar.extraction.numeric import NumericRules
 from distsim.grammar.extraction.pivoting import pivot_rules
 from distsim.grammar.pivot import PivotOptions
-from tests import naive_extraction
-from tests.extraction_texts import linked_text, read_rules
+from tests.grammar.extraction_texts import linked_text, read_rules
+from tests.naive import extraction as naive_extraction
 
 MOST_SENTENCES = 60
 

@@ -1,0 +1,96 @@
+"""The commands of count files, kept sums, merge and near-duplicates, as a user types them."""
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.contexts.test_counts import same_folders
+
+
+def run(*command, data=None):
+    program = [sys.executable, "-m", "distsim.cli.main", *map(str, command)]
+    done = subprocess.run(program, input=data, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory, alice):
+    folder = tmp_path_factory.mktemp("cli")
+    (folder / "alice.txt").write_text(alice)
+    status, _, _ = run("index", "build", folder / "alice.txt", "--format", "text",
+                       "-o", folder / "index")  # fmt: skip
+    assert status == 0
+    return folder
+
+
+def test_counts_through_a_pipe(folder):
+    _, listed, _ = run("ngrams", folder / "index", "-n", "1-5")
+    sign = ("--min-count", 2, "--weights", "ppmi")
+    run("sign", folder / "index", *sign, "-o", folder / "a")
+    status, out, err = run("sign", "--from-counts", "-", *sign, "--format", "text",
+                           "--memory", "20M", "-o", folder / "b", data=listed)  # fmt: skip
+    assert (status, out) == (0, "")
+    lines = listed.count("\n")
+    assert err.startswith(f"{lines:,} lines; nothing taken from 0 with <unk>, <s> or </s>, 0 with")
+    assert same_folders(folder / "a", folder / "b")
+
+
+def test_merge(folder, alice):
+    half = len(alice) // 2
+    cut = alice.index("\n", half) + 1
+    for name, text in (("x", alice[:cut]), ("y", alice[cut:])):
+        (folder / f"{name}.txt").write_text(text)
+        run("index", "build", folder / f"{name}.txt", "--format", "text", "-o", folder / name)
+        status, _, _ = run("sign", folder / name, "--keep-sums")  # into the index
+        assert status == 0
+    run("sign", folder / "index", "--preset", "thesis", "-o", folder / "whole")
+    status, out, err = run("merge", folder / "x", folder / "y", "-o", folder / "merged")
+    assert (status, out) == (0, "")
+    assert "phrases of 2 tables that occur 5 times in all, 256 bits" in err
+    assert same_folders(folder / "whole", folder / "merged")
+    status, _, err = run("merge", folder / "x", folder / "whole", "-o", folder / "m")
+    assert status == 1
+    assert err.startswith(f"distsim: {folder}/whole: the table was signed without its sums")
+    assert err.count("\n") == 1
+
+
+def test_near_duplicates_are_reported(folder):
+    status, _, err = run("index", "build", folder / "alice.txt", "--format", "text",
+                         "--dedup", "near", "-o", folder / "near")  # fmt: skip
+    assert status == 0
+    assert "dedup near: " in err
+    assert " lines, " in err
+    assert " s of CPU and " in err
+    status, _, err = run("index", "build", folder / "alice.txt", "--format", "text",
+                         "--dedup", "near", "--memory", "10k", "-o", folder / "small")  # fmt: skip
+    assert status == 1
+    assert "give more, or use --dedup exact" in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wanted"),
+    [
+        (("INDEX", "INDEX"), "give one index, or count files with --from-counts"),
+        (("INDEX", "--keep-case"), "with an index: they were settled when it was built"),
+        (("INDEX", "--format", "text"), "with an index: they were settled when it was built"),
+        (("INDEX", "--from-counts"), "--from-counts needs the table's folder: give -o TABLE"),
+        (("INDEX", "--memory", "much"), "'much': give a size such as 800M or 4G"),
+    ],
+)
+def test_usage(folder, arguments, wanted):
+    arguments = [folder / "index" if one == "INDEX" else one for one in arguments]
+    status, _, err = run("sign", *arguments)
+    assert status == 2
+    assert wanted in " ".join(err.split())
+
+
+def test_too_little_memory(folder):
+    (folder / "c").write_text("a\t3\n")
+    status, _, err = run(
+        "sign", "--from-counts", folder / "c", "--memory", 1000, "-o", folder / "t"
+    )
+    assert status == 1
+    assert err.startswith("distsim: --memory 1,000 bytes: ")
+    assert "give at least" in err

@@ -1,0 +1,244 @@
+"""Parts on many machines make the table of one machine, byte for byte; without an engine here."""
+
+import filecmp
+import pickle
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from distsim import (
+    ArtifactError,
+    CorpusIndex,
+    CountFiles,
+    IndexOptions,
+    InputError,
+    NgramModel,
+    ParameterError,
+    Recipe,
+    RuleScorer,
+    Selection,
+    SignatureTable,
+    Weighting,
+    score_grammar,
+    sign,
+)
+from distsim.cluster import tasks
+from distsim.cluster.job import Job
+from distsim.cluster.kernels.shuffle_blocks import count_phrases, frequent_phrases, mark_keys
+from distsim.cluster.local_executor import run_alone, run_alone_task
+from distsim.cluster.map_tasks import PartMap, ScoreTask
+from distsim.cluster.plan import make_plan, read_plan, write_plan
+from distsim.contexts.weights import SCHEMES
+from distsim.indexes import phrase_walk
+from distsim.kernels.compiled import frozen
+from distsim.kernels.hashing import bucket_starts
+from distsim.signatures.recipe import DEFAULT, PRESETS, SYNTAX
+from tests.conftest import random_sentences, write_lines
+from tests.contexts.test_counts import shorten_hashes
+from tests.naive.cluster import counted_keys, key_of
+from tests.naive.core import count_ngrams, hash_text
+
+SELECTION = Selection(min_count=2, max_length=3)
+
+
+def same_artifacts(a: Path, b: Path) -> bool:
+    """Tell whether two folders hold the same files, of the same bytes, folders inside too."""
+    names = sorted(str(file.relative_to(a)) for file in a.rglob("*") if file.is_file())
+    assert names == sorted(str(file.relative_to(b)) for file in b.rglob("*") if file.is_file())
+    return filecmp.cmpfiles(a, b, names, shallow=False)[0] == names
+
+
+@pytest.fixture
+def corpus(tmp_path) -> list[Path]:
+    """Five files, one of them empty, words of later ones new."""
+    folder = tmp_path / "corpus"
+    folder.mkdir()
+    files = [write_lines(folder / f"{n}.txt", random_sentences(n, 70, 8 + 2 * n)) for n in range(4)]
+    (folder / "empty.txt").write_text("")
+    return [*files[:2], folder / "empty.txt", *files[2:]]
+
+
+def one_machine(corpus, folder, recipe, selection=SELECTION, options=None) -> Path:
+    index = CorpusIndex.build(corpus, folder / "one.index", options)
+    return Path(sign(index, folder / "one.table", recipe, selection).path)
+
+
+def cluster(corpus, folder, recipe, selection=SELECTION, options=None, **settings) -> Path:
+    plan = make_plan(corpus, recipe, selection, options, part_bytes=1, **settings)
+    run_alone(plan, folder / "many.table", folder)
+    return folder / "many.table"
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("model", [NgramModel(), NgramModel(3), NgramModel(4, sides=True)])
+def test_the_table_is_that_of_one_machine(tmp_path, corpus, scheme, model):
+    recipe = Recipe(model=model, weighting=Weighting(scheme), n_bits=64)
+    one = one_machine(corpus, tmp_path, recipe)
+    assert same_artifacts(one, cluster(corpus, tmp_path, recipe, n_ranges=3))
+
+
+@pytest.mark.parametrize("composed", [True, False])
+def test_a_learnt_table_is_that_of_one_machine(tmp_path, corpus, composed):
+    recipe = DEFAULT if composed else replace(DEFAULT, composition=None)
+    one = one_machine(corpus, tmp_path, recipe)
+    assert same_artifacts(one, cluster(corpus, tmp_path, recipe, n_ranges=3))
+
+
+@pytest.mark.parametrize("most", [17, 40, 10_000])
+def test_only_the_strongest_phrases(tmp_path, corpus, most):
+    selection = replace(SELECTION, max_phrases=most)
+    recipe = Recipe(weighting=Weighting("ppmi"), n_bits=64)
+    one = one_machine(corpus, tmp_path, recipe, selection)
+    assert same_artifacts(one, cluster(corpus, tmp_path, recipe, selection, n_ranges=4))
+
+
+def test_running_text_and_a_normaliser(tmp_path, alice):
+    (tmp_path / "a.txt").write_text(alice[:60_000], encoding="utf-8")
+    (tmp_path / "b.txt").write_text(alice[60_000:], encoding="utf-8")
+    files = [tmp_path / "a.txt", tmp_path / "b.txt"]
+    options = IndexOptions("text")
+    selection = Selection(min_count=3)
+    one = one_machine(files, tmp_path, PRESETS["thesis"], selection, options)
+    many = cluster(files, tmp_path, PRESETS["thesis"], selection, options)
+    assert same_artifacts(one, many)
+
+
+def test_repeated_lines_are_dropped_across_parts(tmp_path, corpus):
+    whole = b"".join(file.read_bytes() for file in corpus)
+    (tmp_path / "again.txt").write_bytes(whole + b"a line of its own\n")
+    (tmp_path / "nothing-new.txt").write_bytes(corpus[0].read_bytes())
+    files = [*corpus, tmp_path / "again.txt", tmp_path / "nothing-new.txt"]
+    options = IndexOptions(dedup="exact")
+    one = one_machine(files, tmp_path, DEFAULT, options=options)
+    assert same_artifacts(one, cluster(files, tmp_path, DEFAULT, options=options, n_ranges=2))
+
+
+@pytest.fixture
+def count_files(tmp_path, corpus) -> list[Path]:
+    """The n-grams of the corpus in three files, no phrase's lines together."""
+    index = CorpusIndex.build(corpus, tmp_path / "counted.index")
+    folder = tmp_path / "counts"
+    folder.mkdir()
+    files = [folder / f"{n}.txt" for n in range(3)]
+    lines = [f"{phrase}\t{count}\n" for phrase, count in index.ngrams(1, 4)]
+    for number, file in enumerate(files):
+        file.write_text("".join(lines[number::3]), encoding="utf-8")
+    return files
+
+
+@pytest.mark.parametrize("name", [*SCHEMES, "learnt"])
+def test_a_table_of_counts_is_that_of_one_machine(tmp_path, count_files, name):
+    recipe = (
+        replace(DEFAULT, model=NgramModel())
+        if name == "learnt"
+        else Recipe(weighting=Weighting(name), n_bits=64)
+    )
+    sign(CountFiles(count_files), tmp_path / "one.table", recipe, SELECTION)
+    many = cluster(count_files, tmp_path, recipe, from_counts=True, n_ranges=3)
+    assert same_artifacts(tmp_path / "one.table", many)
+
+
+def test_phrases_that_share_a_hash_are_told_apart(tmp_path, count_files, monkeypatch):
+    """With hashes of 13 bits many phrases share one; the table is still that of one machine."""
+    shorten_hashes(monkeypatch, 13)
+    recipe = Recipe(weighting=Weighting("ppmi"), n_bits=64)
+    sign(CountFiles(count_files), tmp_path / "one.table", recipe, SELECTION)
+    hashes = SignatureTable.open(tmp_path / "one.table").hashes
+    assert len(np.unique(hashes)) < hashes.size
+    many = cluster(count_files, tmp_path, recipe, from_counts=True, n_ranges=3)
+    assert same_artifacts(tmp_path / "one.table", many)
+
+
+def test_too_many_words_are_said_before_the_work(tmp_path, corpus, monkeypatch):
+    monkeypatch.setattr(tasks, "MOST_WORDS", 5)
+    with pytest.raises(ParameterError, match="distinct words, at most 5"):
+        cluster(corpus, tmp_path, PRESETS["thesis"])
+
+
+def test_parts_of_a_grammar_are_scored_as_each_would_be(tmp_path, corpus):
+    table = one_machine(corpus, tmp_path, PRESETS["thesis"])
+    parts = tmp_path / "grammar"
+    parts.mkdir()
+    for number in range(3):
+        rules = [f"[X] ||| a0 ||| bé{k} c2 ||| p={number} ||| 0-0\n" for k in range(4)]
+        (parts / f"part-{number}").write_text("".join(rules), encoding="utf-8")
+    task = ScoreTask.of([str(p) for p in sorted(parts.iterdir())], [("sim_ngram", str(table))])
+    plan = PartMap.plan([parts], tmp_path / "scored", task)
+    plan = pickle.loads(pickle.dumps(plan))
+    assert [plan.run(number) for number in (2, 0)] == [{"rules": 4}] * 2
+    assert plan.open_numbers() == [1]
+    plan.run(1)
+    scorer = RuleScorer([("sim_ngram", SignatureTable.open(table))])
+    for number in range(3):
+        score_grammar(parts / f"part-{number}", tmp_path / "one", scorer)
+        assert (tmp_path / "scored" / f"part-{number}").read_bytes() == (
+            tmp_path / "one"
+        ).read_bytes()
+    other = ScoreTask.of([], [("sim_syn", str(table))])
+    with pytest.raises(ArtifactError, match="made otherwise"):
+        PartMap.plan([parts], tmp_path / "scored", other)
+    (tmp_path / "scored" / ".distsim-parts.json").unlink()
+    with pytest.raises(ArtifactError, match="all machines share"):
+        plan.run(0)
+
+
+def test_what_is_at_fault_is_one_sentence(tmp_path, corpus, run):
+    with pytest.raises(InputError, match="no such file or folder"):
+        make_plan([tmp_path / "nowhere"])
+    with pytest.raises(ParameterError, match="choose exact or off"):
+        make_plan(corpus, options=IndexOptions(dedup="near"))
+    with pytest.raises(ParameterError, match="words beside phrases only"):
+        make_plan(corpus, SYNTAX)
+    with pytest.raises(ArtifactError, match="every machine sees"):
+        read_plan(tmp_path)
+    with pytest.raises(InputError, match="nothing to sign"):
+        cluster([corpus[2]], tmp_path, PRESETS["thesis"])
+    (tmp_path / "bad.txt").write_bytes(b"good\nbad \xff\n")
+    with pytest.raises(InputError, match=r"bad\.txt, line 2, byte 5: not UTF-8"):
+        cluster([tmp_path / "bad.txt"], tmp_path, PRESETS["thesis"])
+    out, _ = run("cluster", "plan", *corpus, "--work", tmp_path / "w", "--preset", "thesis")
+    folder = out.split()[1]
+    _, err = run("cluster", "join", folder, "-o", tmp_path / "t", status=1)
+    assert f"distsim cluster task {folder} count 0" in err
+
+
+def test_a_run_goes_on_where_it_was_killed(tmp_path, corpus):
+    """Tasks done in any order, some twice, before another run finishes."""
+    recipe = Recipe(n_bits=64)
+    one = one_machine(corpus, tmp_path, recipe)
+    plan = make_plan(corpus, recipe, SELECTION, part_bytes=1, n_ranges=3)
+    job = Job(write_plan(plan, tmp_path))
+    for number in (4, 1, 4):
+        run_alone_task(job, "count", number)
+    (job.folder / "done" / "count-000001.json").unlink()  # killed before it could say so
+    run_alone(plan, tmp_path / "many", tmp_path)
+    assert same_artifacts(one, tmp_path / "many")
+    assert read_plan(job.folder) == plan
+
+
+@pytest.mark.parametrize("chunk_rows", [1 << 20, 40])
+def test_keys_of_phrases_are_those_of_the_definition(tmp_path, chunk_rows):
+    sentences, longest, least = random_sentences(5, 80), 3, 3
+    index = CorpusIndex.build([write_lines(tmp_path / "t.txt", sentences)], tmp_path / "x.index")
+    words = frozen(index.vocabulary.word_hashes())
+    chunks = list(phrase_walk.walk(index.shards, index.n_words, longest, chunk_rows))
+    counted = [count_phrases(frozen(c.rows), frozen(c.common), longest, words) for c in chunks]
+    keys, counts = (np.concatenate(column).tolist() for column in zip(*counted, strict=True))
+    assert dict(zip(keys, counts, strict=True)) == counted_keys(sentences, longest)
+    assert len(keys) == len(set(keys))
+
+    ngrams = {tuple(p): n for p, n in count_ngrams(sentences, longest).items() if n >= least}
+    wanted = np.array(sorted(map(key_of, ngrams)), np.uint64)
+    found = {}
+    for chunk in chunks:
+        hashes, lengths, lows, highs = frequent_phrases(
+            frozen(chunk.rows), chunk.before, frozen(chunk.common), longest, words,
+            index.vocabulary.text, index.vocabulary.offsets, frozen(wanted),
+            frozen(bucket_starts(frozen(wanted), 4)), 4, frozen(mark_keys(frozen(wanted), 9)), 9,
+            np.uint64((1 << 64) - 1),
+        )  # fmt: skip
+        runs = zip(lengths.tolist(), (highs - lows).tolist(), strict=True)
+        found |= dict(zip(hashes.tolist(), runs, strict=True))
+    assert found == {hash_text(" ".join(p).encode()): (len(p), n) for p, n in ngrams.items()}

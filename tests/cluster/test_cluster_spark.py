@@ -1,0 +1,108 @@
+"""The table of one machine from Spark: two workers, each with an executor of its own."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from distsim import CorpusIndex, DistsimError, InputError, ParameterError, Selection, sign
+from distsim.cluster.spark import sign_on_spark
+from distsim.signatures.recipe import PRESETS
+from tests.cluster.test_cluster import same_artifacts
+from tests.conftest import random_sentences, write_lines
+
+SELECTION = Selection(min_count=2, max_length=3)
+
+
+def java_version() -> int:
+    if shutil.which("java") is None:
+        return 0
+    told = subprocess.run(["java", "-version"], capture_output=True, text=True).stderr
+    found = re.search(r'version "(\d+)', told)
+    return int(found[1]) if found else 0
+
+
+@pytest.fixture(scope="module")
+def spark():
+    """A session on two workers; speculation on, so that tasks may run twice at once."""
+    pytest.importorskip("pyspark", reason="the extra spark is not installed")
+    if java_version() < 17:
+        pytest.skip("Java 17 or newer is not there")
+    from pyspark.sql import SparkSession
+
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    session = (
+        SparkSession.builder.master("local-cluster[2,1,1024]")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.executor.memory", "512m")
+        .config("spark.speculation", "true")
+        .config("spark.ui.enabled", "false")
+        .getOrCreate()
+    )
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+    session.stop()
+
+
+@pytest.fixture
+def files(tmp_path) -> list[Path]:
+    draw = [write_lines(tmp_path / f"{n}.txt", random_sentences(n, 60)) for n in range(3)]
+    (tmp_path / "empty.txt").write_text("")
+    return [*draw, tmp_path / "empty.txt"]
+
+
+@pytest.mark.extra
+@pytest.mark.parametrize("preset", ["thesis", "learnt"])
+def test_two_workers_make_the_table_of_one_machine(spark, tmp_path, files, preset):
+    index = CorpusIndex.build(files, tmp_path / "one.index")
+    one = sign(index, tmp_path / "one.table", PRESETS[preset], SELECTION).path
+    report = sign_on_spark(
+        files, tmp_path / "many.table", tmp_path / "work", PRESETS[preset], SELECTION,
+        spark=spark, part_bytes=1, n_ranges=3, keep_index=tmp_path / "parts",
+    )  # fmt: skip
+    assert same_artifacts(Path(one), tmp_path / "many.table")
+    assert report.tokens == index.n_tokens and sum(report.shuffled.values()) > 0
+    assert len(list((tmp_path / "parts").iterdir())) == 3  # the empty file has no index
+    assert not any((tmp_path / "work").iterdir())
+
+
+@pytest.mark.extra
+def test_what_a_worker_finds_at_fault_is_one_sentence_here(spark, tmp_path, files):
+    (tmp_path / "bad.txt").write_bytes(b"good line\nbad \xff line\n")
+    with pytest.raises(InputError, match=r"bad\.txt, line 2, byte 5: not UTF-8 .* \(on "):
+        sign_on_spark(
+            [*files, tmp_path / "bad.txt"], tmp_path / "t", tmp_path / "work", spark=spark,
+            part_bytes=1,
+        )  # fmt: skip
+    assert not (tmp_path / "t").exists()
+    assert list((tmp_path / "work").glob("text-*/000000.index"))  # for the next run
+
+
+@pytest.mark.extra
+def test_a_session_without_a_context_of_its_own_is_refused(tmp_path, files):
+    pytest.importorskip("pyspark", reason="the extra spark is not installed")
+
+    class ConnectSession:
+        @property
+        def sparkContext(self):  # noqa: N802 (Spark's name)
+            raise NotImplementedError("not supported in Spark Connect")
+
+    with pytest.raises(ParameterError, match="Spark Connect, which has no RDDs"):
+        sign_on_spark(files, tmp_path / "t", tmp_path / "work", spark=ConnectSession())
+
+
+@pytest.mark.extra
+def test_a_second_context_is_refused(spark, tmp_path, files):
+    with pytest.raises(ParameterError, match="Spark runs in this process already"):
+        sign_on_spark(files, tmp_path / "t", tmp_path / "work")
+
+
+def test_without_spark_there_is_one_sentence(tmp_path, files, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyspark", None)
+    with pytest.raises(DistsimError, match="distsim\\[spark\\]"):
+        sign_on_spark(files, tmp_path / "t", tmp_path / "work")

@@ -1,0 +1,173 @@
+"""`distsim neighbours` and what the library refuses: many phrases, both limits, what is hidden."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+from distsim import (
+    ExactCosine,
+    NeighbourSearch,
+    ParameterError,
+    SignatureTable,
+    neighbours,
+    similarities,
+    similarity,
+)
+from distsim.comparison.neighbours import Found, rerank_neighbours
+from distsim.kernels.compiled import frozen
+from distsim.signatures.kernels.distinctive_words import choose_telling, order_neighbours
+from tests.signatures.test_people_learnt import learnt  # noqa: F401 (a fixture)
+
+
+@pytest.fixture
+def table(alice_index):
+    return SignatureTable.open(alice_index.path)
+
+
+def test_many_phrases_are_answered_in_turn_with_the_focal_one_first(alice_index, run):
+    out, _ = run("neighbours", alice_index.path, "alice", "the king", "-k", 2)
+    rows = [line.split("\t") for line in out.splitlines()]
+    assert [row[:2] for row in rows] == [
+        ["alice", "1"], ["alice", "2"], ["the king", "1"], ["the king", "2"],
+    ]  # fmt: skip
+    one, _ = run("neighbours", alice_index.path, "alice", "-k", 2)
+    assert one.splitlines() == ["\t".join(row[1:]) for row in rows[:2]]
+
+
+def test_k_and_threshold_both_hold(alice_index, run, table):
+    every = NeighbourSearch(table).above("alice", 0.6)
+    assert len(every) > 5
+    out, _ = run("neighbours", alice_index.path, "alice", "--threshold", 0.6)
+    assert len(out.splitlines()) == len(every)
+    out, _ = run("neighbours", alice_index.path, "alice", "--threshold", 0.6, "-k", 5)
+    assert [line.split("\t")[1] for line in out.splitlines()] == [one.phrase for one in every[:5]]
+    assert neighbours(table, "alice", 5, threshold=0.6) == every[:5]
+    assert neighbours(table, "alice", len(every) + 9, threshold=0.6) == every
+    assert neighbours(table, "alice", 3, threshold=1.0) == []
+
+
+@pytest.mark.parametrize("distinct", [True, False])
+def test_a_search_within_limits_finds_what_one_made_with_them_finds(learnt, distinct):  # noqa: F811
+    _, table = learnt
+    search = NeighbourSearch(table, min_strength=1, distinct=distinct)
+    for limits in (
+        {"min_strength": 8}, {"lengths": [2]}, {"min_strength": 3, "lengths": [1, 3]}, {},
+    ):  # fmt: skip
+        within = search.within(**limits)
+        made = NeighbourSearch(table, distinct=distinct, **({"min_strength": 1} | limits))
+        for phrase in ("alice", "the queen", "the white kid gloves"):
+            for k in (1, 5, 40):
+                assert within.found(phrase, k) == made.found(phrase, k)
+        assert within.above("alice", 0.3) == made.above("alice", 0.3)
+        again = pickle.loads(pickle.dumps(within))
+        assert again.nearest("alice", 5) == made.nearest("alice", 5)
+
+
+def test_a_search_within_limits_is_no_wider(learnt):  # noqa: F811
+    search = NeighbourSearch(learnt[1], min_strength=5, lengths=[1, 2])
+    for limits in ({"min_strength": 4}, {"lengths": [3]}, {"min_strength": 10**9}):
+        with pytest.raises(ParameterError, match="choose"):
+            search.within(**limits)
+
+
+def test_hidden_rows_are_told(learnt, run):  # noqa: F811
+    _, table = learnt
+    found = NeighbourSearch(table).found("the queen", 5)
+    assert isinstance(found, Found) and found.hidden > 0
+    _, err = run("neighbours", table.path, "the queen", "-k", 5)
+    assert f"{found.hidden:,} rows as near that say the same again are hidden: --all shows" in err
+    _, err = run("neighbours", table.path, "the queen", "-k", 5, "--all")
+    assert "hidden" not in err
+    near = NeighbourSearch(table, distinct=False).above("the queen", 0.5)
+    distinct = NeighbourSearch(table).found("the queen", None, 0.5)
+    assert distinct.hidden == len(near) - len(distinct.neighbours)
+
+
+def test_what_holds_all_telling_words_of_one_listed_before_is_left_out():
+    """Cores, in order of distance: {5}, {1}, {2}, {2 3}, {1 4}, {2}; the focal phrase's is {1}."""
+    cores = [[5], [1], [2], [2, 3], [1, 4], [2]]
+    starts = np.cumsum([0, *map(len, cores)])
+    words = np.array([word for core in cores for word in core], np.uint64)
+    keys = np.array([5, 1, 2, 23, 14, 2], np.uint64)
+    strengths, tokens = np.array([9, 9, 5, 9, 9, 9]), np.array([1, 1, 1, 2, 2, 1])
+    focal, places, bare = np.array([1], np.uint64), np.arange(6), np.ones(6, np.uint8)
+
+    def choose(spelt, k):
+        given = (places, places, spelt, strengths, tokens, keys, bare, starts, words, focal)
+        return choose_telling(*map(frozen, given), k).tolist()
+
+    assert choose(np.zeros(6, np.uint8), 9) == [0, 2]
+    # The second is another spelling of the focal phrase.
+    assert choose(np.array([0, 1, 0, 0, 0, 0], np.uint8), 2) == [0, 1]
+
+
+def test_ties_are_ordered_by_strength_then_by_text():
+    texts = ["b", "a b", "a", "é", "a"]
+    text = "".join(texts).encode()
+    bounds = np.cumsum([0, *(len(one.encode()) for one in texts)])
+    draw = np.random.default_rng(3)
+    for n in (0, 1, 2, 5, 40):
+        rows = draw.integers(0, 5, n)
+        distances = draw.integers(0, 2, n)
+        strengths = np.array([1, 1, 1, 1, 2], np.uint32)
+        given = (rows, distances, strengths, np.frombuffer(text, np.uint8), bounds)
+        order = order_neighbours(*map(frozen, given)).tolist()
+        keyed = [(d, -int(strengths[r]), texts[r]) for r, d in zip(rows, distances, strict=True)]
+        assert [keyed[i] for i in order] == sorted(keyed)
+        assert sorted(order) == list(range(n))
+
+
+@pytest.mark.parametrize(
+    ("ask", "said"),
+    [
+        (lambda t: neighbours(t, ["alice", None]), r"phrase\[1\]: is None, wanted a text"),
+        (lambda t: neighbours(t, ["alice", float("nan")]), r"phrase\[1\]: is nan \(float\)"),
+        (lambda t: neighbours(t, [b"alice"]), r"phrase\[0\]: is b'alice' \(bytes\), wanted a text"),
+        (lambda t: neighbours(t, 7), r"phrase: is 7 \(int\), wanted"),
+        (lambda t: neighbours(t, "alice", 2.5), r"k: is 2.5 \(float\), wanted a whole number"),
+        (lambda t: neighbours(t, "alice", 0), "k: is 0, choose 1 or more"),
+        (lambda t: neighbours(t, "alice", threshold="x"), "threshold: is 'x'"),
+        (lambda t: neighbours(t, "alice", min_strength=1.5), "min_strength: is 1.5"),
+        (lambda t: neighbours(t, "alice", lengths=2), r"lengths: is 2 \(int\), wanted numbers"),
+        (lambda t: neighbours(t, "alice", lengths=[0]), r"lengths\[0\]: is 0, choose 1 or more"),
+        (lambda t: neighbours(t, "alice", candidates=["a", 1]), r"candidates\[1\]: is 1 \(int\)"),
+        (lambda t: similarity(t, "alice", None), "b: is None, wanted a text"),
+        (lambda t: similarities(t, [("a", "b"), "ab"]), r"pairs\[1\]: is 'ab' \(str\), wanted two"),
+        (lambda t: similarities(t, [("a", b"b")]), r"pairs\[0\]\[1\]: is b'b' \(bytes\)"),
+        (lambda t: similarities(t, [("a", "b", "c")]), r"pairs\[0\]: is \('a', 'b', 'c'\)"),
+        (lambda t: similarities(t, 3), r"pairs: is 3 \(int\), wanted pairs of texts"),
+    ],
+)  # fmt: skip
+def test_a_wrong_argument_is_named(table, ask, said):
+    with pytest.raises(ParameterError, match=said):
+        ask(table)
+
+
+def test_reranking_by_any_measure(alice_index, table):
+    exact = ExactCosine(alice_index, table)
+    near = neighbours(table, "the king", 20)
+    again = rerank_neighbours("the king", near, exact)
+    assert neighbours(table, "the king", 20, by=exact, among=20) == again
+    assert [one.similarity for one in again] == sorted(
+        (exact.similarity("the king", one.phrase) for one in near), reverse=True
+    )
+    with pytest.raises(ParameterError, match="leave it out beside `by`"):
+        neighbours(table, "the king", by=exact, threshold=0.5)
+
+
+def test_a_search_is_made_once_a_table(table):
+    first = NeighbourSearch(table, min_strength=5)
+    neighbours(table, "alice", 3, min_strength=5)
+    assert NeighbourSearch(table, min_strength=5)._part is first._part
+    for strength in range(1, 9):  # few are kept
+        NeighbourSearch(table, min_strength=strength)
+    assert len(table.kept["parts"]) <= 4
+
+
+def test_lengths_may_be_any_range(table):
+    assert neighbours(table, "alice", 3, lengths=range(2, 10**12)) == neighbours(
+        table, "alice", 3, lengths=[2, 3, 4]
+    )
+    with pytest.raises(ParameterError, match="no phrase left has 9 tokens: choose other `lengths`"):
+        neighbours(table, "alice", 3, lengths=range(9, 10**12))

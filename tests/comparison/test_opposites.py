@@ -1,0 +1,190 @@
+"""Opposites: what joins two phrases, patterns of a language, scores, and what asks for them."""
+
+import json
+import math
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from distsim import (
+    CorpusIndex,
+    IndexOptions,
+    InputError,
+    Language,
+    Opposites,
+    PairFeatures,
+    ParameterError,
+    Recipe,
+    RuleScorer,
+    Selection,
+    SignatureTable,
+)
+from distsim.comparison.kernels import joins as kernel
+from distsim.comparison.opposites.opposites import without_shared
+from distsim.kernels.compiled import frozen
+from tests.naive import opposites as naive
+
+TEXT = """\
+prices rise and fall
+between rise and fall there is calm
+they rise or they fall
+from rise to fall
+the rise , the growth
+growth and rise of the town
+a happy man and an unhappy man
+a happy man or an unhappy man
+happy and glad people
+glad people , happy people
+it rises and falls
+she is tall and fair
+"""
+
+
+@pytest.fixture(scope="module")
+def signed(tmp_path_factory):
+    """(index, table) of a text in which some words are joined as opposites are."""
+    folder = tmp_path_factory.mktemp("opposites")
+    (folder / "text").write_text(TEXT * 12)
+    index = CorpusIndex.build([folder / "text"], folder / "index", IndexOptions("lines"))
+    return index, SignatureTable.build(index, recipe=Recipe(), selection=Selection(min_count=2))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.integers(0, 4), min_size=1, max_size=40),
+    st.integers(1, 2), st.integers(1, 2), st.integers(1, 2), st.integers(0, 6),
+)  # fmt: skip
+def test_joins_are_those_of_the_definition(tokens, length, size, n_others, window):
+    others = [[1 + m, 2][:size] for m in range(n_others)]
+    phrase = [3, 4][:length]
+    positions = [p for p in range(len(tokens)) if tokens[p : p + length] == phrase]
+    out = np.empty((2 * len(positions) + 1, kernel.COLUMNS), np.int64)
+    n = kernel.find_joins(
+        frozen(np.array(tokens, np.uint32)), frozen(np.array(positions, np.int64)), length,
+        frozen(np.array(others, np.int64)), window, out,
+    )  # fmt: skip
+    found = [tuple(row[: kernel.FIRST_BETWEEN]) + tuple(t for t in row[3:] if t != kernel.NONE)
+             for row in out[:n].tolist()]  # fmt: skip
+    assert found == naive.joins(tokens, positions, length, others, window)
+    few = np.empty((1, kernel.COLUMNS), np.int64)
+    assert n == kernel.find_joins(
+        frozen(np.array(tokens, np.uint32)), frozen(np.array(positions, np.int64)), length,
+        frozen(np.array(others, np.int64)), window, few,
+    )  # fmt: skip
+
+
+def test_evidence_by_hand(signed):
+    opposites = Opposites(*signed)
+    told = dict(zip(("rise", "happy", "glad"), opposites.evidence(
+        [("rise", "fall"), ("happy", "unhappy"), ("happy", "glad")]), strict=True))  # fmt: skip
+    # 12 of each line: `rise and fall` twice and `rises and falls`; `between`; `or they` is no
+    # pattern; `rise to fall` and `from rise to fall`.
+    weights = {(one.before, " ".join(one.between)): one.weight for one in Language.open().patterns}
+    wanted = (
+        weights["", "and"] * math.log1p(36) + weights["between", "and"] * math.log1p(12)
+        + weights["", "to"] * math.log1p(12) + weights["from", "to"] * math.log1p(12)
+    )  # fmt: skip
+    assert told["rise"].joined == pytest.approx(wanted)
+    assert told["happy"].negation == 1.0 and told["glad"].negation == 0.0
+    # `man` behind both, and `a`, `an` are not the same before: 24 times.
+    assert told["happy"].parallel == pytest.approx(math.log1p(24))
+    assert told["rise"].score > told["glad"].score and told["happy"].score > told["glad"].score
+    assert (
+        opposites.evidence([("rise", "zzz"), ("rise", "rise"), ("rise", "the rise")]) == [None] * 3
+    )
+    (phrases,) = opposites.evidence([("prices rise", "prices fall")])
+    assert phrases == told["rise"]
+    again = pickle.loads(pickle.dumps(opposites))
+    assert again.scores([("fall", "rise")]) == opposites.scores([("rise", "fall")])
+
+
+def test_cuts_of_the_text_change_nothing(signed, tmp_path):
+    index, table = signed
+    (tmp_path / "text").write_text(TEXT * 12)
+    cut = CorpusIndex.build(
+        [tmp_path / "text"], tmp_path / "index", IndexOptions("lines", shard_tokens=64)
+    )
+    assert len(cut.shards) > 3
+    pairs = [("rise", "fall"), ("happy", "unhappy"), ("happy", "glad"), ("of the", "the rise")]
+    assert Opposites(cut, table).evidence(pairs) == Opposites(index, table).evidence(pairs)
+
+
+def test_shared_edges_are_taken_off():
+    assert without_shared(["a", "b", "a"], ["a", "c", "a"]) == (("b",), ("c",))
+    assert without_shared(["a", "a"], ["a"]) == (("a",), ())
+    assert without_shared([], ["a"]) == ((), ("a",))
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "opposed"),
+    [
+        ("happy", "unhappy", True), ("careful", "careless", True), ("downstairs", "upstairs", True),
+        ("login", "logout", True), ("employee", "employer", True), ("import", "export", True),
+        ("upstairs", "upstairs", False), ("up", "down", False), ("upon", "downon", False),
+        ("upstairs", "downtown", False), ("around", "round", False),
+    ],
+)  # fmt: skip
+def test_affixes(a, b, opposed):
+    assert Language.open().are_opposed(a, b) == opposed == Language.open().are_opposed(b, a)
+
+
+def test_a_language_of_ones_own(tmp_path, signed):
+    (tmp_path / "mine").write_text(
+        "# mine\npattern\t2\tX , Y\npassed\tthe\nweight\tjoined\t1\nopposite\t1\n"
+    )
+    mine = Language.open(tmp_path / "mine")
+    (found, other) = Opposites(*signed, mine).evidence([("rise", "growth"), ("rise", "fall")])
+    assert found.score == pytest.approx(2 * math.log1p(12)) and found.opposite
+    assert other.score == 0 and not other.opposite
+    for line in ("pattern\t1\tX and", "weight\tx\t1", "pattern\t1\ta b X or Y", "nothing",
+                 "weight\tjoined\tx", "opposite\tnan", "suffix", "paired\tup-\t-down",
+                 "paired\tup\tdown", "paired\t-\t-on"):  # fmt: skip
+        (tmp_path / "mine").write_text(f"passed\ta\n{line}\n")
+        with pytest.raises(InputError, match="mine, line 2: .* is none of pattern, passed"):
+            Language.open(tmp_path / "mine")
+    with pytest.raises(ParameterError, match="language 'klingon': give english, or a file"):
+        Language.open("klingon")
+
+
+def test_rules_pairs_and_commands(signed, tmp_path, run):
+    index, table = signed
+    opposites = Opposites(index, table)
+    scorer = RuleScorer([("sim_ngram", table)], opposites=opposites)
+    assert scorer.names == ["sim_ngram", "opposite"]
+    _, found = scorer.score("they rise", "they fall", [(0, 0), (1, 1)])
+    (wanted,) = opposites.scores([("rise", "fall")])
+    assert found.similarity == pytest.approx(wanted) and found.scored == 2
+    features = PairFeatures(opposites=opposites)
+    assert features.matrix([("rise", "fall"), ("a", "a")], ["opposite"])[:, 0] == pytest.approx(
+        [wanted, math.nan], nan_ok=True
+    )
+    (tmp_path / "g").write_text("[X] ||| rise ||| fall ||| ||| 0-0\n[X] ||| a ||| a ||| ||| 0-0\n")
+    _, err = run("score", tmp_path / "g", "--opposites", index.path, "-o", tmp_path / "o")
+    lines = (tmp_path / "o").read_text().splitlines()
+    assert (
+        lines[0]
+        == f"[X] ||| rise ||| fall ||| opposite={wanted:.5f} opposite_coverage=1.00000 ||| 0-0"
+    )
+    assert "opposite=" not in lines[1] and "opposite: corpus:" in err
+    out, _ = run("similarity", index.path, "rise", "fall", "--opposite")
+    assert out.split("\t")[1] == f"{wanted:.6f}" + (
+        "" if wanted >= opposites.language.opposite else "\n"
+    )
+    out, _ = run("similarity", index.path, "rise", "fall", "--opposite", "--json")
+    assert json.loads(out)["opposite"]["joined"] > 0
+    _, err = run("similarity", table.path, "rise", "fall", "--opposite", status=1)
+    assert "opposites are told by an index: name the table's index" in err
+    _, err = run("rank", "--learn", tmp_path / "g", "--opposites", table.path, "-o",
+                 tmp_path / "w", status=1)  # fmt: skip
+
+
+def test_paraphrases_without_opposites(signed, run):
+    index, _ = signed
+    everything, _ = run("paraphrase", index.path, "happy", "--min-score", "0")
+    kept, err = run("paraphrase", index.path, "happy", "--min-score", "0", "--drop-opposites")
+    dropped = set(everything.splitlines()) - set(kept.splitlines())
+    assert any("\tunhappy\t" in line for line in dropped)
+    assert "left out as opposites: " in err

@@ -1,0 +1,330 @@
+"""The corpus index: every answer against a plain count, on one shard and on many."""
+
+import itertools
+import pickle
+import random
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from distsim import CorpusIndex, IndexOptions, Normaliser, ParameterError
+from distsim.base.errors import ArtifactError, InputError
+from distsim.indexes.suffix_array import MAX_TOKENS
+from distsim.output.verification import find_faults
+from tests.conftest import random_sentences, write_lines
+from tests.naive import core as naive
+
+
+def build(tmp_path, sentences, name="index", **options) -> CorpusIndex:
+    corpus = write_lines(tmp_path / f"{name}.txt", sentences)
+    return CorpusIndex.build([corpus], tmp_path / name, IndexOptions(**options))
+
+
+@pytest.fixture(params=["built", "reopened"])
+def index(request, small_index):
+    return small_index if request.param == "built" else CorpusIndex.open(small_index.path)
+
+
+def test_counts_are_those_of_a_plain_count(index, sentences):
+    expected = naive.count_ngrams(sentences, 6)
+    phrases = [" ".join(p) for p in expected]
+    assert index.count(phrases).tolist() == list(expected.values())
+    assert [index.count(p) for p in phrases[:50]] == list(expected.values())[:50]
+    assert index.n_tokens == sum(map(len, sentences))
+
+
+def test_unseen_phrases_count_nothing(index, sentences):
+    assert index.count("neverseen") == 0
+    assert index.count(f"{sentences[0][0]} neverseen") == 0
+    assert index.count(" ".join(["a0"] * 50)) == 0
+    assert index.count([]).tolist() == []
+    assert index.positions("neverseen").size == 0
+    assert index.concordance("neverseen") == []
+    assert index.gapped("neverseen _ a0").size == 0
+
+
+def test_an_empty_phrase_is_refused(index):
+    with pytest.raises(ParameterError, match="the phrase is empty"):
+        index.count("  ")
+    with pytest.raises(ParameterError, match=r"the phrase is empty \(number 2 of 2\)"):
+        index.count(["a0", ""])
+    with pytest.raises(ParameterError, match="not valid Unicode"):
+        index.count("\udcff")
+
+
+def test_positions_and_concordance(index, sentences):
+    stream = list(itertools.chain.from_iterable([*s, None] for s in sentences))
+    for phrase in (["a0"], sentences[3][:2], sentences[7][-1:]):
+        n = len(phrase)
+        expected = [i for i in range(len(stream)) if stream[i : i + n] == phrase]
+        assert index.positions(" ".join(phrase)).tolist() == expected
+        lines = index.concordance(" ".join(phrase), width=3)
+        assert len(lines) == len(expected)
+        starts = np.cumsum([0, *(len(s) + 1 for s in sentences)])
+        for line, position in zip(lines, expected, strict=True):
+            number = int(np.searchsorted(starts, position, "right"))
+            sentence, at = sentences[number - 1], position - starts[number - 1]
+            assert (line.source, line.line) == ("corpus.txt", number)
+            assert line.node.split() == phrase
+            assert line.left.split() == sentence[max(0, at - 3) : at]
+            assert line.right.split() == sentence[at + n : at + n + 3]
+    batch = index.concordance(["a0", "neverseen"], limit=2)
+    assert [len(lines) for lines in batch] == [2, 0]
+
+
+def test_concordance_orders_and_samples(index):
+    def words(side):
+        lines = index.concordance("a0", width=2, order=side)
+        return [tuple(getattr(line, side).split()) for line in lines]
+
+    assert words("right") == sorted(words("right"))
+    nearest_first = [w[::-1] for w in words("left")]
+    assert nearest_first == sorted(nearest_first)
+    everything = index.concordance("a0")
+    sample = index.concordance("a0", sample=5)
+    assert len(sample) == 5 and set(sample) <= set(everything)
+    assert index.concordance("a0", limit=0) == []
+    with pytest.raises(ParameterError, match="`order` is 'up'"):
+        index.concordance("a0", order="up")
+
+
+def test_gapped(index, sentences):
+    words = sorted({w for s in sentences for w in s})
+    draw = random.Random(2)
+    for _ in range(60):
+        parts = [draw.choices(words[:6], k=draw.randint(1, 2)) for _ in range(draw.randint(2, 3))]
+        pattern = " _ ".join(" ".join(part) for part in parts)
+        for gap in (1, 6):
+            expected = set()
+            begin = 0
+            for sentence in sentences:
+                spans = naive.gapped_spans(sentence, parts, gap)
+                expected |= {(begin + a, begin + b) for a, b in spans}
+                begin += len(sentence) + 1
+            assert sorted(expected) == [
+                tuple(s) for s in index.gapped(pattern, longest_gap=gap).tolist()
+            ]
+    line = index.concordance("a0 _ a0", gapped=True, limit=1)[0]
+    assert line.node.startswith("a0 ") and line.node.endswith(" a0")
+    for bad in ("a0", "_ a0", "a0 _", "a0 _ _ a0"):
+        with pytest.raises(ParameterError, match="words before and after each _"):
+            index.gapped(bad)
+
+
+def test_ngrams(index, sentences):
+    for low, high, least in ((1, 5, 1), (2, 3, 2), (1, 1, 1), (6, 6, 1)):
+        expected = naive.count_ngrams(sentences, high)
+        expected = {" ".join(p): c for p, c in expected.items() if len(p) >= low and c >= least}
+        listed = list(index.ngrams(low, high, min_count=least))
+        assert dict(listed) == expected
+        assert len(listed) == len(expected)
+    order = [index.vocabulary.find(np.array([h]))[0] for h in index.vocabulary.word_hashes()[1:]]
+    assert order == list(range(1, index.n_words))
+    with pytest.raises(ParameterError):
+        list(index.ngrams(3, 2))
+
+
+def answers(index: CorpusIndex) -> dict:
+    phrases = ["a0", "a0 bé1", "c2", "bé1 a0 c2", "dé3"]
+    return {
+        "counts": index.count(phrases).tolist(),
+        "ngrams": list(index.ngrams(1, 5)),
+        "positions": [p.tolist() for p in index.positions(phrases)],
+        "contexts": [
+            Counter(map(tuple, rows.tolist())) for rows in index.neighbourhoods(phrases, 3, 3)
+        ],
+        "gapped": [g.tolist() for g in index.gapped(["a0 _ a0", "bé1 _ c2 _ a0"])],
+        "lines": [index.concordance(phrases, order=order) for order in ("corpus", "left", "right")],
+        "fingerprint": index.parameters["corpus"],
+    }
+
+
+def test_shards_change_no_answer(tmp_path, sentences):
+    one = build(tmp_path, sentences, "one")
+    many = build(tmp_path, sentences, "many", shard_tokens=len(sentences))
+    assert len(one.shards) == 1 and len(many.shards) >= 5
+    assert answers(CorpusIndex.open(one.path)) == {
+        **answers(many),
+        "lines": [
+            [[line._replace(source="one.txt") for line in lines] for lines in order]
+            for order in answers(many)["lines"]
+        ],
+    }
+    assert find_faults(many.path) == []
+
+
+def test_adding_text_is_building_with_it(tmp_path, sentences):
+    first = write_lines(tmp_path / "a.txt", sentences[:20])
+    rest = [write_lines(tmp_path / f"{n}.txt", sentences[n:stop])
+            for n, stop in ((20, 21), (21, 60))]  # fmt: skip
+    options = IndexOptions(dedup="exact")
+    whole = CorpusIndex.build([first, *rest], tmp_path / "whole", options)
+    grown = CorpusIndex.build([first], tmp_path / "grown", options)
+    for file in rest:
+        grown = grown.add([file])
+    assert answers(whole) == answers(grown)
+    assert whole.parameters["counts"] == grown.parameters["counts"]
+    assert find_faults(grown.path) == []
+
+
+def test_a_sentence_longer_than_a_shard_has_one_to_itself(tmp_path):
+    long = [["w"] * 50]
+    index = build(tmp_path, [["a", "b"], *long, ["c"]], shard_tokens=10)
+    assert [shard.tokens.size for shard in index.shards] == [3, 51, 2]
+    assert index.count("w w w") == 48
+
+
+def test_a_sentence_of_a_hundred_thousand_tokens(tmp_path):
+    index = build(tmp_path, [[f"w{i % 1000}" for i in range(100_000)]])
+    assert index.count("w1 w2 w3") == 100
+    assert index.count("w999 w0") == 99
+
+
+@pytest.mark.parametrize("text", ["word", "word\n", "\n\n word \n"])
+def test_a_corpus_of_one_token(tmp_path, text):
+    (tmp_path / "one.txt").write_text(text)
+    index = CorpusIndex.build([tmp_path / "one.txt"], tmp_path / "index")
+    assert index.count("word") == 1
+    assert list(index.ngrams()) == [("word", 1)]
+    assert index.concordance("word")[0].left == ""
+    assert find_faults(index.path) == []
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", " \t\n"])
+def test_an_empty_corpus_is_refused_and_nothing_left(tmp_path, text):
+    (tmp_path / "empty.txt").write_text(text)
+    with pytest.raises(InputError, match=r"empty\.txt: no token in the corpus: nothing to index"):
+        CorpusIndex.build([tmp_path / "empty.txt"], tmp_path / "index")
+    assert [p.name for p in tmp_path.iterdir()] == ["empty.txt"]
+
+
+def test_dedup_drops_lines_whose_words_were_seen(tmp_path):
+    (tmp_path / "a.txt").write_text("One  two\nthree\none two\n\nTHREE\nthree one\n")
+    options = IndexOptions(dedup="exact")
+    index = CorpusIndex.build([tmp_path / "a.txt"], tmp_path / "index", options)
+    counts = index.parameters["counts"]
+    assert (counts["lines"], counts["dropped_lines"], counts["dropped_tokens"]) == (5, 2, 3)
+    assert index.count(["one two", "three", "three one"]).tolist() == [1, 2, 1]
+    more = [tmp_path / "a.txt", write_lines(tmp_path / "b.txt", [["new", "words"]])]
+    again = index.add(more, again=True)
+    assert again.parameters["counts"]["dropped_lines"] == 7
+    assert again.count("three one") == 1
+
+
+def test_documents_are_parted_by_blank_lines_and_files(tmp_path):
+    (tmp_path / "a.txt").write_text("\na b\nc\n\n\nd\n")
+    (tmp_path / "b.txt").write_text("e\n")
+    index = CorpusIndex.build([tmp_path / "a.txt", tmp_path / "b.txt"], tmp_path / "index")
+    assert index.parameters["counts"]["documents"] == 3
+    assert index.shards[0].document_starts.tolist() == [0, 2, 3]
+    assert [line.source for line in index.concordance("e")] == ["b.txt"]
+    assert index.concordance("d")[0].line == 6
+
+
+def test_running_text_is_found_as_printed_and_as_typed(tmp_path):
+    (tmp_path / "t.txt").write_text("The king's men don't run. “Don't!” said Mr. Bean.\n")
+    index = CorpusIndex.build([tmp_path / "t.txt"], tmp_path / "index", IndexOptions("text"))
+    assert index.count(["king's", "king 's", "don't", "don 't", "Mr. Bean"]).tolist() == [
+        1,
+        1,
+        2,
+        2,
+        1,
+    ]
+    assert index.words("the king's") == ["the", "king", "'s"]
+    assert index.count("run .") == index.count("run.") == 1
+    for phrase, count in index.ngrams(1, 4):
+        assert index.count(phrase) == count
+
+
+def test_the_normaliser_serves_text_and_queries(tmp_path):
+    (tmp_path / "t.txt").write_text("Cafe\u0301 in 1984 , in 2015 !\n")
+    folding = Normaliser(fold_numbers=True, drop_punctuation=True)
+    index = CorpusIndex.build(
+        [tmp_path / "t.txt"], tmp_path / "index", IndexOptions(normaliser=folding)
+    )
+    assert index.count(["CAFÉ", "in 3333", "1984 in", "1984 , in", "!"]).tolist() == [1, 2, 1, 1, 0]
+    assert CorpusIndex.open(index.path).options.normaliser == folding
+    kept = CorpusIndex.build([tmp_path / "t.txt"], tmp_path / "kept",
+                             IndexOptions(normaliser=Normaliser(lower=False)))  # fmt: skip
+    assert kept.count(["café", "Café"]).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 5])
+def test_builds_are_byte_identical(tmp_path, jobs):
+    sentences = random_sentences(4, 400)
+    corpus = write_lines(tmp_path / "c.txt", sentences)
+    options = IndexOptions(dedup="exact", shard_tokens=700)
+    for name, n in (("one", 1), ("other", jobs)):
+        CorpusIndex.build([corpus], tmp_path / name, options, jobs=n)
+    assert bytes_of(tmp_path / "one") == bytes_of(tmp_path / "other")
+
+
+def bytes_of(folder) -> dict[str, bytes]:
+    return {f.name: f.read_bytes() for f in sorted(folder.rglob("*")) if f.is_file()}
+
+
+def test_options_out_of_range_are_refused():
+    with pytest.raises(
+        ParameterError, match=f"`shard_tokens`: is 600000000, choose 2 to {MAX_TOKENS:,}"
+    ):
+        IndexOptions(shard_tokens=600_000_000)
+    with pytest.raises(ParameterError, match="choose lines or text"):
+        IndexOptions(text_format="pdf")
+    with pytest.raises(ParameterError, match="choose one of off, exact, near"):
+        IndexOptions(dedup="some")
+
+
+def test_one_path_or_many_of_any_type(tmp_path, monkeypatch):
+    file = write_lines(tmp_path / "a.txt", [["a", "b"]])
+    for corpus in (str(file), file, [str(file)], (file,), iter([file]), {file: 1}):
+        index = CorpusIndex.build(corpus, str(tmp_path / "index"), force=True)
+        assert index.count("a b") == 1
+    for corpus, wanted in (
+        (7, r"corpus: is 7 \(int\), wanted a path or paths"),
+        ([file, None], r"corpus\[1\]: is None, wanted a path"),
+        (b"a.txt", r"corpus: is b'a.txt' \(bytes\), wanted a path"),
+        ([], "corpus: is empty"),
+        ("", "corpus: is an empty text, wanted a path"),
+        ("a\0b", "cannot hold a NUL"),
+    ):
+        with pytest.raises(ParameterError, match=wanted):
+            CorpusIndex.build(corpus, tmp_path / "other")
+        with pytest.raises(ParameterError, match=wanted):
+            index.add(corpus)
+    with pytest.raises(ParameterError, match=r"path: is 3 \(int\)"):
+        CorpusIndex.open(3)
+
+
+@pytest.mark.parametrize("bad", [None, float("nan"), b"a0", 7, ["a0"]])
+def test_what_is_no_phrase_is_refused_by_its_place(index, bad):
+    for ask in (
+        index.count, index.positions, index.words, index.concordance,
+        lambda phrases: index.neighbourhoods(phrases, 1, 1),
+    ):  # fmt: skip
+        with pytest.raises(ParameterError, match=r"phrase\[1\]: is .*, wanted a text \(str\)"):
+            ask(["a0", bad])
+        if not isinstance(bad, list):
+            with pytest.raises(ParameterError, match="phrase: is "):
+                ask(bad)
+    for options in ({"width": 2.5}, {"limit": "3"}, {"sample": True}, {"width": -1}):
+        with pytest.raises(ParameterError, match=f"^`{next(iter(options))}`: is "):
+            index.concordance("a0", **options)
+
+
+def test_an_index_as_a_python_object(index, sentences):
+    words = list(dict.fromkeys(word for sentence in sentences for word in sentence))
+    assert list(index) == words and len(index) == len(words)
+    assert " ".join(sentences[0][:2]) in index and "neverseen" not in index
+    assert repr(index) == f"<CorpusIndex of {index.n_tokens:,} tokens at {str(index.path)!r}>"
+    again = pickle.loads(pickle.dumps(index))
+    assert again.count("a0") == index.count("a0")
+    with CorpusIndex.open(index.path) as opened:
+        assert opened.count("a0") == index.count("a0")
+    with pytest.raises(ParameterError, match="the index was closed: open it again"):
+        opened.count("a0")
+    kept = pickle.dumps(index)
+    index.add([write_lines(index.path.parent / "more.txt", [["x"]])])
+    with pytest.raises(ArtifactError, match="was changed since it was opened: open it again"):
+        pickle.loads(kept)

@@ -1,0 +1,123 @@
+"""Several indexes answer as one index of their text, in the order given."""
+
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from distsim import (
+    CorpusIndex,
+    IncompatibleError,
+    IndexOptions,
+    Learning,
+    ParameterError,
+    named_contexts,
+    sign,
+)
+from distsim.contexts.weights import Weighting
+from distsim.signatures.recipe import PRESETS
+from tests.cluster.test_cluster import SELECTION, same_artifacts
+from tests.conftest import random_sentences, write_lines
+
+
+@pytest.fixture(scope="module")
+def indexes(tmp_path_factory):
+    """One index of three files, and three indexes, the second of two shards."""
+    folder = tmp_path_factory.mktemp("joined")
+    files = [
+        write_lines(folder / f"{n}.txt", random_sentences(n, 40, 7 + 4 * n)) for n in (2, 0, 1)
+    ]
+    one = CorpusIndex.build(files, folder / "one.index")
+    parts = folder / "parts"
+    parts.mkdir()
+    for number, file in enumerate(files):
+        options = IndexOptions(shard_tokens=120 if number == 1 else 10_000)
+        CorpusIndex.build(file, parts / f"{number}.index", options)
+    return one, CorpusIndex.open(sorted(parts.iterdir())), parts
+
+
+def phrases_of(index):
+    return [phrase for phrase, _ in index.ngrams(1, 3)] + ["zeppelin", "b1 zeppelin"]
+
+
+def test_counts_positions_and_ngrams_are_those_of_one(indexes):
+    one, many, _ = indexes
+    phrases = phrases_of(one)
+    assert list(many.ngrams(1, 4)) == list(one.ngrams(1, 4))
+    np.testing.assert_array_equal(many.count(phrases), one.count(phrases))
+    for a, b in zip(many.positions(phrases), one.positions(phrases), strict=True):
+        np.testing.assert_array_equal(a, b)
+    assert (many.n_tokens, len(many), list(many)) == (one.n_tokens, len(one), list(one))
+    assert many.corpus == one.corpus
+    np.testing.assert_array_equal(many.word_counts(), one.word_counts())
+
+
+@pytest.mark.parametrize("order", ["corpus", "left", "right"])
+@pytest.mark.parametrize("sample", [None, 7])
+def test_concordances_are_those_of_one(indexes, order, sample):
+    one, many, _ = indexes
+    for phrase in phrases_of(one)[::9]:
+        wanted = one.concordance(phrase, order=order, sample=sample, width=3)
+        assert many.concordance(phrase, order=order, sample=sample, width=3) == wanted
+
+
+def test_gaps_contexts_and_neighbourhoods_are_those_of_one(indexes):
+    one, many, _ = indexes
+    np.testing.assert_array_equal(many.gapped("a0 _ b1"), one.gapped("a0 _ b1"))
+    assert many.concordance("a0 _ b1", gapped=True) == one.concordance("a0 _ b1", gapped=True)
+    for phrase in phrases_of(one)[::7]:
+        assert named_contexts(many, phrase, 2, Weighting("ppmi")) == named_contexts(
+            one, phrase, 2, Weighting("ppmi")
+        )
+        a, b = (np.sort(index.neighbourhoods(phrase, 2, 2), axis=0) for index in (many, one))
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("learning", [Learning(), Learning(rows=20, features=40)])
+def test_a_table_of_several_is_that_of_one(indexes, tmp_path, learning):
+    one, many, _ = indexes
+    recipe = replace(PRESETS["learnt"], learning=learning)
+    a = sign(one, tmp_path / "a", recipe, SELECTION).path
+    b = sign(many, tmp_path / "b", recipe, SELECTION).path
+    assert same_artifacts(a, b)
+    with pytest.raises(ParameterError, match="give the folder of the table"):
+        sign(many)
+
+
+def test_running_text_is_cut_as_the_whole_knows_it(tmp_path):
+    (tmp_path / "a").write_text("I can't. Rock'n'roll is here.")
+    (tmp_path / "b").write_text("We don't. No rock here.")
+    options = IndexOptions("text")
+    one = CorpusIndex.build([tmp_path / "a", tmp_path / "b"], tmp_path / "one", options)
+    for name in "ab":
+        CorpusIndex.build(tmp_path / name, tmp_path / f"{name}.index", options)
+    many = CorpusIndex.open([tmp_path / "a.index", tmp_path / "b.index"])
+    asked = ["can't", "rock'n'roll", "don't", "rock", "We don't."]
+    np.testing.assert_array_equal(many.count(asked), one.count(asked))
+    assert many.words(asked) == one.words(asked)
+
+
+def test_a_folder_of_indexes_pickles_and_the_command_line(indexes, run):
+    one, many, parts = indexes
+    assert pickle.loads(pickle.dumps(many)).count("a0") == one.count("a0")
+    assert CorpusIndex.open(parts).count("a0") == one.count("a0")
+    paths = sorted(parts.iterdir())
+    for arguments in (["a0", "b1"], ["a0 b1"]):
+        assert run("count", *paths, *arguments) == run("count", one.path, *arguments)
+        assert run("kwic", *paths, *arguments) == run("kwic", one.path, *arguments)
+    assert run("ngrams", *paths) == run("ngrams", one.path)
+    assert run("contexts", *paths, "a0") == run("contexts", one.path, "a0")
+
+
+def test_what_several_cannot_do_is_said(indexes, tmp_path, sentences):
+    _, many, parts = indexes
+    with pytest.raises(ParameterError, match="build one index"):
+        many.shards[0].suffixes  # noqa: B018 (what it raises)
+    with pytest.raises(ParameterError, match="add it to one of them"):
+        many.add("more")
+    other = CorpusIndex.build(
+        write_lines(tmp_path / "t", sentences), tmp_path / "other", IndexOptions("text")
+    )
+    with pytest.raises(IncompatibleError, match="format is lines and text"):
+        CorpusIndex.open([parts / "0.index", other.path])

@@ -1,0 +1,658 @@
+"""Rewriting: the decoder against every derivation, its constraints, batches, what it refuses."""
+
+import json
+import math
+import random
+import re
+from functools import cache
+from itertools import islice
+
+import numpy as np
+import pytest
+
+from distsim import CorpusIndex
+from distsim.base.errors import InputError, ParameterError
+from distsim.grammar.packs import GrammarIndex, PackOptions, pack_grammar
+from distsim.paraphrase.rewriting import RewriteOptions, Rewriter, Weights, tuning
+from distsim.paraphrase.rewriting import rewriter as rewriter_module
+from distsim.paraphrase.rewriting.chunks import hidden
+from distsim.paraphrase.rewriting.forest import Forest, best
+from distsim.paraphrase.rewriting.grammar import RuleScores
+from distsim.paraphrase.rewriting.language_model import ArpaModel, IndexModel
+from distsim.paraphrase.rewriting.sentence import Sentence
+from tests.conftest import write_lines
+from tests.naive import rewriting as naive
+from tests.naive.derivations import Derivations as NaiveDerivations
+
+RULES = """
+[X] ||| the old ||| ancient ||| p=1
+[X] ||| old ||| elderly ||| p=0.5
+[X] ||| [X,1] of [X,2] ||| [X,2] 's [X,1] ||| p=0.7
+[X] ||| [X,2] and [X,1] ||| [X,1] and [X,2] ||| p=0.2
+[NP] ||| king ||| ruler ||| p=0.3
+[VP] ||| slept [NP,1] ||| [NP,1] slept well ||| p=0.1
+[X] ||| [NP,1] slept ||| [NP,1] was asleep ||| p=0.4
+[NP] ||| [X,1] ||| such [X,1] ||| p=2
+[X] ||| [NP,1] ||| [NP,1] ||| p=0.6
+[X] ||| city ||| town ||| p=0.2
+[X] ||| city ||| place ||| p=0.4
+"""
+TEXT = [
+    "the old king of the city slept", "the city 's ancient king slept well",
+    "the king and the queen slept", "the town of the ruler", "an elderly king was asleep",
+    "such a place", "old town", "the queen and the ruler was asleep",
+]  # fmt: skip
+WEIGHTS = {
+    "LM": 0.8, "Words": 0.9, "Glue": 0.05, "Kept": 0.3, "Unknown": -0.2, "p": -0.5,
+    "Deleted": -0.6, "Deletions": -0.4, "Deleted(commas)": 0.7,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("rewriting")
+    (folder / "rules").write_text(RULES.strip() + "\n")
+    pack_grammar(folder / "rules", folder / "pack", PackOptions(weights={"p": 1.0}))
+    CorpusIndex.build([write_lines(folder / "text", [t.split() for t in TEXT])], folder / "index")
+    Weights(WEIGHTS).write(folder / "weights")
+    return folder
+
+
+def rewriter_of(folder, **options):
+    return Rewriter(
+        GrammarIndex.open(folder / "pack"),
+        IndexModel(CorpusIndex.open(folder / "index")),
+        weights=Weights(options.pop("weights", WEIGHTS)),
+        options=RewriteOptions(**options),
+    )
+
+
+def parsed_rules():
+    def side(text):
+        return tuple(
+            (s[1:-1].split(",")[0], int(s[1:-1].split(",")[1])) if s.startswith("[") else s
+            for s in text.split()
+        )
+
+    for line in RULES.strip().split("\n"):
+        label, source, target, feature = (part.strip() for part in line.split("|||"))
+        yield naive.Rule(label[1:-1], side(source), side(target), -0.5 * float(feature[2:]))
+
+
+@cache
+def all_sentences(text, tree=None, longest=6, longest_edit=None):
+    rules = list(parsed_rules())
+    tokens = text.split()
+    known = {word for rule in rules for word in rule.source + rule.target if isinstance(word, str)}
+    weights = WEIGHTS
+    edits = [
+        (i, i + 1, (token,), weights["Kept"] + (token not in known) * weights["Unknown"])
+        for i, token in enumerate(tokens)
+    ]
+    sentence = Sentence(text, tree)
+    for one in sentence.deletions(
+        min(longest_edit or longest, len(tokens)), shortens=longest_edit is not None
+    ):
+        edits.append((
+            one.start, one.stop, (),
+            weights["Deleted"] * (one.stop - one.start) + weights["Deletions"]
+            + weights.get(f"Deleted({one.kind})", 0.0),
+        ))  # fmt: skip
+    labels = dict(sentence.labels)
+    if tree is None:
+        for rule in rules:
+            for i in range(len(tokens)):
+                span = (i, i + len(rule.source))
+                if tuple(tokens[i : i + len(rule.source)]) == rule.source:
+                    labels.setdefault(span, set()).add(rule.label)
+    found = {}
+    text = [t.split() for t in TEXT]
+    glue = weights["Glue"]
+    for words, score in naive.derivations(tokens, rules, edits, labels, glue, longest):
+        if words:
+            found[words] = max(found.get(words, -1e9), score)
+    scores = {
+        " ".join(words): score + weights["Words"] * len(words)
+        + weights["LM"] * naive.log_probability(text, 5, 16.0, words)
+        for words, score in found.items()
+    }  # fmt: skip
+    return sorted(scores.items(), key=lambda one: -one[1])
+
+
+@pytest.mark.parametrize(
+    ("text", "tree"),
+    [
+        ("the old king slept", None),
+        ("king and city of zebra", None),
+        ("old , city", None),
+        ("king", None),
+        ("the king slept", "(S (NP (DT the) (NN king)) (VP (VBD slept)))"),
+    ],
+)
+def test_all_derivations_are_found_without_pruning(made, text, tree):
+    rewriter = rewriter_of(made, span=6, pops=10**6, rules=100)
+    wanted = all_sentences(text, tree)
+    n = min(40, len(wanted))
+    found = rewriter.rewrite(text, n, tree=tree)
+    assert [one.score for one in found] == pytest.approx([score for _, score in wanted[:n]])
+    scores = dict(wanted)
+    for one in found:
+        assert one.score == pytest.approx(scores[one.sentence])
+
+
+def test_pruning_loses_little_and_scores_stay_true(made):
+    text = "the old king of the city and the queen slept"
+    exact = rewriter_of(made, span=6, pops=10**5).rewrite(text, 5)
+    quick = rewriter_of(made, span=6, pops=20).rewrite(text, 5)
+    assert quick[0].score <= exact[0].score + 1e-9
+    assert quick[0].score > exact[0].score - 1.0
+    for one in quick:
+        total = sum(WEIGHTS.get(name, 0.0) * value for name, value in one.features.items())
+        assert one.score == pytest.approx(total)
+
+
+def test_the_model_is_an_index_or_an_arpa_file(made, tmp_path):
+    model = IndexModel(CorpusIndex.open(made / "index"))
+    text = [t.split() for t in TEXT]
+    draw = random.Random(5)
+    words = [*sorted({word for line in text for word in line}), "zebra"]
+    for _ in range(100):
+        sentence = [draw.choice(words) for _ in range(draw.randint(1, 8))]
+        wanted = naive.log_probability(text, 5, 16.0, sentence)
+        assert model.log_probability(sentence) == pytest.approx(wanted)
+    (tmp_path / "lm.arpa").write_text(
+        "\\data\\\nngram 1=4\nngram 2=2\n\n\\1-grams:\n-1.0\t<s>\t-0.5\n-0.7\t</s>\n"
+        "-0.4\ta\t-0.2\n-2.0\t<unk>\n\n\\2-grams:\n-0.1\t<s> a\n-0.3\ta </s>\n\n\\end\\\n"
+    )
+    arpa = ArpaModel(tmp_path / "lm.arpa")
+    ten = np.log(10)
+    # <s> a </s>; <s> a a </s>: back off from a; <s> zebra </s>: nothing is known
+    assert arpa.log_probability(["a"]) == pytest.approx(-0.4 * ten)
+    assert arpa.log_probability(["a", "a"]) == pytest.approx((-0.1 - 0.2 - 0.4 - 0.3) * ten)
+    assert arpa.log_probability(["zebra"]) == pytest.approx((-0.5 - 2.0 - 0.7) * ten)
+    rewriter = Rewriter(GrammarIndex.open(made / "pack"), arpa, weights=Weights({"LM": 1.0}))
+    assert rewriter.rewrite("a", 1)[0].sentence == "a"
+    (tmp_path / "broken.arpa").write_text("\\data\\\n\\1-grams:\n-1 a b c\n")
+    with pytest.raises(InputError, match=r"broken.arpa, line 3: .* is no 1-gram: .*repair"):
+        ArpaModel(tmp_path / "broken.arpa")
+
+
+def test_length_keep_and_avoid(made):
+    text = "the old king of the city , and the queen slept"
+    short = rewriter_of(made, length=0.6).rewrite(text, 3)
+    assert all(len(one.sentence.split()) <= 0.6 * 11 for one in short)
+    assert len(short[0].sentence.split()) >= 5
+    kept = rewriter_of(made, length=0.5, keep=("queen", "city")).rewrite(text, 3)
+    assert all({"queen", "city"} <= set(one.sentence.split()) for one in kept)
+    heavy = WEIGHTS | {"Kept": -3.0}
+    free = rewriter_of(made, weights=heavy, deletes=False).rewrite("old city", 1)[0].sentence
+    assert "elderly" in free
+    bound = rewriter_of(made, weights=heavy, deletes=False, avoid=("Elderly",))
+    assert "elderly" not in bound.rewrite("old city", 1)[0].sentence
+    plain = rewriter_of(made, deletes=False).rewrite(text, 5)
+    assert not any(step.label == "deleted" for one in plain for step in one.steps)
+
+
+@pytest.mark.parametrize("share", [0.2, 0.5, 0.8, 1.0, 1.3])
+@pytest.mark.parametrize(
+    ("text", "tree"),
+    [
+        ("king of city", None),
+        ("a ( b )", None),
+        ("the king slept", "(S (NP (DT the) (NN king)) (VP (VBD slept)))"),
+    ],
+)
+def test_a_length_is_met_by_the_best_of_that_length(made, text, tree, share):
+    tokens = text.split()
+    rewriter = rewriter_of(made, span=2, pops=10**6, rules=100, length=share)
+    every = all_sentences(text, tree, longest=2, longest_edit=len(tokens))
+    wanted = max(1, math.floor(share * len(tokens) + 1e-9))
+    sizes = {len(words.split()) for words, _ in every}
+    fits = [size for size in sizes if size <= wanted]
+    size = max(fits) if fits else min(sizes)
+    best = [one for one in every if len(one[0].split()) == size][:20]
+    found = rewriter.rewrite(text, 20, tree=tree)[: len(best)]
+    assert [one.score for one in found] == pytest.approx([score for _, score in best])
+    assert {len(one.sentence.split()) for one in found} == {size}
+    for one in found:
+        total = sum(WEIGHTS.get(name, 0.0) * value for name, value in one.features.items())
+        assert one.score == pytest.approx(total)
+
+
+@pytest.mark.parametrize("weight", [-4.0, 0.0, 4.0])
+def test_every_length_is_met_whatever_words_are_worth(made, weight):
+    text = "the old king and the queen of the city slept of zebra"
+    for words in (1, 2, 5, 8, 10, 12):
+        rewriter = rewriter_of(made, weights=WEIGHTS | {"Words": weight}, pops=2, length=words / 12)
+        found = rewriter.rewrite(text, 1)
+        assert len(found[0].sentence.split()) == words
+
+
+def test_beginnings_of_all_lengths_are_tried_where_too_few_were(made, monkeypatch):
+    text = "the old king of the city slept of zebra"
+    wanted = rewriter_of(made, length=0.5, pops=10**5, span=3).rewrite(text, 5)
+    monkeypatch.setattr(rewriter_module, "_WINDOW", -1)
+    assert rewriter_of(made, length=0.5, pops=10**5, span=3).rewrite(text, 5) == wanted
+
+
+def test_a_length_has_weights_of_its_own(made, tmp_path, run):
+    (tmp_path / "in").write_text("the old king of the city slept\n\nzebra\n")
+    pack, model = GrammarIndex.open(made / "pack"), IndexModel(CorpusIndex.open(made / "index"))
+    for length, name in ((None, "simplify"), (0.5, "shorten"), (1.0, "simplify")):
+        rewriter = Rewriter(pack, model, options=RewriteOptions(length=length))
+        assert rewriter.weights == Weights.default(name)
+    options = ["--index", made / "index", "--length", ".5", "-n", "5"]
+    one, _ = run("rewrite", made / "pack", tmp_path / "in", *options, "-j", "1")
+    two, _ = run("rewrite", made / "pack", tmp_path / "in", *options, "-j", "2")
+    assert one == two
+    rows = [line.split("\t") for line in one.splitlines()]
+    assert {len(row[3].split()) for row in rows if row[0] == "1"} == {3}
+    assert [row[3] for row in rows if row[0] == "3"] == ["zebra"]
+    (tmp_path / "trees").write_text("\n\n\n")
+    _, told = run(
+        "rewrite", made / "pack", tmp_path / "in", *options, "--chunks", "--trees",
+        tmp_path / "trees", status=1,
+    )  # fmt: skip
+    assert "--chunks hides phrases, --length asks for a length: choose one" in told
+
+
+def test_what_is_left_out_may_be_longer_than_the_search_s_spans(made):
+    text = "the king ( old and of the city and of the queen ) slept"
+    weights = WEIGHTS | {"Deleted(brackets)": 9.0}
+    short = rewriter_of(made, weights=weights, span=3, length=0.22).rewrite(text, 20)
+    whole = [one for one in short if one.sentence == "the king slept"]
+    assert [(step.start, step.stop, step.label) for step in whole[0].steps] == [(2, 13, "deleted")]
+    assert whole[0].features["Deletions"] == 1.0 and whole[0].features["Glue"] == 4.0
+
+
+def test_short_long_unknown_and_empty_sentences(made):
+    rewriter = rewriter_of(made, pops=10)
+    assert rewriter.rewrite("zebra", 3)[0].sentence == "zebra"
+    assert rewriter.rewrite("  ") == []
+    long = " ".join(["the old king of zebra slept ,"] * 72)[: 7 * 500]
+    found = rewriter.rewrite(long, 2)
+    assert found[0].score >= found[1].score
+    with pytest.raises(ParameterError, match="2,001 tokens, wanted 2,000 at most: cut it"):
+        rewriter.rewrite("a " * 2001)
+    with pytest.raises(ParameterError, match="the tree has 1 words, the sentence 2"):
+        rewriter.rewrite("a b", tree="(NP a)")
+    with pytest.raises(ParameterError, match="the tree is broken"):
+        rewriter.rewrite("a b", tree="(NP (D a) (N b)")
+
+
+def test_many_words_alike_are_no_work(made):
+    """Any of them may be left out: what is written alike is one answer, whichever stay."""
+    found = rewriter_of(made).rewrite(", " * 60, 10)
+    assert len(found[0].sentence.split()) < 60
+    assert len({one.sentence for one in found}) == len(found)
+
+
+def test_escaped_brackets_are_read_and_written_as_they_are(made):
+    sentence = Sentence("a -lrb- b -rrb- .")
+    assert sentence.plain == ["a", "(", "b", ")", "."]
+    assert sentence.escapes == {"(": "-lrb-", ")": "-rrb-"}
+    assert (1, 4, "brackets") in list(sentence.deletions(5))
+
+
+def test_the_command_line(made, tmp_path, run):
+    lines = ["the old king slept", "", "zebra", "king and city"]
+    (tmp_path / "in").write_text("\n".join(lines) + "\n")
+    options = ["--index", made / "index", "--weights", made / "weights", "-n", "3"]
+    out, told = run("rewrite", made / "pack", tmp_path / "in", *options, "-j", "1")
+    rows = [line.split("\t") for line in out.splitlines()]
+    assert [row[0] for row in rows] == sorted(row[0] for row in rows)
+    assert ["2", "1", "NA", ""] in rows and "in, line 2: the line is empty" in told
+    two, _ = run("rewrite", made / "pack", tmp_path / "in", *options, "-j", "2")
+    assert two == out
+    why, _ = run("rewrite", made / "pack", tmp_path / "in", *options, "--why")
+    assert "\twhy\tcity\ttown\tX\t" in why and "\tsum\t" in why
+    plain, _ = run("rewrite", made / "pack", tmp_path / "in", *options, "--plain")
+    assert len(plain.splitlines()) == 4 and plain.splitlines()[1] == ""
+    run("rewrite", made / "pack", tmp_path / "in", *options, "-o", tmp_path / "out")
+    whole = (tmp_path / "out").read_bytes()
+    assert whole.decode().splitlines()[1:] == out.splitlines()
+    for cut in (len(whole) // 3, len(whole) - 3, 30):
+        (tmp_path / "out").unlink()
+        (tmp_path / "out.part").write_bytes(whole[:cut])
+        if cut == 30:  # not even its head is whole
+            (tmp_path / "out.part").unlink()
+        run("rewrite", made / "pack", tmp_path / "in", *options, "-o", tmp_path / "out")
+        assert (tmp_path / "out").read_bytes() == whole
+    _, told = run(
+        "rewrite", made / "pack", tmp_path / "in", *options[:-1], "2", "-o", tmp_path / "out",
+        status=1,
+    )  # fmt: skip
+    assert "out, line 1: was begun with other settings" in told
+    (tmp_path / "out").unlink()
+    for foreign in (b"a file of somebody's\n1\tone\n1\ttwo\n", b"x\nno number\n"):
+        (tmp_path / "out.part").write_bytes(foreign)
+        where = ["-o", tmp_path / "out"]
+        _, told = run("rewrite", made / "pack", tmp_path / "in", *options, *where, status=1)
+        assert "out.part, line 1: was begun with other settings" in told
+        assert (tmp_path / "out.part").read_bytes() == foreign
+    as_json, _ = run("rewrite", made / "pack", tmp_path / "in", *options, "--json", "--why")
+    records = [json.loads(line) for line in as_json.splitlines()]
+    assert records[1]["fault"] and records[0]["rewritings"][0]["features"]["LM"] < 0
+
+
+def test_what_the_command_line_refuses(made, tmp_path, run):
+    (tmp_path / "in").write_text("a b\n")
+    pack, index = made / "pack", made / "index"
+    (tmp_path / "w").write_text("LM\t1\nnowhere\t2\n")
+    _, told = run(
+        "rewrite", pack, tmp_path / "in", "--index", index, "--weights", tmp_path / "w", status=1
+    )
+    assert "w, line 2: nowhere is no feature of" in told and "remove the line" in told
+    (tmp_path / "w").write_text("LM\tx\n")
+    _, told = run(
+        "rewrite", pack, tmp_path / "in", "--index", index, "--weights", tmp_path / "w", status=1
+    )
+    assert "w, line 1: 'LM\\tx' is no weight: write feature<TAB>number" in told
+    (tmp_path / "w").write_text("LM\t-1\n")
+    _, told = run(
+        "rewrite", pack, tmp_path / "in", "--index", index, "--weights", tmp_path / "w", status=1
+    )
+    assert "the weight of LM is -1.0: give it one above 0" in told
+    _, told = run("rewrite", pack, tmp_path / "in", status=1)
+    assert "name one language model: --index INDEX, or --arpa FILE" in told
+    (tmp_path / "trees").write_text("(X a)\n\n")
+    _, told = run(
+        "rewrite", pack, tmp_path / "in", "--index", index, "--trees", tmp_path / "trees", status=1
+    )
+    assert "2 lines for 1 sentences" in told
+    (tmp_path / "bad").write_bytes(b"\xff\n")
+    _, told = run("rewrite", pack, tmp_path / "bad", "--index", index, status=1)
+    assert "bad, line 1: is not valid UTF-8" in told
+    _, told = run("rewrite", pack, tmp_path / "in", "--index", index, "--length", "0", status=1)
+    assert "--length 0.0: choose a share above 0" in told
+    _, told = run("rewrite", pack, tmp_path / "in", "--index", index, "--length", 1e300, status=1)
+    assert "--length 1e+300: choose a share above 0, such as .7, 10 at most" in told
+
+
+def test_a_pack_of_another_normaliser_is_read_through_the_model_s(tmp_path, made, run):
+    (tmp_path / "rules").write_text(
+        "[X] ||| Old ||| ELDERLY ||| p=0.1\n[X] ||| Zz ||| Yy ||| p=1\n"
+    )
+    pack_grammar(tmp_path / "rules", tmp_path / "pack", PackOptions(weights={"p": 1.0}))
+    rewriter = Rewriter(
+        GrammarIndex.open(tmp_path / "pack"), IndexModel(CorpusIndex.open(made / "index")),
+        weights=Weights({"LM": 1.0, "Kept": -9.0, "Deleted": -99.0}),
+    )  # fmt: skip
+    assert rewriter.rewrite("Old town", 1)[0].sentence == "ELDERLY town"
+    assert rewriter.grammar.share_known == 0.5
+    (tmp_path / "rules").write_text("[NP] ||| Zz [PP,1] ||| Yy [PP,1] ||| p=1\n")
+    pack_grammar(tmp_path / "rules", tmp_path / "other", PackOptions(weights={"p": 1.0}))
+    (tmp_path / "in").write_text("Zz town\n")
+    out, told = run(
+        "rewrite", tmp_path / "other", tmp_path / "in", "--index", made / "index", "-n", "1"
+    )
+    assert "the language model knows 0% of its words" in told
+    assert out.rstrip().split("\t")[3] in ("Zz town", "town")
+
+
+def test_a_rule_has_one_score_in_whatever_company_it_is_scored():
+    draw = np.random.default_rng(3)
+    features = draw.random((200, 37))
+
+    class Grammar:
+        feature_names = tuple(f"f{n}" for n in range(37))
+        index = range(200)
+
+        def all_features(self, rules, sources, names):
+            return features[rules]
+
+    weights = Weights({name: float(draw.normal()) for name in Grammar.feature_names})
+    rules = np.arange(200)
+    together = RuleScores(Grammar(), weights).fill(rules, rules)
+    alone = RuleScores(Grammar(), weights)
+    for some in (rules[:1], rules[1:4], rules[4:21], rules):
+        alone.fill(some, some)
+    assert alone.values.tobytes() == together.tobytes()
+
+
+@pytest.mark.parametrize("learner", ["expected", "pro"])
+def test_tuning_finds_what_people_do(made, tmp_path, run, learner):
+    sources = ["the old king of the city slept", "the city and the king", "old city", "the city"]
+    (tmp_path / "source").write_text("".join(f"{one}\n" for one in sources))
+    (tmp_path / "people").write_text("".join(f"{one.replace('city', 'town')}\n" for one in sources))
+    files = ["tune", made / "pack", tmp_path / "source", "--references", tmp_path / "people",
+             "--index", made / "index", "--weights", made / "weights", "--pops", "10",
+             "--learner", learner]  # fmt: skip
+    more = ["-n", "20", "--iterations", "4"]
+    _, told = run(*files, *more, "-o", tmp_path / "one", "-j", "1")
+    assert "iteration 1: sari" in told
+    run(*files, *more, "-o", tmp_path / "two", "-j", "2")
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+    text = (tmp_path / "one").read_text()
+    assert text.startswith("# tuned for sari on 4 sentences of source with 1 references each: ")
+    weights = Weights.read(tmp_path / "one")
+    assert weights.get("LM") > 0
+    assert (
+        rewriter_of(made, weights=dict(weights.values))
+        .rewrite("old city", 1)[0]
+        .sentence.endswith("town")
+    )
+    for objective in ("bleu", "precis"):
+        run(*files, "-n", "5", "--iterations", "2", "--objective", objective, "--without", "p,D*",
+            "-o", tmp_path / objective)  # fmt: skip
+        assert "\np\t" not in (tmp_path / objective).read_text()
+    _, told = run(*files, "-n", "0", "-o", tmp_path / "three", status=1)
+    assert "--n 0: choose 1 or more" in told and not (tmp_path / "three").exists()
+
+
+def test_what_is_to_be_expected_of_lists_and_its_slope():
+    draw = np.random.default_rng(1)
+    known = [
+        {str(k): (draw.normal(size=3), float(draw.random())) for k in range(size)}
+        for size in (1, 2, 5)
+    ]
+    lists = tuning._Lists.of(known)
+    spread, weights = np.array([2.0, 0.5, 1.0]), np.array([0.3, -0.7, 0.2])
+    loss = tuning._unexpected(lists, 0.01, np.arange(3), spread, np.zeros(3))
+    total = 0.0  # by hand: p of a list's rewriting is as e to its weights times its features
+    for one in known[1:]:
+        chances = [math.exp(float(row / spread @ weights)) for row, _ in one.values()]
+        total += sum(p * score for p, (_, score) in zip(chances, one.values(), strict=True)) / sum(
+            chances
+        )
+    value, slope = loss(weights)
+    assert value == pytest.approx(0.01 * weights @ weights - total / 2)
+    for k in range(3):
+        step = np.eye(3)[k] * 1e-6
+        around = (loss(weights + step)[0] - loss(weights - step)[0]) / 2e-6
+        assert slope[k] == pytest.approx(around, abs=1e-7)
+
+
+def test_features_of_the_whole_rank_a_list_again(made):
+    text = "the old king of the city slept"
+    plain = rewriter_of(made).rewrite(text, 400)
+    whole = {"Unchanged": -3.0, "TwoChanges": -1.0, "MoreChanges": -1.5}
+    found = rewriter_of(made, weights=WEIGHTS | whole, ranked_again=400).rewrite(text, 400)
+    assert {one.sentence for one in found} == {one.sentence for one in plain}
+    assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
+    before = {one.sentence: one for one in plain}
+    for one in found:
+        counted = [one.features.get(name, 0.0) for name in whole]
+        changes = sum(step.before != step.after for step in one.steps)
+        assert counted == [one.sentence == text, changes > 1, changes > 2]
+        own = sum(value * weight for value, weight in zip(counted, whole.values(), strict=True))
+        assert one.score == pytest.approx(before[one.sentence].score + own)
+    assert len(rewriter_of(made, weights=WEIGHTS | whole).rewrite(text, 2)) == 2
+
+
+@pytest.mark.parametrize("text", ["the old king of the city slept", "king and city of zebra"])
+def test_steps_tell_which_tokens_they_cover(made, text):
+    tokens = text.split()
+    several = 0
+    for one in rewriter_of(made, pops=500).rewrite(text, 300):
+        gaps_at = {}
+        for step in one.steps:
+            covered = tokens[step.start : step.stop]
+            sides = re.split(r"\[\w+,\d\]", step.before)
+            pattern = "(.+)".join(re.escape(side) for side in sides)
+            assert re.fullmatch(pattern, " ".join(covered)), (step, covered)
+            several += len(sides) > 2
+            gaps_at[step.start, step.stop] = step
+        # Places of steps nest or stand apart, as the parts of a tree.
+        for a, b in gaps_at:
+            assert not any(a < c < b < d for c, d in gaps_at)
+    assert several
+
+
+def test_what_is_counted_of_a_rule(made):
+    steps = {
+        (step.before, step.after): step.features
+        for text in ("old king", "city")
+        for one in rewriter_of(made).rewrite(text, 100)
+        for step in one.steps
+    }
+    model = rewriter_of(made).model
+    city = steps["city", "town"]
+    assert city["SourceRarity"] == city["SourceRarest"] == pytest.approx(model.rarity(["city"])[0])
+    assert city["SourceChars"] == 4.0 and "SameStem" not in city and "Numbers" not in city
+    assert steps["old", "elderly"]["SourceChars"] == 3.0
+
+
+@pytest.mark.parametrize("tree", [None, "(S (NP (DT the) (NN king)) (VP (VBD slept)) (. .))"])
+def test_what_is_counted_of_what_is_left_out(made, tree):
+    text = "the king slept ."
+    found = rewriter_of(made, length=0.5).rewrite(text, 40, tree=tree)
+    assert any(one.features.get("Deleted") for one in found)
+    for one in found:
+        dropped = {name: n for name, n in one.features.items() if name.startswith("Dropped(")}
+        assert sum(dropped.values()) == one.features.get("Deleted", 0.0)
+        assert (set(dropped) <= {"Dropped(word)", "Dropped(.)"}) == (tree is None or not dropped)
+        spans = [(step.start, step.stop) for step in one.steps if step.label == "deleted"]
+        at_start = sum(start == 0 for start, _ in spans)
+        at_end = sum(start < 3 <= stop for start, stop in spans)
+        assert one.features.get("AtStart", 0.0) == at_start
+        assert one.features.get("AtEnd", 0.0) == at_end
+        # of its constituents only NP, 0 to 2, can lose one end, S is whole
+        torn = sum(0 < start < 2 < stop for start, stop in spans)
+        assert one.features.get("Torn", 0.0) == (torn if tree else 0.0)
+    # without a length only what there was before is counted
+    plain = rewriter_of(made).rewrite(text, 40, tree=tree)
+    told = {name for one in plain for name in one.features}
+    assert not any(name.startswith("Dropped(") or name == "AtEnd" for name in told)
+
+
+def test_a_hidden_phrase_moves_where_it_is_too_long_for_the_search(made, tmp_path, run):
+    """The rule `slept [NP,1]` -> `[NP,1] slept well` spans 7 tokens, or 2 of them a label."""
+    text = "slept the old king of the city"
+    moved = "the old king of the city slept well"
+    phrase = (
+        "(NP (NP (DT the) (JJ old) (NN king)) (PP (IN of) (NP (DT the) (NN city))))"
+    )  # fmt: skip
+    tree = f"(S (VP (VBD slept)) {phrase})"
+    far = {one.sentence: one for one in rewriter_of(made, span=7).rewrite(text, 500, tree=tree)}
+    near = [one.sentence for one in rewriter_of(made, span=4).rewrite(text, 500, tree=tree)]
+    behind = rewriter_of(made, span=4, chunks=True).rewrite(text, 500, tree=tree)
+    found = {one.sentence: one for one in behind}
+    assert moved in far and moved not in near and moved in found
+    step = found[moved].steps[0]
+    assert (step.start, step.stop, step.before) == (0, 7, "slept [NP,1]")
+    # the label says its words while it is searched for: the score is that of the whole sentence
+    assert found[moved].score == pytest.approx(far[moved].score)
+    assert found[moved].features == pytest.approx(far[moved].features)
+    for name, line in (("in", text), ("trees", tree)):
+        (tmp_path / name).write_text(line + "\n")
+    told = {}
+    for more in ([], ["--chunks"]):
+        told[len(more)], _ = run(
+            "rewrite", made / "pack", tmp_path / "in", "--index", made / "index", "--span", 4,
+            "--weights", made / "weights", "--trees", tmp_path / "trees", "-n", 500, *more,
+        )  # fmt: skip
+    assert moved not in told[0] and f"\t{moved}\n" in told[1]
+
+
+def test_words_to_be_avoided_come_last_behind_labels_and_in_lists_ranked_again(made):
+    text, tree = "the city slept", "(S (NP (DT the) (NN city)) (VP (VBD slept)))"
+    weights = WEIGHTS | {"Unchanged": 90.0}
+    for more in ({}, {"chunks": True}):
+        own = rewriter_of(
+            made, weights=weights, avoid=("city",), deletes=False, pops=10**6,
+            ranked_again=10**4, **more,
+        )  # fmt: skip
+        found = own.rewrite(text, 10**4, tree=tree)
+        has = ["city" in one.sentence.split() for one in found]
+        assert any(has) and not has[0] and has == sorted(has)
+
+
+def _drawn_forest(seed):
+    """Return a forest with scores that are whole numbers, so that many are alike, and its rules."""
+    draw = np.random.default_rng(seed)
+    n_items, n_rules = 12, 8
+    targets = [[-1, -2]]
+    for _ in range(n_rules - 1):
+        some = draw.integers(0, 3, draw.integers(0, 3)).tolist()
+        targets.append([*some, *[-1, -2][: draw.integers(0, 3)]])
+    starts = np.cumsum([0, *map(len, targets)])
+    edges, scores, first = [], [], [-1]
+    for item in range(1, n_items):
+        first.append(-1)
+        for _ in range(draw.integers(1, 5)):
+            rule = int(draw.integers(0, n_rules))
+            n_gaps = sum(symbol < 0 for symbol in targets[rule])
+            children = [int(draw.integers(0, item)) if k < n_gaps else -1 for k in range(2)]
+            edges.append([rule, *children, first[item]])
+            first[item] = len(edges) - 1
+            scores.append(float(-draw.integers(0, 3)))
+    items = np.full((n_items, 5), -1)
+    items[:, 2] = first
+    goal = np.array([[item, float(-draw.integers(0, 3))] for item in (n_items - 1, n_items - 3)])
+    forest = Forest(
+        items, np.zeros((n_items, 2)), np.array(edges), np.array(scores), goal, -1
+    )  # fmt: skip
+    return forest, np.array([s for some in targets for s in some], np.int64), starts
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_best_derivations_are_those_of_the_twin(seed):
+    forest, targets, starts = _drawn_forest(seed)
+    same = np.array([0, 1, 1])  # two words are written alike
+    twin = NaiveDerivations(forest, targets, starts, same)
+    wanted, seen = [], set()
+    for _, item, rank in islice(twin.best(), 3000):
+        words = twin.symbols(item, rank)
+        text = tuple(same[list(words)].tolist())
+        if words and text not in seen:
+            seen.add(text)
+            wanted.append((words, list(twin.nodes(item, rank))))
+    for most in (0, 1, 2, 65, len(wanted)):
+        found = best(forest, targets, starts, same, most)
+        assert [(one.words, [tuple(node) for node in one.nodes]) for one in found] == wanted[:most]
+
+
+def test_phrases_hidden_behind_their_labels_come_back(made, tmp_path, run):
+    text = "the old king of the city slept"
+    tree = (
+        "(S (NP (NP (DT the) (JJ old) (NN king)) (PP (IN of) (NP (DT the) (NN city))))"
+        " (VP (VBD slept)))"
+    )
+    own = rewriter_of(made, deletes=False)
+    plain = own.rewrite(text, 20, tree=tree)
+    found = rewriter_of(made, deletes=False, chunks=True).rewrite(text, 20, tree=tree)
+    assert found[0].score >= plain[0].score
+    assert not any("[" in one.sentence for one in found)
+    scores = {one.sentence: one.score for one in plain}
+    shared = [one for one in found if one.sentence in scores]
+    assert shared and all(one.score >= scores[one.sentence] - 1e-9 for one in shared)
+    for one in found:
+        total = sum(WEIGHTS.get(name, 0.0) * value for name, value in one.features.items())
+        assert one.score == pytest.approx(total)
+        assert one.features["Words"] == len(one.sentence.split())
+    # a sentence whose words all stay has the same features with a phrase hidden and without
+    bare = WEIGHTS | {"Glue": 2.0, "Unknown": 3.0}
+    strange = "the old king of the zebra city slept"
+    tree = tree.replace("(NN city)", "(NN zebra) (NN city)")
+    own = rewriter_of(made, deletes=False, weights=bare)
+    wanted = next(one for one in own.rewrite(strange, 200, tree=tree) if one.sentence == strange)
+    for copy in hidden(Sentence(strange, tree)):
+        behind = own._best(rewriter_module._Problem(own, copy.sentence, copy), 200)
+        same = next(one for one in behind if one.sentence == strange)
+        assert same.features == pytest.approx(wanted.features)
+    (tmp_path / "in").write_text(text + "\n")
+    _, told = run(
+        "rewrite", made / "pack", tmp_path / "in", "--index", made / "index", "--chunks", status=2
+    )
+    assert "name them with --trees FILE" in told

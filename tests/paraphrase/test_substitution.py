@@ -1,0 +1,395 @@
+"""Substitutes in their sentence: the n-gram model, forms, the mix, and the face in Python."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from distsim import (
+    PRESETS,
+    CorpusIndex,
+    IncompatibleError,
+    IndexOptions,
+    Inflections,
+    InputError,
+    Mix,
+    NgramModel,
+    ParameterError,
+    Recipe,
+    Selection,
+    SignatureTable,
+    Substituter,
+    Weighting,
+)
+from distsim.corpus.normaliser import Normaliser
+from distsim.evaluation.precision import generalised_average_precision
+from distsim.kernels.compiled import frozen
+from distsim.paraphrase.kernels import fluency as kernel
+from distsim.paraphrase.substitution.candidates import as_bases
+from distsim.paraphrase.substitution.coherence import company
+from distsim.paraphrase.substitution.fit import Slot
+from distsim.paraphrase.substitution.fluency import Fluency
+from distsim.paraphrase.substitution.grammar import ParaphraseGrammar
+from distsim.paraphrase.substitution.inflections import Forms
+from distsim.paraphrase.substitution.lexicon import Lexicon
+from distsim.paraphrase.substitution.mix import FINDING
+from distsim.paraphrase.substitution.occurrence import REACH, Occurrence, split_marked
+from distsim.paraphrase.substitution.space import open_space
+from distsim.signatures.composition import Composition
+from tests.conftest import random_sentences, write_lines
+from tests.naive import substitution as naive
+
+RECIPE = Recipe(model=NgramModel(3, sides=True), weighting=Weighting("ppmi", shift=0.0), n_bits=64,
+                projection="spectral", composition=Composition())  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def learnt(alice, tmp_path_factory):
+    """(index of Alice, its learnt table)."""
+    folder = tmp_path_factory.mktemp("substitution")
+    (folder / "alice.txt").write_text(alice, encoding="utf-8")
+    index = CorpusIndex.build([folder / "alice.txt"], folder / "index", IndexOptions("text"))
+    return index, SignatureTable.build(index, recipe=RECIPE, selection=Selection(min_count=3))
+
+
+@pytest.mark.parametrize("shard_tokens", [1 << 20, 17])
+@pytest.mark.parametrize("order", [1, 2, 3, 5])
+def test_fluency_is_that_of_the_definition(tmp_path, shard_tokens, order):
+    sentences = random_sentences(3, n_sentences=40, n_words=5)
+    corpus = write_lines(tmp_path / "corpus.txt", sentences)
+    options = IndexOptions("lines", shard_tokens=shard_tokens)
+    lexicon = Lexicon(CorpusIndex.build([corpus], tmp_path / "index", options))
+    fluency = Fluency(lexicon, Forms(Inflections({}, {}), lexicon), order=order, trust=3.0)
+    words = sorted({word for sentence in sentences for word in sentence})
+    fillers = [(words[0],), (words[1], words[0]), ("unknown",), (words[2], words[2], words[1])]
+    slots = [([], []), (sentences[0][:1], sentences[0][2:]), (sentences[5], []),
+             (["unknown", words[0]], [words[0], "unknown"]), (words * 4, words * 4)]  # fmt: skip
+    for left, right in slots:
+        occurrence = Occurrence.of(lexicon, " ".join(left), words[0], " ".join(right))
+        found = fluency.log_probabilities(occurrence, fillers)
+        edged = [naive.EDGE, *left], [*right, naive.EDGE]
+        wanted = [
+            naive.log_probability(sentences, edged[0], filler, edged[1], order, 3.0)
+            for filler in fillers
+        ]
+        assert found == pytest.approx(wanted)
+
+
+def test_the_forms_of_a_candidate_are_added_up(tmp_path):
+    sentences = [["he", "goes", "home"], ["he", "went", "home"], ["she", "runs", "off"]]
+    index = CorpusIndex.build([write_lines(tmp_path / "c", sentences)], tmp_path / "index")
+    lexicon = Lexicon(index)
+    forms = Forms(Inflections({}, {"go": ["goes", "went", "gone"]}), lexicon)
+    assert forms.of_word("go") == ("go", "goes", "went")
+    fluency = Fluency(lexicon, forms)
+    occurrence = Occurrence.of(lexicon, "he", "runs", "home")
+    scores, likeliest = fluency.scores(occurrence, [("go",), ("she",)])
+    singles = fluency.log_probabilities(occurrence, [("go",), ("goes",), ("went",), ("she",)])
+    assert scores[0] == pytest.approx(np.log(np.exp(singles[:3]).sum()))
+    assert scores[1] == pytest.approx(singles[3])
+    assert likeliest[0] in {("goes",), ("went",)}
+
+
+def test_damage_is_told_and_not_followed(small_index):
+    shard = small_index.shards[0]
+    starts = np.array(shard.word_starts)
+    starts[2] = starts[-1] + 7
+    counts = np.zeros((2, 3))
+    one = frozen(np.array([1], np.int64))
+    none = frozen(np.empty(0, np.int64))
+    state = kernel.count_windows(
+        shard.tokens, shard.suffixes, frozen(starts), none, one, one, none, counts
+    )
+    assert state == kernel.DAMAGED
+
+
+def test_english_forms():
+    english = Inflections.open()
+    assert english.forms("bright")[:5] == ["bright", "brights", "brighted", "brighting", "brighter"]
+    assert set(english.forms("carry")) == {
+        "carry", "carries", "carried", "carrying", "carrier", "carriest"
+    }  # fmt: skip
+    assert "stopped" in english.forms("stop")
+    assert english.forms("take") == ["take", "takes", "took", "taken", "taking"]
+    words = {"take", "stop", "carry", "make", "bright", "hop", "hope"}
+    for form, base in [("took", "take"), ("stopped", "stop"), ("carried", "carry"),
+                       ("making", "make"), ("brighter", "bright")]:  # fmt: skip
+        assert english.bases(form, words.__contains__) == [base]
+    assert set(english.bases("hoping", words.__contains__)) == {"hope", "hop"}
+    assert english.bases("take", words.__contains__) == []
+
+
+def test_of_a_doubled_and_a_plain_form_the_frequent_one_is_taken(tmp_path):
+    sentences = [["stop", "stopped", "stopped", "stoped", "visit", "visited", "visited"]]
+    index = CorpusIndex.build([write_lines(tmp_path / "c", sentences)], tmp_path / "index")
+    forms = Forms(Inflections.open(), Lexicon(index))
+    assert forms.of_word("stop") == ("stop", "stopped")
+    assert forms.of_word("visit") == ("visit", "visited")
+    assert forms.base("stopped") == "stop"
+    assert forms.of_phrase(("stop", "visit")) == (
+        ("stop", "visit"), ("stopped", "visit"), ("stop", "visited")
+    )  # fmt: skip
+
+
+def test_rules_of_another_language_come_from_a_file(tmp_path):
+    rules = tmp_path / "german.txt"
+    rules.write_text("# some\n-en\te st t\nsein\tist war\n", encoding="utf-8")
+    german = Inflections.open(rules)
+    assert german.forms("gehen") == ["gehen", "gehe", "gehst", "geht"]
+    assert german.bases("war", lambda word: True) == ["sein"]
+    rules.write_text("-en\te\nsein ist\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"german\.txt, line 2: 'sein ist' is no rule: write"):
+        Inflections.open(rules)
+    with pytest.raises(ParameterError, match="'klingon': give english, none or a file"):
+        Inflections.open("klingon")
+    assert Inflections.open("none").forms("go") == ["go"]
+
+
+def test_a_sentence_with_brackets():
+    assert split_marked("[boy]") == ("", "boy", "")
+    assert split_marked("a [bright boy] read") == ("a ", "bright boy", " read")
+    for wrong in ("no target", "an [] empty one", "[", ""):
+        with pytest.raises(ParameterError, match="put brackets around it"):
+            split_marked(wrong)
+
+
+def test_an_occurrence_sees_its_sentence_and_its_edges(alice_index):
+    lexicon = Lexicon(alice_index)
+    one = Occurrence.of(lexicon, "said the", "King", "xqzzy .")
+    assert one.target == ("king",)
+    assert one.left_words == ("the", "said")
+    assert one.left.tolist() == [*lexicon.ids(["the", "said"]), 0]
+    assert one.right.tolist() == [-1, *lexicon.ids(["."]), 0]
+    assert one.word_at(-2) == "said"
+    far = Occurrence.of(lexicon, "the " * 30, "king", "")
+    assert far.left.tolist() == lexicon.ids(["the"] * REACH).tolist()
+    assert far.right.tolist() == [0]
+    exact = Occurrence.of(lexicon, "the " * REACH, "king", "")
+    assert exact.left.tolist() == [*lexicon.ids(["the"] * REACH), 0]
+
+
+def test_the_slots_signature_is_a_sum_over_the_words_around(learnt):
+    index, table = learnt
+    space = open_space(index, table)
+    assert space is not None
+    slot = Slot.of(space, Occurrence.of(Lexicon(index), "said the", "king", "to the white rabbit"))
+    assert slot.vector @ slot.vector == pytest.approx(1.0)
+    row = space.phrases([("queen",)])[0]
+    projection = _projection(index)
+    centre = projection.centre.astype(float)
+    total = slot.parts.sum(axis=0)  # parts add up to the fit, but for what the centre takes off
+    length = np.linalg.norm(total)
+    scale = 1.0 / np.linalg.norm(total / length - centre)
+    assert slot.vector == pytest.approx((total / length - centre) * scale)
+    because = slot.because(row)
+    assert [share for _, share in because] == sorted((s for _, s in because), reverse=True)
+    assert {place for place, _ in because} <= {-2, -1, 1, 2, 3}
+    nothing = Slot.of(space, Occurrence.of(Lexicon(index), "", "king", ""))
+    assert not nothing.vector.any() and nothing.because(row) == []
+
+
+def _projection(index):
+    return SignatureTable.open(index.path).projection
+
+
+@pytest.mark.parametrize("which", ["learnt", "bits"])
+def test_named_candidates_are_ranked_as_given(learnt, alice_index, which):
+    index, table = learnt
+    if which == "bits":
+        index, table = alice_index, SignatureTable.open(alice_index.path)
+    substituter = Substituter(index, table)
+    named = ["Queen", "xqzzy", "March Hare", "king", "zzz yyy", "Queen"]
+    found = substituter.substitutes("said the", "king", "to the", k=None, candidates=named)
+    assert sorted(one.substitute for one in found) == sorted(named)
+    assert [one.substitute for one in found[-2:]] == ["xqzzy", "zzz yyy"]
+    assert [one.score for one in found[-2:]] == [None, None]
+    scores = [one.score for one in found[:-2]]
+    assert scores == sorted(scores, reverse=True)
+    king = next(one for one in found if one.substitute == "king")
+    assert king.likeness == pytest.approx(1.0)
+    assert king.fluency == pytest.approx(0.0)
+    assert substituter.substitutes("said the", "king", "to the", candidates=[]) == []
+    assert substituter.substitutes("said the", "king", "to the", 2, named) == found[:2]
+
+
+def test_the_score_is_the_mix_of_the_evidence(learnt):
+    substituter = Substituter(*learnt, ranking=Mix(2.0, 3.0, 0.5, 0.25, 0.75, 1.5))
+    named = ["queen", "hatter", "mock turtle"]
+    evidence = substituter.evidence("said the", "king", "to the", named)
+    by_hand = (
+        2.0 * evidence.likeness + 3.0 * evidence.fit + 0.5 * evidence.fluency
+        + 0.25 * evidence.frequency + 0.75 * evidence.company + 1.5 * evidence.shared_fit
+    )  # fmt: skip
+    found = substituter.substitutes("said the", "king", "to the", candidates=named)
+    for one in found:
+        assert one.score == pytest.approx(by_hand[named.index(one.substitute)])
+    queen = next(one for one in found if one.substitute == "queen")
+    assert {word.word for word in queen.because} <= {"said", "the", "to"}
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 511, 513])
+def test_candidates_gain_by_those_like_them(n):
+    generator = np.random.default_rng(n)
+    rows = generator.normal(size=(n, 3))
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    rows[:1] = 0.0
+    fit = generator.normal(size=n)
+    alike, shared = company(rows, fit)
+    for i in {0, n // 2, n - 1} if n else ():
+        cosines = [max(0.0, float(rows[i] @ rows[j])) for j in range(n) if j != i]
+        others = [fit[j] for j in range(n) if j != i]
+        total = sum(c * c for c in cosines)
+        assert alike[i] == pytest.approx(sum(cosines) / max(1, n - 1))
+        wanted = sum(c * c * f for c, f in zip(cosines, others, strict=True))
+        assert shared[i] == pytest.approx(wanted / total if total else 0.0)
+
+
+def test_found_substitutes_leave_out_the_target(learnt):
+    found = Substituter(*learnt).substitutes("the poor little", "thing", "was snorting", k=20)
+    texts = [one.substitute for one in found]
+    assert len(texts) == len(set(texts)) == 20
+    assert not any({"thing", "things"} & set(text.split()) for text in texts)
+    assert all(one.score is not None for one in found)
+
+
+def test_an_unknown_target_is_replaced_by_what_fits_its_slot(learnt):
+    found = Substituter(*learnt).substitutes("said the", "xqzzy", "to the", k=5)
+    assert len(found) == 5 and all(one.likeness == 0.0 for one in found)
+    assert Substituter(*learnt).substitutes("", "xqzzy", "") == []
+
+
+def test_words_that_vanish(tmp_path, run):
+    (tmp_path / "c").write_text("a b , c d\n" * 5, encoding="utf-8")
+    options = IndexOptions("lines", normaliser=Normaliser(drop_punctuation=True))
+    index = CorpusIndex.build([tmp_path / "c"], tmp_path / "index", options)
+    table = SignatureTable.build(index, recipe=PRESETS["thesis"])
+    found = Substituter(index, table).substitutes("a", "b", "d", candidates=["!", "c"])
+    assert [(one.substitute, one.score is None) for one in found] == [("c", False), ("!", True)]
+    tasks = tmp_path / "tasks"
+    tasks.write_text("a\tb\tc\na\t!\tc\n", encoding="utf-8")
+    out, err = run("substitute", index.path, "--input", tasks, status=1)
+    assert f"{tasks}, line 2: nothing is left of the target '!'" in err and out == ""
+
+
+def test_candidates_of_a_grammar(learnt, tmp_path):
+    grammar = tmp_path / "rules"
+    grammar.write_text(
+        "[NN] ||| king ||| monarch ||| x=1\n[NN] ||| king ||| queen ||| x=1\n"
+        "[NP] ||| the [NN,1] ||| a [NN,1] ||| x=1\n[NN] ||| hatter ||| milliner ||| x=1\n",
+        encoding="utf-8",
+    )
+    rules = ParaphraseGrammar.read(grammar, [("king",)])
+    assert rules.of(("king",)) == [("monarch",), ("queen",)]
+    assert rules.of(("hatter",)) == []
+    found = Substituter(*learnt, grammar=rules).substitutes("said the", "king", "to", k=None)
+    origins = {one.substitute: one.origin for one in found}
+    assert origins["monarch"] == "grammar"
+    assert "grammar" in origins["queen"]
+    grammar.write_text("king queen\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"rules, line 1: .* mend the line"):
+        ParaphraseGrammar.read(grammar, [("king",)])
+
+
+def test_forms_of_the_target_are_no_candidates(tmp_path):
+    sentences = [["take", "takes", "took", "grab", "grabbed", "grabs"]]
+    index = CorpusIndex.build([write_lines(tmp_path / "c", sentences)], tmp_path / "index")
+    forms = Forms(Inflections.open(), Lexicon(index))
+    found = [("takes",), ("grabbed",), ("grab",), ("took", "off"), ("grab", "it")]
+    assert as_bases(("took",), found, forms) == [("grab",), ("grab", "it")]
+
+
+def test_what_is_refused(learnt, tmp_path):
+    index, table = learnt
+    substituter = Substituter(index, table)
+    with pytest.raises(ParameterError, match="the target is empty"):
+        substituter.substitutes("the", " ", "sat")
+    with pytest.raises(ParameterError, match="k 0: choose 1"):
+        substituter.substitutes("the", "king", "sat", k=0)
+    with pytest.raises(ParameterError, match="10,001 candidates: give 10,000"):
+        substituter.substitutes("the", "king", "sat", candidates=["a"] * 10_001)
+    with pytest.raises(ParameterError, match="choose finite"):
+        Mix(likeness=float("nan"))
+    corpus = write_lines(tmp_path / "corpus", [["another", "text"]])
+    other = CorpusIndex.build([corpus], tmp_path / "other")
+    with pytest.raises(IncompatibleError, match="was not signed from the present text"):
+        Substituter(other, table)
+
+
+def test_the_command(learnt, run, tmp_path):
+    index = learnt[0].path
+    out, _ = run("substitute", index, "said the [king] to the", "-k", 3)
+    rows = [line.split("\t") for line in out.splitlines()]
+    assert [row[:2] for row in rows] == [["1", "1"], ["1", "2"], ["1", "3"]]
+    tasks = tmp_path / "tasks.tsv"
+    tasks.write_text("said the\tking\tto the\tqueen;xqzzy; hatter\n\tking\t\n", encoding="utf-8")
+    out, _ = run("substitute", index, "--input", tasks, "--why")
+    rows = [line.split("\t") for line in out.splitlines()]
+    assert [row[0] for row in rows] == ["1"] * 3 + ["2"] * 10
+    assert rows[2][1:4] == ["3", "xqzzy", "NA"]
+    assert len(rows[0]) == 10 and rows[0][8] == "given"
+    again, _ = run("substitute", index, "--input", tasks, "--why", "--jobs", 1)
+    assert again == out
+    out, _ = run("substitute", index, "--input", tasks, "--json", "-k", 1)
+    assert out.startswith('{"line": 1, "rank": 1, "substitute": ')
+    out, _ = run("substitute", index, "said the [king]", "--candidates", "queen;hatter")
+    assert {line.split("\t")[2] for line in out.splitlines()} == {"queen", "hatter"}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a\tb\n", "line 1: 2 columns parted by tabs, wanted left, target, right"),
+        ("a\tb\tc\n\t \tc\n", "line 2: the target is empty: write it between"),
+        ("a\tb\tc\td\te\n", "line 1: 5 columns"),
+    ],
+)
+def test_faulty_lines_are_named(learnt, run, tmp_path, text, message):
+    tasks = tmp_path / "tasks.tsv"
+    tasks.write_text(text, encoding="utf-8")
+    out, err = run("substitute", learnt[0].path, "--input", tasks, status=1)
+    assert f"{tasks}, {message}" in err and out == ""
+
+
+def test_neighbours_and_paraphrases_are_ranked_for_a_sentence(learnt, run):
+    index = learnt[0].path
+    out, _ = run("neighbours", index, "king", "--in", "said the king to the", "-k", 5)
+    rows = [line.split("\t") for line in out.splitlines()]
+    phrases, scores = [row[1] for row in rows], [row[2] for row in rows]
+    assert scores == sorted(scores, key=float, reverse=True) and len(rows) == 5
+    wide, _ = run("neighbours", index, "king", "-k", 100)
+    assert set(phrases) <= {line.split("\t")[1] for line in wide.splitlines()}
+    given = FINDING.scores(Substituter(*learnt).evidence("said the", "king", "to the", phrases))
+    assert [float(score) for score in scores] == pytest.approx(given, abs=1e-6)
+    out, _ = run("paraphrase", index, "king", "--in", "said the [queen] to the", "-k", 3)
+    assert len(out.splitlines()) <= 3
+    _, err = run("neighbours", index, "king", "--in", "no such word", status=1)
+    assert "does not have 'king': put brackets around" in err
+    run("paraphrase", index, "king", "queen", "--in", "the king", status=2)
+    run("neighbours", index, "king", "--in", "the king", "--threshold", ".5", status=2)
+
+
+def test_faulty_options_are_named(learnt, run):
+    index = learnt[0].path
+    _, err = run("substitute", index, "no target", status=1)
+    assert "put brackets around it" in err
+    _, err = run("substitute", index, "a [b]", "--weights", "luck=1", status=1)
+    assert "'luck=1': write NAME=NUMBER with one of likeness, fit, fluency, frequency" in err
+    run("substitute", index, status=2)
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from([0.0, 1.0, 2.0, 3.5]), st.sampled_from([0.0, 1.0, 2.0])),
+             min_size=1, max_size=6)
+)  # fmt: skip
+@settings(max_examples=40, deadline=None)
+def test_average_precision_is_the_mean_over_the_orders_of_ties(drawn):
+    scores, weights = [s for s, _ in drawn], [w for _, w in drawn]
+    if not any(weights):
+        with pytest.raises(ValueError, match="one above"):
+            generalised_average_precision(scores, weights)
+        return
+    found = generalised_average_precision(scores, weights)
+    assert found == pytest.approx(naive.mean_over_ties(scores, weights))
+    last = [min(scores) - 1.0, *scores]
+    with_missing = generalised_average_precision([float("nan"), *scores], [1.0, *weights])
+    assert with_missing == pytest.approx(generalised_average_precision(last, [1.0, *weights]))

@@ -1,0 +1,379 @@
+"""The page in a real browser, used as a person would; a server under many visitors."""
+
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+
+from distsim import CorpusIndex
+from tests.conftest import PROJECT
+from tests.server.test_server import GRAMMAR, HOSTILE
+
+pytestmark = pytest.mark.extra
+
+pytest.importorskip("uvicorn", reason="the extra serve is not installed")
+httpx = pytest.importorskip("httpx", reason="needs httpx")
+WAIT = 120  # seconds for what a slow machine has to compile first
+VIEWS = (
+    "/",
+    "/?q=alice&paraphrases=1",
+    "/compare",
+    "/compare?a=alice&b=the+queen",
+    "/sentence?s=said+the+[king]+to+alice",
+    "/passage?at=100&q=alice",
+    "/api",
+    "/nowhere",
+)
+
+
+@contextmanager
+def served(*arguments):
+    """Give the address of a server of its own, and the process."""
+    command = [sys.executable, "-m", "distsim.cli.start", "serve", *map(str, arguments)]
+    process = subprocess.Popen(
+        [*command, "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        address = process.stdout.readline().strip().rstrip("/")
+        assert address, process.stderr.read()
+        yield address, process
+    finally:
+        process.terminate()
+        process.communicate()
+
+
+@pytest.fixture(scope="module")
+def server(alice_index, tmp_path_factory):
+    grammar = tmp_path_factory.mktemp("grammar") / "rules"
+    grammar.write_text(GRAMMAR, encoding="utf-8")
+    with served(alice_index.path, "--grammar", grammar, "--no-log") as (address, _):
+        with httpx.Client(timeout=WAIT) as client:  # what is compiled is compiled once
+            while not client.get(address + "/api/v1/health").json()["ready"]:
+                pass
+            for view in VIEWS:
+                client.get(address + view)
+        yield address
+
+
+def _browser(scripts=True):
+    selenium = pytest.importorskip("selenium.webdriver", reason="needs selenium")
+    if shutil.which("chromium") is None or shutil.which("chromedriver") is None:
+        pytest.skip("needs chromium and chromium-driver of Debian")
+    from selenium.webdriver.chrome.service import Service
+
+    options = selenium.ChromeOptions()
+    options.binary_location = shutil.which("chromium")
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1280,900"):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    if not scripts:
+        settings = {"profile.managed_default_content_settings.javascript": 2}
+        options.add_experimental_option("prefs", settings)
+    driver = selenium.Chrome(options=options, service=Service(shutil.which("chromedriver")))
+    driver.set_page_load_timeout(WAIT)
+    return driver
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    driver = _browser()
+    yield driver
+    driver.quit()
+
+
+def wait(browser, condition):
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    return WebDriverWait(browser, WAIT, ignored_exceptions=[Exception]).until(condition)
+
+
+def one(browser, css):
+    return wait(browser, lambda b: b.find_element("css selector", css))
+
+
+def click(browser, css):
+    """Click what a person would first scroll to the middle of the screen."""
+    element = one(browser, css)
+    browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
+    element.click()
+
+
+def texts(browser, css):
+    return [element.text for element in browser.find_elements("css selector", css)]
+
+
+def screen(browser, width, scheme="light"):
+    browser.execute_cdp_cmd(
+        "Emulation.setEmulatedMedia",
+        {"features": [{"name": "prefers-color-scheme", "value": scheme}]},
+    )
+    browser.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride",
+        {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500},
+    )
+
+
+def complaints(browser):
+    return [
+        entry["message"]
+        for entry in browser.get_log("browser")
+        if "favicon" not in entry["message"]
+    ]
+
+
+def test_a_phrase_is_completed_and_looked_up_by_keyboard(chromium, server):
+    from selenium.webdriver.common.keys import Keys
+
+    screen(chromium, 1280)
+    chromium.get(server + "/")
+    field = one(chromium, "#q-large")
+    assert field == chromium.switch_to.active_element
+    field.send_keys("mock t")
+    option = one(chromium, "#q-large-options li")
+    assert option.text.startswith("mock turtle")
+    assert field.get_attribute("aria-expanded") == "true"
+    field.send_keys(Keys.ARROW_DOWN)
+    assert field.get_attribute("aria-activedescendant") == option.get_attribute("id")
+    field.send_keys(Keys.ENTER)
+    assert wait(chromium, lambda b: "q=mock+turtle" in b.current_url)
+    assert one(chromium, "h1").text == "mock turtle"
+    one(chromium, "body").send_keys("/")
+    assert chromium.switch_to.active_element == one(chromium, "#q")
+    assert complaints(chromium) == []
+
+
+def test_every_panel_of_a_phrase_by_clicking(chromium, server):
+    chromium.get(server + "/?" + urlencode({"q": "the queen"}))
+    wait(
+        chromium,
+        lambda b: b.find_elements("css selector", "#paraphrases tbody tr, #paraphrases .fault"),
+    )
+    names = ["neighbours", "map", "contexts", "concordance", "paraphrases", "rules"]
+    assert [
+        s.get_attribute("id") for s in chromium.find_elements("css selector", "section.panel")
+    ] == names
+    assert all(texts(chromium, f"#{name} .told")[0] for name in names)
+    assert all(len(chromium.find_elements("css selector", f"#{name} .try a")) for name in names)
+    chromium.execute_script("window.stays = 1")
+
+    before = texts(chromium, "#contexts tbody tr")
+    click(chromium, "#contexts .settings a[href*='window=2']")
+    wait(chromium, lambda b: texts(b, "#contexts .settings strong")[0] == "2")
+    assert texts(chromium, "#contexts tbody tr") != before
+    click(chromium, "#concordance .settings a[href*='order=left']")
+    wait(chromium, lambda b: texts(b, "#concordance .settings strong") == ["by the words before"])
+    click(chromium, "#neighbours .settings a[href*='lengths=1']")
+    wait(chromium, lambda b: texts(b, "#neighbours .settings strong") == ["1 word"])
+    assert all(" " not in text for text in texts(chromium, "#neighbours tbody th"))
+    assert chromium.execute_script("return window.stays") == 1  # panels changed, not the page
+    assert "lengths=1" in chromium.current_url
+
+    assert next(row.split() for row in texts(chromium, "#rules .parts li"))[:3] == [
+        "the",
+        "→",
+        "the",
+    ]
+    click(chromium, "#rules summary")
+    assert "0.5" in one(chromium, "#rules .features").text
+
+    focal = texts(chromium, "#map text")
+    link = one(chromium, "#map svg a")
+    phrase = link.find_element("css selector", "text").text
+    assert phrase in focal
+    click(chromium, "#map svg a text")
+    wait(chromium, lambda b: one(b, "h1").text == phrase)
+    click(chromium, "#neighbours .phrase")
+    wait(chromium, lambda b: one(b, "h1").text != phrase)
+    assert complaints(chromium) == []
+
+
+def test_a_line_opens_its_passage(chromium, server):
+    chromium.get(server + "/?q=turtle")
+    click(chromium, "#concordance .place a")
+    assert one(chromium, "mark").text == "turtle"
+    click(chromium, ".lead a")
+    assert one(chromium, "h1").text == "turtle"
+
+
+def test_two_phrases_from_a_neighbour(chromium, server):
+    chromium.get(server + "/?q=alice")
+    click(chromium, "#neighbours .act a")
+    assert one(chromium, "#a").get_attribute("value") == "alice"
+    assert "exact" in texts(chromium, ".measures th")
+    field = one(chromium, "#b")
+    field.clear()
+    field.send_keys("the king")
+    click(chromium, ".pair button")
+    wait(chromium, lambda b: "the king" in texts(b, ".measures th"))
+    assert len(texts(chromium, ".three h3")) == 3
+
+
+def test_a_word_of_a_sentence_is_chosen(chromium, server):
+    chromium.get(server + "/sentence")
+    field = one(chromium, "#s")
+    field.send_keys("said the king to alice")
+    click(chromium, ".wide button")
+    wait(chromium, lambda b: len(texts(b, ".words a")) == 5)
+    chromium.find_elements("css selector", ".words a")[2].click()
+    answer = one(chromium, "#substitutes tbody tr, #substitutes .fault")
+    assert one(chromium, ".chosen").text == "king" and answer.text
+
+
+def test_downloads_are_the_tables(chromium, server):
+    chromium.get(server + "/?q=alice")
+    shown = texts(chromium, "#neighbours tbody th")
+    link = one(chromium, "#neighbours .tools a").get_attribute("href")
+    rows = [line.split("\t") for line in httpx.get(link).text.splitlines()]
+    assert rows[0] == ["rank", "phrase", "similarity", "count"]
+    assert [row[1] for row in rows[1:]] == shown
+
+
+def test_light_and_dark_can_be_chosen_and_stay(chromium, server):
+    def ground():
+        return chromium.execute_script("return getComputedStyle(document.body).backgroundColor")
+
+    screen(chromium, 1280, "light")
+    chromium.get(server + "/")
+    light = ground()
+    click(chromium, ".theme")
+    assert ground() != light
+    chromium.get(server + "/api")
+    assert ground() != light
+    click(chromium, ".theme")
+    assert ground() == light
+    chromium.execute_script("localStorage.clear()")
+
+
+def test_without_scripts_the_tables_stand(server):
+    browser = _browser(scripts=False)
+    try:
+        browser.get(server + "/?" + urlencode({"q": "the king"}))
+        for name in ("neighbours", "contexts", "concordance"):
+            assert texts(browser, f"#{name} tbody tr"), name
+        assert texts(browser, "#map text")
+        assert not one(browser, ".theme").is_displayed()
+        click(browser, "#paraphrases .waiting a")
+        assert one(browser, "#paraphrases tbody tr, #paraphrases .fault").text
+    finally:
+        browser.quit()
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_views_are_accessible_and_fit(chromium, server, width, scheme):
+    package = find_spec("axe_playwright_python")  # of which axe-core alone is used
+    if package is None:
+        pytest.skip("needs axe-playwright-python")
+    axe = Path(package.origin).parent / "axe.min.js"
+    screen(chromium, width, scheme)
+    for view in VIEWS:
+        chromium.get(server + view)
+        wait(chromium, lambda b: not b.find_elements("css selector", "[aria-busy=true]"))
+        assert chromium.execute_script("return document.documentElement.scrollWidth") <= width, view
+        chromium.execute_cdp_cmd(
+            "Runtime.evaluate", {"expression": axe.read_text(encoding="utf-8")}
+        )
+        found = chromium.execute_async_script(
+            "const done = arguments[0]; axe.run().then(r => done(r.violations.map(v =>"
+            " v.id + ': ' + v.nodes.map(n => `${n.target} ${n.failureSummary}`).join('; '))))"
+        )
+        assert found == [], (view, found)
+    screen(chromium, 1280)
+
+
+@pytest.fixture(scope="module")
+def hostile_server(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("hostile")
+    lines = [line for line in HOSTILE for _ in range(6)] + [
+        f"words {n} stand here" for n in range(9)
+    ]
+    name = "<img src=x onerror=alert(9)>.txt"
+    (folder / name.replace("/", "")).write_text("".join(f"{x}\n" for x in lines), encoding="utf-8")
+    index = CorpusIndex.build(folder, folder / "index")
+    from distsim import PRESETS, Selection, sign
+
+    sign(index, recipe=PRESETS["thesis"], selection=Selection(min_count=2))
+    with served(index.path, "--no-log") as (address, _):
+        yield address
+
+
+def test_hostile_text_stays_text(chromium, hostile_server):
+    words = [word for line in HOSTILE for word in line.split() if len(word) < 300]
+    complaints(chromium)  # of views before
+    for width in (1280, 390):
+        screen(chromium, width)
+        for q in ["here", "stand", "stands here", *words[:3], words[-4], '"']:
+            chromium.get(hostile_server + "/?" + urlencode({"q": q, "paraphrases": 1}))
+            assert one(chromium, "main h1")
+            assert not chromium.find_elements("css selector", "main img, main script")
+            wide = chromium.execute_script("return document.documentElement.scrollWidth")
+            assert wide <= width, q
+            assert complaints(chromium) == []
+    screen(chromium, 1280)
+    chromium.get(hostile_server + "/?q=here")
+    field = one(chromium, "#q")
+    field.clear()
+    field.send_keys("<scr")
+    wait(chromium, lambda b: texts(b, "#q-options li span")[:1] == ["<script>alert(1)</script>"])
+    long = chromium.find_elements("css selector", "#contexts th")
+    assert all(len(cell.text) <= 310 for cell in long)
+
+
+def test_fifty_at_once_while_the_index_grows(tmp_path):
+    (tmp_path / "a.txt").write_text("one word here\n" * 50, encoding="utf-8")
+    (tmp_path / "b.txt").write_text("some more here\n" * 70, encoding="utf-8")
+    index = CorpusIndex.build(tmp_path / "a.txt", tmp_path / "index")
+    with served(index.path) as (address, process):
+        with httpx.Client(timeout=WAIT, limits=httpx.Limits(max_connections=50)) as client:
+
+            def asked(number):
+                path = ("/api/v1/count?phrase=here", "/?q=here", "/api/v1/contexts?phrase=here")
+                answer = client.get(address + path[number % 3])
+                found = re.search(r'"count":(\d+)', answer.text)
+                return answer.status_code, int(found[1]) if number % 3 == 0 else None
+
+            with ThreadPoolExecutor(50) as visitors:
+                answers = list(visitors.map(asked, range(100)))
+                index.add(tmp_path / "b.txt")
+                while True:
+                    more = list(visitors.map(asked, range(60)))
+                    answers += more
+                    if more[-3][1] == 120:
+                        break
+            assert {status for status, _ in answers} == {200}
+            assert {count for _, count in answers if count is not None} == {50, 120}
+        process.send_signal(signal.SIGTERM)
+        _, told = process.communicate(timeout=WAIT)
+        assert process.returncode == 0
+    lines = told.splitlines()
+    assert lines[-1] == "distsim: ended" and "Traceback" not in told
+    form = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ 127\.0\.0\.1 GET /\S* 200 \d+ \d+\.\d"
+    assert sum(bool(re.fullmatch(form, line)) for line in lines) == len(answers)
+    assert any("opened anew" in line for line in lines)
+
+
+def test_the_client_of_the_guide_runs(server):
+    guide = (PROJECT / "docs" / "guides" / "serve.md").read_text(encoding="utf-8")
+    (client,) = re.findall(r"^```py\n(.*?)^```", guide, re.M | re.S)
+    assert len([line for line in client.splitlines() if line.strip()]) <= 10
+    client = client.replace("http://127.0.0.1:8765", server).replace("river", "alice")
+    result = subprocess.run([sys.executable, "-c", client], capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    assert len(result.stdout.splitlines()) == 5
+    for command in re.findall(r"^curl '(.*)'$", guide, re.M):
+        answer = httpx.get(command.replace("http://127.0.0.1:8765", server), timeout=WAIT)
+        assert answer.status_code == 200
+
+
+def test_a_taken_port_is_told(server, alice_index, run):
+    port = server.rpartition(":")[2]
+    _, err = run("serve", alice_index.path, "--port", port, status=1)
+    assert f"--port {port}" in err and "choose another port" in err

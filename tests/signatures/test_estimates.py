@@ -1,0 +1,192 @@
+"""Estimates of cosines: vectors restored of bits and of words' vectors, and what they are for."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from distsim import (
+    LearntCosine,
+    NeighbourSearch,
+    ParameterError,
+    SignatureTable,
+    neighbours,
+    similarity,
+)
+from distsim.comparison.measures import EstimatedCosine, end_to_end
+from distsim.grammar.scoring import RuleScorer, ScoreOptions
+from distsim.kernels.compiled import frozen
+from distsim.signatures.estimates import CORRELATION, Estimator, _tables
+from distsim.signatures.kernels.posterior_mean import restore_rows, restored_cosines
+from tests.conftest import run_program
+from tests.naive import people as naive
+
+WORDS = [f"w{i}" for i in range(6)]
+
+
+@pytest.fixture(scope="module")
+def learnt(example_names) -> SignatureTable:
+    """A learnt table of phrases of one and two words."""
+    return example_names["learnt"]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.tuples(st.lists(st.sampled_from([*WORDS, "no"]), min_size=1, max_size=3),
+                          st.integers(0, 3000)), max_size=6), st.integers(0, 99),
+       st.sampled_from([0, 1000]), st.sampled_from([64, 128]))  # fmt: skip
+def test_restored_rows_are_those_of_the_definition(drawn, seed, own_from, n_dimensions):
+    draw = np.random.default_rng(seed)
+    parts = {}
+    for word in WORDS:
+        vector = draw.standard_normal(n_dimensions)
+        parts[word] = (float(draw.uniform(0.1, 1)), (vector / np.linalg.norm(vector)).tolist())
+    order = naive.by_hash(parts)
+    halves = np.array([parts[word][1] for word in order], np.float16)
+    parts = {w: (parts[w][0], h.astype(float).tolist()) for w, h in zip(order, halves, strict=True)}
+    hashes = np.array([naive.hash_text(word.encode()) for word in order], np.uint64)
+    weights = np.array([parts[word][0] for word in order])
+    phrases = [" ".join(words) for words, _ in drawn]
+    strengths = np.array([strength for _, strength in drawn], np.int64)
+    bits = draw.integers(0, 1 << 63, (len(phrases), 1)).astype(np.uint64)
+    text, bounds = end_to_end(phrases)
+    rows, fidelities = np.empty((len(phrases), n_dimensions), np.float32), np.empty(len(phrases))
+    restore_rows(
+        frozen(text), frozen(bounds[:-1]), frozen(bounds[1:]), frozen(bits), frozen(strengths),
+        frozen(hashes), frozen(weights), frozen(halves.view(np.uint16)), *_tables(), 8.0, 50.0,
+        own_from, 0.3, rows, fidelities,
+    )  # fmt: skip
+    for n, phrase in enumerate(phrases):
+        signs = [1.0 if int(bits[n, 0]) >> i & 1 else -1.0 for i in range(64)]
+        wanted, fidelity = naive.restored(
+            phrase, int(strengths[n]), signs, parts, 50.0, 0.3, own_from
+        )
+        assert rows[n] == pytest.approx(wanted, abs=2e-3)
+        assert fidelities[n] == pytest.approx(fidelity, abs=2e-3)
+    every = np.arange(len(phrases))
+    for other in every:
+        out = np.empty(every.size)
+        restored_cosines(frozen(rows), frozen(fidelities), frozen(rows), frozen(fidelities),
+                         frozen(np.full(every.size, other)), frozen(every), out)  # fmt: skip
+        for n in every:
+            if fidelities[n] == 0 or fidelities[other] == 0:
+                assert math.isnan(out[n])
+                continue
+            cosine = float(rows[n].astype(float) @ rows[other].astype(float))
+            q = math.sqrt(fidelities[n] * fidelities[other])
+            wanted = cosine + cosine * (1 - abs(cosine)) * (1 / q - 1)
+            assert out[n] == pytest.approx(wanted, abs=1e-5)
+
+
+def test_a_word_with_itself_is_one_and_sides_do_not_matter(learnt):
+    texts = list(learnt.texts())
+    draw = np.random.default_rng(1)
+    pairs = [(texts[a], texts[b]) for a, b in draw.integers(0, len(texts), (100, 2))]
+    for way in ("bits", "asymmetric", "restored"):
+        measure = EstimatedCosine(learnt, estimate=way)
+        there = measure.similarities(pairs)
+        assert there == pytest.approx(measure.similarities([pair[::-1] for pair in pairs]))
+        assert all(-1.0 <= value <= 1.0 for value in there)
+    same = EstimatedCosine(learnt).similarities([(text, text) for text in texts[:200]])
+    assert same == pytest.approx([1.0] * 200, abs=1e-5)
+
+
+def test_restored_estimates_are_nearer_to_the_real_cosines_than_bits(learnt, alice_index):
+    real = LearntCosine(alice_index, learnt)
+    texts = list(learnt.texts())
+    draw = np.random.default_rng(2)
+    pairs = [(texts[a], texts[b]) for a, b in draw.integers(0, len(texts), (400, 2))]
+    true = np.array(real.similarities(pairs))
+    error = {}
+    for way in ("bits", "asymmetric", "restored"):
+        found = np.array(EstimatedCosine(learnt, estimate=way).similarities(pairs))
+        error[way] = float(np.sqrt(np.mean((found - true) ** 2)))
+    assert error["restored"] < error["asymmetric"] < error["bits"]
+    assert error["restored"] < error["bits"] / 2
+    words = [(a, b) for a, b in pairs if " " not in a + b]
+    assert words
+    restored = EstimatedCosine(learnt).similarities(words)
+    assert restored == pytest.approx(real.similarities(words), abs=2e-3)  # float16 apart
+
+
+def test_tables_without_vectors_stay_on_bits(alice_index, example_names):
+    table = example_names["table"]
+    assert EstimatedCosine(table).estimate == "bits"
+    with pytest.raises(ParameterError, match="`estimate` restored: .* keeps no vectors of words"):
+        EstimatedCosine(table, estimate="restored")
+    with pytest.raises(ParameterError, match="`estimate` 'x': choose one of bits, asymmetric"):
+        ScoreOptions(estimate="x")
+    with pytest.raises(ParameterError, match="`estimate` 'x': choose one of bits, asymmetric"):
+        NeighbourSearch(table, estimate="x")
+
+
+def test_neighbours_are_ordered_by_the_estimate_that_is_told(learnt):
+    for way in ("bits", "asymmetric", "restored"):
+        measure = EstimatedCosine(learnt, estimate=way)
+        near = neighbours(learnt, "the queen", 8, estimate=way, distinct=False)
+        told = [one.similarity for one in near]
+        assert told == sorted(told, reverse=True)
+        asked = measure.similarities([("the queen", one.phrase) for one in near])
+        assert told == pytest.approx(asked, abs=1e-6)
+    every = neighbours(learnt, "the queen", len(learnt), distinct=False, min_strength=0)
+    above = NeighbourSearch(learnt, distinct=False, min_strength=0).above("the queen", 0.5)
+    assert above == [one for one in every if one.similarity >= 0.5]
+    few = NeighbourSearch(learnt)
+    listed = {one.phrase for one in few.nearest("the queen", 16)}
+    by_bits = NeighbourSearch(learnt, estimate="bits").nearest("the queen", 64)
+    assert listed <= {one.phrase for one in by_bits}  # the first cut
+
+
+def test_rules_are_scored_by_the_estimate_that_is_told(learnt):
+    links = [(0, 0)]
+    for way in (None, "bits", "asymmetric", "restored"):
+        scorer = RuleScorer([("s", learnt)], ScoreOptions(estimate=way))
+        found = scorer.score("king", "queen", links)[0].similarity
+        assert found == pytest.approx(similarity(learnt, "king", "queen", estimate=way), abs=1e-6)
+    assert Estimator(learnt).name == "restored" and 0 < CORRELATION < 1
+
+
+def test_commands(learnt, tmp_path, capsys):
+    told = {}
+    for way in ("bits", "asymmetric", "restored"):
+        assert run_program("similarity", learnt.path, "king", "queen", "--estimate", way) == 0
+        told[way] = capsys.readouterr().out
+    assert run_program("similarity", learnt.path, "king", "queen") == 0
+    assert capsys.readouterr().out == told["restored"]
+    assert len(set(told.values())) == 3
+    (tmp_path / "gold").write_text("king\tqueen\t3\ncat\tdog\t2\nking\tcat\t1\n")
+    assert run_program("evaluate", learnt.path, tmp_path / "gold", "--estimate", "bits") == 0
+    by_bits = capsys.readouterr().out
+    assert run_program("evaluate", learnt.path, tmp_path / "gold") == 0
+    assert by_bits != capsys.readouterr().out
+    (tmp_path / "g").write_text("[X] ||| king ||| queen ||| ||| 0-0\n")
+    assert run_program("score", tmp_path / "g", "--ngram", learnt.path) == 0
+    assert "|estimate:restored|" in capsys.readouterr().err
+    assert run_program("similarity", learnt.path, "king", "queen", "--exact", "--estimate",
+                       "bits") == 2  # fmt: skip
+
+
+def test_whole_sides_are_scored_gaps_left_out(learnt, tmp_path, capsys):
+    (tmp_path / "g").write_text(
+        "[X] ||| the [X,1] king ||| [X,1] the queen ||| ||| 0-1 1-0 2-2\n"
+        "[X] ||| [X,1] [X,2] ||| [X,2] of [X,1] ||| ||| 0-2 1-0\n"
+    )
+    assert run_program("score", tmp_path / "g", "--ngram", learnt.path, "--whole", "-o",
+                       tmp_path / "o") == 0  # fmt: skip
+    first, second = (tmp_path / "o").read_text().splitlines()
+    wanted = EstimatedCosine(learnt).similarity("the king", "the queen")
+    assert f" sim_whole={wanted:.5f} sim_whole_coverage=1.00000 |||" in first
+    assert "sim_whole=" not in second
+    assert "sim_whole: table:" in capsys.readouterr().err
+    scorer = RuleScorer([("s", learnt)], whole=True)
+    assert scorer.names == ["s", "sim_whole"]
+    assert scorer.score("king", "queen", [])[1].similarity == pytest.approx(
+        similarity(learnt, "king", "queen"), abs=1e-6
+    )
+    assert run_program("score", tmp_path / "g", "--ngram", learnt.path, "--whole",
+                       "--explain") == 0  # fmt: skip
+    assert "sim_whole" not in capsys.readouterr().out
+    assert run_program("score", tmp_path / "g", "--syntax", learnt.path, "--whole") == 2
+    with pytest.raises(ParameterError, match="`whole` wants a table: give one"):
+        RuleScorer([], whole=True)
