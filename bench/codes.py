@@ -11,7 +11,7 @@ coded and where one is (scaled to fit), how many of the ten nearest words are am
 by codes, CPU seconds to learn, milliseconds to go through as many codes as the table has phrases,
 and Spearman with people where both sides are coded. The index must be signed by the default.
 
-    pip install 'distsim[bench]'
+    pip install -e '.[bench]'
     python bench/codes.py INDEX GOLD... [--queries 1000]
 """
 

@@ -8,7 +8,7 @@ brute force over binary vectors, and the theory of random projections.
 
     python bench/peers.py [--data ../shared/data/wiki-en-2015] [--millions 1 4 14 38]
 
-faiss and infini-gram serve this comparison alone: `pip install .[bench] infini-gram==2.6.0`.
+faiss and infini-gram serve this comparison alone: `pip install -e '.[bench]' infini-gram==2.6.0`.
 Without infini-gram its lines are skipped and say so. The last table is the design's section 12.
 """
 

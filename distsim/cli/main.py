@@ -142,9 +142,9 @@ _artifacts("verify", verify.verify, "Check an artifact for damage.")
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version
+        from distsim.base.distribution import program_version
 
-        print(f"distsim {version('distsim')}")
+        print(f"distsim {program_version()}")
         raise typer.Exit
 
 

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from distsim.base.distribution import how_to_install
 from distsim.base.errors import ParameterError
 from distsim.cli.console import say
 
@@ -69,6 +70,4 @@ def require_server() -> None:
     try:
         import distsim.server.run  # noqa: F401
     except ImportError as error:
-        raise ParameterError(
-            f"a server needs {error.name}: install it with pip install 'distsim[serve]'"
-        ) from None
+        raise ParameterError(f"a server needs {error.name}: {how_to_install('serve')}") from None

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from distsim import storage
 from distsim.base.arguments import Paths, one_or_many_paths, one_path
+from distsim.base.distribution import how_to_install
 from distsim.base.errors import ArtifactError, DistsimError, InputError, ParameterError
 from distsim.base.parallel import Progress, no_progress
 from distsim.cluster.job import Job, open_job
@@ -244,8 +245,8 @@ def _context(spark: "SparkSession | None", master: str | None) -> "Iterator[Spar
         import pyspark
     except ImportError:
         raise DistsimError(
-            "Spark is not there: install it (pip install 'distsim[spark]'), or run the tasks by "
-            "another scheduler (distsim cluster plan)"
+            "Spark is not there: run the tasks by another scheduler (distsim cluster plan), or "
+            f"{how_to_install('spark')}"
         ) from None
     if spark is None:
         context = _started(pyspark, master)

@@ -6,6 +6,7 @@ from itertools import chain
 from pathlib import Path
 
 from distsim.base.arguments import one_or_many_paths
+from distsim.base.distribution import how_to_install
 from distsim.base.errors import InputError
 from distsim.corpus import spacy_text, stanza_text
 from distsim.corpus.annotation import AnnotatedSentence, fault
@@ -71,7 +72,7 @@ def _plain_text() -> str:
     if find_spec("stanza") or find_spec("spacy"):
         install = ""
     else:
-        install = f"{stanza_text.INSTALL}, or {spacy_text.INSTALL}; "
+        install = f"{how_to_install('stanza')} (or the extra spacy); "
     return (
         "plain text, wanted CoNLL-U (10 columns parted by tabs) or the toolkit's lines. To "
         f"annotate it: {install}{stanza_text.FETCH}, or, --with spacy, {spacy_text.FETCH}, to "

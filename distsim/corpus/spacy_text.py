@@ -1,4 +1,4 @@
-"""Plain text -> CoNLL-U by spaCy (an extra: distsim[spacy])."""
+"""Plain text -> CoNLL-U by spaCy (the extra `spacy`)."""
 
 import importlib.util
 import json
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from distsim.base.distribution import how_to_install
 from distsim.corpus.annotating import Annotated, Report, refuse
 from distsim.corpus.annotation import check_tree
 
-INSTALL = "pip install 'distsim[spacy]'"
 FETCH = "fetch models with python -m spacy download en_core_web_sm and name it as `models`"
 
 
@@ -38,7 +38,7 @@ class SpacyAnnotator:
     def __post_init__(self) -> None:
         missing = []
         if importlib.util.find_spec("spacy") is None:
-            missing.append(f"spaCy is not installed: {INSTALL}")
+            missing.append(f"spaCy is not installed: {how_to_install('spacy')}")
         if self.models is None:
             missing.append(f"no models: {FETCH}")
         elif self._meta() is None:

@@ -1,4 +1,4 @@
-"""Plain text -> CoNLL-U by stanza (an extra: distsim[stanza])."""
+"""Plain text -> CoNLL-U by stanza (the extra `stanza`)."""
 
 import importlib.util
 import json
@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from distsim.base.distribution import how_to_install
 from distsim.base.errors import ParameterError
 from distsim.corpus.annotating import Annotated, Report, refuse
 from distsim.corpus.trees import TreeReader
 
-INSTALL = "pip install torch==2.13.0 'distsim[stanza]' (another torch may bring GPU libraries)"
 FETCH = "fetch models with stanza.download('en', model_dir=DIR) and name DIR as `models`"
 PROCESSORS = ("tokenize", "mwt", "pos", "lemma", "depparse", "ner", "constituency")
 
@@ -39,7 +39,7 @@ class StanzaAnnotator:
     def __post_init__(self) -> None:
         missing = []
         if importlib.util.find_spec("stanza") is None:
-            missing.append(f"stanza is not installed: {INSTALL}")
+            missing.append(f"stanza is not installed: {how_to_install('stanza')}")
         if self.models is None:
             missing.append(f"no models: {FETCH}")
         else:

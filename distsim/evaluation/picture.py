@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from distsim.base.distribution import how_to_install
 from distsim.base.errors import ParameterError
 from distsim.evaluation.evaluate import Point
 from distsim.output.pictures.drawing import wrapped, write_figure
@@ -21,9 +22,7 @@ def require_matplotlib() -> None:
     try:
         import matplotlib  # noqa: F401
     except ImportError:
-        raise ParameterError(
-            "a picture needs matplotlib: install it with pip install 'distsim[plot]'"
-        ) from None
+        raise ParameterError(f"a picture needs matplotlib: {how_to_install('plot')}") from None
 
 
 def draw(points: Sequence[Point], path: str, caption: str) -> None:

@@ -1,7 +1,6 @@
 """A table and the way it was evaluated -> the one line that says what the numbers rest on."""
 
-from importlib.metadata import version
-
+from distsim.base.distribution import program_version
 from distsim.signatures.estimates import estimate_of
 from distsim.signatures.table import SignatureTable
 
@@ -21,6 +20,6 @@ def signature_line(
         "corpus": str(table.parameters.get("corpus"))[:12],
         **({} if way == "bits" else {"estimate": way}),
         "bootstrap": f"{samples},seed={seed}",
-        "version": version("distsim"),
+        "version": program_version(),
     }
     return "|".join(f"{name}:{value}" for name, value in fields.items())

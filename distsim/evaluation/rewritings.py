@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from distsim.base.distribution import how_to_install
 from distsim.base.errors import InputError, ParameterError
 from distsim.corpus.lines import read_lines
 from distsim.evaluation.rewriting_scores import PRECIS_LAMBDA, Sari, verbosity
@@ -124,7 +125,7 @@ class Evaluation:
             from sacrebleu.metrics.ter import TER
         except ImportError:
             raise ParameterError(
-                "BLEU, chrF and TER need sacrebleu: install it (pip install 'distsim[sentences]')"
+                f"BLEU, chrF and TER need sacrebleu: {how_to_install('sentences')}"
             ) from None
         self._source = [one.split() for one in source]
         self._references = [list(one) for one in references]

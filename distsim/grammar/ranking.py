@@ -12,12 +12,12 @@ on the same pairs.
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from distsim.base.distribution import program_version
 from distsim.base.errors import InputError, ParameterError
 from distsim.corpus.lines import read_line_blocks
 from distsim.evaluation.agreement import Interval, spearman, spearman_interval
@@ -148,7 +148,7 @@ def learn_ranking(
         else:
             alone.append(agreement(f"-{name}", -filled, n_known))
     notes = (
-        f"distsim rank {version('distsim')}: {gold.name}, {n_pairs:,} pairs of {told}, "
+        f"distsim rank {program_version()}: {gold.name}, {n_pairs:,} pairs of {told}, "
         f"{folds} folds, penalty {penalty:g}, learnt from {len(learning.pairs):,} pairs",
         f"Spearman on pairs not learnt from {mixed.value:.3f}, 95% interval "
         f"{mixed.interval.low:.3f} to {mixed.interval.high:.3f}",

@@ -3,12 +3,12 @@
 import math
 import time
 from collections.abc import Iterator
-from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
 from distsim.base.choices import OnError
+from distsim.base.distribution import program_version
 from distsim.base.parallel import Progress, no_progress, ordered_map
 from distsim.corpus.lines import LineBlock, read_line_blocks
 from distsim.corpus.sources import spooled
@@ -182,7 +182,7 @@ def signature_lines(
             "min-strength": options.min_strength,
             "longest": options.longest,
             **({"composed": "yes"} if options.compose else {}),
-            "distsim": version("distsim"),
+            "distsim": program_version(),
         }
         lines.append(f"{name}: " + "|".join(f"{key}:{value}" for key, value in settings.items()))
     if scorer.whole is not None:
@@ -193,7 +193,7 @@ def signature_lines(
         lines.append(f"sim_gap: table:{gapped.table.fingerprint.short}|corpus:{corpus}")
     if scorer.opposites is not None:
         corpus = str(scorer.opposites.opposites.index.parameters["corpus"])[:12]
-        lines.append(f"opposite: corpus:{corpus}|align:{how}|distsim:{version('distsim')}")
+        lines.append(f"opposite: corpus:{corpus}|align:{how}|distsim:{program_version()}")
     return lines
 
 

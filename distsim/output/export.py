@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from distsim.base.arguments import Texts, one_or_many_texts
 from distsim.base.choices import ExportFormat
+from distsim.base.distribution import how_to_install
 from distsim.base.errors import IncompatibleError, ParameterError
 from distsim.comparison.neighbours import NeighbourSearch
 from distsim.corpus.vectors import WordVectors
@@ -185,7 +186,7 @@ def _require(library: str, name: str) -> None:
     if find_spec(library) is None:
         raise ParameterError(
             f"`format` {name} is written by {library}, which is not installed: "
-            "pip install 'distsim[export]'"
+            f"{how_to_install('export')}"
         )
 
 

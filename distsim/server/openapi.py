@@ -1,10 +1,10 @@
 """The table of endpoints -> their description as OpenAPI 3.1."""
 
 from dataclasses import fields, is_dataclass
-from importlib.metadata import version
 from types import NoneType, UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
+from distsim.base.distribution import program_version
 from distsim.server.endpoints import ENDPOINTS, PREFIX, Endpoint
 
 FAULTS = {
@@ -45,7 +45,7 @@ def describe() -> dict[str, Any]:
         "openapi": "3.1.0",
         "info": {
             "title": "distsim",
-            "version": version("distsim"),
+            "version": program_version(),
             "description": "What an index, its signatures and a grammar say about phrases.",
             "license": {"name": "MIT", "identifier": "MIT"},
         },

@@ -1,12 +1,12 @@
 """What is opened and a question's arguments -> its answer. No question changes anything."""
 
 from collections.abc import Callable, Sequence
-from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from distsim.base.choices import Order
+from distsim.base.distribution import program_version
 from distsim.base.errors import DistsimError, ParameterError
 from distsim.comparison.measures import Similarity, reason_without_signature
 from distsim.contexts.contrast import ContrastedContext, contrast
@@ -64,7 +64,7 @@ def about(opened: Opened) -> About:
         for name, table in opened.tables.items()
     ]  # fmt: skip
     return About(
-        version("distsim"),
+        program_version(),
         index.n_tokens,
         index.n_words - 1,
         int(counts["sentences"]),

@@ -178,7 +178,7 @@ def test_a_picture_is_drawn_or_the_extra_named(alice_index, tmp_path, capsys):
     try:
         import matplotlib  # noqa: F401
     except ImportError:
-        with pytest.raises(ParameterError, match=r"pip install 'distsim\[plot\]'"):
+        with pytest.raises(ParameterError, match=r"pip install '\.\[plot\]'"):
             draw(points, str(tmp_path / "p.png"), "line")
         return
     draw(points, str(tmp_path / "p.png"), "line")

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 from typing import get_args
@@ -13,6 +14,7 @@ from typing import get_args
 import pytest
 
 import distsim
+from distsim.base.distribution import DISTRIBUTION
 from tests.conftest import PROJECT, run_program
 
 GUIDES = sorted((PROJECT / "docs" / "guides").glob("*.md"))
@@ -92,6 +94,7 @@ def test_the_wheel_holds_one_import_name(tmp_path):
     wheel = build.ProjectBuilder(source).build("wheel", tmp_path)
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
+    assert Path(wheel).name.startswith("distsim_phrases-")
     packages = {name.split("/")[0] for name in names if ".dist-info" not in name}
     assert packages == {"distsim"}
     modules = {p.relative_to(PROJECT).as_posix() for p in (PROJECT / "distsim").rglob("*.py")}
@@ -100,6 +103,26 @@ def test_the_wheel_holds_one_import_name(tmp_path):
     assert "distsim/py.typed" in names
     assert {"distsim/server/templates/base.html", "distsim/server/static/style.css"} <= set(names)
     assert "distsim/server/templates/panels/map.html" in names
+
+
+def test_no_text_sends_a_user_to_another_project():
+    """`distsim` on the public index is a simulator; extras that texts name exist."""
+    with open(PROJECT / "pyproject.toml", "rb") as file:
+        project = tomllib.load(file)["project"]
+    assert project["name"] == DISTRIBUTION != "distsim"
+    extras = project["optional-dependencies"]
+    files = [*PROJECT.glob("*.md"), *(PROJECT / "docs").rglob("*.*")]
+    files += [*(PROJECT / "bench").rglob("*.*"), *(PROJECT / "distsim").rglob("*.py")]
+    texts = [one.read_text("utf-8") for one in files if one.suffix in {".md", ".py", ".ipynb"}]
+    texts.append(str(extras))
+    named = []
+    for text in texts:
+        assert not re.search(r"pip install (-\S+ )*'?distsim\b(?!_phrases)", text)
+        assert not re.search(r"\bdistsim\[", text)
+        found = r"how_to_install\(['\"](\w+)['\"]\)|'\.\[([\w,]+)\]'|distsim-phrases\[(\w+)\]"
+        named += ["".join(one) for one in re.findall(found, text)]
+    assert len(named) > 10
+    assert {one for names in named for one in names.split(",")} <= extras.keys()
 
 
 def test_every_module_says_what_it_does():

@@ -18,6 +18,7 @@ import numpy as np
 
 from distsim import storage
 from distsim.base.choices import OnError
+from distsim.base.distribution import how_to_install
 from distsim.base.errors import InputError, ParameterError
 from distsim.base.parallel import Progress, no_progress, ordered_map
 from distsim.bitext.kernels.links import format_links
@@ -525,5 +526,5 @@ def _require_pyarrow() -> None:
         import pyarrow  # noqa: F401
     except ImportError:
         raise ParameterError(
-            "Parquet needs pyarrow: install it (pip install 'distsim[parquet]'), or leave it out"
+            f"Parquet needs pyarrow: leave it out, or {how_to_install('parquet')}"
         ) from None

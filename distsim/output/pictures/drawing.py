@@ -1,7 +1,7 @@
 """Shapes on a sheet -> SVG for pages and notebooks, and files in PNG, PDF or SVG.
 
 One description of a picture serves all of them: SVG is written here, PNG and PDF are painted by
-matplotlib (`pip install 'distsim[plot]'`). A picture ends with the line of its settings, whole.
+matplotlib (the extra `plot`). A picture ends with the line of its settings, whole.
 """
 
 import io
@@ -13,6 +13,7 @@ from typing import Any, Literal
 from unicodedata import east_asian_width
 
 from distsim.base.arguments import AnyPath, one_path
+from distsim.base.distribution import how_to_install
 from distsim.base.errors import ParameterError
 from distsim.storage import open_output
 
@@ -232,9 +233,7 @@ def _matplotlib() -> tuple[Any, ...]:
         from matplotlib.lines import Line2D
         from matplotlib.text import Text as PaintedText
     except ImportError:
-        raise ParameterError(
-            "a picture needs matplotlib: install it with pip install 'distsim[plot]'"
-        ) from None
+        raise ParameterError(f"a picture needs matplotlib: {how_to_install('plot')}") from None
     return Figure, patches, PaintedText, Line2D
 
 

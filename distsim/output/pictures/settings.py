@@ -1,8 +1,8 @@
 """What a picture's numbers rest on -> the one line under it."""
 
-from importlib.metadata import version
 from typing import Any
 
+from distsim.base.distribution import program_version
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.signatures.table import SignatureTable
 
@@ -23,5 +23,5 @@ def index_settings(index: CorpusIndex, **more: Any) -> str:
 
 
 def _line(fields: dict[str, Any]) -> str:
-    fields = {**fields, "version": version("distsim")}
+    fields = {**fields, "version": program_version()}
     return "|".join(f"{name}:{value}" for name, value in fields.items())
