@@ -63,7 +63,7 @@ def to_frame(results: Iterable[Any], library: str | None = None) -> Any:
     >>> to_frame([table.find("the king")])
     Traceback (most recent call last):
     distsim.base.errors.ParameterError: results[0]: has no fields: give named tuples, such as neighbours
-    """
+    """  # noqa: E501
     rows = list(results)
     named = [_fields(row, number) for number, row in enumerate(rows)]
     names = named[0] if named else ()
