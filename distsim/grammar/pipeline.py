@@ -1,10 +1,11 @@
 """Pairs of texts and an index -> a scored, packed paraphrase grammar, step by step.
 
-Each step leaves an artifact or a file in the folder, and a line in `steps.json` of what it was
-made from; a step whose line is the same is not done again.
+Each step leaves an artifact or a file in the folder, and an entry in `steps.json`: a key of what
+it was made from, and the checksum of each file it wrote. A step is skipped where both still hold.
 """
 
 import json
+import stat
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
@@ -32,6 +33,7 @@ from distsim.grammar.score_file import score_grammar
 from distsim.grammar.scoring import RuleScorer, ScoreOptions
 from distsim.signatures.table import SignatureTable
 from distsim.storage import checksum_of_settings, open_output
+from distsim.storage.checksums import checksum_of_file
 from distsim.storage.locks import locked
 
 STEPS = "steps.json"
@@ -199,12 +201,40 @@ def _opened_or_named(one: Any, trees: Iterator[str | Path]) -> "Bitext | _Texts"
 
 
 def _state_of(path: Path) -> list[Any]:
-    """Return what tells whether a file has changed."""
+    """Return what tells whether a text has changed; a pipe can be read but once, and always has."""
     try:
         state = path.stat()
+        if stat.S_ISREG(state.st_mode):
+            return [checksum_of_file(path)]
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror}): check the path") from None
     return [str(path.resolve()), state.st_size, state.st_mtime_ns]
+
+
+def _checksums(path: Path) -> dict[str, str]:
+    """Return the checksum of a file, or of each file in a folder, by its path from there."""
+    files = sorted(path.rglob("*")) if path.is_dir() else [path]
+    return {str(one.relative_to(path)): checksum_of_file(one) for one in files if one.is_file()}
+
+
+def _are_there(path: Path, files: dict[str, str]) -> bool:
+    """Tell whether the files of a step stand at its path with these checksums."""
+    return all(
+        (path / name).is_file() and checksum_of_file(path / name) == checksum
+        for name, checksum in files.items()
+    )
+
+
+def _is_entry(entry: Any) -> bool:
+    """Tell whether what `steps.json` holds of a step is what _Steps wrote there."""
+    return (
+        isinstance(entry, dict)
+        and entry.keys() == {"key", "files", "told"}
+        and isinstance(entry["files"], dict)
+        and len(entry["files"]) > 0
+        and isinstance(entry["told"], list)
+        and all(isinstance(line, str) for line in entry["told"])
+    )
 
 
 class _Steps:
@@ -224,15 +254,17 @@ class _Steps:
         self._report = MakeReport()
         file = folder / STEPS
         try:
-            self._done: dict[str, Any] = json.loads(file.read_text()) if file.exists() else {}
-        except ValueError:
-            self._done = {}
+            found = dict(json.loads(file.read_text())) if file.exists() else {}
+        except (ValueError, TypeError):
+            found = {}
+        self._done: dict[str, Any] = {step: one for step, one in found.items() if _is_entry(one)}
         self._write_steps()
 
     def run(self, bitexts: Sequence[Bitext | _Texts]) -> MakeReport:
         """Do what is not done yet."""
         options = self._options
-        opened, keys = [], []
+        opened: list[Bitext] = []
+        keys: list[Any] = []
         for number, one in enumerate(bitexts, 1):
             if isinstance(one, Bitext):
                 opened.append(one)
@@ -244,22 +276,22 @@ class _Steps:
             opened.append(Bitext.open(path))
         self._tell(f"{sum(map(len, opened)):,} sentence pairs of {len(opened)} bitexts")
         rules = self._folder / "rules"
-        key = self._step(rules, [keys, asdict(options.extraction)], lambda: extract_rules(
+        found = self._step(rules, [keys, asdict(options.extraction)], lambda: extract_rules(
             opened, None, options.extraction, numeric=rules, jobs=self._jobs,
             progress=self._progress,
         ).lines())  # fmt: skip
         paraphrases = self._folder / "paraphrases.gz"
         pivoting = PivotOptions(max_translations=options.max_translations, min_sum=options.min_sum)
-        key = self._step(paraphrases, [key, asdict(pivoting)], lambda: self._pivot(
+        found = self._step(paraphrases, [found, asdict(pivoting)], lambda: self._pivot(
             rules, paraphrases, pivoting
         ))  # fmt: skip
         scored = self._folder / "scored.gz"
         prints = [[name, table.artifact.checksum] for name, table in self._tables]
-        key = self._step(scored, [key, prints, options.compose], lambda: score_grammar(
+        found = self._step(scored, [found, prints, options.compose], lambda: score_grammar(
             paraphrases, scored, self._scorer(), jobs=self._jobs, progress=self._progress
         ).lines())  # fmt: skip
         packs = self._folder / "packs"
-        self._step(packs, [key, list(options.sizes)], lambda: pack_grammar(
+        self._step(packs, [found, list(options.sizes)], lambda: pack_grammar(
             scored, packs, PackOptions(sizes=options.sizes), jobs=self._jobs,
             progress=self._progress,
         ).lines())  # fmt: skip
@@ -273,6 +305,12 @@ class _Steps:
             NumericRules(rules), paraphrases, options, jobs=self._jobs, progress=self._progress
         )
         if report.written == 0:
+            paraphrases.unlink()
+            if report.pruned:
+                raise InputError(
+                    f"`min_sum` {options.min_sum:g}: none of {report.pruned:,} paraphrases is "
+                    "that probable in both directions: choose a smaller one"
+                )
             raise InputError(
                 f"{rules}: no two English phrases have a translation in common, so there is no "
                 "paraphrase: give more text"
@@ -289,23 +327,30 @@ class _Steps:
             told += f", {made.parameters['trees']['trees']:,} trees"
         return [told]
 
-    def _step(self, path: Path, settings: Any, make: Callable[[], list[str] | None]) -> str:
-        """Do a step unless it is done with the same settings; return its key."""
+    def _step(
+        self, path: Path, settings: Any, make: Callable[[], list[str] | None]
+    ) -> dict[str, str]:
+        """Do a step unless its output stands there as written with the same settings.
+
+        Returns the checksums of the files it wrote, part of the settings of the next step.
+        """
         key = checksum_of_settings(settings)
         known = self._done.get(path.name)
-        if known is not None and known["key"] == key and path.exists():
+        if known is not None and known["key"] == key and _are_there(path, known["files"]):
             self._report.kept.append(path.name)
             self._say(f"{path.name}: is there already")
         else:
             self._say(f"{path.name}: at work")
-            self._done.pop(path.name, None)
+            if self._done.pop(path.name, None) is not None:
+                self._write_steps()  # before the output changes: a kill must not leave it noted
             told = [line for line in make() or [] if not line.endswith(_A_SPEED)]
-            known = {"key": key, "told": told}
+            known = {"key": key, "files": _checksums(path), "told": told}
             self._done[path.name] = known
             self._write_steps()
         for line in known["told"]:
             self._tell(f"{path.name}: {line}")
-        return key
+        files: dict[str, str] = known["files"]
+        return files
 
     def _tell(self, line: str) -> None:
         self._report.told.append(line)
@@ -313,7 +358,7 @@ class _Steps:
 
     def _write_steps(self) -> None:
         with open_output(self._folder / STEPS) as out:
-            out.write(json.dumps(self._done, indent=1, ensure_ascii=False).encode() + b"\n")
+            out.write(json.dumps(self._done, indent=1, sort_keys=True).encode() + b"\n")
 
     def _scorer(self) -> RuleScorer:
         compose = self._options.compose and any(table.parts for _, table in self._tables)

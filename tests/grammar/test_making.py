@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import shutil
 
 import pytest
 
@@ -115,6 +116,86 @@ def test_a_stop_in_the_middle_is_gone_on_with(texts, alice_index, tmp_path, run,
     for name in ("scored.gz", "packs/xxxl-lexical.gz", "packs/packs.json"):
         one, two = (tmp_path / folder / name for folder in ("whole", "grammar"))
         assert one.read_bytes() == two.read_bytes()
+
+
+def test_a_refused_run_leaves_nothing_that_passes_for_done(texts, alice_index, tmp_path, run):
+    path, folder = alice_index.path, tmp_path / "grammar"
+    out, _ = make(run, texts, path, folder)
+    before = {p: p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+    _, err = make(run, texts, path, folder, "--min-sum", "1", status=1)
+    assert "--min-sum 1: none of " in err and "choose a smaller one" in err
+    assert not (folder / "paraphrases.gz").exists()
+    again, told = make(run, texts, path, folder)
+    assert again == out and told.count("is there already") == 4
+    assert {p: p.read_bytes() for p in folder.rglob("*") if p.is_file()} == before
+
+
+def test_outputs_that_are_not_as_they_were_written_are_made_again(
+    texts, alice_index, tmp_path, run
+):
+    path, folder = alice_index.path, tmp_path / "grammar"
+    make(run, texts, path, folder)
+    before = {p: p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+    arrays = max((folder / "rules").glob("*.bin"), key=lambda file: file.stat().st_size)
+    flipped, emptied, removed = (lambda x: x[:-1] + bytes([x[-1] ^ 1]), lambda x: b"", None)
+    for file, change, kept in (
+        (folder / "paraphrases.gz", removed, 4), (folder / "scored.gz", flipped, 4),
+        (arrays, flipped, 4), (folder / "packs" / "xxxl-lexical.gz", removed, 4),
+        (folder / "steps.json", emptied, 0),
+    ):  # fmt: skip
+        file.unlink() if change is None else file.write_bytes(change(file.read_bytes()))
+        _, told = make(run, texts, path, folder)
+        assert told.count("is there already") == kept
+        assert {p: p.read_bytes() for p in folder.rglob("*") if p.is_file()} == before
+    (folder / "rules" / "manifest.json").write_text("{")
+    _, err = make(run, texts, path, folder, status=1)
+    assert "rules/manifest.json: is damaged: restore the file, or remove the folder" in err
+    shutil.rmtree(folder / "rules")
+    make(run, texts, path, folder)
+    assert {p: p.read_bytes() for p in folder.rglob("*") if p.is_file()} == before
+    steps = folder / "steps.json"
+    for odd in ("[1]", '{"rules": 3, "packs": {"key": 1}}'):
+        steps.write_text(odd)
+        make(run, texts, path, folder)
+        assert steps.read_bytes() == before[steps]
+
+
+def test_a_kill_between_an_output_and_its_note(texts, alice_index, tmp_path, run, monkeypatch):
+    path, folder = alice_index.path, tmp_path / "grammar"
+    make(run, texts, path, tmp_path / "whole", "--max-translations", "2")
+    make(run, texts, path, folder)
+
+    class KilledError(BaseException):
+        pass
+
+    def killed(given, output, *more, **named):
+        output.write_bytes(b"half")
+        raise KilledError
+
+    monkeypatch.setattr(making, "score_grammar", killed)
+    with pytest.raises(KilledError):
+        making.make_grammar([texts], path, folder, making.MakeOptions(max_translations=2))
+    assert sorted(json.loads((folder / "steps.json").read_text())) == [
+        "bitext-1", "packs", "paraphrases.gz", "rules",
+    ]  # fmt: skip
+    monkeypatch.undo()
+    make(run, texts, path, folder, "--max-translations", "2")
+    for name in ("scored.gz", "packs/xxxl-lexical.gz", "packs/packs.json", "steps.json"):
+        assert (folder / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+
+
+def test_texts_are_known_by_what_they_hold(texts, alice_index, tmp_path, run):
+    path, folder = alice_index.path, tmp_path / "grammar"
+    make(run, texts, path, folder)
+    (tmp_path / "moved").mkdir()
+    moved = [text.rename(tmp_path / "moved" / text.name) for text in texts]
+    _, told = make(run, moved, path, folder)
+    assert told.count("is there already") == 5
+    state = moved[1].stat()
+    moved[1].write_text(moved[1].read_text().replace("sah", "hat"))
+    os.utime(moved[1], ns=(state.st_atime_ns, state.st_mtime_ns))
+    _, told = make(run, moved, path, folder)
+    assert "bitext-1: at work" in told and "rules: at work" in told
 
 
 def test_what_is_refused(texts, alice_index, tmp_path, run):
