@@ -13,9 +13,9 @@ _LINK = re.compile(r"\[([^\]]*)\]\((?!https?:|#)([^)]*)\)")
 _PARTS = {
     "Corpus and index": ("corpus", "indexes"),
     "Signatures": ("contexts", "signatures"),
-    "Similarity": ("comparison", "nearest", "evaluation", "opposites", "ranking"),
-    "Grammars": ("bitext", "extraction", "grammar", "packs", "making"),
-    "Paraphrases": ("paraphrase", "substitution", "rewriting"),
+    "Similarity": ("comparison", "evaluation"),
+    "Grammars": ("bitext", "grammar"),
+    "Paraphrases": ("paraphrase",),
     "The rest": ("",),
 }
 

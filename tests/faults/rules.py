@@ -5,7 +5,7 @@
     python -m tests.faults.rules drawn help-de.bitext --preset hiero [--draws 100] [--seed 1]
     python -m tests.faults.rules pivot help-de.bitext [--pairs 4000]
 
-twin: every rule, link and feature of the first pairs by tests/naive_extraction.py, written from
+twin: every rule, link and feature of the first pairs by tests/naive/extraction.py, written from
 the papers. sums: every conditional probability summed over what it is a probability of, from the
 counts of all rules. drawn: rules drawn at random, their counts taken again by the slow twin from
 the sentences that hold all their words (at most 60; others are passed over, and told). pivot:

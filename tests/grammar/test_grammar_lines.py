@@ -14,8 +14,9 @@ from distsim.grammar.faulty_lines import FaultyLines
 from distsim.grammar.fields import append_to_field, join_fields, replace_field, split_fields
 from distsim.grammar.formats.phrase_table import LineFaultError, PhraseTableEntry, read_entries
 from distsim.storage.files import open_output
+from tests.conftest import SHARED
 
-GRAMMARS = Path(__file__).parents[1] / ".." / "shared" / "data" / "grammars"
+GRAMMARS = SHARED / "data" / "grammars"
 needs_grammars = pytest.mark.skipif(not GRAMMARS.exists(), reason="needs ../shared/data/grammars")
 
 

@@ -5,7 +5,6 @@ import math
 import os
 import threading
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -19,9 +18,10 @@ from distsim.grammar.external_sort import sorted_records
 from distsim.grammar.formats.rules import Features, Rule, gap_of
 from distsim.grammar.pivot import PivotOptions, pivot_grammar
 from distsim.grammar.rerank import PPDB_COST, Ranking, ppdb_cost, rerank_grammar
+from tests.conftest import SHARED
 from tests.naive.pivot import Translation, naive_pivot, numbered
 
-GRAMMARS = Path(__file__).parents[1] / ".." / "shared" / "data" / "grammars"
+GRAMMARS = SHARED / "data" / "grammars"
 needs_grammars = pytest.mark.skipif(not GRAMMARS.exists(), reason="needs ../shared/data/grammars")
 
 

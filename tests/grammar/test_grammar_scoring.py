@@ -4,7 +4,6 @@ import gzip
 import io
 import math
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -32,9 +31,10 @@ from distsim.grammar.score_writer import OutputOptions
 from distsim.grammar.scoring import RuleScorer, ScoreOptions
 from distsim.grammar.tokens import TokenForms, distinct_words, unescape
 from distsim.grammar.training import TrainingOptions
+from tests.conftest import SHARED
 from tests.naive.grammar import naive_decompose
 
-GRAMMARS = Path(__file__).parents[1] / ".." / "shared" / "data" / "grammars"
+GRAMMARS = SHARED / "data" / "grammars"
 needs_grammars = pytest.mark.skipif(not GRAMMARS.exists(), reason="needs ../shared/data/grammars")
 
 TEXT = (

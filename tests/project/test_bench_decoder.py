@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-FOLDER = Path(__file__).parent.parent / "bench" / "translation"
+FOLDER = Path(__file__).parents[2] / "bench" / "translation"
 WEIGHTS = np.array([0.7, 0.2, -0.3, 0.4, 0.25, -0.35, 0.5])
 TABLE = """\
 a ||| x ||| 0.5 ||| |||

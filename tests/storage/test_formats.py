@@ -13,7 +13,7 @@ from distsim import CorpusIndex, SignatureTable, neighbours, similarity, storage
 from distsim.comparison.measures import StoredCosine
 from distsim.output.verification import find_faults
 
-V1 = Path(__file__).parent / "data" / "formats" / "v1"
+V1 = Path(__file__).parents[1] / "data" / "formats" / "v1"
 V2 = V1.parent / "v2"
 V3 = V1.parent / "v3"
 COMMANDS = runpy.run_path(str(V1 / "make.py"))["COMMANDS"]
