@@ -11,7 +11,7 @@ from distsim.bitext.reading import Pairs, refuse_nul
 from distsim.corpus.blocks import Block, read_blocks
 from distsim.corpus.escapes import unescape
 from distsim.corpus.normaliser import Normaliser
-from distsim.corpus.sources import Source, find_sources
+from distsim.corpus.sources import Source, find_file
 from distsim.corpus.trees import TreeReader
 from distsim.corpus.vocabulary import VocabularyBuilder
 
@@ -139,7 +139,7 @@ def _lines_for(
     path: str | Path, pairs: Pairs, what: str
 ) -> Iterator[tuple[str, np.ndarray, str, int]]:
     """Yield (line, its English words, file, line number) for every pair that is kept."""
-    (source,) = find_sources([path])
+    source = find_file(path)
     stops = np.cumsum(pairs.english.lengths)
     n_lines = 0
     for block in read_blocks([source]):

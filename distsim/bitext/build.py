@@ -14,6 +14,7 @@ from distsim.bitext.annotation import tags_for, trees_for
 from distsim.bitext.bitext import Bitext
 from distsim.bitext.links import links_for
 from distsim.bitext.reading import BitextOptions, Pairs, ReadSide, find_pair, read_pairs
+from distsim.corpus.sources import find_file
 from distsim.kernels.compiled import frozen
 
 
@@ -66,6 +67,9 @@ def build_bitext(
             "cannot go with them; keep punctuation and digits"
         )
     find_pair(english, other)
+    for file in (given.links, given.trees, given.tags):
+        if file is not None:
+            find_file(file)
     with storage.create(path, storage.BITEXT) as writer:
         pairs = read_pairs(english, other, options, jobs=jobs, progress=progress)
         writer.parameters = {**options.manifest(), "counts": pairs.counts.manifest()}

@@ -10,7 +10,7 @@ from distsim.bitext.bitext import Bitext
 from distsim.bitext.kernels.links import MOST_POSITION, format_links, parse_links
 from distsim.bitext.reading import Pairs, refuse_nul
 from distsim.corpus.blocks import read_blocks
-from distsim.corpus.sources import find_sources
+from distsim.corpus.sources import find_file
 from distsim.kernels.compiled import frozen
 
 
@@ -73,7 +73,7 @@ def read_pharaoh(path: str | Path) -> Links:
     Raises:
         InputError: it cannot be read, or a piece is no link; file and line are named.
     """
-    (source,) = find_sources([path])
+    source = find_file(path)
     parts = []
     for block in read_blocks([source]):
         refuse_nul(block, source.path)

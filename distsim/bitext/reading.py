@@ -15,7 +15,7 @@ from distsim.corpus.blocks import Block, read_blocks
 from distsim.corpus.escapes import undo_moses_escapes
 from distsim.corpus.kernels.text import hash_lines
 from distsim.corpus.normaliser import Normaliser
-from distsim.corpus.sources import STANDARD_INPUT, Source, find_sources
+from distsim.corpus.sources import STANDARD_INPUT, Source, find_file, find_sources
 from distsim.corpus.tokeniser import TEXT_FORMATS, cut
 from distsim.corpus.vocabulary import DROPPED, VocabularyBuilder, WordNumbering
 from distsim.kernels.compiled import frozen
@@ -175,8 +175,7 @@ def find_pair(english: str | Path, other: str | Path) -> list[Source]:
         InputError: one is missing or a folder, or both are one.
     """
     for path in (english, other):
-        if str(path) != STANDARD_INPUT and Path(path).is_dir():
-            raise InputError(f"{path}: is a folder, wanted a file with a sentence a line: name it")
+        find_file(path, "a file with a sentence a line")
     sources = find_sources([english, other])
     if STANDARD_INPUT not in (str(english), str(other)) and Path(english).samefile(other):
         raise InputError(f"{other}: is both sides of the bitext: give a text and its translation")

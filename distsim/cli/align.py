@@ -87,7 +87,11 @@ def align(
     aligner = AlignerOptions(symmetrise, samplers, iterations, seed)
     with ExitStack() as opened:
         # Opened first: what cannot be written is refused before hours of work.
-        lines = opened.enter_context(storage.open_output(write_links)) if write_links else None
+        lines = (
+            opened.enter_context(storage.open_output(write_links))
+            if write_links is not None
+            else None
+        )
         bitext = build_bitext(
             english, other, output, options, Given(links, trees, tags, reversed_links), aligner,
             jobs=jobs, progress=opened.enter_context(progress_bar("done")),

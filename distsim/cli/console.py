@@ -6,12 +6,11 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import Annotated, Any, NamedTuple, TextIO
 
 import typer
 
-from distsim.base.errors import ArtifactError, InputError, ParameterError
+from distsim.base.errors import ArtifactError, ParameterError
 
 NOT_AVAILABLE = "NA"
 _REDRAW_SECONDS = 0.1
@@ -148,11 +147,9 @@ def number(value: float | None) -> str:
 def read_lines(path: str) -> Iterator[str]:
     """Yield the lines of a text file, plain or compressed, `-` for standard input."""
     from distsim.corpus.blocks import read_blocks
-    from distsim.corpus.sources import find_sources
+    from distsim.corpus.sources import find_file
 
-    if Path(path).is_dir():
-        raise InputError(f"{path}: is a folder, wanted a file: name one")
-    for block in read_blocks(find_sources([path])):
+    for block in read_blocks([find_file(path)]):
         yield from (line.removesuffix("\r") for line in block.lines())
 
 

@@ -9,13 +9,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from distsim.base.errors import InputError
-from distsim.corpus.sources import (
-    STANDARD_INPUT,
-    Source,
-    file_label,
-    find_sources,
-    open_source,
-)
+from distsim.corpus.sources import file_label, find_file, open_source
 
 BLOCK_BYTES = 1 << 22
 LINE_BYTES = 64 << 20
@@ -41,7 +35,7 @@ def read_line_blocks(path: str | Path, block_bytes: int = BLOCK_BYTES) -> Iterat
     """
     lines = WholeLines(file_label(path), block_bytes, _PIECE_BYTES)
     try:
-        with open_source(_only_file(path)) as stream:
+        with open_source(find_file(path)) as stream:
             yield from lines.read(stream)
     except InputError as error:
         if lines.n_lines == 0:
@@ -113,9 +107,3 @@ def is_utf8(line: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
-
-
-def _only_file(path: str | Path) -> Source:
-    if str(path) != STANDARD_INPUT and Path(path).is_dir():
-        raise InputError(f"{path}: is a folder, wanted a file: name one")
-    return find_sources([path])[0]

@@ -57,13 +57,16 @@ def find_sources(paths: Sequence[str | Path | Source]) -> list[Source]:
     corpus gives the same index wherever it stands. Hidden files in folders are passed over.
 
     Raises:
-        InputError: a path does not exist, a folder holds no file, standard input is named twice.
+        InputError: a path is empty or does not exist, a folder holds no file, standard input is
+            named twice.
     """
     found: list[Source] = []
     for given in paths:
         if isinstance(given, Source):
             found.append(given)
             continue
+        if given == "":
+            raise InputError("an empty text stands where a path is wanted: name a file or folder")
         if str(given) == STANDARD_INPUT:
             if any(source.path == STANDARD_INPUT for source in found):
                 raise InputError("standard input (-) was named twice: name it once")
@@ -85,6 +88,20 @@ def find_sources(paths: Sequence[str | Path | Source]) -> list[Source]:
         else:
             raise InputError(f"{path}: no such file or folder: check the path")
     return found
+
+
+def find_file(path: str | Path, wanted: str = "a file") -> Source:
+    """Return the one file at `path`; `-` is standard input.
+
+    Arguments:
+        wanted: what the message says of the file that is wanted in place of a folder.
+
+    Raises:
+        InputError: nothing stands there, or a folder.
+    """
+    if path != "" and str(path) != STANDARD_INPUT and Path(path).is_dir():
+        raise InputError(f"{path}: is a folder, wanted {wanted}: name one")
+    return find_sources([path])[0]
 
 
 @contextmanager

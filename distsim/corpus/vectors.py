@@ -20,7 +20,7 @@ from distsim.corpus.numbers import plain_count
 from distsim.corpus.sources import (
     Source,
     file_label,
-    find_sources,
+    find_file,
     open_source,
     spooled_sources,
 )
@@ -65,9 +65,7 @@ def read_vectors(
     """
     if most_words is not None and most_words < 1:
         raise ParameterError(f"`most_words` {most_words}: choose 1 or more")
-    if Path(path).is_dir():
-        raise InputError(f"{path}: is a folder, wanted a file of word vectors: name one")
-    with spooled_sources(find_sources([path])) as (source,):
+    with spooled_sources([find_file(path, "a file of word vectors")]) as (source,):
         label = source.label
         with open_source(source) as stream:
             head = _read_up_to(stream, _HEAD_BYTES)

@@ -15,7 +15,7 @@ from typing import Literal
 from distsim.base.errors import InputError
 from distsim.corpus.blocks import read_blocks
 from distsim.corpus.numbers import plain_number
-from distsim.corpus.sources import find_sources
+from distsim.corpus.sources import find_file
 
 Pair = tuple[str, str]
 Layout = Literal["scored", "judged", "pairs"]
@@ -143,10 +143,8 @@ def _judged(name: str, path: str, rows: list[Row]) -> GoldSet:
 
 
 def _lines(path: str) -> list[tuple[int, str]]:
-    if Path(path).is_dir():
-        raise InputError(f"{path}: is a folder, wanted a file of judged pairs: name one")
     lines: list[tuple[int, str]] = []
-    for block in read_blocks(find_sources([path])):
+    for block in read_blocks([find_file(path, "a file of judged pairs")]):
         for number, text in enumerate(block.lines(), block.first_line):
             if text.strip() and not text.startswith("#"):
                 lines.append((number, text.rstrip("\r")))

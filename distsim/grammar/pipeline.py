@@ -22,7 +22,8 @@ from distsim.base.parallel import Progress, no_progress
 from distsim.bitext.aligner import AlignerOptions
 from distsim.bitext.bitext import Bitext
 from distsim.bitext.build import Given, build_bitext
-from distsim.bitext.reading import BitextOptions
+from distsim.bitext.reading import BitextOptions, find_pair
+from distsim.corpus.sources import find_file
 from distsim.grammar.alignment import RuleAligner
 from distsim.grammar.extraction import PRESETS, ExtractOptions, extract_rules
 from distsim.grammar.extraction.numeric import NumericRules
@@ -195,7 +196,10 @@ class _Texts(NamedTuple):
 
 def _opened_or_named(one: Any, trees: Iterator[str | Path]) -> "Bitext | _Texts":
     if isinstance(one, tuple):
+        find_pair(*one)
         tree = next(trees, None)
+        if tree is not None:
+            find_file(tree)
         return _Texts(Path(one[0]), Path(one[1]), None if tree is None else Path(tree))
     return Bitext.open(one)
 

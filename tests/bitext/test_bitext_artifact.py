@@ -182,6 +182,22 @@ def test_files_that_do_not_go_with_the_pairs(sides, written, tmp_path, what, tex
     assert not (tmp_path / "made").exists()
 
 
+@pytest.mark.parametrize("what", ["links", "trees", "tags"])
+def test_a_folder_or_no_name_for_a_file_of_lines(sides, tmp_path, what, run, monkeypatch):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    for name in ("one", "two"):
+        (folder / name).write_text("0-0\n" * 6)
+        _, err = run("align", *sides, "-o", tmp_path / "made", f"--{what}", folder, status=1)
+        assert "folder: is a folder, wanted a file: name one" in err
+    monkeypatch.chdir(folder)
+    _, err = run("align", *sides, "-o", tmp_path / "made", f"--{what}", "", status=1)
+    assert "an empty text stands where a path is wanted" in err
+    _, err = run("align", *sides, "-o", tmp_path / "made", "--write-links", "", status=1)
+    assert "is a folder, wanted a file to write" in err
+    assert not (tmp_path / "made").exists()
+
+
 def test_reversed_links(sides, written, tmp_path):
     links = written("links", "0-3\n\n\n\n\n\n")
     made = build_bitext(*sides, tmp_path / "made", given=Given(links, reversed_links=True))

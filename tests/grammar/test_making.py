@@ -203,12 +203,20 @@ def test_what_is_refused(texts, alice_index, tmp_path, run):
     _, err = make(run, texts[:1], path, tmp_path / "grammar", status=2)
     assert "give its translation too" in err
     _, err = make(run, (texts[0], tmp_path / "none"), path, tmp_path / "grammar", status=1)
-    assert "none: cannot be read" in err
+    assert "none: no such file" in err
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "file").write_text("x")
     _, err = make(run, texts, path, tmp_path / "mine", status=1)
     assert "is no folder of a grammar" in err
     _, err = make(run, texts, tmp_path, tmp_path / "grammar", status=1)
     assert "manifest.json" in err
+    for tree, message in (
+        (tmp_path, "is a folder, wanted a file"), ("", "an empty text stands where a path"),
+        ("none", "no such file"),
+    ):  # fmt: skip
+        _, err = make(
+            run, texts, path, tmp_path / "grammar", "--preset", "ppdb", "--trees", tree, status=1
+        )
+        assert message in err and "at work" not in err
     with pytest.raises(ValueError, match="choose one of phrases"):
         making.MakeOptions(preset="best")
