@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from distsim.base.arguments import whole_number
 from distsim.base.errors import ParameterError
 from distsim.base.results import Results
 from distsim.comparison.measures import Coverage, Estimate, Similarity
@@ -125,7 +126,7 @@ def evaluate(
         points: filled with every measured pair of the scored sets.
 
     Raises:
-        ParameterError: `antonyms` is no list of pairs, or samples is negative.
+        ParameterError: `antonyms` is no list of pairs, or samples or seed is negative.
 
     >>> from distsim import EstimatedCosine, read_gold
     >>> _ = (folder / "gold").write_text("king queen 8\\nking hat 2\\nhatter hare 6\\n")
@@ -135,6 +136,7 @@ def evaluate(
     """
     if samples < 0:
         raise ParameterError(f"bootstrap samples {samples}: choose 0 or more")
+    whole_number(seed, "`seed`", 0)
     if antonyms is not None and antonyms.layout != "pairs":
         raise ParameterError(
             f"{antonyms.name}: antonyms have scores beside them: name a list of two columns"

@@ -14,6 +14,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
+from distsim.base.arguments import whole_number
 from distsim.base.errors import InputError
 from distsim.corpus.numbers import plain_count, plain_number
 from distsim.evaluation.rewritings import COPY, System, shortened
@@ -42,9 +43,9 @@ def write_form(
     the system of each row and how many words it has of the source's.
 
     Arguments:
-        items: so many sentences, drawn at random. seed: of the draw and the order.
+        items: so many sentences, drawn at random. seed: of the draw and the order, 0 or more.
     """
-    draw = random.Random(seed)
+    draw = random.Random(whole_number(seed, "`seed`", 0))
     chosen = sorted(draw.sample(range(len(source)), min(items, len(source))))
     form, key = io.StringIO(), io.StringIO()
     writers = [csv.writer(one, delimiter="\t", lineterminator="\n") for one in (form, key)]

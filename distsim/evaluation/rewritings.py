@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from distsim.base.arguments import whole_number
 from distsim.base.distribution import how_to_install
 from distsim.base.errors import InputError, ParameterError
 from distsim.corpus.lines import read_lines
@@ -88,7 +89,7 @@ def controls(source: Sequence[str], systems: Sequence[System], seed: int) -> Ite
     """Yield what no system should be below: copy, and of each length truncation and deletion."""
     yield System(COPY, list(source))
     for one in systems:
-        draw = random.Random(seed)
+        draw = random.Random(whole_number(seed, "`seed`", 0))
         lengths = [max(1, len(text.split())) for text in one.sentences]
         pairs = list(zip(source, lengths, strict=True))
         yield System(f"truncation like {one.name}", [truncated(*pair) for pair in pairs])
@@ -204,7 +205,7 @@ class Evaluation:
         if baseline not in by_name:
             raise ParameterError(f"baseline {baseline!r}: choose one of {', '.join(by_name)}")
         n = len(self._source)
-        draw = np.random.default_rng(seed)
+        draw = np.random.default_rng(whole_number(seed, "`seed`", 0))
         times = np.array(
             [np.bincount(draw.integers(0, n, n), minlength=n) for _ in range(samples)], np.float64
         ).reshape(samples, n)

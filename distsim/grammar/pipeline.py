@@ -17,6 +17,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from distsim import storage
+from distsim.base.arguments import whole_number
 from distsim.base.errors import InputError, ParameterError
 from distsim.base.parallel import Progress, no_progress
 from distsim.bitext.aligner import AlignerOptions
@@ -78,6 +79,18 @@ class MakeOptions:
     def __post_init__(self) -> None:
         if self.preset not in PRESETS:
             raise ParameterError(f"preset {self.preset!r}: choose one of {', '.join(PRESETS)}")
+        whole_number(self.seed, "`seed`", 0)
+        _ = self.pivoting, self.packing  # they check the rest
+
+    @property
+    def pivoting(self) -> PivotOptions:
+        """How extracted rules become paraphrases."""
+        return PivotOptions(max_translations=self.max_translations, min_sum=self.min_sum)
+
+    @property
+    def packing(self) -> PackOptions:
+        """How the scored grammar is packed."""
+        return PackOptions(sizes=self.sizes)
 
     @property
     def extraction(self) -> ExtractOptions:
@@ -285,9 +298,8 @@ class _Steps:
             progress=self._progress,
         ).lines())  # fmt: skip
         paraphrases = self._folder / "paraphrases.gz"
-        pivoting = PivotOptions(max_translations=options.max_translations, min_sum=options.min_sum)
-        found = self._step(paraphrases, [found, asdict(pivoting)], lambda: self._pivot(
-            rules, paraphrases, pivoting
+        found = self._step(paraphrases, [found, asdict(options.pivoting)], lambda: self._pivot(
+            rules, paraphrases, options.pivoting
         ))  # fmt: skip
         scored = self._folder / "scored.gz"
         prints = [[name, table.artifact.checksum] for name, table in self._tables]
@@ -296,7 +308,7 @@ class _Steps:
         ).lines())  # fmt: skip
         packs = self._folder / "packs"
         self._step(packs, [found, list(options.sizes)], lambda: pack_grammar(
-            scored, packs, PackOptions(sizes=options.sizes), jobs=self._jobs,
+            scored, packs, options.packing, jobs=self._jobs,
             progress=self._progress,
         ).lines())  # fmt: skip
         self._look(GrammarIndex.open(packs))

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from distsim.base.arguments import whole_number
 from distsim.base.distribution import program_version
 from distsim.base.errors import InputError, ParameterError
 from distsim.corpus.lines import read_line_blocks
@@ -95,7 +96,7 @@ def learn_ranking(
         names: only these features, or groups of them (see PairFeatures); all but vectors where
             None.
         folds: so many parts, each ranked by weights of the others.
-        samples: of the bootstrap, by the units of the folds.
+        samples: of the bootstrap, by the units of the folds; seed: of its draws, 0 or more.
 
     Raises:
         ParameterError: too few pairs or components, in all or with a rule, or a feature is not
@@ -114,6 +115,7 @@ def learn_ranking(
         raise ParameterError(f"{gold.name}: has no scores: name a file of phrase, phrase, score")
     if folds < 2:
         raise ParameterError(f"`folds` {folds}: choose 2 or more")
+    whole_number(seed, "`seed`", 0)
     if only_grammar and grammar is None:
         raise ParameterError("`only_grammar`: name the grammar with `grammar`")
     learning = _learning(gold, features, grammar, names)

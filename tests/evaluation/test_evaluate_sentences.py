@@ -135,3 +135,7 @@ def test_what_is_refused(files, run, tmp_path):
     assert "--references FILE" in told
     _, told = evaluate(run, files, "--baseline", "nobody", status=1)
     assert "baseline 'nobody': choose one of copy" in told
+    for more in ((), ("--form", tmp_path / "form")):
+        out, told = evaluate(run, files, "--seed", "-1", *more, status=1)
+        assert "--seed: is -1, choose 0 or more" in told and not out
+    assert not (tmp_path / "form").exists()

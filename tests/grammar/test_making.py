@@ -218,5 +218,12 @@ def test_what_is_refused(texts, alice_index, tmp_path, run):
             run, texts, path, tmp_path / "grammar", "--preset", "ppdb", "--trees", tree, status=1
         )
         assert message in err and "at work" not in err
+    for option, value, message in (
+        ("--seed", "-1", "--seed: is -1, choose 0 or more"), ("--sizes", "Q", "sizes 'Q': choose"),
+        ("--min-sum", "2", "--min-sum 2.0: choose 0 to 1"),
+        ("--max-translations", "-1", "--max-translations -1: choose 0 or more"),
+    ):  # fmt: skip
+        _, err = make(run, texts, path, tmp_path / "grammar", option, value, status=1)
+        assert message in err and "at work" not in err
     with pytest.raises(ValueError, match="choose one of phrases"):
         making.MakeOptions(preset="best")

@@ -173,6 +173,9 @@ def test_wrong_files_are_told(judged, run):
     _, err = run("rank", "--learn", judged / "judged.tsv", "--features", "none", "-o",
                  judged / "o", status=1)  # fmt: skip
     assert "--features: there is no none: choose among text, overlap" in err
+    _, err = run("rank", "--learn", judged / "judged.tsv", "--seed", "-1", "-o", judged / "o",
+                 status=1)  # fmt: skip
+    assert "--seed: is -1, choose 0 or more" in err and not (judged / "o").exists()
 
 
 def test_a_table_gives_features_of_its_phrases(example_names):

@@ -367,6 +367,8 @@ def test_what_the_command_line_refuses(made, tmp_path, run):
     assert "--length 0.0: choose a share above 0" in told
     _, told = run("rewrite", pack, tmp_path / "in", "--index", index, "--length", 1e300, status=1)
     assert "--length 1e+300: choose a share above 0, such as .7, 10 at most" in told
+    with pytest.raises(ParameterError, match="`seed`: is -1, choose 0 or more"):
+        tuning.TuneOptions(seed=-1)
 
 
 def test_a_pack_of_another_normaliser_is_read_through_the_model_s(tmp_path, made, run):

@@ -15,6 +15,7 @@ import numpy as np
 from scipy.optimize import minimize
 from threadpoolctl import threadpool_limits
 
+from distsim.base.arguments import whole_number
 from distsim.base.choices import Learner, Objective
 from distsim.base.errors import ParameterError
 from distsim.base.parallel import Progress, no_progress, ordered_map
@@ -78,6 +79,7 @@ class TuneOptions:
                 raise ParameterError(f"`{name}` {getattr(self, name)}: choose 1 or more")
         if self.penalty is not None and self.penalty < 0:
             raise ParameterError(f"`penalty` {self.penalty}: choose 0 or more")
+        whole_number(self.seed, "`seed`", 0)
 
 
 class Example(NamedTuple):
