@@ -5,6 +5,7 @@ import json
 import math
 import os
 import random
+import shutil
 
 import numpy as np
 import pytest
@@ -155,6 +156,19 @@ def test_packs_are_replaced_in_one_step_and_nothing_of_others_with_them(tmp_path
     with pytest.raises(InputError, match="holds files that are not ours: move them away"):
         pack_grammar(grammar, packs)
     assert mine.read_text() == "mine"
+
+
+def test_what_a_killed_run_left_is_removed(tmp_path):
+    grammar, packs = tmp_path / "grammar", tmp_path / "packs"
+    drawn_grammar(grammar)
+    pack_grammar(grammar, packs)
+    left = tmp_path / ".packs.unfinished"
+    shutil.copytree(packs, left)
+    (left / "spool").mkdir()
+    (left / ".xxxl-one-to-many.gz.7.unfinished").write_text("half")
+    shutil.rmtree(packs)
+    pack_grammar(grammar, packs)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["grammar", "packs"]
 
 
 def test_columns_keep_their_values():

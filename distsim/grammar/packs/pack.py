@@ -40,7 +40,7 @@ from distsim.storage.locks import exchange, locked, sync_folder
 from distsim.storage.scratch import spare_descriptors
 
 MANIFEST = "packs.json"
-_OURS = re.compile(r"packs\.json|[a-z]+-[a-z]+\.(gz|parquet)|spool|index|\..+\.unfinished")
+_OURS = re.compile(r"packs\.json|[a-z]+(-[a-z]+)+\.(gz|parquet)|spool|index|\..+\.unfinished")
 _LINES_A_PIECE = 1 << 14
 _FIRST_RULES = 1000
 _MOST_LABELS = 1 << 16
