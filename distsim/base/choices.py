@@ -13,8 +13,7 @@ Tool = Literal["stanza", "spacy"]
 
 # Signatures and what they are compared by.
 Model = Literal["ngram", "syntax"]
-SignPreset = Literal["learnt", "thesis"]
-Rotation = Literal["random", "itq"]
+SignPreset = Literal["learnt", "thesis", "syntax", "vectors"]
 EstimateName = Literal["bits", "asymmetric", "restored"]
 ExportFormat = Literal["w2v", "w2v-bin", "parquet", "csv", "graphml"]
 

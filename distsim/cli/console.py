@@ -4,7 +4,7 @@ import json
 import re
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Annotated, Any, NamedTuple, TextIO
 
@@ -16,11 +16,11 @@ NOT_AVAILABLE = "NA"
 _REDRAW_SECONDS = 0.1
 
 _ARGUMENT = re.compile(r"`([a-z][a-z_]*)`")
-_FLAGS = {
-    "n_bits": "bits", "path": "output", "text_format": "format", "memory_bytes": "memory",
-    "grammar_format": "format", "method": "aggregate", "sample": "align-sample",
-    "style": "features", "weights": "weight", "keep_parts": "parts",
+_OTHERWISE = {  # names of the library's arguments -> those of the command line's options
+    "path": "output", "memory_bytes": "memory", "method": "aggregate", "keep_parts": "parts",
+    "sample": "align_sample", "weights": "weight", "n_bits": "bits",
 }  # fmt: skip
+_flags: dict[str, str] = {}  # of the command that runs: names of its options, as they are typed
 
 InputOption = Annotated[
     str | None,
@@ -84,14 +84,24 @@ def say(message: str) -> None:
         print(visible(message, sys.stderr), file=sys.stderr)
 
 
-def in_flags(message: str) -> str:
-    """Return a library's message with its arguments (`max_phrases`) as options of the command line.
+def know_options(flags: Mapping[str, str]) -> None:
+    """Tell which options the command that runs has: by name, as they are typed."""
+    _flags.clear()
+    _flags.update(flags)
 
-    >>> in_flags("`n_bits` 100: choose a multiple of 64")
-    '--bits 100: choose a multiple of 64'
+
+def in_flags(message: str) -> str:
+    """Return a library's message with its arguments (`max_phrases`) as the command line has them.
+
+    An option of the command that runs as it is typed, what is a setting by its key.
+
+    >>> know_options({"min_count": "--min-count"})
+    >>> in_flags("`min_count` 0: choose 1 or more"), in_flags("`n_bits` 100: choose 64")
+    ('--min-count 0: choose 1 or more', 'n_bits 100: choose 64')
     """
     return _ARGUMENT.sub(
-        lambda found: "--" + _FLAGS.get(found[1], found[1]).replace("_", "-"), message
+        lambda found: _flags.get(found[1]) or _flags.get(_OTHERWISE.get(found[1], "")) or found[1],
+        message,
     )
 
 

@@ -1,4 +1,4 @@
-"""`distsim index build/add/info/verify`: corpus -> index."""
+"""`distsim index build/add`: corpus -> index."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,26 +15,21 @@ from distsim.cli.console import (
     progress_bar,
     say,
 )
-from distsim.cli.info import info
 from distsim.cli.options import (
-    DropDigitsOption,
-    DropPunctuationOption,
-    FoldNumbersOption,
     KeepCaseOption,
     MemoryOption,
-    UnpackLimitOption,
+    RecipeOption,
+    SetOption,
+    chosen,
 )
 
 if TYPE_CHECKING:
     from distsim.indexes.corpus_index import CorpusIndex
-from distsim.cli.usage import Sectioned
-from distsim.cli.verify import verify
+from distsim.cli.usage import Grouped, register
 
 _SHOWN_REPEATED = 5
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
-app.command("info", cls=Sectioned)(info)
-app.command("verify", cls=Sectioned)(verify)
+app = typer.Typer(cls=Grouped, no_args_is_help=True, rich_markup_mode=None)
 
 Corpus = Annotated[
     list[str],
@@ -44,39 +39,45 @@ Corpus = Annotated[
 ]
 
 
-@app.command("build", cls=Sectioned)
+@register(
+    app,
+    "build",
+    "Index a corpus.",
+    "index build --format text my-texts/ -o my.index",
+)
 def build(
     corpus: Corpus,
     output: Annotated[str, typer.Option("--output", "-o", metavar="INDEX", help="Its folder.")],
     text_format: Annotated[
-        TextFormat,
-        typer.Option("--format", help="lines: tokenised, a sentence a line; text: running text."),
-    ] = "lines",
-    dedup: Annotated[Dedup, typer.Option(help="Drop lines seen before, or nearly so.")] = "off",
+        TextFormat | None,
+        typer.Option(
+            "--format",
+            help="lines: tokenised, a sentence a line; text: running text.  [default: lines]",
+        ),
+    ] = None,
+    dedup: Annotated[
+        Dedup | None, typer.Option(help="Drop lines seen before, or nearly so.  [default: off]")
+    ] = None,
     keep_case: KeepCaseOption = False,
-    fold_numbers: FoldNumbersOption = False,
-    drop_punctuation: DropPunctuationOption = False,
-    drop_digits: DropDigitsOption = False,
-    shard_tokens: Annotated[
-        int, typer.Option(help="Close a shard at so many tokens; fewer take less memory.")
-    ] = 128_000_000,
+    recipe: RecipeOption = None,
+    settings: SetOption = None,
     force: ForceOption = False,
     memory: MemoryOption = "4G",  # type: ignore[assignment]
-    unpack_limit: UnpackLimitOption = None,
     jobs: JobsOption = None,
 ) -> None:
-    """Index a corpus; --memory bounds what --dedup near holds."""
+    """Index a corpus; --memory bounds what --dedup near holds.
+
+    --set and --recipe change shard_tokens and how words are normalised (normaliser.fold_numbers,
+    normaliser.drop_punctuation, normaliser.drop_digits).
+    """
     from distsim.corpus.normaliser import Normaliser
     from distsim.indexes.build import IndexOptions
     from distsim.indexes.corpus_index import CorpusIndex
 
-    normaliser = Normaliser(
-        lower=not keep_case,
-        fold_numbers=fold_numbers,
-        drop_punctuation=drop_punctuation,
-        drop_digits=drop_digits,
-    )
-    options = IndexOptions(text_format, normaliser, dedup, shard_tokens)
+    (options,) = chosen(
+        IndexOptions(normaliser=Normaliser(lower=not keep_case)), recipe=recipe,
+        settings=settings, text_format=text_format, dedup=dedup,
+    )  # fmt: skip
     force = may_replace(output, force)
     with progress_bar() as bar:
         index = CorpusIndex.build(
@@ -86,7 +87,7 @@ def build(
     _report(index)
 
 
-@app.command("add", cls=Sectioned)
+@register(app, "add", "Append text to an index.", "index add my.index more-texts/")
 def add(
     index: Annotated[str, typer.Argument(metavar="INDEX")],
     corpus: Corpus,
@@ -94,7 +95,6 @@ def add(
         bool, typer.Option("--again", help="Also files whose text the index has already.")
     ] = False,
     memory: MemoryOption = "4G",  # type: ignore[assignment]
-    unpack_limit: UnpackLimitOption = None,
     jobs: JobsOption = None,
 ) -> None:
     """Append text to an index, read as the index was built.

@@ -5,7 +5,6 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
 from typing import Annotated, Any
 
 import typer
@@ -49,7 +48,7 @@ from distsim.cli import (
 from distsim.cli.console import in_flags, say, visible
 from distsim.cli.options import UnpackLimitOption
 from distsim.cli.streams import close_output, open_streams
-from distsim.cli.usage import Grouped, Sectioned, bounded
+from distsim.cli.usage import Grouped, bounded, register
 
 app = typer.Typer(
     name="distsim",
@@ -74,70 +73,203 @@ app.add_typer(
 )
 
 
-def _command(group: str, name: str, function: Callable[..., Any], sentence: str) -> None:
-    """Add a subcommand; the sentence stands beside its name in `distsim --help`."""
-    app.command(name, cls=Sectioned, short_help=sentence, rich_help_panel=group)(function)
+def _commands(group: str, *commands: tuple[str, Callable[..., Any], str, str]) -> None:
+    """Add subcommands under a heading: name, function, sentence for --help, example."""
+    for name, function, sentence, example in commands:
+        register(app, name, sentence, example, group)(function)
 
 
-_corpus = partial(_command, "Corpus")
-_signatures = partial(_command, "Signatures")
-_paraphrases = partial(_command, "Paraphrases")
-_grammars = partial(_command, "Grammars")
-_artifacts = partial(_command, "Artifacts")
-
-_corpus("demo", demo.demo, "Run the whole flow on twelve novels.")
-_corpus("count", count.count, "Count phrases in an index, gapped ones too.")
-_corpus("kwic", kwic.kwic, "Show a phrase's occurrences in their sentences.")
-_corpus("ngrams", ngrams.ngrams, "List all phrases of an index with their counts.")
-_corpus("contexts", contexts.contexts, "List a phrase's contexts with counts and weights.")
-_corpus(
-    "annotate",
-    annotate.annotate,
-    "Annotate plain text: parts of speech, names, dependencies, trees.",
+_commands(
+    "Corpus",
+    ("demo", demo.demo, "Run the whole flow on twelve novels.", "demo -o ."),
+    (
+        "count",
+        count.count,
+        "Count phrases in an index, gapped ones too.",
+        'count novels.index "in spite of" "the king"',
+    ),
+    (
+        "kwic",
+        kwic.kwic,
+        "Show a phrase's occurrences in their sentences.",
+        'kwic novels.index "for the sake of" --limit 3',
+    ),
+    (
+        "ngrams",
+        ngrams.ngrams,
+        "List all phrases of an index with their counts.",
+        "ngrams novels.index -n 4 --min-count 250",
+    ),
+    (
+        "contexts",
+        contexts.contexts,
+        "List a phrase's contexts with counts and weights.",
+        "contexts novels.index mother --limit 3",
+    ),
+    (
+        "annotate",
+        annotate.annotate,
+        "Annotate plain text: parts of speech, names, dependencies, trees.",
+        "annotate my.txt -o my.conllu.gz --models models/en",
+    ),
+    (
+        "compare",
+        compare.compare,
+        "Put two phrases side by side: contexts of both and of one.",
+        "compare novels.index husband wife",
+    ),
+    (
+        "serve",
+        serve.serve,
+        "Serve a page to look at, and the same as JSON.",
+        "serve novels.index --port 0",
+    ),
 )
-
-_corpus("compare", compare.compare, "Put two phrases side by side: contexts of both and of one.")
-_corpus("serve", serve.serve, "Serve a page to look at, and the same as JSON.")
-
-_signatures("learn", learn.learn, "Learn a projection from an index, for sign --projection.")
-_signatures("sign", sign.sign, "Sign every frequent phrase of a source into a table.")
-_signatures("merge", merge.merge, "Merge tables of parts of a corpus into the table of the whole.")
-_signatures("similarity", similarity.similarity, "Tell how alike two phrases are.")
-_signatures("neighbours", neighbours.neighbours, "Find the phrases most alike.")
-_signatures("evaluate", evaluate.evaluate, "Measure how well similarities agree with people's.")
-
-_signatures(
-    "export",
-    export.export,
-    "Write vectors, phrases or neighbours for gensim, pandas, networkx.",
+_commands(
+    "Signatures",
+    (
+        "learn",
+        learn.learn,
+        "Learn a projection from an index, for sign --projection.",
+        "learn wiki.index -o wiki.projection",
+    ),
+    (
+        "sign",
+        sign.sign,
+        "Sign every frequent phrase of a source into a table.",
+        "sign novels.index",
+    ),
+    (
+        "merge",
+        merge.merge,
+        "Merge tables of parts of a corpus into the table of the whole.",
+        "merge a.table b.table -o whole.table",
+    ),
+    (
+        "similarity",
+        similarity.similarity,
+        "Tell how alike two phrases are.",
+        "similarity novels.index husband wife",
+    ),
+    (
+        "neighbours",
+        neighbours.neighbours,
+        "Find the phrases most alike.",
+        'neighbours novels.index "could not" -k 5',
+    ),
+    (
+        "evaluate",
+        evaluate.evaluate,
+        "Measure how well similarities agree with people's.",
+        "evaluate novels.index judged.tsv",
+    ),
+    (
+        "export",
+        export.export,
+        "Write vectors, phrases or neighbours for gensim, pandas, networkx.",
+        "export novels.index -o novels.vec",
+    ),
 )
-
-_paraphrases("paraphrase", paraphrase.paraphrase, "Find what else could be said, and why.")
-_paraphrases(
-    "substitute", substitute.substitute, "Find what fits in a phrase's place in its sentence."
+_commands(
+    "Paraphrases",
+    (
+        "paraphrase",
+        paraphrase.paraphrase,
+        "Find what else could be said, and why.",
+        "paraphrase novels.index replied -k 3",
+    ),
+    (
+        "substitute",
+        substitute.substitute,
+        "Find what fits in a phrase's place in its sentence.",
+        "substitute novels.index 'the bright [boy] read'",
+    ),
+    (
+        "rewrite",
+        rewrite.rewrite,
+        "Rewrite whole sentences: simpler, shorter, or only otherwise.",
+        "rewrite help/packs sentences.txt --index novels.index",
+    ),
+    (
+        "tune",
+        tune.tune,
+        "Tune what rewriting aims at, on sentences that people rewrote.",
+        "tune packs source.txt --references people.txt --index wiki.index -o my.weights",
+    ),
+    (
+        "augment",
+        augment.augment,
+        "Add rules for unknown phrases to a phrase table.",
+        "augment phrase-table.gz --paraphrases out.jsonl -o augmented.gz",
+    ),
 )
-_paraphrases(
-    "rewrite", rewrite.rewrite, "Rewrite whole sentences: simpler, shorter, or only otherwise."
+_commands(
+    "Grammars",
+    (
+        "align",
+        align.align,
+        "Link the words of two texts that say the same.",
+        "align talk.en talk.de -o talk.bitext",
+    ),
+    (
+        "extract",
+        extract.extract,
+        "Extract translation rules from bitexts, with all features.",
+        "extract talk.bitext --preset phrases -o talk.gz",
+    ),
+    (
+        "pivot",
+        pivot.pivot,
+        "Make paraphrase rules of rules that share a foreign side.",
+        "pivot translations.gz -o paraphrases.gz",
+    ),
+    (
+        "score",
+        score.score,
+        "Add the similarity of its rules' sides to a grammar.",
+        "score paraphrases.gz --ngram novels.index -o scored.gz",
+    ),
+    (
+        "rank",
+        rank.rank,
+        "Learn one score of all evidence from judged pairs.",
+        "rank --learn judged.tsv --ngram novels.index -o my.weights",
+    ),
+    (
+        "rerank",
+        rerank.rerank,
+        "Put a grammar's rules in order, the best first, and cut them.",
+        "rerank scored.gz --ppdb-cost -o sorted.gz",
+    ),
+    (
+        "make-grammar",
+        make_grammar.make_grammar,
+        "Align, extract, pivot, score and pack, in one command.",
+        "make-grammar --bitext help.en help.de --index novels.index -o help",
+    ),
+    (
+        "pack",
+        pack.pack,
+        "Cut a grammar into packs of several sizes, with an index.",
+        "pack scored.gz -o packs",
+    ),
+    (
+        "rules",
+        pack.rules,
+        "Show a packed grammar's rules for a source side.",
+        "rules help/packs displays -k 2",
+    ),
 )
-_paraphrases("tune", tune.tune, "Tune what rewriting aims at, on sentences that people rewrote.")
-_paraphrases("augment", augment.augment, "Add rules for unknown phrases to a phrase table.")
-
-_grammars("align", align.align, "Link the words of two texts that say the same.")
-_grammars("extract", extract.extract, "Extract translation rules from bitexts, with all features.")
-_grammars("pivot", pivot.pivot, "Make paraphrase rules of rules that share a foreign side.")
-_grammars("score", score.score, "Add the similarity of its rules' sides to a grammar.")
-_grammars("rank", rank.rank, "Learn one score of all evidence from judged pairs.")
-_grammars("rerank", rerank.rerank, "Put a grammar's rules in order, the best first, and cut them.")
-_grammars(
-    "make-grammar",
-    make_grammar.make_grammar,
-    "Align, extract, pivot, score and pack, in one command.",
+_commands(
+    "Artifacts",
+    (
+        "info",
+        info.info,
+        "Describe an index, a table or any other artifact.",
+        "info novels.index",
+    ),
+    ("verify", verify.verify, "Check an artifact for damage.", "verify novels.index"),
 )
-_grammars("pack", pack.pack, "Cut a grammar into packs of several sizes, with an index.")
-_grammars("rules", pack.rules, "Show a packed grammar's rules for a source side.")
-
-_artifacts("info", info.info, "Describe an index, a table or any other artifact.")
-_artifacts("verify", verify.verify, "Check an artifact for damage.")
 
 
 def _print_version(wanted: bool) -> None:

@@ -1,12 +1,14 @@
 """Options that more than one subcommand has: weights, the normaliser's, memory."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from distsim.base.choices import EstimateName, Model
+from distsim.base.settings import SettingError, changed, parse_changes, read_changes
 from distsim.cli.groups import OptionGroup
 from distsim.kernels.schemes import SCHEMES
 
@@ -104,6 +106,41 @@ def split_names(text: str) -> tuple[str, ...]:
     ('letters', 'p(e|f,LHS)')
     """
     return tuple(name.strip() for name in _COMMA.split(text) if name.strip())
+
+
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Change a fine setting; repeat it."),
+]
+RecipeOption = Annotated[
+    str | None, typer.Option("--recipe", metavar="FILE", help="Take fine settings from TOML.")
+]
+
+
+def chosen(
+    *options: Any,
+    recipe: str | None = None,
+    settings: Sequence[str] | None = None,
+    **given: Any,
+) -> list[Any]:
+    """Return dataclass instances with what --recipe, --set and a command's own options say.
+
+    Arguments:
+        options: the instances, no two with a field of the same name.
+        recipe: a TOML file. settings: `key=value` texts, which change what the file says.
+        given: values of fields from options of the command; those that are None say nothing.
+
+    Raises:
+        typer.BadParameter: `settings` has a key that there is not, or a wrong value.
+        SettingError, InputError: the same of the file, or it is no TOML.
+    """
+    found = list(options) if recipe is None else changed(options, read_changes(recipe), recipe)
+    try:
+        changes = parse_changes(settings or ())
+        changes |= {name: value for name, value in given.items() if value is not None}
+        return changed(found, changes)
+    except SettingError as error:
+        raise typer.BadParameter(str(error), param_hint="--set") from None
 
 
 @dataclass

@@ -7,7 +7,7 @@ stands: window for the next one, 1 for the last.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, overload
+from typing import Any, ClassVar, NamedTuple, overload
 
 import numpy as np
 
@@ -63,6 +63,7 @@ class NgramModel:
     {'name': 'ngram', 'window': 2, 'families': ['l1', 'r1', 'l2', 'r2']}
     """
 
+    name: ClassVar[str] = "ngram"
     window: int = 1
     sides: bool = False
 
@@ -77,7 +78,7 @@ class NgramModel:
     def manifest(self) -> dict[str, Any]:
         """Return what a fingerprint keeps."""
         families = list(family_names(self.window, self.sides))
-        return {"name": "ngram", "window": self.window, "families": families}
+        return {"name": self.name, "window": self.window, "families": families}
 
     @classmethod
     def from_manifest(cls, values: dict[str, Any]) -> "NgramModel":

@@ -3,8 +3,9 @@
 from dataclasses import asdict, dataclass, field
 from typing import Any, get_args
 
-from distsim.base.choices import Entailment
+from distsim.base.choices import Entailment, ParaphrasePreset
 from distsim.base.errors import ParameterError
+from distsim.base.settings import presets
 from distsim.contexts.weights import Weighting
 
 LONGEST_PHRASE = 6
@@ -141,28 +142,5 @@ def _require(name: str, value: int, least: int, most: int | None = None) -> None
         raise ParameterError(f"{name} {value}: choose {least} {upper}")
 
 
-# `marton`: sections 3.2 and 5.4: every candidate of every two-sided context is profiled, from
-# at most 10,000 occurrences, and kept from .05 on if not more than two tokens longer or shorter.
-# `thorough`: larger screens keep nearly all of what comparing every candidate would find.
-PRESETS = {
-    "default": ParaphraseOptions(),
-    "thorough": ParaphraseOptions(
-        screens=((32, 2_000, 0.1), (256, 250, 0.3), (1_000, 60, 0.6)),
-        candidate_sample=None,
-        walk=None,
-    ),
-    "marton": ParaphraseOptions(
-        places=0,
-        weighting=Weighting("llr"),
-        substrings=False,
-        collapsed=False,
-        overlapping=False,
-        doubt=0.0,
-        walk=None,
-        screened=None,
-        screens=(),
-        candidate_sample=None,
-        one_sided=0,
-        neighbours=0,
-    ),
-}
+# What `distsim paraphrase --preset NAME` starts from: data/recipes/paraphrase/NAME.toml.
+PRESETS = presets("paraphrase", get_args(ParaphrasePreset), ParaphraseOptions())

@@ -159,7 +159,7 @@ def _learnt_before(
         "weights": weights_manifest(recipe.weighting, text.marginals),
         "bits": recipe.n_bits,
         "seed": recipe.seed,
-        "learning": _learning(text, recipe).manifest(),
+        "learning": _learning(text, recipe).manifest(text.model),
     }
     for path in known:
         with suppress(DistsimError):

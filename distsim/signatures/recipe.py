@@ -1,9 +1,11 @@
 """The settings that make a signature, checked when they are made."""
 
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, get_args
 
+from distsim.base.choices import SignPreset
 from distsim.base.errors import ParameterError
+from distsim.base.settings import presets
 from distsim.contexts.ngram import NgramModel
 from distsim.contexts.syntax.model import SyntaxModel
 from distsim.contexts.vectors import VectorModel
@@ -12,10 +14,10 @@ from distsim.signatures.composition import Composition
 from distsim.signatures.fingerprint import Fingerprint
 from distsim.signatures.projections.kinds import find_kind
 from distsim.signatures.projections.learn import Learning
-from distsim.signatures.projections.projection import GAUSSIAN, ROTATION, SPECTRAL
+from distsim.signatures.projections.projection import GAUSSIAN, ROTATION
 
 FEWEST_BITS, MOST_BITS = 64, 1024
-_MODELS: dict[str, Any] = {"syntax": SyntaxModel, VectorModel.name: VectorModel}
+_MODELS: dict[str, Any] = {one.name: one for one in (NgramModel, SyntaxModel, VectorModel)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,7 +99,7 @@ class Recipe:
         projection, composition = fingerprint.projection, fingerprint.composition
         model: dict[str, Any] = fingerprint.model
         return cls(
-            model=_MODELS.get(model["name"], NgramModel).from_manifest(model),
+            model=_MODELS[model["name"]].from_manifest(model),
             weighting=fingerprint.weighting(),
             projection=projection["kind"],
             n_bits=projection["bits"],
@@ -106,23 +108,8 @@ class Recipe:
         )
 
 
-# `learnt`: what agreed best with people (bench/people.py). `thesis`: 5.2.1, 5.2.3.
-PRESETS = {
-    "learnt": Recipe(
-        model=NgramModel(5, sides=True),
-        weighting=Weighting("ppmi", subsample=1e-4, discount=1.5, least=0.3),
-        projection=SPECTRAL,
-        composition=Composition(),
-    ),
-    "thesis": Recipe(),
-}
-DEFAULT = PRESETS["learnt"]
-SYNTAX = Recipe(model=SyntaxModel())
-# `VECTORS_AS_THEY_ARE`: a rotation that fits the words overstates cosines where vectors have a
-# large mean, as word2vec's do; a random one does not.
-VECTORS = Recipe(model=VectorModel(), projection=ROTATION, composition=Composition(spelling=0.0))
-VECTORS_AS_THEY_ARE = replace(
-    VECTORS, model=VectorModel(centre=False), learning=Learning(rotation="random")
-)
+# What `distsim sign --preset NAME` starts from: data/recipes/sign/NAME.toml.
+PRESETS = presets("sign", get_args(SignPreset), Recipe())
+DEFAULT, SYNTAX, VECTORS = PRESETS["learnt"], PRESETS["syntax"], PRESETS["vectors"]
 # By the model that a source names, where nothing is said.
 USUAL: dict[Any, Recipe] = {type(one.model): one for one in (DEFAULT, SYNTAX, VECTORS)}

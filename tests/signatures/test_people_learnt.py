@@ -515,7 +515,7 @@ def test_a_projection_is_the_same_bytes_again_and_refuses_other_contexts(learnt,
     other = replace(RECIPE, model=NgramModel(2, sides=True))
     with pytest.raises(IncompatibleError, match="was learnt with model .* learn a projection"):
         SignatureTable.build(index, tmp_path / "t", other, MANY, projection=again)
-    different = learn(index, tmp_path / "other", replace(RECIPE, learning=Learning(exponent=0.0)))
+    different = learn(index, tmp_path / "other", replace(RECIPE, learning=Learning(iterations=1)))
     with pytest.raises(IncompatibleError, match="was not signed by the projection"):
         LearntCosine(index, table, SpectralProjection.open(different))
 
@@ -525,10 +525,8 @@ def test_too_little_text_and_wrong_settings_are_refused(tmp_path):
     index = CorpusIndex.build([tmp_path / "c.txt"], tmp_path / "index")
     with pytest.raises(ParameterError, match="too few to learn a projection: take more text"):
         learn(index, tmp_path / "p", RECIPE)
-    with pytest.raises(ParameterError, match="exponent 2: choose counts"):
-        Learning(exponent=2)
-    with pytest.raises(ParameterError, match="rotation 'x': choose one of random, itq"):
-        Learning(rotation="x")
+    with pytest.raises(ParameterError, match="iterations 0: choose counts"):
+        Learning(iterations=0)
     with pytest.raises(ParameterError, match="trust 0.* choose numbers above 0"):
         Composition(trust=0)
 

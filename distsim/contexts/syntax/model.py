@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -34,6 +34,7 @@ class SyntaxModel:
     ('lex', 'lem', 'pos', 'ner')
     """
 
+    name: ClassVar[str] = "syntax"
     families: tuple[str, ...] = FAMILIES
     kinds: tuple[str, ...] = KINDS
     window: int = 3

@@ -5,8 +5,9 @@ from typing import get_args
 
 import numpy as np
 
-from distsim.base.choices import Chains, Labels, Unlabelled
+from distsim.base.choices import Chains, ExtractPreset, Labels, Unlabelled
 from distsim.base.errors import ParameterError
+from distsim.base.settings import presets
 from distsim.grammar.kernels import extraction as kernels
 
 _LABELS: dict[str, int] = {
@@ -106,12 +107,5 @@ class ExtractOptions:
         )
 
 
-PRESETS: dict[str, ExtractOptions] = {
-    "phrases": ExtractOptions(longest=7, most_gaps=0, most_symbols=7),
-    "hiero": ExtractOptions(),
-    "samt": ExtractOptions(
-        longest=12, min_linked=0, may_touch=True, labels="thesis", unlabelled="drop-gappy",
-        chains="bottom",
-    ),
-    "ppdb": ExtractOptions(may_touch=True, labels="slashes", unlabelled="drop"),
-}  # fmt: skip
+# What `distsim extract --preset NAME` starts from: data/recipes/extract/NAME.toml.
+PRESETS = presets("extract", get_args(ExtractPreset), ExtractOptions())

@@ -2,24 +2,23 @@
 
 The matrix has a row for each of the most frequent words, a column for each of the most
 frequent features, and their weights. Its right singular vectors V and singular values s are
-found; feature f's vector is its row of V T^exponent / s with T = sqrt(s^2 - n^2), so that the
-phrase's weights times it are U T^exponent, also for phrases that were not among the rows. n, the
+found; feature f's vector is its row of V sqrt(T) / s with T = sqrt(s^2 - n^2), so that the
+phrase's weights times it are U sqrt(T), also for phrases that were not among the rows. n, the
 first singular value that is left out (of much text one a tenth before, as the last are not found
 exactly), is taken for the level of noise, and T is 0 below: with little text the spectrum is flat
 from early on, and what lies in the flat part says nothing. Then the strongest directions, as many
-as bits, are rotated, which keeps cosines, so that cutting bits loses little: at random, or by
-iterative quantisation (ITQ), which turns the frequent words' vectors towards the corners of the
+as bits, are rotated, which keeps cosines, so that cutting bits loses little: by iterative
+quantisation (ITQ), which turns the frequent words' vectors towards the corners of the
 cube. The weaker ones behind them are never cut: words' vectors alone keep them.
 """
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from distsim import storage
-from distsim.base.choices import Rotation
 from distsim.base.errors import ParameterError
 from distsim.base.parallel import Progress, no_progress
 from distsim.kernels.compiled import frozen
@@ -38,7 +37,7 @@ from distsim.signatures.projections.singular import (
 if TYPE_CHECKING:  # else imported where it is needed: every command starts sooner
     from scipy import sparse
 
-ROTATIONS: tuple[str, ...] = get_args(Rotation)
+_EXPONENT = 0.5  # of the singular values above the noise
 ITQ_ROWS = 8192
 _HIGHEST_FLOOR = 0.9  # of the first singular value: something is always kept
 _LARGEST = 255.0  # of an entry of a vector
@@ -59,9 +58,6 @@ class Learning:
             the strongest, words' vectors keep all.
         iterations: passes over the matrix and back after two first ones; more find the directions
             more exactly.
-        exponent: of the singular values above the noise: 1 keeps the matrix's own geometry,
-            0 makes all directions weigh the same.
-        rotation: `itq` or `random`.
 
     >>> Learning(rank=100).rows
     25000
@@ -71,29 +67,22 @@ class Learning:
     features: int = 80_000
     rank: int | None = None
     iterations: int = 3
-    exponent: float = 0.5
-    rotation: Rotation = "itq"
 
     def __post_init__(self) -> None:
-        numbers = (self.rows, self.features, self.iterations, self.rank or 1)
-        if min(numbers) < 1 or not 0.0 <= self.exponent <= 1.0:
+        if min(self.rows, self.features, self.iterations, self.rank or 1) < 1:
             raise ParameterError(
                 f"rows {self.rows}, features {self.features}, rank {self.rank}, iterations "
-                f"{self.iterations}, exponent {self.exponent}: choose counts of 1 or more and an "
-                "exponent from 0 to 1"
-            )
-        if self.rotation not in ROTATIONS:
-            raise ParameterError(
-                f"rotation {self.rotation!r}: choose one of {', '.join(ROTATIONS)}"
+                f"{self.iterations}: choose counts of 1 or more"
             )
 
     def directions(self, n_bits: int) -> int:
         """Return how many singular directions are kept."""
         return self.rank or n_bits + n_bits // 2
 
-    def manifest(self) -> dict[str, Any]:
-        """Return what a manifest keeps."""
-        return asdict(self)
+    def manifest(self, model: dict[str, Any]) -> dict[str, Any]:
+        """Return what a manifest keeps; vectors that keep their mean are turned at random."""
+        rotation = "itq" if model.get("centre", True) else "random"
+        return asdict(self) | {"exponent": _EXPONENT, "rotation": rotation}
 
 
 @dataclass(frozen=True)
@@ -202,14 +191,14 @@ def learn_projection(
         )
         floor = min(floor, _HIGHEST_FLOOR * float(values[0]))
         some = int(np.count_nonzero(values > floor))  # the first: the others are noise
-        scales = np.sqrt(values[:some] ** 2 - floor**2) ** learning.exponent
+        scales = np.sqrt(values[:some] ** 2 - floor**2) ** _EXPONENT
         directions = directions[:, :some]
         directions *= (scales / values[:some]).astype(np.float32)
         words = unit_rows(times(matrix, directions, jobs))
         centre = words.mean(axis=0, dtype=np.float64)
         turned = unit_rows(words[:ITQ_ROWS] - centre.astype(np.float32))
         strongest = turned[:, :n_bits]
-        rotation = find_rotation(strongest, n_bits, seed, learning.rotation == "itq", jobs)
+        rotation = find_rotation(strongest, n_bits, seed, True, jobs)
     write_projection(
         writer, features, rotated(directions, rotation), rotated(centre, rotation), values,
         {
@@ -217,7 +206,7 @@ def learn_projection(
             "weights": weights,
             "bits": n_bits,
             "seed": seed,
-            "learning": learning.manifest(),
+            "learning": learning.manifest(model),
             "rank": values.size,
             "rows": matrix.shape[0],
             "features": matrix.shape[1],

@@ -53,7 +53,7 @@ def learn_rotation(
         kept = unit_rows((words @ directions).astype(np.float32))
         centre = kept.mean(axis=0, dtype=np.float64) * float(model["centre"])
         cut = unit_rows(kept[:ITQ_ROWS] - centre.astype(np.float32))
-        rotation = find_rotation(cut[:, :n_bits], n_bits, seed, learning.rotation == "itq", jobs)
+        rotation = find_rotation(cut[:, :n_bits], n_bits, seed, bool(model["centre"]), jobs)
     write_projection(
         writer, features, rotated(directions, rotation), rotated(centre, rotation),
         np.sqrt(np.maximum(squares[strongest], 0.0)),
@@ -63,7 +63,7 @@ def learn_rotation(
             "weights": weights,
             "bits": n_bits,
             "seed": seed,
-            "learning": learning.manifest(),
+            "learning": learning.manifest(model),
             "rank": rank,
             "rows": len(words),
             "features": features.size,

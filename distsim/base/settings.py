@@ -1,0 +1,355 @@
+"""Dataclasses of options <-> `key=value` and TOML files.
+
+A key is a field's name; the fields of a dataclass inside another follow a dot, as in
+`weighting.alpha`. A field that may be None is so where `none` is written. Where a field may be one
+of several dataclasses, `name` inside it chooses one by its attribute `name`.
+"""
+
+import json
+import tomllib
+import types
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, is_dataclass, replace
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from distsim.base.errors import InputError, ParameterError
+
+NONE = "none"
+_LARGEST, _LARGEST_SEED = 2**31 - 1, 2**63 - 1
+_Options = TypeVar("_Options")
+
+
+class SettingError(ParameterError):
+    """A setting that there is not, or a value that it cannot have."""
+
+
+def read_settings(path: str | Path, options: _Options) -> _Options:
+    """Return options with what a TOML file says in place of their own values.
+
+    Arguments:
+        path: the file; keys that it lacks stay as they are in `options`.
+        options: a dataclass instance, such as a Recipe.
+
+    Raises:
+        InputError: the file cannot be read or is no TOML.
+        SettingError: it has a key that there is not, or a value of the wrong kind.
+
+    >>> from distsim import Selection
+    >>> _ = (folder / "mine.toml").write_text("min_count = 2\\n")
+    >>> read_settings(folder / "mine.toml", Selection(max_length=3))
+    Selection(min_count=2, max_length=3, max_phrases=None)
+    """
+    found: _Options = changed([options], read_changes(path), str(path))[0]
+    return found
+
+
+def presets(folder: str, names: Iterable[str], options: _Options) -> dict[str, _Options]:
+    """Return options as the package's files `data/recipes/FOLDER/NAME.toml` have them, by name."""
+    place = files("distsim") / "data" / "recipes" / folder
+    read = {name: (place / f"{name}.toml").read_text("utf-8") for name in names}
+    return {n: changed([options], tomllib.loads(text), n)[0] for n, text in read.items()}
+
+
+def read_changes(path: str | Path) -> dict[str, Any]:
+    """Return what a TOML file says, a table as a dict.
+
+    Raises:
+        InputError: the file cannot be read or is no TOML.
+    """
+    try:
+        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}: name a TOML file") from None
+    except ValueError as error:  # no TOML, or no UTF-8
+        raise InputError(f"{path}: is no TOML ({error}): correct it") from None
+
+
+def parse_changes(assignments: Iterable[str]) -> dict[str, Any]:
+    """Return `key=value` texts as nested dicts, each value a text that is still to be read.
+
+    Raises:
+        SettingError: one has no `=`, or a key is given both a value and keys below it.
+
+    >>> parse_changes(["weighting.alpha=0.5", "n_bits=128"])
+    {'weighting': {'alpha': '0.5'}, 'n_bits': '128'}
+    """
+    found: dict[str, Any] = {}
+    for text in assignments:
+        key, equals, value = text.partition("=")
+        *parents, last = key.strip().split(".")
+        if not equals or not last or not all(parents):
+            raise SettingError(f"{text!r}: give KEY=VALUE, as in n_bits=128")
+        below = found
+        for parent in parents:
+            below = below.setdefault(parent, {})
+            if not isinstance(below, dict):
+                raise SettingError(f"{parent} and {key.strip()}: give one of them")
+        if isinstance(below.get(last), dict):
+            raise SettingError(f"{key.strip()} and keys below it: give one of them")
+        below[last] = _Text(value.strip())
+    return found
+
+
+def changed(options: Iterable[Any], changes: Mapping[str, Any], where: str = "") -> list[Any]:
+    """Return dataclass instances with what `changes` says in place of their own values.
+
+    Arguments:
+        options: dataclass instances, no two of which have a field of the same name.
+        changes: by field; of a dataclass inside, a dict. From `read_changes` or `parse_changes`.
+        where: the file that the changes come from, for error messages.
+
+    Raises:
+        SettingError: a key that none of them has, or a value of the wrong kind.
+    """
+    options = list(options)
+    left = dict(changes)
+    taken = [
+        {key: left.pop(key) for key in list(left) if key in _settable(type(one))} for one in options
+    ]
+    place = f"{where}: " if where else ""
+    if left:
+        known = [key for one in options for key in keys(one)]
+        raise SettingError(
+            f"{place}{_full_key(left)}: no such setting: choose one of {', '.join(known)}"
+        )
+    return [_changed(one, mine, _At(place, "")) for one, mine in zip(options, taken, strict=True)]
+
+
+def keys(options: Any) -> list[str]:
+    """Return the keys of a dataclass instance's settings, those of dataclasses inside dotted.
+
+    >>> from distsim import Selection
+    >>> keys(Selection())
+    ['min_count', 'max_length', 'max_phrases']
+    """
+    found: list[str] = []
+    for name, hint in _settable(type(options)).items():
+        value = getattr(options, name)
+        inner = value if is_dataclass(value) else next((c() for c in _classes(hint)), None)
+        found += [f"{name}.{key}" for key in keys(inner)] if inner is not None else [name]
+    return found
+
+
+def settings_text(*options: Any) -> str:
+    """Return the settings of dataclass instances as TOML, which `read_settings` reads again.
+
+    >>> from distsim import Selection
+    >>> print(settings_text(Selection(max_phrases=10)), end="")
+    min_count = 5
+    max_length = 4
+    max_phrases = 10
+    """
+    lines, tables = [], []
+    for one in options:
+        for name, hint in _settable(type(one)).items():
+            value = getattr(one, name)
+            if not is_dataclass(value):
+                if not isinstance(value, Mapping):
+                    lines.append(f"{name} = {_toml(value)}")
+                elif value:
+                    rows = [f"{json.dumps(key)} = {_toml(v)}" for key, v in value.items()]
+                    tables.append("\n".join([f"[{name}]", *rows]))
+                continue
+            chosen = [f'name = "{_name(type(value))}"'] if len(_classes(hint)) > 1 else []
+            inner = "\n".join([*chosen, settings_text(value).rstrip("\n")])
+            # A table inside this one has its name before its own.
+            tables.append(f"[{name}]\n{inner}".replace("\n[", f"\n[{name}."))
+    return "\n\n".join([*(["\n".join(lines)] if lines else []), *tables]) + "\n"
+
+
+class _Text(str):
+    """A value as it was typed, still to be read."""
+
+
+class _At(NamedTuple):
+    """What stands before a key in a message: the file, the keys above."""
+
+    place: str
+    above: str
+
+    def below(self, key: str) -> "_At":
+        return self._replace(above=f"{self.above}{key}.")
+
+    def error(self, key: str, value: Any, wanted: str) -> SettingError:
+        return SettingError(f"{self.place}{self.above}{key}: is {value!r}, wanted {wanted}")
+
+
+def _changed(options: Any, changes: Mapping[str, Any], at: _At) -> Any:
+    known = _settable(type(options))
+    given = {}
+    for name, value in changes.items():
+        if name not in known:
+            names = ", ".join(at.above + key for key in keys(options))
+            raise SettingError(
+                f"{at.place}{at.above}{_full_key({name: value})}: no such setting: choose one of "
+                f"{names}"
+            )
+        classes = _classes(known[name])
+        if classes:
+            given[name] = _inner(getattr(options, name), classes, name, value, known[name], at)
+        else:
+            given[name] = _value(value, known[name], name, at)
+    return replace(options, **given)
+
+
+def _inner(now: Any, classes: list[type], name: str, value: Any, hint: Any, at: _At) -> Any:
+    """Return the new value of a field that holds a dataclass."""
+    may_be_none = type(None) in get_args(hint)
+    if may_be_none and value == NONE:
+        return None
+    if not isinstance(value, Mapping):
+        keys_inside = keys(now if now is not None else classes[0]())
+        wanted = f"{'none, or ' * may_be_none}a key inside it, such as {name}.{keys_inside[0]}"
+        raise at.error(name, value, wanted)
+    value = dict(value)
+    if len(classes) > 1 and "name" in value:
+        chosen = value.pop("name")
+        found = [one for one in classes if _name(one) == chosen]
+        if not found:
+            names = ", ".join(map(_name, classes))
+            raise at.below(name).error("name", chosen, f"one of {names}")
+        now = now if isinstance(now, found[0]) else found[0]()
+    return _changed(now if now is not None else classes[0](), value, at.below(name))
+
+
+def _value(value: Any, hint: Any, name: str, at: _At) -> Any:
+    """Return a plain value as the hint has it.
+
+    Raises:
+        SettingError: it is of another kind.
+    """
+    kinds = [one for one in _members(hint) if one is not type(None)]
+    if len(kinds) < len(_members(hint)) and value == NONE:
+        return None
+    kind = kinds[0]
+    origin, inside = get_origin(kind), get_args(kind)
+    if origin is Literal:
+        if value in inside:
+            return str(value)
+        raise at.error(name, value, f"one of {', '.join(inside)}")
+    if origin is tuple:
+        if isinstance(value, _Text):
+            value = _listed(value)
+        if not isinstance(value, list | tuple):
+            raise at.error(name, value, "values in brackets, parted by commas")
+        of_each = [inside[0]] * len(value) if inside[-1] is Ellipsis else list(inside)
+        if len(of_each) != len(value):
+            raise at.error(name, list(value), f"{len(of_each)} values in brackets")
+        return tuple(_value(v, h, name, at) for v, h in zip(value, of_each, strict=True))
+    if origin is not None:  # a mapping
+        if not isinstance(value, Mapping):
+            raise at.error(name, value, f"a key inside it, as in {name}.KEY=VALUE")
+        return {
+            key: _value(one, inside[1], key, at.below(name)) for key, one in _flat(value).items()
+        }
+    read = _READERS[kind](value)
+    if read is None:
+        raise at.error(name, value, _WANTED[kind])
+    if isinstance(read, int) and abs(read) > (_LARGEST_SEED if name == "seed" else _LARGEST):
+        raise at.error(name, read, f"at most {_LARGEST:,}")
+    return read
+
+
+def _listed(text: str) -> list[Any] | None:
+    if text.startswith("["):
+        try:
+            found = tomllib.loads(f"x = {text}")["x"]
+        except tomllib.TOMLDecodeError:
+            return None
+        return list(found)
+    return [_Text(one.strip()) for one in text.split(",") if one.strip()]
+
+
+def _whole(value: Any) -> int | None:
+    if isinstance(value, _Text):
+        digits = value.removeprefix("-")
+        return int(value) if digits.isascii() and digits.isdigit() and len(digits) < 20 else None
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _number(value: Any) -> float | None:
+    if isinstance(value, _Text):
+        try:
+            value = float(value if value.isascii() and "_" not in value else "")
+        except ValueError:
+            return None
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    return float(value) if abs(value) < float("inf") else None
+
+
+def _truth(value: Any) -> bool | None:
+    if isinstance(value, _Text):
+        return {"true": True, "false": False}.get(value)
+    return value if isinstance(value, bool) else None
+
+
+def _text(value: Any) -> str | None:
+    return str(value) if isinstance(value, str) else None
+
+
+_READERS: dict[Any, Any] = {int: _whole, float: _number, bool: _truth, str: _text}
+_WANTED = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
+
+
+@cache
+def _settable(cls: Any) -> dict[str, Any]:
+    """Return the fields that settings can change, with the types of their values."""
+    hints = get_type_hints(cls)
+    names = [field.name for field in fields(cls) if field.init]
+    return {name: hints[name] for name in names if _can_be_set(hints[name])}
+
+
+def _can_be_set(hint: Any) -> bool:
+    if hint is Ellipsis or hint is type(None):
+        return True
+    origin = get_origin(hint)
+    if origin is Literal:
+        return True
+    if origin in (tuple, Union, types.UnionType) or (origin and issubclass(origin, Mapping)):
+        return all(map(_can_be_set, get_args(hint)))
+    return hint in _READERS or is_dataclass(hint)
+
+
+def _members(hint: Any) -> tuple[Any, ...]:
+    is_union = get_origin(hint) in (Union, types.UnionType)
+    return get_args(hint) if is_union else (hint,)
+
+
+def _classes(hint: Any) -> list[type]:
+    """Return the dataclasses that a value may be of."""
+    return [one for one in _members(hint) if isinstance(one, type) and is_dataclass(one)]
+
+
+def _name(cls: type) -> str:
+    return str(getattr(cls, "name", cls.__name__))
+
+
+def _full_key(changes: Mapping[str, Any]) -> str:
+    """Return the first key, with those below it: `weighting.alfa`."""
+    key, value = next(iter(changes.items()))
+    return f"{key}.{_full_key(value)}" if isinstance(value, Mapping) and value else key
+
+
+def _flat(values: Mapping[str, Any], above: str = "") -> dict[str, Any]:
+    """Return a mapping whose keys may have dots, which were taken for keys inside keys."""
+    found: dict[str, Any] = {}
+    for key, value in values.items():
+        inner = isinstance(value, Mapping)
+        found |= _flat(value, f"{above}{key}.") if inner else {above + key: value}
+    return found
+
+
+def _toml(value: Any) -> str:
+    if value is None:
+        return f'"{NONE}"'
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, tuple | list):
+        return f"[{', '.join(map(_toml, value))}]"
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    return repr(value)
