@@ -95,7 +95,8 @@ def main() -> None:
 
     cost = run("index", "build", asked.corpus, *text, "-o", folder / "index")
     row("corpus to index", "", cost)
-    run("index", "build", asked.corpus, *text, "--shard-tokens", 300_000, "-o", folder / "shards")
+    small = ("--set", "shard_tokens=300000")
+    run("index", "build", asked.corpus, *text, *small, "-o", folder / "shards")
     counts = folder / "counts.txt"
     row("index to counts, n = 1-5", "", run("ngrams", folder / "index", "-n", "1-5", output=counts))
     # In a process of its own: a child's peak memory begins with its parent's.

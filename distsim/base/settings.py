@@ -8,9 +8,8 @@ of several dataclasses, `name` inside it chooses one by its attribute `name`.
 import json
 import tomllib
 import types
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
-from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -181,7 +180,8 @@ def _changed(options: Any, changes: Mapping[str, Any], at: _At) -> Any:
     known = _settable(type(options))
     given = {}
     for name, value in changes.items():
-        if name not in known:
+        plain = name in known and not _classes(known[name]) and not _is_mapping(known[name])
+        if name not in known or (plain and isinstance(value, Mapping)):
             names = ", ".join(at.above + key for key in keys(options))
             raise SettingError(
                 f"{at.place}{at.above}{_full_key({name: value})}: no such setting: choose one of "
@@ -231,10 +231,9 @@ def _value(value: Any, hint: Any, name: str, at: _At) -> Any:
             return str(value)
         raise at.error(name, value, f"one of {', '.join(inside)}")
     if origin is tuple:
-        if isinstance(value, _Text):
-            value = _listed(value)
-        if not isinstance(value, list | tuple):
-            raise at.error(name, value, "values in brackets, parted by commas")
+        typed, value = value, _listed(value, in_brackets=get_origin(inside[0]) is tuple)
+        if value is None:
+            raise at.error(name, typed, "values in brackets, parted by commas")
         of_each = [inside[0]] * len(value) if inside[-1] is Ellipsis else list(inside)
         if len(of_each) != len(value):
             raise at.error(name, list(value), f"{len(of_each)} values in brackets")
@@ -253,13 +252,16 @@ def _value(value: Any, hint: Any, name: str, at: _At) -> Any:
     return read
 
 
-def _listed(text: str) -> list[Any] | None:
-    if text.startswith("["):
+def _listed(text: Any, in_brackets: bool) -> Sequence[Any] | None:
+    """Return the values that TOML gives as a list, or a text parted by commas; None of others."""
+    if not isinstance(text, _Text):
+        return text if isinstance(text, list | tuple) else None
+    if in_brackets or text.startswith("["):
         try:
             found = tomllib.loads(f"x = {text}")["x"]
         except tomllib.TOMLDecodeError:
             return None
-        return list(found)
+        return found if isinstance(found, list) else None
     return [_Text(one.strip()) for one in text.split(",") if one.strip()]
 
 
@@ -295,7 +297,6 @@ _READERS: dict[Any, Any] = {int: _whole, float: _number, bool: _truth, str: _tex
 _WANTED = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
 
 
-@cache
 def _settable(cls: Any) -> dict[str, Any]:
     """Return the fields that settings can change, with the types of their values."""
     hints = get_type_hints(cls)
@@ -309,9 +310,14 @@ def _can_be_set(hint: Any) -> bool:
     origin = get_origin(hint)
     if origin is Literal:
         return True
-    if origin in (tuple, Union, types.UnionType) or (origin and issubclass(origin, Mapping)):
+    if origin in (tuple, Union, types.UnionType) or _is_mapping(hint):
         return all(map(_can_be_set, get_args(hint)))
     return hint in _READERS or is_dataclass(hint)
+
+
+def _is_mapping(hint: Any) -> bool:
+    origin = get_origin(hint)
+    return isinstance(origin, type) and issubclass(origin, Mapping)
 
 
 def _members(hint: Any) -> tuple[Any, ...]:

@@ -23,9 +23,9 @@ from distsim.cli.options import (
     memory_bytes,
 )
 from distsim.cli.sign import PhraseOptions, RecipeOptions, chosen_recipe
-from distsim.cli.usage import Sectioned
+from distsim.cli.usage import Grouped, register
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(cls=Grouped, no_args_is_help=True, rich_markup_mode=None)
 
 
 @dataclass
@@ -85,7 +85,12 @@ MasterOption = Annotated[
 ]
 
 
-@app.command("sign", cls=Sectioned)
+@register(
+    app,
+    "sign",
+    "Sign a corpus on a Spark cluster.",
+    "cluster sign texts/ -o web.table --work /shared/work --master spark://host:7077",
+)
 @grouped
 def sign(
     texts: Texts,
@@ -122,7 +127,12 @@ def sign(
     _report(output)
 
 
-@app.command("score", cls=Sectioned)
+@register(
+    app,
+    "score",
+    "Score the parts of a grammar on a Spark cluster.",
+    "cluster score grammar-parts/ -o scored/ --ngram web.table --master spark://host:7077",
+)
 def score(
     grammars: Annotated[
         list[str], typer.Argument(metavar="PART...", help="Files of rules, or folders of them.")
@@ -178,7 +188,12 @@ def score(
     say(f"{found.get('rules', 0):,} rules in {counted(found['parts'], 'part')} in {output}")
 
 
-@app.command("annotate", cls=Sectioned)
+@register(
+    app,
+    "annotate",
+    "Annotate the parts of a text on a Spark cluster.",
+    "cluster annotate texts/ -o annotated/ --models tiny-en --master spark://host:7077",
+)
 def annotate(
     texts: Texts,
     output: OutputFolder,
@@ -203,7 +218,12 @@ def annotate(
     say(f"{found.get('words', 0):,} words in {counted(found['parts'], 'part')} in {output}")
 
 
-@app.command("plan", cls=Sectioned)
+@register(
+    app,
+    "plan",
+    "Plan a run for a scheduler without Spark.",
+    "cluster plan texts/ --work /shared/work",
+)
 @grouped
 def plan(
     texts: Texts,
@@ -230,7 +250,7 @@ def plan(
         put(stage.name, stage.n_tasks(job))
 
 
-@app.command("task", cls=Sectioned)
+@register(app, "task", "Run one task of a stage of such a plan.", "cluster task RUN count 0")
 def task(
     run: Annotated[str, typer.Argument(metavar="RUN", help="The folder that `plan` printed.")],
     stage: Annotated[str, typer.Argument(metavar="STAGE", help="As `plan` printed it.")],
@@ -243,7 +263,12 @@ def task(
     run_alone_task(Job(Path(run)), stage, number)
 
 
-@app.command("join", cls=Sectioned)
+@register(
+    app,
+    "join",
+    "Make the table of a run whose stages are all done.",
+    "cluster join RUN -o web.table",
+)
 def join(
     run: Annotated[str, typer.Argument(metavar="RUN", help="The folder that `plan` printed.")],
     output: OutputOption,

@@ -1,6 +1,7 @@
 """`distsim info ARTIFACT`: what it is and what it was made with."""
 
 import json
+import sys
 from typing import Annotated, Any
 
 import typer
@@ -11,6 +12,10 @@ from distsim.cli.options import PlotOption
 
 def info(
     artifact: Annotated[str, typer.Argument(metavar="ARTIFACT")],
+    recipe: Annotated[
+        bool,
+        typer.Option("--recipe", help="Print the settings that made a table, for sign --recipe."),
+    ] = False,
     plot: PlotOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -21,6 +26,9 @@ def info(
     from distsim import storage
     from distsim.indexes.corpus_index import signatures_inside
 
+    if recipe:
+        _put_recipe(artifact)
+        return
     opened = storage.Artifact(artifact)
     if plot is not None:
         _draw(artifact, opened.kind is storage.INDEX, plot)
@@ -40,6 +48,14 @@ def info(
     }
     for name, value in _flat(described):
         put(name, value)
+
+
+def _put_recipe(path: str) -> None:
+    from distsim.base.settings import settings_text
+    from distsim.signatures.table import SignatureTable
+
+    table = SignatureTable.open(path)
+    sys.stdout.write(settings_text(table.recipe, table.selection))
 
 
 def _draw(path: str, is_index: bool, plot: str) -> None:

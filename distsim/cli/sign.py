@@ -360,10 +360,10 @@ def _syntax_recipe(
 
 
 def _vector_recipe(made: RecipeOptions, given: VectorOptions) -> "Recipe":
-    from distsim.signatures.recipe import VECTORS, VECTORS_AS_THEY_ARE
+    from distsim.contexts.vectors import VectorModel
+    from distsim.signatures.recipe import VECTORS
 
-    usual = VECTORS_AS_THEY_ARE if given.centre is False else VECTORS
-    return replace(usual, **made.changes())
+    return replace(VECTORS, model=VectorModel(given.centre is not False), **made.changes())
 
 
 def _index(sources: list[str]) -> "CorpusIndex":

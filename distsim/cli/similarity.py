@@ -47,7 +47,7 @@ def similarity(
     `composed` where a phrase is not in the table and was made of its words.
     """
     from distsim.cli.opened import exact_cosine
-    from distsim.comparison.measures import measures as engine
+    from distsim.comparison import measures as engine
     from distsim.signatures.table import SignatureTable
 
     single = a is not None and b is not None

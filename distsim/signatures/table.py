@@ -1,6 +1,7 @@
 """The signature table: phrase -> bits and strength, memory-mapped and sorted by hash."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import fields, replace
 from functools import cached_property, lru_cache
 from html import escape
 from itertools import accumulate
@@ -25,6 +26,7 @@ from distsim.signatures.composition import PartVectors
 from distsim.signatures.fingerprint import Fingerprint
 from distsim.signatures.kernels.projection import cut_bits
 from distsim.signatures.layout import PhraseColumns
+from distsim.signatures.projections.learn import Learning
 from distsim.signatures.projections.spectral import SpectralProjection
 from distsim.signatures.recipe import Recipe
 
@@ -74,6 +76,33 @@ class SignatureTable:
                 f"{self.path}: the table's arrays contradict each other: restore it or "
                 "sign it again"
             )
+
+    @property
+    def recipe(self) -> Recipe:
+        """The recipe that made the table, with how its projection was learnt.
+
+        Raises:
+            ArtifactError: the projection that belongs to it is not there.
+
+        >>> from distsim import PRESETS
+        >>> learnt.recipe.composition == PRESETS["learnt"].composition
+        True
+        """
+        made = Recipe.from_fingerprint(self.fingerprint)
+        if not self.fingerprint.is_learnt:
+            return made
+        learnt = SpectralProjection.of_table(self.path, self.fingerprint.projection["learnt"])
+        with storage.understood(learnt.path):
+            learning = Learning.from_manifest(learnt.parameters["learning"])
+        if learning.rank == replace(learning, rank=None).directions(self.n_bits):
+            learning = replace(learning, rank=None)
+        return replace(made, learning=learning)
+
+    @property
+    def selection(self) -> Selection:
+        """Which phrases were signed."""
+        with storage.understood(self.path):
+            return Selection(*(self.parameters[field.name] for field in fields(Selection)))
 
     @classmethod
     def open(cls, path: str | Path) -> "SignatureTable":

@@ -57,10 +57,9 @@ class Command:
     idempotent: bool = True
 
 
-_BUILD = (
-    "index build --format text --dedup exact --shard-tokens 60000 a.txt b.txt -o x.index --force"
-)
-_OTHER = "index build --format text --dedup exact --shard-tokens 60000 b.txt -o x.index"
+_BUILD = "index build --format text --dedup exact --set shard_tokens=60000 {} -o x.index"
+_OTHER = _BUILD.format("b.txt")
+_BUILD = _BUILD.format("a.txt b.txt") + " --force"
 COMMANDS = {
     "index build": Command(_BUILD, "x.index"),
     "index build over an index": Command(_BUILD, "x.index", (_OTHER,)),

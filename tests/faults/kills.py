@@ -154,7 +154,7 @@ evaluate --form | source people | new.form new.form.key
 """
 
 _SHORT = {
-    "build": "index build --format text --shard-tokens 3000 --force -j 1",
+    "build": "index build --format text --set shard_tokens=3000 --force -j 1",
     "sign": "sign x.index --force -j 1 --max-length 2",
     "tune": "tune pack source --references people --index x.index --iterations 1 -n 5 --pops 5",
     "cluster": CLUSTER,

@@ -560,7 +560,9 @@ def test_commands(learnt, tmp_path, capsys):
         app([str(a) for a in arguments], standalone_mode=False)
         return capsys.readouterr()
 
-    out = run("learn", index.path, "-o", tmp_path / "p", "--bits", 64, "--window", 3)
+    out = run(
+        "learn", index.path, "-o", tmp_path / "p", "--set", "n_bits=64", "--set", "model.window=3"
+    )
     assert "96 directions for 64 bits, learnt from" in out.err
     signed = run("sign", index.path, "-o", tmp_path / "t", "--projection", tmp_path / "p",
                  "--window", 3, "--bits", 64, "--min-count", 3)  # fmt: skip

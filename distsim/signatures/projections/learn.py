@@ -84,6 +84,11 @@ class Learning:
         rotation = "itq" if model.get("centre", True) else "random"
         return asdict(self) | {"exponent": _EXPONENT, "rotation": rotation}
 
+    @classmethod
+    def from_manifest(cls, values: dict[str, Any]) -> "Learning":
+        """Return how a projection was learnt that has this in its manifest."""
+        return cls(values["rows"], values["features"], values["rank"], values["iterations"])
+
 
 @dataclass(frozen=True)
 class WordRows:

@@ -1,0 +1,152 @@
+"""Options of all commands: few, each in a guide; those that went name what took their place."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+import typer
+
+from distsim.cli.main import app
+from distsim.cli.removed import REMOVED
+from tests.conftest import PROJECT
+
+MOST = 12
+# Still to be made fewer.
+TOO_MANY = {
+    "paraphrase", "rewrite", "tune", "align", "extract", "pivot", "score", "rerank",
+    "make-grammar", "sign", "neighbours", "evaluate", "cluster sign", "cluster plan",
+}  # fmt: skip
+NOT_IN_GUIDES = TOO_MANY | {
+    "substitute", "augment", "pack", "rules", "annotate", "compare", "cluster score",
+    "cluster annotate", "index build", "index add", "demo", "contexts", "serve",
+    "similarity", "merge", "rank", "info", "kwic",
+}  # fmt: skip
+EVERYWHERE = {"--json", "--jobs", "--force", "--input", "--memory", "--output", "--set", "--recipe"}
+
+
+def commands(command, path=()):
+    """(path, command) of each that does something."""
+    below = getattr(command, "commands", {})
+    for name, inner in below.items():
+        yield from commands(inner, (*path, name))
+    if not below:
+        yield " ".join(path), command
+
+
+COMMANDS = dict(commands(typer.main.get_command(app)))
+
+
+def options(path) -> dict[str, str]:
+    """Every way in which an option of a command is typed -> the first."""
+    found = {}
+    for param in COMMANDS[path].params:
+        if param.param_type_name == "option":
+            found |= dict.fromkeys([*param.opts, *param.secondary_opts], param.opts[0])
+    return found
+
+
+def command_of(words) -> str | None:
+    """The command that words behind `distsim` call."""
+    for n in (2, 1):
+        if " ".join(words[:n]) in COMMANDS:
+            return " ".join(words[:n])
+    return None
+
+
+def calls(text) -> list[tuple[str, list[str]]]:
+    """(command, words behind it) of all calls of the program in text."""
+    found = []
+    text = text.replace("\\\n", " ")
+    for line in re.findall(r"\bdistsim ((?:[^`\n|;]|(?<=\w)\|(?=\w))+)", text):
+        try:
+            words = shlex.split(line.split(" #")[0], posix=False)
+        except ValueError:  # a quote that the pattern cut
+            words = line.split()
+        path = command_of(words)
+        if path is not None:
+            found.append((path, words[len(path.split()) :]))
+    return found
+
+
+def typed_options(words) -> list[str]:
+    return [word.split("=")[0] for word in words if re.match(r"--?[a-z]", word)]
+
+
+GUIDES = "\n".join(
+    path.read_text() for path in (PROJECT / "README.md", *(PROJECT / "docs/guides").glob("*.md"))
+)
+CALLS = calls(GUIDES)
+
+
+@pytest.mark.parametrize("path", COMMANDS)
+def test_a_command_has_few_options(path):
+    n = len(set(options(path).values()))
+    assert (n > MOST) == (path in TOO_MANY), f"{n} options"
+
+
+@pytest.mark.parametrize("path", COMMANDS)
+def test_every_option_is_used_in_a_guide(path):
+    typed = {options(path).get(one) for called, words in CALLS if called == path
+             for one in typed_options(words)}  # fmt: skip
+    unused = set(options(path).values()) - typed - EVERYWHERE - {"-k", "-n"}
+    assert (path in NOT_IN_GUIDES) == bool(unused), unused
+
+
+def test_shared_options_are_used_in_guides():
+    typed = {options(path).get(one) for path, words in CALLS for one in typed_options(words)}
+    assert not EVERYWHERE - typed - {"--recipe", "--set", "--force", "--jobs", "--memory"}
+
+
+def test_guides_call_the_program_with_options_that_there_are():
+    wrong = [(path, one) for path, words in CALLS for one in typed_options(words)
+             if one not in options(path)]  # fmt: skip
+    assert not wrong
+
+
+@pytest.mark.parametrize("path", COMMANDS)
+def test_help_ends_with_an_example_that_can_be_typed(path, run):
+    out, _ = run(*path.split(), "--help")
+    *_, last = out.splitlines()
+    assert last.startswith(f"Example: distsim {path} ") and "\n\nExample" in out
+    [(called, words)] = calls(last)
+    assert called == path
+    assert [one for one in typed_options(words) if one not in options(path)] == []
+    command = COMMANDS[path]
+    arguments = [word.strip("'\"") for word in shlex.split(last)[1 + len(path.split()) + 1 :]]
+    command.make_context(path, arguments)  # raises where an argument is missing or wrong
+
+
+@pytest.mark.parametrize(
+    ("path", "option"), [(path, option) for path, gone in REMOVED.items() for option in gone]
+)
+def test_what_was_removed_names_what_took_its_place(path, option, run):
+    sentence = REMOVED[path][option]
+    _, err = run(*path.split(), option, status=2)
+    assert f"{option} was removed: {sentence}" in " ".join(err.split())
+    known = options(path) if path in COMMANDS else {}
+    assert option not in known and f"{path} {option}".strip() not in COMMANDS
+    new = [(path, [one]) for one in re.findall(r"(?<![\w-])--[a-z-]+", sentence)]
+    for called, words in calls(sentence) or new:
+        assert called in COMMANDS
+        missing = [one for one in typed_options(words) if one not in options(called)]
+        assert missing in ([], ["--unpack-limit"])
+    for key in re.findall(r"--set (\S+)", sentence):
+        [(_, example)] = calls(COMMANDS[path].epilog)
+        value = key if re.search(r"=[a-z0-9.]", key) else re.sub(r"=[A-Z]+$", "=1", key)
+        _, err = run(*path.split(), *shlex.split(" ".join(example)), "--set", value, status=None)
+        assert "no such setting" not in err, err
+
+
+@pytest.mark.parametrize("path", [path for path in COMMANDS if "--set" in options(path)])
+def test_settings_are_read_before_anything_is_opened(path, run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    [(_, example)] = calls(COMMANDS[path].epilog)
+    words = [*path.split(), *shlex.split(" ".join(example))]
+    _, err = run(*words, "--set", "nonsense=1", status=2)
+    assert "Invalid value for --set: nonsense: no such setting: choose one of" in err
+    Path("mine.toml").write_text("nonsense = 1\n")
+    if "--recipe" in options(path):
+        _, err = run(*words, "--recipe", "mine.toml", status=1)
+        assert "mine.toml: nonsense: no such setting" in err
+    assert sorted(Path().iterdir()) == [Path("mine.toml")]
