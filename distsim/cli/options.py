@@ -1,5 +1,6 @@
 """Options that more than one subcommand has: weights, the normaliser's, memory."""
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -10,6 +11,7 @@ import typer
 from distsim.base.choices import EstimateName, Model
 from distsim.base.settings import SettingError, changed, parse_changes, read_changes
 from distsim.cli.groups import OptionGroup
+from distsim.corpus.numbers import plain_number
 from distsim.kernels.schemes import SCHEMES
 
 if TYPE_CHECKING:
@@ -87,16 +89,12 @@ def memory_bytes(text: str) -> int:
     Raises:
         typer.BadParameter: it is none of these.
     """
-    number, unit = text.upper().removesuffix("B"), ""
-    if number[-1:] in _UNITS:
-        number, unit = number[:-1], number[-1]
-    try:
-        size = int(float(number) * _UNITS[unit])
-    except (ValueError, OverflowError):
-        size = 0
-    if size < 1:
+    number = text.upper().removesuffix("B")
+    digits = number.rstrip("KMGT")
+    size = (plain_number(digits.strip()) or 0.0) * _UNITS.get(number[len(digits) :], 0)
+    if not 1 <= size < math.inf:
         raise typer.BadParameter(f"{text!r}: give a size such as 800M or 4G")
-    return size
+    return int(size)
 
 
 def split_names(text: str) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from io import StringIO
 import pytest
 
 from distsim.cli.console import put, put_json, visible
+from distsim.cli.options import memory_bytes
 from tests.conftest import PROJECT, run_program
 
 TEXT = "the cat sat on the mat\nthe dog sat on the log\na cat and a dog sat\n"
@@ -259,6 +260,20 @@ def test_numbers_beyond_all_measure(run, index):
         out, err = run(*arguments, status=2)
         assert out == "" and option in err.splitlines()[-1]
     assert "choose" in run("ngrams", index, "-n", f"1-{huge}", status=1)[1]
+
+
+@pytest.mark.parametrize("size", ["", "B", "K", "1KM", "nan", "1_0M", "-1", "0", "0.1", "\udcff"])
+def test_what_is_no_size(run, index, size):
+    for arguments in (
+        ("sign", index, "--memory", size), ("--unpack-limit", size, "count", index, "a"),
+    ):  # fmt: skip
+        out, err = run(*arguments, status=2)
+        assert out == "" and "give a size such as 800M or 4G" in err
+
+
+def test_sizes_have_units_of_1024():
+    found = [memory_bytes(text) for text in ("7", "800M", "4G", "4gb", "1.5k", "1e3", " 2 T ")]
+    assert found == [7, 800 << 20, 4 << 30, 4 << 30, 1536, 1000, 2 << 40]
 
 
 def test_help_is_in_groups_with_whole_sentences(run):
