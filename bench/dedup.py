@@ -31,10 +31,10 @@ from distsim import (
     Recipe,
     Selection,
     SignatureTable,
-    Weighting,
     neighbours,
     similarities,
 )
+from distsim.contexts import Weighting
 
 MODES = ("off", "exact", "near")
 STRONG = 50

@@ -16,7 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
-from distsim import CorpusIndex, LearntCosine, NeighbourSearch, SignatureTable
+from distsim import CorpusIndex, SignatureTable
+from distsim.comparison import LearntCosine, NeighbourSearch
 from distsim.comparison.measures import EstimatedCosine
 from distsim.evaluation.agreement import spearman, spearman_interval
 from distsim.evaluation.gold import GoldSet, Pair, read_gold

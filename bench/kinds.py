@@ -18,8 +18,9 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import spearmanr
 
-from distsim import CorpusIndex, EstimatedCosine, KindCosine, SignatureTable
-from distsim.comparison.neighbours import NeighbourSearch
+from distsim import CorpusIndex, EstimatedCosine, SignatureTable
+from distsim.comparison.nearest import NeighbourSearch
+from distsim.paraphrase import KindCosine
 
 SETS = ("WS-353-SIM", "WS-353-REL", "MTurk-771", "RG-65", "VERB-143")
 

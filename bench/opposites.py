@@ -16,15 +16,10 @@ from pathlib import Path
 
 import numpy as np
 
-from distsim import (
-    CorpusIndex,
-    Opposites,
-    PairFeatures,
-    SignatureTable,
-    learn_ranking,
-    read_gold,
-)
+from distsim import CorpusIndex, SignatureTable, read_gold
+from distsim.comparison import Opposites
 from distsim.evaluation.agreement import area_interval, area_under_curve
+from distsim.grammar import PairFeatures, learn_ranking
 
 PARTS = ("adjective", "noun", "verb")
 

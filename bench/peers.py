@@ -206,7 +206,8 @@ def search_neighbours(index: str) -> None:
     import faiss
     import numpy as np
 
-    from distsim import NeighbourSearch, SignatureTable, neighbours
+    from distsim import SignatureTable, neighbours
+    from distsim.comparison import NeighbourSearch
 
     faiss.omp_set_num_threads(1)
     opened = SignatureTable.open(index)
@@ -237,16 +238,9 @@ def search_neighbours(index: str) -> None:
 
 def lsh_error(index: str, scratch: str) -> None:
     """Compare estimated with exact cosines for every weight and several sizes."""
-    from distsim import (
-        CorpusIndex,
-        ExactCosine,
-        NeighbourSearch,
-        Recipe,
-        Selection,
-        SignatureTable,
-        Weighting,
-        similarities,
-    )
+    from distsim import CorpusIndex, ExactCosine, Recipe, Selection, SignatureTable, similarities
+    from distsim.comparison import NeighbourSearch
+    from distsim.contexts import Weighting
 
     opened = CorpusIndex.open(index)
     selection = Selection(min_count=20, max_phrases=20_000)

@@ -23,7 +23,8 @@ from pathlib import Path
 
 import numpy as np
 
-from distsim import CorpusIndex, ExactCosine, LearntCosine, SignatureTable
+from distsim import CorpusIndex, ExactCosine, SignatureTable
+from distsim.comparison import LearntCosine
 from distsim.comparison.measures import EstimatedCosine
 from distsim.evaluation.agreement import spearman, spearman_interval
 from distsim.evaluation.gold import GoldSet, Pair, read_gold

@@ -23,7 +23,8 @@ from pathlib import Path
 
 import numpy as np
 
-from distsim import CorpusIndex, IndexOptions, SignatureTable, Weighting
+from distsim import CorpusIndex, IndexOptions, SignatureTable
+from distsim.contexts import Weighting
 from distsim.paraphrase.options import PRESETS, ParaphraseOptions
 from distsim.paraphrase.paraphraser import Paraphraser
 from distsim.signatures.recipe import PRESETS as RECIPES

@@ -24,16 +24,10 @@ from scipy.stats import rankdata
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold
 
-from distsim import (
-    CorpusIndex,
-    GappedCosine,
-    PairFeatures,
-    RuleAligner,
-    RuleScorer,
-    ScoreOptions,
-    SignatureTable,
-)
+from distsim import CorpusIndex, SignatureTable
+from distsim.comparison import GappedCosine
 from distsim.evaluation.agreement import area_interval, area_under_curve
+from distsim.grammar import PairFeatures, RuleAligner, RuleScorer, ScoreOptions
 from distsim.grammar.formats.rules import gap_of
 from distsim.grammar.pair_features import without_gaps
 

@@ -28,7 +28,8 @@ from pathlib import Path
 import numpy as np
 from numba import njit
 
-from distsim import CorpusIndex, NeighbourSearch, SignatureTable, Substituter
+from distsim import CorpusIndex, SignatureTable, Substituter
+from distsim.comparison import NeighbourSearch
 from distsim.evaluation.precision import generalised_average_precision
 from distsim.paraphrase.substitution.likeness import likeness_by_bits
 from distsim.paraphrase.substitution.mix import RANKING, Evidence, Mix

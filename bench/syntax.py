@@ -131,7 +131,8 @@ def replicate(gum, path, tokens):
 
 
 def sign_once(corpus, table, memory, weights):
-    from distsim import AnnotatedText, Recipe, SignatureTable, SyntaxModel, Weighting
+    from distsim import Recipe, SignatureTable
+    from distsim.contexts import AnnotatedText, SyntaxModel, Weighting
     from distsim.contexts.sources.annotated import Sentences
     from distsim.corpus.annotated import read_annotated
 
@@ -234,7 +235,8 @@ def measure_size(options):
 
 def sign_row(options):
     """Sign one table of `size` and print what it took, as JSON."""
-    from distsim import AnnotatedText, CorpusIndex, IndexOptions, SignatureTable
+    from distsim import CorpusIndex, IndexOptions, SignatureTable
+    from distsim.contexts import AnnotatedText
     from distsim.contexts.sources.annotated import Sentences
     from distsim.corpus.annotated import read_annotated
 
@@ -326,16 +328,9 @@ def agreement(measures, data):
 
 
 def compare_models(data, annotated):
-    from distsim import (
-        CorpusIndex,
-        ExactCosine,
-        IndexOptions,
-        NgramModel,
-        Recipe,
-        Selection,
-        SignatureTable,
-    )
+    from distsim import CorpusIndex, ExactCosine, IndexOptions, Recipe, Selection, SignatureTable
     from distsim.comparison.measures import StoredCosine
+    from distsim.contexts import NgramModel
     from distsim.contexts.sources.annotated import Sentences
     from distsim.contexts.syntax.model import FAMILIES, SyntaxModel
     from distsim.contexts.weights import Weighting
@@ -396,7 +391,7 @@ def compare_models(data, annotated):
 
 
 def near(label, table):
-    from distsim import NeighbourSearch
+    from distsim.comparison import NeighbourSearch
 
     search = NeighbourSearch(table, min_strength=20)
     rows = []

@@ -15,7 +15,8 @@ import random
 import time
 from dataclasses import replace
 
-from distsim import CorpusIndex, Weighting
+from distsim import CorpusIndex
+from distsim.contexts import Weighting
 from distsim.paraphrase.options import PRESETS, ParaphraseOptions
 from distsim.paraphrase.paraphraser import Paraphraser
 

@@ -21,7 +21,8 @@ from pathlib import Path
 
 import numpy as np
 
-from distsim import CorpusIndex, LearntCosine, NeighbourSearch, SignatureTable, similarities
+from distsim import CorpusIndex, SignatureTable, similarities
+from distsim.comparison import LearntCosine, NeighbourSearch
 from distsim.corpus.tokeniser import tokens_of
 
 N_WORDS, N_PHRASES, N_SENTENCES = 120, 60, 30

@@ -1,6 +1,7 @@
 """Pages that the project has or makes itself: README, ARCHITECTURE, FORMAT; commands; names."""
 
 import re
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -9,15 +10,6 @@ _PAGES = {"README.md": "index.md"} | {
     name: name for name in ("ARCHITECTURE.md", "FORMAT.md", "CHANGELOG.md")
 }
 _LINK = re.compile(r"\[([^\]]*)\]\((?!https?:|#)([^)]*)\)")
-# The folders of the library -> the pages of its reference, in order; what is in none is left over.
-_PARTS = {
-    "Corpus and index": ("corpus", "indexes"),
-    "Signatures": ("contexts", "signatures"),
-    "Similarity": ("comparison", "evaluation"),
-    "Grammars": ("bitext", "grammar"),
-    "Paraphrases": ("paraphrase",),
-    "The rest": ("",),
-}
 
 
 def on_files(files: Any, config: Any) -> Any:
@@ -71,15 +63,14 @@ def command_line() -> str:
 
 
 def names() -> str:
-    """Return a page of every public name, by the part of the library that it belongs to."""
-    import distsim
+    """Return a page of every public name, by topic."""
+    from distsim.public_names import TOPICS, modules_of_names
 
-    left = distsim.home_of_names()
-    page = ["# Python", "", "All of these are imported from `distsim`.", ""]
-    for title, folders in _PARTS.items():
-        page += [f"## {title}", ""]
-        for name in sorted(left, key=str.lower):
-            if folders == ("",) or left[name].split(".")[0] in folders:
-                page += [f"::: distsim.{left[name]}.{name}", ""]
-        left = {n: home for n, home in left.items() if f"::: distsim.{home}.{n}" not in page}
+    root = modules_of_names()
+    page = ["# Python", "", f"`distsim` itself has {', '.join(f'`{name}`' for name in root)}.", ""]
+    page += ["The topics below have these and the others.", ""]
+    for topic in TOPICS:
+        page += [f"## distsim.{topic}", "", import_module(f"distsim.{topic}").__doc__, ""]
+        for name, module in modules_of_names(topic).items():
+            page += [f"::: {module}.{name}", ""]
     return "\n".join(page)

@@ -1,1 +1,5 @@
 """Two texts, sentence by sentence -> an artifact with word links, trees and tags."""
+
+from distsim.public_names import lazy_names
+
+__all__, __getattr__, __dir__ = lazy_names(__name__)

@@ -33,7 +33,7 @@ def compare(
     b<TAB>context<TAB>weight beside A<TAB>beside B, the strongest first: contexts of both, of A
     alone, of B alone. In a context _ stands for the phrase.
     """
-    from distsim.contexts.contrast import contrast
+    from distsim.contexts.contrasting import contrast
     from distsim.contexts.weights import Weighting
     from distsim.indexes.corpus_index import CorpusIndex, signatures_inside
     from distsim.output.pictures.drawing import require_painter

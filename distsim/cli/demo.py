@@ -54,16 +54,9 @@ def demo(
         from distsim.cli.serve import require_server
 
         require_server()
-    from distsim import (  # fmt: skip
-        CorpusIndex,
-        ExactCosine,
-        IndexOptions,
-        NeighbourSearch,
-        Recipe,
-        SignatureTable,
-        Weighting,
-        similarity,
-    )
+    from distsim import CorpusIndex, ExactCosine, IndexOptions, Recipe, SignatureTable, similarity
+    from distsim.comparison import NeighbourSearch
+    from distsim.contexts import Weighting
 
     begun = time.monotonic()
     with (

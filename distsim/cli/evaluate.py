@@ -13,7 +13,7 @@ from distsim.cli.options import EstimateOption
 
 if TYPE_CHECKING:
     from distsim.comparison.measures import Similarity
-    from distsim.evaluation.evaluate import Point, Result
+    from distsim.evaluation.correlations import Point, Result
     from distsim.evaluation.gold import GoldSet
     from distsim.signatures.table import SignatureTable
 
@@ -137,7 +137,7 @@ def evaluate(
             samples=samples, seed=seed, output_format=output_format, form=form, items=items,
         )  # fmt: skip
         return
-    from distsim.evaluation import evaluate as engine
+    from distsim.evaluation import correlations as engine
     from distsim.evaluation.gold import read_gold
     from distsim.evaluation.report import signature_line
     from distsim.signatures.table import SignatureTable

@@ -32,7 +32,7 @@ def export(
     ] = None,
 ) -> None:
     """Write a table's vectors, phrases or neighbours for gensim, pandas, polars, networkx."""
-    from distsim.output.export import export as write
+    from distsim.output.exporting import export as write
     from distsim.signatures.table import SignatureTable
 
     opened = SignatureTable.open(table)

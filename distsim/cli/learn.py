@@ -26,7 +26,7 @@ def learn(
     from distsim.contexts.selection import Selection
     from distsim.indexes.corpus_index import CorpusIndex
     from distsim.signatures.recipe import DEFAULT
-    from distsim.signatures.sign import learn as learn_projection
+    from distsim.signatures.signing import learn as learn_projection
     from distsim.storage import Artifact
 
     # A table's recipe also says which phrases were signed: nothing is learnt from that.

@@ -27,7 +27,7 @@ from distsim.cli.with_gaps import GappedOption, put_gapped
 if TYPE_CHECKING:
     from distsim.base.results import Results
     from distsim.comparison.measures import Similarity
-    from distsim.comparison.neighbours import Neighbour
+    from distsim.comparison.nearest import Neighbour
     from distsim.signatures.table import SignatureTable
 
     _Order = Callable[[str, "Results[Neighbour]"], "Results[Neighbour]"]
@@ -110,7 +110,7 @@ def neighbours(
     --gapped the fourth column counts the pattern among the places looked at.
     """
     from distsim.comparison.measures import reason_without_signature
-    from distsim.comparison.neighbours import RERANKED, NeighbourSearch
+    from distsim.comparison.nearest import RERANKED, NeighbourSearch
     from distsim.output.pictures.drawing import require_painter
     from distsim.output.pictures.phrase_map import neighbour_picture
     from distsim.signatures.table import SignatureTable
@@ -203,7 +203,7 @@ def _by_measure(
 ) -> "_Order":
     """Return what orders neighbours by their exact or real-valued cosines."""
     from distsim.cli.opened import exact_cosine, learnt_cosine
-    from distsim.comparison.neighbours import rerank_neighbours
+    from distsim.comparison.nearest import rerank_neighbours
 
     if by == "vectors":
         measure: Similarity = learnt_cosine(opened, table, index, projection)
@@ -219,7 +219,7 @@ def _by_kind(kind: Kind, opened: "SignatureTable", table: str, index: str | None
         ParameterError: the table lives in no index and none was given.
     """
     from distsim import storage
-    from distsim.comparison.neighbours import rerank_neighbours
+    from distsim.comparison.nearest import rerank_neighbours
     from distsim.indexes.corpus_index import CorpusIndex
     from distsim.paraphrase.kinds import KindCosine
 

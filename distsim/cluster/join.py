@@ -13,7 +13,7 @@ from distsim.kernels.compiled import frozen
 from distsim.kernels.tables import permute_texts
 from distsim.signatures.layout import PhraseColumns, PhraseStream, strongest_rows
 from distsim.signatures.own_projection import choose_projection, clear_projections, only_its_own
-from distsim.signatures.sign import require_rows
+from distsim.signatures.signing import require_rows
 
 _ROWS = 1 << 16
 

@@ -50,7 +50,7 @@ from distsim.indexes.corpus_index import CorpusIndex
 from distsim.kernels.compiled import frozen
 from distsim.signatures.composition import PartVectors, PartWords
 from distsim.signatures.own_projection import learn_from
-from distsim.signatures.sign import Keeping, Signing, word_vectors
+from distsim.signatures.signing import Keeping, Signing, word_vectors
 
 Packets = Iterator[tuple[int, bytes]]
 _CHUNK_ROWS = 1 << 19

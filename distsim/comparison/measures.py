@@ -319,7 +319,8 @@ class StoredCosine(Similarity):
     Raises:
         ParameterError: the table was signed without them.
 
-    >>> from distsim import CountFiles, PRESETS, Selection, sign
+    >>> from distsim import PRESETS, Selection, sign
+    >>> from distsim.contexts import CountFiles
     >>> _ = (folder / "kept.txt").write_text("a b\\t3\\nc b\\t3\\na\\t5\\nb\\t3\\nc\\t3\\n")
     >>> kept = sign(CountFiles(folder / "kept.txt"), folder / "k.table", PRESETS["thesis"],
     ...             Selection(min_count=3), keep_features=True)

@@ -1,1 +1,5 @@
 """Phrase occurrences -> weighted context features."""
+
+from distsim.public_names import lazy_names
+
+__all__, __getattr__, __dir__ = lazy_names(__name__)

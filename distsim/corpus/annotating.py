@@ -75,7 +75,7 @@ def annotate(
     Raises:
         InputError: a file cannot be read, or there is no text.
 
-    >>> from distsim import SpacyAnnotator
+    >>> from distsim.corpus import SpacyAnnotator
     >>> annotate(["text.txt"], "text.conllu", SpacyAnnotator("en_core_web_sm"))  # doctest: +SKIP
     Report(words=98000, sentences=4636, treeless=0)
     """

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from distsim.base.distribution import how_to_install
 from distsim.base.errors import ParameterError
-from distsim.evaluation.evaluate import Point
+from distsim.evaluation.correlations import Point
 from distsim.output.pictures.drawing import wrapped, write_figure
 
 _WIDTH, _HEIGHT = 4.2, 3.6  # inches a panel

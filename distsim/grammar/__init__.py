@@ -1,1 +1,5 @@
 """SCFG rules and phrase tables: formats, alignment, decomposition, scoring, pivoting."""
+
+from distsim.public_names import lazy_names
+
+__all__, __getattr__, __dir__ = lazy_names(__name__)

@@ -48,7 +48,7 @@ class RuleAligner:
     between words that have no link yet, what the learnt model says. Thesis 5.3.2 treats the
     sides of all rules as a parallel corpus; TrainingSample gathers it.
 
-    >>> from distsim import RuleScorer
+    >>> from distsim.grammar import RuleScorer
     >>> _ = (folder / "bare").write_text("[X] ||| the king ||| the queen ||| p=1\\n")
     >>> scorer = RuleScorer([("sim_ngram", table)], aligner=RuleAligner("all"))
     """

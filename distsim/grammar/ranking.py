@@ -103,7 +103,8 @@ def learn_ranking(
             there.
         InputError: the grammar cannot be read.
 
-    >>> from distsim import PairFeatures, learn_ranking, read_gold
+    >>> from distsim import read_gold
+    >>> from distsim.grammar import PairFeatures, learn_ranking
     >>> words = [f"{a}{b}{c}" for a in "bcd" for b in "ae" for c in "klmn"]
     >>> judged = [f"{word}\\t{word[: n % 4]}x{n}\\t{n % 4}\\n" for n, word in enumerate(words)]
     >>> _ = (folder / "judged.tsv").write_text("".join(judged))

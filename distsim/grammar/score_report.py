@@ -94,7 +94,8 @@ class ScoreReport:
         without_pairs: without a pair of contiguous phrases.
         trained_on: rules that the aligner learnt from; None where it did not learn.
 
-    >>> from distsim import RuleScorer, score_grammar
+    >>> from distsim import score_grammar
+    >>> from distsim.grammar import RuleScorer
     >>> _ = (folder / "bare").write_text("[X] ||| king ||| queen ||| p=1\\n")
     >>> report = score_grammar(folder / "bare", folder / "out", RuleScorer([("sim_ngram", table)]))
     >>> report.read, report.lacking, report.aligned

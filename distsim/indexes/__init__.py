@@ -5,3 +5,7 @@ if __name__ != "distsim.indexes":
         f"import this package as distsim.indexes, not as {__name__}: "
         "a module loaded under two names has two of every class"
     )
+
+from distsim.public_names import lazy_names
+
+__all__, __getattr__, __dir__ = lazy_names(__name__)

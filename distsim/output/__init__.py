@@ -1,1 +1,5 @@
 """Artifacts written for other tools, checked for damage, and drawn."""
+
+from distsim.public_names import lazy_names
+
+__all__, __getattr__, __dir__ = lazy_names(__name__)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from distsim.comparison.neighbours import NeighbourSearch
+from distsim.comparison.nearest import NeighbourSearch
 from distsim.signatures.table import SignatureTable
 
 _CROWD = 4  # phrases of the same telling words that may stand around each other

@@ -206,7 +206,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Paraphrased:
-    """A phrase in place of another, and why; see distsim.Paraphrase."""
+    """A phrase in place of another, and why; see distsim.paraphrase.Paraphrase."""
 
     rank: int
     phrase: str
@@ -271,7 +271,7 @@ class Because:
 
 @dataclass(frozen=True)
 class Substituted:
-    """What may stand in a target's place; see distsim.Substitute."""
+    """What may stand in a target's place; see distsim.paraphrase.Substitute."""
 
     rank: int
     substitute: str

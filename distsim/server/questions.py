@@ -9,7 +9,7 @@ from distsim.base.choices import Order
 from distsim.base.distribution import program_version
 from distsim.base.errors import DistsimError, ParameterError
 from distsim.comparison.measures import Similarity, reason_without_signature
-from distsim.contexts.contrast import ContrastedContext, contrast
+from distsim.contexts.contrasting import ContrastedContext, contrast
 from distsim.contexts.ngram import phrase_contexts
 from distsim.indexes.indexed_text import GAP
 from distsim.output.pictures.phrase_map import lay_out

@@ -13,7 +13,7 @@ import numpy as np
 
 from distsim.base.errors import ArtifactError, ParameterError
 from distsim.comparison.measures import EstimatedCosine, ExactCosine, LearntCosine
-from distsim.comparison.neighbours import NeighbourSearch, usual_strength
+from distsim.comparison.nearest import NeighbourSearch, usual_strength
 from distsim.contexts.ngram import PhraseWeigher
 from distsim.contexts.weights import Weighting
 from distsim.indexes.corpus_index import CorpusIndex, signatures_inside

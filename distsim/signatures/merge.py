@@ -40,7 +40,8 @@ def merge_tables(
         IncompatibleError: two tables were made with different settings; both are named.
         ParameterError: fewer than two tables, one given twice, or a minimum below 1.
 
-    >>> from distsim import CountFiles, PRESETS, Selection, sign
+    >>> from distsim import PRESETS, Selection, sign
+    >>> from distsim.contexts import CountFiles
     >>> parts = []
     >>> for name in ("one", "two"):
     ...     _ = (folder / name).write_text("a b\\t3\\na\\t3\\nb\\t3\\n")

@@ -59,7 +59,7 @@ def choose_projection(
         known: places where what would be learnt may stand already.
         new: whether it may be another one than the table has that stands there.
 
-    Raises: as distsim.signatures.sign.sign.
+    Raises: as distsim.signatures.signing.sign.
     """
     kind = find_kind(recipe.projection)
     if kind.make is not None:

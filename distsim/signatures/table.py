@@ -21,7 +21,7 @@ from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.query import split_phrase
 from distsim.indexes.corpus_index import CorpusIndex, knows_text, signatures_inside
 from distsim.kernels.compiled import frozen
-from distsim.signatures import sign as signing
+from distsim.signatures import signing
 from distsim.signatures.composition import PartVectors
 from distsim.signatures.fingerprint import Fingerprint
 from distsim.signatures.kernels.projection import cut_bits
@@ -158,11 +158,11 @@ class SignatureTable:
             selection: which phrases; those of 1 to 4 tokens that occur 5 times where None.
             projection: a learnt projection, or a table that has one, for a recipe that wants it;
                 learnt from the source where None.
-            keep_parts, keep_sums, keep_features: see distsim.signatures.sign.Keeping.
+            keep_parts, keep_sums, keep_features: see distsim.signatures.signing.Keeping.
             force: replace another table that stands at `path`; an index's own is always replaced.
             memory_bytes: for putting phrases in order; less takes longer.
 
-        Raises: as distsim.signatures.sign.sign.
+        Raises: as distsim.signatures.signing.sign.
 
         >>> from distsim import PRESETS, Selection, sign
         >>> made = sign(index, folder / "plain.table", PRESETS["thesis"], Selection(min_count=20))

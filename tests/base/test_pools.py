@@ -11,21 +11,19 @@ from distsim import (
     CorpusIndex,
     ExactCosine,
     IndexOptions,
-    LearntCosine,
-    NeighbourSearch,
     ParaphraseOptions,
     Paraphraser,
     Recipe,
-    RuleScorer,
     Selection,
     SignatureTable,
     Substituter,
-    Weighting,
-    named_contexts,
     neighbours,
     similarity,
 )
+from distsim.comparison import LearntCosine, NeighbourSearch
 from distsim.comparison.measures import EstimatedCosine
+from distsim.contexts import Weighting, named_contexts
+from distsim.grammar import RuleScorer
 from distsim.grammar.packs import GrammarIndex, PackOptions, pack_grammar
 from distsim.paraphrase.rewriting import Rewriter
 from distsim.paraphrase.rewriting.language_model import IndexModel

@@ -9,15 +9,15 @@ from distsim import (
     CorpusIndex,
     ParameterError,
     Recipe,
-    Results,
     Selection,
     SignatureTable,
-    named_contexts,
     neighbours,
     similarities,
     to_frame,
 )
+from distsim.base import Results
 from distsim.base.results import _SHOWN_ROWS
+from distsim.contexts import named_contexts
 from tests.conftest import write_lines
 
 

@@ -5,13 +5,14 @@ import gzip
 import numpy as np
 import pytest
 
-from distsim import ArtifactError, Normaliser, storage
+from distsim import ArtifactError, storage
 from distsim.base.errors import InputError, ParameterError
 from distsim.bitext.bitext import Bitext
 from distsim.bitext.build import Given, build_bitext
 from distsim.bitext.kernels.links import format_links, parse_links
 from distsim.bitext.links import parse_pharaoh, pharaoh_text
 from distsim.bitext.reading import BitextOptions, read_pairs
+from distsim.corpus import Normaliser
 from distsim.corpus.annotation import Node
 from distsim.kernels.compiled import frozen
 from distsim.output.verification import find_faults

@@ -11,16 +11,12 @@ import pytest
 from distsim import (
     ArtifactError,
     CorpusIndex,
-    CountFiles,
     IndexOptions,
     InputError,
-    NgramModel,
     ParameterError,
     Recipe,
-    RuleScorer,
     Selection,
     SignatureTable,
-    Weighting,
     score_grammar,
     sign,
 )
@@ -30,7 +26,9 @@ from distsim.cluster.kernels.shuffle_blocks import count_phrases, frequent_phras
 from distsim.cluster.local_executor import run_alone, run_alone_task
 from distsim.cluster.map_tasks import PartMap, ScoreTask
 from distsim.cluster.plan import make_plan, read_plan, write_plan
+from distsim.contexts import CountFiles, NgramModel, Weighting
 from distsim.contexts.weights import SCHEMES
+from distsim.grammar import RuleScorer
 from distsim.indexes import phrase_walk
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import bucket_starts

@@ -3,20 +3,12 @@
 import numpy as np
 import pytest
 
-from distsim import (
-    CorpusIndex,
-    GappedCosine,
-    IncompatibleError,
-    IndexOptions,
-    ParameterError,
-    RuleAligner,
-    RuleScorer,
-    gapped_neighbours,
-    sign,
-)
+from distsim import CorpusIndex, IncompatibleError, IndexOptions, ParameterError, sign
+from distsim.comparison import GappedCosine, gapped_neighbours
 from distsim.comparison.gapped.matches import Matcher
 from distsim.comparison.gapped.patterns import Pattern
 from distsim.comparison.kernels.gaps import gather_fillers, match_parts
+from distsim.grammar import RuleAligner, RuleScorer
 from distsim.signatures.recipe import PRESETS
 from tests.naive import gapped as naive_gapped
 

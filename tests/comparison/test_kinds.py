@@ -5,7 +5,8 @@ import pickle
 import numpy as np
 import pytest
 
-from distsim import CorpusIndex, IndexOptions, KindCosine, ParameterError, neighbours, sign
+from distsim import CorpusIndex, IndexOptions, ParameterError, neighbours, sign
+from distsim.paraphrase import KindCosine
 from distsim.signatures.recipe import PRESETS
 
 SOLDIERS = ["soldiers", "troops"]

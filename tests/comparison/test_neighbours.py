@@ -7,14 +7,14 @@ import pytest
 
 from distsim import (
     ExactCosine,
-    NeighbourSearch,
     ParameterError,
     SignatureTable,
     neighbours,
     similarities,
     similarity,
 )
-from distsim.comparison.neighbours import Found, rerank_neighbours
+from distsim.comparison import NeighbourSearch
+from distsim.comparison.nearest import Found, rerank_neighbours
 from distsim.kernels.compiled import frozen
 from distsim.signatures.kernels.distinctive_words import choose_telling, order_neighbours
 from tests.signatures.test_people_learnt import learnt  # noqa: F401 (a fixture)

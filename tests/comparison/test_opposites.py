@@ -13,17 +13,15 @@ from distsim import (
     CorpusIndex,
     IndexOptions,
     InputError,
-    Language,
-    Opposites,
-    PairFeatures,
     ParameterError,
     Recipe,
-    RuleScorer,
     Selection,
     SignatureTable,
 )
+from distsim.comparison import Language, Opposites
 from distsim.comparison.kernels import joins as kernel
 from distsim.comparison.opposites.opposites import without_shared
+from distsim.grammar import PairFeatures, RuleScorer
 from distsim.kernels.compiled import frozen
 from tests.naive import opposites as naive
 

@@ -13,21 +13,19 @@ from hypothesis import strategies as st
 
 from distsim import (
     CorpusIndex,
-    CountFiles,
     IndexOptions,
     InputError,
-    NgramModel,
-    Normaliser,
     ParameterError,
     Recipe,
     Selection,
     SignatureTable,
-    Weighting,
 )
+from distsim.contexts import CountFiles, NgramModel, Weighting
 from distsim.contexts.counts import NgramCounts
 from distsim.contexts.kernels import counts as kernel
 from distsim.contexts.phrase_store import phrases_of_one_hash
 from distsim.contexts.weights import SCHEMES
+from distsim.corpus import Normaliser
 from distsim.corpus.sources import find_sources
 from distsim.corpus.vocabulary import hash_texts
 from tests.naive.counts import ngrams_of, phrases_of

@@ -5,7 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from distsim import ParameterError, Weighting
+from distsim import ParameterError
+from distsim.contexts import Weighting
 from distsim.contexts.features import ContextCounts, FeatureSpace
 from distsim.contexts.ngram import PhraseWeigher, feature_space, phrase_contexts
 from distsim.contexts.weights import Weigher

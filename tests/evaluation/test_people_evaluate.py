@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from distsim.base.errors import InputError, ParameterError
 from distsim.comparison.measures import Estimate, Similarity
 from distsim.evaluation import agreement
-from distsim.evaluation.evaluate import evaluate, random_pairs
+from distsim.evaluation.correlations import evaluate, random_pairs
 from distsim.evaluation.gold import read_gold
 from tests.conftest import SHARED
 from tests.naive import people as naive
@@ -171,7 +171,7 @@ def test_evaluate_prints_text_tsv_and_json(alice_index, tmp_path, capsys):
 
 
 def test_a_picture_is_drawn_or_the_extra_named(alice_index, tmp_path, capsys):
-    from distsim.evaluation.evaluate import Point
+    from distsim.evaluation.correlations import Point
     from distsim.evaluation.picture import draw
 
     points = [Point("g", m, ("a", str(n)), n, n / 9) for n in range(5) for m in ("table", "exact")]

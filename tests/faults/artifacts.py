@@ -258,20 +258,13 @@ def _arm(step: int) -> None:
 
 def queries(path: Path, scratch: Path) -> dict[str, Callable[[], object]]:
     """Return everything that reads an index or the table inside it, by name."""
-    from distsim import (
-        CorpusIndex,
-        ExactCosine,
-        NeighbourSearch,
-        Recipe,
-        Selection,
-        SignatureTable,
-        Weighting,
-        similarities,
-    )
+    from distsim import CorpusIndex, ExactCosine, Recipe, Selection, SignatureTable, similarities
+    from distsim.comparison import NeighbourSearch
+    from distsim.contexts import Weighting
     from distsim.contexts.ngram import NgramModel, named_contexts
     from distsim.output.verification import find_faults
     from distsim.signatures.merge import merge_tables
-    from distsim.signatures.sign import sign
+    from distsim.signatures.signing import sign
 
     words = ("the", "of the", "alice", "in a", "said the", "one of the", "xyzzy", "it was a very")
     pairs = [(a, b) for a in words for b in words[:3]]

@@ -57,7 +57,7 @@ def _ask_projection(path: Path) -> object:
 
 
 def _ask_bitext(path: Path) -> object:
-    from distsim import Bitext
+    from distsim.bitext import Bitext
 
     bitext = Bitext.open(path)
     return [
@@ -95,13 +95,13 @@ def _read_weights(path: Path) -> object:
 
 
 def _read_ranking(path: Path) -> object:
-    from distsim import LearntWeights
+    from distsim.grammar import LearntWeights
 
     return LearntWeights.read(path)
 
 
 def _read_annotated(path: Path) -> object:
-    from distsim import read_annotated
+    from distsim.corpus import read_annotated
 
     return len(list(read_annotated([path])))
 

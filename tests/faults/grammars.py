@@ -155,7 +155,8 @@ class Campaign:
 
 def made_scorer(folder):
     """Return a scorer by a table of a toy text."""
-    from distsim import CorpusIndex, IndexOptions, RuleScorer, SignatureTable, sign
+    from distsim import CorpusIndex, IndexOptions, SignatureTable, sign
+    from distsim.grammar import RuleScorer
     from distsim.signatures.recipe import PRESETS
 
     text = folder / "text"

@@ -51,26 +51,18 @@ def _all(rows: Iterator[object]) -> int:
 
 def readers(folder: Path) -> dict[str, Fuzzed]:
     """Return every reader of text, by name; what they write goes into the folder."""
-    from distsim import (
-        PRESETS,
-        CorpusIndex,
-        CountFiles,
-        IndexOptions,
-        Inflections,
-        Language,
-        LearntWeights,
-        Selection,
-        read_annotated,
-        read_gold,
-        sign,
-    )
+    from distsim import PRESETS, CorpusIndex, IndexOptions, Selection, read_gold, sign
     from distsim.bitext.build import Given, build_bitext
     from distsim.bitext.links import read_pharaoh
+    from distsim.comparison import Language
+    from distsim.contexts import CountFiles
+    from distsim.corpus import Inflections, read_annotated
     from distsim.corpus.sources import find_sources
     from distsim.corpus.trees import read_trees
     from distsim.corpus.vectors import read_counted_phrases, read_counts, read_vectors
     from distsim.evaluation.judgements import evaluate_forms
     from distsim.evaluation.rewritings import read_sentences
+    from distsim.grammar import LearntWeights
     from distsim.paraphrase.records import read_paraphrases
     from distsim.paraphrase.rewriting.batch import read_tasks as read_rewriting
     from distsim.paraphrase.rewriting.language_model import ArpaModel

@@ -26,20 +26,17 @@ from distsim import (
     CorpusIndex,
     EstimatedCosine,
     ExactCosine,
-    GappedCosine,
     GrammarIndex,
-    KindCosine,
-    LearntCosine,
-    NeighbourSearch,
     Paraphraser,
-    RuleScorer,
     SignatureTable,
     Substituter,
-    gapped_neighbours,
-    named_contexts,
     neighbours,
     similarities,
 )
+from distsim.comparison import GappedCosine, LearntCosine, NeighbourSearch, gapped_neighbours
+from distsim.contexts import named_contexts
+from distsim.grammar import RuleScorer
+from distsim.paraphrase import KindCosine
 from distsim.paraphrase.rewriting import Rewriter
 from distsim.paraphrase.rewriting.language_model import IndexModel
 from distsim.paraphrase.rewriting.weights import Weights

@@ -11,17 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from distsim import (
-    CorpusIndex,
-    ExactCosine,
-    IndexOptions,
-    Normaliser,
-    Recipe,
-    SignatureTable,
-    similarity,
-)
+from distsim import CorpusIndex, ExactCosine, IndexOptions, Recipe, SignatureTable, similarity
 from distsim.base.errors import InputError, ParameterError
 from distsim.cli.main import app
+from distsim.corpus import Normaliser
 from distsim.corpus.lines import LineBlock
 from distsim.grammar.alignment import RuleAligner, TrainingSample
 from distsim.grammar.block import parse_block

@@ -8,8 +8,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from distsim import CorpusIndex, IndexOptions, Normaliser, ParameterError
+from distsim import CorpusIndex, IndexOptions, ParameterError
 from distsim.base.errors import ArtifactError, InputError
+from distsim.corpus import Normaliser
 from distsim.indexes.suffix_array import MAX_TOKENS
 from distsim.output.verification import find_faults
 from tests.conftest import random_sentences, write_lines

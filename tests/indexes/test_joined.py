@@ -6,16 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from distsim import (
-    CorpusIndex,
-    IncompatibleError,
-    IndexOptions,
-    Learning,
-    ParameterError,
-    named_contexts,
-    sign,
-)
+from distsim import CorpusIndex, IncompatibleError, IndexOptions, ParameterError, sign
+from distsim.contexts import named_contexts
 from distsim.contexts.weights import Weighting
+from distsim.signatures import Learning
 from distsim.signatures.recipe import PRESETS
 from tests.cluster.test_cluster import SELECTION, same_artifacts
 from tests.conftest import random_sentences, write_lines

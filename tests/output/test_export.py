@@ -5,18 +5,12 @@ import csv
 import numpy as np
 import pytest
 
-from distsim import (
-    VECTORS,
-    GivenVectors,
-    IncompatibleError,
-    ParameterError,
-    SignatureTable,
-    neighbours,
-    to_frame,
-)
+from distsim import IncompatibleError, ParameterError, SignatureTable, neighbours, to_frame
 from distsim.comparison.measures import ComposedCosine
+from distsim.contexts import GivenVectors
 from distsim.corpus.vectors import read_vectors
-from distsim.output.export import export, word_vectors
+from distsim.output.exporting import export, word_vectors
+from distsim.signatures import VECTORS
 
 
 @pytest.fixture(scope="module")

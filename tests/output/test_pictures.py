@@ -8,16 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from distsim import (
-    ParameterError,
-    SignatureTable,
-    context_picture,
-    contrast,
-    contrast_picture,
-    corpus_picture,
-    named_contexts,
-    neighbour_picture,
-)
+from distsim import ParameterError, SignatureTable
+from distsim.contexts import contrast, named_contexts
+from distsim.output import context_picture, contrast_picture, corpus_picture, neighbour_picture
 from distsim.output.pictures.corpus import growth
 from distsim.output.pictures.drawing import Drawing, Text, wrapped
 from distsim.output.pictures.layout import fitted, links, spread
@@ -144,7 +137,7 @@ def test_growth_over_shards(tmp_path):
 
 
 def test_contrast_is_what_contexts_say(alice_index):
-    from distsim import Weighting
+    from distsim.contexts import Weighting
 
     a, b = "alice", "the queen"
     found = contrast(alice_index, a, b, k=10_000, window=2)
@@ -224,7 +217,7 @@ def test_the_settings_under_an_evaluation_are_whole(tmp_path):
     pytest.importorskip("matplotlib", reason="the extra plot is not installed")
     from matplotlib.image import imread
 
-    from distsim.evaluation.evaluate import Point
+    from distsim.evaluation.correlations import Point
     from distsim.evaluation.picture import draw
 
     points = [Point("gold", "table", n, n / 9, n / 10) for n in range(9)]

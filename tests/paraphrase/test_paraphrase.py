@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from distsim import CorpusIndex, IndexOptions, ParameterError, Recipe, SignatureTable
-from distsim.comparison.neighbours import NeighbourSearch
+from distsim.comparison.nearest import NeighbourSearch
 from distsim.contexts.weights import Weighting
 from distsim.kernels.suffixes import DAMAGED
 from distsim.paraphrase.alike import AlikePhrases

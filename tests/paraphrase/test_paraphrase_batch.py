@@ -6,7 +6,8 @@ import random
 
 import pytest
 
-from distsim import CorpusIndex, IndexOptions, InputError, Normaliser, Recipe, SignatureTable
+from distsim import CorpusIndex, IndexOptions, InputError, Recipe, SignatureTable
+from distsim.corpus import Normaliser
 from distsim.paraphrase.batch import paraphrase_phrases
 from distsim.paraphrase.options import ParaphraseOptions
 from distsim.paraphrase.paraphraser import Paraphraser

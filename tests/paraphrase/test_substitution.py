@@ -10,20 +10,19 @@ from distsim import (
     CorpusIndex,
     IncompatibleError,
     IndexOptions,
-    Inflections,
     InputError,
-    Mix,
-    NgramModel,
     ParameterError,
     Recipe,
     Selection,
     SignatureTable,
     Substituter,
-    Weighting,
 )
+from distsim.contexts import NgramModel, Weighting
+from distsim.corpus import Inflections
 from distsim.corpus.normaliser import Normaliser
 from distsim.evaluation.precision import generalised_average_precision
 from distsim.kernels.compiled import frozen
+from distsim.paraphrase import Mix
 from distsim.paraphrase.kernels import fluency as kernel
 from distsim.paraphrase.substitution.candidates import as_bases
 from distsim.paraphrase.substitution.coherence import company

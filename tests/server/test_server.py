@@ -12,7 +12,8 @@ pytest.importorskip("httpx", reason="the test client needs httpx")
 
 from starlette.testclient import TestClient
 
-from distsim import CorpusIndex, ExactCosine, NeighbourSearch, SignatureTable
+from distsim import CorpusIndex, ExactCosine, SignatureTable
+from distsim.comparison import NeighbourSearch
 from distsim.server import limits
 from distsim.server.application import application
 from distsim.server.artifact_cache import Shelf

@@ -7,14 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from distsim import (
-    LearntCosine,
-    NeighbourSearch,
-    ParameterError,
-    SignatureTable,
-    neighbours,
-    similarity,
-)
+from distsim import ParameterError, SignatureTable, neighbours, similarity
+from distsim.comparison import LearntCosine, NeighbourSearch
 from distsim.comparison.measures import EstimatedCosine, end_to_end
 from distsim.grammar.scoring import RuleScorer, ScoreOptions
 from distsim.kernels.compiled import frozen

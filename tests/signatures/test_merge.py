@@ -11,14 +11,13 @@ from distsim import (
     CorpusIndex,
     IncompatibleError,
     IndexOptions,
-    NgramModel,
     ParameterError,
     Recipe,
     Selection,
     SignatureTable,
-    Weighting,
     storage,
 )
+from distsim.contexts import NgramModel, Weighting
 from distsim.output.verification import find_faults
 from distsim.signatures import sums as merging
 from distsim.signatures.merge import merge_tables

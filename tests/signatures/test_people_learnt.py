@@ -12,29 +12,25 @@ from scipy import sparse
 
 from distsim import (
     CorpusIndex,
-    CountFiles,
     ExactCosine,
     IncompatibleError,
     IndexOptions,
-    Learning,
-    LearntCosine,
-    NeighbourSearch,
-    NgramModel,
     ParameterError,
     Recipe,
     Selection,
     SignatureTable,
-    Weighting,
     similarity,
 )
+from distsim.comparison import LearntCosine, NeighbourSearch
 from distsim.comparison.measures import EstimatedCosine
-from distsim.contexts import ngram
+from distsim.contexts import CountFiles, NgramModel, Weighting, ngram
 from distsim.contexts.sources.index import IndexSource
 from distsim.contexts.sources.source import Work
 from distsim.corpus.vocabulary import hash_texts
 from distsim.grammar.scoring import RuleScorer, ScoreOptions
 from distsim.kernels.compiled import frozen
 from distsim.output.verification import find_faults
+from distsim.signatures import Learning
 from distsim.signatures.composition import Composition
 from distsim.signatures.kernels.composition import centre_rows, compose_rows, cut_composed
 from distsim.signatures.kernels.projection import NOWHERE, cut_bits, project
@@ -43,7 +39,7 @@ from distsim.signatures.projections.learn import TaughtWords, WordRows, _stronge
 from distsim.signatures.projections.singular import find_rotation, right_singular
 from distsim.signatures.projections.spectral import SpectralProjection
 from distsim.signatures.recipe import PRESETS
-from distsim.signatures.sign import learn, sign
+from distsim.signatures.signing import learn, sign
 from distsim.signatures.spelling import spelt
 from tests.conftest import write_lines
 from tests.naive import people as naive

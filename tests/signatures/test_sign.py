@@ -7,27 +7,21 @@ import numpy as np
 import pytest
 
 from distsim import (
-    AnnotatedText,
     ArtifactError,
-    Composition,
     CorpusIndex,
-    CountFiles,
     DistsimError,
-    Fingerprint,
     IndexOptions,
-    LearntCosine,
-    NeighbourSearch,
-    NgramModel,
     ParameterError,
     Recipe,
     Selection,
     SignatureTable,
-    SyntaxModel,
-    Weighting,
     learn,
     sign,
 )
+from distsim.comparison import LearntCosine, NeighbourSearch
+from distsim.contexts import AnnotatedText, CountFiles, NgramModel, SyntaxModel, Weighting
 from distsim.output.verification import find_faults
+from distsim.signatures import Composition, Fingerprint
 from distsim.signatures.projections.kinds import KINDS, Kind
 from tests.contexts.test_counts import same_folders
 from tests.faults import artifacts as faults
@@ -146,7 +140,7 @@ def test_a_failure_while_signing_leaves_the_old_table_and_its_projection(index, 
     def fails(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("distsim.signatures.sign.Signing.write", fails)
+    monkeypatch.setattr("distsim.signatures.signing.Signing.write", fails)
     with pytest.raises(KeyboardInterrupt):
         sign(index, recipe=replace(RECIPE, seed=2), selection=SOME)
     assert faults.snapshot(index.path) == before

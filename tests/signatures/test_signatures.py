@@ -8,19 +8,18 @@ from distsim import (
     ExactCosine,
     IncompatibleError,
     IndexOptions,
-    NeighbourSearch,
-    NgramModel,
     ParameterError,
     Recipe,
     Selection,
     SignatureTable,
-    Weighting,
     neighbours,
     sign,
     similarities,
     similarity,
 )
 from distsim.base.errors import ArtifactError
+from distsim.comparison import NeighbourSearch
+from distsim.contexts import NgramModel, Weighting
 from distsim.contexts.ngram import named_contexts
 from distsim.contexts.weights import SCHEMES
 from distsim.output.verification import find_faults

@@ -7,21 +7,19 @@ import pytest
 
 from distsim import (
     PRESETS,
-    VECTORS,
     CorpusIndex,
-    GivenVectors,
     InputError,
     ParameterError,
     Recipe,
     SignatureTable,
-    VectorFile,
-    VectorModel,
     neighbours,
     similarities,
 )
 from distsim.comparison.measures import ComposedCosine, EstimatedCosine
+from distsim.contexts import GivenVectors, VectorFile, VectorModel
 from distsim.corpus.vectors import read_counts, read_vectors
-from distsim.evaluation.evaluate import in_common
+from distsim.evaluation.correlations import in_common
+from distsim.signatures import VECTORS
 from distsim.signatures.recipe import VECTORS_AS_THEY_ARE
 from tests.conftest import write_lines
 

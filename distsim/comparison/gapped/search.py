@@ -17,7 +17,7 @@ from distsim.comparison.gapped.matches import Matcher
 from distsim.comparison.gapped.patterns import Pattern
 from distsim.comparison.gapped.signatures import GappedCosine
 from distsim.comparison.measures import EstimatedCosine
-from distsim.comparison.neighbours import NeighbourSearch
+from distsim.comparison.nearest import NeighbourSearch
 
 FILLERS, LONGEST_FILLER = 200, 3
 PLACES_OF_FILLER = 100

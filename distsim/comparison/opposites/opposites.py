@@ -66,7 +66,7 @@ class Opposites:
     Raises:
         IncompatibleError: the table normalises text in another way than the index.
 
-    >>> from distsim import Opposites
+    >>> from distsim.comparison import Opposites
     >>> found = Opposites(index, table).evidence([("up", "down"), ("up", "zeppelin")])
     >>> found[0].joined > 0, found[1] is None
     (True, True)

@@ -41,7 +41,8 @@ class AnnotatedText:
         files: CoNLL-U or the toolkit's lines, plain or packed, folders too. trees: files of
             bracketed trees, one a line, one a sentence.
 
-    >>> from distsim import Recipe, Selection, SyntaxModel, sign
+    >>> from distsim import Recipe, Selection, sign
+    >>> from distsim.contexts import SyntaxModel
     >>> rows = ["1 cats cat NOUN NNS _ 2 nsubj _ _", "2 sleep sleep VERB VBP _ 0 root _ _", "", ""]
     >>> text = "\\n".join(row.replace(" ", "\\t") for row in rows)
     >>> _ = (folder / "a.conllu").write_text(text)
@@ -97,7 +98,8 @@ class PlainText(AnnotatedText):
 
     report: what was annotated; filled by `counted`.
 
-    >>> from distsim import SpacyAnnotator, sign
+    >>> from distsim import sign
+    >>> from distsim.corpus import SpacyAnnotator
     >>> annotator = SpacyAnnotator("en_core_web_sm")  # doctest: +SKIP
     >>> source = PlainText("text.txt", annotator, "text.conllu.gz")  # doctest: +SKIP
     >>> sign(source, "text.table")  # doctest: +SKIP

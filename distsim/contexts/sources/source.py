@@ -1,7 +1,7 @@
 """What a source of phrases is, and what it gives: batches of phrases with counted contexts.
 
 To add a source: a class with `counted`, whose result has what `CountedText` lists. Whatever
-gives such batches is signed by `distsim.signatures.sign`, weighed, projected, composed, cut and
+gives such batches is signed by `distsim.signatures.signing`, weighed, projected, composed, cut and
 written like all others.
 """
 

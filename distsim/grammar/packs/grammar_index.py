@@ -59,7 +59,8 @@ class GrammarIndex:
     Opening maps a few files and looks at none of the rules, as the packed grammars of thesis
     6.4.2 do.
 
-    >>> from distsim import PackOptions, pack_grammar
+    >>> from distsim import pack_grammar
+    >>> from distsim.grammar import PackOptions
     >>> rule = "[X] ||| the king ||| the queen ||| p(e|f)=1.5 sim_ngram=.4 ||| 0-0 1-1\\n"
     >>> _ = (folder / "scored").write_text(rule)
     >>> by = PackOptions({"p(e|f)": 1.0}, sizes=())

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from distsim.base.errors import ParameterError
-from distsim.contexts.contrast import Contrast
+from distsim.contexts.contrasting import Contrast
 from distsim.contexts.ngram import NamedContext
 from distsim.output.pictures.charts import ROW, bars
 from distsim.output.pictures.drawing import Drawing, Text, shortened
@@ -22,7 +22,7 @@ def context_picture(
     Raises:
         ParameterError: there are none.
 
-    >>> from distsim import named_contexts
+    >>> from distsim.contexts import named_contexts
     >>> context_picture("mock", named_contexts(index, "mock")).label
     'Contexts of mock'
     """
@@ -55,7 +55,7 @@ def contrast_picture(
     Arguments:
         measures: names and similarities.
 
-    >>> from distsim import contrast
+    >>> from distsim.contexts import contrast
     >>> contrast_picture("alice", "the queen", contrast(index, "alice", "the queen")).label
     'alice and the queen'
     """

@@ -9,7 +9,7 @@ import numpy as np
 
 from distsim.base.errors import ParameterError
 from distsim.comparison.measures import end_to_end
-from distsim.comparison.neighbours import Neighbour, NeighbourSearch
+from distsim.comparison.nearest import Neighbour, NeighbourSearch
 from distsim.output.pictures.drawing import (
     Bar,
     Circle,

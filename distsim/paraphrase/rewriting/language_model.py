@@ -81,8 +81,13 @@ class IndexModel(LanguageModel):
     """An index as an n-gram model, by Dirichlet smoothing at every length; nothing is stored.
 
     Arguments:
+        index: where n-grams are counted.
         order: the longest n-grams. trust: a history seen so often weighs as much as the shorter
             one; higher smooths more.
+
+    >>> model = IndexModel(index)
+    >>> model.log_probability(["the", "king"]) > model.log_probability(["king", "the"])
+    True
     """
 
     def __init__(self, index: CorpusIndex, order: int = ORDER, trust: float = _TRUST) -> None:
@@ -125,8 +130,17 @@ class IndexModel(LanguageModel):
 class ArpaModel(LanguageModel):
     """A back-off model read from an ARPA file, in memory.
 
+    Arguments:
+        path: the file, also compressed. order: the longest n-grams that are read, in tokens; all
+            where None.
+
     Raises:
         InputError: the file is none; the message names file and line.
+
+    >>> lines = ["\\\\1-grams:", "-1\\t</s>", "-.5\\tking", "\\\\end\\\\", ""]
+    >>> _ = (folder / "small.arpa").write_text("\\n".join(lines))
+    >>> round(ArpaModel(folder / "small.arpa").log_probability(["king"]), 2)
+    -3.45
     """
 
     def __init__(self, path: str | Path, order: int | None = None) -> None:

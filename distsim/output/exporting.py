@@ -14,7 +14,7 @@ from distsim.base.arguments import Texts, one_or_many_texts
 from distsim.base.choices import ExportFormat
 from distsim.base.distribution import how_to_install
 from distsim.base.errors import IncompatibleError, ParameterError
-from distsim.comparison.neighbours import NeighbourSearch
+from distsim.comparison.nearest import NeighbourSearch
 from distsim.corpus.vectors import WordVectors
 from distsim.signatures.table import SignatureTable
 from distsim.storage.files import LineWriter, open_output

@@ -1,0 +1,3 @@
+from distsim.indexes.build import IndexOptions as IndexOptions
+from distsim.indexes.corpus_index import ConcordanceLine as ConcordanceLine
+from distsim.indexes.corpus_index import CorpusIndex as CorpusIndex

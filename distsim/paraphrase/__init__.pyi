@@ -1,0 +1,17 @@
+from distsim.paraphrase.augment import AugmentReport as AugmentReport
+from distsim.paraphrase.augment import augment_phrase_table as augment_phrase_table
+from distsim.paraphrase.batch import paraphrase_phrases as paraphrase_phrases
+from distsim.paraphrase.kinds import KindCosine as KindCosine
+from distsim.paraphrase.options import ParaphraseOptions as ParaphraseOptions
+from distsim.paraphrase.paraphraser import Answer as Answer
+from distsim.paraphrase.paraphraser import Paraphrase as Paraphrase
+from distsim.paraphrase.paraphraser import Paraphraser as Paraphraser
+from distsim.paraphrase.rewriting.language_model import ArpaModel as ArpaModel
+from distsim.paraphrase.rewriting.language_model import IndexModel as IndexModel
+from distsim.paraphrase.rewriting.options import RewriteOptions as RewriteOptions
+from distsim.paraphrase.rewriting.rewriter import Rewriter as Rewriter
+from distsim.paraphrase.rewriting.rewriter import Rewriting as Rewriting
+from distsim.paraphrase.rewriting.weights import Weights as Weights
+from distsim.paraphrase.substitution.mix import Mix as Mix
+from distsim.paraphrase.substitution.substituter import Substitute as Substitute
+from distsim.paraphrase.substitution.substituter import Substituter as Substituter

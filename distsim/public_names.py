@@ -1,0 +1,147 @@
+"""The table of public names: which are at the root, which topic has the others, who defines them.
+
+`distsim` and its topics (`distsim.grammar` and so on) load a name when it is first used. Their
+`__all__`, `__dir__`, `__getattr__` and the stubs that type checkers read are made from this table;
+`python -m tests.project.stubs` writes the stubs.
+"""
+
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, NamedTuple
+
+
+class Home(NamedTuple):
+    """A module below distsim, the topic its public names belong to, and the names.
+
+    root: names that `distsim` has as well. others: names that the topic alone has.
+    """
+
+    topic: str
+    module: str
+    root: str = ""
+    others: str = ""
+
+
+TABLE = (
+    Home("base", "base.errors", "ArtifactError DistsimError IncompatibleError InputError "
+         "ParameterError"),
+    Home("base", "base.results", "to_frame", "Results"),
+    Home("corpus", "corpus.annotated", "", "read_annotated"),
+    Home("corpus", "corpus.annotating", "annotate"),
+    Home("corpus", "corpus.inflections", "", "Inflections"),
+    Home("corpus", "corpus.normaliser", "", "Normaliser"),
+    Home("corpus", "corpus.spacy_text", "", "SpacyAnnotator"),
+    Home("corpus", "corpus.stanza_text", "", "StanzaAnnotator"),
+    Home("indexes", "indexes.build", "IndexOptions"),
+    Home("indexes", "indexes.corpus_index", "CorpusIndex", "ConcordanceLine"),
+    Home("bitext", "bitext.aligner", "", "AlignerOptions"),
+    Home("bitext", "bitext.bitext", "", "Bitext"),
+    Home("bitext", "bitext.build", "build_bitext"),
+    Home("bitext", "bitext.reading", "", "BitextOptions"),
+    Home("contexts", "contexts.contrasting", "", "contrast"),
+    Home("contexts", "contexts.ngram", "", "NamedContext NgramModel named_contexts"),
+    Home("contexts", "contexts.selection", "Selection"),
+    Home("contexts", "contexts.sources.annotated", "", "AnnotatedText PlainText"),
+    Home("contexts", "contexts.sources.counts", "", "CountFiles"),
+    Home("contexts", "contexts.sources.vectors", "", "GivenVectors VectorFile"),
+    Home("contexts", "contexts.syntax.ccg", "", "SpanLabels"),
+    Home("contexts", "contexts.syntax.model", "", "SyntaxModel"),
+    Home("contexts", "contexts.vectors", "", "VectorModel"),
+    Home("contexts", "contexts.weights", "", "Weighting"),
+    Home("signatures", "signatures.composition", "", "Composition"),
+    Home("signatures", "signatures.fingerprint", "", "Fingerprint"),
+    Home("signatures", "signatures.merge", "merge_tables"),
+    Home("signatures", "signatures.projections.learn", "", "Learning"),
+    Home("signatures", "signatures.recipe", "PRESETS Recipe", "VECTORS"),
+    Home("signatures", "signatures.signing", "learn"),
+    Home("signatures", "signatures.table", "SignatureTable sign"),
+    Home("comparison", "comparison.gapped.search", "", "GappedNeighbour gapped_neighbours"),
+    Home("comparison", "comparison.gapped.signatures", "", "GappedCosine"),
+    Home("comparison", "comparison.measures", "EstimatedCosine ExactCosine similarities similarity",
+         "Estimate LearntCosine Similarity StoredCosine"),
+    Home("comparison", "comparison.nearest", "neighbours",
+         "Neighbour NeighbourSearch rerank_neighbours"),
+    Home("comparison", "comparison.opposites.language", "", "Language"),
+    Home("comparison", "comparison.opposites.opposites", "", "OppositeEvidence Opposites"),
+    Home("evaluation", "evaluation.correlations", "evaluate", "Result"),
+    Home("evaluation", "evaluation.gold", "read_gold", "GoldSet"),
+    Home("grammar", "grammar.alignment", "", "RuleAligner"),
+    Home("grammar", "grammar.decomposition", "", "decompose"),
+    Home("grammar", "grammar.extraction.extract", "extract_rules", "ExtractReport"),
+    Home("grammar", "grammar.extraction.options", "", "ExtractOptions"),
+    Home("grammar", "grammar.learnt_weights", "", "LearntWeights"),
+    Home("grammar", "grammar.packs.grammar_index", "GrammarIndex", "PackedRule"),
+    Home("grammar", "grammar.packs.pack", "pack_grammar", "PackOptions PackReport"),
+    Home("grammar", "grammar.pair_features", "", "PairFeatures"),
+    Home("grammar", "grammar.pipeline", "make_grammar", "MakeOptions MakeReport"),
+    Home("grammar", "grammar.pivot", "pivot_grammar", "PivotOptions PivotReport"),
+    Home("grammar", "grammar.ranking", "", "LearntRanking learn_ranking"),
+    Home("grammar", "grammar.rerank", "rerank_grammar", "PPDB_COST Ranking RerankReport"),
+    Home("grammar", "grammar.score_file", "score_grammar", "ExplainedPair explain_grammar"),
+    Home("grammar", "grammar.score_report", "", "ScoreReport"),
+    Home("grammar", "grammar.score_writer", "", "OutputOptions"),
+    Home("grammar", "grammar.scoring", "", "RuleScorer ScoreOptions"),
+    Home("grammar", "grammar.training", "", "TrainingOptions"),
+    Home("paraphrase", "paraphrase.augment", "augment_phrase_table", "AugmentReport"),
+    Home("paraphrase", "paraphrase.batch", "", "paraphrase_phrases"),
+    Home("paraphrase", "paraphrase.kinds", "", "KindCosine"),
+    Home("paraphrase", "paraphrase.options", "ParaphraseOptions"),
+    Home("paraphrase", "paraphrase.paraphraser", "Paraphraser", "Answer Paraphrase"),
+    Home("paraphrase", "paraphrase.rewriting.language_model", "", "ArpaModel IndexModel"),
+    Home("paraphrase", "paraphrase.rewriting.options", "RewriteOptions"),
+    Home("paraphrase", "paraphrase.rewriting.rewriter", "Rewriter", "Rewriting"),
+    Home("paraphrase", "paraphrase.rewriting.weights", "", "Weights"),
+    Home("paraphrase", "paraphrase.substitution.mix", "", "Mix"),
+    Home("paraphrase", "paraphrase.substitution.substituter", "Substituter", "Substitute"),
+    Home("output", "output.exporting", "export", "word_vectors"),
+    Home("output", "output.pictures.contexts", "", "context_picture contrast_picture"),
+    Home("output", "output.pictures.corpus", "", "corpus_picture"),
+    Home("output", "output.pictures.phrase_map", "", "neighbour_picture"),
+    Home("output", "output.verification", "find_faults"),
+    Home("cluster", "cluster.spark", "sign_on_spark"),
+)  # fmt: skip
+
+TOPICS = tuple(dict.fromkeys(home.topic for home in TABLE))
+
+
+def modules_of_names(topic: str | None = None) -> dict[str, str]:
+    """Return the full name of the module that defines each public name, names in order.
+
+    Arguments:
+        topic: of which names; those of the root where None.
+
+    >>> modules_of_names("evaluation")["GoldSet"]
+    'distsim.evaluation.gold'
+    """
+    found: dict[str, str] = {}
+    for home in TABLE:
+        names = home.root if topic is None else f"{home.root} {home.others}"
+        if topic in (None, home.topic):
+            found |= dict.fromkeys(names.split(), f"distsim.{home.module}")
+    return dict(sorted(found.items()))
+
+
+def lazy_names(
+    package: str,
+) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
+    """Return `__all__`, `__getattr__` and `__dir__` of `distsim` or of one of its topics."""
+    topic = package.partition(".")[2] or None
+    modules = modules_of_names(topic)
+    topics = TOPICS if topic is None else ()
+
+    def load(name: str) -> Any:
+        if name in modules:
+            return getattr(import_module(modules[name]), name)
+        if name in topics:
+            return import_module(f"{package}.{name}")
+        now = next((f"distsim.{one}.{name}" for one in TOPICS if name in modules_of_names(one)), "")
+        if not now:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        sentence = f"{package}.{name} is now {now}"
+        # `from distsim import name` asks through importlib, which would hide an AttributeError.
+        if sys._getframe(1).f_globals.get("__name__") == "importlib._bootstrap":
+            raise ImportError(sentence, name=package)
+        raise AttributeError(sentence)
+
+    return list(modules), load, lambda: sorted([*modules, *topics])
