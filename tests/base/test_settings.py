@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 import pytest
 
-from distsim import PRESETS, Recipe, Selection, Weighting
+from distsim import PRESETS, Recipe, Selection
 from distsim.base.errors import InputError, ParameterError
 from distsim.base.settings import (
     SettingError,
@@ -17,6 +17,7 @@ from distsim.base.settings import (
     read_settings,
     settings_text,
 )
+from distsim.contexts import Weighting
 from distsim.grammar.extraction.options import PRESETS as EXTRACT_PRESETS
 from distsim.indexes.build import IndexOptions
 from distsim.paraphrase.options import PRESETS as PARAPHRASE_PRESETS
