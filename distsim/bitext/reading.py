@@ -15,7 +15,7 @@ from distsim.corpus.blocks import Block, read_blocks
 from distsim.corpus.escapes import undo_moses_escapes
 from distsim.corpus.kernels.text import hash_lines
 from distsim.corpus.normaliser import Normaliser
-from distsim.corpus.sources import STANDARD_INPUT, Source, find_file, find_sources
+from distsim.corpus.sources import STANDARD_INPUT, Source, find_file, find_sources, find_texts
 from distsim.corpus.tokeniser import TEXT_FORMATS, cut
 from distsim.corpus.vocabulary import DROPPED, VocabularyBuilder, WordNumbering
 from distsim.kernels.compiled import frozen
@@ -32,6 +32,7 @@ class BitextOptions:
             file is the translation of the same line of the other.
         normaliser: what happens to every token.
         dedup: `exact` drops a pair whose two lines stood together before.
+        as_is: take text that looks like HTML, XML, JSON or a table, which is refused otherwise.
         unescape: undo the entities of Moses' tokenizer (`&apos;`) before anything else.
 
     >>> BitextOptions(dedup="exact").text_format
@@ -42,6 +43,7 @@ class BitextOptions:
     normaliser: Normaliser = field(default_factory=Normaliser)
     dedup: PairDedup = "off"
     unescape: bool = False
+    as_is: bool = False
 
     def __post_init__(self) -> None:
         if self.text_format not in TEXT_FORMATS:
@@ -56,6 +58,7 @@ class BitextOptions:
             "normaliser": self.normaliser.manifest(),
             "dedup": self.dedup,
             "unescape": self.unescape,
+            **({"as_is": True} if self.as_is else {}),
         }
 
 
@@ -121,7 +124,7 @@ def read_pairs(
             differ; both are one file or one text; no pair is left.
     """
     options = options or BitextOptions()
-    sources = find_pair(english, other)
+    sources = find_texts(find_pair(english, other), options.as_is)
     left, right = (
         _read_side(source, f"reading {name}", options, jobs, progress)
         for source, name in zip(sources, ("english", "other"), strict=True)

@@ -8,6 +8,7 @@ import typer
 from distsim.base.choices import PairDedup, Symmetrisation, TextFormat
 from distsim.cli.console import JobsOption, progress_bar, say
 from distsim.cli.options import (
+    AsIsOption,
     DropDigitsOption,
     DropPunctuationOption,
     FoldNumbersOption,
@@ -51,6 +52,7 @@ def align(
     unescape: Annotated[
         bool, typer.Option("--unescape", help="Undo Moses' escapes, such as &apos;.")
     ] = False,
+    as_is: AsIsOption = False,
     keep_case: KeepCaseOption = False,
     fold_numbers: FoldNumbersOption = False,
     drop_punctuation: DropPunctuationOption = False,
@@ -83,7 +85,7 @@ def align(
     )
     if reversed_links and links is None:
         raise typer.BadParameter("--reversed-links says how to read --links: give both")
-    options = BitextOptions(text_format, normaliser, dedup, unescape)
+    options = BitextOptions(text_format, normaliser, dedup, unescape, as_is)
     aligner = AlignerOptions(symmetrise, samplers, iterations, seed)
     with ExitStack() as opened:
         # Opened first: what cannot be written is refused before hours of work.

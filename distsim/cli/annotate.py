@@ -8,7 +8,7 @@ from distsim.base.choices import TextFormat, Tool
 from distsim.base.errors import ParameterError
 from distsim.cli.console import progress_bar, say
 from distsim.cli.index import Corpus
-from distsim.cli.options import ModelsOption, ProcessorsOption, split_names
+from distsim.cli.options import AsIsOption, ModelsOption, ProcessorsOption, split_names
 
 if TYPE_CHECKING:
     from distsim.corpus.annotating import Annotator, Report
@@ -38,6 +38,7 @@ def annotate(
         str | None,
         typer.Option(metavar="FILE", help="Write the parts of speech too, a line a sentence."),
     ] = None,
+    as_is: AsIsOption = False,
     jobs: Annotated[
         int | None, typer.Option("--jobs", "-j", min=1, help="Processes; all cores by default.")
     ] = None,
@@ -48,7 +49,7 @@ def annotate(
     takes them; an empty line for an empty one, or for a sentence without a tree.
     """
     from distsim.corpus.annotating import annotate as annotate_files
-    from distsim.corpus.sources import find_sources, spooled_sources
+    from distsim.corpus.sources import find_texts, spooled_sources
 
     pretokenised = text_format == "lines"
     annotator = chosen_annotator(tool, models, processors, pretokenised)
@@ -57,7 +58,7 @@ def annotate(
             "--trees needs a model of constituency: stanza has some; name those in --models DIR, "
             "and constituency among --processors if that is given"
         )
-    with spooled_sources(find_sources(corpus)) as sources:
+    with spooled_sources(find_texts(corpus, as_is)) as sources:
         with progress_bar("words") as bar:
             report = annotate_files(sources, output, annotator, jobs, bar)
         say_annotated(report, output)

@@ -13,6 +13,7 @@ from distsim.cli.console import ForceOption, counted, may_replace, progress_bar,
 from distsim.cli.grammar_options import FormatOption, OnErrorOption
 from distsim.cli.groups import OptionGroup, grouped
 from distsim.cli.options import (
+    AsIsOption,
     DropDigitsOption,
     DropPunctuationOption,
     FoldNumbersOption,
@@ -49,6 +50,7 @@ class CorpusOptions(OptionGroup):
     fold_numbers: FoldNumbersOption = False
     drop_punctuation: DropPunctuationOption = False
     drop_digits: DropDigitsOption = False
+    as_is: AsIsOption = False
     part_size: Annotated[
         int,
         typer.Option(
@@ -201,6 +203,7 @@ def annotate(
     models: ModelsOption = None,
     processors: ProcessorsOption = None,
     text_format: PlainFormatOption = "text",
+    as_is: AsIsOption = False,
     master: MasterOption = None,
 ) -> None:
     """Annotate the parts of a text, a task each, into files of CoNLL-U that are packed.
@@ -213,7 +216,7 @@ def annotate(
     annotator = chosen_annotator(tool, models, processors, text_format == "lines")
     with progress_bar("parts") as bar:
         found = map_on_spark(
-            PartMap.plan(texts, output, AnnotateTask(annotator)), master=master, progress=bar
+            PartMap.plan(texts, output, AnnotateTask(annotator, as_is)), master=master, progress=bar
         )
     say(f"{found.get('words', 0):,} words in {counted(found['parts'], 'part')} in {output}")
 
@@ -304,7 +307,7 @@ def _settings(
     return {
         "recipe": chosen_recipe(made, weighed, plain=corpus.from_counts),
         "selection": Selection(phrases.min_count, phrases.max_length, phrases.max_phrases),
-        "options": IndexOptions(corpus.text_format, normaliser, corpus.dedup),
+        "options": IndexOptions(corpus.text_format, normaliser, corpus.dedup, as_is=corpus.as_is),
         "from_counts": corpus.from_counts,
         "memory_bytes": corpus.memory,
         "part_bytes": corpus.part_size,

@@ -9,7 +9,7 @@ import typer
 
 from distsim.base.errors import InputError
 from distsim.cli.console import number, put, put_json, say, visible
-from distsim.cli.options import EstimateOption
+from distsim.cli.options import AsIsOption, EstimateOption
 
 if TYPE_CHECKING:
     from distsim.comparison.measures import Similarity
@@ -114,6 +114,7 @@ def evaluate(
             rich_help_panel=_SENTENCES,
         ),
     ] = None,
+    as_is: AsIsOption = False,
 ) -> None:
     """Print Spearman with its 95% interval, Pearson, pairs and coverage for each gold set.
 
@@ -135,6 +136,7 @@ def evaluate(
             sentences, sources, references or [], index=index, phi=phi, ter=ter,
             baseline=baseline,
             samples=samples, seed=seed, output_format=output_format, form=form, items=items,
+            as_is=as_is,
         )  # fmt: skip
         return
     from distsim.evaluation import correlations as engine

@@ -22,6 +22,7 @@ def evaluate_sentences(
     output_format: str,
     form: str | None,
     items: int,
+    as_is: bool = False,
 ) -> None:
     """Print measures of systems' rewritings, beside those of copying, truncation, deletion."""
     from distsim.cli.opened import language_model
@@ -37,14 +38,15 @@ def evaluate_sentences(
 
     if not references:
         raise typer.BadParameter("name files of references: --references FILE, one or more")
-    sentences = read_sentences(source)
+    sentences = read_sentences(source, as_is=as_is)
     n = len(sentences)
-    people = [read_sentences(path, n) for path in references]
+    people = [read_sentences(path, n, as_is) for path in references]
     names = [Path(path).name for path in systems]
     if len(set(names)) < len(names):
         names = list(systems)
     mine = [
-        System(name, read_sentences(path, n)) for name, path in zip(names, systems, strict=True)
+        System(name, read_sentences(path, n, as_is))
+        for name, path in zip(names, systems, strict=True)
     ]
     if form is not None:
         key = f"{form}.key"

@@ -16,6 +16,7 @@ from distsim.cli.console import (
     say,
 )
 from distsim.cli.options import (
+    AsIsOption,
     KeepCaseOption,
     MemoryOption,
     RecipeOption,
@@ -59,6 +60,7 @@ def build(
         Dedup | None, typer.Option(help="Drop lines seen before, or nearly so.  [default: off]")
     ] = None,
     keep_case: KeepCaseOption = False,
+    as_is: AsIsOption = False,
     recipe: RecipeOption = None,
     settings: SetOption = None,
     force: ForceOption = False,
@@ -76,7 +78,7 @@ def build(
 
     (options,) = chosen(
         IndexOptions(normaliser=Normaliser(lower=not keep_case)), recipe=recipe,
-        settings=settings, text_format=text_format, dedup=dedup,
+        settings=settings, text_format=text_format, dedup=dedup, as_is=as_is or None,
     )  # fmt: skip
     force = may_replace(output, force)
     with progress_bar() as bar:
@@ -94,6 +96,7 @@ def add(
     again: Annotated[
         bool, typer.Option("--again", help="Also files whose text the index has already.")
     ] = False,
+    as_is: AsIsOption = False,
     memory: MemoryOption = "4G",  # type: ignore[assignment]
     jobs: JobsOption = None,
 ) -> None:
@@ -107,6 +110,7 @@ def add(
         extended = CorpusIndex.open(index).add(
             corpus,
             again=again,
+            as_is=as_is,
             jobs=jobs,
             progress=bar,
             memory_bytes=memory,

@@ -7,6 +7,7 @@ import typer
 from distsim.base.choices import ExtractPreset as Preset
 from distsim.base.choices import PairDedup, Symmetrisation, TextFormat
 from distsim.cli.console import JobsOption, progress_bar, put, say
+from distsim.cli.options import AsIsOption
 
 
 def make_grammar(
@@ -41,6 +42,7 @@ def make_grammar(
     ] = "lines",
     dedup: Annotated[PairDedup, typer.Option(help="Drop pairs seen before.")] = "off",
     unescape: Annotated[bool, typer.Option("--unescape", help="Undo Moses' escapes.")] = False,
+    as_is: AsIsOption = False,
     max_translations: Annotated[
         int, typer.Option(help="Of each label and foreign side, the most probable; 0: all.")
     ] = 50,
@@ -79,7 +81,7 @@ def make_grammar(
         preset=preset,
         loose=loose,
         aligner=AlignerOptions(symmetrise),
-        text=BitextOptions(text_format, dedup=dedup, unescape=unescape),
+        text=BitextOptions(text_format, dedup=dedup, unescape=unescape, as_is=as_is),
         max_translations=max_translations,
         min_sum=min_sum,
         compose=compose,

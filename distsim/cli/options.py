@@ -170,6 +170,10 @@ class WeightingOptions(OptionGroup):
         return replace(weighting, **given)
 
 
+AsIsOption = Annotated[
+    bool,
+    typer.Option("--as-is", help="Take text that looks like HTML, XML, JSON or a table."),
+]
 MemoryOption = Annotated[
     int,
     typer.Option("--memory", metavar="SIZE", parser=memory_bytes, help="Such as 800M or 4G."),

@@ -19,7 +19,7 @@ from distsim.cli.console import (
     say,
 )
 from distsim.cli.in_sentence import AMONG, InSentenceOption, ranked_in
-from distsim.cli.options import Weights
+from distsim.cli.options import AsIsOption, Weights
 
 if TYPE_CHECKING:
     from distsim.paraphrase.options import ParaphraseOptions
@@ -106,6 +106,7 @@ def paraphrase(
         str | None,
         typer.Option("--output", "-o", metavar="OUT", help="With --text: the file to write."),
     ] = None,
+    as_is: AsIsOption = False,
     drop_opposites: Annotated[
         bool,
         typer.Option("--drop-opposites", help="Leave out what is the phrase's opposite."),
@@ -148,7 +149,8 @@ def paraphrase(
         options = replace(options, k=max(most, AMONG))
     paraphraser = _opened(index, table, options)
     if text is not None and known is not None and output is not None:
-        _batch(paraphraser, text, known, output, phrase_length, jobs)
+        unknown = _unknown_phrases(text, known, phrase_length, as_is)
+        _batch(paraphraser, unknown, output, jobs)
         return
     opposites = _Opposites(index, table) if drop_opposites else None
     wanted = [one.phrase for one in asked if not one.empty]
@@ -241,17 +243,22 @@ def _opened(index: str, table: str | None, options: "ParaphraseOptions") -> "Par
     return Paraphraser(opened, options, table=signatures)
 
 
+def _unknown_phrases(text: str, known: str, longest: int, as_is: bool) -> dict[str, int]:
+    from distsim.paraphrase.unknown import unknown_phrases
+
+    phrases = unknown_phrases(text, known, longest, as_is)
+    say(f"{len(phrases):,} unknown phrases of 1 to {longest} tokens in {text}")
+    return phrases
+
+
 def _batch(
-    paraphraser: "Paraphraser", text: str, known: str, output: str, longest: int, jobs: int | None
+    paraphraser: "Paraphraser", phrases: dict[str, int], output: str, jobs: int | None
 ) -> None:
     import signal
 
     from distsim.base.parallel import Interrupted
     from distsim.paraphrase.batch import paraphrase_phrases
-    from distsim.paraphrase.unknown import unknown_phrases
 
-    phrases = unknown_phrases(text, known, longest)
-    say(f"{len(phrases):,} unknown phrases of 1 to {longest} tokens in {text}")
     try:
         with progress_bar("phrases") as bar:
             report = paraphrase_phrases(paraphraser, phrases, output, jobs=jobs, progress=bar)

@@ -6,6 +6,7 @@ import typer
 
 from distsim.base.errors import InputError
 from distsim.cli.console import JobsOption, JsonOption, say
+from distsim.cli.options import AsIsOption
 
 _FEW_KNOWN = 0.5
 
@@ -64,6 +65,7 @@ def rewrite(
         str | None,
         typer.Option("--output", "-o", metavar="FILE", help="A run that stops goes on there."),
     ] = None,
+    as_is: AsIsOption = False,
     chunks: Annotated[
         bool,
         typer.Option("--chunks", help="With --trees: hide each phrase behind its label in turn."),
@@ -104,7 +106,7 @@ def rewrite(
             f"{pack}: the language model knows {known:.0%} of its words: was it made of text "
             "that was normalised otherwise, or is of another language?"
         )
-    tasks = read_tasks(files or ["-"], trees)
+    tasks = read_tasks(files or ["-"], trees, as_is)
     if not tasks:
         raise InputError(f"{(files or ['standard input'])[0]}: has no sentence: give one a line")
     if output is not None:

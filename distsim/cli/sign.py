@@ -17,6 +17,7 @@ from distsim.cli.options import (
     GAUSSIAN,
     SPECTRAL,
     WITH_SYNTAX,
+    AsIsOption,
     DropDigitsOption,
     DropPunctuationOption,
     FeaturesOption,
@@ -151,6 +152,7 @@ class SyntaxOptions(OptionGroup):
     ] = None
     models: ModelsOption = None
     processors: ProcessorsOption = None
+    as_is: AsIsOption = False
 
 
 @dataclass
@@ -423,12 +425,14 @@ def _annotated_text(
     if output is None:
         raise typer.BadParameter("--model syntax needs the table's folder: give -o TABLE")
     if syntax.tool is None and syntax.models is None and syntax.processors is None:
+        if syntax.as_is:
+            raise typer.BadParameter("--as-is goes with plain text: name --with or --models too")
         return AnnotatedText(sources, trees=syntax.trees or ())
     if syntax.trees:
         raise typer.BadParameter("--trees goes with annotated files: leave it or --models out")
     tool = syntax.tool or "stanza"
     annotator = chosen_annotator(tool, syntax.models, syntax.processors, False)
-    return PlainText(sources, annotator, output.rstrip("/") + ".conllu.gz")
+    return PlainText(sources, annotator, output.rstrip("/") + ".conllu.gz", as_is=syntax.as_is)
 
 
 def _report_annotated(source: "AnnotatedText") -> None:

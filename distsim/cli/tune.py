@@ -6,7 +6,7 @@ import typer
 
 from distsim.base.choices import Learner, Objective
 from distsim.cli.console import JobsOption, progress_bar, say
-from distsim.cli.options import split_names
+from distsim.cli.options import AsIsOption, split_names
 from distsim.cli.rewrite import (
     ArpaOption,
     DeleteOption,
@@ -59,6 +59,7 @@ def tune(
     pops: PopsOption = 50,
     rules: RulesOption = 20,
     delete: DeleteOption = True,
+    as_is: AsIsOption = False,
     jobs: JobsOption = None,
 ) -> None:
     """Tune the weights of rewrite on sentences that people rewrote; same for any --jobs."""
@@ -77,8 +78,8 @@ def tune(
         penalty=penalty, without=split_names(without or ""), seed=seed,
     )  # fmt: skip
     begin = Weights.read(weights) if weights is not None else None
-    sentences = read_sentences(source)
-    people = [read_sentences(path, len(sentences)) for path in references]
+    sentences = read_sentences(source, as_is=as_is)
+    people = [read_sentences(path, len(sentences), as_is) for path in references]
     parsed = read_sentences(trees, len(sentences)) if trees is not None else None
     examples = [
         Example(text, tuple(one[k] for one in people), None if parsed is None else parsed[k])

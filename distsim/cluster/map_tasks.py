@@ -107,9 +107,10 @@ def _opened(tables: tuple[tuple[str, str], ...]) -> list[tuple[str, SignatureTab
 
 @dataclass(frozen=True)
 class AnnotateTask:
-    """Annotates a part of a text."""
+    """Annotates a part of a text. as_is: whatever it looks like, such as HTML."""
 
     annotator: Annotator
+    as_is: bool = False
 
     def settings(self) -> Any:
         """See PartTask."""
@@ -122,7 +123,7 @@ class AnnotateTask:
 
     def run(self, part: str, output: Path) -> dict[str, int]:
         """See PartTask."""
-        report = annotate([part], output, self.annotator, 1)
+        report = annotate([part], output, self.annotator, 1, as_is=self.as_is)
         for left in output.parent.glob(f"{output.name}.*"):
             left.unlink()
         return {"words": report.words, "sentences": report.sentences}

@@ -20,7 +20,7 @@ from distsim.cluster.files import replacing
 from distsim.cluster.settings import from_plain, to_plain
 from distsim.contexts.ngram import NgramModel
 from distsim.contexts.selection import Selection
-from distsim.corpus.sources import Source, find_sources, require_files
+from distsim.corpus.sources import Source, find_texts, require_files
 from distsim.indexes.build import IndexOptions
 from distsim.signatures.recipe import DEFAULT, PRESETS, Recipe
 from distsim.storage import checksum_of_settings
@@ -116,7 +116,8 @@ def make_plan(
         n_ranges: of hashes; by the size of the text where None.
 
     Raises:
-        InputError: a file is missing or empty of bytes, or standard input is named.
+        InputError: a file is missing, empty of bytes or, of text, looks like something else, or
+            standard input is named.
         ParameterError: the recipe does not count words beside phrases, or near-duplicates are to
             be dropped, which takes one machine.
     """
@@ -124,7 +125,7 @@ def make_plan(
     selection, options = selection or Selection(), options or IndexOptions()
     _require_possible(recipe, options, from_counts)
     require_files(files)
-    sources = find_sources([Path(file).resolve() for file in files])
+    sources = find_texts([Path(file).resolve() for file in files], from_counts or options.as_is)
     for source in sources:
         if not source.path.isprintable():
             raise InputError(

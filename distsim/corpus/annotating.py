@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, Protocol
 from distsim.base.errors import InputError, ParameterError
 from distsim.base.parallel import Progress, no_progress, ordered_map
 from distsim.corpus.blocks import read_blocks
-from distsim.corpus.sources import Source, find_sources, spooled_sources
+from distsim.corpus.sources import Source, find_texts, spooled_sources
 from distsim.storage import open_output
 from distsim.storage.files import claim
 
@@ -64,6 +64,7 @@ def annotate(
     annotator: Annotator,
     jobs: int | None = None,
     progress: Progress = no_progress,
+    as_is: bool = False,
 ) -> Report:
     """Annotate text files, or folders of them, into one CoNLL-U file.
 
@@ -71,15 +72,17 @@ def annotate(
         output: packed where its name ends in .gz. An unfinished run of the same text and
             settings is taken up where it stopped; a finished one is kept as it is.
         jobs: processes, all cores where None; the result does not depend on it.
+        as_is: take text that looks like HTML, XML, JSON or a table.
 
     Raises:
-        InputError: a file cannot be read, or there is no text.
+        InputError: a file cannot be read or looks like something else than plain text, or there
+            is no text.
 
     >>> from distsim.corpus import SpacyAnnotator
     >>> annotate(["text.txt"], "text.conllu", SpacyAnnotator("en_core_web_sm"))  # doctest: +SKIP
     Report(words=98000, sentences=4636, treeless=0)
     """
-    with spooled_sources(find_sources(paths)) as sources:
+    with spooled_sources(find_texts(paths, as_is)) as sources:
         return _annotated_sources(sources, output, annotator, jobs, progress)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from distsim.base.errors import InputError
-from distsim.corpus.sources import file_label, find_file, open_source
+from distsim.corpus.sources import Source, find_file, find_texts, open_source
 
 BLOCK_BYTES = 1 << 22
 LINE_BYTES = 64 << 20
@@ -23,19 +23,22 @@ class LineBlock(NamedTuple):
     first_line: int
 
 
-def read_line_blocks(path: str | Path, block_bytes: int = BLOCK_BYTES) -> Iterator[LineBlock]:
+def read_line_blocks(
+    path: str | Path | Source, block_bytes: int = BLOCK_BYTES
+) -> Iterator[LineBlock]:
     """Yield a file's bytes in blocks of whole lines, about `block_bytes` each.
 
     Arguments:
-        path: plain or packed (told by the first bytes); `-` for standard input.
+        path: plain or packed (told by the first bytes); `-` for standard input; or a source.
 
     Raises:
         InputError: the file cannot be opened, is packed and damaged, or has a line longer
             than LINE_BYTES; the message names the last line that could be read, within 64 kB.
     """
-    lines = WholeLines(file_label(path), block_bytes, _PIECE_BYTES)
+    source = path if isinstance(path, Source) else find_file(path)
+    lines = WholeLines(source.label, block_bytes, _PIECE_BYTES)
     try:
-        with open_source(find_file(path)) as stream:
+        with open_source(source) as stream:
             yield from lines.read(stream)
     except InputError as error:
         if lines.n_lines == 0:
@@ -85,10 +88,16 @@ class WholeLines:
             yield LineBlock(b"".join(held), first_line)
 
 
-def read_lines(path: str | Path) -> Iterator[tuple[int, bytes]]:
+def read_lines(path: str | Path | Source) -> Iterator[tuple[int, bytes]]:
     """Yield (number from 1, line with its newline) of a file; see read_line_blocks."""
     for block in read_line_blocks(path):
         yield from enumerate(split_lines(block.text), block.first_line)
+
+
+def read_text_lines(path: str | Path, as_is: bool = False) -> Iterator[tuple[int, bytes]]:
+    """Yield what read_lines yields, of a file that must be plain text; see find_texts."""
+    (source,) = find_texts([find_file(path)], as_is)
+    return read_lines(source)
 
 
 def split_lines(text: bytes) -> list[bytes]:

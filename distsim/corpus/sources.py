@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from distsim.base.errors import InputError
+from distsim.corpus.plain_text import HEAD_BYTES, looks_like
 from distsim.corpus.unpacking import (
     DEFAULT_UNPACK_LIMIT,
     LARGEST_RATIO,
     DamagedArchiveError,
     UnpackLimitError,
+    peeked,
     unpacked,
 )
 
@@ -31,11 +33,13 @@ class Source:
     """One file to read: `name` is what concordances show, `path` where it is.
 
     given: what messages call it, where that is not its path: it was copied from there.
+    is_text: it is refused, when it is opened, where it looks like markup, JSON or a table.
     """
 
     name: str
     path: str
     given: str = ""
+    is_text: bool = False
 
     @property
     def label(self) -> str:
@@ -104,6 +108,32 @@ def find_file(path: str | Path, wanted: str = "a file") -> Source:
     return find_sources([path])[0]
 
 
+def find_texts(paths: Sequence[str | Path | Source], as_is: bool = False) -> list[Source]:
+    """Return the files behind `paths`, as find_sources; they must be plain text.
+
+    What looks like HTML, XML, JSON or a table is refused: files here, before any work, what can
+    be read but once when it is opened.
+
+    Arguments:
+        as_is: take them as they are, whatever they look like.
+
+    Raises:
+        InputError: as find_sources; a file looks like something else; it cannot be read.
+    """
+    sources = find_sources(paths)
+    if as_is:
+        return sources
+    for number, source in enumerate(sources):
+        text = replace(source, is_text=True)
+        if not _is_regular(source.path):
+            sources[number] = text
+        else:
+            require_readable(source)
+            with open_source(text):
+                pass
+    return sources
+
+
 @contextmanager
 def open_source(source: Source) -> Iterator[BinaryIO]:
     """Open a source for reading its text: unpacked, without a byte order mark.
@@ -124,7 +154,8 @@ def open_source(source: Source) -> Iterator[BinaryIO]:
         raise InputError(f"{label}: cannot be opened: {error.strerror}") from None
     with raw:
         try:
-            yield unpacked(raw, _unpack_limit)
+            text = unpacked(raw, _unpack_limit)
+            yield _required_plain(text, label) if source.is_text else text
         except EOFError:
             raise InputError(
                 f"{label}: the archive is cut short: fetch or pack the file again"
@@ -146,6 +177,17 @@ def open_source(source: Source) -> Iterator[BinaryIO]:
             raise InputError(
                 f"{label}: cannot be read: {reason}: check the file and the disk"
             ) from None
+
+
+def _required_plain(text: BinaryIO, label: str) -> BinaryIO:
+    head, text = peeked(cast(io.BufferedReader, text), HEAD_BYTES)
+    found = looks_like(head, len(head) < HEAD_BYTES)
+    if found is not None:
+        raise InputError(
+            f"{label}: looks like {found}, wanted plain text: extract the text first, or take the "
+            "file as it is with `as_is`"
+        )
+    return text
 
 
 def require_readable(source: Source) -> None:

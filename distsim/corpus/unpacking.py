@@ -201,17 +201,17 @@ def unpacked(raw: io.BufferedReader, unpack_limit: int) -> BinaryIO:
         UnpackLimitError: it unpacks to more than `unpack_limit` bytes and LARGEST_RATIO times
             its size.
     """
-    magic, raw = _peeked(raw, _MAGIC_BYTES)
+    magic, raw = peeked(raw, _MAGIC_BYTES)
     text = raw
     if _packing(magic) is not None:
         text = io.BufferedReader(_Unpacker(raw, unpack_limit), _PIECE_BYTES)
-    head, text = _peeked(text, len(BYTE_ORDER_MARK))
+    head, text = peeked(text, len(BYTE_ORDER_MARK))
     if head == BYTE_ORDER_MARK:
         text.read(len(head))
     return text
 
 
-def _peeked(stream: io.BufferedReader, size: int) -> tuple[bytes, io.BufferedReader]:
+def peeked(stream: io.BufferedReader, size: int) -> tuple[bytes, io.BufferedReader]:
     """Return the first bytes of a stream, fewer only where it ends, and the stream with them."""
     head = stream.peek(size)[:size]
     if len(head) < size:  # a pipe gives what it has

@@ -14,7 +14,7 @@ import numpy as np
 from distsim.base.arguments import whole_number
 from distsim.base.distribution import how_to_install
 from distsim.base.errors import InputError, ParameterError
-from distsim.corpus.lines import read_lines
+from distsim.corpus.lines import read_text_lines
 from distsim.evaluation.rewriting_scores import PRECIS_LAMBDA, Sari, verbosity
 
 COPY = "copy"
@@ -42,14 +42,15 @@ class Row(NamedTuple):
     differences: dict[str, tuple[float, float, float, float]]
 
 
-def read_sentences(path: str | Path, wanted: int | None = None) -> list[str]:
+def read_sentences(path: str | Path, wanted: int | None = None, as_is: bool = False) -> list[str]:
     """Return the lines of a file.
 
     Raises:
-        InputError: it is not UTF-8, or has not as many lines as wanted.
+        InputError: it is not UTF-8, looks like something else than plain text and is not to be
+            taken `as_is`, or has not as many lines as wanted.
     """
     lines = []
-    for number, raw in read_lines(path):
+    for number, raw in read_text_lines(path, as_is):
         try:
             lines.append(raw.decode().rstrip("\r\n"))
         except UnicodeDecodeError:

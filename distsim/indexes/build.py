@@ -27,7 +27,7 @@ from distsim.corpus.known_texts import (
 )
 from distsim.corpus.near_duplicates import NearDuplicates
 from distsim.corpus.normaliser import Normaliser
-from distsim.corpus.sources import Source, find_sources, require_readable, spooled_sources
+from distsim.corpus.sources import Source, find_sources, find_texts, spooled_sources
 from distsim.corpus.tokeniser import TEXT_FORMATS, Cut, cut, doubted_format
 from distsim.corpus.vocabulary import (
     DROPPED,
@@ -54,6 +54,7 @@ class IndexOptions:
         normaliser: what happens to every token.
         dedup: `exact` drops a line whose words were seen before in the same order; `near`
             then one that shares most of its runs of five words with an earlier one.
+        as_is: take text that looks like HTML, XML, JSON or a table, which is refused otherwise.
         shard_tokens: a shard is closed before it would grow past so many tokens; more
             tokens a shard take more memory to sort (23 bytes each) and answer faster.
 
@@ -65,6 +66,7 @@ class IndexOptions:
     normaliser: Normaliser = field(default_factory=Normaliser)
     dedup: Dedup = "off"
     shard_tokens: int = DEFAULT_SHARD_TOKENS
+    as_is: bool = False
 
     def __post_init__(self) -> None:
         if self.text_format not in TEXT_FORMATS:
@@ -80,6 +82,7 @@ class IndexOptions:
             "normaliser": self.normaliser.manifest(),
             "dedup": self.dedup,
             "shard_tokens": self.shard_tokens,
+            **({"as_is": True} if self.as_is else {}),
         }
 
     @classmethod
@@ -90,6 +93,7 @@ class IndexOptions:
             Normaliser.from_manifest(values["normaliser"]),
             values["dedup"],
             values["shard_tokens"],
+            bool(values.get("as_is", False)),
         )
 
 
@@ -143,14 +147,15 @@ def build_index(
         seen_lines: uint64, of `line_hashes`: lines that stand elsewhere, to be dropped here too.
 
     Raises:
-        InputError: a source is missing, unreadable or not UTF-8, or there is no token in all.
+        InputError: a source is missing, unreadable, not UTF-8 or looks like something else than
+            plain text (see `IndexOptions.as_is`), or there is no token in all.
         ArtifactError: an index stands at `path` (see `force`), or something else does, or it
             is being written.
         ParameterError: near-duplicates cannot be found in the memory given.
     """
     path = one_path(path)
     options = options or IndexOptions()
-    sources = find_sources(one_or_many_paths(corpus, "corpus"))
+    sources = find_texts(one_or_many_paths(corpus, "corpus"), options.as_is)
     storage.require_free(path, force)
     with storage.create(path, storage.INDEX) as writer:
         builder = _IndexBuilder(writer, options, progress, memory_bytes, notice)
@@ -190,6 +195,7 @@ def add_to_index(
     corpus: Paths,
     *,
     again: bool = False,
+    as_is: bool = False,
     jobs: int | None = None,
     progress: Progress = no_progress,
     memory_bytes: int = DEFAULT_MEMORY,
@@ -203,6 +209,7 @@ def add_to_index(
 
     Arguments:
         again: add what the index has already, too.
+        as_is: as of IndexOptions; an index that was built so takes all text so.
         Others, and what is raised: as of build_index.
 
     Raises:
@@ -210,12 +217,13 @@ def add_to_index(
             its name: it has grown, and would be counted twice.
     """
     path = one_path(path)
-    sources = find_sources(one_or_many_paths(corpus, "corpus"))
+    paths = one_or_many_paths(corpus, "corpus")
     with storage.change(path, storage.INDEX) as writer, ExitStack() as stack:
         with storage.understood(path):
             options = IndexOptions.from_manifest(writer.parameters)
             names = read_names(writer.read("sources"))
             digests = digests_from_manifest(writer.parameters.get("texts"), len(names))
+        sources = find_texts(paths, as_is or options.as_is)
         known = KnownTexts(names, digests)
         repeated: list[Repeated] = []
         if known and not again:
@@ -349,9 +357,6 @@ class _IndexBuilder:
         """Index the sources' text."""
         first_source = len(self._sources)
         self._sources += [source.name for source in sources]
-
-        for source in sources:
-            require_readable(source)
 
         def cut_block(block: Block) -> tuple[Block, Cut]:
             return block, cut(block.text, self._options.text_format)

@@ -135,6 +135,7 @@ class CorpusIndex:
         corpus: Paths,
         *,
         again: bool = False,
+        as_is: bool = False,
         jobs: int | None = None,
         progress: Progress = no_progress,
         memory_bytes: int = DEFAULT_MEMORY,
@@ -149,7 +150,7 @@ class CorpusIndex:
         if self.home is None:
             raise ParameterError("several indexes together take no text: add it to one of them")
         report = add_to_index(
-            self.home, corpus, again=again, jobs=jobs, progress=progress,
+            self.home, corpus, again=again, as_is=as_is, jobs=jobs, progress=progress,
             memory_bytes=memory_bytes, notice=notice,
         )  # fmt: skip
         index = self.open(self.home)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from distsim.base.choices import TextFormat
 from distsim.base.errors import InputError, ParameterError
-from distsim.corpus.lines import is_utf8, read_lines
+from distsim.corpus.lines import is_utf8, read_lines, read_text_lines
 from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.sources import file_label, spooled
 from distsim.corpus.tokeniser import tokens_of
@@ -40,17 +40,20 @@ def lookup_form(phrase: str, normaliser: Normaliser, text_format: TextFormat) ->
     return " ".join(words)
 
 
-def read_text(path: str | Path) -> Iterator[tuple[int, list[str]]]:
+def read_text(path: str | Path, as_is: bool = False) -> Iterator[tuple[int, list[str]]]:
     """Yield (line number, tokens) of a tokenised text, as the translation system reads it.
 
     Raises:
-        InputError: a line is not UTF-8, or the file cannot be read.
+        InputError: a line is not UTF-8, or the file cannot be read or looks like something else
+            than plain text and is not to be taken `as_is`.
     """
-    for number, line in read_lines(path):
+    for number, line in read_text_lines(path, as_is):
         yield number, _decoded(path, number, line).split()
 
 
-def unknown_phrases(text: str | Path, known: str | Path, longest: int) -> dict[str, int]:
+def unknown_phrases(
+    text: str | Path, known: str | Path, longest: int, as_is: bool = False
+) -> dict[str, int]:
     """Return the phrases of a text that are not known, with their counts, in order of the text.
 
     Arguments:
@@ -59,6 +62,7 @@ def unknown_phrases(text: str | Path, known: str | Path, longest: int) -> dict[s
             vocabulary, a word or phrase a line, up to a tab where there is one. Streamed: only
             the text's own phrases are held.
         longest: phrases of 1 to so many tokens.
+        as_is: take a text that looks like HTML, XML, JSON or a table.
 
     Raises:
         InputError: a file cannot be read or is malformed; file and line are named.
@@ -67,7 +71,7 @@ def unknown_phrases(text: str | Path, known: str | Path, longest: int) -> dict[s
     if not 1 <= longest <= LONGEST_PHRASE:
         raise ParameterError(f"longest phrases {longest}: choose 1 to {LONGEST_PHRASE} tokens")
     found: dict[str, int] = {}
-    for _, words in read_text(text):
+    for _, words in read_text(text, as_is):
         for begin in range(len(words)):
             for end in range(begin + 1, min(begin + longest, len(words)) + 1):
                 phrase = " ".join(words[begin:end])

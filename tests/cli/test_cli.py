@@ -295,7 +295,7 @@ def test_what_belongs_to_one_source_of_sign_stands_under_it(run):
     options = {name: re.findall(r"^  (--[a-z-]+)", text, re.M) for name, text in sections.items()}
     assert out.splitlines()[0] == "Usage: distsim sign [OPTIONS] SOURCE..."
     assert set(options["With --model syntax"]) == {
-        "--trees", "--features", "--kinds", "--with", "--models", "--processors",
+        "--trees", "--features", "--kinds", "--with", "--models", "--processors", "--as-is",
     }  # fmt: skip
     assert set(options["With --from-vectors"]) == {
         "--words", "--phrases", "--index", "--counts", "--most-words", "--centre",

@@ -95,6 +95,7 @@ class PlainText(AnnotatedText):
         files: running text, plain or packed, folders too.
         annotator: a StanzaAnnotator or SpacyAnnotator.
         annotated: the CoNLL-U file that is written, or taken up, or kept where it is finished.
+        as_is: take text that looks like HTML, XML, JSON or a table, which is refused otherwise.
 
     report: what was annotated; filled by `counted`.
 
@@ -110,9 +111,11 @@ class PlainText(AnnotatedText):
         files: str | Path | Sequence[str | Path],
         annotator: Annotator,
         annotated: str | Path,
+        *,
+        as_is: bool = False,
     ) -> None:
         super().__init__(files)
-        self.annotator, self.annotated = annotator, annotated
+        self.annotator, self.annotated, self.as_is = annotator, annotated, as_is
         self.report = Report()
 
     def sentences(self) -> Iterable[AnnotatedSentence]:
@@ -130,7 +133,9 @@ class PlainText(AnnotatedText):
             ParameterError: the model is not the syntactic one.
         """
         require_syntax(model)
-        self.report = annotate(self.files, self.annotated, self.annotator, work.jobs, work.progress)
+        self.report = annotate(
+            self.files, self.annotated, self.annotator, work.jobs, work.progress, self.as_is
+        )
         with super().counted(model, weighting, selection, work) as sentences:
             yield sentences
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from distsim.base.errors import InputError, ParameterError
 from distsim.base.parallel import ordered_map
-from distsim.corpus.lines import read_lines
+from distsim.corpus.lines import read_lines, read_text_lines
 from distsim.corpus.sources import file_label
 from distsim.paraphrase.rewriting.rewriter import Rewriter, Rewriting
 from distsim.storage import checksum_of_settings, require_head, resumable_lines
@@ -32,15 +32,18 @@ class Answer(NamedTuple):
     fault: str | None
 
 
-def read_tasks(paths: Iterable[str | Path], trees: str | Path | None) -> list[Task]:
+def read_tasks(
+    paths: Iterable[str | Path], trees: str | Path | None, as_is: bool = False
+) -> list[Task]:
     """Return the sentences of files (`-`: standard input), with their trees line by line.
 
     Raises:
-        InputError: a file cannot be read, is not UTF-8, or there are more or fewer trees.
+        InputError: a file cannot be read, is not UTF-8, looks like something else than plain text
+            and is not to be taken `as_is`, or there are more or fewer trees.
     """
     tasks: list[Task] = []
     for path in paths:
-        for number, raw in read_lines(path):
+        for number, raw in read_text_lines(path, as_is):
             where = f"{file_label(path)}, line {number}"
             tasks.append(Task(len(tasks) + 1, _decoded(raw, where), where, None))
     if trees is None:

@@ -1,0 +1,163 @@
+"""The first bytes of a file -> what it looks like where it is no plain text: markup, JSON, a table.
+
+Careful: what may be a text passes. A tag here and there, commas and tabs that differ in number
+from line to line, brackets, braces and entities are all found in texts.
+"""
+
+import csv
+import json
+import re
+from collections.abc import Sequence
+
+HEAD_BYTES = 1 << 16
+
+_HTML_NAMES = re.compile(
+    "a|b|blockquote|body|br|center|code|dd|div|dl|dt|em|font|footer|form|h[1-6]|head|header|hr|html"
+    "|i|img|input|li|link|main|meta|nav|ol|p|pre|script|section|span|strong|style|table|tbody|td"
+    "|th|title|tr|u|ul",
+    re.I,
+)
+_HTML = re.compile(r"<(?:!doctype\s+html|html|head|body)\b", re.I)
+_XML = re.compile(r"<(?:\?xml\b|!doctype\b)", re.I)
+_BEFORE = re.compile(r"(?:\s|<!--.*?-->)*", re.S)
+_OPENED = re.compile(r"<([A-Za-z][\w:.-]*)(?:\s[^<>]*)?>")
+_CLOSED = re.compile(r"</([A-Za-z][\w:.-]*)\s*>|<([A-Za-z][\w:.-]*)(?:\s[^<>]*)?/>")
+_SENTENCE_MARKS = {"s", "unk"}  # of language models: <s> the king </s>
+_FEWEST_CLOSED = 3
+_LEAST_MARKUP = 0.1  # of all characters, where the text begins with a tag
+_FEWEST_CLOSED_INSIDE, _LEAST_HTML = 10, 0.3  # where it does not
+
+_OBJECT = re.compile(r'\{\s*"(?:[^"\\]|\\.)*"\s*:')
+_ARRAY = re.compile(r'\[\s*[\[{"]')
+_MORE_JSON = re.compile(r"\s*\n\s*[\[{]")
+_CUT_CHARACTERS = 8  # of a number or a word of JSON that the end of the head has cut
+
+_LEAST_ALIKE = 0.9  # rows of as many columns as the first
+_FEWEST_ROWS = 3  # with a header or a column of numbers; of commas 5 without a header
+_FEWEST_COMMA_ROWS = 5
+_FEWEST_BARE_ROWS = 20  # of tabs and nothing else that tells
+_MOST_SPACES = 0.1  # fields that begin with a blank, as after the commas of a sentence
+_LEAST_QUOTED = 0.2  # rows with a field in quotation marks
+_LONGEST_NAME = 40  # characters
+_NAME = re.compile(r"[A-Za-z_](?:[\w ()/%.-]*[\w)%])?")
+_NUMBER = re.compile(r"[-+]?\d+(?:[.:/-]\d+)*(?:[eE][-+]?\d+)?%?")
+
+
+def looks_like(head: bytes, is_whole: bool) -> str | None:
+    """Return what a file looks like by its first bytes, None where it may be plain text.
+
+    Arguments:
+        head: about HEAD_BYTES of them, unpacked, without a byte order mark.
+        is_whole: these are all.
+
+    >>> looks_like(b"<!DOCTYPE html><p>the king</p>", True)
+    'HTML'
+    >>> looks_like(b"a < b , said the king , { so } &lt;\\n", True)
+    """
+    text = head.decode(errors="replace").replace("\r\n", "\n")
+    start = text[_BEFORE.match(text).end() :]  # type: ignore[union-attr]
+    if not start:
+        return None
+    lines = text.split("\n")
+    if not is_whole:
+        lines.pop()
+    rows = [line for line in lines if line.strip()]
+    found = _markup(start, text) if "<" in text else None
+    return found or _json(start, is_whole) or _table(rows, is_whole)
+
+
+def _markup(start: str, text: str) -> str | None:
+    """Tell HTML and XML: by the beginning, or by how much of the text is tags."""
+    if _HTML.match(start):
+        return "HTML"
+    if _XML.match(start):
+        return "HTML" if _HTML.search(start[:4000]) else "XML"
+    closed = [one for one in _CLOSED.finditer(text) if one[1] not in _SENTENCE_MARKS]
+    opened = [one for one in _OPENED.finditer(text) if one[1] not in _SENTENCE_MARKS]
+    share = sum(len(one[0]) for one in [*opened, *closed]) / len(text)
+    names = [one[1] or one[2] for one in closed]
+    is_html = sum(_HTML_NAMES.fullmatch(name) is not None for name in names) > len(names) / 2
+    first = _OPENED.match(start)
+    if first is None or first[1] in _SENTENCE_MARKS or share < _LEAST_MARKUP:
+        is_html &= len(closed) >= _FEWEST_CLOSED_INSIDE and share >= _LEAST_HTML
+        return "HTML" if is_html else None
+    if len(closed) < _FEWEST_CLOSED and not start.rstrip().endswith(f"</{first[1]}>"):
+        return None
+    return "HTML" if is_html else "XML"
+
+
+def _json(start: str, is_whole: bool) -> str | None:
+    """Tell JSON, and lines of it."""
+    if not (_OBJECT.match(start) or _ARRAY.match(start)):
+        return None
+    try:
+        _, stop = json.JSONDecoder().raw_decode(start)
+    except json.JSONDecodeError as error:
+        is_cut = error.pos >= len(start) - _CUT_CHARACTERS or error.msg.startswith("Unterminated")
+        return "JSON" if is_cut and not is_whole else None
+    except (ValueError, RecursionError):  # a number of thousands of digits; thousands of brackets
+        return "JSON"
+    if not start[stop:].strip():
+        return "JSON"
+    return "JSON lines" if _MORE_JSON.match(start, stop) else None
+
+
+def _table(lines: Sequence[str], is_whole: bool) -> str | None:
+    """Tell tables whose columns are parted by tabs, commas or semicolons."""
+    for mark, name in (("\t", "TSV"), (",", "CSV"), (";", "CSV")):
+        if lines and mark in lines[0]:
+            try:
+                rows = _rows(lines, mark)
+            except csv.Error:
+                continue
+            if not is_whole and len(rows) > 1:
+                rows.pop()  # perhaps cut in a quoted field
+            width = len(rows[0])
+            alike = [row for row in rows if len(row) == width]
+            if width < 2 or len(alike) < _LEAST_ALIKE * len(rows):
+                continue
+            if _is_table(alike) if mark == "\t" else _is_comma_table(alike, lines, mark):
+                return name
+    return None
+
+
+def _rows(lines: Sequence[str], mark: str) -> list[list[str]]:
+    if mark == "\t":
+        return [line.split(mark) for line in lines]
+    return [row for row in csv.reader(lines, delimiter=mark) if row]
+
+
+def _is_table(rows: Sequence[list[str]]) -> bool:
+    """Tell whether rows of fields parted by tabs are a table, not lines that are indented."""
+    if not all(row[0] for row in rows):
+        return False
+    tells = _has_header(rows) or _has_numbers(rows)
+    return len(rows) >= (_FEWEST_ROWS if tells else _FEWEST_BARE_ROWS)
+
+
+def _is_comma_table(rows: Sequence[list[str]], lines: Sequence[str], mark: str) -> bool:
+    """Tell whether rows of fields parted by commas are a table, not sentences."""
+    fields = [field for row in rows for field in row[1:]]
+    if sum(field[:1].isspace() for field in fields) > _MOST_SPACES * len(fields):
+        rows = [[field.strip() for field in row] for row in rows]
+        return len(rows) >= _FEWEST_ROWS and _has_header(rows) and _has_numbers(rows)
+    quoted = re.compile(rf'(?:^|{mark})"(?:[^"]|"")*"(?:{mark}|$)')
+    n_quoted = sum(quoted.search(line) is not None for line in lines)
+    tells = _has_numbers(rows) or n_quoted >= _LEAST_QUOTED * len(rows)
+    if _has_header(rows):
+        return len(rows) >= (2 if tells else _FEWEST_ROWS)
+    return tells and len(rows) >= _FEWEST_COMMA_ROWS
+
+
+def _has_header(rows: Sequence[list[str]]) -> bool:
+    """Tell whether the first row names columns."""
+    names = rows[0]
+    return len(set(names)) == len(names) and all(
+        len(name) <= _LONGEST_NAME and _NAME.fullmatch(name) for name in names
+    )
+
+
+def _has_numbers(rows: Sequence[list[str]]) -> bool:
+    """Tell whether a column holds nothing but numbers, the first row aside."""
+    columns = zip(*rows[1:], strict=True)
+    return any(all(map(_NUMBER.fullmatch, column)) for column in columns)

@@ -1,0 +1,212 @@
+"""What looks like markup, JSON or a table is not taken for plain text, unless a user says so."""
+
+import gzip
+import io
+import json
+import lzma
+import os
+import sys
+from importlib.resources import files
+
+import pytest
+
+from distsim import CorpusIndex, IndexOptions, InputError
+from distsim.corpus.annotating import annotate
+from distsim.corpus.plain_text import HEAD_BYTES, looks_like
+from distsim.paraphrase.unknown import unknown_phrases
+from tests.conftest import run_program
+
+PAGE = "<!DOCTYPE html>\n<html><body><p>the king</p></body></html>\n"
+ROWS = [{"text": f"the king, he {n}", "year": n} for n in range(9)]
+NOT_TEXT = {
+    "HTML": [
+        PAGE,
+        "\n <!-- made by hand -->\n<HTML lang=en>the king",
+        "<?xml version='1.0'?>\n<html xmlns='x'>the king</html>",
+        "<p>the king</p>\n<p>the queen</p>\n<p>the duke</p>\n",
+        "<div><br/></div>",
+        "the king\n" + "<ul><li>the queen</li></ul>\n" * 9,
+    ],
+    "XML": [
+        "<?xml version='1.0'?><text>the king</text>",
+        "<text>the king</text>\n",
+        "<tmx><tu><seg>the king</seg></tu><tu><seg>the queen</seg></tu></tmx>",
+    ],
+    "JSON": [
+        json.dumps(ROWS),
+        json.dumps(ROWS, indent=2),
+        json.dumps({"texts": ["the king"]}),
+        '["the king", "the queen"]',
+        '{"n": ' + "1" * 5000 + "}",
+    ],
+    "JSON lines": ["".join(json.dumps(row) + "\n" for row in ROWS), '["the", "king"]\n["so"]\n'],
+    "CSV": [
+        "id,text\n1,the king\n",
+        'author,text\nausten,"the king, he"\n',
+        "author,text\nausten,the king\nscott,the queen\n",
+        "id, text\n1, the king\n2, the queen\n",
+        "id;text\r\n1;the king\r\n2;the queen, she\r\n",
+        '"the king","so, he"\n' * 5,
+        'id,text\n1,"the king\nand, so"\n2,"the\nqueen"\n',
+    ],
+    "TSV": [
+        "id\ttext\n1\tthe king, he\n2\tthe queen\n",
+        "".join(f"{n}\tthe king\n" for n in range(9)),
+        "the king\tder könig\n" * 20,
+    ],
+}
+TEXT = {
+    "empty": "",
+    "blank": " \n\n",
+    "a tag": "the king <b>said</b> so .\na < b and c > d\n",
+    "begins with a tag": "<John> the king\n<Mary> the queen\n" * 30,
+    "marks of a language model": "<s> the king </s>\n<s> the <unk> said </s>\n" * 30,
+    "escaped by Moses": "&lt; p &gt; the king &apos;s &lt; / p &gt;\n&#91; 1 &#93;\n",
+    "labelled articles": '<doc id="1">\n' + "the king said so .\n" * 40 + "</doc>\n",
+    "markdown": "# The king\n\n<img src='a.png'/>\n\nHe said [so](so), `x` and *y*.\n" * 3,
+    "brackets": "[1] the king\n[2] the queen\n{ so }\n",
+    "a bracket": "[ the king ]\n{ the queen }\n" * 30,
+    "a number in brackets": "[1]\n",
+    "quoted": '"The king," he said, "is here."\n' * 30,
+    "trees": "(S (NP (DT the) (NN king)) (VP slept))\n" * 30,
+    "rules": "[X] ||| the king ||| the queen ||| p=1\n" * 30,
+    "as many commas each": "so , the king , he said , came .\nthe king, he, so, came.\n" * 30,
+    "many commas": "the king, he said\nthe queen, the duke, the man, so\nthe end\n" * 30,
+    "many tabs": "the\tking\the\nthe queen\nthe\tduke\n" * 30,
+    "indented": "\tThe king said so.\n\tThe queen, too.\n" * 30,
+    "two lines with a tab": "the king\tso\nthe queen\tso\n",
+    "couplets": "床前明月光,疑是地上霜\n举头望明月,低头思故乡\n" * 30,
+    "semicolons": "the king; he said; so\nthe queen; she said; so\n" * 30,
+    "a list": "London, 1905\nParis, 1906\nRome, 1907\n" * 9,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"), [(kind, text) for kind, texts in NOT_TEXT.items() for text in texts]
+)
+def test_what_is_not_plain_text(kind, text):
+    assert looks_like(text.encode(), True) == kind
+    assert looks_like(b"\n" + text.replace("\n", "\r\n").encode(), True) == kind
+
+
+@pytest.mark.parametrize("text", TEXT.values(), ids=TEXT)
+def test_what_may_be_plain_text(text):
+    assert looks_like(text.encode(), True) is None
+    assert looks_like(text.encode(), False) is None
+
+
+@pytest.mark.parametrize("kind", NOT_TEXT)
+def test_a_large_file_is_told_by_its_beginning(kind):
+    """The head ends anywhere: in a tag, a string, a quoted field."""
+    long = "the king, " * 900
+    large = {
+        "HTML": "<html><body>" + f"<p>{long}</p>\n" * 9,
+        "XML": "<text>" + "<seg id='1'>the king</seg>\n" * 9000,
+        "JSON": json.dumps([{"text": long, "n": 1.5, "so": True}] * 99),
+        "JSON lines": (json.dumps({"text": long, "n": 1.5}) + "\n") * 99,
+        "CSV": "id,text\n" + f'1,"{long}"\n' * 99,
+        "TSV": "id\ttext\n" + f"1\t{long}\n" * 99,
+    }[kind].encode()
+    for size in (HEAD_BYTES, HEAD_BYTES - 7, HEAD_BYTES - 101):
+        assert looks_like(large[:size], False) == kind
+
+
+def test_the_texts_of_the_package_pass():
+    data = files("distsim") / "data"
+    texts = [*(data / "novels").iterdir(), *(data / "bitext").iterdir()]
+    packed = [one for one in texts if one.name.endswith(".xz")]
+    assert len(packed) == 14
+    for one in packed:
+        text = lzma.decompress(one.read_bytes())
+        for start in range(0, len(text), 7 * HEAD_BYTES):
+            at = text.find(b"\n", start) + 1
+            assert looks_like(text[at : at + HEAD_BYTES], False) is None, one.name
+            assert looks_like(text[at : at + 999], True) is None, one.name
+
+
+@pytest.fixture
+def page(tmp_path):
+    folder = tmp_path / "pages"
+    folder.mkdir()
+    (folder / "a.txt").write_text("the king\n")
+    (folder / "b.txt.gz").write_bytes(gzip.compress(PAGE.encode()))
+    return folder / "b.txt.gz"
+
+
+COMMANDS = {
+    "index build": ("index", "build", "PAGES", "-o", "OUT"),
+    "index add": ("index", "add", "INDEX", "PAGES"),
+    "align": ("align", "PAGE", "TEXT", "-o", "OUT"),
+    "align, the other side": ("align", "TEXT", "PAGE", "-o", "OUT"),
+    "make-grammar": ("make-grammar", "--bitext", "PAGE", "TEXT", "--index", "SIGNED", "-o", "OUT"),
+    "paraphrase": ("paraphrase", "INDEX", "--text", "PAGE", "--known", "TEXT", "-o", "OUT"),
+    "rewrite": ("rewrite", "PACK", "PAGE", "--index", "INDEX", "-o", "OUT"),
+    "tune": ("tune", "PACK", "PAGE", "--references", "TEXT", "--index", "INDEX", "-o", "OUT"),
+    "tune, references": ("tune", "PACK", "TEXT", "--references", "PAGE", "--index", "INDEX", "-o",
+                         "OUT"),
+    "evaluate": ("evaluate", "--sentences", "PAGE", "TEXT", "--references", "TEXT"),
+    "cluster plan": ("cluster", "plan", "PAGES", "--work", "OUT"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
+def test_every_command_that_reads_text_refuses(run, page, command, tmp_path, small_index, capsys):
+    text = tmp_path / "text"
+    text.write_text("the king\n")
+    places = {
+        "PAGES": page.parent, "PAGE": page, "TEXT": text, "OUT": tmp_path / "out",
+        "INDEX": small_index.path,
+    }  # fmt: skip
+    if "SIGNED" in command:
+        run("sign", small_index.path, "--preset", "thesis", "--min-count", 1)
+        places["SIGNED"] = small_index.path
+    if "PACK" in command:
+        (tmp_path / "rules").write_text("[X] ||| the king ||| the queen ||| p=1\n")
+        run("pack", tmp_path / "rules", "-o", tmp_path / "pack", "-w", "p=1")
+        places["PACK"] = tmp_path / "pack"
+    arguments = [places.get(one, one) for one in command]
+    _, err = run(*arguments, status=1)
+    assert f"{page}: looks like HTML, wanted plain text: extract the text first" in err
+    assert err.endswith("or take the file as it is with --as-is\n")
+    assert not (tmp_path / "out").is_file() and not (tmp_path / "out" / "manifest.json").exists()
+    run_program(*arguments, "--as-is")  # what comes of it depends on the page
+    assert "looks like" not in capsys.readouterr().err
+
+
+def test_annotators_refuse(page, tmp_path):
+    with pytest.raises(InputError, match=r"b\.txt\.gz: looks like HTML"):
+        annotate([page.parent], tmp_path / "out", annotator=None)
+    assert sorted(os.listdir(tmp_path)) == ["pages"]
+
+
+def test_text_is_taken_as_it_is(page, tmp_path):
+    """The library's twin of --as-is; an index that was built so is added to so."""
+    with pytest.raises(InputError, match="with `as_is`"):
+        CorpusIndex.build([page], tmp_path / "index")
+    assert not (tmp_path / "index").exists()
+    index = CorpusIndex.build([page], tmp_path / "index", IndexOptions(as_is=True))
+    assert index.count("king</p></body></html>") == 1
+    assert CorpusIndex.open(index.path).options.as_is
+    (tmp_path / "more").write_text("id,text\n1,the king\n")
+    assert index.add([tmp_path / "more"]).count("id,text") == 1
+    assert "as_is" not in IndexOptions().manifest()
+
+
+def stream_of(text: str) -> io.TextIOWrapper:
+    return io.TextIOWrapper(io.BufferedReader(io.BytesIO(text.encode())))
+
+
+def test_what_can_be_read_but_once(monkeypatch, tmp_path):
+    monkeypatch.setattr(sys, "stdin", stream_of(PAGE))
+    with pytest.raises(InputError, match="standard input: looks like HTML"):
+        CorpusIndex.build(["-"], tmp_path / "index")
+    read, write = os.pipe()
+    os.write(write, b"id,text\n1,the king\n")
+    os.close(write)
+    (tmp_path / "known").write_text("the\n")
+    with pytest.raises(InputError, match=f"/dev/fd/{read}: looks like CSV"):
+        unknown_phrases(f"/dev/fd/{read}", tmp_path / "known", 1)
+    os.close(read)
+    text = "".join(f"the king {n}\n" for n in range(20_000))  # longer than what is looked at
+    monkeypatch.setattr(sys, "stdin", stream_of(text))
+    assert CorpusIndex.build(["-"], tmp_path / "index").count("king 19999") == 1
