@@ -272,7 +272,7 @@ def test_what_is_no_size(run, index, size):
 
 
 def test_sizes_have_units_of_1024():
-    found = [memory_bytes(text) for text in ("7", "800M", "4G", "4gb", "1.5k", "1e3", " 2 T ")]
+    found = [memory_bytes(text) for text in ("7", "800M", "4G", "4gb", "1.5k", "1e3", "2 T")]
     assert found == [7, 800 << 20, 4 << 30, 4 << 30, 1536, 1000, 2 << 40]
 
 
