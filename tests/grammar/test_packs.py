@@ -11,10 +11,13 @@ import numpy as np
 import pytest
 
 from distsim.base.errors import ArtifactError, InputError, ParameterError
+from distsim.corpus.lines import read_line_blocks
 from distsim.grammar.formats.rules import Features
-from distsim.grammar.packs import SIZES, TYPES, GrammarIndex, PackOptions, pack_grammar
+from distsim.grammar.kernels.columns import new_names
+from distsim.grammar.packs import SIZES, TYPES, GrammarIndex, PackOptions, pack, pack_grammar
 from distsim.grammar.packs.columns import decode, encode
 from distsim.grammar.rerank import ppdb_cost
+from distsim.kernels.compiled import frozen
 
 NAMES = ("RarityPenalty", "p(LHS|e)", "p(LHS|f)", "p(e|f)", "p(e|f,LHS)", "p(f|e)", "p(f|e,LHS)")
 
@@ -200,6 +203,83 @@ def test_parquet_has_the_same_rules(tmp_path):
     found = {(f"[{row['label']}]", row["source"], row["target"]) for row in rows}
     assert found == {tuple(line.split(" ||| ")[:3]) for line in lines}
     assert all(row["p(e|f)"] is not None and row["alignment"] == "0-0" for row in rows)
+
+
+def test_features_first_met_late_are_kept(tmp_path):
+    lines = drawn_grammar(tmp_path / "grammar", n=2400)
+    late = {1100: "late=0.5", 1200: "late=2 later=-1", 2399: "8 9 last=7"}  # of several blocks
+    for number, more in late.items():
+        lines[number] = lines[number].replace(" ||| 0-0", f" {more} ||| 0-0")
+    (tmp_path / "grammar").write_text("".join(lines), encoding="utf-8")
+    names = {"late": {1100: 0.5, 1200: 2.0}, "later": {1200: -1.0}, "last": {2399: 7.0},
+             "0": {2399: 8.0}, "1": {2399: 9.0}}  # fmt: skip
+    for block_bytes in (1 << 22, 1 << 16):
+        packs = tmp_path / f"packs-{block_bytes}"
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(
+                pack, "read_line_blocks", lambda path, n=block_bytes: read_line_blocks(path, n)
+            )
+            pack_grammar(tmp_path / "grammar", packs, PackOptions(sizes=()))
+        index = GrammarIndex.open(packs)
+        assert set(names) < set(index.feature_names)
+        rules = {(f"[{r.label}]", r.source, r.target): r for r in index.at(np.arange(2400))}
+        for number, line in enumerate(lines):
+            label, source, target, features, _ = line.split(" ||| ")
+            found = rules[label, source, target].features
+            assert {name: found[name] for name in names if name in found} == {
+                name: values[number] for name, values in names.items() if number in values
+            }
+            assert found["p(e|f)"] == Features.parse(features.encode()).number("p(e|f)")
+
+
+@pytest.mark.extra
+def test_parquet_has_features_first_met_late(tmp_path):
+    pq = pytest.importorskip("pyarrow.parquet")
+    lines = drawn_grammar(tmp_path / "grammar", n=1500)
+    lines[-1] = lines[-1].replace(" ||| 0-0", " late=0.5 ||| 0-0")
+    (tmp_path / "grammar").write_text("".join(lines), encoding="utf-8")
+    pack_grammar(tmp_path / "grammar", tmp_path / "packs", PackOptions(parquet=True, index=False))
+    tables = [pq.read_table(path) for path in (tmp_path / "packs").glob("xxxl-*.parquet")]
+    late = [value for table in tables for value in table["late"].to_pylist()]
+    assert len(late) == 1500 and sorted(filter(None, late)) == [0.5]
+
+
+def test_more_features_than_an_index_takes(tmp_path, run):
+    features = " ".join(f"f{n}={n}" for n in range(1001))
+    (tmp_path / "grammar").write_text(f"[X] ||| a ||| b ||| {features} |||\n")
+    _, err = run("pack", tmp_path / "grammar", "-o", tmp_path / "packs", "-w", "f1=1", status=1)
+    assert "has more than 1,000 features, too many for an index or Parquet" in err
+    run("pack", tmp_path / "grammar", "-o", tmp_path / "packs", "-w", "f1=1", "--no-index")
+    written = gzip.decompress((tmp_path / "packs" / "s-lexical.gz").read_bytes())
+    assert written == (tmp_path / "grammar").read_bytes()
+
+
+def test_new_names_are_those_of_the_twin():
+    draw = random.Random(8)
+    for _ in range(50):
+        known = draw.sample(["a", "ab", "é", "x=y", "p(e|f)"], draw.randint(0, 3))
+        rows = [
+            [draw.choice(["a=1", "ab=NA", "é=2", "x=y=3", "=4", "5", "b=", "p(e|f)=6"])
+             for _ in range(draw.randint(0, 6))]
+            for _ in range(draw.randint(1, 5))
+        ]  # fmt: skip
+        text, fields = b"", []
+        for row in rows:
+            start = len(text)
+            text += " ".join(row).encode()
+            fields.append((start, len(text)))
+            text += b"\n"
+        parsed = [Features.parse(text[start:stop]) for start, stop in fields]
+        wanted = list(dict.fromkeys(name for one in parsed for name in one.named))
+        names = [name.encode() for name in known]
+        places, most_bare = new_names(
+            frozen(np.frombuffer(text, np.uint8)), frozen(np.array(fields, np.int64)),
+            frozen(np.frombuffer(b"".join(names), np.uint8)),
+            frozen(np.cumsum([0, *map(len, names)])), 3,
+        )  # fmt: skip
+        found = [text[start:stop] for start, stop in places.tolist()]
+        assert found == [name for name in wanted if name not in names][:3]
+        assert most_bare == max(len(one.bare) for one in parsed)
 
 
 def test_packs_replace_packs_and_nothing_else(tmp_path, run):

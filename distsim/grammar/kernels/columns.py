@@ -3,7 +3,7 @@
 import numpy as np
 
 from distsim.grammar.kernels.rules import next_token
-from distsim.kernels.compiled import compiled
+from distsim.kernels.compiled import compiled, uncounted
 
 # What was found in a column of a line.
 FOUND, ABSENT, NO_NUMBER, NOT_AVAILABLE = range(4)
@@ -74,6 +74,52 @@ def read_number(text, start, stop):
         if exponent > 300:
             value *= 10.0 ** min(exponent - 300, 300)
     return (-value if negative else value), np.isfinite(value)
+
+
+@compiled
+def new_names(text, fields, names, name_offsets, most):
+    """Return where names of features stand that no column has, and the most bare values of a line.
+
+    fields, names, name_offsets: as read_columns has them. most: so many new names at most.
+    Returns int64[m, 2], start and stop of the first of each distinct new name, in the order met.
+    """
+    n_known = name_offsets.size - 1
+    found = np.empty((most, 2), np.int64)
+    n = 0
+    most_bare = 0
+    for line in range(fields.shape[0]):
+        bare = 0
+        i, stop = next_token(text, fields[line, 0], fields[line, 1])
+        while i < stop:
+            equals = stop - 1
+            while equals > i and text[equals] != 61:
+                equals -= 1
+            if equals > i:
+                is_new = True
+                for column in range(n_known):
+                    if is_new and name_offsets[column + 1] - name_offsets[column] == equals - i:
+                        is_new = not _same(names, name_offsets[column], text, i, equals)
+                for k in range(n):
+                    if is_new and found[k, 1] - found[k, 0] == equals - i:
+                        is_new = not _same(text, found[k, 0], text, i, equals)
+                if is_new and n < most:
+                    found[n, 0] = i
+                    found[n, 1] = equals
+                    n += 1
+            else:
+                bare += 1
+            i, stop = next_token(text, stop, fields[line, 1])
+        most_bare = max(most_bare, bare)
+    return found[:n].copy(), most_bare
+
+
+@uncounted
+def _same(one, at, other, start, stop):
+    """Tell whether the bytes of `one` from a place on are those of other[start:stop]."""
+    for k in range(stop - start):
+        if one[at + k] != other[start + k]:
+            return False
+    return True
 
 
 @compiled

@@ -26,9 +26,9 @@ from distsim.corpus.lines import read_line_blocks
 from distsim.corpus.vocabulary import HashNumbering, VocabularyBuilder
 from distsim.grammar.block import RuleBlock, parse_block
 from distsim.grammar.faulty_lines import FaultyLines
+from distsim.grammar.fields import with_line_end
 from distsim.grammar.formats import find_format
-from distsim.grammar.formats.rules import Features
-from distsim.grammar.kernels import columns as feature_kernel
+from distsim.grammar.kernels import columns as column_kernel
 from distsim.grammar.kernels.packs import gather_lines, gather_runs, source_hashes
 from distsim.grammar.kernels.phrase_pairs import hash_symbols
 from distsim.grammar.packs.columns import encode
@@ -36,13 +36,14 @@ from distsim.grammar.packs.sizes import SIZES, TYPES, rule_sizes, rule_types
 from distsim.grammar.rerank import PPDB_COST
 from distsim.kernels.compiled import frozen
 from distsim.storage import open_output
+from distsim.storage.files import raw_bytes
 from distsim.storage.locks import exchange, locked, sync_folder
 from distsim.storage.scratch import spare_descriptors
 
 MANIFEST = "packs.json"
 _OURS = re.compile(r"packs\.json|[a-z]+(-[a-z]+)+\.(gz|parquet)|spool|index|\..+\.unfinished")
 _LINES_A_PIECE = 1 << 14
-_FIRST_RULES = 1000
+_MOST_FEATURES = 1000
 _MOST_LABELS = 1 << 16
 _NEWLINE = 10
 
@@ -215,7 +216,7 @@ def _write(
     progress: Progress,
 ) -> None:
     weights = dict(PPDB_COST if options.weights is None else options.weights)
-    rules = _ReadRules(folder / "spool", weights, options.missing, report.faulty, options.parquet)
+    rules = _ReadRules(folder / "spool", weights, options, report.faulty)
     rules.read(grammar, progress)
     report.read = rules.size
     report.faulty.require_lines(rules.size + report.faulty.kept + report.faulty.dropped)
@@ -254,14 +255,13 @@ class _ReadRules:
     """The rules of a grammar in raw files of a folder: their lines, and arrays by rule."""
 
     def __init__(
-        self, folder: Path, weights: dict[str, float], missing: float | None, faulty: FaultyLines,
-        keeps_sides: bool,
-    ) -> None:  # fmt: skip
+        self, folder: Path, weights: dict[str, float], options: PackOptions, faulty: FaultyLines
+    ) -> None:
         folder.mkdir()
-        self._keeps_sides = keeps_sides
+        self._keeps_sides = options.parquet
+        self._keeps_features = options.parquet or options.index
         self._folder = folder
-        self._weights, self._missing, self._faulty = weights, missing, faulty
-        self._files: dict[str, Any] = {}
+        self._weights, self._missing, self._faulty = weights, options.missing, faulty
         self._numbering = HashNumbering(first=1)
         self._symbols: list[bytes] = []
         self._labels: dict[bytes, int] = {}
@@ -270,24 +270,18 @@ class _ReadRules:
         self._n_bytes = 0
 
     def _append(self, name: str, values: np.ndarray) -> None:
-        if name not in self._files:
-            self._files[name] = open(self._folder / name, "w+b")  # noqa: SIM115
-        self._files[name].write(np.ascontiguousarray(values).view(np.uint8).data)
+        with open(self._folder / name, "ab") as file:
+            file.write(raw_bytes(values))
 
     def column(self, name: str, dtype: Any) -> np.ndarray:
         """Return what was gathered under a name."""
-        file = self._files.get(name)
-        if file is None:
+        file = self._folder / name
+        if not file.exists() or file.stat().st_size == 0:
             return np.empty(0, dtype)
-        file.flush()
-        if os.fstat(file.fileno()).st_size == 0:
-            return np.empty(0, dtype)
-        return np.memmap(self._folder / name, dtype, "r")
+        return np.memmap(file, dtype, "r")
 
     def close(self) -> None:
         """Remove the files."""
-        for file in self._files.values():
-            file.close()
         shutil.rmtree(self._folder)
 
     def read(self, grammar: str | Path, progress: Progress) -> None:
@@ -296,19 +290,47 @@ class _ReadRules:
         for lines in read_line_blocks(grammar):
             known = known or find_format(None, lines.text)
             block = parse_block(lines, known)
-            if not self._names:
-                self._names = _feature_names(block, self._weights)
+            self._name_features(block)
             self._add(block)
             progress("reading", self.size, None)
 
+    def _name_features(self, block: RuleBlock) -> None:
+        """Give each feature that is new in a block a column, missing in the rules before.
+
+        Raises:
+            InputError: there are too many.
+        """
+        new: list[str] = []
+        if self._keeps_features:
+            data = frozen(np.frombuffer(block.text, np.uint8))
+            places, most_bare = column_kernel.new_names(
+                data, frozen(block.features[block.status == 0]), *self._name_arrays(),
+                _MOST_FEATURES + 1,
+            )  # fmt: skip
+            new = [block.text[start:stop].decode() for start, stop in places.tolist()]
+            new += map(str, range(min(most_bare, _MOST_FEATURES + 1)))
+        for name in dict.fromkeys([*new, *self._weights]):
+            if name not in self._names:
+                self._append(f"feature{len(self._names)}", np.full(self.size, np.nan))
+                self._names.append(name)
+        if len(self._names) > _MOST_FEATURES:
+            raise InputError(
+                f"the grammar has more than {_MOST_FEATURES:,} features, too many for an index or "
+                "Parquet: pack it without them"
+            )
+
+    def _name_arrays(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the names of the columns as kernels take them: bytes, and where each begins."""
+        texts = [name.encode() for name in self._names]
+        offsets = frozen(np.cumsum([0, *map(len, texts)]))
+        return frozen(np.frombuffer(b"".join(texts), np.uint8)), offsets
+
     def _add(self, block: RuleBlock) -> None:
         data = frozen(np.frombuffer(block.text, np.uint8))
-        texts = [name.encode() for name in self._names]
-        offsets = np.cumsum([0, *map(len, texts)])
         positions = [int(name) if name.isdecimal() else -1 for name in self._names]
-        values, _ = feature_kernel.read_columns(
-            data, frozen(block.features), frozen(np.frombuffer(b"".join(texts), np.uint8)),
-            frozen(offsets), frozen(np.array(positions, np.int64)),
+        values, _ = column_kernel.read_columns(
+            data, frozen(block.features), *self._name_arrays(),
+            frozen(np.array(positions, np.int64)),
         )  # fmt: skip
         cost = np.zeros(len(block))
         faults = {n: block.fault(n) for n in np.flatnonzero(block.status).tolist()}
@@ -354,13 +376,10 @@ class _ReadRules:
             for name, first, last in (("source", begins, middles), ("target", middles, ends)):
                 self._append(f"{name}_start", block.starts[first[fine]] + self._n_bytes)
                 self._append(f"{name}_stop", block.stops[last[fine] - 1] + self._n_bytes)
-        starts = block.line_starts[:-1][fine] + self._n_bytes
-        self._append("line_start", starts)
-        self._append("line_stop", block.line_starts[1:][fine] + self._n_bytes)
-        text = block.text if block.text.endswith(b"\n") else block.text + b"\n"
-        if not block.text.endswith(b"\n") and fine[-1:].any():
-            self._files["line_stop"].seek(-8, os.SEEK_END)
-            self._append("line_stop", np.array([self._n_bytes + len(text)], np.int64))
+        text = with_line_end(block.text)
+        bounds = np.append(block.line_starts[:-1], len(text)) + self._n_bytes
+        self._append("line_start", bounds[:-1][fine])
+        self._append("line_stop", bounds[1:][fine])
         self._append("lines", np.frombuffer(text, np.uint8))
         self._n_bytes += len(text)
         for number in range(len(self._names)):
@@ -483,19 +502,6 @@ class _ReadRules:
                 coded = encode(np.asarray(values), quantise)
                 writer.add(f"features/{number}", coded.codes)
                 writer.add(f"features/{number}/table", coded.table)
-
-
-def _feature_names(block: RuleBlock, weights: Mapping[str, float]) -> list[str]:
-    """Return the features of the first rules, in the order met, and those that are weighed."""
-    names: dict[str, None] = {}
-    most_bare = 0
-    for number in np.flatnonzero(block.status == 0)[:_FIRST_RULES].tolist():
-        features = Features.parse(block.feature_text(number))
-        names.update(dict.fromkeys(name.decode() for name in features.named))
-        most_bare = max(most_bare, len(features.bare))
-    names.update(dict.fromkeys(str(position) for position in range(most_bare)))
-    names.update(dict.fromkeys(weights))
-    return list(names)
 
 
 def _coded(texts: Sequence[str], numbers: np.ndarray) -> Any:
