@@ -1,7 +1,7 @@
 """A translation grammar -> its rules as arrays, sides in one form, the columns that are asked."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
@@ -129,17 +129,29 @@ def _column_names(
     features = [Features.parse(block.feature_text(number)) for number in rules]
     names = dict(given)
     shortest = min((len(one.bare) for one in features), default=0)
+    named = _rules_with(block, (name for name in COLUMNS if name not in names))
     for name in COLUMNS:
-        if name in names:
-            continue
-        if any(name.encode() in one.named for one in features):
+        if name in named:
             names[name] = name
-        elif grammar_format.columns.get(name, shortest) < shortest:
+        elif name not in names and grammar_format.columns.get(name, shortest) < shortest:
             names[name] = str(grammar_format.columns[name])
     counted = block.counts[block.status == 0]
     if RARITY not in names and counted.size and (counted[:, 1] > counted[:, 0]).all():
         names[RARITY] = _COUNTS
     return names
+
+
+def _rules_with(block: RuleBlock, names: Iterable[str]) -> dict[str, list[int]]:
+    """Return which of some features rules of a block have, each with the numbers of the rules."""
+    rules: dict[str, list[int]] = {}
+    for name in names:
+        if f"{name}=".encode() in block.text:  # a word may look so
+            rules[name] = [
+                number
+                for number in np.flatnonzero(block.status == 0).tolist()
+                if name.encode() in Features.parse(block.feature_text(number)).named
+            ]
+    return {name: found for name, found in rules.items() if found}
 
 
 class _Reader:
@@ -176,6 +188,10 @@ class _Reader:
             faults[number] = block.fault(number)
         for number in np.flatnonzero(status).tolist():
             faults.setdefault(number, _FITS_NOT[int(status[number])])
+        unknown = (name for name in COLUMNS if name not in self._names)
+        for name, rules in _rules_with(block, unknown).items():
+            for number in rules:
+                faults.setdefault(number, f"feature {name} is there, which the first rules lack")
         for number in sorted(faults):
             faulty.keeps(block.first_line + number, faults[number])
         fine = np.ones(len(block), bool)

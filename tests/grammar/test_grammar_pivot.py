@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from distsim.base.errors import InputError, ParameterError
 from distsim.cli.main import app
-from distsim.corpus.lines import split_lines
+from distsim.corpus.lines import read_line_blocks, split_lines
 from distsim.grammar.external_sort import sorted_records
 from distsim.grammar.formats.rules import Features, Rule, gap_of
 from distsim.grammar.pivot import PivotOptions, pivot_grammar
@@ -409,6 +409,24 @@ def test_faulty_translations(line, fault, tmp_path):
     assert lines == [] and report.faulty.dropped == 1 and report.read == 1
     with pytest.raises(InputError, match="line 1: the file is empty"):
         pivoted(b"", tmp_path)
+
+
+def test_a_column_that_comes_late_is_a_fault(tmp_path, monkeypatch):
+    rules = [f"[X] ||| f{n // 2} ||| e{n} ||| p(e|f)=1 p(f|e)=1 |||\n" for n in range(1200)]
+    rules[7] = rules[7].replace("e7", "RarityPenalty=1")  # a word
+    assert "RarityPenalty" not in pivoted("".join(rules).encode(), tmp_path)[1].features
+    rules[1100] = rules[1100].replace(" |||\n", " RarityPenalty=0.5 |||\n")
+    text = "".join(rules).encode()
+    with pytest.raises(InputError, match="line 1: feature RarityPenalty is not there"):
+        pivoted(text, tmp_path)
+    monkeypatch.setattr(
+        "distsim.grammar.translations.read_line_blocks",
+        lambda path: read_line_blocks(path, 1 << 14),
+    )
+    with pytest.raises(InputError, match="line 1101: feature RarityPenalty is there, which the"):
+        pivoted(text, tmp_path)
+    _, report = pivoted(text, tmp_path, on_error="drop")
+    assert report.faulty.dropped == 1 and "RarityPenalty" not in report.features
 
 
 def test_parameters_that_cannot_be():
