@@ -23,6 +23,9 @@ from distsim.comparison.measures import ExactCosine as ExactCosine
 from distsim.comparison.measures import similarities as similarities
 from distsim.comparison.measures import similarity as similarity
 from distsim.comparison.nearest import neighbours as neighbours
+from distsim.comparison.table import SignatureTable as SignatureTable
+from distsim.comparison.table import merge_tables as merge_tables
+from distsim.comparison.table import sign as sign
 from distsim.contexts.selection import Selection as Selection
 from distsim.corpus.annotating import annotate as annotate
 from distsim.evaluation.correlations import evaluate as evaluate
@@ -44,9 +47,6 @@ from distsim.paraphrase.paraphraser import Paraphraser as Paraphraser
 from distsim.paraphrase.rewriting.options import RewriteOptions as RewriteOptions
 from distsim.paraphrase.rewriting.rewriter import Rewriter as Rewriter
 from distsim.paraphrase.substitution.substituter import Substituter as Substituter
-from distsim.signatures.merge import merge_tables as merge_tables
 from distsim.signatures.recipe import PRESETS as PRESETS
 from distsim.signatures.recipe import Recipe as Recipe
 from distsim.signatures.signing import learn as learn
-from distsim.signatures.table import SignatureTable as SignatureTable
-from distsim.signatures.table import sign as sign

@@ -18,7 +18,7 @@ class DistsimError(Exception):
     """
 
     def __str__(self) -> str:
-        message = super().__str__()
+        message = Exception.__str__(self)  # KeyError's own shows the text as Python code
         if len(message) <= _LONGEST_MESSAGE:
             return message
         half = _LONGEST_MESSAGE // 2
@@ -60,6 +60,17 @@ class IncompatibleError(DistsimError):
     ... except distsim.IncompatibleError as error:
     ...     print(str(error).split("were not ")[1])
     made alike: model.window is 1 and 5; sign both with the same settings
+    """
+
+
+class UnknownPhraseError(DistsimError, KeyError):
+    """A phrase has no vector in a table; a KeyError, as of a dictionary.
+
+    >>> try:
+    ...     table["zeppelin raid"]
+    ... except KeyError as error:
+    ...     print(str(error).partition(": ")[0])
+    'zeppelin raid' has no vector
     """
 
 

@@ -165,10 +165,10 @@ def score(
     """
     from distsim.cluster.map_tasks import PartMap, ScoreTask
     from distsim.cluster.spark import map_on_spark
+    from distsim.comparison.table import SignatureTable
     from distsim.corpus.sources import find_sources
     from distsim.grammar.scoring import NAMES, ScoreOptions
     from distsim.grammar.training import TrainingOptions
-    from distsim.signatures.table import SignatureTable
 
     if ngram is None and syntax is None:
         raise typer.BadParameter("name a table with --ngram, --syntax or both")
@@ -322,7 +322,7 @@ def _shared(work: str) -> Path:
 
 
 def _report(output: str) -> None:
-    from distsim.signatures.table import SignatureTable
+    from distsim.comparison.table import SignatureTable
 
     table = SignatureTable.open(output)
     say(

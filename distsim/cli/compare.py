@@ -9,8 +9,8 @@ from distsim.cli.console import JsonOption, number, put, put_json
 from distsim.cli.options import PlotOption, WeightsOption
 
 if TYPE_CHECKING:
+    from distsim.comparison.table import SignatureTable
     from distsim.indexes.corpus_index import CorpusIndex
-    from distsim.signatures.table import SignatureTable
 
 
 def compare(
@@ -33,11 +33,11 @@ def compare(
     b<TAB>context<TAB>weight beside A<TAB>beside B, the strongest first: contexts of both, of A
     alone, of B alone. In a context _ stands for the phrase.
     """
+    from distsim.comparison.table import SignatureTable
     from distsim.contexts.contrasting import contrast
     from distsim.contexts.weights import Weighting
     from distsim.indexes.corpus_index import CorpusIndex, signatures_inside
     from distsim.output.pictures.drawing import require_painter
-    from distsim.signatures.table import SignatureTable
 
     if plot is not None:
         require_painter(plot)

@@ -16,7 +16,7 @@ from distsim.base.errors import DistsimError
 from distsim.cli.console import progress_bar
 
 if TYPE_CHECKING:
-    from distsim.signatures.table import SignatureTable
+    from distsim.comparison.table import SignatureTable
 
 _COUNTED = ("in spite of", "on account of", "for the sake of", "by means of")
 _SHOWN = "in spite of"

@@ -13,9 +13,9 @@ from distsim.cli.options import AsIsOption, EstimateOption
 
 if TYPE_CHECKING:
     from distsim.comparison.measures import Similarity
+    from distsim.comparison.table import SignatureTable
     from distsim.evaluation.correlations import Point, Result
     from distsim.evaluation.gold import GoldSet
-    from distsim.signatures.table import SignatureTable
 
 
 By = Literal["table", "exact", "both", "vectors", "all"]  # what measures similarity
@@ -139,10 +139,10 @@ def evaluate(
             as_is=as_is,
         )  # fmt: skip
         return
+    from distsim.comparison.table import SignatureTable
     from distsim.evaluation import correlations as engine
     from distsim.evaluation.gold import read_gold
     from distsim.evaluation.report import signature_line
-    from distsim.signatures.table import SignatureTable
 
     chosen = chosen_columns(columns)
     tables, gold = _parted(sources)

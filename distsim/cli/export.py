@@ -32,8 +32,8 @@ def export(
     ] = None,
 ) -> None:
     """Write a table's vectors, phrases or neighbours for gensim, pandas, polars, networkx."""
+    from distsim.comparison.table import SignatureTable
     from distsim.output.exporting import export as write
-    from distsim.signatures.table import SignatureTable
 
     opened = SignatureTable.open(table)
     named = None

@@ -27,11 +27,11 @@ def ranked_in(
     Raises:
         ParameterError: the sentence does not have the phrase.
     """
+    from distsim.comparison.table import SignatureTable
     from distsim.indexes.corpus_index import CorpusIndex
     from distsim.paraphrase.substitution.mix import FINDING
     from distsim.paraphrase.substitution.occurrence import split_at
     from distsim.paraphrase.substitution.substituter import Substituter
-    from distsim.signatures.table import SignatureTable
 
     around = split_at(sentence, phrase)
     substituter = Substituter(CorpusIndex.open(index), SignatureTable.open(table), ranking=FINDING)

@@ -52,17 +52,17 @@ def info(
 
 def _put_recipe(path: str) -> None:
     from distsim.base.settings import settings_text
-    from distsim.signatures.table import SignatureTable
+    from distsim.comparison.table import SignatureTable
 
     table = SignatureTable.open(path)
     sys.stdout.write(settings_text(table.recipe, table.selection))
 
 
 def _draw(path: str, is_index: bool, plot: str) -> None:
+    from distsim.comparison.table import SignatureTable
     from distsim.indexes.corpus_index import CorpusIndex, signatures_inside
     from distsim.output.pictures.corpus import corpus_picture
     from distsim.output.pictures.drawing import require_painter
-    from distsim.signatures.table import SignatureTable
 
     require_painter(plot)
     if not is_index:

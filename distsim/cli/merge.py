@@ -21,7 +21,7 @@ def merge(
     jobs: JobsOption = None,
 ) -> None:
     """Merge tables of parts of a corpus into the table of the whole."""
-    from distsim.signatures.merge import merge_tables
+    from distsim.comparison.table import merge_tables
 
     force = may_replace(output, force)
     with progress_bar() as bar:

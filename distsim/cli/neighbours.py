@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from distsim.base.results import Results
     from distsim.comparison.measures import Similarity
     from distsim.comparison.nearest import Neighbour
-    from distsim.signatures.table import SignatureTable
+    from distsim.comparison.table import SignatureTable
 
     _Order = Callable[[str, "Results[Neighbour]"], "Results[Neighbour]"]
 
@@ -111,9 +111,9 @@ def neighbours(
     """
     from distsim.comparison.measures import reason_without_signature
     from distsim.comparison.nearest import RERANKED, NeighbourSearch
+    from distsim.comparison.table import SignatureTable
     from distsim.output.pictures.drawing import require_painter
     from distsim.output.pictures.phrase_map import neighbour_picture
-    from distsim.signatures.table import SignatureTable
 
     if rerank is not None and threshold is not None:
         raise typer.BadParameter("--rerank orders the k nearest: leave out --threshold")

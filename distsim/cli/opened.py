@@ -8,9 +8,9 @@ if TYPE_CHECKING:
     from distsim.comparison.gapped.signatures import GappedCosine
     from distsim.comparison.measures import ComposedCosine, ExactCosine, LearntCosine, StoredCosine
     from distsim.comparison.opposites.opposites import Opposites
+    from distsim.comparison.table import SignatureTable
     from distsim.grammar.pair_features import PairFeatures
     from distsim.paraphrase.rewriting.language_model import LanguageModel
-    from distsim.signatures.table import SignatureTable
 
 
 def language_model(index: str | None, arpa: str | None) -> "LanguageModel":
@@ -76,8 +76,8 @@ def opened_opposites(index: str, table: str | None = None) -> "Opposites":
     """
     from distsim import storage
     from distsim.comparison.opposites.opposites import Opposites
+    from distsim.comparison.table import SignatureTable
     from distsim.indexes.corpus_index import CorpusIndex, signatures_inside
-    from distsim.signatures.table import SignatureTable
 
     if storage.Artifact(index).kind is not storage.INDEX:
         raise ParameterError(f"{index}: opposites are told by an index: name the table's index")
@@ -94,8 +94,8 @@ def opened_gapped(index: str, table: str | None = None) -> "GappedCosine":
     """
     from distsim import storage
     from distsim.comparison.gapped.signatures import GappedCosine
+    from distsim.comparison.table import SignatureTable
     from distsim.indexes.corpus_index import CorpusIndex, signatures_inside
-    from distsim.signatures.table import SignatureTable
 
     if storage.Artifact(index).kind is not storage.INDEX:
         raise ParameterError(f"{index}: gaps are looked for in an index: name the table's index")
@@ -109,8 +109,8 @@ def pair_features(
     ngram: str | None, syntax: str | None, opposites: str | None = None
 ) -> "PairFeatures":
     """Return what computes features of pairs, with the tables and the index at these paths."""
+    from distsim.comparison.table import SignatureTable
     from distsim.grammar.pair_features import PairFeatures
-    from distsim.signatures.table import SignatureTable
 
     tables = (None if path is None else SignatureTable.open(path) for path in (ngram, syntax))
     told = None if opposites is None else opened_opposites(opposites, ngram)

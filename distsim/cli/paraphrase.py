@@ -226,9 +226,9 @@ def _options(preset: str, changes: dict[str, Any], weights: str | None) -> "Para
 
 def _opened(index: str, table: str | None, options: "ParaphraseOptions") -> "Paraphraser":
     """Open what is needed; an index's own signatures are used where they know all its text."""
+    from distsim.comparison.table import SignatureTable
     from distsim.indexes.corpus_index import CorpusIndex, signatures_inside
     from distsim.paraphrase.paraphraser import Paraphraser
-    from distsim.signatures.table import SignatureTable
 
     opened = CorpusIndex.open(index)
     signatures = None

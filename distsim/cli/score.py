@@ -124,9 +124,9 @@ def _scorer(
     opposites: str | None, whole: bool, gaps: str | None,
 ) -> "RuleScorer":  # fmt: skip
     from distsim.cli.opened import exact_cosine, opened_gapped, opened_opposites
+    from distsim.comparison.table import SignatureTable
     from distsim.grammar.alignment import RuleAligner
     from distsim.grammar.scoring import NAMES, RuleScorer, ScoreOptions
-    from distsim.signatures.table import SignatureTable
 
     if ngram is None and syntax is None and opposites is None and gaps is None:
         raise typer.BadParameter(

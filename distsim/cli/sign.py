@@ -36,6 +36,7 @@ from distsim.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from distsim.comparison.table import SignatureTable
     from distsim.contexts.sources.annotated import AnnotatedText
     from distsim.contexts.sources.counts import CountFiles
     from distsim.contexts.sources.source import PhraseSource
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
     from distsim.corpus.normaliser import Normaliser
     from distsim.indexes.corpus_index import CorpusIndex
     from distsim.signatures.recipe import Recipe
-    from distsim.signatures.table import SignatureTable
 
 
 @dataclass
@@ -240,8 +240,8 @@ def sign(
     """
     from distsim.base.errors import ArtifactError
     from distsim.base.malloc_tuning import keep_freed
+    from distsim.comparison.table import SignatureTable
     from distsim.contexts.selection import Selection
-    from distsim.signatures.table import SignatureTable
     from distsim.storage import holds_artifact
 
     keep_freed()

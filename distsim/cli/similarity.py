@@ -48,7 +48,7 @@ def similarity(
     """
     from distsim.cli.opened import exact_cosine
     from distsim.comparison import measures as engine
-    from distsim.signatures.table import SignatureTable
+    from distsim.comparison.table import SignatureTable
 
     single = a is not None and b is not None
     if exact and estimate is not None:

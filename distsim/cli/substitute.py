@@ -74,13 +74,13 @@ def substitute(
     from dataclasses import replace
 
     from distsim.base.parallel import ordered_map
+    from distsim.comparison.table import SignatureTable
     from distsim.corpus.inflections import Inflections
     from distsim.indexes.corpus_index import CorpusIndex
     from distsim.paraphrase.substitution.batch import Task, read_tasks
     from distsim.paraphrase.substitution.mix import FINDING, RANKING
     from distsim.paraphrase.substitution.occurrence import split_marked
     from distsim.paraphrase.substitution.substituter import Substituter
-    from distsim.signatures.table import SignatureTable
 
     if (sentence is None) == (file is None):
         raise typer.BadParameter("give a sentence, or a file of lines with --input")

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 from distsim.base.choices import OnError
 from distsim.base.errors import ArtifactError, InputError
 from distsim.cluster.files import attempt_name, replacing
+from distsim.comparison.table import SignatureTable
 from distsim.corpus.annotating import Annotator, annotate
 from distsim.corpus.sources import find_sources, require_files
 from distsim.grammar.alignment import RuleAligner
@@ -22,7 +23,6 @@ from distsim.grammar.score_file import score_grammar
 from distsim.grammar.score_writer import OutputOptions
 from distsim.grammar.scoring import RuleScorer, ScoreOptions
 from distsim.grammar.training import TrainingOptions, trained
-from distsim.signatures.table import SignatureTable
 from distsim.storage import checksum_of_settings
 
 _NOTE = ".distsim-parts.json"

@@ -26,7 +26,7 @@ from distsim.signatures.feature_store import FeatureStore
 from distsim.signatures.projections.spectral import SpectralProjection
 from distsim.signatures.recipe import Recipe
 from distsim.signatures.signer import Signer
-from distsim.signatures.table import SignatureTable
+from distsim.signatures.table import StoredTable
 
 _CACHED_VECTORS = 1 << 12
 
@@ -101,10 +101,10 @@ class Similarity(Protocol):
 
 
 def similarity(
-    table: SignatureTable,
+    table: StoredTable,
     a: str,
     b: str,
-    other: SignatureTable | None = None,
+    other: StoredTable | None = None,
     *,
     estimate: str | None = None,
 ) -> float | None:
@@ -127,9 +127,9 @@ def similarity(
 
 
 def similarities(
-    table: SignatureTable,
+    table: StoredTable,
     pairs: Iterable[Pair],
-    other: SignatureTable | None = None,
+    other: StoredTable | None = None,
     *,
     estimate: str | None = None,
 ) -> list[float | None]:
@@ -168,8 +168,8 @@ class EstimatedCosine(Similarity):
 
     def __init__(
         self,
-        table: SignatureTable,
-        other: SignatureTable | None = None,
+        table: StoredTable,
+        other: StoredTable | None = None,
         *,
         compose: bool = True,
         estimate: str | None = None,
@@ -224,9 +224,7 @@ class EstimatedCosine(Similarity):
         table = self._tables[side]
         texts = [table.normal_form(phrase) for phrase in given]
         numbers = {phrase: number for number, phrase in enumerate(dict.fromkeys(texts))}
-        phrases = list(numbers)
-        rows, data, ends = table.find_normal(phrases), *end_to_end(phrases)
-        stored = self._estimators[side].stored(rows, data, ends[:-1], ends[1:], self._compose)
+        stored = self._estimators[side].known(list(numbers), self._compose)
         return stored, np.array([numbers[text] for text in texts], np.int64)
 
     def estimates(self, pairs: Iterable[Pair]) -> list[Estimate]:
@@ -243,20 +241,9 @@ class EstimatedCosine(Similarity):
 
 
 def _estimated_cosine(
-    table: SignatureTable, other: SignatureTable, compose: bool, estimate: str
+    table: StoredTable, other: StoredTable, compose: bool, estimate: str
 ) -> EstimatedCosine:
     return EstimatedCosine(table, other, compose=compose, estimate=estimate)
-
-
-def end_to_end(phrases: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Return phrases as (UTF-8 uint8, bounds int64[n + 1]), that of i at bounds[i]:bounds[i + 1].
-
-    >>> end_to_end(["a b", "c"])[1].tolist()
-    [0, 3, 4]
-    """
-    data = [phrase.encode() for phrase in phrases]
-    bounds = np.cumsum([0, *map(len, data)], dtype=np.int64)
-    return np.frombuffer(b"".join(data), np.uint8), bounds
 
 
 class ExactCosine(Similarity):
@@ -277,7 +264,7 @@ class ExactCosine(Similarity):
     name = "exact"
 
     def __init__(
-        self, index: CorpusIndex, table: SignatureTable, *, kept: int = _CACHED_VECTORS
+        self, index: CorpusIndex, table: StoredTable, *, kept: int = _CACHED_VECTORS
     ) -> None:
         _require_corpus(index, table)
         self.index = index
@@ -330,7 +317,7 @@ class StoredCosine(Similarity):
 
     name = "exact"
 
-    def __init__(self, table: SignatureTable) -> None:
+    def __init__(self, table: StoredTable) -> None:
         self._table = table
         self._store = FeatureStore(table.artifact)
         self._vector = lru_cache(_CACHED_VECTORS)(self._stored_vector)
@@ -386,7 +373,7 @@ class LearntCosine(Similarity):
     def __init__(
         self,
         index: CorpusIndex,
-        table: SignatureTable,
+        table: StoredTable,
         projection: SpectralProjection | None = None,
     ) -> None:
         _require_corpus(index, table)
@@ -460,7 +447,7 @@ class ComposedCosine(Similarity):
 
     name = "vectors"
 
-    def __init__(self, table: SignatureTable) -> None:
+    def __init__(self, table: StoredTable) -> None:
         if table.parts is None:
             raise IncompatibleError(
                 f"{table.path} keeps no vectors of words: sign it again and keep its parts"
@@ -489,7 +476,7 @@ class ComposedCosine(Similarity):
         return result
 
 
-def _ngram_model(table: SignatureTable) -> NgramModel:
+def _ngram_model(table: StoredTable) -> NgramModel:
     if table.fingerprint.is_of_vectors:
         raise IncompatibleError(
             f"{table.path}: is a table of word vectors, which have no counted contexts: measure it "
@@ -527,7 +514,7 @@ def _of_vectors(a: tuple[np.ndarray, np.ndarray], b: tuple[np.ndarray, np.ndarra
     return Estimate(None if value < -1.5 else min(1.0, float(value)))
 
 
-def _require_corpus(index: CorpusIndex, table: SignatureTable) -> None:
+def _require_corpus(index: CorpusIndex, table: StoredTable) -> None:
     if table.parameters["corpus"] != index.parameters["corpus"]:
         raise IncompatibleError(
             f"{table.path} was not signed from the present text of {index.path}: sign the "
@@ -535,7 +522,7 @@ def _require_corpus(index: CorpusIndex, table: SignatureTable) -> None:
         )
 
 
-def reason_without_signature(table: SignatureTable, phrase: str) -> str:
+def reason_without_signature(table: StoredTable, phrase: str) -> str:
     """Return why a phrase has no signature, in a few words."""
     words = split_phrase(phrase, table.normaliser, table.is_whole)
     if len(words) > table.longest:

@@ -5,7 +5,7 @@ import os
 import unicodedata
 from collections.abc import Iterable, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any, NamedTuple, overload
 
@@ -14,7 +14,7 @@ import numpy as np
 from distsim.base.arguments import one_or_many_texts, one_text, shown, whole_number
 from distsim.base.errors import ParameterError
 from distsim.base.results import Results
-from distsim.comparison.measures import Similarity, end_to_end
+from distsim.comparison.measures import Similarity
 from distsim.indexes import hamming
 from distsim.kernels.compiled import frozen
 from distsim.signatures.estimates import (
@@ -24,7 +24,7 @@ from distsim.signatures.estimates import (
     estimated_cosine,
 )
 from distsim.signatures.kernels.distinctive_words import choose_telling, order_neighbours
-from distsim.signatures.table import SignatureTable
+from distsim.signatures.table import StoredTable
 from distsim.signatures.telling import Cores, TellingWords
 
 RERANKED = 300
@@ -97,7 +97,7 @@ class NeighbourSearch:
 
     def __init__(
         self,
-        table: SignatureTable,
+        table: StoredTable,
         *,
         candidates: Iterable[str] | None = None,
         min_strength: int | None = None,
@@ -226,20 +226,53 @@ class NeighbourSearch:
         """
         if k is not None or threshold is None:
             k = whole_number(k, "k", 1)
-        table, by_bits = self._table, self._estimator.name == "bits"
-        radius = _radius(threshold, table.n_bits, 0.0 if by_bits else _LENIENCE)
-        normal = table.normal_form(one_text(phrase, "phrase"))
-        focal = self._focal(normal)
+        focal = self._focal(self._table.normal_form(one_text(phrase, "phrase")))
         if not focal.stored.known[0]:
             return None
+        return self._found(focal, k, threshold, among)
+
+    def of_sum(
+        self, positive: Sequence[str], negative: Sequence[str], k: int = 10
+    ) -> Results[Neighbour] | None:
+        """Return the k phrases nearest to the sum of some phrases' vectors less that of others.
+
+        None where nothing is known of one of them. Left out is what says the same as all of them
+        together.
+
+        Arguments:
+            positive, negative: phrases, at least one of both.
+
+        Raises:
+            ParameterError: there is no phrase, or they cancel each other out; as `nearest`.
+        """
+        k = whole_number(k, "k", 1)
+        phrases = [self._table.normal_form(phrase) for phrase in (*positive, *negative)]
+        if not phrases:
+            raise ParameterError("no phrase is given: give at least one")
+        focal = self._focal(*phrases)
+        if not focal.stored.known.all():
+            return None
+        if len(phrases) > 1 or negative:
+            signs = np.repeat([1.0, -1.0], [len(positive), len(negative)])
+            focal = replace(focal, stored=focal.stored.sum(signs))
+        return self._found(focal, k).neighbours
+
+    def _found(
+        self, focal: "_Focal", k: int | None, threshold: float | None = None,
+        among: int | None = None,
+    ) -> Found:  # fmt: skip
+        """Return the neighbours of what a search is about, see `found`."""
+        table, by_bits = self._table, self._estimator.name == "bits"
+        radius = _radius(threshold, table.n_bits, 0.0 if by_bits else _LENIENCE)
         bits = self._part.bits
         wanted = len(bits) if k is None else k
         most = wanted if by_bits else max(_MEASURED, _MEASURED_TIMES * wanted)
         asked = most
         if self._part.cores is not None:
             asked = max(asked, _FIRST_ASKED) if among is None else among
+        focal_bits, own = focal.stored.bits[0], focal.rows.size
         while True:
-            at, distances = self._nearest_rows(focal.stored.bits[0], asked + 1, radius)
+            at, distances = self._nearest_rows(focal_bits, asked + own, radius)
             n_found = at.size
             if threshold is not None and not by_bits:
                 at, distances = self._above(focal, at, distances, threshold)
@@ -249,9 +282,10 @@ class NeighbourSearch:
             asked = min(8 * asked, len(bits))
         if not by_bits:
             listed = self._measured(focal, listed)
+        composed = bool((focal.rows < 0).any())
         columns = (listed.rows[:wanted], listed.cosines, table.strengths[listed.rows[:wanted]])
         named = [
-            Neighbour(table.text(row), cosine, strength, focal.row < 0)
+            Neighbour(table.text(row), cosine, strength, composed)
             for row, cosine, strength in zip(*(c[:wanted].tolist() for c in columns), strict=True)
         ]
         return Found(Results(named), hidden)
@@ -268,12 +302,9 @@ class NeighbourSearch:
         near = self.nearest(phrase, max(k, among))
         return None if near is None else rerank_neighbours(phrase, near, measure)[:k]
 
-    def _focal(self, normal: str) -> "_Focal":
-        rows = self._table.find_normal([normal])
-        text, bounds = end_to_end([normal])
-        return _Focal(
-            normal, int(rows[0]), self._estimator.stored(rows, text, bounds[:-1], bounds[1:])
-        )
+    def _focal(self, *normal: str) -> "_Focal":
+        rows = self._table.find_normal(normal)
+        return _Focal(" ".join(normal), rows, self._estimator.known(normal))
 
     def _listed(
         self, focal: "_Focal", at: np.ndarray, distances: np.ndarray, wanted: int, most: int
@@ -284,7 +315,7 @@ class NeighbourSearch:
         """
         part, table = self._part, self._table
         rows = at if part.rows is None else part.rows[at]
-        others = np.flatnonzero(rows != focal.row)
+        others = np.flatnonzero(~np.isin(rows, focal.rows))
         at, rows, distances = at[others], rows[others], distances[others]
         order = order_neighbours(
             frozen(rows), frozen(distances), table.strengths, part.text, part.bounds
@@ -340,10 +371,14 @@ class NeighbourSearch:
 
 @dataclass(frozen=True)
 class _Focal:
-    """The focal phrase in its normal form, its row, -1 where it has none, and what is known."""
+    """What is searched for: a phrase, or the sum of several.
+
+    normal: its normal form, those of several end to end. rows: int64, of each phrase, -1 where it
+    has none. stored: what is known of it.
+    """
 
     normal: str
-    row: int
+    rows: np.ndarray
     stored: Stored
 
 
@@ -377,7 +412,7 @@ os.register_at_fork(after_in_child=lambda: _LOCKS.update(making=Lock()))
 
 
 def _part_of(
-    table: SignatureTable,
+    table: StoredTable,
     candidates: tuple[str, ...] | None,
     min_strength: int | None,
     lengths: tuple[int, ...] | None,
@@ -402,7 +437,7 @@ def _part_of(
         return part
 
 
-def usual_strength(table: SignatureTable) -> int:
+def usual_strength(table: StoredTable) -> int:
     """Return the `min_strength` of a distinct search that is given none."""
     with _LOCKS["making"]:
         return _usual_strength(_telling(table))
@@ -412,7 +447,7 @@ def _usual_strength(telling: TellingWords) -> int:
     return min(_USUAL_STRENGTH, telling.n_words // _WORDS_A_STRENGTH)
 
 
-def _telling(table: SignatureTable) -> TellingWords:
+def _telling(table: StoredTable) -> TellingWords:
     """Return what tells a table's telling words, made once; the lock is held."""
     if "telling" not in table.kept:
         table.kept["telling"] = TellingWords(table)
@@ -421,7 +456,7 @@ def _telling(table: SignatureTable) -> TellingWords:
 
 
 def _made_part(
-    table: SignatureTable,
+    table: StoredTable,
     telling: TellingWords,
     candidates: tuple[str, ...] | None,
     min_strength: int,
@@ -463,7 +498,7 @@ def _made_part(
     )
 
 
-def _left(table: SignatureTable, rows: np.ndarray, why: str) -> np.ndarray:
+def _left(table: StoredTable, rows: np.ndarray, why: str) -> np.ndarray:
     if not rows.size:
         raise ParameterError(f"{table.path}: {why}")
     return rows
@@ -515,7 +550,7 @@ def _bare_letters(text: str) -> str:
     )
 
 
-def _search(table: SignatureTable, options: dict[str, Any]) -> NeighbourSearch:
+def _search(table: StoredTable, options: dict[str, Any]) -> NeighbourSearch:
     return NeighbourSearch(table, **options)
 
 
@@ -548,7 +583,7 @@ def _last(value: float) -> float:
 
 @overload
 def neighbours(
-    table: SignatureTable,
+    table: StoredTable,
     phrase: str,
     k: int = ...,
     *,
@@ -563,7 +598,7 @@ def neighbours(
 ) -> Results[Neighbour] | None: ...
 @overload
 def neighbours(
-    table: SignatureTable,
+    table: StoredTable,
     phrase: Sequence[str],
     k: int = ...,
     *,
@@ -577,7 +612,7 @@ def neighbours(
     among: int = ...,
 ) -> list[Results[Neighbour] | None]: ...
 def neighbours(
-    table: SignatureTable,
+    table: StoredTable,
     phrase: str | Sequence[str],
     k: int = 10,
     *,

@@ -1,8 +1,8 @@
 """A table and the way it was evaluated -> the one line that says what the numbers rest on."""
 
 from distsim.base.distribution import program_version
+from distsim.comparison.table import SignatureTable
 from distsim.signatures.estimates import estimate_of
-from distsim.signatures.table import SignatureTable
 
 
 def signature_line(

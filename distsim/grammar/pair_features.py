@@ -20,9 +20,9 @@ import numpy as np
 from distsim.base.errors import ParameterError
 from distsim.comparison.measures import EstimatedCosine
 from distsim.comparison.opposites.opposites import NOTHING_TOLD, Opposites
+from distsim.comparison.table import SignatureTable
 from distsim.corpus.escapes import unescape
 from distsim.grammar.formats.rules import gap_of
-from distsim.signatures.table import SignatureTable
 
 Pair = tuple[str, str]
 _RARE = 0.001  # a word with this share of the text's tokens weighs half as much as a rare one

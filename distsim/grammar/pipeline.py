@@ -24,6 +24,7 @@ from distsim.bitext.aligner import AlignerOptions
 from distsim.bitext.bitext import Bitext
 from distsim.bitext.build import Given, build_bitext
 from distsim.bitext.reading import BitextOptions, find_pair
+from distsim.comparison.table import SignatureTable
 from distsim.corpus.sources import find_file
 from distsim.grammar.alignment import RuleAligner
 from distsim.grammar.extraction import PRESETS, ExtractOptions, extract_rules
@@ -33,7 +34,6 @@ from distsim.grammar.packs import GrammarIndex, PackedRule, PackOptions, pack_gr
 from distsim.grammar.pivot import PivotOptions
 from distsim.grammar.score_file import score_grammar
 from distsim.grammar.scoring import RuleScorer, ScoreOptions
-from distsim.signatures.table import SignatureTable
 from distsim.storage import checksum_of_settings, open_output
 from distsim.storage.checksums import checksum_of_file
 from distsim.storage.locks import locked

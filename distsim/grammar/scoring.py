@@ -14,6 +14,7 @@ from distsim.comparison.gapped.patterns import Pattern
 from distsim.comparison.gapped.signatures import GappedCosine
 from distsim.comparison.measures import EstimatedCosine, ExactCosine, StoredCosine
 from distsim.comparison.opposites.opposites import Opposites
+from distsim.comparison.table import SignatureTable
 from distsim.corpus.escapes import unescape
 from distsim.corpus.kernels.text import render_phrases
 from distsim.corpus.lines import LineBlock
@@ -28,7 +29,6 @@ from distsim.grammar.pair_features import without_gaps
 from distsim.grammar.tokens import BlockWords, TokenForms, distinct_words
 from distsim.kernels.compiled import frozen
 from distsim.signatures.estimates import Estimator, checked_estimate
-from distsim.signatures.table import SignatureTable
 
 NAMES: dict[str, tuple[str, str]] = {
     "distsim": ("sim_ngram", "sim_syn"),

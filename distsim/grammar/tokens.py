@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from distsim.comparison.table import SignatureTable
 from distsim.corpus.escapes import unescape
 from distsim.corpus.query import split_phrase
 from distsim.corpus.vocabulary import HashNumbering
 from distsim.grammar.block import TERMINAL, RuleBlock
 from distsim.grammar.kernels.phrase_pairs import hash_symbols
 from distsim.kernels.compiled import frozen
-from distsim.signatures.table import SignatureTable
 
 UNESCAPED, SPLIT, VANISHED = 1, 2, 4  # what happened to a token on its way, as bits
 _CACHED_TOKENS = 1 << 20

@@ -15,8 +15,8 @@ from distsim.base.choices import ExportFormat
 from distsim.base.distribution import how_to_install
 from distsim.base.errors import IncompatibleError, ParameterError
 from distsim.comparison.nearest import NeighbourSearch
+from distsim.comparison.table import SignatureTable
 from distsim.corpus.vectors import WordVectors
-from distsim.signatures.table import SignatureTable
 from distsim.storage.files import LineWriter, open_output
 
 FORMATS: tuple[str, ...] = get_args(ExportFormat)

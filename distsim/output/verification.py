@@ -8,13 +8,13 @@ import numpy as np
 from distsim import storage
 from distsim.base.errors import ArtifactError
 from distsim.bitext.bitext import Bitext
+from distsim.comparison.table import SignatureTable
 from distsim.indexes.corpus_index import CorpusIndex, knows_text, signatures_inside
 from distsim.indexes.indexed_text import IndexedText
 from distsim.kernels.compiled import frozen
 from distsim.kernels.suffixes import count_disorder
 from distsim.signatures.projections.spectral import SpectralProjection
 from distsim.signatures.sums import KeptSums
-from distsim.signatures.table import SignatureTable
 
 _DEPTH = 16
 

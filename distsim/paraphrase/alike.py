@@ -3,7 +3,7 @@
 import numpy as np
 
 from distsim.comparison.nearest import NeighbourSearch
-from distsim.signatures.table import SignatureTable
+from distsim.comparison.table import SignatureTable
 
 _CROWD = 4  # phrases of the same telling words that may stand around each other
 _LEAST_STRENGTH = 5  # of phrases as long as the focal one: fewer are hardly worth their bits

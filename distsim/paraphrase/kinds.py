@@ -15,11 +15,11 @@ import numpy as np
 
 from distsim.base.errors import ParameterError
 from distsim.comparison.measures import Estimate, EstimatedCosine, Pair, Similarity, checked_pairs
+from distsim.comparison.table import SignatureTable
 from distsim.contexts.weights import Weighting
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.paraphrase.occurrences import Sampler, locate, word_ids
 from distsim.paraphrase.profiles import Profiler
-from distsim.signatures.table import SignatureTable
 
 Kind = Literal["substitutes", "related"]
 KINDS: tuple[str, ...] = get_args(Kind)

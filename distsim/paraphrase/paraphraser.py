@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from distsim.base.results import Results
+from distsim.comparison.table import SignatureTable
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.paraphrase.alike import AlikePhrases
 from distsim.paraphrase.candidates import Candidates, find_candidates
@@ -23,7 +24,6 @@ from distsim.paraphrase.options import LONGEST_PHRASE, ParaphraseOptions
 from distsim.paraphrase.pool import Pool
 from distsim.paraphrase.profiles import Profiler
 from distsim.paraphrase.surroundings import Surroundings, one_sided, surroundings
-from distsim.signatures.table import SignatureTable
 
 GAP = "_"
 BOUNDARY_SIGN = "|"

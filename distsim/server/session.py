@@ -14,11 +14,11 @@ import numpy as np
 from distsim.base.errors import ArtifactError, ParameterError
 from distsim.comparison.measures import EstimatedCosine, ExactCosine, LearntCosine
 from distsim.comparison.nearest import NeighbourSearch, usual_strength
+from distsim.comparison.table import SignatureTable
 from distsim.contexts.ngram import PhraseWeigher
 from distsim.contexts.weights import Weighting
 from distsim.indexes.corpus_index import CorpusIndex, signatures_inside
 from distsim.server.completion import Completer
-from distsim.signatures.table import SignatureTable
 from distsim.storage.manifest import MANIFEST
 
 if TYPE_CHECKING:  # else imported when they are first asked for: a server starts sooner

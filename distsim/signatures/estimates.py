@@ -10,6 +10,7 @@ variable cut at 0.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, get_args
@@ -25,7 +26,7 @@ from distsim.signatures.kernels.posterior_mean import restore_rows, restored_cos
 from distsim.signatures.projections.learn import unit_rows
 
 if TYPE_CHECKING:
-    from distsim.signatures.table import SignatureTable
+    from distsim.signatures.table import StoredTable
 
 ESTIMATES: tuple[str, ...] = get_args(EstimateName)
 CORRELATION = 0.3  # of a phrase's own vector with its words', about; errors hardly depend on it
@@ -44,7 +45,7 @@ def checked_estimate(name: str | None) -> str | None:
     return name
 
 
-def estimate_of(table: "SignatureTable", name: str | None) -> str:
+def estimate_of(table: "StoredTable", name: str | None) -> str:
     """Return the way by which a table's cosines are estimated: the best it allows where None.
 
     Raises:
@@ -83,6 +84,42 @@ class Stored:
         bits = np.unpackbits(self.bits.view(np.uint8), axis=1, bitorder="little")
         return bits.astype(np.float32) * 2 - 1
 
+    @property
+    def unit_vectors(self) -> np.ndarray:
+        """The vectors; where the way needs none, the signs of the bits, float32 of length 1."""
+        if len(self.vectors):
+            return self.vectors
+        return self.signs / np.float32(np.sqrt(self.signs.shape[1]))
+
+    def sum(self, signs: np.ndarray) -> "Stored":
+        """Return what is known of the sum of all phrases' vectors, each times its sign, as of one.
+
+        A sum of posterior means is the posterior mean of the sum, and its variance, what the bits
+        lost, is the sum of the variances.
+
+        Arguments:
+            signs: float64[n], 1 or -1.
+
+        Raises:
+            ParameterError: the sum is zero.
+        """
+        fidelities = self.fidelities if self.fidelities.size else np.ones(signs.size)
+        vectors = self.unit_vectors * (signs * np.sqrt(fidelities))[:, None]
+        total, n_bits = vectors.sum(axis=0), self.signs.shape[1]
+        square = float(total @ total)
+        if square < _ROUNDING:
+            raise ParameterError("the phrases cancel each other out: give others")
+        of_bits = total[:n_bits].copy()
+        ties = np.flatnonzero(of_bits == 0.0)  # of an even number of signs: to each side in turn
+        of_bits[ties] = vectors[0, ties] * (-1.0) ** np.arange(ties.size)
+        bits = np.packbits(of_bits > 0, bitorder="little").view(np.uint64)
+        fidelity = square / (square + float((1.0 - fidelities).sum()))
+        vector = (total / np.sqrt(square)).astype(np.float32)
+        return Stored(
+            np.ones(1, bool), np.full(1, self.composed.any()), bits[None, :], vector[None, :],
+            np.array([fidelity]),
+        )  # fmt: skip
+
 
 class Estimator:
     """Estimates cosines of phrases of a table in one of three ways; may be shared by threads.
@@ -94,9 +131,21 @@ class Estimator:
         ParameterError: as estimate_of.
     """
 
-    def __init__(self, table: "SignatureTable", name: str | None = None) -> None:
+    def __init__(self, table: "StoredTable", name: str | None = None) -> None:
         self._table = table
         self.name = estimate_of(table, name)
+
+    def known(self, phrases: Sequence[str], compose: bool = True) -> Stored:
+        """Return what is known of phrases in their normal form.
+
+        Arguments:
+            compose: make those that are not in the table of their words.
+        """
+        rows = self._table.find_normal(phrases)
+        data = [phrase.encode() for phrase in phrases]
+        bounds = np.cumsum([0, *map(len, data)], dtype=np.int64)
+        text = np.frombuffer(b"".join(data), np.uint8)
+        return self.stored(rows, text, bounds[:-1], bounds[1:], compose)
 
     def stored(
         self,

@@ -9,11 +9,12 @@ from distsim.base.errors import IncompatibleError, ParameterError
 from distsim.base.parallel import Progress, no_progress
 from distsim.contexts.selection import Selection
 from distsim.signatures.recipe import Recipe
+from distsim.signatures.signing import Keeping, Signed, sign
 from distsim.signatures.sums import KeptSums, SumsSource
-from distsim.signatures.table import SignatureTable
+from distsim.signatures.table import StoredTable
 
 
-def merge_tables(
+def merge(
     tables: Sequence[str | Path],
     path: str | Path,
     *,
@@ -22,34 +23,10 @@ def merge_tables(
     force: bool = False,
     jobs: int | None = None,
     progress: Progress = no_progress,
-) -> SignatureTable:
-    """Add the kept sums of tables up into the table `path` and open it.
+) -> Signed:
+    """Add the kept sums of tables up into the table `path` and return its folder.
 
-    The result is the table of all the text, bit for bit; the memory it takes does not grow
-    with the tables.
-
-    Arguments:
-        tables: folders of tables, or of indexes signed in place, signed with kept sums.
-        min_count: phrases that occur less often in all are left out; as the tables were
-            signed where None.
-        keep_sums: keep the added sums in the new table, so that it can be merged again.
-        force: replace a table that stands at `path`.
-
-    Raises:
-        ArtifactError: a table has no sums, or they are damaged.
-        IncompatibleError: two tables were made with different settings; both are named.
-        ParameterError: fewer than two tables, one given twice, or a minimum below 1.
-
-    >>> from distsim import PRESETS, Selection, sign
-    >>> from distsim.contexts import CountFiles
-    >>> parts = []
-    >>> for name in ("one", "two"):
-    ...     _ = (folder / name).write_text("a b\\t3\\na\\t3\\nb\\t3\\n")
-    ...     table = sign(CountFiles(folder / name), folder / f"{name}.table", PRESETS["thesis"],
-    ...                  Selection(min_count=5), keep_sums=True)
-    ...     parts.append(table.path)
-    >>> sorted(merge_tables(parts, folder / "both.table"))
-    ['a', 'b']
+    Arguments and what is raised: as of `merge_tables`.
     """
     tables = one_or_many_paths(tables, "tables")
     if len(tables) < 2:
@@ -58,7 +35,7 @@ def merge_tables(
     for number, table in enumerate(resolved):
         if table in resolved[:number]:
             raise ParameterError(f"{tables[number]}: the table is given twice: give it once")
-    opened = [SignatureTable.open(table) for table in tables]
+    opened = [StoredTable.open(table) for table in tables]
     first = opened[0]
     for other in opened[1:]:
         _require_mergeable(first, other)
@@ -74,14 +51,14 @@ def merge_tables(
     source = SumsSource(
         sums, first.fingerprint, first.parameters["format"], counts["tokens"], counts["sentences"]
     )
-    return SignatureTable.build(
+    return sign(
         source, path, Recipe.from_fingerprint(first.fingerprint),
-        Selection(min_count, first.longest), keep_sums=keep_sums, force=force, jobs=jobs,
-        progress=progress,
+        Selection(min_count, first.longest), keeping=Keeping(sums=keep_sums), force=force,
+        jobs=jobs, progress=progress,
     )  # fmt: skip
 
 
-def _require_mergeable(a: SignatureTable, b: SignatureTable) -> None:
+def _require_mergeable(a: StoredTable, b: StoredTable) -> None:
     a.fingerprint.require_same(b.fingerprint, str(a.path), str(b.path))
     for name, what in (("max_length", "`max_length`"), ("format", "`text_format`")):
         if a.parameters[name] != b.parameters[name]:
@@ -91,7 +68,7 @@ def _require_mergeable(a: SignatureTable, b: SignatureTable) -> None:
             )
 
 
-def _agreed_min_count(tables: list[SignatureTable]) -> int:
+def _agreed_min_count(tables: list[StoredTable]) -> int:
     for table in tables[1:]:
         a, b = tables[0].parameters["min_count"], table.parameters["min_count"]
         if a != b:

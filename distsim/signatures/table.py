@@ -6,22 +6,18 @@ from functools import cached_property, lru_cache
 from html import escape
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from distsim import storage
 from distsim.base.errors import ArtifactError, IncompatibleError, ParameterError
-from distsim.base.parallel import Progress, no_progress
-from distsim.contexts.phrase_store import DEFAULT_MEMORY
 from distsim.contexts.selection import Selection
-from distsim.contexts.sources.source import PhraseSource
 from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.query import split_phrase
 from distsim.indexes.corpus_index import CorpusIndex, knows_text, signatures_inside
 from distsim.kernels.compiled import frozen
-from distsim.signatures import signing
 from distsim.signatures.composition import PartVectors
 from distsim.signatures.fingerprint import Fingerprint
 from distsim.signatures.kernels.projection import cut_bits
@@ -33,8 +29,8 @@ from distsim.signatures.recipe import Recipe
 _KEPT_PIECES = 1 << 14  # whether these are words is asked once
 
 
-class SignatureTable:
-    """Phrases with their signatures; arrays are mapped, not read.
+class StoredTable:
+    """A signature table's arrays, mapped, not read; `SignatureTable` is one that compares phrases.
 
     hashes: uint64[n], sorted. bits: uint64[n, n_bits / 64]. n_dimensions: of words' vectors, as
     many as bits where the table keeps none. strengths: uint32[n], the
@@ -42,13 +38,6 @@ class SignatureTable:
     phrases. parts: the words' real vectors, of which other phrases can be composed; None where
     not kept. longest: the most tokens that a phrase has. unchanged: whether `build` found this
     very table there already. kept: what searches made of it once, by name.
-
-    `len` gives the phrases, `in` tells whether one has a signature, iteration yields them all.
-
-    >>> from distsim import PRESETS, SignatureTable
-    >>> made = SignatureTable.build(index, folder / "thesis.table", PRESETS["thesis"])
-    >>> SignatureTable.open(made.path).n_bits, "alice" in made, made.find("zeppelin")
-    (256, True, -1)
     """
 
     def __init__(self, artifact: storage.Artifact) -> None:
@@ -105,7 +94,7 @@ class SignatureTable:
             return Selection(*(self.parameters[field.name] for field in fields(Selection)))
 
     @classmethod
-    def open(cls, path: str | Path) -> "SignatureTable":
+    def open(cls, path: str | Path) -> Self:
         """Open a table, or the table that was signed into an index.
 
         Raises:
@@ -127,56 +116,6 @@ class SignatureTable:
                 )
             return table
         return cls(storage.Artifact(path, storage.SIGNATURES))
-
-    @classmethod
-    def build(
-        cls,
-        source: PhraseSource | CorpusIndex,
-        path: str | Path | None = None,
-        recipe: Recipe | None = None,
-        selection: Selection | None = None,
-        *,
-        projection: str | Path | None = None,
-        keep_parts: bool = True,
-        keep_sums: bool = False,
-        keep_features: bool = False,
-        force: bool = False,
-        memory_bytes: int = DEFAULT_MEMORY,
-        jobs: int | None = None,
-        progress: Progress = no_progress,
-    ) -> "SignatureTable":
-        """Sign the phrases of a source into a table and open it; `distsim.sign` is the same.
-
-        Where the very table stands at `path` already, sound, nothing is written and it is
-        `unchanged`.
-
-        Arguments:
-            source: an index, CountFiles, AnnotatedText, or another source of phrases.
-            path: the table's folder; inside the index where None.
-            recipe: how contexts become bits; where None, the source's usual one: PRESETS["learnt"]
-                of an index and of counts, VECTORS of word vectors.
-            selection: which phrases; those of 1 to 4 tokens that occur 5 times where None.
-            projection: a learnt projection, or a table that has one, for a recipe that wants it;
-                learnt from the source where None.
-            keep_parts, keep_sums, keep_features: see distsim.signatures.signing.Keeping.
-            force: replace another table that stands at `path`; an index's own is always replaced.
-            memory_bytes: for putting phrases in order; less takes longer.
-
-        Raises: as distsim.signatures.signing.sign.
-
-        >>> from distsim import PRESETS, Selection, sign
-        >>> made = sign(index, folder / "plain.table", PRESETS["thesis"], Selection(min_count=20))
-        >>> "the king" in made, made.n_bits
-        (True, 256)
-        """
-        signed = signing.sign(
-            source, path, recipe, selection, projection=projection,
-            keeping=signing.Keeping(keep_parts, keep_sums, keep_features), force=force,
-            memory_bytes=memory_bytes, jobs=jobs, progress=progress,
-        )  # fmt: skip
-        table = cls.open(signed.path)
-        table.unchanged = signed.unchanged
-        return table
 
     @cached_property
     def projection(self) -> SpectralProjection:
@@ -206,7 +145,7 @@ class SignatureTable:
             )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return SignatureTable, (self.artifact,)
+        return type(self), (self.artifact,)
 
     def __len__(self) -> int:
         return len(self._phrases)
@@ -313,6 +252,3 @@ class SignatureTable:
         text: uint8, phrases in their normal form as UTF-8, end to end. Millions a second.
         """
         return self._phrases.find(text, offsets)
-
-
-sign = SignatureTable.build

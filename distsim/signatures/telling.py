@@ -13,7 +13,7 @@ from distsim.corpus.vocabulary import hash_texts
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import number_hashes
 from distsim.signatures.kernels import distinctive_words as kernel
-from distsim.signatures.table import SignatureTable
+from distsim.signatures.table import StoredTable
 
 _COMMON_SHARE = 1 / 1000
 
@@ -36,10 +36,10 @@ class Cores:
 class TellingWords:
     """Tells which words of a table's phrases tell something; made once a table.
 
-    texts: the phrases' bytes and bounds, see SignatureTable.text_bytes.
+    texts: the phrases' bytes and bounds, see StoredTable.text_bytes.
     """
 
-    def __init__(self, table: SignatureTable) -> None:
+    def __init__(self, table: StoredTable) -> None:
         self._table = table
         self.texts = table.text_bytes()
 

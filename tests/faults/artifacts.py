@@ -260,10 +260,10 @@ def queries(path: Path, scratch: Path) -> dict[str, Callable[[], object]]:
     """Return everything that reads an index or the table inside it, by name."""
     from distsim import CorpusIndex, ExactCosine, Recipe, Selection, SignatureTable, similarities
     from distsim.comparison import NeighbourSearch
+    from distsim.comparison.table import merge_tables
     from distsim.contexts import Weighting
     from distsim.contexts.ngram import NgramModel, named_contexts
     from distsim.output.verification import find_faults
-    from distsim.signatures.merge import merge_tables
     from distsim.signatures.signing import sign
 
     words = ("the", "of the", "alice", "in a", "said the", "one of the", "xyzzy", "it was a very")

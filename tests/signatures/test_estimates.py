@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from distsim import ParameterError, SignatureTable, neighbours, similarity
 from distsim.comparison import LearntCosine, NeighbourSearch
-from distsim.comparison.measures import EstimatedCosine, end_to_end
+from distsim.comparison.measures import EstimatedCosine
 from distsim.grammar.scoring import RuleScorer, ScoreOptions
 from distsim.kernels.compiled import frozen
 from distsim.signatures.estimates import CORRELATION, Estimator, _tables
@@ -44,7 +44,8 @@ def test_restored_rows_are_those_of_the_definition(drawn, seed, own_from, n_dime
     phrases = [" ".join(words) for words, _ in drawn]
     strengths = np.array([strength for _, strength in drawn], np.int64)
     bits = draw.integers(0, 1 << 63, (len(phrases), 1)).astype(np.uint64)
-    text, bounds = end_to_end(phrases)
+    text = np.frombuffer("".join(phrases).encode(), np.uint8)
+    bounds = np.cumsum([0, *(len(phrase.encode()) for phrase in phrases)])
     rows, fidelities = np.empty((len(phrases), n_dimensions), np.float32), np.empty(len(phrases))
     restore_rows(
         frozen(text), frozen(bounds[:-1]), frozen(bounds[1:]), frozen(bits), frozen(strengths),

@@ -17,10 +17,10 @@ from distsim import (
     SignatureTable,
     storage,
 )
+from distsim.comparison.table import merge_tables
 from distsim.contexts import NgramModel, Weighting
 from distsim.output.verification import find_faults
 from distsim.signatures import sums as merging
-from distsim.signatures.merge import merge_tables
 from distsim.signatures.sums import KeptSums
 from tests.conftest import random_sentences, write_lines
 from tests.contexts.test_counts import same_folders, sign_counts

@@ -21,7 +21,7 @@ from distsim.contexts.weights import Weigher, Weighting
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import find_sorted
-from distsim.signatures.table import SignatureTable
+from distsim.signatures.table import StoredTable
 
 PLACES, MATCHES = 5_000, 500
 BESIDE = 4  # words beside an edge of a pattern
@@ -66,7 +66,7 @@ class GappedCosine:
     True
     """
 
-    def __init__(self, index: CorpusIndex, table: SignatureTable) -> None:
+    def __init__(self, index: CorpusIndex, table: StoredTable) -> None:
         if table.parts is None:
             raise IncompatibleError(
                 f"{table.path}: keeps no vectors of words to compare gaps by: sign it again with "

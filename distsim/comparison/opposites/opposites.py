@@ -15,7 +15,7 @@ from distsim.corpus.vocabulary import hash_texts
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.indexes.shard import Shard, damaged
 from distsim.kernels.compiled import frozen
-from distsim.signatures.table import SignatureTable
+from distsim.signatures.table import StoredTable
 
 _WINDOW = 14  # tokens between two phrases that stand together
 _SAMPLE = 20_000  # occurrences of the rarer phrase that are looked at, evenly spaced
@@ -75,7 +75,7 @@ class Opposites:
     def __init__(
         self,
         index: CorpusIndex,
-        table: SignatureTable,
+        table: StoredTable,
         language: Language | None = None,
         *,
         inflections: Inflections | None = None,
@@ -218,7 +218,7 @@ def _joins_of(shard: Shard, positions: np.ndarray, length: int, others: np.ndarr
 
 
 def _opened(
-    index: CorpusIndex, table: SignatureTable, language: Language, inflections: Inflections
+    index: CorpusIndex, table: StoredTable, language: Language, inflections: Inflections
 ) -> Opposites:
     return Opposites(index, table, language, inflections=inflections)
 

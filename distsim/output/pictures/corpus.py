@@ -3,11 +3,11 @@
 import numpy as np
 
 from distsim.base.errors import ParameterError
+from distsim.comparison.table import SignatureTable
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.output.pictures.charts import bars, curve
 from distsim.output.pictures.drawing import Drawing, Text
 from distsim.output.pictures.settings import index_settings, table_settings
-from distsim.signatures.table import SignatureTable
 
 _WIDTH, _HEIGHT, _MARGIN, _PART = 1180.0, 460.0, 24.0, 360.0
 _POINTS = 200

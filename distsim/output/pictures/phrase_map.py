@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from distsim.base.errors import ParameterError
-from distsim.comparison.measures import end_to_end
 from distsim.comparison.nearest import Neighbour, NeighbourSearch
+from distsim.comparison.table import SignatureTable
 from distsim.output.pictures.drawing import (
     Bar,
     Circle,
@@ -23,7 +23,6 @@ from distsim.output.pictures.drawing import (
 from distsim.output.pictures.layout import angles, fitted, links, spread
 from distsim.output.pictures.settings import table_settings
 from distsim.signatures.estimates import Estimator
-from distsim.signatures.table import SignatureTable
 
 WIDTH, HEIGHT = 720, 740
 _SIZE, _PADDING, _LABEL_HEIGHT, _DOT_ROOM = 15.0, 12.0, 18.0, 16.0
@@ -58,8 +57,7 @@ def lay_out(
     """
     phrases = [phrase, *(one.phrase for one in near)]
     rows = table.find_normal(phrases)
-    text, bounds = end_to_end(phrases)
-    stored = estimator.stored(rows, text, bounds[:-1], bounds[1:])
+    stored = estimator.known(phrases)
     first, second = np.triu_indices(len(phrases), 1)
     both = stored.known[first] & stored.known[second]
     first, second = first[both], second[both]

@@ -3,8 +3,8 @@
 from typing import Any
 
 from distsim.base.distribution import program_version
+from distsim.comparison.table import SignatureTable
 from distsim.indexes.corpus_index import CorpusIndex
-from distsim.signatures.table import SignatureTable
 
 
 def table_settings(table: SignatureTable) -> str:

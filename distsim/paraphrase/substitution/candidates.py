@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from distsim.comparison.nearest import NeighbourSearch
+from distsim.comparison.table import SignatureTable
 from distsim.paraphrase.substitution.grammar import ParaphraseGrammar
 from distsim.paraphrase.substitution.inflections import Forms
 from distsim.paraphrase.substitution.lexicon import Lexicon
 from distsim.paraphrase.substitution.likeness import WordVectors
-from distsim.signatures.table import SignatureTable
 
 Words = tuple[str, ...]
 MOST_FOUND = 200

@@ -6,10 +6,10 @@ from functools import lru_cache
 import numpy as np
 
 from distsim.comparison.measures import similarities
+from distsim.comparison.table import SignatureTable
 from distsim.paraphrase.substitution.inflections import Forms
 from distsim.paraphrase.substitution.lexicon import Lexicon
 from distsim.paraphrase.substitution.space import LearntSpace
-from distsim.signatures.table import SignatureTable
 
 Words = tuple[str, ...]
 _CACHED_WORDS = 1 << 12  # 8 MB

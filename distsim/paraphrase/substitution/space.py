@@ -9,6 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from distsim.base.errors import IncompatibleError
+from distsim.comparison.table import SignatureTable
 from distsim.contexts.ngram import NgramModel, feature_space
 from distsim.contexts.weights import kept_shares
 from distsim.corpus.vocabulary import hash_texts
@@ -16,7 +17,6 @@ from distsim.indexes.corpus_index import CorpusIndex
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import find_sorted
 from distsim.signatures.kernels.projection import NOWHERE
-from distsim.signatures.table import SignatureTable
 
 _CACHED_PHRASES = 1 << 12  # 8 MB
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from distsim.base.errors import IncompatibleError, ParameterError
 from distsim.base.results import Results
+from distsim.comparison.table import SignatureTable
 from distsim.corpus.inflections import Inflections
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.paraphrase.substitution.candidates import MOST_FOUND, Finder
@@ -22,7 +23,6 @@ from distsim.paraphrase.substitution.likeness import WordVectors, likeness_by_bi
 from distsim.paraphrase.substitution.mix import FINDING, RANKING, Evidence, Mix
 from distsim.paraphrase.substitution.occurrence import Occurrence
 from distsim.paraphrase.substitution.space import LearntSpace, open_space
-from distsim.signatures.table import SignatureTable
 
 Words = tuple[str, ...]
 MOST_CANDIDATES = 10_000

@@ -1,0 +1,216 @@
+"""A signature table that compares its phrases: what is asked of it by methods."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from distsim.base.arguments import Texts, one_or_many_texts
+from distsim.base.errors import UnknownPhraseError
+from distsim.base.parallel import Progress, no_progress
+from distsim.comparison import measures, nearest
+from distsim.contexts.phrase_store import DEFAULT_MEMORY
+from distsim.contexts.selection import Selection
+from distsim.contexts.sources.source import PhraseSource
+from distsim.indexes.corpus_index import CorpusIndex
+from distsim.signatures import merge, signing
+from distsim.signatures.estimates import Estimator
+from distsim.signatures.recipe import Recipe
+from distsim.signatures.table import StoredTable
+
+
+class SignatureTable(StoredTable):
+    """Phrases with their signatures; arrays are mapped, not read.
+
+    hashes: uint64[n], sorted. bits: uint64[n, n_bits / 64]. n_dimensions: of words' vectors, as
+    many as bits where the table keeps none. strengths: uint32[n], the
+    occurrences behind each signature. fingerprint: how it was made. parameters: that and which
+    phrases. parts: the words' real vectors, of which other phrases can be composed; None where
+    not kept. longest: the most tokens that a phrase has. unchanged: whether `build` found this
+    very table there already.
+
+    `len` gives the phrases, `in` tells whether one has a signature, iteration yields them all.
+    `table[phrase]` is a vector, `table.similarity(a, b)` and `table.neighbours(phrase)` are the
+    functions of these names.
+
+    >>> from distsim import PRESETS
+    >>> made = SignatureTable.build(index, folder / "thesis.table", PRESETS["thesis"])
+    >>> SignatureTable.open(made.path).n_bits, "alice" in made, made.find("zeppelin")
+    (256, True, -1)
+    """
+
+    similarity = measures.similarity
+    neighbours = nearest.neighbours
+
+    @classmethod
+    def build(
+        cls,
+        source: PhraseSource | CorpusIndex,
+        path: str | Path | None = None,
+        recipe: Recipe | None = None,
+        selection: Selection | None = None,
+        *,
+        projection: str | Path | None = None,
+        keep_parts: bool = True,
+        keep_sums: bool = False,
+        keep_features: bool = False,
+        force: bool = False,
+        memory_bytes: int = DEFAULT_MEMORY,
+        jobs: int | None = None,
+        progress: Progress = no_progress,
+    ) -> Self:
+        """Sign the phrases of a source into a table and open it; `distsim.sign` is the same.
+
+        Where the very table stands at `path` already, sound, nothing is written and it is
+        `unchanged`.
+
+        Arguments:
+            source: an index, CountFiles, AnnotatedText, or another source of phrases.
+            path: the table's folder; inside the index where None.
+            recipe: how contexts become bits; where None, the source's usual one: PRESETS["learnt"]
+                of an index and of counts, VECTORS of word vectors.
+            selection: which phrases; those of 1 to 4 tokens that occur 5 times where None.
+            projection: a learnt projection, or a table that has one, for a recipe that wants it;
+                learnt from the source where None.
+            keep_parts, keep_sums, keep_features: see distsim.signatures.signing.Keeping.
+            force: replace another table that stands at `path`; an index's own is always replaced.
+            memory_bytes: for putting phrases in order; less takes longer.
+
+        Raises: as distsim.signatures.signing.sign.
+
+        >>> from distsim import PRESETS, Selection, sign
+        >>> made = sign(index, folder / "plain.table", PRESETS["thesis"], Selection(min_count=20))
+        >>> "the king" in made, made.n_bits
+        (True, 256)
+        """
+        signed = signing.sign(
+            source, path, recipe, selection, projection=projection,
+            keeping=signing.Keeping(keep_parts, keep_sums, keep_features), force=force,
+            memory_bytes=memory_bytes, jobs=jobs, progress=progress,
+        )  # fmt: skip
+        table = cls.open(signed.path)
+        table.unchanged = signed.unchanged
+        return table
+
+    def __getitem__(self, phrase: Texts) -> NDArray[np.float32]:
+        """Return the vector of a phrase, float32[n_dimensions], or of several, a row each.
+
+        Vectors are as those of `vectors`.
+
+        Raises:
+            UnknownPhraseError: a phrase has none; it is a KeyError.
+
+        >>> learnt["king"].shape, float(learnt["king"] @ learnt["king"]) > 0.999
+        ((384,), True)
+        """
+        phrases = one_or_many_texts(phrase, "phrase")
+        found = self.vectors(phrases)
+        for one, vector in zip(phrases, found, strict=True):
+            if np.isnan(vector[0]):
+                reason = measures.reason_without_signature(self, one)
+                raise UnknownPhraseError(
+                    f"{one!r} has no vector: {reason}, nor its words: ask `phrase in table` first, "
+                    "or sign with a lower `min_count`"
+                )
+        return found[0] if isinstance(phrase, str) else found
+
+    def vectors(self, phrases: Texts) -> NDArray[np.float32]:
+        """Return a unit vector for each phrase, float32[n, n_dimensions].
+
+        For a word the stored vector; for a phrase the posterior mean given its bits and its words'
+        vectors (the words alone where it is not in the table). Where the table keeps no
+        words' vectors, the signs of the bits, float32[n, n_bits]. A row of NaN where neither the
+        phrase nor any of its words is known.
+
+        Arguments:
+            phrases: one or several.
+
+        Raises:
+            ParameterError: a phrase is empty.
+
+        >>> learnt.vectors(["king", "the queen"]).shape, table.vectors("king").shape
+        ((2, 384), (1, 256))
+        """
+        estimator = Estimator(self)
+        stored = estimator.known([self.normal_form(one) for one in one_or_many_texts(phrases)])
+        found: NDArray[np.float32] = stored.unit_vectors
+        found[~stored.known] = np.nan
+        return found
+
+    def most_similar(
+        self, positive: Texts = (), *, negative: Texts = (), topn: int = 10
+    ) -> list[tuple[str, float]]:
+        """Return the phrases most similar to a sum of phrases, with their similarities.
+
+        In the form of gensim's method of this name; of one phrase, what `neighbours` finds. The
+        given phrases, and those that say the same as they do, are left out.
+
+        Arguments:
+            positive: phrases that are added, one or several.
+            negative: phrases that are subtracted.
+            topn: how many are returned at most.
+
+        Raises:
+            UnknownPhraseError: nothing is known of a phrase; it is a KeyError.
+            ParameterError: no phrase is given, or one is empty, or they cancel each other out.
+
+        >>> [phrase for phrase, _ in table.most_similar("the king", topn=2)]
+        ['the cat', 'the duchess']
+        """
+        positive, negative = (
+            one_or_many_texts(given, name)
+            for given, name in ((positive, "positive"), (negative, "negative"))
+        )
+        _ = self[[*positive, *negative]]  # refuses what is not known
+        near = nearest.NeighbourSearch(self).of_sum(positive, negative, topn) or ()
+        return [(one.phrase, one.similarity) for one in near]
+
+
+sign = SignatureTable.build
+
+
+def merge_tables(
+    tables: Sequence[str | Path],
+    path: str | Path,
+    *,
+    min_count: int | None = None,
+    keep_sums: bool = False,
+    force: bool = False,
+    jobs: int | None = None,
+    progress: Progress = no_progress,
+) -> SignatureTable:
+    """Add the kept sums of tables up into the table `path` and open it.
+
+    The result is the table of all the text, bit for bit; the memory it takes does not grow
+    with the tables.
+
+    Arguments:
+        tables: folders of tables, or of indexes signed in place, signed with kept sums.
+        min_count: phrases that occur less often in all are left out; as the tables were
+            signed where None.
+        keep_sums: keep the added sums in the new table, so that it can be merged again.
+        force: replace a table that stands at `path`.
+
+    Raises:
+        ArtifactError: a table has no sums, or they are damaged.
+        IncompatibleError: two tables were made with different settings; both are named.
+        ParameterError: fewer than two tables, one given twice, or a minimum below 1.
+
+    >>> from distsim import PRESETS, Selection, sign
+    >>> from distsim.contexts import CountFiles
+    >>> parts = []
+    >>> for name in ("one", "two"):
+    ...     _ = (folder / name).write_text("a b\\t3\\na\\t3\\nb\\t3\\n")
+    ...     table = sign(CountFiles(folder / name), folder / f"{name}.table", PRESETS["thesis"],
+    ...                  Selection(min_count=5), keep_sums=True)
+    ...     parts.append(table.path)
+    >>> sorted(merge_tables(parts, folder / "both.table"))
+    ['a', 'b']
+    """
+    merged = merge.merge(
+        tables, path, min_count=min_count, keep_sums=keep_sums, force=force, jobs=jobs,
+        progress=progress,
+    )  # fmt: skip
+    return SignatureTable.open(merged.path)

@@ -1,0 +1,105 @@
+"""What users of gensim and faiss ask of a table: vectors, similarities, neighbours by methods."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+from distsim import DistsimError, ParameterError, SignatureTable, neighbours, similarity
+from distsim.comparison import NeighbourSearch
+from distsim.signatures.estimates import Estimator
+
+
+@pytest.fixture(scope="module", params=["table", "learnt"])
+def any_table(request, example_names) -> SignatureTable:
+    return example_names[request.param]
+
+
+def test_a_vector_is_a_unit_vector_whose_products_order_as_similarities_do(any_table):
+    words = ["king", "queen", "the king", "alice", "rabbit"]
+    vectors = any_table.vectors(words)
+    width = any_table.n_bits if any_table.parts is None else any_table.n_dimensions
+    assert vectors.dtype == np.float32 and vectors.shape == (5, width)
+    assert np.allclose((vectors**2).sum(axis=1), 1, atol=1e-3)
+    assert np.array_equal(any_table["the king"], vectors[2])
+    assert np.array_equal(any_table[["king", "rabbit"]], vectors[[0, 4]])
+    for word, vector in zip(words[1:], vectors[1:], strict=True):
+        product = float(vectors[0] @ vector)
+        if any_table.parts is None:  # signs: 1 - 2 d / n, of which the estimate is a cosine
+            product = np.cos(np.pi * (1 - product) / 2)
+        assert any_table.similarity("king", word) == pytest.approx(product, abs=0.1)
+
+
+def test_methods_are_the_functions(any_table):
+    assert any_table.similarity("king", "queen") == similarity(any_table, "king", "queen")
+    assert any_table.neighbours("king", k=3) == neighbours(any_table, "king", k=3)
+    assert any_table.neighbours(["king", "alice"]) == neighbours(any_table, ["king", "alice"])
+    again = pickle.loads(pickle.dumps(any_table))
+    assert type(again) is SignatureTable and again.similarity("king", "queen") is not None
+
+
+def test_phrases_of_which_nothing_is_known(any_table):
+    assert "zeppelin" not in any_table and "king" in any_table and len(any_table) > 1000
+    rows = any_table.vectors(["king", "zeppelin"])
+    assert np.isnan(rows[1]).all() and not np.isnan(rows[0]).any()
+    for ask in (
+        lambda: any_table["zeppelin"],
+        lambda: any_table[["king", "zeppelin"]],
+        lambda: any_table.most_similar("zeppelin"),
+        lambda: any_table.most_similar("king", negative="zeppelin"),
+    ):
+        with pytest.raises(KeyError, match=r"^'zeppelin' has no vector: .*: ask `") as caught:
+            ask()
+        assert isinstance(caught.value, DistsimError)
+    with pytest.raises(ParameterError, match="phrase: is 3"):
+        any_table[3]
+
+
+def test_a_phrase_that_is_not_in_the_table_is_made_of_its_words(example_names):
+    learnt = example_names["learnt"]
+    assert "queen rabbit" not in learnt
+    queen, rabbit, both = learnt[["queen", "rabbit", "queen rabbit"]]
+    assert both @ queen > 0.5 and both @ rabbit > 0.3 and not np.array_equal(both, queen)
+
+
+def test_most_similar_to_one_phrase_are_its_neighbours(any_table):
+    wanted = [(one.phrase, one.similarity) for one in neighbours(any_table, "king", k=5)]
+    assert any_table.most_similar("king", topn=5) == wanted
+    assert any_table.most_similar(positive=["king"], topn=5) == wanted
+
+
+@pytest.mark.parametrize(
+    ("positive", "negative"),
+    [(["king", "queen", "alice"], []), (["king", "alice"], ["queen"]), (["king", "queen"], [])],
+)
+def test_most_similar_to_a_sum(any_table, positive, negative):
+    """Against every phrase of the table measured, where no phrase hides another."""
+    estimator, phrases = Estimator(any_table), list(any_table)
+    signs = np.array([1.0] * len(positive) + [-1.0] * len(negative))
+    given = [*positive, *negative]
+    total = signs @ any_table[given].astype(float)
+    one = estimator.known(given).sum(signs)
+    cosine = float(one.vectors[0] @ total) / np.linalg.norm(total)
+    assert cosine == pytest.approx(1, abs=1e-5)
+    bits = np.unpackbits(one.bits.view(np.uint8), bitorder="little") * 2.0 - 1
+    of_bits = total[: bits.size]
+    assert (bits == np.sign(of_bits))[of_bits != 0].all()
+    assert abs(bits[of_bits == 0] @ any_table["king"][: bits.size][of_bits == 0]) < 0.1
+    every = estimator.known(phrases)
+    measured = estimator.cosines(one, every, np.zeros(len(phrases), int), np.arange(len(phrases)))
+    wanted = sorted(
+        (float(c) for p, c in zip(phrases, measured, strict=True) if p not in given), reverse=True
+    )
+    found = NeighbourSearch(any_table, distinct=False).of_sum(positive, negative, 7)
+    assert [near.similarity for near in found] == pytest.approx(wanted[:7], abs=1e-6)
+    first = any_table.most_similar(positive, negative=negative, topn=3)
+    assert len(first) == 3 and not {phrase for phrase, _ in first} & {*given}
+
+
+def test_sums_of_nothing_are_refused(any_table):
+    with pytest.raises(ParameterError, match="no phrase is given"):
+        any_table.most_similar()
+    with pytest.raises(ParameterError, match="cancel each other out"):
+        any_table.most_similar(["king"], negative=["king"])
+    with pytest.raises(ParameterError, match="k: is 0"):
+        any_table.most_similar("king", topn=0)
