@@ -39,7 +39,8 @@ def compare_links(links: Links, gold: Links) -> LinkAgreement:
             f"links of {links.starts.size - 1:,} pairs, gold ones of {gold.starts.size - 1:,}: "
             "give both for the same pairs"
         )
-    made, by_hand = _keys(links), _keys(gold)
+    longest = 1 + max(int(one.pairs.max(initial=0)) for one in (links, gold))
+    made, by_hand = _keys(links, longest), _keys(gold, longest)
     sure = by_hand[~gold.possible]
     in_possible = np.isin(made, by_hand).sum()
     in_sure = np.isin(made, sure).sum()
@@ -53,8 +54,13 @@ def compare_links(links: Links, gold: Links) -> LinkAgreement:
         )
 
 
-def _keys(links: Links) -> np.ndarray:
-    """Return one number for each link, the same for the same link of the same pair."""
+def _keys(links: Links, longest: int) -> np.ndarray:
+    """Return one number for each link, the same for the same link of the same pair.
+
+    longest: above any position. Beyond int64 the numbers are Python's, which are slow.
+    """
     owners = np.repeat(np.arange(links.starts.size - 1), np.diff(links.starts))
-    keys: np.ndarray = (owners << 40) | (links.pairs[:, 0] << 20) | links.pairs[:, 1]
+    if links.starts.size * longest**2 >= 1 << 63:
+        owners = owners.astype(object)
+    keys: np.ndarray = (owners * longest + links.pairs[:, 0]) * longest + links.pairs[:, 1]
     return keys

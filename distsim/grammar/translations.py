@@ -40,6 +40,7 @@ COLUMNS = (
 )  # fmt: skip
 
 _COUNTS = "counts"  # where the rarity penalty is exp(1 - c), c the third of the counts
+_MOST_RARITY = 1e12  # what can be written with five decimals
 _SLACK = 1e-6  # so much above 1 a probability may be, by rounding
 _NO_NAME = frozen(np.empty(0, np.uint8))
 _FITS_NOT = {
@@ -227,7 +228,7 @@ class _Reader:
         bad = found != columns_kernel.FOUND
         for k, name in enumerate(self._names):
             if name == RARITY:
-                bad[:, k] |= ~(values[:, k] >= 0.0)
+                bad[:, k] |= ~((values[:, k] >= 0.0) & (values[:, k] <= _MOST_RARITY))
                 continue
             values[:, k] = _probabilities(values[:, k], self._scale)
             bad[:, k] |= ~((values[:, k] >= 0.0) & (values[:, k] <= 1.0 + _SLACK))
@@ -239,7 +240,7 @@ class _Reader:
             features = Features.parse(block.feature_text(row))
             reason = f"is no probability on the scale {self._scale!r}: it is {{}}"
             if list(self._names)[column] == RARITY:
-                reason = "is {}, wanted 0 or more"
+                reason = f"is {{}}, wanted 0 to {_MOST_RARITY:g}"
             what = {
                 columns_kernel.ABSENT: "is not there, wanted a number",
                 columns_kernel.NOT_AVAILABLE: "is NA, wanted a number",

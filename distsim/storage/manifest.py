@@ -35,7 +35,7 @@ SIGNATURES = Kind("signatures", version=2, oldest_readable=1)
 PROJECTION = Kind("projection", version=3, oldest_readable=1)
 BITEXT = Kind("bitext", version=1, oldest_readable=1)
 RULES = Kind("rules", version=1, oldest_readable=1)
-GRAMMAR = Kind("grammar", version=1, oldest_readable=1)
+GRAMMAR = Kind("grammar", version=2, oldest_readable=1)
 KINDS = {kind.name: kind for kind in (INDEX, SIGNATURES, PROJECTION, BITEXT, RULES, GRAMMAR)}
 
 

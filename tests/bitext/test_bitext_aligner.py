@@ -230,6 +230,9 @@ def test_the_error_rate_by_hand():
     agreement = compare_links(parse_pharaoh(b"0-0 1-1 1-2\n\n"), gold)
     assert agreement == pytest.approx((1 / 6, 3 / 3, 2 / 3, 2 / 3, 3))
     assert np.isnan(compare_links(parse_pharaoh(b"\n\n"), gold).precision)
+    for one, other in ((b"1-0", b"0-1048576"), (b"0-0\n0-999999999", b"1-0\n0-999999998")):
+        assert compare_links(parse_pharaoh(one), parse_pharaoh(other)).precision == 0
+        assert compare_links(parse_pharaoh(one), parse_pharaoh(one)).precision == 1
     with pytest.raises(ParameterError, match="links of 1 pairs, gold ones of 2"):
         compare_links(parse_pharaoh(b"\n"), gold)
 

@@ -254,13 +254,16 @@ def test_links_are_parsed_and_written_as_the_twin_does():
     for i in range(len(lines)):
         pairs = naive_links(lines[i])[0]
         assert links.of(i) == sorted({(a, b) for a, b in pairs})
-    written = format_links(
-        frozen(links.pairs.astype(np.uint8)), frozen(links.starts.astype(np.uint64)),
-        frozen(np.array([3, -1, 0])),
-    ).tobytes().decode()  # fmt: skip
-    assert written.split("\n") == [
-        " ".join(f"{i}-{j}" for i, j in links.of(row)) if row >= 0 else "" for row in (3, -1, 0)
-    ] + [""]
+    for factor, dtype in ((1, np.uint8), (1, np.uint32), (4_000_000, np.uint32)):
+        pairs = links.pairs * factor
+        written = format_links(
+            frozen(pairs.astype(dtype)), frozen(links.starts.astype(np.uint64)),
+            frozen(np.array([3, -1, 0])),
+        ).tobytes().decode()  # fmt: skip
+        assert written.split("\n") == [
+            " ".join(f"{factor * i}-{factor * j}" for i, j in links.of(row)) if row >= 0 else ""
+            for row in (3, -1, 0)
+        ] + [""]
 
 
 @pytest.mark.parametrize("piece", ["1", "-1", "1-", "a-b", "1-2x", "1-2-Q", "1--2", "1-2-PP"])

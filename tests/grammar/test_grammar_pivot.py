@@ -405,6 +405,8 @@ def test_faulty_translations(line, fault, tmp_path):
     named = {"features": {"p(e|f)": "0", "p(f|e)": "1"}}
     with pytest.raises(InputError, match=rf"in, line 2: {fault}.*drop"):
         pivoted(good + line, tmp_path, **named)
+    with pytest.raises(InputError, match=r"RarityPenalty is '1e15', wanted 0 to 1e\+12"):
+        pivoted(b"[X] ||| F ||| a ||| RarityPenalty=1e15 |||\n", tmp_path)
     lines, report = pivoted(good + line, tmp_path, on_error="drop", **named)
     assert lines == [] and report.faulty.dropped == 1 and report.read == 1
     with pytest.raises(InputError, match="line 1: the file is empty"):

@@ -205,6 +205,44 @@ def test_parquet_has_the_same_rules(tmp_path):
     assert all(row["p(e|f)"] is not None and row["alignment"] == "0-0" for row in rows)
 
 
+def long_rule(*links):
+    n = 1 + max(position for link in links for position in link)
+    sides = (" ".join(f"{letter}{k}" for k in range(n)) for letter in "ab")
+    written = " ".join(f"{i}-{j}" for i, j in links)
+    return f"[X] ||| {' ||| '.join(sides)} ||| c=1 ||| {written}\n"
+
+
+@pytest.mark.parametrize(
+    ("links", "dtype", "version"),
+    [
+        ([(0, 255), (3, 4)], np.uint8, 1),
+        ([(299, 299), (256, 0)], np.uint16, 2),
+        ([(0, 65_536), (9, 65_535)], np.uint32, 2),
+    ],
+)
+def test_links_of_long_sides_are_kept(tmp_path, links, dtype, version):
+    other = "[X] ||| a ||| b c ||| c=2 ||| 0-0 0-1\n"
+    (tmp_path / "grammar").write_text(other + long_rule(*links))
+    pack_grammar(tmp_path / "grammar", tmp_path / "packs", PackOptions({"c": 1.0}, sizes=("XXXL",)))
+    index = GrammarIndex.open(tmp_path / "packs")
+    found = {rule.source.split()[0]: rule.links for rule in index.at(np.arange(2))}
+    assert found == {"a": [(0, 0), (0, 1)], "a0": links}
+    assert index.artifact.array("links/pairs", dtype, 2).shape == (4, 2)
+    assert index.artifact.manifest["version"] == version
+
+
+@pytest.mark.extra
+def test_parquet_has_links_of_long_sides(tmp_path, monkeypatch):
+    pq = pytest.importorskip("pyarrow.parquet")
+    (tmp_path / "grammar").write_text(long_rule((299, 256), (0, 99)))
+    packs, by = tmp_path / "packs", PackOptions({"c": 1.0}, sizes=("S",), parquet=True)
+    for most in (1 << 31, 1):  # bytes that an array of texts may have
+        monkeypatch.setattr(pack, "_ARROW_BYTES", most)
+        pack_grammar(tmp_path / "grammar", packs, by)
+        (row,) = pq.read_table(packs / "s-phrasal.parquet").to_pylist()
+        assert row["alignment"] == "299-256 0-99" and row["source"].endswith(" a299")
+
+
 def test_features_first_met_late_are_kept(tmp_path):
     lines = drawn_grammar(tmp_path / "grammar", n=2400)
     late = {1100: "late=0.5", 1200: "late=2 later=-1", 2399: "8 9 last=7"}  # of several blocks

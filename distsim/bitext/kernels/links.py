@@ -80,12 +80,19 @@ def _write_number(value, text, size):
 def format_links(pairs, starts, rows):
     """Return uint8: for each of `rows` a line of its links, an empty line where it is -1.
 
-    pairs: uint8[m, 2]; starts: uint64[n + 1] into it.
+    pairs: whole numbers[m, 2]; starts: uint64[n + 1] into it.
     """
+    largest = 0
+    for k in range(pairs.shape[0]):
+        largest = max(largest, np.int64(pairs[k, 0]), np.int64(pairs[k, 1]))
+    digits = 1
+    while largest > 9:
+        largest //= 10
+        digits += 1
     most = rows.size
     for row in rows:
         if row >= 0:
-            most += 8 * (np.int64(starts[row + 1]) - np.int64(starts[row]))
+            most += (2 * digits + 2) * (np.int64(starts[row + 1]) - np.int64(starts[row]))
     text = np.empty(most, np.uint8)
     size = 0
     for row in rows:

@@ -14,6 +14,9 @@ from distsim.corpus.vocabulary import Vocabulary, hash_text
 from distsim.grammar.packs.columns import decode
 from distsim.grammar.packs.sizes import SIZES, TYPES
 
+LONG_LINKS = 2  # the format version from which positions of links may take two or four bytes
+_LINK_TYPES = (np.uint8, np.uint16, np.uint32)
+
 
 class PackedRule(NamedTuple):
     """A paraphrase rule: label without brackets; sides; features by name; links; its pack.
@@ -81,7 +84,9 @@ class GrammarIndex:
             self._target_starts = array("targets/symbols/starts", np.uint64)
             self._targets = array("targets/symbols", np.uint32)
             self._link_starts = array("links/pairs/starts", np.uint64)
-            self._links = array("links/pairs", np.uint8, 2)
+            self._links = array("links/pairs")
+            if self._links.dtype not in _LINK_TYPES or self._links.ndim != 2:
+                raise ValueError(f"links are {self._links.ndim}-dimensional {self._links.dtype}")
             self._label = array("rules/label", np.uint16)
             self._kind = array("rules/kind", np.uint8)
             self._size = array("rules/size", np.uint8)

@@ -32,6 +32,7 @@ from distsim.grammar.kernels import columns as column_kernel
 from distsim.grammar.kernels.packs import gather_lines, gather_runs, source_hashes
 from distsim.grammar.kernels.phrase_pairs import hash_symbols
 from distsim.grammar.packs.columns import encode
+from distsim.grammar.packs.grammar_index import LONG_LINKS
 from distsim.grammar.packs.sizes import SIZES, TYPES, rule_sizes, rule_types
 from distsim.grammar.rerank import PPDB_COST
 from distsim.kernels.compiled import frozen
@@ -45,6 +46,7 @@ _OURS = re.compile(r"packs\.json|[a-z]+(-[a-z]+)+\.(gz|parquet)|spool|index|\..+
 _LINES_A_PIECE = 1 << 14
 _MOST_FEATURES = 1000
 _MOST_LABELS = 1 << 16
+_ARROW_BYTES = 1 << 31  # of texts in one array
 _NEWLINE = 10
 
 
@@ -371,7 +373,7 @@ class _ReadRules:
         self._append("source", symbols[~is_target & fine[owner]])
         self._append("link_length", (block.link_stops - link_begins)[fine])
         linked = block.links[fine[np.repeat(np.arange(len(block)), block.link_stops - link_begins)]]
-        self._append("links", np.minimum(linked, 255).astype(np.uint8).reshape(-1))
+        self._append("links", linked.astype(np.uint32))
         if self._keeps_sides:
             for name, first, last in (("source", begins, middles), ("target", middles, ends)):
                 self._append(f"{name}_start", block.starts[first[fine]] + self._n_bytes)
@@ -429,7 +431,7 @@ class _ReadRules:
             [frozen(self.column(f"{side}_{end}", np.int64)) for end in ("start", "stop")]
             for side in ("source", "target")
         ]
-        links = frozen(self.column("links", np.uint8).reshape(-1, 2))
+        links = frozen(self.column("links", np.uint32).reshape(-1, 2))
         ends = np.cumsum(self.column("link_length", np.int64), dtype=np.uint64)
         link_starts = frozen(np.append(np.uint64(0), ends))
         labels = [text.decode(errors="replace") for text in self._labels]
@@ -481,7 +483,7 @@ class _ReadRules:
             for name, column, length, dtype, which in (
                 ("sources/symbols", "source", "source_length", np.uint32, by_source[starts]),
                 ("targets/symbols", "target", "target_length", np.uint32, by_source),
-                ("links/pairs", "links", "link_length", np.uint16, by_source),
+                ("links/pairs", "links", "link_length", np.uint64, by_source),
             ):
                 lengths = self.column(length, np.int64)
                 begins = np.concatenate([[0], np.cumsum(lengths)])
@@ -489,7 +491,10 @@ class _ReadRules:
                     frozen(self.column(column, dtype)), frozen(begins), frozen(which)
                 )
                 if column == "links":
-                    runs = runs.view(np.uint8).reshape(-1, 2)
+                    pairs = runs.view(np.uint32).reshape(-1, 2)
+                    runs = pairs.astype(np.min_scalar_type(int(pairs.max(initial=0))))
+                    if runs.dtype != np.uint8:
+                        writer.version = LONG_LINKS
                 writer.add(name, runs)
                 ends = np.concatenate([[0], np.cumsum(lengths[which])]).astype(np.uint64)
                 writer.add(name + "/starts", ends)
@@ -517,6 +522,8 @@ def _strings(text: bytes, lengths: np.ndarray) -> Any:
     import pyarrow as pa
 
     ends = np.append(0, np.cumsum(lengths))
+    if ends[-1] >= _ARROW_BYTES:
+        return pa.array([text[a:b].decode(errors="replace") for a, b in pairwise(ends.tolist())])
     offsets = pa.py_buffer(ends.astype(np.int32))
     array = pa.StringArray.from_buffers(lengths.size, offsets, pa.py_buffer(text))
     try:
