@@ -161,11 +161,11 @@ def neighbours(
     order: _Order = _as_found
     looked_at = k
     if rerank is not None and k is not None:
-        order, looked_at = _by_measure(by, opened, table, index, projection), max(k, rerank)
+        order, looked_at = _by_measure(by, opened, table, index, projection), rerank
     elif kind is not None and k is not None:
-        order, looked_at = _by_kind(kind, opened, table, index), max(k, RERANKED)
+        order, looked_at = _by_kind(kind, opened, table, index), RERANKED
     elif sentence is not None and k is not None:
-        order, looked_at = _by_sentence(index or table, table, sentence), max(k, AMONG)
+        order, looked_at = _by_sentence(index or table, table, sentence), AMONG
     n_composed = n_hidden = 0
     for one in asked:
         focal = [one.phrase] if several else []

@@ -146,7 +146,7 @@ def paraphrase(
     options = _options(preset, changes, weights)
     most = options.k
     if sentence is not None or drop_opposites:
-        options = replace(options, k=max(most, AMONG))
+        options = replace(options, k=AMONG, depth=AMONG)
     paraphraser = _opened(index, table, options)
     if text is not None and known is not None and output is not None:
         unknown = _unknown_phrases(text, known, phrase_length, as_is)

@@ -3,7 +3,7 @@
 import math
 import os
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from threading import Lock
@@ -28,13 +28,9 @@ from distsim.signatures.table import StoredTable
 from distsim.signatures.telling import Cores, TellingWords
 
 RERANKED = 300
-_FIRST_ASKED = 1024
+_FIRST_RING, _WIDER = 1024, 8  # rows of the first ring; each further one holds so many times more
 _LENIENCE = 2.5  # standard errors of the bits by which the first cut of a threshold is lenient
 _COSINE_STEPS = float(1 << 30)
-_MEASURED, _MEASURED_TIMES = (
-    64,
-    4,
-)  # nearest by bits that another estimate orders: the most of 64, 4 k
 _USUAL_STRENGTH, _WORDS_A_STRENGTH = 30, 50_000
 _SPELT = 30  # of the nearest rows, those that may be spellings of the focal phrase
 _KEPT_PARTS = 4  # parts of a table that are kept for the next search
@@ -76,7 +72,9 @@ class NeighbourSearch:
         lengths: only phrases of these numbers of tokens.
         estimate: how similarities are estimated, see EstimatedCosine; None: what serves the table
             best. The first cut is by bits in any way, and what says the same again is told by
-            them: of what is then listed, four times k or 64, another estimate takes the best.
+            them: another estimate orders what is then listed of the 1,024 nearest rows, behind
+            these what is listed of the 8,192 nearest, and so on, whatever k is; under a threshold,
+            all that reaches it.
         distinct: leave out what says the same again. Phrases are compared by their telling
             words (`the king ,` and `of king` by `king`): none whose telling words are all in
             the focal phrase, or hold all of its, and one for the same telling words, the
@@ -264,42 +262,70 @@ class NeighbourSearch:
         """Return the neighbours of what a search is about, see `found`."""
         table, by_bits = self._table, self._estimator.name == "bits"
         radius = _radius(threshold, table.n_bits, 0.0 if by_bits else _LENIENCE)
-        bits = self._part.bits
-        wanted = len(bits) if k is None else k
-        most = wanted if by_bits else max(_MEASURED, _MEASURED_TIMES * wanted)
-        asked = most
-        if self._part.cores is not None:
-            asked = max(asked, _FIRST_ASKED) if among is None else among
-        focal_bits, own = focal.stored.bits[0], focal.rows.size
-        while True:
-            at, distances = self._nearest_rows(focal_bits, asked + own, radius)
-            n_found = at.size
+        wanted = len(self._part.bits) if k is None else k
+        near, hidden = _Near.nothing(), 0
+        for at, distances in self._rings(focal, wanted, threshold, radius, among):
             if threshold is not None and not by_bits:
                 at, distances = self._above(focal, at, distances, threshold)
-            listed, hidden = self._listed(focal, at, distances, wanted, most)
-            if listed.rows.size >= wanted or n_found <= asked or among is not None:
+            ring, n_hidden = self._listed(
+                focal, at, distances, near.at, wanted - near.at.size, by_bits
+            )
+            near = near.then(ring if by_bits else self._measured(focal, ring))
+            hidden += n_hidden
+            if near.at.size >= wanted:
                 break
-            asked = min(8 * asked, len(bits))
-        if not by_bits:
-            listed = self._measured(focal, listed)
         composed = bool((focal.rows < 0).any())
-        columns = (listed.rows[:wanted], listed.cosines, table.strengths[listed.rows[:wanted]])
+        rows = self._rows(near.at[:wanted])
+        columns = (rows, near.cosines[:wanted], table.strengths[rows])
         named = [
             Neighbour(table.text(row), cosine, strength, composed)
-            for row, cosine, strength in zip(*(c[:wanted].tolist() for c in columns), strict=True)
+            for row, cosine, strength in zip(*(c.tolist() for c in columns), strict=True)
         ]
         return Found(Results(named), hidden)
+
+    def _rings(
+        self, focal: "_Focal", wanted: int, threshold: float | None, radius: int, among: int | None
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield places and distances of the rows around the focal phrase, ring by ring.
+
+        Each ring holds all rows as near as its farthest that are in no ring before. Where
+        distances alone decide, the first ring holds what is wanted; under a threshold, all that
+        may reach it; else sizes are fixed, so that what is listed first does not depend on k.
+        """
+        bits, distinct = self._part.bits, self._part.cores is not None
+        among = among if distinct else None
+        n = among or _FIRST_RING
+        if among is None and threshold is not None:
+            n = len(bits)
+        elif not distinct and self._estimator.name == "bits":
+            n = wanted
+        inner = -1
+        while True:
+            asked = n + focal.rows.size  # which are left out
+            at, distances = self._nearest_rows(focal.stored.bits[0], asked, radius)
+            is_last = at.size < asked or among is not None
+            new = (distances > inner) & ~np.isin(self._rows(at), focal.rows)
+            yield at[new], distances[new]
+            if is_last:
+                return
+            inner = int(distances[-1])
+            n = min(_WIDER * n, len(bits))
+
+    def _rows(self, at: np.ndarray) -> np.ndarray:
+        """Return rows of the table by their places among those that are searched."""
+        found: np.ndarray = at if self._part.rows is None else self._part.rows[at]
+        return found
 
     def reranked(
         self, phrase: str, k: int, measure: Similarity, among: int = RERANKED
     ) -> Results[Neighbour] | None:
-        """Return the k most similar by another measure of the `among` nearest by bits.
+        """Return the k most similar by another measure of the `among` nearest, no more than those.
 
         Ordered by that similarity, strength and text; those without one come last, with the
         similarity NaN. None without a signature.
         """
         k, among = whole_number(k, "k", 1), whole_number(among, "among", 1)
-        near = self.nearest(phrase, max(k, among))
+        near = self.nearest(phrase, among)
         return None if near is None else rerank_neighbours(phrase, near, measure)[:k]
 
     def _focal(self, *normal: str) -> "_Focal":
@@ -307,16 +333,19 @@ class NeighbourSearch:
         return _Focal(" ".join(normal), rows, self._estimator.known(normal))
 
     def _listed(
-        self, focal: "_Focal", at: np.ndarray, distances: np.ndarray, wanted: int, most: int
-    ) -> tuple["_Near", int]:
-        """Return what is listed of the rows found, `most` of them, in order of their bits.
+        self, focal: "_Focal", at: np.ndarray, distances: np.ndarray, before: np.ndarray,
+        wanted: int, no_more: bool,
+    ) -> tuple["_Near", int]:  # fmt: skip
+        """Return what is listed of the rows of a ring, in order of their bits.
 
         And how many rows as near as the last of the first `wanted` say the same again.
+
+        Arguments:
+            before: int64, the places of what earlier rings have listed.
+            no_more: list no more than `wanted`.
         """
         part, table = self._part, self._table
-        rows = at if part.rows is None else part.rows[at]
-        others = np.flatnonzero(~np.isin(rows, focal.rows))
-        at, rows, distances = at[others], rows[others], distances[others]
+        rows = self._rows(at)
         order = order_neighbours(
             frozen(rows), frozen(distances), table.strengths, part.text, part.bounds
         )
@@ -325,36 +354,37 @@ class NeighbourSearch:
             cores = part.cores
             core = part.telling.core(focal.normal)
             variants = np.zeros(order.size, np.uint8)
-            for place, other in enumerate(rows[order[:_SPELT]].tolist()):
-                variants[place] = _bare_letters(table.text(other)) == _bare_letters(focal.normal)
+            if not before.size:
+                for place, other in enumerate(rows[order[:_SPELT]].tolist()):
+                    variants[place] = _bare_letters(table.text(other)) == _bare_letters(
+                        focal.normal
+                    )
             chosen = choose_telling(
                 frozen(at[order]), frozen(distances[order]), frozen(variants), cores.strengths,
-                cores.tokens, cores.keys, cores.bare, cores.starts, cores.words, frozen(core), most,
+                cores.tokens, cores.keys, cores.bare, cores.starts, cores.words, frozen(core),
+                frozen(before), wanted if no_more else at.size,
             )  # fmt: skip
             shown = chosen[:wanted]
             passed = order.size if shown.size < wanted else int(shown[-1]) + 1
             hidden = passed - shown.size
             order = order[chosen]
-        order = order[:most]
-        cosines = cosines_of_distances(table.n_bits)[distances[order]]
-        return _Near(rows[order], cosines), hidden
+        return _Near(at[order], cosines_of_distances(table.n_bits)[distances[order]]), hidden
 
     def _above(
         self, focal: "_Focal", at: np.ndarray, distances: np.ndarray, threshold: float
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the rows found, as they came, that are so similar as the estimator tells."""
-        rows = at if self._part.rows is None else self._part.rows[at]
-        similar = 1.0 - self._steps(focal, rows) / _COSINE_STEPS >= threshold
+        similar = 1.0 - self._steps(focal, self._rows(at)) / _COSINE_STEPS >= threshold
         return at[similar], distances[similar]
 
     def _measured(self, focal: "_Focal", near: "_Near") -> "_Near":
         """Return rows with the similarities that the estimator tells, in order of them."""
-        steps = self._steps(focal, near.rows)
+        rows = self._rows(near.at)
+        steps = self._steps(focal, rows)
         order = order_neighbours(
-            frozen(near.rows), frozen(steps), self._table.strengths, self._part.text,
-            self._part.bounds,
-        )  # fmt: skip
-        return _Near(near.rows[order], 1.0 - steps[order] / _COSINE_STEPS)
+            frozen(rows), frozen(steps), self._table.strengths, self._part.text, self._part.bounds
+        )
+        return _Near(near.at[order], 1.0 - steps[order] / _COSINE_STEPS)
 
     def _steps(self, focal: "_Focal", rows: np.ndarray) -> np.ndarray:
         """Return how far rows are by the estimator: 1 - similarity as a whole number, int64.
@@ -382,12 +412,18 @@ class _Focal:
     stored: Stored
 
 
-@dataclass(frozen=True)
-class _Near:
-    """Rows of the table, int64, the nearest first, and their cosines, float64."""
+class _Near(NamedTuple):
+    """Places among the rows that are searched, int64, the nearest first; cosines, float64."""
 
-    rows: np.ndarray
+    at: np.ndarray
     cosines: np.ndarray
+
+    @classmethod
+    def nothing(cls) -> "_Near":
+        return cls(np.empty(0, np.int64), np.empty(0))
+
+    def then(self, others: "_Near") -> "_Near":
+        return _Near(*(np.concatenate(pair) for pair in zip(self, others, strict=True)))
 
 
 @dataclass(frozen=True)
@@ -630,8 +666,8 @@ def neighbours(
     Arguments:
         threshold: only phrases at least so similar.
         candidates, min_strength, lengths, distinct, estimate: as of NeighbourSearch.
-        by: order the `among` nearest by this measure, such as an ExactCosine; not beside a
-            threshold.
+        by: order the `among` nearest by this measure, such as an ExactCosine, and return no more
+            than those; not beside a threshold.
 
     Raises:
         ParameterError: an argument cannot be; a phrase is empty or no text, and is named by its

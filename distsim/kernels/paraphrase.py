@@ -14,6 +14,7 @@ from distsim.kernels.suffixes import DAMAGED, _compare
 HASH_START = np.uint64(0x6C62272E07BB0142)
 HASH_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 HASH_HALF = np.uint64(29)
+PIECE, CONTAINED, CONTAINING = 1, 2, 4  # how two phrases are related by their words
 AHEAD = 16  # so many places are on their way from memory while one is looked at
 
 
@@ -275,3 +276,43 @@ def copy_words(tokens, positions, lengths, stops, words):
         for k in range(lengths[p]):
             words[stops[p] - lengths[p] + k] = tokens[begin + k]
     return 0
+
+
+@compiled
+def _stands_in(short, long, without_gap):
+    """Tell whether the words of `short` stand in `long` in the same order."""
+    k = 0
+    for i in range(long.size):
+        if without_gap:
+            k = 0
+            while k < short.size and i + k < long.size and long[i + k] == short[k]:
+                k += 1
+        elif k < short.size and long[i] == short[k]:
+            k += 1
+        if k == short.size:
+            return True
+    return False
+
+
+@compiled
+def relations(words, stops, focal):
+    """Return how each phrase is related to the focal one, uint8: a sum of the signs above.
+
+    words: int64, the word ids of all phrases, end to end; stops: int64, where each ends; focal:
+    int64. PIECE: one of the two stands in the other without a gap; CONTAINED: the phrase's words
+    stand in the focal one in the same order; CONTAINING: the other way round.
+    """
+    found = np.zeros(stops.size, np.uint8)
+    begin = 0
+    for p in range(stops.size):
+        phrase = words[begin : stops[p]]
+        if _stands_in(phrase, focal, False):
+            found[p] |= CONTAINED
+            if _stands_in(phrase, focal, True):
+                found[p] |= PIECE
+        if _stands_in(focal, phrase, False):
+            found[p] |= CONTAINING
+            if _stands_in(focal, phrase, True):
+                found[p] |= PIECE
+        begin = stops[p]
+    return found

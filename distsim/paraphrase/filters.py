@@ -1,31 +1,41 @@
 """Candidates -> those that say something else: entailment, pieces, collapsed edges, overlaps."""
 
-from collections.abc import Sequence, Set
+from collections.abc import Set
 
 import numpy as np
+
+from distsim.kernels.compiled import frozen
+from distsim.kernels.paraphrase import CONTAINED, CONTAINING, PIECE, relations
+from distsim.paraphrase.pool import Pool
 
 Words = tuple[int, ...]
 
 
-def entails(kept: str, focal: Sequence[int], candidate: Sequence[int]) -> bool:
-    """Tell whether a candidate falls to the entailment filter (Marton 2013, 3.2.5).
+def says_the_same(focal: np.ndarray, pool: Pool, pieces: bool, entailment: str) -> np.ndarray:
+    """Return which phrases say the same as the focal phrase by their words alone, bool[n].
 
     Arguments:
-        kept: `off`, `contained` (the candidate's words all stand in the focal phrase in the
-            same order), `containing` (the other way round) or `both`.
+        focal: int64, word ids. pool: the phrases.
+        pieces: those that stand in the focal phrase without a gap, or hold it so.
+        entailment: those that fall to the entailment filter (Marton 2013, 3.2.5): `contained` (all
+            words stand in the focal phrase in the same order), `containing` (the other way round),
+            `both` or `off`.
 
-    >>> entails("contained", (1, 2), (2,)), entails("containing", (1, 2), (1, 7, 2))
-    (True, True)
+    >>> import numpy as np
+    >>> words = np.array([2, 1, 7, 2])
+    >>> pool = Pool.of([(words, np.array([1, 4]), np.arange(2))])
+    >>> sorted(says_the_same(np.array([1, 2]), pool, False, "containing").tolist())
+    [False, True]
     """
-    return (kept in ("contained", "both") and _in_order(candidate, focal)) or (
-        kept in ("containing", "both") and _in_order(focal, candidate)
-    )
-
-
-def is_piece(focal: Words, candidate: Words) -> bool:
-    """Tell whether one of the two phrases stands in the other without a gap."""
-    short, long = sorted((focal, candidate), key=len)
-    return any(long[at : at + len(short)] == short for at in range(len(long) - len(short) + 1))
+    found = relations(frozen(pool.words), frozen(pool.stops), frozen(focal))
+    same = (found & CONTAINED != 0) & (found & CONTAINING != 0)  # the focal phrase itself
+    if pieces:
+        same |= found & PIECE != 0
+    if entailment in ("contained", "both"):
+        same |= found & CONTAINED != 0
+    if entailment in ("containing", "both"):
+        same |= found & CONTAINING != 0
+    return same
 
 
 def is_collapsed(focal: Words, candidate: Words, better: Set[Words]) -> bool:
@@ -88,8 +98,3 @@ def run_together(
 
 def _rows(words: np.ndarray, n: int) -> np.ndarray:
     return np.broadcast_to(words, (n, words.size))
-
-
-def _in_order(short: Sequence[int], long: Sequence[int]) -> bool:
-    rest = iter(long)
-    return all(word in rest for word in short)

@@ -28,7 +28,7 @@ class ParaphraseOptions:
             candidates and takes longer.
         max_length: MaxPhraseLen; the longest candidates, in tokens.
         min_score: minScore; paraphrases below are left out.
-        k: so many are given at most.
+        k: so many are given at most; the first of a higher k are those of a lower one.
         weighting: strength of association between a phrase and a collocate. LLR is the
             paper's; its logarithm, the default, finds more renamed words and ranks them better
             (bench/README.md), rare ones above all.
@@ -47,8 +47,10 @@ class ParaphraseOptions:
         walk: occurrences of contexts' rarer sides visited in all, about; None: without limit.
         screened: candidates of the strongest evidence that are looked at further; None: all.
         screens: (occurrences, kept, share) in turn: a profile from so few occurrences decides
-            which candidates are kept for the next look: so many at most (but 2k), and those
-            alone that score so large a share of the k-th best; none: all are profiled in full.
+            which candidates are kept for the next look: so many at most, and those alone that
+            score so large a share of the `depth`-th best; none: all are profiled in full.
+        depth: about so many of the best are found whatever the screens leave out; 2 `depth` pass
+            each screen at most where it keeps fewer.
         candidate_sample: as `sample`, for the candidates; None: the same.
         one_sided: so many more candidates from contexts with one side alone, seen on the left
             and on the right; 0: none.
@@ -83,6 +85,7 @@ class ParaphraseOptions:
     screens: tuple[tuple[int, int, float], ...] = (
         (16, 800, 0.2), (64, 200, 0.4), (256, 60, 0.8),
     )  # fmt: skip
+    depth: int = 20
     candidate_sample: int | None = None
     one_sided: int = 100
     one_sided_mcc: int = 64
@@ -97,6 +100,7 @@ class ParaphraseOptions:
         _require("mcc", self.mcc, 1)
         _require("longest candidates", self.max_length, 1, LONGEST_PHRASE)
         _require("k", self.k, 1)
+        _require("depth", self.depth, 1)
         for occurrences, kept, share in self.screens:
             if not 0.0 <= share <= 1.0:
                 raise ParameterError(f"share of a screen {share}: choose 0 to 1")

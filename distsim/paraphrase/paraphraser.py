@@ -11,7 +11,7 @@ from distsim.indexes.corpus_index import CorpusIndex
 from distsim.paraphrase.alike import AlikePhrases
 from distsim.paraphrase.candidates import Candidates, find_candidates
 from distsim.paraphrase.compared import Comparer
-from distsim.paraphrase.filters import entails, is_collapsed, is_piece, run_together
+from distsim.paraphrase.filters import is_collapsed, run_together, says_the_same
 from distsim.paraphrase.occurrences import (
     Located,
     Occurrences,
@@ -253,7 +253,9 @@ class Paraphraser:
     def _scored(self, focal: np.ndarray, occurrences: Occurrences, pool: Pool) -> list[_Found]:
         """Return the candidates that were compared in full with the focal phrase.
 
-        Those that a short profile finds furthest away are left out. A profile from few
+        Those that say the same by their words are left out before anything is compared, so that
+        they take no other's place. Those that a short profile finds furthest away are left out:
+        how many are kept does not depend on `k`. A profile from few
         occurrences is noisy, which lengthens it and so lowers the cosine: its squared length
         is about 1 + _NOISE / n times that without noise, and the cosine is raised by what
         more occurrences would take off.
@@ -264,19 +266,21 @@ class Paraphraser:
         profile = self._profiler.profile(occurrences)
         located = locate(self.index, pool.words, pool.stops)
         sample = options.candidate_sample or options.sample
-        alive = np.flatnonzero((located.counts > 0) & self._stand_apart(focal, located))
+        passing = (located.counts > 0) & self._stand_apart(focal, located)
+        passing &= ~says_the_same(focal, pool, options.substrings, options.entailment)
+        alive = np.flatnonzero(passing)
         n = np.maximum(1, located.counts)
         trust = n / (n + options.doubt)
         for few, most, share in options.screens:
-            if alive.size > options.k:
+            if alive.size > options.depth:
                 counts = located.counts[alive]
                 short, taken = self._comparer.cosines(profile, located, alive, few)
                 taken = np.maximum(1, taken)
                 full = np.maximum(taken, np.minimum(counts, sample))
                 short *= np.sqrt((1.0 + _NOISE / taken) / (1.0 + _NOISE / full)) * trust[alive]
                 order = np.lexsort((pool.hashes[alive], -counts, -short))
-                order = order[: max(most, 2 * options.k)]
-                least = share * short[order[options.k - 1]]
+                order = order[: max(most, 2 * options.depth)]
+                least = share * short[order[options.depth - 1]]
                 alive = np.sort(alive[order[short[order] >= least]])
         cosines, _ = self._comparer.cosines(profile, located, alive)
         cosines *= trust[alive]
@@ -304,25 +308,17 @@ class Paraphraser:
         return apart
 
     def _filtered(self, focal: Words, found: list[_Found]) -> list[_Found]:
-        """Return the k best that pass the filters, best first."""
+        """Return the k best that score enough and are not two phrases run together."""
         options = self.options
-        difference = options.length_difference
         better = {focal}
         kept: list[_Found] = []
         scoring = [one for one in found if one.score >= options.min_score and one.score > 0.0]
         for one in sorted(scoring, key=self._rank):
             if len(kept) == options.k:
                 break
-            passes = (
-                one.words != focal
-                and (difference is None or abs(len(one.words) - len(focal)) <= difference)
-                and not entails(options.entailment, focal, one.words)
-                and not (options.substrings and is_piece(focal, one.words))
-                and not (options.collapsed and is_collapsed(focal, one.words, better))
-            )
-            better.add(one.words)
-            if passes:
+            if not (options.collapsed and is_collapsed(focal, one.words, better)):
                 kept.append(one)
+            better.add(one.words)
         return kept
 
     def _rank(self, one: _Found) -> tuple[float, int, str]:

@@ -91,13 +91,18 @@ def test_what_holds_all_telling_words_of_one_listed_before_is_left_out():
     words = np.array([word for core in cores for word in core], np.uint64)
     keys = np.array([5, 1, 2, 23, 14, 2], np.uint64)
     strengths, tokens = np.array([9, 9, 5, 9, 9, 9]), np.array([1, 1, 1, 2, 2, 1])
-    focal, places, bare = np.array([1], np.uint64), np.arange(6), np.ones(6, np.uint8)
+    focal, bare = np.array([1], np.uint64), np.ones(6, np.uint8)
 
-    def choose(spelt, k):
-        given = (places, places, spelt, strengths, tokens, keys, bare, starts, words, focal)
-        return choose_telling(*map(frozen, given), k).tolist()
+    def choose(spelt, k, before=(), n=6):
+        places = np.array([place for place in range(n) if place not in before])
+        given = (places, places, spelt[:n], strengths, tokens, keys, bare, starts, words, focal)
+        chosen = choose_telling(*map(frozen, given), frozen(np.array(before, np.int64)), k)
+        return places[chosen].tolist()
 
     assert choose(np.zeros(6, np.uint8), 9) == [0, 2]
+    # What was listed before counts as if it stood in front.
+    assert choose(np.zeros(6, np.uint8), 9, (2,)) == [0]
+    assert choose(np.zeros(6, np.uint8), 9, (0,)) == [2]
     # The second is another spelling of the focal phrase.
     assert choose(np.array([0, 1, 0, 0, 0, 0], np.uint8), 2) == [0, 1]
 

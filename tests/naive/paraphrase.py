@@ -222,3 +222,18 @@ def paraphrases(
         )
         for x, which in shared.items()
     }
+
+
+def is_piece(focal: Phrase, x: Phrase) -> bool:
+    short, long = sorted((focal, x), key=len)
+    return any(long[at : at + len(short)] == short for at in range(len(long) - len(short) + 1))
+
+
+def entails(kept: str, focal: Phrase, x: Phrase) -> bool:
+    def in_order(short: Phrase, long: Phrase) -> bool:
+        rest = iter(long)
+        return all(word in rest for word in short)
+
+    contained, containing = in_order(x, focal), in_order(focal, x)
+    return {"off": False, "contained": contained, "containing": containing,
+            "both": contained or containing}[kept]  # fmt: skip

@@ -650,7 +650,8 @@ def test_phrases_hidden_behind_their_labels_come_back(made, tmp_path, run):
     own = rewriter_of(made, deletes=False, weights=bare)
     wanted = next(one for one in own.rewrite(strange, 200, tree=tree) if one.sentence == strange)
     for copy in hidden(Sentence(strange, tree)):
-        behind = own._best(rewriter_module._Problem(own, copy.sentence, copy), 200)
+        problem = rewriter_module._Problem(own, copy.sentence, copy)
+        behind = own._best(problem, problem.search(), 200)
         same = next(one for one in behind if one.sentence == strange)
         assert same.features == pytest.approx(wanted.features)
     (tmp_path / "in").write_text(text + "\n")

@@ -159,16 +159,19 @@ class Rewriter:
             return []
         problem = _Problem(self, parsed)
         if self.options.length is None:
-            found = self._best(problem, n)
+            found = self._best(problem, problem.search(), n)
             return self._with_hidden(parsed, found, n) if self.options.chunks else found
         return self._of_length(problem, self.options.length, n)
 
-    def _best(self, problem: "_Problem", n: int) -> list[Rewriting]:
-        """Return the best of a search; of a longer list, where features of the whole count."""
-        most = max(n, self.options.ranked_again) if self._ranks_again else n
-        found = problem.rewritings(problem.answers(problem.search(), most))
-        if self._ranks_again:
-            found.sort(key=lambda pair: self._order(pair[0]))
+    def _best(self, problem: "_Problem", forest: Forest, n: int) -> list[Rewriting]:
+        """Return the best of a forest.
+
+        Where features of the whole count, the first `ranked_again` in order of all features, and
+        any further ones behind them as they were found: so a shorter list begins a longer one.
+        """
+        again = self.options.ranked_again if self._ranks_again else 0
+        found = problem.rewritings(problem.answers(forest, max(n, again)))
+        found[:again] = sorted(found[:again], key=lambda pair: self._order(pair[0]))
         return [problem.placed(one, nodes) for one, nodes in found[:n]]
 
     def _order(self, one: Rewriting) -> tuple[int, float]:
@@ -181,26 +184,31 @@ class Rewriter:
 
     def _with_hidden(self, sentence: Sentence, found: list[Rewriting], n: int) -> list[Rewriting]:
         """Return the best of a sentence's own rewritings and those of its copies with a label."""
-        every = {one.sentence: one for one in reversed(found)}
+        lists = [found]
         for copy in hidden(sentence):
-            for one in self._best(_Problem(self, copy.sentence, copy), n):
-                known = every.get(one.sentence)
-                if known is None or known.score < one.score:
-                    every[one.sentence] = _in_whole(one, copy)
-        return sorted(every.values(), key=lambda one: (*self._order(one), one.sentence))[:n]
+            problem = _Problem(self, copy.sentence, copy)
+            lists.append([_in_whole(one, copy) for one in self._best(problem, problem.search(), n)])
+        ranked = []
+        for number, listed in enumerate(lists):
+            for rank, one in enumerate(listed):
+                behind = self._ranks_again and rank >= self.options.ranked_again
+                order = (0, float(rank)) if behind else self._order(one)
+                ranked.append(((behind, *order, number, rank), one))
+        ranked.sort(key=lambda pair: pair[0])
+        every: dict[str, Rewriting] = {}
+        for _, one in ranked:
+            every.setdefault(one.sentence, one)
+        return list(every.values())[:n]
 
     def _of_length(self, problem: "_Problem", length: float, n: int) -> list[Rewriting]:
         """Return the best of as many words as asked, or of the nearest fewer that can be had."""
         wanted = max(1, math.floor(length * len(problem.sentence) + _ROUNDING))
-        most = max(n, self.options.ranked_again) if self._ranks_again else n
         found: list[Rewriting] = []
         while wanted > 0 and len(found) < n:
             forest = problem.search(wanted)
             if forest.words < 0 or (found and forest.words > wanted):
                 break
-            some = problem.rewritings(problem.answers(forest, most))
-            some.sort(key=lambda pair: self._order(pair[0]))
-            found += [problem.placed(one, nodes) for one, nodes in some[: n - len(found)]]
+            found += self._best(problem, forest, n - len(found))
             wanted = min(wanted, forest.words) - 1
         return found
 

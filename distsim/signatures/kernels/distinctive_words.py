@@ -223,17 +223,21 @@ def _usual_of_each(at, distances, strengths, tokens, keys, bare):
 
 @compiled
 def choose_telling(
-    at, distances, variants, strengths, tokens, keys, bare, core_starts, core_words, focal, k
-):
-    """Return which neighbours are listed, int64, ascending places among those given: k at most.
+    at, distances, variants, strengths, tokens, keys, bare, core_starts, core_words, focal, before,
+    most,
+):  # fmt: skip
+    """Return which neighbours are listed, `most` at most: int64, their places, ascending.
 
     at: int64, the places of neighbours among the rows that are searched, in their order;
     distances, and variants (uint8, 1 for a spelling of the focal phrase, which is listed
     anyway): beside them. By place: strengths int64, tokens int64, and what gather_cores
-    returns. focal: uint64 ascending, the focal phrase's core.
+    returns. focal: uint64 ascending, the focal phrase's core. before: int64, as `at`, what is
+    listed already.
     """
     usual = _usual_of_each(at, distances, strengths, tokens, keys, bare)
-    chosen = np.empty(min(k, at.size), np.int64)
+    listed = np.empty(before.size + at.size, np.int64)
+    listed[: before.size] = before
+    chosen = np.empty(min(most, at.size), np.int64)
     n = 0
     for i in range(at.size):
         if n == chosen.size:
@@ -242,16 +246,17 @@ def choose_telling(
             continue
         core = core_words[core_starts[at[i]] : core_starts[at[i] + 1]]
         says_again = False
-        if not variants[i] and (_is_within(core, focal) or _is_within(focal, core)):
-            continue
         if not variants[i]:
+            if _is_within(core, focal) or _is_within(focal, core):
+                continue
             shares = _share_a_word(core, focal)
-            for j in range(n):
-                place = at[chosen[j]]
+            for place in listed[: before.size + n]:
                 other = core_words[core_starts[place] : core_starts[place + 1]]
                 if _is_within(other, core) or (shares and _is_within(core, other)):
                     says_again = True
+                    break
         if not says_again:
+            listed[before.size + n] = at[i]
             chosen[n] = i
             n += 1
     return chosen[:n].copy()
