@@ -28,7 +28,9 @@ def says_the_same(focal: np.ndarray, pool: Pool, pieces: bool, entailment: str) 
     [False, True]
     """
     found = relations(frozen(pool.words), frozen(pool.stops), frozen(focal))
-    same = (found & CONTAINED != 0) & (found & CONTAINING != 0)  # the focal phrase itself
+    same: np.ndarray = (found & CONTAINED != 0) & (
+        found & CONTAINING != 0
+    )  # the focal phrase itself
     if pieces:
         same |= found & PIECE != 0
     if entailment in ("contained", "both"):
