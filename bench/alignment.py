@@ -212,7 +212,7 @@ def linked(folder, name):
     if not all(path.exists() for path in files.values()):
         if name == ROWS[0]:
             for how, option in (("grown", "grow-diag-final-and"), ("sure", "intersection")):
-                links = align_with_ours(folder, "all", "--symmetrise", option)
+                links = align_with_ours(folder, "all", "--set", f"symmetrisation={option}")
                 write_pharaoh(files[how], links)
         else:
             there, back = one_way(folder, name, "all")
@@ -228,7 +228,10 @@ def judge_paraphrases(given, folder):
     gold = read_gold(GOLD)
     engine = dict(zip([row[:2] for row in gold], similarities(
         SignatureTable.open(given.road), [row[:2] for row in gold]), strict=True))  # fmt: skip
-    edges = {"grown": ("tight", ()), "sure": ("loose", ("--loose", "--longest", "5"))}
+    edges = {
+        "grown": ("tight", ()),
+        "sure": ("loose", ("--set", "loose=true", "--set", "longest=5")),
+    }
     names = [name for name in ROWS if name in given.rows and is_there(name)]
     print(f"{n:,} pairs, {len(gold):,} judged pairs\n")
     for how, (edge, options) in edges.items():
@@ -315,7 +318,7 @@ def main():
     print("", *heads, "", sep=" | ")
     print("|---" * len(heads) + "|")
     ways = ("grow-diag-final-and", "intersection")
-    align_with_ours(folder, judged.small, "--iterations", "0.01")  # compiled once, kept
+    align_with_ours(folder, judged.small, "--set", "iterations=0.01")  # compiled once, kept
     for n in given.pairs or (judged.small, judged.whole):
         for name in given.rows:
             if not is_there(name):
@@ -324,10 +327,10 @@ def main():
             if name == ROWS[0]:
                 for how in ways:
                     begun = children_seconds()
-                    links = align_with_ours(folder, n, "--symmetrise", how)
+                    links = align_with_ours(folder, n, "--set", f"symmetrisation={how}")
                     report(name, how, n, links, judged, children_seconds() - begun)
             elif name in LAST:
-                changed = ("--seed", "2") if name == LAST[0] else ("--iterations", "0.333")
+                changed = ("--set", "seed=2") if name == LAST[0] else ("--set", "iterations=0.333")
                 links = align_with_ours(folder, n, *changed)
                 report(name, ways[0], n, links, judged, children_seconds() - begun)
             else:

@@ -42,7 +42,17 @@ def packed(rules: Path, folder: Path, missing: float, *more: str) -> float:
     """Pack the rules; return CPU seconds."""
     shutil.rmtree(folder, ignore_errors=True)
     before = os.times()
-    command = ["pack", rules, "-o", folder, "--missing", missing, "--sizes", "XXXL", *more]
+    command = [
+        "pack",
+        rules,
+        "-o",
+        folder,
+        "--set",
+        f"missing={missing}",
+        "--set",
+        "sizes=XXXL",
+        *more,
+    ]
     subprocess.run([*PROGRAM, *map(str, command)], check=True, stderr=subprocess.DEVNULL)
     after = os.times()
     return sum(after[2:4]) - sum(before[2:4])
@@ -98,7 +108,7 @@ def main() -> None:
     print(f"| {' | '.join(heads)} |\n" + "|---" * len(heads) + "|")
     folder = given.output / "packs"
     row("exact", plain, folder, packed(plain, folder, given.missing, "--parquet"))
-    row("quantised", plain, folder, packed(plain, folder, given.missing, "--quantise"))
+    row("quantised", plain, folder, packed(plain, folder, given.missing, "--set", "quantise=true"))
     row(f"{given.copies} copies", many, folder, packed(many, folder, given.missing))
 
 

@@ -310,7 +310,14 @@ class Materials:
     @cached_property
     def paraphrases(self) -> Path:
         grammar = SHARED / "grammars/joshua.bn-en.hiero.grammar.gz"
-        columns = ("--e-given-f", 12, "--f-given-e", 10, "--rarity", 9)
+        columns = (
+            "--set",
+            "features.p(e|f)=12",
+            "--set",
+            "features.p(f|e)=10",
+            "--set",
+            "features.RarityPenalty=9",
+        )
         return self._once(
             "hiero.para", lambda path: distsim("pivot", grammar, *columns, "-o", path)
         )

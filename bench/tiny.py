@@ -289,7 +289,7 @@ def rewriting_folder(folder: Path, index: Path, data: Path) -> Path:
         (folder / "wiki.index").symlink_to(index.resolve(), target_is_directory=True)
     distsim(
         "make-grammar", "--bitext", folder / "bitext.en", folder / "bitext.de", "--index", index,
-        "--trees", folder / "bitext.trees", "--preset", "ppdb", "--sizes", "XXXL",
+        "--trees", folder / "bitext.trees", "--set", "preset=ppdb", "--set", "sizes=XXXL",
         "-o", folder / "labels",
     )  # fmt: skip
     if not (folder / "hiero").exists():
@@ -297,7 +297,7 @@ def rewriting_folder(folder: Path, index: Path, data: Path) -> Path:
     rules = gzip.decompress((folder / "labels" / "scored.gz").read_bytes())
     (folder / "joint.rules").write_bytes(rules)
     distsim("pack", folder / "joint.rules", "-o", folder / "joint", "-w", "sim_ngram=1",
-            "--missing", "0", "--sizes", "XXXL")  # fmt: skip
+            "--set", "missing=0", "--set", "sizes=XXXL")  # fmt: skip
     for half, some in (("tune", english[::2]), ("held", english[1::2])):
         some = some[:N_REWRITTEN]
         write_lines(folder / f"{half}.norm", map(" ".join, some))

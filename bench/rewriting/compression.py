@@ -86,9 +86,10 @@ def shorter(folder: Path, step: Step, tuned: int) -> list[str]:
     elif step.without is not None and not weights.exists():
         distsim(
             "tune", folder / step.pack, made / "tune.long", "--references", made / "tune.short",
-            "--trees", made / "tune.trees", "--objective", "precis", "--phi", PHI, "-o", weights,
-            "--iterations", 2, "-n", 40, *common,
-            *(["--without", step.without] if step.without else []),
+            "--trees", made / "tune.trees", "--set", "objective=precis", "--set", f"phi={PHI}",
+            "-o", weights,
+            "--set", "iterations=2", "--set", "n=40", *common,
+            *(["--set", f"without={step.without}"] if step.without else []),
         )  # fmt: skip
     distsim(
         "rewrite", folder / step.pack, made / "held.long", "--trees", made / "held.trees",

@@ -25,7 +25,8 @@ from distsim import CorpusIndex
 from distsim.evaluation.rewriting_scores import Sari
 from distsim.evaluation.rewritings import Evaluation, System, truncated
 
-SEARCH = ("--span", 7, "--pops", 15, "--rules", 12)
+CHUNKS = ("--set", "chunks=true")
+SEARCH = ("--set", "span=7", "--set", "pops=15", "--set", "rules=12")
 TUNED = 100
 SHIPPED = "joint, packaged weights"
 SAMPLES = 1000
@@ -54,11 +55,27 @@ STEPS = (
     Step("labels + sim_ngram", "labels/packs", SYNTAX),
     Step("labels + sim_syn", "labels/packs", NGRAM),
     Step("labels + both", "labels/packs", ""),
-    Step("labels + both, hidden phrases", "labels/packs", "", ("--chunks",), "labels + both"),
+    Step(
+        "labels + both, hidden phrases",
+        "labels/packs",
+        "",
+        (
+            "--set",
+            "chunks=true",
+        ),
+        "labels + both",
+    ),
     Step("labels + both, packaged weights", "labels/packs"),
     Step("joint, no similarity", "joint", f"{NGRAM},{SYNTAX}"),
     Step("joint, both", "joint", ""),
-    Step("joint, packaged weights, hidden phrases", "joint", more=("--chunks",)),
+    Step(
+        "joint, packaged weights, hidden phrases",
+        "joint",
+        more=(
+            "--set",
+            "chunks=true",
+        ),
+    ),
     Step("joint, packaged weights, no trees", "joint", trees=False),
     Step(SHIPPED, "joint"),
 )
@@ -81,7 +98,8 @@ def rewritten(folder: Path, made: Path, step: Step) -> Path:
             distsim(
                 "tune", folder / step.pack, made / "first.norm", *parts, "-o", file, *SEARCH,
                 "--index", folder / "wiki.index", "--trees", made / "first.trees",
-                "--iterations", 3, "-n", 40, *(["--without", step.without] if step.without else []),
+                "--set", "iterations=3", "--set", "n=40",
+                *(["--set", f"without={step.without}"] if step.without else []),
             )  # fmt: skip
     if not answers.exists():
         lines = made / f"{slug(step.name)}.lines"

@@ -103,8 +103,9 @@ def main(folder: Path, shared: Path, europarl: int) -> None:
         if needs(f"{name}/packs"):
             distsim(
                 "make-grammar", "--bitext", folder / "bitext.en", folder / "bitext.fr",
-                "--index", index, "--syntax", syntax, "--unescape", "--min-sum", "0.001",
-                "--preset", "ppdb" if more else "hiero", *more, "--sizes", "XXXL",
+                "--index", index, "--syntax", syntax,
+                "--set", "text.unescape=true", "--set", "min_sum=0.001",
+                "--set", f"preset={'ppdb' if more else 'hiero'}", *more, "--set", "sizes=XXXL",
                 "-o", folder / name,
             )  # fmt: skip
     if needs("joint"):
@@ -117,7 +118,7 @@ def main(folder: Path, shared: Path, europarl: int) -> None:
                     out.writelines(lines)
         distsim(
             "pack", folder / "joint.rules", "-o", folder / "joint", "-w", "sim_ngram=1",
-            "--missing", "0", "--sizes", "XXXL",
+            "--set", "missing=0", "--set", "sizes=XXXL",
         )  # fmt: skip
 
 

@@ -62,6 +62,7 @@ from distsim import (
     augment_phrase_table,
 )
 from distsim.contexts.weights import Weighting
+from distsim.paraphrase.augment import AugmentOptions
 from distsim.paraphrase.batch import paraphrase_phrases
 from distsim.paraphrase.records import PhraseParaphrases, read_paraphrases
 from distsim.paraphrase.substitution.mix import FINDING
@@ -322,8 +323,10 @@ def run_draw(materials: Materials, size: int, number: int, systems: list[System]
                     write_columns(found[system.options], known, system, folder / "columns")
                 report = augment_phrase_table(
                     learnt, folder / "columns", folder / "new",
-                    features=system.features,  # type: ignore[arg-type]
-                    translations=0,
+                    AugmentOptions(
+                        features=system.features,  # type: ignore[arg-type]
+                        translations=0,
+                    ),
                 )  # fmt: skip
                 n_rules = report.new_entries
                 copied = () if system.give_way else {*base.copies, *plain}

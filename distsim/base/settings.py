@@ -9,7 +9,7 @@ import json
 import tomllib
 import types
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import MISSING, fields, is_dataclass, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -312,7 +312,16 @@ def _can_be_set(hint: Any) -> bool:
         return True
     if origin in (tuple, Union, types.UnionType) or _is_mapping(hint):
         return all(map(_can_be_set, get_args(hint)))
-    return hint in _READERS or is_dataclass(hint)
+    return hint in _READERS or (is_dataclass(hint) and _has_defaults(hint))
+
+
+def _has_defaults(cls: Any) -> bool:
+    """Return whether an instance of a dataclass can be made without arguments."""
+    return all(
+        field.default is not MISSING or field.default_factory is not MISSING
+        for field in fields(cls)
+        if field.init
+    )
 
 
 def _is_mapping(hint: Any) -> bool:

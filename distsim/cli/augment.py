@@ -4,10 +4,9 @@ from typing import Annotated
 
 import typer
 
-from distsim.base.choices import AddedScores as Features
-from distsim.base.choices import Aggregation as Aggregate
 from distsim.cli.console import progress_bar, say
 from distsim.cli.grammar_options import OnErrorOption
+from distsim.cli.options import SetOption, chosen
 
 
 def augment(
@@ -16,45 +15,24 @@ def augment(
         str, typer.Option(metavar="FILE", help="Written by distsim paraphrase.")
     ],
     output: Annotated[
-        str, typer.Option("--output", "-o", metavar="NEW", help="gz if it ends so; - for stdout.")
+        str,
+        typer.Option("--output", "-o", metavar="NEW", help="Compressed if it ends in .gz."),
     ],
-    aggregate: Annotated[
-        Aggregate, typer.Option(help="Scores of several paths to a rule: one score, or none.")
-    ] = "update",
-    features: Annotated[
-        Features, typer.Option(help="two: one for words, one for longer phrases.")
-    ] = "one",
-    translations: Annotated[
-        int, typer.Option(min=0, help="Of each paraphrase, its most probable rules; 0: all.")
-    ] = 20,
-    probability: Annotated[
-        int | None,
-        typer.Option(min=0, metavar="PLACE", help="Which score is p(e|f), from 0; Moses: 2."),
-    ] = None,
-    limit_rules: Annotated[
-        int, typer.Option(min=0, help="Refuse to add more rules than these.")
-    ] = 10_000_000,
+    settings: SetOption = None,
     on_error: OnErrorOption = "stop",
 ) -> None:
     """Add rules for unknown phrases to a phrase table, and one score (1 on old rules) to all."""
-    from distsim.paraphrase.augment import augment_phrase_table, decoder_note
+    from distsim.paraphrase.augment import AugmentOptions, augment_phrase_table, decoder_note
 
+    (options,) = chosen(AugmentOptions(), settings=settings)
     with progress_bar() as bar:
         report = augment_phrase_table(
-            table,
-            paraphrases,
-            output,
-            method=aggregate,
-            features=features,
-            translations=translations,
-            probability=probability,
-            limit_rules=limit_rules,
-            on_error=on_error,
+            table, paraphrases, output, options, on_error=on_error,
             expecting=lambda found: say(
                 f"{found.old_entries:,} rules read, {found.expected:,} new ones expected"
             ),
             progress=bar,
-        )
+        )  # fmt: skip
     say(
         f"{report.old_entries:,} rules, {report.new_entries:,} new ones for "
         f"{report.new_phrases:,} phrases"
@@ -72,4 +50,4 @@ def augment(
         say(fault)
     if not report.is_sorted:
         say("the table is not sorted: the new rules stand at its end")
-    say(decoder_note(output, report.n_scores, 1 if features == "one" else 2))
+    say(decoder_note(output, report.n_scores, 1 if options.features == "one" else 2))

@@ -53,7 +53,7 @@ def evaluate_sentences(
         rows = write_form(form, key, sentences, mine, people, items=items, seed=seed)
         say(f"{form}: {rows:,} rows to be judged; {key} names their systems")
         return
-    model = language_model(index, None) if index is not None else None
+    model = language_model(index) if index is not None else None
     evaluation = Evaluation(
         sentences, people, phi=phi, ter=ter,
         log_probability=None if model is None else model.log_probability,

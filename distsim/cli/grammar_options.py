@@ -1,10 +1,14 @@
 """Options that the subcommands on grammar files share."""
 
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
 
 from distsim.base.choices import OnError
+from distsim.cli.groups import OptionGroup
+from distsim.cli.options import OppositesOption
+from distsim.corpus.numbers import plain_number
 from distsim.grammar.formats import FORMATS
 
 
@@ -15,7 +19,7 @@ def _format_name(text: str) -> str:
 
 
 OnErrorOption = Annotated[
-    OnError, typer.Option(help="Faulty lines: stop, or keep them as they are, or drop them.")
+    OnError, typer.Option(help="Invalid lines: stop, keep them as they are, or drop them.")
 ]
 FormatOption = Annotated[
     str | None,
@@ -23,6 +27,54 @@ FormatOption = Annotated[
         "--format",
         metavar=f"[{'|'.join(FORMATS)}]",
         parser=_format_name,
-        help="Told by the first lines where not given.",
+        help="Inferred from the first lines where not given.",
     ),
 ]
+WeightOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--weight",
+        "-w",
+        metavar="FEATURE=NUMBER",
+        help="A term of the sum that orders rules, the largest sum first; repeat it.",
+    ),
+]
+
+
+@dataclass
+class GrammarFileOptions(OptionGroup):
+    """How a grammar file is read."""
+
+    grammar_format: FormatOption = None
+    on_error: OnErrorOption = "stop"
+
+
+@dataclass
+class EvidenceOptions(OptionGroup):
+    """The tables and the index that say how similar the sides of a rule are."""
+
+    ngram: Annotated[
+        str | None, typer.Option(metavar="TABLE", help="For sim_ngram: a table or signed index.")
+    ] = None
+    syntax: Annotated[
+        str | None, typer.Option(metavar="TABLE", help="For sim_syn: a syntactic table.")
+    ] = None
+    opposites: OppositesOption = None
+
+
+def feature_weights(texts: list[str] | None) -> dict[str, float]:
+    """Return the weight of each feature from texts `FEATURE=NUMBER`.
+
+    Raises:
+        typer.BadParameter: a text is not of this form.
+    """
+    weights = {}
+    for text in texts or ():
+        name, _, value = text.rpartition("=")
+        number = plain_number(value)
+        if not name or number is None:
+            raise typer.BadParameter(
+                f"--weight {text!r}: give FEATURE=NUMBER, as sim_ngram=2 or 0=-1"
+            )
+        weights[name] = number
+    return weights

@@ -13,18 +13,20 @@ if TYPE_CHECKING:
     from distsim.paraphrase.rewriting.language_model import LanguageModel
 
 
-def language_model(index: str | None, arpa: str | None) -> "LanguageModel":
-    """Return the language model that an index or an ARPA file is.
+def language_model(path: str | None) -> "LanguageModel":
+    """Return the language model at a path: the folder of an index, or a file in ARPA format.
 
     Raises:
-        ParameterError: neither is named, or both are.
+        ParameterError: no path is given.
     """
+    from pathlib import Path
+
     from distsim.indexes.corpus_index import CorpusIndex
     from distsim.paraphrase.rewriting.language_model import ArpaModel, IndexModel
 
-    if (index is None) == (arpa is None):
-        raise ParameterError("name one language model: --index INDEX, or --arpa FILE")
-    return IndexModel(CorpusIndex.open(index)) if index is not None else ArpaModel(str(arpa))
+    if path is None:
+        raise ParameterError("name the language model, an index or an ARPA file, with --index")
+    return ArpaModel(path) if Path(path).is_file() else IndexModel(CorpusIndex.open(path))
 
 
 def exact_cosine(

@@ -142,6 +142,18 @@ def chosen(
 
 
 @dataclass
+class FineSettings(OptionGroup):
+    """The options for settings that have no option of their own."""
+
+    recipe: RecipeOption = None
+    settings: SetOption = None
+
+    def chosen(self, *options: Any, **given: Any) -> list[Any]:
+        """Return dataclass instances with these settings; see the function `chosen`."""
+        return chosen(*options, recipe=self.recipe, settings=self.settings, **given)
+
+
+@dataclass
 class WeightingOptions(OptionGroup):
     """How counts become weights."""
 

@@ -1,123 +1,127 @@
-"""`distsim rewrite PACK --index INDEX`: whole sentences said otherwise, best first."""
+"""`distsim rewrite PACK --index INDEX`: whole sentences rewritten, best first."""
 
-from typing import Annotated
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from distsim.base.errors import InputError
 from distsim.cli.console import JobsOption, JsonOption, say
-from distsim.cli.options import AsIsOption
+from distsim.cli.groups import OptionGroup, grouped
+from distsim.cli.options import AsIsOption, SetOption, chosen
+
+if TYPE_CHECKING:
+    from distsim.paraphrase.rewriting.batch import Task
+    from distsim.paraphrase.rewriting.rewriter import Rewriter
 
 _FEW_KNOWN = 0.5
 
-IndexOption = Annotated[
-    str | None, typer.Option(metavar="INDEX", help="The language model: an index, signed or not.")
-]
-ArpaOption = Annotated[
-    str | None, typer.Option(metavar="FILE", help="The language model: a file in ARPA's format.")
-]
-SpanOption = Annotated[int, typer.Option(help="Rules cover so many tokens at most.")]
-PopsOption = Annotated[
-    int, typer.Option(help="Combinations looked at in a span; more is better, and slower.")
-]
-RulesOption = Annotated[int, typer.Option(help="Of a source side, the so many best rules.")]
-LengthOption = Annotated[
-    float | None, typer.Option(help="The words that stay, as a share, rounded down: .7 shortens.")
-]
-DeleteOption = Annotated[
-    bool, typer.Option("--delete/--no-delete", help="Words and constituents may be left out.")
-]
+
+@dataclass
+class ModelOptions(OptionGroup):
+    """The language model, the weights and the trees."""
+
+    index: Annotated[
+        str | None,
+        typer.Option(
+            metavar="INDEX", help="The language model: an index, or a file in ARPA format."
+        ),
+    ] = None
+    weights: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", help="Written by tune; default: to simplify, with --length to shorten."
+        ),
+    ] = None
+    trees: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Bracketed trees, one a line.")
+    ] = None
+    length: Annotated[
+        float | None, typer.Option(help="Share of the words that stay, rounded down: .7 shortens.")
+    ] = None
 
 
+@dataclass
+class PrintOptions(OptionGroup):
+    """What is printed."""
+
+    n: Annotated[int, typer.Option("-n", min=1, help="Rewritings of each sentence.")] = 10
+    why: Annotated[
+        bool, typer.Option("--why", help="Also print which rule replaced what, and its features.")
+    ] = False
+    plain: Annotated[
+        bool, typer.Option("--plain", help="Print only the best sentence, one a line.")
+    ] = False
+    as_json: JsonOption = False
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", metavar="FILE", help="A stopped run continues there."),
+    ] = None
+
+
+@grouped
 def rewrite(
     pack: Annotated[str, typer.Argument(metavar="PACK", help="Made by pack or make-grammar.")],
+    models: ModelOptions,
+    printed: PrintOptions,
     files: Annotated[
         list[str] | None,
         typer.Argument(metavar="FILE...", help="Tokenised sentences, one a line; default: stdin."),
     ] = None,
-    index: IndexOption = None,
-    arpa: ArpaOption = None,
-    weights: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE", help="Made by tune; default: to simplify, or with --length to shorten."
-        ),
-    ] = None,
-    trees: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Bracketed trees, one a line.")
-    ] = None,
-    n: Annotated[int, typer.Option("-n", min=1, help="Rewritings of each sentence.")] = 10,
-    length: LengthOption = None,
-    keep: Annotated[
-        str | None, typer.Option(metavar="WORDS", help="Words that must not vanish.")
-    ] = None,
-    avoid: Annotated[
-        str | None, typer.Option(metavar="WORDS", help="Words that must not be used.")
-    ] = None,
-    why: Annotated[
-        bool, typer.Option("--why", help="Also print which rule replaced what, and its features.")
-    ] = False,
-    plain: Annotated[
-        bool, typer.Option("--plain", help="Print the best sentence alone, a line each.")
-    ] = False,
-    as_json: JsonOption = False,
-    output: Annotated[
-        str | None,
-        typer.Option("--output", "-o", metavar="FILE", help="A run that stops goes on there."),
-    ] = None,
+    settings: SetOption = None,
     as_is: AsIsOption = False,
-    chunks: Annotated[
-        bool,
-        typer.Option("--chunks", help="With --trees: hide each phrase behind its label in turn."),
-    ] = False,
-    span: SpanOption = 10,
-    pops: PopsOption = 50,
-    rules: RulesOption = 20,
-    delete: DeleteOption = True,
     jobs: JobsOption = None,
 ) -> None:
     """Rewrite sentences with a packed paraphrase grammar; the index is the language model.
 
     Prints line<TAB>rank<TAB>score<TAB>sentence; lines from 1. A line that cannot be rewritten has
-    the score NA and stays as it is. --why adds a line for each rule (why, before, after, label,
-    score, features) and one of the sentence's features (sum).
+    the score NA and is printed unchanged. --why adds a line for each rule (why, before, after,
+    label, score, features) and one of the sentence's features (sum).
     """
     from distsim.cli.opened import language_model
     from distsim.grammar.packs import GrammarIndex
-    from distsim.paraphrase.rewriting.batch import answer_lines, answers, read_tasks, rewrite_file
+    from distsim.paraphrase.rewriting.batch import read_tasks
     from distsim.paraphrase.rewriting.options import RewriteOptions
     from distsim.paraphrase.rewriting.rewriter import Rewriter
     from distsim.paraphrase.rewriting.weights import Weights
 
-    if plain and (why or as_json or output):
+    (options,) = chosen(RewriteOptions(), settings=settings, length=models.length)
+    if printed.plain and (printed.why or printed.as_json or printed.output):
         raise typer.BadParameter("--plain prints sentences alone: leave out --why, --json and -o")
-    if chunks and trees is None:
-        raise typer.BadParameter("--chunks hides phrases of trees: name them with --trees FILE")
-    options = RewriteOptions(
-        span=span, pops=pops, rules=rules, deletes=delete, chunks=chunks, length=length,
-        keep=tuple((keep or "").split()), avoid=tuple((avoid or "").split()),
-    )  # fmt: skip
-    chosen = Weights.read(weights) if weights is not None else None
-    opened = GrammarIndex.open(pack)
-    rewriter = Rewriter(opened, language_model(index, arpa), weights=chosen, options=options)
+    if options.chunks and models.trees is None:
+        raise typer.BadParameter("chunks=true hides phrases of trees: name them with --trees FILE")
+    weights = Weights.read(models.weights) if models.weights is not None else None
+    model = language_model(models.index)
+    rewriter = Rewriter(GrammarIndex.open(pack), model, weights=weights, options=options)
     known = rewriter.grammar.share_known
     if known < _FEW_KNOWN:
         say(
             f"{pack}: the language model knows {known:.0%} of its words: was it made of text "
             "that was normalised otherwise, or is of another language?"
         )
-    tasks = read_tasks(files or ["-"], trees, as_is)
+    tasks = read_tasks(files or ["-"], models.trees, as_is)
     if not tasks:
         raise InputError(f"{(files or ['standard input'])[0]}: has no sentence: give one a line")
-    if output is not None:
-        for answer in rewrite_file(rewriter, tasks, output, n, why=why, as_json=as_json, jobs=jobs):
+    _print_answers(rewriter, tasks, printed, jobs)
+
+
+def _print_answers(
+    rewriter: "Rewriter", tasks: "list[Task]", printed: PrintOptions, jobs: int | None
+) -> None:
+    from distsim.paraphrase.rewriting.batch import answer_lines, answers, rewrite_file
+
+    n, why, as_json = printed.n, printed.why, printed.as_json
+    if printed.output is not None:
+        for answer in rewrite_file(
+            rewriter, tasks, printed.output, n, why=why, as_json=as_json, jobs=jobs
+        ):
             if answer.fault:
                 say(answer.fault)
         return
-    for answer in answers(rewriter, tasks, 1 if plain else n, jobs):
+    for answer in answers(rewriter, tasks, 1 if printed.plain else n, jobs):
         if answer.fault:
             say(answer.fault)
-        if plain:
+        if printed.plain:
             best = answer.found[0].sentence if answer.found else answer.task.text.strip()
             _put_lines([best])
         else:

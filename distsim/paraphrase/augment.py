@@ -84,16 +84,53 @@ class _Path(NamedTuple):
     entry: PhraseTableEntry
 
 
+@dataclass(frozen=True)
+class AugmentOptions:
+    """Which rules are added to a phrase table, and with which scores.
+
+    Arguments:
+        method: how the scores of several paths to a rule become one; `none` keeps a rule for
+            each path. The other scores and the counts are those of the best path.
+        features: one added score, or two: the first for single words, the second for longer
+            phrases; the unused one is 1.
+        translations: the number of most probable rules taken of each paraphrase; 0: all, which
+            for a frequent word may be a hundred thousand.
+        probability: which score, from 0, is p(e|f) by which they are ranked: the third of four or
+            more where None, as Moses writes them, or else the first.
+        limit_rules: refuse to add more rules.
+
+    >>> AugmentOptions(features="two").translations
+    20
+    """
+
+    method: Aggregation = "update"
+    features: Features = "one"
+    translations: int = 20
+    probability: int | None = None
+    limit_rules: int = 10_000_000
+
+    def __post_init__(self) -> None:
+        for name in ("translations", "limit_rules"):
+            if getattr(self, name) < 0:
+                raise ParameterError(f"`{name}` {getattr(self, name)}: choose 0 or more")
+        if self.probability is not None and self.probability < 0:
+            raise ParameterError(f"`probability` {self.probability}: choose 0 or more")
+        if self.method not in AGGREGATIONS:
+            raise ParameterError(
+                f"`method` {self.method!r}: choose one of {', '.join(AGGREGATIONS)}"
+            )
+        if self.features not in FEATURES:
+            raise ParameterError(
+                f"`features` {self.features!r}: choose one of {', '.join(FEATURES)}"
+            )
+
+
 def augment_phrase_table(
     table: str | Path,
     paraphrases: str | Path,
     output: str | Path,
+    options: AugmentOptions | None = None,
     *,
-    method: Aggregation = "update",
-    features: Features = "one",
-    translations: int = 20,
-    probability: int | None = None,
-    limit_rules: int = 10_000_000,
     on_error: OnError = "stop",
     expecting: Callable[[AugmentReport], object] = lambda report: None,
     progress: Progress = no_progress,
@@ -108,15 +145,8 @@ def augment_phrase_table(
             kept in a temporary one.
         paraphrases: written by `distsim paraphrase`, JSON lines or columns.
         output: gz where the name says so; `-` for standard output.
-        method: how the scores of several paths to a rule become one; `none` keeps a rule for
-            each path. The other scores and the counts are those of the best path.
-        features: one added score, or two: the first for single words, the second for longer
-            phrases; the idle one is 1.
-        translations: of each paraphrase, so many rules, the most probable ones; 0: all, which
-            for a frequent word may be a hundred thousand.
-        probability: which score, from 0, is p(e|f) by which they are ranked: the third of four or
-            more where None, as Moses writes them, or else the first.
-        limit_rules: refuse to add more rules.
+        options: which rules are added, and with which scores; AugmentOptions() where None.
+        on_error: whether an invalid line stops the work, is kept as it is, or is dropped.
         expecting: called with the report before anything is written; `expected` is how many
             rules will be added.
 
@@ -131,28 +161,23 @@ def augment_phrase_table(
     >>> print((folder / "larger").read_text().splitlines()[0])
     the king ||| la reine ||| .5 .5 .5 .5 0.8
     """
-    for name, value in (("translations", translations), ("limit_rules", limit_rules)):
-        if value < 0:
-            raise ParameterError(f"`{name}` {value}: choose 0 or more")
-    if method not in AGGREGATIONS:
-        raise ParameterError(f"`method` {method!r}: choose one of {', '.join(AGGREGATIONS)}")
-    if features not in FEATURES:
-        raise ParameterError(f"`features` {features!r}: choose one of {', '.join(FEATURES)}")
+    options = options or AugmentOptions()
     given = read_paraphrases(paraphrases)
     if str(output) != STANDARD_OUTPUT and Path(output).exists():
         for path in (table, paraphrases):
             if str(path) != "-" and Path(path).exists() and Path(output).samefile(path):
                 raise InputError(f"{output}: is read and written at once: name another output")
     report = AugmentReport(faulty=FaultyLines(table))
-    work = _Augmenter(given, method, features, report, _Best(translations, probability))
+    best = _Best(options.translations, options.probability)
+    work = _Augmenter(given, options.method, options.features, report, best)
     with spooled(table) as path:
         work.collect(_entries(path, FaultyLines(table, on_error), progress, "reading"))
         report.faulty = FaultyLines(table, on_error)
         report.expected = work.expected()
-        if report.expected > limit_rules:
+        if report.expected > options.limit_rules:
             raise ParameterError(
                 f"{report.expected:,} rules would be added to {report.old_entries:,}, "
-                f"`limit_rules` is {limit_rules:,}: lower `translations`, or raise the limit"
+                f"`limit_rules` is {options.limit_rules:,}: lower `translations`, or raise it"
             )
         expecting(report)
         report.old_entries = 0

@@ -343,8 +343,8 @@ def toy_files(tmp_path):
 def test_align_links_two_files(run, toy_files, tmp_path):
     english, other, gold = toy_files
     out, err = run(
-        "align", english, other, "-o", tmp_path / "made", "--iterations", 0.2,
-        "--write-links", tmp_path / "links", "--keep-case",
+        "align", english, other, "-o", tmp_path / "made", "--set", "iterations=0.2",
+        "--write-links", tmp_path / "links", "--set", "normaliser.lower=false",
     )  # fmt: skip
     assert out == ""
     assert "150 of 151 pairs (left out: 1 without English), 1,050 English tokens" in err
@@ -362,7 +362,8 @@ def test_align_links_two_files(run, toy_files, tmp_path):
         other,
         "-o",
         tmp_path / "again",
-        "--keep-case",
+        "--set",
+        "normaliser.lower=false",
         "--links",
         tmp_path / "links",
     )
@@ -395,7 +396,7 @@ def test_align_refuses_in_one_sentence(run, tmp_path):
     assert "give both" in run(*made, "--reversed-links", status=2)[1]
     _, err = run(*made, "--write-links", tmp_path / "no" / "links", status=1)
     assert "no such folder: create it first" in err
-    assert "iterations 0.0: choose" in run(*made, "--iterations", 0, status=1)[1]
+    assert "iterations 0.0: choose" in run(*made, "--set", "iterations=0", status=1)[1]
     assert not (tmp_path / "made").exists()
 
 

@@ -163,7 +163,14 @@ def test_score_writes_sim_gap(signed, tmp_path, run):
         "[X] ||| alice ||| bert ||| p=1\n"
     )
     out, _ = run(
-        "score", tmp_path / "rules", "--ngram", table.path, "--gaps", index.path, "--align", "none"
+        "score",
+        tmp_path / "rules",
+        "--ngram",
+        table.path,
+        "--gaps",
+        index.path,
+        "--set",
+        "align=none",
     )
     first, second = out.splitlines()
     assert " sim_gap=0." in first and "sim_gap=" not in second

@@ -141,11 +141,12 @@ class Campaign:
 
     def augmented(self, source, out, lines, seed):
         from distsim.corpus.lines import split_lines
-        from distsim.paraphrase.augment import augment_phrase_table
+        from distsim.paraphrase.augment import AugmentOptions, augment_phrase_table
 
         names = self.folder / "paraphrases"
         names.write_text("unknown\t1\tthe town\t.5\nother\t1\ta\t.25\n", encoding="utf-8")
-        report = augment_phrase_table(source, names, out, on_error="keep", limit_rules=1000)
+        limited = AugmentOptions(limit_rules=1000)
+        report = augment_phrase_table(source, names, out, limited, on_error="keep")
         found = split_lines(out.read_bytes())
         self.check(
             len(found) == len(lines) + report.new_entries and report.new_entries == report.expected,

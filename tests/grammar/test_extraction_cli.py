@@ -56,8 +56,8 @@ def test_output_to_a_pipe_and_chosen_features(bitext, run):
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        (["--longest", "16"], "longest 16: choose 1 to 15"),
-        (["--every-label"], "set most_gaps to 0"),
+        (["--set", "longest=16"], "longest 16: choose 1 to 15"),
+        (["--set", "labels=every"], "set most_gaps to 0"),
         (["--features", "p(x)"], "choose of Abstract"),
     ],
 )

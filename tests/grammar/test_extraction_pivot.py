@@ -136,5 +136,5 @@ def test_evidence_adds_up_to_the_paraphrase(tmp_path, run):
     assert len(out.splitlines()) == found[rule][0]["PivotCount"]
     _, err = run("pivot", numbers, "--why", "nothing ||| here", status=1)
     assert "no rule has the English side" in err
-    run("pivot", numbers, "-o", tmp_path / "again", "--max-translations", "0")
+    run("pivot", numbers, "-o", tmp_path / "again", "--set", "max_translations=0")
     assert (tmp_path / "again").read_bytes() == (tmp_path / "out").read_bytes()

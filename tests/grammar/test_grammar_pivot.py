@@ -552,12 +552,12 @@ def test_the_command_lines(tmp_path):
     runner = CliRunner()
     done = runner.invoke(
         app,
-        ["pivot", str(tmp_path / "t"), "-o", str(tmp_path / "p.gz"), "--e-given-f", "0",
-         "--f-given-e", "1", "--scale", "probability", "--columns", "conditional"],
+        ["pivot", str(tmp_path / "t"), "-o", str(tmp_path / "p.gz"), "--set", "features.p(e|f)=0",
+         "--set", "features.p(f|e)=1", "--set", "scale=probability", "--columns", "conditional"],
     )  # fmt: skip
     assert done.exit_code == 0 and "2 paraphrase rules written" in done.stderr
     assert gzip.decompress((tmp_path / "p.gz").read_bytes()).count(b"\n") == 2
-    arguments = ["rerank", str(tmp_path / "p.gz"), "--ppdb-cost", "--missing", "0"]
+    arguments = ["rerank", str(tmp_path / "p.gz"), "--ppdb-cost", "--set", "missing=0"]
     done = runner.invoke(app, [*arguments, "-o", str(tmp_path / "r")])
     assert done.exit_code == 0 and "2 written" in done.stderr
     done = runner.invoke(app, ["rerank", str(tmp_path / "p.gz"), "-w", "PivotCount"])

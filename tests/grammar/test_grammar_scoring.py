@@ -374,7 +374,7 @@ def test_scoring_a_shipped_grammar_adds_and_changes_nothing_else(name, tmp_path,
 def test_the_command_line(tmp_path, table, monkeypatch):
     (tmp_path / "g").write_bytes(GRAMMAR)
     runner = CliRunner()
-    place = ["--ngram", str(table.path), "--aligner", "evidence"]
+    place = ["--ngram", str(table.path), "--set", "aligner=evidence"]
     done = runner.invoke(app, ["score", str(tmp_path / "g"), "-o", str(tmp_path / "o"), *place])
     assert done.exit_code == 0 and "4 rules read" in done.stderr
     assert (tmp_path / "o").read_bytes().count(b"sim_ngram=") == 2
@@ -382,7 +382,7 @@ def test_the_command_line(tmp_path, table, monkeypatch):
     rows = [line.split("\t") for line in done.stdout.splitlines()]
     assert rows[0][:4] == ["1", "sim_ngram", "the", "the"] and rows[0][5] == "identical"
     assert rows[-2][5] == "not in the table" and rows[-2][4] == "NA"
-    names = ["--names", "ppdb", "--syntax", str(table.path)]
+    names = ["--set", "names=ppdb", "--syntax", str(table.path)]
     done = runner.invoke(app, ["score", str(tmp_path / "g"), *place, *names])
     assert b" GoogleNgramSim=" in done.stdout_bytes and b" AGigaSim=" in done.stdout_bytes
     done = runner.invoke(app, ["score", str(tmp_path / "g")])

@@ -64,12 +64,12 @@ def test_trees_of_texts_label_the_rules(texts, alice_index, tmp_path, run):
     lines = texts[0].read_text().splitlines()
     tree = tmp_path / "trees"
     tree.write_text("".join(f"(S {' '.join(f'(N {w})' for w in one.split())})\n" for one in lines))
-    out, _ = make(run, texts, path, tmp_path / "g", "--trees", tree, "--preset", "ppdb")
+    out, _ = make(run, texts, path, tmp_path / "g", "--trees", tree, "--set", "preset=ppdb")
     assert "150 sentence pairs, " in out and " links, 150 trees" in out
     labels = {rule.label for rule in GrammarIndex.open(tmp_path / "g" / "packs").rules("replied")}
     assert labels == {"N"}
     tree.write_text(tree.read_text().replace("(N said)", "(V said)").replace("replied", "answered"))
-    _, told = make(run, texts, path, tmp_path / "g", "--trees", tree, "--preset", "ppdb")
+    _, told = make(run, texts, path, tmp_path / "g", "--trees", tree, "--set", "preset=ppdb")
     assert told.count("is there already") == 0
     _, err = make(run, texts, path, tmp_path / "h", "--trees", tree, "--trees", tree, status=2)
     assert "give one for each pair of texts" in err
@@ -87,7 +87,16 @@ def test_texts_whose_names_are_no_utf8(texts, alice_index, tmp_path, run):
 
 
 def test_loose_edges_and_surer_links_are_asked_for(texts, alice_index, tmp_path, run):
-    make(run, texts, alice_index.path, tmp_path / "g", "--loose", "--symmetrise", "intersection")
+    make(
+        run,
+        texts,
+        alice_index.path,
+        tmp_path / "g",
+        "--set",
+        "loose=true",
+        "--set",
+        "aligner.symmetrisation=intersection",
+    )
     links = Bitext.open(tmp_path / "g" / "bitext-1").parameters["links"]
     options = NumericRules(tmp_path / "g" / "rules").artifact.parameters["options"]
     assert links["symmetrisation"] == "intersection"
@@ -122,7 +131,7 @@ def test_a_refused_run_leaves_nothing_that_passes_for_done(texts, alice_index, t
     path, folder = alice_index.path, tmp_path / "grammar"
     out, _ = make(run, texts, path, folder)
     before = {p: p.read_bytes() for p in folder.rglob("*") if p.is_file()}
-    _, err = make(run, texts, path, folder, "--min-sum", "1", status=1)
+    _, err = make(run, texts, path, folder, "--set", "min_sum=1", status=1)
     assert "--min-sum 1: none of " in err and "choose a smaller one" in err
     assert not (folder / "paraphrases.gz").exists()
     again, told = make(run, texts, path, folder)
@@ -162,7 +171,7 @@ def test_outputs_that_are_not_as_they_were_written_are_made_again(
 
 def test_a_kill_between_an_output_and_its_note(texts, alice_index, tmp_path, run, monkeypatch):
     path, folder = alice_index.path, tmp_path / "grammar"
-    make(run, texts, path, tmp_path / "whole", "--max-translations", "2")
+    make(run, texts, path, tmp_path / "whole", "--set", "max_translations=2")
     make(run, texts, path, folder)
 
     class KilledError(BaseException):
@@ -179,7 +188,7 @@ def test_a_kill_between_an_output_and_its_note(texts, alice_index, tmp_path, run
         "bitext-1", "packs", "paraphrases.gz", "rules",
     ]  # fmt: skip
     monkeypatch.undo()
-    make(run, texts, path, folder, "--max-translations", "2")
+    make(run, texts, path, folder, "--set", "max_translations=2")
     for name in ("scored.gz", "packs/xxxl-lexical.gz", "packs/packs.json", "steps.json"):
         assert (folder / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
 
@@ -215,13 +224,22 @@ def test_what_is_refused(texts, alice_index, tmp_path, run):
         ("none", "no such file"),
     ):  # fmt: skip
         _, err = make(
-            run, texts, path, tmp_path / "grammar", "--preset", "ppdb", "--trees", tree, status=1
+            run,
+            texts,
+            path,
+            tmp_path / "grammar",
+            "--set",
+            "preset=ppdb",
+            "--trees",
+            tree,
+            status=1,
         )
         assert message in err and "at work" not in err
     for option, value, message in (
-        ("--seed", "-1", "--seed: is -1, choose 0 or more"), ("--sizes", "Q", "sizes 'Q': choose"),
-        ("--min-sum", "2", "--min-sum 2.0: choose 0 to 1"),
-        ("--max-translations", "-1", "--max-translations -1: choose 0 or more"),
+        ("--set", "seed=-1", "seed: is -1, choose 0 or more"),
+        ("--set", "sizes=Q", "sizes 'Q': choose"),
+        ("--set", "min_sum=2", "min_sum 2.0: choose 0 to 1"),
+        ("--set", "max_translations=-1", "max_translations -1: choose 0 or more"),
     ):  # fmt: skip
         _, err = make(run, texts, path, tmp_path / "grammar", option, value, status=1)
         assert message in err and "at work" not in err

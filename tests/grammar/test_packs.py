@@ -322,8 +322,8 @@ def test_new_names_are_those_of_the_twin():
 
 def test_packs_replace_packs_and_nothing_else(tmp_path, run):
     drawn_grammar(tmp_path / "grammar", n=40)
-    run("pack", tmp_path / "grammar", "-o", tmp_path / "packs", "--sizes", "S")
-    run("pack", tmp_path / "grammar", "-o", tmp_path / "packs", "--sizes", "M")
+    run("pack", tmp_path / "grammar", "-o", tmp_path / "packs", "--set", "sizes=S")
+    run("pack", tmp_path / "grammar", "-o", tmp_path / "packs", "--set", "sizes=M")
     assert not list((tmp_path / "packs").glob("s-*")) and list((tmp_path / "packs").glob("m-*"))
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "file").write_text("x")
@@ -345,7 +345,7 @@ def test_a_rule_without_a_feature_that_is_weighed(tmp_path, run):
     assert not (tmp_path / "packs").exists() and not list(tmp_path.glob(".*"))
     _, err = run("pack", path, "-o", tmp_path / "packs", "--on-error", "drop")
     assert "10 rules, 2 faulty lines left out" in err
-    run("pack", path, "-o", tmp_path / "packs", "--on-error", "drop", "--missing", "50")
+    run("pack", path, "-o", tmp_path / "packs", "--on-error", "drop", "--set", "missing=50")
     out, _ = run("rules", tmp_path / "packs", "x")
     assert out.split("\t")[1] == "y"
     _, err = run("rules", tmp_path / "packs", "zz")

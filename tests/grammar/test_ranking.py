@@ -127,13 +127,13 @@ def test_weights_are_learnt_and_read_again(judged):
 
 def test_rerank_orders_by_learnt_weights(judged, run):
     out, err = run("rank", "--learn", judged / "judged.tsv", "--grammar", judged / "rules",
-                   "-o", judged / "w", "--samples", 20)  # fmt: skip
+                   "-o", judged / "w", "--set", "samples=20")  # fmt: skip
     assert out.startswith("all, by weights\t0.9") and "connected components" in err
     (judged / "g").write_text(
         "[X] ||| abcdef ||| uvwxyz ||| p=0\n[X] ||| abcdef ||| abcdeg ||| p=6\n"
         "[X] ||| abcdef ||| abc [X,1] ||| p=1 ||| bad\n"
     )
-    run("rerank", judged / "g", "--weights", judged / "w", "-o", judged / "o", "--write", "all",
+    run("rerank", judged / "g", "--weights", judged / "w", "-o", judged / "o", "--set", "write=all",
         "--on-error", "keep")  # fmt: skip
     lines = (judged / "o").read_text().splitlines()
     assert [line.split(" ||| ")[2] for line in lines] == ["abcdeg", "uvwxyz", "abc [X,1]"]
@@ -173,7 +173,7 @@ def test_wrong_files_are_told(judged, run):
     _, err = run("rank", "--learn", judged / "judged.tsv", "--features", "none", "-o",
                  judged / "o", status=1)  # fmt: skip
     assert "--features: there is no none: choose among text, overlap" in err
-    _, err = run("rank", "--learn", judged / "judged.tsv", "--seed", "-1", "-o", judged / "o",
+    _, err = run("rank", "--learn", judged / "judged.tsv", "--set", "seed=-1", "-o", judged / "o",
                  status=1)  # fmt: skip
     assert "--seed: is -1, choose 0 or more" in err and not (judged / "o").exists()
 

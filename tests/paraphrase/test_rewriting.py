@@ -250,7 +250,7 @@ def test_a_length_has_weights_of_its_own(made, tmp_path, run):
     assert [row[3] for row in rows if row[0] == "3"] == ["zebra"]
     (tmp_path / "trees").write_text("\n\n\n")
     _, told = run(
-        "rewrite", made / "pack", tmp_path / "in", *options, "--chunks", "--trees",
+        "rewrite", made / "pack", tmp_path / "in", *options, "--set", "chunks=true", "--trees",
         tmp_path / "trees", status=1,
     )  # fmt: skip
     assert "--chunks hides phrases, --length asks for a length: choose one" in told
@@ -418,9 +418,9 @@ def test_tuning_finds_what_people_do(made, tmp_path, run, learner):
     (tmp_path / "source").write_text("".join(f"{one}\n" for one in sources))
     (tmp_path / "people").write_text("".join(f"{one.replace('city', 'town')}\n" for one in sources))
     files = ["tune", made / "pack", tmp_path / "source", "--references", tmp_path / "people",
-             "--index", made / "index", "--weights", made / "weights", "--pops", "10",
-             "--learner", learner]  # fmt: skip
-    more = ["-n", "20", "--iterations", "4"]
+             "--index", made / "index", "--weights", made / "weights", "--set", "pops=10",
+             "--set", f"learner={learner}"]  # fmt: skip
+    more = ["--set", "n=20", "--set", "iterations=4"]
     _, told = run(*files, *more, "-o", tmp_path / "one", "-j", "1")
     assert "iteration 1: sari" in told
     run(*files, *more, "-o", tmp_path / "two", "-j", "2")
@@ -435,8 +435,9 @@ def test_tuning_finds_what_people_do(made, tmp_path, run, learner):
         .sentence.endswith("town")
     )
     for objective in ("bleu", "precis"):
-        run(*files, "-n", "5", "--iterations", "2", "--objective", objective, "--without", "p,D*",
-            "-o", tmp_path / objective)  # fmt: skip
+        settings = ("n=5", "iterations=2", f"objective={objective}", "without=p,D*")
+        run(*files, *(word for one in settings for word in ("--set", one)), "-o",
+            tmp_path / objective)  # fmt: skip
         assert "\np\t" not in (tmp_path / objective).read_text()
     _, told = run(*files, "-n", "0", "-o", tmp_path / "three", status=1)
     assert "--n 0: choose 1 or more" in told and not (tmp_path / "three").exists()
@@ -559,9 +560,9 @@ def test_a_hidden_phrase_moves_where_it_is_too_long_for_the_search(made, tmp_pat
     for name, line in (("in", text), ("trees", tree)):
         (tmp_path / name).write_text(line + "\n")
     told = {}
-    for more in ([], ["--chunks"]):
+    for more in ([], ["--set", "chunks=true"]):
         told[len(more)], _ = run(
-            "rewrite", made / "pack", tmp_path / "in", "--index", made / "index", "--span", 4,
+            "rewrite", made / "pack", tmp_path / "in", "--index", made / "index", "--set", "span=4",
             "--weights", made / "weights", "--trees", tmp_path / "trees", "-n", 500, *more,
         )  # fmt: skip
     assert moved not in told[0] and f"\t{moved}\n" in told[1]
@@ -656,6 +657,13 @@ def test_phrases_hidden_behind_their_labels_come_back(made, tmp_path, run):
         assert same.features == pytest.approx(wanted.features)
     (tmp_path / "in").write_text(text + "\n")
     _, told = run(
-        "rewrite", made / "pack", tmp_path / "in", "--index", made / "index", "--chunks", status=2
+        "rewrite",
+        made / "pack",
+        tmp_path / "in",
+        "--index",
+        made / "index",
+        "--set",
+        "chunks=true",
+        status=2,
     )
     assert "name them with --trees FILE" in told

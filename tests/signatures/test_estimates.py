@@ -166,7 +166,7 @@ def test_whole_sides_are_scored_gaps_left_out(learnt, tmp_path, capsys):
         "[X] ||| the [X,1] king ||| [X,1] the queen ||| ||| 0-1 1-0 2-2\n"
         "[X] ||| [X,1] [X,2] ||| [X,2] of [X,1] ||| ||| 0-2 1-0\n"
     )
-    assert run_program("score", tmp_path / "g", "--ngram", learnt.path, "--whole", "-o",
+    assert run_program("score", tmp_path / "g", "--ngram", learnt.path, "--set", "whole=true", "-o",
                        tmp_path / "o") == 0  # fmt: skip
     first, second = (tmp_path / "o").read_text().splitlines()
     wanted = EstimatedCosine(learnt).similarity("the king", "the queen")
@@ -178,9 +178,9 @@ def test_whole_sides_are_scored_gaps_left_out(learnt, tmp_path, capsys):
     assert scorer.score("king", "queen", [])[1].similarity == pytest.approx(
         similarity(learnt, "king", "queen"), abs=1e-6
     )
-    assert run_program("score", tmp_path / "g", "--ngram", learnt.path, "--whole",
+    assert run_program("score", tmp_path / "g", "--ngram", learnt.path, "--set", "whole=true",
                        "--explain") == 0  # fmt: skip
     assert "sim_whole" not in capsys.readouterr().out
-    assert run_program("score", tmp_path / "g", "--syntax", learnt.path, "--whole") == 2
+    assert run_program("score", tmp_path / "g", "--syntax", learnt.path, "--set", "whole=true") == 2
     with pytest.raises(ParameterError, match="`whole` wants a table: give one"):
         RuleScorer([], whole=True)

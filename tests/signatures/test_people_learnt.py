@@ -467,7 +467,7 @@ def test_rules_are_scored_by_composed_phrases_if_asked(learnt, tmp_path, capsys)
     assert made.similarity == pytest.approx(np.mean(expected))
     assert plain.similarity == pytest.approx(np.mean(expected[1:]))
     (tmp_path / "g").write_text("[X] ||| alice queen ||| queen hatter ||| ||| 0-1 1-0\n")
-    app(["score", str(tmp_path / "g"), "--ngram", str(table.path), "--compose", "-o",
+    app(["score", str(tmp_path / "g"), "--ngram", str(table.path), "--set", "compose=true", "-o",
          str(tmp_path / "o")], standalone_mode=False)  # fmt: skip
     said = capsys.readouterr().err
     assert "1 found in the table, 1 composed of words" in said and "|composed:yes|" in said
