@@ -132,7 +132,7 @@ def test_a_refused_run_leaves_nothing_that_passes_for_done(texts, alice_index, t
     out, _ = make(run, texts, path, folder)
     before = {p: p.read_bytes() for p in folder.rglob("*") if p.is_file()}
     _, err = make(run, texts, path, folder, "--set", "min_sum=1", status=1)
-    assert "--min-sum 1: none of " in err and "choose a smaller one" in err
+    assert "min_sum 1: none of " in err and "choose a smaller one" in err
     assert not (folder / "paraphrases.gz").exists()
     again, told = make(run, texts, path, folder)
     assert again == out and told.count("is there already") == 4
