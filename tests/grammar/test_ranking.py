@@ -175,7 +175,7 @@ def test_wrong_files_are_told(judged, run):
     assert "--features: there is no none: choose among text, overlap" in err
     _, err = run("rank", "--learn", judged / "judged.tsv", "--set", "seed=-1", "-o", judged / "o",
                  status=1)  # fmt: skip
-    assert "--seed: is -1, choose 0 or more" in err and not (judged / "o").exists()
+    assert "seed: is -1, choose 0 or more" in err and not (judged / "o").exists()
 
 
 def test_a_table_gives_features_of_its_phrases(example_names):
