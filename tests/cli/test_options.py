@@ -104,7 +104,9 @@ def test_every_option_is_used_in_a_guide(path):
 
 def test_shared_options_are_used_in_guides():
     typed = {options(path).get(one) for path, words in CALLS for one in typed_options(words)}
-    assert not EVERYWHERE - typed - {"--as-is", "--recipe", "--set", "--force", "--jobs", "--memory"}
+    assert (
+        not EVERYWHERE - typed - {"--as-is", "--recipe", "--set", "--force", "--jobs", "--memory"}
+    )
 
 
 def test_guides_call_the_program_with_options_that_there_are():

@@ -287,7 +287,9 @@ def test_more_features_than_an_index_takes(tmp_path, run):
     (tmp_path / "grammar").write_text(f"[X] ||| a ||| b ||| {features} |||\n")
     _, err = run("pack", tmp_path / "grammar", "-o", tmp_path / "packs", "-w", "f1=1", status=1)
     assert "has more than 1,000 features, too many for an index or Parquet" in err
-    run("pack", tmp_path / "grammar", "-o", tmp_path / "packs", "-w", "f1=1", "--no-index")
+    run(
+        "pack", tmp_path / "grammar", "-o", tmp_path / "packs", "-w", "f1=1", "--set", "index=false"
+    )
     written = gzip.decompress((tmp_path / "packs" / "s-lexical.gz").read_bytes())
     assert written == (tmp_path / "grammar").read_bytes()
 
