@@ -44,7 +44,7 @@ K = 10
 def build(corpus: list[str], folder: Path, mode: str, text_format: str, results) -> None:
     """In a process of its own, for its CPU seconds and memory."""
     index = CorpusIndex.build(
-        corpus, folder / mode, IndexOptions(text_format, dedup=mode), memory_bytes=16 << 30
+        corpus, folder / mode, IndexOptions(text_format, dedup=mode), memory=16 << 30
     )
     used = os.times()
     near = index.report.near_cost

@@ -144,13 +144,11 @@ def sign_once(corpus, table, memory, weights):
                 break
         recipe = Recipe(model=SyntaxModel(), weighting=Weighting(weights))
         few = Sentences(sentences)
-        SignatureTable.build(few, Path(folder) / "t", recipe, memory_bytes=1 << 22, jobs=1)
+        SignatureTable.build(few, Path(folder) / "t", recipe, memory=1 << 22, jobs=1)
     peaks = {"RssAnon": 0, "RssFile": 0}
     threading.Thread(target=watch, args=(peaks,), daemon=True).start()
     begun = time.process_time()
-    opened = SignatureTable.build(
-        AnnotatedText(corpus), table, recipe, memory_bytes=memory << 20, jobs=1
-    )
+    opened = SignatureTable.build(AnnotatedText(corpus), table, recipe, memory=memory << 20, jobs=1)
     cpu = time.process_time() - begun
     print(
         json.dumps(

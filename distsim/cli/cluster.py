@@ -309,7 +309,7 @@ def _settings(
         "selection": Selection(phrases.min_count, phrases.max_length, phrases.max_phrases),
         "options": IndexOptions(corpus.text_format, normaliser, corpus.dedup, as_is=corpus.as_is),
         "from_counts": corpus.from_counts,
-        "memory_bytes": corpus.memory,
+        "memory": corpus.memory,
         "part_bytes": corpus.part_size,
         "n_ranges": corpus.ranges,
     }

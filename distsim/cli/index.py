@@ -83,7 +83,7 @@ def build(
     force = may_replace(output, force)
     with progress_bar() as bar:
         index = CorpusIndex.build(
-            corpus, output, options, force=force, jobs=jobs, progress=bar, memory_bytes=memory,
+            corpus, output, options, force=force, jobs=jobs, progress=bar, memory=memory,
             notice=lambda doubt: say(in_flags(doubt)),
         )  # fmt: skip
     _report(index)
@@ -113,7 +113,7 @@ def add(
             as_is=as_is,
             jobs=jobs,
             progress=bar,
-            memory_bytes=memory,
+            memory=memory,
             notice=lambda doubt: say(in_flags(doubt)),
         )
     repeated = extended.report.repeated

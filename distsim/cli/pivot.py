@@ -60,13 +60,11 @@ def pivot(
         if numeric:
             from distsim.grammar.extraction.pivoting import pivot_rules
 
-            report = pivot_rules(
-                grammars, output, options, jobs=jobs, memory_bytes=memory, progress=bar
-            )
+            report = pivot_rules(grammars, output, options, jobs=jobs, memory=memory, progress=bar)
         else:
             report = pivot_grammar(
                 grammars[0], output, options, on_error=files.on_error,
-                grammar_format=files.grammar_format, jobs=jobs, memory_bytes=memory, progress=bar,
+                grammar_format=files.grammar_format, jobs=jobs, memory=memory, progress=bar,
             )  # fmt: skip
     for line in report.lines():
         say(line)

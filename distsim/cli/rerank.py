@@ -62,7 +62,7 @@ def rerank(
     with progress_bar() as bar:
         report = rerank_grammar(
             grammar, output, ranking, on_error=files.on_error,
-            grammar_format=files.grammar_format, run_bytes=memory, progress=bar,
+            grammar_format=files.grammar_format, memory=memory, progress=bar,
         )  # fmt: skip
     if not report.was_grouped:
         say("rules of one source were not together: the output is sorted by source")

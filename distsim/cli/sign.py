@@ -290,7 +290,7 @@ def sign(
                 source, output, recipe, selection,
                 projection=made.projection_file, keep_parts=keeping.parts,
                 keep_sums=keeping.keep_sums, keep_features=keeping.keep_features,
-                force=force, memory_bytes=memory, jobs=jobs, progress=bar,
+                force=force, memory=memory, jobs=jobs, progress=bar,
             )  # fmt: skip
 
     try:

@@ -16,12 +16,12 @@ class KeyCounts:
     """Sums counts by key; what outgrows the memory goes to unnamed files, each in order.
 
     Arguments:
-        folder: where such files go. memory_bytes: for all that is held.
+        folder: where such files go. memory: for all that is held.
     """
 
-    def __init__(self, folder: Path, memory_bytes: int) -> None:
+    def __init__(self, folder: Path, memory: int) -> None:
         self._folder = folder
-        self._capacity = max(_FEWEST, memory_bytes // _BYTES_HELD)
+        self._capacity = max(_FEWEST, memory // _BYTES_HELD)
         self._held: list[tuple[np.ndarray, np.ndarray]] = []
         self._n_held = 0
         self._runs: list[tuple[np.memmap, np.memmap]] = []

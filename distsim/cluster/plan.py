@@ -103,7 +103,7 @@ def make_plan(
     options: IndexOptions | None = None,
     *,
     from_counts: bool = False,
-    memory_bytes: int = 256 << 20,
+    memory: int = 256 << 20,
     part_bytes: int = _PART_BYTES,
     n_ranges: int | None = None,
 ) -> Plan:
@@ -144,7 +144,7 @@ def make_plan(
         key_bits = 64
     return Plan(
         "counts" if from_counts else "text", parts, recipe, selection, options,
-        n_ranges or min(_MOST_RANGES, 1 + n_tokens // _RANGE_TOKENS), key_bits, memory_bytes,
+        n_ranges or min(_MOST_RANGES, 1 + n_tokens // _RANGE_TOKENS), key_bits, memory,
         checksum_of_settings([known, part_bytes, options.manifest()]),
     )  # fmt: skip
 

@@ -109,10 +109,10 @@ class StoredBlocks(Blocks):
     """
 
     def __init__(
-        self, packets: Iterable[bytes], words: Words, longest: int, folder: Path, memory_bytes: int
+        self, packets: Iterable[bytes], words: Words, longest: int, folder: Path, memory: int
     ) -> None:
         self.longest = longest
-        self._store = PhraseStore(longest, folder, memory_bytes, words.spelling)
+        self._store = PhraseStore(longest, folder, memory, words.spelling)
         for packet in packets:
             one = unpack(packet)
             lengths = one["lengths"].astype(np.int64)

@@ -90,7 +90,7 @@ def sign_on_spark(
         keep_work: leave what is in `work`, so that another recipe finds the parts' indexes.
         force: replace a table that stands at `path`.
         notice: is told what memory workers need, and what settings stand in the way.
-        settings: as of `make_plan`: `memory_bytes`, `part_bytes`, `n_ranges`.
+        settings: as of `make_plan`: `memory`, `part_bytes`, `n_ranges`.
 
     Raises:
         As `make_plan` and `sign`; ArtifactError, too, where a worker does not see `work`;

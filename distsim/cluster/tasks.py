@@ -586,7 +586,7 @@ def sign_range(job: Job, number: int, packets: Iterable[bytes], tally: dict[str,
             work = Work(scratch, plan.memory_bytes, 1)
             blocks = StoredBlocks(
                 _with_words(job, number, packets), job.words, plan.selection.max_length,
-                work.folder, work.memory_bytes,
+                work.folder, work.memory,
             )  # fmt: skip
             text = ClusterText(plan, job.words, job.space, job.lowest, blocks)
             try:

@@ -57,7 +57,7 @@ class SignatureTable(StoredTable):
         keep_sums: bool = False,
         keep_features: bool = False,
         force: bool = False,
-        memory_bytes: int = DEFAULT_MEMORY,
+        memory: int = DEFAULT_MEMORY,
         jobs: int | None = None,
         progress: Progress = no_progress,
     ) -> Self:
@@ -76,7 +76,7 @@ class SignatureTable(StoredTable):
                 learnt from the source where None.
             keep_parts, keep_sums, keep_features: see distsim.signatures.signing.Keeping.
             force: replace another table that stands at `path`; an index's own is always replaced.
-            memory_bytes: for putting phrases in order; less takes longer.
+            memory: for putting phrases in order; less takes longer.
 
         Raises: as distsim.signatures.signing.sign.
 
@@ -88,7 +88,7 @@ class SignatureTable(StoredTable):
         signed = signing.sign(
             source, path, recipe, selection, projection=projection,
             keeping=signing.Keeping(keep_parts, keep_sums, keep_features), force=force,
-            memory_bytes=memory_bytes, jobs=jobs, progress=progress,
+            memory=memory, jobs=jobs, progress=progress,
         )  # fmt: skip
         table = cls.open(signed.path)
         table.unchanged = signed.unchanged

@@ -66,17 +66,15 @@ class NgramCounts:
         longest: the most tokens of a phrase; lines of one more give its contexts.
         normaliser: every word passes it.
         folder: where temporary files go.
-        memory_bytes: for the phrases and contexts; the words themselves come on top.
+        memory: for the phrases and contexts; the words themselves come on top.
     """
 
-    def __init__(
-        self, longest: int, normaliser: Normaliser, folder: Path, memory_bytes: int
-    ) -> None:
+    def __init__(self, longest: int, normaliser: Normaliser, folder: Path, memory: int) -> None:
         self.report = CountReport()
         self.longest = longest
         self._vocabulary = VocabularyBuilder()
         spelling = Spelling(self._vocabulary.hashes, self._phrase_hash)
-        self._store = PhraseStore(longest, folder, memory_bytes, spelling)
+        self._store = PhraseStore(longest, folder, memory, spelling)
         self._numbering = WordNumbering(normaliser, self._vocabulary)
         self._text = GrowingArray(np.uint8)
         self._ends = GrowingArray(np.int64)

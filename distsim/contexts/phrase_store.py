@@ -72,18 +72,18 @@ class PhraseStore:
 
     Arguments:
         longest: the most tokens of a phrase.
-        folder, memory_bytes: as of a TripleStore.
+        folder, memory: as of a TripleStore.
         spelling: of the words that are added.
     """
 
-    def __init__(self, longest: int, folder: Path, memory_bytes: int, spelling: Spelling) -> None:
-        if memory_bytes < FEWEST_BYTES:
-            raise ParameterError(f"--memory {memory_bytes:,} bytes: give at least {FEWEST_BYTES:,}")
+    def __init__(self, longest: int, folder: Path, memory: int, spelling: Spelling) -> None:
+        if memory < FEWEST_BYTES:
+            raise ParameterError(f"`memory` {memory:,} bytes: give at least {FEWEST_BYTES:,}")
         self.n_unknown = 0  # phrases with contexts that were never added themselves
         self._longest = longest
         self._spelling = spelling
-        self._phrases = TripleStore(folder, memory_bytes // 3)
-        self._contexts = TripleStore(folder, memory_bytes - memory_bytes // 3)
+        self._phrases = TripleStore(folder, memory // 3)
+        self._contexts = TripleStore(folder, memory - memory // 3)
 
     def add_phrases(
         self,

@@ -51,7 +51,7 @@ class TripleStore:
     Arguments:
         folder: where the temporary file goes, when the buffer is full for the first time; it
             has no name and takes 24 bytes a triple that differs from its neighbours.
-        memory_bytes: for the buffers; less makes more and shorter runs.
+        memory: for the buffers; less makes more and shorter runs.
         n_partitions: at least so many partitions, where there are so many phrases; None: as
             few as the memory allows.
 
@@ -59,13 +59,11 @@ class TripleStore:
         ParameterError: the memory is less than 64 kB.
     """
 
-    def __init__(
-        self, folder: str | Path, memory_bytes: int, n_partitions: int | None = None
-    ) -> None:
-        capacity = memory_bytes // _BYTES_HELD
+    def __init__(self, folder: str | Path, memory: int, n_partitions: int | None = None) -> None:
+        capacity = memory // _BYTES_HELD
         if capacity < _FEWEST_TRIPLES:
             raise ParameterError(
-                f"memory {memory_bytes:,} bytes: give at least {_FEWEST_TRIPLES * _BYTES_HELD:,}"
+                f"memory {memory:,} bytes: give at least {_FEWEST_TRIPLES * _BYTES_HELD:,}"
             )
         self._folder = Path(folder)
         self._capacity = capacity

@@ -37,16 +37,16 @@ class NearDuplicates:
     """Finds lines that nearly repeat an earlier one, and remembers the others.
 
     Arguments:
-        memory_bytes: for the lines that are held; more of them are refused.
+        memory: for the lines that are held; more of them are refused.
         known: what `arrays` gave earlier.
     """
 
     PARTS = ("starts", "shingles", "minhashes")
 
-    def __init__(self, memory_bytes: int, known: dict[str, np.ndarray] | None = None) -> None:
+    def __init__(self, memory: int, known: dict[str, np.ndarray] | None = None) -> None:
         from datasketch import MinHash, MinHashLSH
 
-        self._memory = memory_bytes
+        self._memory = memory
         self._lsh = MinHashLSH(num_perm=N_PERMUTATIONS, params=_BANDS)
         self._minhash = MinHash
         self._permutations = MinHash(N_PERMUTATIONS, SEED, scheme=SCHEME).permutations
@@ -175,7 +175,7 @@ class NearDuplicates:
         if self.n_bytes > self._memory:
             raise ParameterError(
                 f"`dedup` near holds {self._n_lines:,} different lines, about "
-                f"{self.n_bytes / 2**30:.1f} GB, and was given `memory_bytes` "
+                f"{self.n_bytes / 2**30:.1f} GB, and was given `memory` "
                 f"{self._memory / 2**30:.1f}G: give more, or use `dedup` exact"
             )
 

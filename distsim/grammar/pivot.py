@@ -29,7 +29,7 @@ def pivot_grammar(
     on_error: OnError = "stop",
     grammar_format: str | None = None,
     jobs: int | None = None,
-    memory_bytes: int = MEMORY_BYTES,
+    memory: int = MEMORY_BYTES,
     progress: Progress = no_progress,
 ) -> PivotReport:
     """Write the paraphrase grammar of a translation grammar, by label, source and target side.
@@ -57,7 +57,7 @@ def pivot_grammar(
         grammar_format: a name in distsim.grammar.formats.FORMATS; told by the first lines
             where None.
         jobs: threads, all cores where None; the same bytes for any number.
-        memory_bytes: about what pairs may take beside the rules.
+        memory: about what pairs may take beside the rules.
 
     Raises:
         InputError: the grammar cannot be read, or a line is faulty and on_error is `stop`.
@@ -79,7 +79,7 @@ def pivot_grammar(
         n_rules = translations.label.size
         report.faulty.require_lines(n_rules + report.faulty.kept + report.faulty.dropped)
         return write_paraphrases(
-            translations, output, options, report, jobs=jobs, memory_bytes=memory_bytes,
+            translations, output, options, report, jobs=jobs, memory=memory,
             progress=progress,
         )  # fmt: skip
 
@@ -91,14 +91,14 @@ def write_paraphrases(
     report: PivotReport,
     *,
     jobs: int | None = None,
-    memory_bytes: int = MEMORY_BYTES,
+    memory: int = MEMORY_BYTES,
     progress: Progress = no_progress,
 ) -> PivotReport:
     """Write the paraphrases of rules that are at hand; see pivot_grammar."""
     report.read = translations.label.size
     rules = paired_rules(translations, options, report)
     pivot = Pairing(translations, rules, options)
-    most = max(1, min(_MOST_PAIRS, memory_bytes // _PAIR_BYTES // (jobs or available_cores())))
+    most = max(1, min(_MOST_PAIRS, memory // _PAIR_BYTES // (jobs or available_cores())))
     report.features = pivot.names
     report.notes += pivot.choices()
     total = pivot.n_pairs

@@ -178,7 +178,7 @@ def rerank_grammar(
     *,
     on_error: OnError = "stop",
     grammar_format: str | None = None,
-    run_bytes: int = RUN_BYTES,
+    memory: int = RUN_BYTES,
     progress: Progress = no_progress,
 ) -> RerankReport:
     """Write a grammar's rules best first within each left-hand side and source.
@@ -193,7 +193,7 @@ def rerank_grammar(
         on_error: faulty lines `stop` the work, or are kept as they are, or dropped.
         grammar_format: a name in distsim.grammar.formats.FORMATS; told by the first lines
             where None.
-        run_bytes: what a sort holds in memory.
+        memory: what a sort holds in memory.
 
     Raises:
         InputError: the grammar cannot be read, or a line is faulty (or lacks a feature that
@@ -220,7 +220,7 @@ def rerank_grammar(
         names = ranking.computed_names
         lines = _keyed_lines(path, known)
         if not report.was_grouped:
-            lines = _sorted(lines, run_bytes)
+            lines = _sorted(lines, memory)
         with open_output(output) as out:
             pairs = _with_computed(lines, ranking, names, known)
             for line in _ranked(pairs, ranking, report):
@@ -284,7 +284,7 @@ def _keyed_lines(path: str | Path, grammar_format: GrammarFormat) -> Iterator[_L
             )
 
 
-def _sorted(lines: Iterator[_Line], run_bytes: int) -> Iterator[_Line]:
+def _sorted(lines: Iterator[_Line], memory: int) -> Iterator[_Line]:
     """Yield lines by group, those of one group in their order."""
     records = (
         b"%b\t%020d\t%d\t%d\t%b\t%b" % (
@@ -292,7 +292,7 @@ def _sorted(lines: Iterator[_Line], run_bytes: int) -> Iterator[_Line]:
         )
         for key, number, features, fault, text in lines
     )  # fmt: skip
-    for record in sorted_records(records, run_bytes):
+    for record in sorted_records(records, memory):
         key, number, start, stop, fault, text = record.split(b"\t", 5)
         yield _Line(key, int(number), (int(start), int(stop)), fault.decode(), text + b"\n")
 

@@ -134,7 +134,7 @@ def build_index(
     force: bool = False,
     jobs: int | None = None,
     progress: Progress = no_progress,
-    memory_bytes: int = DEFAULT_MEMORY,
+    memory: int = DEFAULT_MEMORY,
     notice: Callable[[str], object] = warn,
     seen_lines: np.ndarray | None = None,
 ) -> BuildReport:
@@ -143,7 +143,7 @@ def build_index(
     Arguments:
         force: replace an index that stands there, and what was signed into it.
         notice: is told where the text does not look as `options` say.
-        memory_bytes: for the lines held to find near-duplicates.
+        memory: for the lines held to find near-duplicates.
         seen_lines: uint64, of `line_hashes`: lines that stand elsewhere, to be dropped here too.
 
     Raises:
@@ -158,7 +158,7 @@ def build_index(
     sources = find_texts(one_or_many_paths(corpus, "corpus"), options.as_is)
     storage.require_free(path, force)
     with storage.create(path, storage.INDEX) as writer:
-        builder = _IndexBuilder(writer, options, progress, memory_bytes, notice)
+        builder = _IndexBuilder(writer, options, progress, memory, notice)
         if seen_lines is not None:
             builder.drop_lines(seen_lines)
         builder.read(sources, jobs)
@@ -198,7 +198,7 @@ def add_to_index(
     as_is: bool = False,
     jobs: int | None = None,
     progress: Progress = no_progress,
-    memory_bytes: int = DEFAULT_MEMORY,
+    memory: int = DEFAULT_MEMORY,
     notice: Callable[[str], object] = warn,
 ) -> BuildReport:
     """Append text to an index, as one or more new shards, with the options it was built with.
@@ -232,7 +232,7 @@ def add_to_index(
             if not sources:
                 writer.keep_as_it_is()
                 return BuildReport(None, 0, tuple(repeated))
-        builder = _IndexBuilder(writer, options, progress, memory_bytes, notice)
+        builder = _IndexBuilder(writer, options, progress, memory, notice)
         builder.read(sources, jobs)
         return BuildReport(builder.finish(), len(sources), tuple(repeated))
 
@@ -312,7 +312,7 @@ class _IndexBuilder:
         writer: storage.ArtifactWriter,
         options: IndexOptions,
         progress: Progress,
-        memory_bytes: int,
+        memory: int,
         notice: Callable[[str], object],
     ) -> None:
         self._notice = notice
@@ -341,7 +341,7 @@ class _IndexBuilder:
                 self._seen_lines.number(writer.read("seen_lines"))
             if near:
                 held = {part: writer.read(f"near/{part}") for part in NearDuplicates.PARTS}
-        self._near = NearDuplicates(memory_bytes, held) if near else None
+        self._near = NearDuplicates(memory, held) if near else None
         self._vocabulary = VocabularyBuilder(known)
         self._numbering = WordNumbering(options.normaliser, self._vocabulary)
         self._shard: _ShardWriter | None = None

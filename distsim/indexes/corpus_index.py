@@ -114,7 +114,7 @@ class CorpusIndex:
         force: bool = False,
         jobs: int | None = None,
         progress: Progress = no_progress,
-        memory_bytes: int = DEFAULT_MEMORY,
+        memory: int = DEFAULT_MEMORY,
         notice: Callable[[str], object] = warn,
     ) -> "CorpusIndex":
         """Index files, folders or standard input (`-`), one or many, into the folder `path`.
@@ -124,7 +124,7 @@ class CorpusIndex:
         """
         report = build_index(
             corpus, path, options, force=force, jobs=jobs, progress=progress,
-            memory_bytes=memory_bytes, notice=notice,
+            memory=memory, notice=notice,
         )  # fmt: skip
         index = cls.open(path)
         index.report = report
@@ -138,7 +138,7 @@ class CorpusIndex:
         as_is: bool = False,
         jobs: int | None = None,
         progress: Progress = no_progress,
-        memory_bytes: int = DEFAULT_MEMORY,
+        memory: int = DEFAULT_MEMORY,
         notice: Callable[[str], object] = warn,
     ) -> "CorpusIndex":
         """Append text to the index on disk and return it opened anew; this one stays as it is.
@@ -151,7 +151,7 @@ class CorpusIndex:
             raise ParameterError("several indexes together take no text: add it to one of them")
         report = add_to_index(
             self.home, corpus, again=again, as_is=as_is, jobs=jobs, progress=progress,
-            memory_bytes=memory_bytes, notice=notice,
+            memory=memory, notice=notice,
         )  # fmt: skip
         index = self.open(self.home)
         index.report = report

@@ -19,11 +19,11 @@ class Comparer:
     are those that would be made anew. May be shared by threads.
 
     Arguments:
-        memory_bytes: of the profiles that are kept.
+        memory: of the profiles that are kept.
     """
 
-    def __init__(self, profiler: Profiler, sampler: Sampler, memory_bytes: int) -> None:
-        self._most = memory_bytes // _COLLOCATE_BYTES
+    def __init__(self, profiler: Profiler, sampler: Sampler, memory: int) -> None:
+        self._most = memory // _COLLOCATE_BYTES
         self._profiler = profiler
         self._sampler = sampler
         self._kept: OrderedDict[tuple[Words, int | None], Profile] = OrderedDict()

@@ -101,18 +101,18 @@ class Sampler:
 
     Arguments:
         sample: at most so many occurrences of a phrase make its profile.
-        memory_bytes: of the places that are kept.
+        memory: of the places that are kept.
         common: of phrases that occur more often `few` takes places in order of the corpus, which
             have to be sorted once and are kept; with a number beyond all counts it never does.
     """
 
     def __init__(
-        self, index: CorpusIndex, sample: int, memory_bytes: int = 64 << 20, common: int = _COMMON
+        self, index: CorpusIndex, sample: int, memory: int = 64 << 20, common: int = _COMMON
     ) -> None:
         self._index = index
         self._sample = sample
         self._most_taken = common
-        self._most = memory_bytes // _PLACE_BYTES
+        self._most = memory // _PLACE_BYTES
         self._common: OrderedDict[Words, np.ndarray] = OrderedDict()
         self._kept = 0
         self._lock = Lock()

@@ -96,7 +96,7 @@ class Paraphraser:
         index: where everything is counted.
         options: the settings; the defaults where None.
         table: signatures whose neighbours are candidates too; none where None.
-        memory_bytes: of what is kept of common phrases, which are candidates again and again.
+        memory: of what is kept of common phrases, which are candidates again and again.
 
     Raises:
         IncompatibleError: the table normalises text in another way than the index.
@@ -112,11 +112,11 @@ class Paraphraser:
         options: ParaphraseOptions | None = None,
         *,
         table: SignatureTable | None = None,
-        memory_bytes: int = _KEPT_BYTES,
+        memory: int = _KEPT_BYTES,
     ) -> None:
         self.index = index
         self._table = table
-        self._memory_bytes = memory_bytes
+        self._memory = memory
         self.options = options or ParaphraseOptions()
         if table is not None:
             table.require_normaliser_of(index)
@@ -128,12 +128,12 @@ class Paraphraser:
             index, self.options.window, self.options.weighting, self.options.places
         )
         sample = self.options.candidate_sample or self.options.sample
-        self._focal_sampler = Sampler(index, self.options.sample, memory_bytes // 8)
-        sampler = Sampler(index, sample, memory_bytes // 4)
-        self._comparer = Comparer(self._profiler, sampler, memory_bytes // 2)
+        self._focal_sampler = Sampler(index, self.options.sample, memory // 8)
+        sampler = Sampler(index, sample, memory // 4)
+        self._comparer = Comparer(self._profiler, sampler, memory // 2)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _paraphraser, (self.index, self.options, self._table, self._memory_bytes)
+        return _paraphraser, (self.index, self.options, self._table, self._memory)
 
     def __repr__(self) -> str:
         return f"<Paraphraser in {self.index!r}>"
@@ -362,6 +362,6 @@ def _within(contexts: Surroundings, walk: int | None) -> Surroundings:
 
 
 def _paraphraser(
-    index: CorpusIndex, options: ParaphraseOptions, table: SignatureTable | None, memory_bytes: int
+    index: CorpusIndex, options: ParaphraseOptions, table: SignatureTable | None, memory: int
 ) -> Paraphraser:
-    return Paraphraser(index, options, table=table, memory_bytes=memory_bytes)
+    return Paraphraser(index, options, table=table, memory=memory)

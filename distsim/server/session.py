@@ -222,7 +222,7 @@ class Opened:
         return self._once(
             "paraphraser",
             lambda: Paraphraser(
-                self.index, ParaphraseOptions(k=30), table=table, memory_bytes=_PARAPHRASES_BYTES
+                self.index, ParaphraseOptions(k=30), table=table, memory=_PARAPHRASES_BYTES
             ),
         )
 

@@ -84,7 +84,7 @@ def sign(
     projection: str | Path | None = None,
     keeping: Keeping | None = None,
     force: bool = False,
-    memory_bytes: int = DEFAULT_MEMORY,
+    memory: int = DEFAULT_MEMORY,
     jobs: int | None = None,
     progress: Progress = no_progress,
 ) -> Signed:
@@ -102,7 +102,7 @@ def sign(
             None one is learnt, unless the table at `path` or the index's own has the same.
         keeping: what the table keeps beside its bits.
         force: replace another table that stands at `path`; an index's own is always replaced.
-        memory_bytes: for putting phrases in order; less takes longer.
+        memory: for putting phrases in order; less takes longer.
 
     Raises:
         ArtifactError: something that is no table, or another table, stands at `path` (see `force`),
@@ -132,7 +132,7 @@ def sign(
     known = [path] if home is None else [path, signatures_inside(home), projection_inside(home)]
     try:
         with storage.create(path, storage.SIGNATURES) as writer, only_its_own(writer.folder):
-            work = Work(writer.folder, memory_bytes, jobs, progress)
+            work = Work(writer.folder, memory, jobs, progress)
             with source.counted(recipe.model, recipe.weighting, selection, work) as text:
                 if keeping.features and not text.is_sorted:
                     raise ParameterError(
@@ -163,7 +163,7 @@ def learn(
     recipe: Recipe | None = None,
     *,
     force: bool = False,
-    memory_bytes: int = DEFAULT_MEMORY,
+    memory: int = DEFAULT_MEMORY,
     jobs: int | None = None,
     progress: Progress = no_progress,
 ) -> Path:
@@ -181,7 +181,7 @@ def learn(
         source = IndexSource(source)
     storage.require_free(path, force)
     with storage.create(path, storage.PROJECTION) as writer:
-        work = Work(writer.folder, memory_bytes, jobs, progress)
+        work = Work(writer.folder, memory, jobs, progress)
         with source.counted(recipe.model, recipe.weighting, selection, work) as text:
             learn_from(text, recipe, writer, work)
     return Path(path)

@@ -149,7 +149,7 @@ def test_the_table_is_the_one_of_the_index(alice_index, tmp_path, scheme):
     recipe, selection = Recipe(weighting=Weighting(scheme)), Selection(min_count=2)
     SignatureTable.build(alice_index, tmp_path / "a", recipe, selection)
     report = sign_counts(
-        [folder], tmp_path / "b", recipe, selection, text_format="text", memory_bytes=1 << 20
+        [folder], tmp_path / "b", recipe, selection, text_format="text", memory=1 << 20
     )
     assert same_folders(tmp_path / "a", tmp_path / "b")
     assert (report.lines, report.too_long, report.without_line) == (len(lines), 0, 0)

@@ -172,10 +172,10 @@ def test_too_little_memory_is_refused(tmp_path):
     path = written(tmp_path / "c", some_lines(1, 50))
     with pytest.raises(
         ParameterError,
-        match=r"`dedup` near holds \d+ different lines, about .* GB, .* `memory_bytes` "
+        match=r"`dedup` near holds \d+ different lines, about .* GB, .* `memory` "
         ".*: give more, or use `dedup` exact",
     ):
-        build_index([path], tmp_path / "i", NEAR, memory_bytes=1000)
+        build_index([path], tmp_path / "i", NEAR, memory=1000)
     assert not (tmp_path / "i").exists()
 
 

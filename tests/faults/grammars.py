@@ -121,7 +121,7 @@ class Campaign:
             self.check(same, f"two readers, seed {seed}, line {number + 1}: {line!r}")
         ranking = Ranking({"x" if known.name == "rules" else "0": 1.0}, missing=0.0)
         rest = {"on_error": "keep", "grammar_format": known.name}
-        rerank_grammar(source, out, ranking, run_bytes=1 << 20, **rest)
+        rerank_grammar(source, out, ranking, memory=1 << 20, **rest)
         self.check(texts(split_lines(out.read_bytes())) == texts(lines), f"rerank, seed {seed}")
         score_grammar(
             source, out, self.scorer, training=TrainingOptions("evidence"), jobs=1, **rest
@@ -188,7 +188,7 @@ def kills(folder, scorer, n, rng):
     names.write_text("".join(f"u{k}\t1\tw{k:05}\t.5\n" for k in range(300)))
     work = {
         "pivot": lambda out: pivot_grammar(rules, out, PivotOptions(columns="conditional"), jobs=1),
-        "rerank": lambda out: rerank_grammar(rules, out, Ranking({"x": 1.0}), run_bytes=1 << 16),
+        "rerank": lambda out: rerank_grammar(rules, out, Ranking({"x": 1.0}), memory=1 << 16),
         "score": lambda out: score_grammar(
             rules, out, scorer, training=TrainingOptions("evidence"), jobs=1
         ),

@@ -37,11 +37,11 @@ def test_more_runs_than_files_may_be_open():
     assert list(sorted_records(records, 1)) == sorted(records)
 
 
-def pivoted(text, tmp_path, name="out", on_error="stop", memory_bytes=1 << 27, **options):
+def pivoted(text, tmp_path, name="out", on_error="stop", memory=1 << 27, **options):
     (tmp_path / "in").write_bytes(text)
     report = pivot_grammar(
         tmp_path / "in", tmp_path / name, PivotOptions(**options), on_error=on_error,
-        memory_bytes=memory_bytes,
+        memory=memory,
     )  # fmt: skip
     return (tmp_path / name).read_bytes().decode().splitlines(), report
 
@@ -288,7 +288,7 @@ def test_pivoting_is_the_slow_twin(rules, memory, mark, tmp_path_factory):
         for r in rules
     )
     lines, report = pivoted(
-        text.encode(), folder, on_error="keep", memory_bytes=memory, columns="conditional",
+        text.encode(), folder, on_error="keep", memory=memory, columns="conditional",
         identities="mark" if mark else "drop",
     )  # fmt: skip
     expected = naive_pivot([r._replace(label=f"[{r.label}]") for r in rules], identities=mark)
@@ -495,10 +495,10 @@ def test_rules_are_ranked_within_their_source(tmp_path):
 def test_scattered_rules_are_sorted_first(tmp_path):
     lines = [line + b"\n" for line in RANKED.split(b"\n")]
     scattered = lines[3] + lines[0] + lines[4] + lines[1]
-    text, report = ranked(scattered, tmp_path, Ranking({"s": 1}), run_bytes=1)
+    text, report = ranked(scattered, tmp_path, Ranking({"s": 1}), memory=1)
     assert not report.was_grouped or text == scattered
     scattered = lines[0] + lines[3] + lines[1] + lines[4]
-    text, report = ranked(scattered, tmp_path, Ranking({"s": 1}), run_bytes=1)
+    text, report = ranked(scattered, tmp_path, Ranking({"s": 1}), memory=1)
     assert not report.was_grouped and report.groups == 3
     assert text == lines[1] + lines[0] + lines[3] + lines[4]
 
@@ -614,7 +614,7 @@ def test_a_pipe_is_ranked_as_a_file_is(tmp_path):
 def test_odd_bytes_are_parts_of_tokens(odd, tmp_path):
     lines = [b"[X] ||| %b ||| e%d ||| s=%d\n" % (source, k, k)
              for k, source in enumerate([odd, b"b", odd, b"b"])]  # fmt: skip
-    text, report = ranked(b"".join(lines), tmp_path, Ranking({"s": 1}), run_bytes=1)
+    text, report = ranked(b"".join(lines), tmp_path, Ranking({"s": 1}), memory=1)
     assert not report.was_grouped and sorted(split_lines(text)) == sorted(lines)
     assert text.index(lines[2]) + len(lines[2]) == text.index(lines[0])
     made, report = pivoted(b"".join(lines), tmp_path)

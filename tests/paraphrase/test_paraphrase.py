@@ -424,7 +424,7 @@ def test_kept_profiles_give_the_same_answers(tmp_path, monkeypatch):
         PRESETS["default"], k=5, screens=((4, 12, 0.1), (12, 8, 0.5)), min_score=0.0, mcc=30
     )
     for bound in (1 << 24, 1_200):
-        shared = Paraphraser(one, options, memory_bytes=bound)
+        shared = Paraphraser(one, options, memory=bound)
         for phrase in ["w0", "w3", "w0", "w9", "w1 w0"]:
             fresh = Paraphraser(many, options).answer(phrase)
             assert shared.answer(phrase) == fresh and fresh.paraphrases

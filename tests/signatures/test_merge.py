@@ -38,7 +38,7 @@ def index_of(folder: Path, name: str, sentences, **options) -> CorpusIndex:
 def signed(index, name, selection=None, recipe=None, keep_sums=True) -> Path:
     path = index.path.parent / name
     SignatureTable.build(
-        index, path, recipe or Recipe(), selection, keep_sums=keep_sums, memory_bytes=SMALL
+        index, path, recipe or Recipe(), selection, keep_sums=keep_sums, memory=SMALL
     )
     return path
 
@@ -90,7 +90,7 @@ def test_step_by_step_and_from_counts(tmp_path, alice):
         counts = tmp_path / "counts"
         counts.write_text("".join(f"{phrase}\t{n}\n" for phrase, n in index.ngrams(1, 5)))
         sign_counts([counts], tmp_path / "1", selection=Selection(9), keep_sums=True,
-                    text_format="text", memory_bytes=SMALL)  # fmt: skip
+                    text_format="text", memory=SMALL)  # fmt: skip
     table = merge_tables([tmp_path / "2", tmp_path / "0"], tmp_path / "02", keep_sums=True)
     assert table.parameters["min_count"] == 9
     merge_tables([tmp_path / "02", tmp_path / "1"], tmp_path / "021", min_count=2, keep_sums=True)

@@ -50,7 +50,7 @@ def sign(
     recipe = Recipe(model=SyntaxModel(), weighting=weighting, n_bits=128)
     return SignatureTable.build(
         Sentences(sentences), path, recipe, selection,
-        memory_bytes=memory, keep_features=keep, jobs=jobs,
+        memory=memory, keep_features=keep, jobs=jobs,
     )  # fmt: skip
 
 
@@ -335,7 +335,7 @@ def test_a_learnt_projection_of_syntactic_features(sentences, tmp_path, monkeypa
     def signed(name, projection=None, memory=1 << 20, jobs=1, recipe=recipe):
         return SignatureTable.build(
             Sentences(sentences), tmp_path / name, recipe, selection,
-            memory_bytes=memory, jobs=jobs, projection=projection,
+            memory=memory, jobs=jobs, projection=projection,
         )  # fmt: skip
 
     first = signed("a")

@@ -78,7 +78,7 @@ class AnnotatedText:
         """
         syntax = require_syntax(model)
         with scratch_folder(work.folder) as folder:
-            half = work.memory_bytes // 2
+            half = work.memory // 2
             store = OccurrenceStore(folder, half, selection.max_length)
             try:
                 corpus = store.read(self.sentences(), work.progress)
@@ -195,7 +195,7 @@ class CountedSentences:
         if self._marginals is not None:
             return
         work, done = self._work, 0
-        marginals = Marginals(work.folder, work.memory_bytes, self._syntax, self._weighting)
+        marginals = Marginals(work.folder, work.memory, self._syntax, self._weighting)
         batches = self._store.phrases(min_count)
         for batch, rows in ordered_map(
             lambda batch: (batch, self._counter.count(batch)), batches, work.jobs

@@ -85,7 +85,7 @@ class CountFiles:
                 "phrase only: use 1, or sign an index"
             )
         sources = find_sources(self.files)
-        counts = NgramCounts(selection.max_length, self.normaliser, work.folder, work.memory_bytes)
+        counts = NgramCounts(selection.max_length, self.normaliser, work.folder, work.memory)
         try:
             counts.read(sources, work.jobs, work.progress)
             yield CountedFiles(self, counts, model, weighting.uses_marginals)

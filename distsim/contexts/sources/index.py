@@ -264,7 +264,7 @@ class IndexText:
     def _sorted_parts(self, max_length: int) -> Iterator[Part]:
         """Yield all phrases, however rare, in ascending order of their hashes."""
         work, done, total = self._work, 0, self.total()
-        store = PhraseStore(max_length, work.folder, work.memory_bytes, self._spelling())
+        store = PhraseStore(max_length, work.folder, work.memory, self._spelling())
         parts = list(self.parts(1, max_length))
 
         def count(part: Part) -> list[tuple[PhraseBatch, np.ndarray]]:

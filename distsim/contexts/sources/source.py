@@ -96,11 +96,11 @@ class Lesson(NamedTuple):
 class Work(NamedTuple):
     """Where and how a source works.
 
-    folder: for temporary files. memory_bytes: for what is put in order there.
+    folder: for temporary files. memory: for what is put in order there.
     """
 
     folder: Path
-    memory_bytes: int = DEFAULT_MEMORY
+    memory: int = DEFAULT_MEMORY
     jobs: int | None = None
     progress: Progress = no_progress
 

@@ -71,15 +71,15 @@ class OccurrenceStore:
     Arguments:
         folder: for temporary files: the corpus as numbers (about 150 bytes a token) and what
             does not fit the memory.
-        memory_bytes: bound of the buffers.
+        memory: bound of the buffers.
         longest: tokens of a phrase, at most 8.
     """
 
     def __init__(
-        self, folder: str | Path, memory_bytes: int, longest: int, block_tokens: int = BLOCK_TOKENS
+        self, folder: str | Path, memory: int, longest: int, block_tokens: int = BLOCK_TOKENS
     ) -> None:
         self._encoder = Encoder(folder, block_tokens)
-        self._store = TripleStore(folder, memory_bytes)
+        self._store = TripleStore(folder, memory)
         self._longest = longest
 
     def read(

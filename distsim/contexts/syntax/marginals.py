@@ -27,10 +27,10 @@ class Marginals:
     """
 
     def __init__(
-        self, folder: str | Path, memory_bytes: int, model: SyntaxModel, weighting: Weighting
+        self, folder: str | Path, memory: int, model: SyntaxModel, weighting: Weighting
     ) -> None:
         self._folder = Path(folder)
-        self._store = TripleStore(folder, memory_bytes)
+        self._store = TripleStore(folder, memory)
         self._weighting = weighting
         self.totals = np.zeros(len(model.templates))
         self.log_totals = np.zeros(len(model.templates))

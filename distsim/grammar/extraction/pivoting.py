@@ -39,7 +39,7 @@ def pivot_rules(
     options: PivotOptions | None = None,
     *,
     jobs: int | None = None,
-    memory_bytes: int = MEMORY_BYTES,
+    memory: int = MEMORY_BYTES,
     progress: Progress = no_progress,
 ) -> PivotReport:
     """Write the paraphrases of extracted rules; features and text as pivot_grammar has them.
@@ -63,7 +63,7 @@ def pivot_rules(
     kept = _meeting(found) if options.identities == "drop" else None
     write_paraphrases(
         translations_of(found, kept), output, options, report, jobs=jobs,
-        memory_bytes=memory_bytes, progress=progress,
+        memory=memory, progress=progress,
     )  # fmt: skip
     alone = len(found) - report.read
     report.read += alone
