@@ -22,6 +22,7 @@ from distsim.bitext.kernels.link_posteriors import (
     name_co_occurrences,
 )
 from distsim.kernels.compiled import frozen
+from distsim.storage import checksum_of_array, checksum_of_settings
 
 Tokens = Sequence[str]
 _UNKNOWN = 0  # the number of all words that were not learnt
@@ -79,6 +80,13 @@ class LinkModel:
         if sides[0]:
             sampled = sample_both_ways(*self._sentences(*sides), options or AlignerOptions(), jobs)
             self._directions = [_chances(found) for found in sampled]
+
+    @property
+    def checksum(self) -> str:
+        """What tells two models apart: words, probabilities, and how sure links must be."""
+        chances = [checksum_of_array(values) for one in self._directions for values in one]
+        least = [self._least_posterior, self._least_chance]
+        return checksum_of_settings([self._numbers, chances, least])
 
     def links(self, english: Sequence[Tokens], other: Sequence[Tokens]) -> LearntLinks:
         """Return the links of pairs of token sequences; of over 255 tokens or none there are none.

@@ -1,5 +1,6 @@
 """`distsim annotate CORPUS... -o OUT`: plain text -> CoNLL-U, by stanza or spaCy."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -49,6 +50,7 @@ def annotate(
     takes them; an empty line for an empty one, or for a sentence without a tree.
     """
     from distsim.corpus.annotating import annotate as annotate_files
+    from distsim.corpus.annotating import files_of
     from distsim.corpus.sources import find_texts, spooled_sources
 
     pretokenised = text_format == "lines"
@@ -58,15 +60,16 @@ def annotate(
             "--trees needs a model of constituency: stanza has some; name those in --models DIR, "
             "and constituency among --processors if that is given"
         )
-    with spooled_sources(find_texts(corpus, as_is)) as sources:
+    written: list[str | Path] = [*files_of(output), *(one for one in (trees, tags) if one)]
+    with spooled_sources(find_texts(corpus, as_is, written)) as sources:
         with progress_bar("words") as bar:
             report = annotate_files(sources, output, annotator, jobs, bar)
         say_annotated(report, output)
         if trees is not None or tags is not None:
             from distsim.corpus.line_files import write_line_files
 
-            written = write_line_files(output, trees, tags, sources if pretokenised else ())
-            say(f"{written.lines:,} lines in {' and '.join(f for f in (trees, tags) if f)}")
+            lines = write_line_files(output, trees, tags, sources if pretokenised else ()).lines
+            say(f"{lines:,} lines in {' and '.join(f for f in (trees, tags) if f)}")
     if report.treeless:
         say(f"{report.treeless:,} sentences without a tree: its leaves are not their words")
 

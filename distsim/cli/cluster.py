@@ -180,7 +180,7 @@ def score(
     for _, path in tables:
         SignatureTable.open(path)
     task = ScoreTask.of(
-        [source.path for source in find_sources(grammars)], tables, align=align,
+        [source.path for source in find_sources(grammars, [output])], tables, align=align,
         options=ScoreOptions(min_strength=min_strength, compose=compose),
         training=TrainingOptions(aligner), on_error=on_error,
         grammar_format=grammar_format,
@@ -245,9 +245,8 @@ def plan(
     from distsim.cluster.plan import make_plan, write_plan
     from distsim.cluster.stages import stages
 
-    job = Job(
-        write_plan(make_plan(texts, **_settings(made, weighed, phrases, corpus)), _shared(work))
-    )
+    planned = make_plan(texts, **_settings(made, weighed, phrases, corpus), written=[work])
+    job = Job(write_plan(planned, _shared(work)))
     put("run", job.folder)
     for stage in stages(job):
         put(stage.name, stage.n_tasks(job))

@@ -17,13 +17,14 @@ from distsim.base.errors import ArtifactError, InputError
 from distsim.cluster.files import attempt_name, replacing
 from distsim.comparison.table import SignatureTable
 from distsim.corpus.annotating import Annotator, annotate
-from distsim.corpus.sources import find_sources, require_files
+from distsim.corpus.sources import Source, find_sources, find_texts, require_files
 from distsim.grammar.alignment import RuleAligner
 from distsim.grammar.score_file import score_grammar
 from distsim.grammar.score_writer import OutputOptions
 from distsim.grammar.scoring import RuleScorer, ScoreOptions
 from distsim.grammar.training import TrainingOptions, trained
 from distsim.storage import checksum_of_settings
+from distsim.storage.checksums import checksum_of_file
 
 _NOTE = ".distsim-parts.json"
 _PACKED = (".gz", ".bz2", ".xz", ".zst")
@@ -34,6 +35,9 @@ class PartTask(Protocol):
 
     def settings(self) -> Any:
         """Return what the result depends on beside the part, as JSON holds it."""
+
+    def find(self, parts: Sequence[Path], folder: Path) -> list[Source]:
+        """Return the files of parts, whose outputs go into a folder, checked."""
 
     def output_name(self, name: str) -> str:
         """Return what the output of a part of this name is called."""
@@ -81,9 +85,13 @@ class ScoreTask:
     def settings(self) -> Any:
         """See PartTask."""
         tables = [[name, SignatureTable.open(path).artifact.checksum] for name, path in self.tables]
-        learnt = self.aligner.learnt is not None
+        learnt = self.aligner.learnt.checksum if self.aligner.learnt is not None else None
         return ["score", tables, self.aligner.mode, learnt, repr(self.options), repr(self.written),
                 self.on_error, self.grammar_format]  # fmt: skip
+
+    def find(self, parts: Sequence[Path], folder: Path) -> list[Source]:
+        """See PartTask."""
+        return find_sources(parts, [folder])
 
     def output_name(self, name: str) -> str:
         """See PartTask; only gz is written packed."""
@@ -116,6 +124,10 @@ class AnnotateTask:
         """See PartTask."""
         return ["annotate", self.annotator.settings()]
 
+    def find(self, parts: Sequence[Path], folder: Path) -> list[Source]:
+        """See PartTask."""
+        return find_texts(parts, self.as_is, [folder])
+
     def output_name(self, name: str) -> str:
         """See PartTask."""
         stem, suffix = os.path.splitext(name)
@@ -127,6 +139,25 @@ class AnnotateTask:
         for left in output.parent.glob(f"{output.name}.*"):
             left.unlink()
         return {"words": report.words, "sentences": report.sentences}
+
+
+def _read_note(folder: Path, settings: str) -> dict[str, str]:
+    """Return the checksums of the parts whose outputs a folder may hold, by the outputs' names.
+
+    Raises:
+        ArtifactError: they were made with other settings.
+    """
+    try:
+        note = json.loads((folder / _NOTE).read_text())
+        if note["settings"] == settings:
+            return dict(note["parts"])
+    except FileNotFoundError:
+        return {}
+    except (ValueError, TypeError, KeyError):
+        pass
+    raise ArtifactError(
+        f"{folder}: holds parts that were made otherwise: remove it or name another folder"
+    )
 
 
 @dataclass(frozen=True)
@@ -145,26 +176,39 @@ class PartMap:
     def plan(cls, parts: Sequence[str | Path], folder: str | Path, task: PartTask) -> "PartMap":
         """Name the outputs and make their folder.
 
+        An output whose part has changed since is removed, to be made again.
+
         Raises:
-            InputError: a part is missing, or two have one name.
-            ArtifactError: the folder holds parts that were made with other settings.
+            InputError: a part is missing or is no plain text where that is wanted, or two have one
+                name.
+            ArtifactError: the folder holds outputs that were made with other settings, or of
+                other parts.
         """
         require_files(parts)
-        sources = find_sources([Path(part).resolve() for part in parts])
+        sources = task.find([Path(part).resolve() for part in parts], Path(folder))
         names = tuple(task.output_name(source.name.replace("/", "-")) for source in sources)
         twice = {name for name in names if names.count(name) > 1}
         if twice:
             raise InputError(f"two parts would be written as {min(twice)}: rename one")
         folder = Path(folder).resolve()
-        settings = checksum_of_settings([task.settings(), [source.path for source in sources]])
+        settings = checksum_of_settings(task.settings())
+        now = {
+            name: checksum_of_file(Path(source.path))
+            for name, source in zip(names, sources, strict=True)
+        }
         folder.mkdir(parents=True, exist_ok=True)
-        note = folder / _NOTE
-        if note.exists() and json.loads(note.read_text()) != settings:
+        known = _read_note(folder, settings)
+        others = sorted(name for name in known.keys() ^ now.keys() if (folder / name).exists())
+        if others:  # of a part that is not given any more, or of nobody knows what
             raise ArtifactError(
-                f"{folder}: holds parts that were made otherwise: remove it or name another folder"
+                f"{folder}: holds {others[0]}, which was not made of these parts: remove it or "
+                "name another folder"
             )
-        with replacing(note) as part:
-            part.write_text(json.dumps(settings))
+        for name in known:
+            if known[name] != now.get(name):  # of the part as it was; gone before the note changes
+                (folder / name).unlink(missing_ok=True)
+        with replacing(folder / _NOTE) as part:
+            part.write_text(json.dumps({"settings": settings, "parts": now}))
         return cls(tuple(source.path for source in sources), names, folder, task)
 
     def __len__(self) -> int:

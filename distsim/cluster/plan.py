@@ -41,11 +41,15 @@ Kind = Literal["text", "counts"]
 
 @dataclass(frozen=True)
 class TextPart:
-    """Consecutive files that one task reads. names: what concordances show. size: in bytes."""
+    """Consecutive files that one task reads.
+
+    names: what concordances show. size: in bytes. stamp: checksum of the files' sizes and times.
+    """
 
     paths: tuple[str, ...]
     names: tuple[str, ...]
     size: int
+    stamp: str
 
     @property
     def unpacked_size(self) -> int:
@@ -55,7 +59,16 @@ class TextPart:
 
     @property
     def sources(self) -> list[Source]:
-        """The files."""
+        """The files.
+
+        Raises:
+            InputError: one has changed since the run was planned.
+        """
+        if self.stamp != _stamp([os.stat(path) for path in self.paths]):
+            raise InputError(
+                f"{self.paths[0]}{', …' if len(self.paths) > 1 else ''}: was changed since the run "
+                "was planned: plan it again"
+            )
         return [Source(name, path) for name, path in zip(self.names, self.paths, strict=True)]
 
 
@@ -106,6 +119,7 @@ def make_plan(
     memory: int = 256 << 20,
     part_bytes: int = _PART_BYTES,
     n_ranges: int | None = None,
+    written: Sequence[str | Path] = (),
 ) -> Plan:
     """Return the plan by which a corpus is signed.
 
@@ -114,6 +128,7 @@ def make_plan(
             machines see them under the same paths.
         part_bytes: neighbouring files are read by one task until it has so many bytes.
         n_ranges: of hashes; by the size of the text where None.
+        written: where the run writes, passed over in folders of text.
 
     Raises:
         InputError: a file is missing, empty of bytes or, of text, looks like something else, or
@@ -125,16 +140,19 @@ def make_plan(
     selection, options = selection or Selection(), options or IndexOptions()
     _require_possible(recipe, options, from_counts)
     require_files(files)
-    sources = find_texts([Path(file).resolve() for file in files], from_counts or options.as_is)
+    sources = find_texts(
+        [Path(file).resolve() for file in files], from_counts or options.as_is, written
+    )
     for source in sources:
         if not source.path.isprintable():
             raise InputError(
                 f"{source.label!a}: a cluster needs names of printable UTF-8: rename the file"
             )
     stats = [os.stat(source.path) for source in sources]
-    parts = tuple(_parts(sources, [stat.st_size for stat in stats], part_bytes))
+    parts = tuple(_parts(sources, stats, part_bytes))
     known = [
-        [source.path, stat.st_size, stat.st_mtime_ns]
+        # By st_ctime_ns a text that was changed and given its old time again is told, too.
+        [source.path, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns]
         for source, stat in zip(sources, stats, strict=True)
     ]
     each = _BYTES_A_COUNT_LINE if from_counts else BYTES_A_TOKEN
@@ -197,19 +215,25 @@ def _require_possible(recipe: Recipe, options: IndexOptions, from_counts: bool) 
         )
 
 
-def _parts(sources: list[Source], sizes: list[int], part_bytes: int) -> list[TextPart]:
+def _stamp(stats: Sequence[os.stat_result]) -> str:
+    return checksum_of_settings([[stat.st_size, stat.st_mtime_ns] for stat in stats])
+
+
+def _parts(sources: list[Source], stats: list[os.stat_result], part_bytes: int) -> list[TextPart]:
     parts, first, held = [], 0, 0
-    for number, size in enumerate(sizes):
+    for number, stat in enumerate(stats):
+        size = stat.st_size
         if number > first and held + size > part_bytes:
             parts.append((first, number))
             first, held = number, 0
         held += size
-    parts.append((first, len(sizes)))
+    parts.append((first, len(stats)))
     return [
         TextPart(
             tuple(source.path for source in sources[a:b]),
             tuple(source.name for source in sources[a:b]),
-            sum(sizes[a:b]),
+            sum(stat.st_size for stat in stats[a:b]),
+            _stamp(stats[a:b]),
         )
         for a, b in parts
     ]

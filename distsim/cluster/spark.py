@@ -104,7 +104,7 @@ def sign_on_spark(
     path, shared = one_path(path).resolve(), one_path(work, "work").resolve()
     plan = make_plan(
         one_or_many_paths(files, "files"), recipe, selection, options, from_counts=from_counts,
-        **settings,
+        written=[path, shared], **settings,
     )  # fmt: skip
     storage.require_free(path, force)
     if not path.parent.is_dir():

@@ -68,7 +68,7 @@ def ranges_of(hashes: np.ndarray, n_ranges: int) -> np.ndarray:
 
 def lines_of_part(job: Job, part: int, tally: dict[str, Any]) -> Packets:
     """Name the lines of a part."""
-    hashes = line_hashes(list(job.plan.parts[part].paths), job.plan.options)
+    hashes = line_hashes(_paths(job, part), job.plan.options)
     edges = _edges(ranges_of(hashes, job.n_ranges), job.n_ranges)
     for number, (a, b) in enumerate(pairwise(edges)):
         yield number, pack(part=np.array([part], np.uint64), lines=hashes[a:b])
@@ -109,6 +109,10 @@ def _repeated_lines(job: Job, part: int) -> np.ndarray | None:
 # -- parts: words and phrases, counted --------------------------------------------------------
 
 
+def _paths(job: Job, part: int) -> list[str]:
+    return [source.path for source in job.plan.parts[part].sources]
+
+
 def index_part(job: Job, part: int) -> CorpusIndex | None:
     """Index a part of the text, unless an attempt before has done it; None if it has no token."""
     path = job.index_path(part)
@@ -116,7 +120,7 @@ def index_part(job: Job, part: int) -> CorpusIndex | None:
         try:
             with first_stays(path) as folder:
                 build_index(
-                    list(job.plan.parts[part].paths), folder, job.plan.options, jobs=1,
+                    _paths(job, part), folder, job.plan.options, jobs=1,
                     notice=lambda doubt: None, seen_lines=_repeated_lines(job, part),
                 )  # fmt: skip
         except InputError as error:

@@ -21,7 +21,7 @@ from distsim.base.parallel import Progress, no_progress, ordered_map
 from distsim.corpus.blocks import read_blocks
 from distsim.corpus.sources import Source, find_texts, spooled_sources
 from distsim.storage import open_output
-from distsim.storage.files import claim
+from distsim.storage.files import is_stream, open_part, part_of
 
 PIECE_CHARACTERS = 60_000  # larger pieces: a little faster, more memory
 _LEVEL = 6
@@ -52,6 +52,19 @@ class Annotator(Protocol):
         """Load the models and return what annotates a piece: lines that are not blank."""
 
 
+def files_of(output: str | Path) -> tuple[Path, Path, Path]:
+    """Return the file that is written, its part, and the note of how far that goes.
+
+    Raises:
+        InputError: what is written there could not be gone on with.
+    """
+    path = Path(output)
+    if is_stream(path):
+        raise InputError(f"{path}: is no file, where a run that was stopped could go on: name one")
+    path = path.resolve()  # write through a link, not over it
+    return path, part_of(path), path.with_name(path.name + ".progress")
+
+
 def refuse(missing: Sequence[str]) -> None:
     """Raise ParameterError for all that an annotator wants, if it wants anything."""
     if missing:
@@ -75,14 +88,14 @@ def annotate(
         as_is: take text that looks like HTML, XML, JSON or a table.
 
     Raises:
-        InputError: a file cannot be read or looks like something else than plain text, or there
-            is no text.
+        InputError: a file cannot be read or looks like something else than plain text, there is
+            no text, or the output is one of the texts, a pipe or a device.
 
     >>> from distsim.corpus import SpacyAnnotator
     >>> annotate(["text.txt"], "text.conllu", SpacyAnnotator("en_core_web_sm"))  # doctest: +SKIP
     Report(words=98000, sentences=4636, treeless=0)
     """
-    with spooled_sources(find_texts(paths, as_is)) as sources:
+    with spooled_sources(find_texts(paths, as_is, files_of(output))) as sources:
         return _annotated_sources(sources, output, annotator, jobs, progress)
 
 
@@ -145,9 +158,7 @@ class _Output:
     """The file that is written, and how far it goes: `<path>.part` beside `<path>.progress`."""
 
     def __init__(self, path: Path, checksum: str) -> None:
-        self._path = path
-        self._part = path.with_name(path.name + ".part")
-        self._note = path.with_name(path.name + ".progress")
+        self._path, self._part, self._note = files_of(path)
         self._checksum = checksum
         self._header = f"# distsim annotate = {checksum}"
         self.pieces = 0
@@ -199,9 +210,7 @@ class _Output:
         )
 
     def __enter__(self) -> "_Output":
-        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-        self._file = os.fdopen(os.open(self._part, flags, 0o666), "r+b")
-        claim(self._file, self._path)
+        self._file = open_part(self._path)
         self._file.truncate(self._size)
         self._file.seek(self._size)
         if self.pieces == 0:

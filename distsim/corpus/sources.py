@@ -5,7 +5,7 @@ import io
 import os
 import stat
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -52,7 +52,9 @@ def file_label(path: str | Path) -> str:
     return "standard input" if str(path) == STANDARD_INPUT else str(path)
 
 
-def find_sources(paths: Sequence[str | Path | Source]) -> list[Source]:
+def find_sources(
+    paths: Sequence[str | Path | Source], written: Sequence[str | Path] = ()
+) -> list[Source]:
     """Return the files behind `paths`: a file itself, a folder's files by name, `-` as stdin.
 
     A source that was found already stays as it is.
@@ -60,10 +62,15 @@ def find_sources(paths: Sequence[str | Path | Source]) -> list[Source]:
     Names are the file's own, within a folder the path from that folder, so that the same
     corpus gives the same index wherever it stands. Hidden files in folders are passed over.
 
+    Arguments:
+        written: files and folders that are made of these: passed over in a folder, so that
+            nothing reads its own output when it is run again.
+
     Raises:
-        InputError: a path is empty or does not exist, a folder holds no file, standard input is
-            named twice.
+        InputError: a path is empty, does not exist or is one of those `written`, a folder holds
+            no file, standard input is named twice.
     """
+    outputs = {Path(path).resolve() for path in written}
     found: list[Source] = []
     for given in paths:
         if isinstance(given, Source):
@@ -77,12 +84,17 @@ def find_sources(paths: Sequence[str | Path | Source]) -> list[Source]:
             found.append(Source("stdin", STANDARD_INPUT))
             continue
         path = Path(given)
+        if path.resolve() in outputs and not path.is_dir():
+            raise InputError(f"{path}: is read and written at once: name another output")
         if path.is_dir():
+            home = path.resolve()
+            inner = {one for one in outputs if home in one.parents}
             inside = [
                 Source(file.relative_to(path).as_posix(), str(file))
                 for file in sorted(path.rglob("*"))
                 if file.is_file()
                 and not any(part.startswith(".") for part in file.relative_to(path).parts)
+                and not (inner and _is_part_of(home / file.relative_to(path), inner))
             ]
             if not inside:
                 raise InputError(f"{path}: the folder holds no files: name one that does")
@@ -92,6 +104,10 @@ def find_sources(paths: Sequence[str | Path | Source]) -> list[Source]:
         else:
             raise InputError(f"{path}: no such file or folder: check the path")
     return found
+
+
+def _is_part_of(path: Path, outputs: Collection[Path]) -> bool:
+    return any(one in outputs for one in (path, *path.parents))
 
 
 def find_file(path: str | Path, wanted: str = "a file") -> Source:
@@ -108,19 +124,21 @@ def find_file(path: str | Path, wanted: str = "a file") -> Source:
     return find_sources([path])[0]
 
 
-def find_texts(paths: Sequence[str | Path | Source], as_is: bool = False) -> list[Source]:
+def find_texts(
+    paths: Sequence[str | Path | Source], as_is: bool = False, written: Sequence[str | Path] = ()
+) -> list[Source]:
     """Return the files behind `paths`, as find_sources; they must be plain text.
 
     What looks like HTML, XML, JSON or a table is refused: files here, before any work, what can
     be read but once when it is opened.
 
     Arguments:
-        as_is: take them as they are, whatever they look like.
+        as_is: take them as they are, whatever they look like. written: as of find_sources.
 
     Raises:
         InputError: as find_sources; a file looks like something else; it cannot be read.
     """
-    sources = find_sources(paths)
+    sources = find_sources(paths, written)
     if as_is:
         return sources
     for number, source in enumerate(sources):

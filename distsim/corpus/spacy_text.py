@@ -10,6 +10,7 @@ from typing import Any
 from distsim.base.distribution import how_to_install
 from distsim.corpus.annotating import Annotated, Report, refuse
 from distsim.corpus.annotation import check_tree
+from distsim.storage.checksums import checksum_of_file
 
 FETCH = "fetch models with python -m spacy download en_core_web_sm and name it as `models`"
 
@@ -53,8 +54,8 @@ class SpacyAnnotator:
         return {
             "with": "spacy",
             "models": {name: meta.get(name) for name in told},
-            "sizes": {
-                file.relative_to(folder).as_posix(): file.stat().st_size
+            "files": {
+                file.relative_to(folder).as_posix(): checksum_of_file(file)
                 for file in sorted(folder.rglob("*"))
                 if file.is_file() and "__pycache__" not in file.parts
             },

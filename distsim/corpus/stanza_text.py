@@ -11,6 +11,7 @@ from distsim.base.distribution import how_to_install
 from distsim.base.errors import ParameterError
 from distsim.corpus.annotating import Annotated, Report, refuse
 from distsim.corpus.trees import TreeReader
+from distsim.storage.checksums import checksum_of_file
 
 FETCH = "fetch models with stanza.download('en', model_dir=DIR) and name DIR as `models`"
 PROCESSORS = ("tokenize", "mwt", "pos", "lemma", "depparse", "ner", "constituency")
@@ -101,7 +102,7 @@ class StanzaAnnotator:
         """Return what the result depends on, beside the text."""
         folder = Path(str(self.models))
         models = {
-            file.relative_to(folder).as_posix(): file.stat().st_size
+            file.relative_to(folder).as_posix(): checksum_of_file(file)
             for file in sorted(folder.rglob("*.pt"))
         }
         return {

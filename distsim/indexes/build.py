@@ -155,7 +155,7 @@ def build_index(
     """
     path = one_path(path)
     options = options or IndexOptions()
-    sources = find_texts(one_or_many_paths(corpus, "corpus"), options.as_is)
+    sources = find_texts(one_or_many_paths(corpus, "corpus"), options.as_is, [path])
     storage.require_free(path, force)
     with storage.create(path, storage.INDEX) as writer:
         builder = _IndexBuilder(writer, options, progress, memory, notice)
@@ -223,7 +223,7 @@ def add_to_index(
             options = IndexOptions.from_manifest(writer.parameters)
             names = read_names(writer.read("sources"))
             digests = digests_from_manifest(writer.parameters.get("texts"), len(names))
-        sources = find_texts(paths, as_is or options.as_is)
+        sources = find_texts(paths, as_is or options.as_is, [path])
         known = KnownTexts(names, digests)
         repeated: list[Repeated] = []
         if known and not again:

@@ -4,12 +4,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from distsim.base.errors import InputError, ParameterError
+from distsim.base.errors import ParameterError
 from distsim.base.parallel import Progress, no_progress, ordered_map
 from distsim.paraphrase.paraphraser import Answer, Paraphraser
 from distsim.paraphrase.records import answer_line, settings_line
 from distsim.paraphrase.unknown import lookup_form
-from distsim.storage import checksum_of_settings, require_head, resumable_lines
+from distsim.storage import checksum_of_settings, is_finished, resumable_lines
+
+_ANSWERED = b'"reason": null'  # in the line of a phrase that has paraphrases
 
 
 class BatchReport(NamedTuple):
@@ -31,7 +33,8 @@ def paraphrase_phrases(
     """Write the paraphrases of phrases to `path`, one line each, in the order given.
 
     What is finished is kept in `<path>.part`, also when the run is killed; the same call
-    continues there and ends with the same bytes, whatever the number of jobs.
+    continues there and ends with the same bytes, whatever the number of jobs. To a pipe or a device
+    all are written.
 
     Arguments:
         phrases: as a translation system writes them, with their counts in the text.
@@ -45,28 +48,28 @@ def paraphrase_phrases(
     '{"phrase": "the king"'
     """
     path = Path(path)
-    if path.is_dir() or not path.parent.is_dir():
-        raise InputError(f"{path}: cannot be written: name a file in a folder that exists")
     head = settings_line(_settings(paraphraser, phrases))
-    if path.exists():
-        require_head(path, head)
+    if is_finished(path, head):
         lines = path.read_bytes().count(b"\n") - 1
         return BatchReport(lines, lines, _answered(path))
     total = len(phrases)
+    answered = 0
     with resumable_lines(path, head) as lines_out:
         done = lines_out.done
         rest = list(phrases.items())[done:]
         progress("paraphrasing", done, total)
         for line in ordered_map(lambda item: _answered_line(paraphraser, *item), rest, jobs):
             lines_out.write(line)
+            answered += _ANSWERED in line
             progress("paraphrasing", lines_out.done, total)
-    return BatchReport(total, done, _answered(path))
+    return BatchReport(total, done, _answered(path) if done else answered)
 
 
 def _settings(paraphraser: Paraphraser, phrases: dict[str, int]) -> dict[str, object]:
     index = paraphraser.index
     return {
         "corpus": index.parameters["corpus"],
+        "index": index.checksum,
         "table": paraphraser.table_fingerprint,
         "normaliser": index.options.normaliser.manifest(),
         "text_format": index.options.text_format,
@@ -86,4 +89,4 @@ def _answered_line(paraphraser: Paraphraser, phrase: str, times: int) -> bytes:
 
 def _answered(path: Path) -> int:
     with open(path, "rb") as file:
-        return sum(b'"reason": null' in line for line in file)
+        return sum(_ANSWERED in line for line in file)

@@ -121,7 +121,9 @@ class Paraphraser:
         if table is not None:
             table.require_normaliser_of(index)
         self._search = None
-        self.table_fingerprint = table.parameters if table and self.options.neighbours else None
+        self.table_fingerprint = None
+        if table is not None and self.options.neighbours:
+            self.table_fingerprint = {**table.parameters, "checksum": table.artifact.checksum}
         if table is not None and self.options.neighbours:
             self._search = AlikePhrases(table, self.options.neighbour_strength)
         self._profiler = Profiler(

@@ -12,8 +12,8 @@ from distsim.storage.files import (
     STANDARD_OUTPUT,
     LineWriter,
     ResumableLines,
+    is_finished,
     open_output,
-    require_head,
     resumable_lines,
 )
 from distsim.storage.manifest import (
@@ -66,10 +66,10 @@ __all__ = [
     "create",
     "cut_short",
     "holds_artifact",
+    "is_finished",
     "open_output",
     "remove_artifact",
     "require_free",
-    "require_head",
     "resumable_lines",
     "scratch_folder",
     "understood",

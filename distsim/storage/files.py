@@ -1,5 +1,6 @@
 """Bytes -> a single file: written whole or not at all, or continued where it stopped."""
 
+import errno
 import fcntl
 import gzip
 import os
@@ -7,7 +8,7 @@ import re
 import stat
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -179,13 +180,34 @@ class ResumableLines:
         self.done += 1
 
 
+def is_stream(path: Path) -> bool:
+    """Tell whether what is written to `path` is gone: standard output, a pipe, a device."""
+    return str(path) == STANDARD_OUTPUT or (path.exists() and not path.is_file())
+
+
+def is_finished(path: Path, head: bytes) -> bool:
+    """Tell whether a run under this head has ended and left its file at `path`.
+
+    Raises:
+        InputError: the file there is of another run; or there can be none.
+    """
+    if path.is_dir() or not path.parent.is_dir():
+        raise InputError(f"{path}: cannot be written: name a file in a folder that exists")
+    if is_stream(path) or not path.exists() or path.stat().st_size == 0:
+        return False
+    with open(path, "rb") as file:
+        _require_begun(path, file.read(len(head)) == head)
+    return True
+
+
 @contextmanager
 def resumable_lines(
     path: Path, head: bytes, record_of: Callable[[bytes], object] | None = None
 ) -> Iterator[ResumableLines]:
     """Write a file line by line; a run that is stopped leaves `<path>.part` to go on with.
 
-    The part becomes the file when the block ends well.
+    The part becomes the file when the block ends well. A pipe or a device is never read, so a run
+    that writes to one begins anew.
 
     Arguments:
         head: the first line, which says what the others depend on; a part is continued only
@@ -196,37 +218,59 @@ def resumable_lines(
     Raises:
         InputError: the part has another head, or another process is writing it.
     """
-    part = path.with_name(path.name + ".part")
-    with open(part, "a+b") as file:
-        claim(file, path)
-        yield ResumableLines(file, _whole_records(file, part, head, record_of))
+    if is_stream(path):
+        is_output = str(path) == STANDARD_OUTPUT
+        with nullcontext(sys.stdout.buffer) if is_output else open(path, "wb") as stream:
+            stream.write(head)
+            yield ResumableLines(stream, 0)
+        return
+    path = path.resolve()  # write through a link, not over it
+    with open_part(path) as file:
+        yield ResumableLines(file, _whole_records(file, path, head, record_of))
         file.flush()
         os.fsync(file.fileno())
-        os.replace(part, path)
+        os.replace(part_of(path), path)
 
 
-def claim(part: BinaryIO, path: Path) -> None:
-    """Lock the open part of the file `path`, until it is closed; it is closed where that fails.
+def part_of(path: Path) -> Path:
+    """Return where the part stands of a file that is written bit by bit."""
+    return path.with_name(path.name + ".part")
+
+
+def open_part(path: Path) -> BinaryIO:
+    """Open the part of the file `path` for reading and writing, made if need be, and locked.
 
     Raises:
-        InputError: another process is writing it.
+        InputError: something else stands there, or another process is writing it.
     """
+    part = part_of(path)
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
-        fcntl.flock(part, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        part.close()
+        handle = os.open(part, flags, 0o666)
+    except OSError as error:
+        if error.errno not in (errno.ELOOP, errno.EISDIR, errno.ENXIO):
+            raise
+        raise InputError(f"{part}: stands in the way: remove it") from None
+    try:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise InputError(f"{part}: stands in the way: remove it")
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return os.fdopen(handle, "r+b")
+    except BlockingIOError:
+        os.close(handle)
         raise InputError(f"{path}: another process is writing it: wait until it is done") from None
+    except BaseException:
+        os.close(handle)
+        raise
 
 
-def require_head(path: Path, head: bytes) -> None:
-    """Refuse a file whose first line is another.
+def _require_begun(path: Path, is_ours: bool) -> None:
+    """Refuse a file that another run began.
 
     Raises:
-        InputError: it was begun with other settings.
+        InputError: it is not ours.
     """
-    with open(path, "rb") as file:
-        found = file.readline()
-    if found != head:
+    if not is_ours:
         raise InputError(
             f"{path}, line 1: was begun with other settings, another text or another index: "
             "remove it, or give another name with -o"
@@ -234,18 +278,18 @@ def require_head(path: Path, head: bytes) -> None:
 
 
 def _whole_records(
-    file: BinaryIO, part: Path, head: bytes, record_of: Callable[[bytes], object] | None
+    file: BinaryIO, path: Path, head: bytes, record_of: Callable[[bytes], object] | None
 ) -> int:
     """Cut a file after its last whole record and return how many stand there under its head."""
-    file.seek(0)
     written = file.read()
     whole = written[: written.rfind(b"\n") + 1]
+    _require_begun(part_of(path), written.startswith(head) or head.startswith(written))
     if not whole:
-        file.truncate(0)
+        file.seek(0)
+        file.truncate()
         file.write(head)
         file.flush()
         return 0
-    require_head(part, head)
     size, done = len(whole), whole.count(b"\n") - 1
     if record_of is not None and done:
         lines = [line + b"\n" for line in whole.split(b"\n")[:-1]]

@@ -1,7 +1,9 @@
 """Parts on many machines make the table of one machine, byte for byte; without an engine here."""
 
 import filecmp
+import os
 import pickle
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -180,6 +182,90 @@ def test_parts_of_a_grammar_are_scored_as_each_would_be(tmp_path, corpus):
     (tmp_path / "scored" / ".distsim-parts.json").unlink()
     with pytest.raises(ArtifactError, match="all machines share"):
         plan.run(0)
+
+
+@pytest.fixture
+def scored(tmp_path, corpus):
+    """Three parts of a grammar without links, and what plans their scoring."""
+    table = one_machine(corpus, tmp_path, PRESETS["thesis"])
+    parts = tmp_path / "grammar"
+    parts.mkdir()
+    for number in range(3):
+        (parts / f"part-{number}").write_text(f"[X] ||| a0 ||| bé1 c2 ||| p={number}\n")
+
+    def plan(folder=parts, align="none", **options):
+        files = [str(p) for p in sorted(folder.iterdir()) if p.is_file()]
+        task = ScoreTask.of(files, [("sim_ngram", str(table))], align=align, **options)
+        return PartMap.plan([folder], tmp_path / "grammar" / "scored", task)
+
+    return parts, plan
+
+
+def test_a_part_that_has_changed_is_made_again_and_it_alone(scored, tmp_path):
+    parts, plan = scored
+    for number in range(3):
+        plan().run(number)
+    outputs = parts / "scored"
+    before = {path.name: path.stat().st_ino for path in outputs.iterdir()}
+    assert plan().open_numbers() == []  # its own outputs, in the folder of parts, are no parts
+    times = (parts / "part-1").stat()
+    (parts / "part-1").write_text("[X] ||| a0 ||| bé1 c2 ||| p=9\n")
+    os.utime(parts / "part-1", ns=(times.st_atime_ns, times.st_mtime_ns))
+    made = plan()
+    assert made.open_numbers() == [1] and not (outputs / "part-1").exists()
+    assert plan().open_numbers() == [1]  # killed before it was made
+    made.run(1)
+    assert b"p=9" in (outputs / "part-1").read_bytes()
+    assert [(outputs / f"part-{n}").stat().st_ino for n in (0, 2)] == [
+        before["part-0"], before["part-2"]
+    ]  # fmt: skip
+    moved = tmp_path / "moved"
+    shutil.copytree(parts, moved, ignore=shutil.ignore_patterns("scored"))
+    assert plan(moved).open_numbers() == []  # the same parts, from another place
+
+
+def test_outputs_of_other_parts_or_another_aligner_are_refused(scored):
+    parts, plan = scored
+    (parts / "scored").mkdir()
+    (parts / "scored" / "part-1").write_text("mine")
+    with pytest.raises(ArtifactError, match="holds part-1, which was not made of these parts"):
+        plan()
+    assert (parts / "scored" / "part-1").read_text() == "mine"
+    (parts / "scored" / "part-1").unlink()
+    plan().run(2)
+    kept = (parts / "part-2").rename(parts.parent / "part-2")
+    with pytest.raises(ArtifactError, match="holds part-2, which was not made of these parts"):
+        plan()
+    kept.rename(parts / "part-2")
+    assert plan().open_numbers() == [0, 1]
+    shutil.rmtree(parts / "scored")
+    plan(align="missing")
+    (parts / "part-0").write_text("[X] ||| a0 d3 ||| bé1 c2 ||| p=1\n" * 9)
+    with pytest.raises(ArtifactError, match="made otherwise"):  # it taught another aligner
+        plan(align="missing")
+
+
+def test_a_text_that_has_changed_is_another_run(tmp_path, corpus):
+    """Also where its size and time are as before; a run that is planned refuses it."""
+    recipe = PRESETS["thesis"]
+    plan = make_plan(corpus, recipe, SELECTION)
+    assert make_plan(corpus, recipe, SELECTION) == plan
+    text, times = corpus[0].read_bytes(), corpus[0].stat()
+    corpus[0].write_bytes(text.swapcase())
+    os.utime(corpus[0], ns=(times.st_atime_ns, times.st_mtime_ns))
+    assert make_plan(corpus, recipe, SELECTION).name != plan.name
+    corpus[0].write_bytes(text + b"more\n")
+    job = Job(write_plan(plan, tmp_path))
+    with pytest.raises(InputError, match=r"0\.txt, …: was changed since the run was planned"):
+        tasks.index_part(job, 0)
+
+
+def test_a_run_does_not_read_what_it_has_written(tmp_path, corpus):
+    folder = corpus[0].parent
+    work = folder / "work"
+    one = make_plan([folder], written=[work])
+    Job(write_plan(one, work))
+    assert make_plan([folder], written=[work]) == one
 
 
 def test_what_is_at_fault_is_one_sentence(tmp_path, corpus, run):

@@ -226,6 +226,39 @@ def test_no_text(fake, tmp_path):
         annotate([tmp_path / "empty"], tmp_path / "out", fake["annotator"], 1)
 
 
+def test_an_output_is_a_file_that_is_not_read_for_a_text(fake, corpus, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for output in (tmp_path / "pipe", "/dev/null", "-"):
+        with pytest.raises(InputError, match=f"{output}: is no file, where a run .* name one"):
+            annotate([corpus], output, fake["annotator"], 1)
+    (tmp_path / "link").symlink_to(corpus)
+    for output in (corpus, tmp_path / "link"):
+        with pytest.raises(InputError, match=r"text\.txt: is read and written at once"):
+            annotate([corpus], output, fake["annotator"], 1)
+    assert corpus.read_text() == TEXT
+    (tmp_path / "texts").mkdir()
+    corpus.rename(tmp_path / "texts" / "text.txt")
+    for _ in range(2):
+        report = annotate([tmp_path / "texts"], tmp_path / "texts" / "out", fake["annotator"], 1)
+        assert report.sentences == 6
+    fake.update(calls=0, fail_at=3)
+    with pytest.raises(KeyboardInterrupt):
+        annotate([tmp_path / "texts"], tmp_path / "texts" / "new", fake["annotator"], 1)
+    assert (tmp_path / "texts" / "new.part").exists()
+
+
+def test_models_are_told_apart_by_what_they_hold(fake, corpus, tmp_path):
+    model = tmp_path / "models" / "en" / "x.pt"
+    model.write_bytes(b"one")
+    annotate([corpus], tmp_path / "out", fake["annotator"], 1)
+    fake["calls"] = 0
+    annotate([corpus], tmp_path / "out", fake["annotator"], 1)
+    assert fake["calls"] == 0
+    model.write_bytes(b"two")
+    annotate([corpus], tmp_path / "out", fake["annotator"], 1)
+    assert fake["calls"] > 0
+
+
 def test_a_pipe_is_annotated_as_the_file_is(tmp_path, corpus, fake):
     """The text is read for its checksum, annotated, and its lines are counted: three times."""
     whole = tmp_path / "whole"

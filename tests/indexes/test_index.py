@@ -329,3 +329,14 @@ def test_an_index_as_a_python_object(index, sentences):
     index.add([write_lines(index.path.parent / "more.txt", [["x"]])])
     with pytest.raises(ArtifactError, match="was changed since it was opened: open it again"):
         pickle.loads(kept)
+
+
+def test_an_index_in_the_folder_of_its_text(tmp_path):
+    """Built again and added to, it takes the text alone, not its own arrays."""
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "texts" / "a.txt").write_text("a b\n")
+    path = tmp_path / "texts" / "x.index"
+    for _ in range(2):
+        assert CorpusIndex.build([tmp_path / "texts"], path, force=True).n_tokens == 2
+    (tmp_path / "texts" / "b.txt").write_text("c d e\n")
+    assert CorpusIndex.open(path).add([tmp_path / "texts"]).n_tokens == 5

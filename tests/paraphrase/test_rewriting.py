@@ -2,8 +2,10 @@
 
 import json
 import math
+import os
 import random
 import re
+import threading
 from functools import cache
 from itertools import islice
 
@@ -667,3 +669,50 @@ def test_phrases_hidden_behind_their_labels_come_back(made, tmp_path, run):
         status=2,
     )
     assert "name them with --trees FILE" in told
+
+
+ARPA = (
+    "\\data\\\nngram 1=4\nngram 2=2\n\n\\1-grams:\n-1.0\t<s>\t-0.5\n-0.7\t</s>\n"
+    "-0.4\told\t-0.2\n{}\tcity\n\n\\2-grams:\n-0.1\t<s> old\n-0.3\told </s>\n\n\\end\\\n"
+)
+
+
+def test_a_file_is_gone_on_with_by_the_same_language_model_alone(made, tmp_path, run):
+    """Models are told apart by what they hold: not by their names, nor by the counts of words."""
+    (tmp_path / "in").write_text("old city\n")
+    for folder, value in (("one", "-2.0"), ("two", "-0.1"), ("three", "-2.0")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "lm.arpa").write_text(ARPA.format(value))
+    turned = [line.split()[::-1] for line in TEXT]
+    CorpusIndex.build([write_lines(tmp_path / "text", turned)], tmp_path / "index")
+    models = {
+        "--arpa": (tmp_path / "one" / "lm.arpa", tmp_path / "two" / "lm.arpa"),
+        "--index": (made / "index", tmp_path / "index"),
+    }
+    for option, (first, second) in models.items():
+        out = tmp_path / f"out{option}"
+        command = ("rewrite", made / "pack", tmp_path / "in", "--weights", made / "weights")
+        run(*command, option, first, "-o", out)
+        written = out.read_bytes()
+        run(*command, option, first, "-o", out)
+        _, told = run(*command, option, second, "-o", out, status=1)
+        assert f"{out.name}, line 1: was begun with other settings" in told
+        assert out.read_bytes() == written
+    run(*command, "--arpa", tmp_path / "three" / "lm.arpa", "-o", tmp_path / "out--arpa")
+
+
+def test_rewriting_into_a_pipe(made, tmp_path, run):
+    (tmp_path / "in").write_text("old city\nthe old king slept\n")
+    command = ["rewrite", made / "pack", tmp_path / "in", "--index", made / "index"]
+    command += ["--weights", made / "weights"]
+    run(*command, "-o", tmp_path / "file")
+    os.mkfifo(tmp_path / "pipe")
+    found = []
+    reader = threading.Thread(target=lambda: found.append((tmp_path / "pipe").read_bytes()))
+    reader.daemon = True
+    reader.start()
+    run(*command, "-o", tmp_path / "pipe")
+    reader.join(60)
+    assert found == [(tmp_path / "file").read_bytes()]
+    run(*command, "-o", "/dev/null")
+    run(*command, "-o", "/dev/null")

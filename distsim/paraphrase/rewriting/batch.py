@@ -10,7 +10,7 @@ from distsim.base.parallel import ordered_map
 from distsim.corpus.lines import read_lines, read_text_lines
 from distsim.corpus.sources import file_label
 from distsim.paraphrase.rewriting.rewriter import Rewriter, Rewriting
-from distsim.storage import checksum_of_settings, require_head, resumable_lines
+from distsim.storage import checksum_of_settings, is_finished, resumable_lines
 
 NOT_AVAILABLE = "NA"
 
@@ -138,25 +138,23 @@ def rewrite_file(
     """Write the rewritings of all sentences to `path`; yield the answers made in this run.
 
     What is finished is kept in `<path>.part`, also when the run is killed; the same call goes on
-    there and ends with the same bytes, whatever the number of jobs.
+    there and ends with the same bytes, whatever the number of jobs. To a pipe or a device all are
+    written.
 
     Raises:
         InputError: `path` or its part was begun with other settings; its folder does not exist.
     """
     path = Path(path)
-    if path.is_dir() or not path.parent.is_dir():
-        raise InputError(f"{path}: cannot be written: name a file in a folder that exists")
     settings = {
         "pack": rewriter.grammar.index.artifact.checksum,
-        "model": rewriter.model.name,
+        "model": rewriter.model.checksum,
         "weights": dict(rewriter.weights.values),
         "options": dict(rewriter.options.manifest()),
         "written": [n, why, as_json],
         "sentences": checksum_of_settings([[task.text, task.tree] for task in tasks]),
     }
     head = f"# distsim rewrite {checksum_of_settings(settings)}\n".encode()
-    if path.exists():
-        require_head(path, head)
+    if is_finished(path, head):
         return
     with resumable_lines(path, head, _line_of_json if as_json else _line_of_row) as out:
         for answer in answers(rewriter, tasks[out.done :], n, jobs):

@@ -1,9 +1,10 @@
 """An index, or an ARPA file -> what the kernels ask for ln p of a word after others."""
 
+import hashlib
 import math
 import re
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from distsim.corpus.vocabulary import hash_texts
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.kernels.compiled import frozen
 from distsim.paraphrase.kernels import ngram_model as kernel
+from distsim.storage import checksum_of_settings
 
 ORDER = 5
 _TRUST = 16.0
@@ -30,12 +32,14 @@ _SECTION = re.compile(r"\\([0-9]{1,2})-grams:")
 class LanguageModel:
     """Log probabilities of words after others; may be shared by threads.
 
-    order: the longest n-grams. end: the id of the word that ends a sentence.
+    order: the longest n-grams. end: the id of the word that ends a sentence. name: for notes.
+    checksum: of what the model was made from, so that two models of one name are told apart.
     """
 
     order: int
     end: int
     name: str
+    checksum: str
 
     def __init__(self, parts: tuple[Any, ...], n_shards: int, order: int, end: int) -> None:
         self._parts = parts
@@ -108,6 +112,7 @@ class IndexModel(LanguageModel):
         self._counts = index.word_counts().astype(np.float64)
         self._normaliser = index.options.normaliser
         self.name = str(index.parameters["corpus"])
+        self.checksum = checksum_of_settings([index.checksum, order, trust])
 
     def __reduce__(self) -> tuple[Any, ...]:
         return IndexModel, (self._index, self.order, self._trust)
@@ -150,7 +155,8 @@ class ArpaModel(LanguageModel):
         values: list[np.ndarray] = []
         longest = 0
         self._logs: dict[int, float] = {}
-        for length, rows in _sections(path):
+        content = hashlib.blake2b(digest_size=16)
+        for length, rows in _sections(path, content.update):
             if order is not None and length > order:
                 break
             longest = length
@@ -180,6 +186,7 @@ class ArpaModel(LanguageModel):
         self._words = words
         self._unknown = unknown
         self.name = Path(path).name
+        self.checksum = checksum_of_settings([content.hexdigest(), self.order])
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ArpaModel, self._opened
@@ -194,11 +201,17 @@ class ArpaModel(LanguageModel):
         return np.array([-self._logs.get(i, self._unknown) for i in self.ids(words).tolist()])
 
 
-def _sections(path: str | Path) -> Iterator[tuple[int, list[tuple[float, list[str], float]]]]:
-    """Yield the rows (log10 p, words, log10 back-off) of each length of an ARPA file."""
+def _sections(
+    path: str | Path, watch: Callable[[bytes], object]
+) -> Iterator[tuple[int, list[tuple[float, list[str], float]]]]:
+    """Yield the rows (log10 p, words, log10 back-off) of each length of an ARPA file.
+
+    watch: is given every line as it is read.
+    """
     length = 0
     rows: list[tuple[float, list[str], float]] = []
     for number, raw in read_lines(path):
+        watch(raw)
         line = raw.decode(errors="replace").strip()
         section = _SECTION.fullmatch(line)
         if section is not None or line == "\\end\\":
