@@ -1,13 +1,14 @@
 """`distsim paraphrase INDEX PHRASE...`: what else could be said, and why."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from distsim.base.choices import Entailment
 from distsim.base.choices import ParaphrasePreset as Preset
 from distsim.cli.console import (
     NOT_AVAILABLE,
+    Asked,
     InputOption,
     JobsOption,
     JsonOption,
@@ -18,8 +19,9 @@ from distsim.cli.console import (
     put_json,
     say,
 )
+from distsim.cli.groups import OptionGroup, grouped
 from distsim.cli.in_sentence import AMONG, InSentenceOption, ranked_in
-from distsim.cli.options import AsIsOption, Weights
+from distsim.cli.options import AsIsOption, SetOption, chosen
 
 if TYPE_CHECKING:
     from distsim.paraphrase.options import ParaphraseOptions
@@ -28,133 +30,117 @@ if TYPE_CHECKING:
     _Listed = list[Paraphrase]
 
 
+@dataclass
+class UnknownOptions(OptionGroup):
+    """What goes with a text whose unknown phrases are paraphrased."""
+
+    known: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TABLE",
+            help="Phrase table or vocabulary: paraphrase the phrases of the --input text that it "
+            "lacks.",
+        ),
+    ] = None
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", metavar="OUT", help="With --known: the file to write."),
+    ] = None
+    as_is: AsIsOption = False
+
+
+@dataclass
+class AnswerOptions(OptionGroup):
+    """How many paraphrases are printed, and how."""
+
+    k: Annotated[
+        int | None, typer.Option("-k", help="At most this many paraphrases.  [default: 20]")
+    ] = None
+    sentence: InSentenceOption = None
+    why: Annotated[
+        bool, typer.Option("--why", help="Also print where it was found, and shared contexts.")
+    ] = False
+    as_json: JsonOption = False
+
+
+@dataclass(frozen=True)
+class CommandSettings:
+    """Settings of the command that are no settings of the search.
+
+    Arguments:
+        phrase_length: with --known, the longest unknown phrases, in tokens.
+        drop_opposites: leave out paraphrases that are opposites of the phrase.
+    """
+
+    phrase_length: int = 1
+    drop_opposites: bool = False
+
+
+@grouped
 def paraphrase(
     index: Annotated[str, typer.Argument(metavar="INDEX")],
+    answers: AnswerOptions,
+    unknown: UnknownOptions,
     phrases: Annotated[list[str] | None, typer.Argument(metavar="PHRASE...")] = None,
     file: InputOption = None,
     preset: Annotated[
         Preset, typer.Option(help="thorough: larger screens; marton: the paper, all compared.")
     ] = "default",
-    k: Annotated[int | None, typer.Option("-k", help="Paraphrases at most.  [default: 20]")] = None,
-    min_score: Annotated[
-        float | None, typer.Option(help="Leave out lower scores.  [default: .05]")
-    ] = None,
-    window: Annotated[
-        int | None, typer.Option(help="Tokens on either side in a profile.  [default: 6]")
-    ] = None,
-    places: Annotated[
-        int | None,
-        typer.Option(help="Nearest words a side that count again, by place.  [default: 2]"),
-    ] = None,
-    sample: Annotated[
-        int | None, typer.Option(help="Occurrences in a profile at most.  [default: 10000]")
-    ] = None,
-    mcc: Annotated[
-        int | None, typer.Option(help="Most occurrences of a context's side.  [default: 512]")
-    ] = None,
-    max_length: Annotated[
-        int | None, typer.Option(help="Longest paraphrases, in tokens.  [default: 6]")
-    ] = None,
-    length_difference: Annotated[
-        int | None,
-        typer.Option(help="Tokens longer or shorter at most; -1: any.  [default: 2]"),
-    ] = None,
-    weights: Annotated[
-        Weights | None,
-        typer.Option(help="Strength of association.  [default: log-llr; marton: llr]"),
-    ] = None,
-    entailment: Annotated[
-        Entailment | None,
-        typer.Option(help="Leave out what is contained in the phrase, or contains it, in order."),
-    ] = None,
-    substrings: Annotated[
-        bool | None,
-        typer.Option("--drop-pieces/--keep-pieces", help="What holds the phrase or is part of it."),
-    ] = None,
-    collapsed: Annotated[
-        bool | None,
-        typer.Option("--drop-collapsed/--keep-collapsed", help="Two paraphrases run together."),
-    ] = None,
-    overlapping: Annotated[
-        bool | None,
-        typer.Option(
-            "--drop-overlapping/--keep-overlapping",
-            help="What mostly stands across the phrase's edge.",
-        ),
-    ] = None,
-    one_sided: Annotated[
-        int | None, typer.Option(help="Candidates from one-sided contexts; 0: none.")
-    ] = None,
-    neighbours: Annotated[
-        int | None, typer.Option(help="Candidates from signatures; 0: none.")
-    ] = None,
     table: Annotated[
         str | None,
         typer.Option(metavar="TABLE", help="Signatures; default: those inside the index."),
     ] = None,
-    text: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Paraphrase the unknown phrases of a tokenised text."),
-    ] = None,
-    known: Annotated[
-        str | None, typer.Option(metavar="TABLE", help="Phrase table or vocabulary: not unknown.")
-    ] = None,
-    phrase_length: Annotated[
-        int, typer.Option(help="With --text: longest unknown phrases, in tokens.")
-    ] = 1,
-    output: Annotated[
-        str | None,
-        typer.Option("--output", "-o", metavar="OUT", help="With --text: the file to write."),
-    ] = None,
-    as_is: AsIsOption = False,
-    drop_opposites: Annotated[
-        bool,
-        typer.Option("--drop-opposites", help="Leave out what is the phrase's opposite."),
-    ] = False,
-    sentence: InSentenceOption = None,
-    why: Annotated[
-        bool, typer.Option("--why", help="Also print where it was found, and shared contexts.")
-    ] = False,
-    as_json: JsonOption = False,
+    settings: SetOption = None,
     jobs: JobsOption = None,
 ) -> None:
     """Print focal<TAB>rank<TAB>paraphrase<TAB>score<TAB>count<TAB>evidence.
 
     With --in the score is that of `distsim substitute`.
     """
-    from dataclasses import replace
+    from distsim.paraphrase.options import PRESETS
 
-    from distsim.base.parallel import ordered_map
-
-    batch = (text, known, output)
-    if any(one is not None for one in batch) and not all(one is not None for one in batch):
-        raise typer.BadParameter("--text, --known and --output go together: give all three")
-    if text is not None and (phrases or file is not None):
-        raise typer.BadParameter("give phrases, or a text with --text, not both")
-    if text is not None and drop_opposites:
-        raise typer.BadParameter("--drop-opposites goes with phrases, without --text")
-    asked = [] if text is not None else asked_phrases(phrases, file)
-    if sentence is not None and (file is not None or len(asked) != 1):
+    options, how = chosen(PRESETS[preset], CommandSettings(), settings=settings, k=answers.k)
+    if unknown.known is not None or unknown.output is not None:
+        if unknown.known is None or unknown.output is None or file is None or phrases:
+            raise typer.BadParameter(
+                "--known TABLE goes with a text, --input FILE, and with --output OUT"
+            )
+        if how.drop_opposites:
+            raise typer.BadParameter("drop_opposites goes with phrases, without --known")
+        found = _unknown_phrases(file, unknown.known, how.phrase_length, unknown.as_is)
+        _batch(_opened(index, table, options), found, unknown.output, jobs)
+        return
+    asked = asked_phrases(phrases, file)
+    if answers.sentence is not None and (file is not None or len(asked) != 1):
         raise typer.BadParameter("--in goes with one phrase")
-    changes: dict[str, Any] = {
-        "k": k, "min_score": min_score, "window": window, "places": places, "sample": sample,
-        "mcc": mcc, "max_length": max_length, "length_difference": length_difference,
-        "entailment": entailment, "substrings": substrings,
-        "collapsed": collapsed, "overlapping": overlapping, "one_sided": one_sided,
-        "neighbours": neighbours,
-    }  # fmt: skip
-    options = _options(preset, changes, weights)
     most = options.k
-    if sentence is not None or drop_opposites:
+    if answers.sentence is not None or how.drop_opposites:
         options = replace(options, k=AMONG, depth=AMONG)
     paraphraser = _opened(index, table, options)
-    if text is not None and known is not None and output is not None:
-        unknown = _unknown_phrases(text, known, phrase_length, as_is)
-        _batch(paraphraser, unknown, output, jobs)
-        return
-    opposites = _Opposites(index, table) if drop_opposites else None
+    opposites = _Opposites(index, table) if how.drop_opposites else None
+    _put_answers(
+        _Printed(paraphraser, index, table or index, most, opposites), asked, answers, jobs
+    )
+
+
+class _Printed(NamedTuple):
+    """What answers are made with, and how many of each are printed."""
+
+    paraphraser: "Paraphraser"
+    index_path: str
+    table_path: str
+    most: int
+    opposites: "_Opposites | None"
+
+
+def _put_answers(
+    made: _Printed, asked: list[Asked], printed: AnswerOptions, jobs: int | None
+) -> None:
+    from distsim.base.parallel import ordered_map
+
+    opposites, as_json = made.opposites, printed.as_json
     wanted = [one.phrase for one in asked if not one.empty]
-    answers = ordered_map(paraphraser.answer, wanted, jobs)
+    answers = ordered_map(made.paraphraser.answer, wanted, jobs)
     for one in asked:
         if one.empty:
             _put_nothing(one.phrase, 0, "empty", as_json)
@@ -165,11 +151,14 @@ def paraphrase(
             say(f"NA: {one.phrase!r}: {answer.reason}")
             continue
         listed = answer.paraphrases
-        if sentence is not None:
-            listed = _in_sentence(listed, index, table or index, sentence, one.phrase)[:most]
+        if printed.sentence is not None:
+            ranked = _in_sentence(
+                listed, made.index_path, made.table_path, printed.sentence, one.phrase
+            )
+            listed = ranked[: made.most]
         if opposites is not None:
-            listed = opposites.left_out(one.phrase, listed, most)
-        _put_paraphrases(one.phrase, answer.count, listed, why, as_json)
+            listed = opposites.left_out(one.phrase, listed, made.most)
+        _put_paraphrases(one.phrase, answer.count, listed, printed.why, as_json)
     if opposites is not None and opposites.n_dropped:
         say(f"left out as opposites: {opposites.n_dropped:,}")
 
@@ -193,8 +182,6 @@ class _Opposites:
 def _in_sentence(
     listed: "_Listed", index: str, table: str, sentence: str, phrase: str
 ) -> "_Listed":
-    from dataclasses import replace
-
     ranked = ranked_in(index, table, sentence, phrase, [found.phrase for found in listed])
     return [replace(listed[place], score=score) for place, score in ranked]
 
@@ -208,20 +195,6 @@ def _put_paraphrases(phrase: str, count: int, listed: "_Listed", why: bool, as_j
             continue
         reasons = [",".join(found.origin), "; ".join(found.contexts)] if why else []
         put(phrase, rank, found.phrase, number(found.score), found.count, found.evidence, *reasons)
-
-
-def _options(preset: str, changes: dict[str, Any], weights: str | None) -> "ParaphraseOptions":
-    from dataclasses import replace
-
-    from distsim.contexts.weights import Weighting
-    from distsim.paraphrase.options import PRESETS
-
-    given = {name: value for name, value in changes.items() if value is not None}
-    if given.get("length_difference") == -1:
-        given["length_difference"] = None
-    if weights is not None:
-        given["weighting"] = Weighting(str(weights))
-    return replace(PRESETS[preset], **given)
 
 
 def _opened(index: str, table: str | None, options: "ParaphraseOptions") -> "Paraphraser":

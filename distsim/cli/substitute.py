@@ -1,11 +1,14 @@
 """`distsim substitute INDEX 'the bright [boy] read'`: what may stand there instead."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from distsim.base.errors import InputError, ParameterError
+from distsim.base.errors import InputError
 from distsim.cli.console import NOT_AVAILABLE, JobsOption, JsonOption, number, put, put_json, say
+from distsim.cli.groups import OptionGroup, grouped
+from distsim.cli.options import SetOption, chosen
 
 if TYPE_CHECKING:
     from distsim.paraphrase.substitution.batch import Task
@@ -15,8 +18,41 @@ if TYPE_CHECKING:
 _SHOWN_WORDS = 5
 
 
+@dataclass
+class CandidateOptions(OptionGroup):
+    """Where candidates come from."""
+
+    candidates: Annotated[
+        str | None,
+        typer.Option(metavar="A;B;...", help="With a SENTENCE: rank only these."),
+    ] = None
+    grammar: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Paraphrase rules whose targets are candidates too."),
+    ] = None
+    table: Annotated[
+        str | None,
+        typer.Option(metavar="TABLE", help="Signatures; default: those inside the index."),
+    ] = None
+
+
+@dataclass(frozen=True)
+class CommandSettings:
+    """Settings of the command that are no weights.
+
+    Arguments:
+        neighbours: the number of nearest words that are candidates.
+        inflections: `english`, `none`, or a file of rules.
+    """
+
+    neighbours: int = 200
+    inflections: str = "english"
+
+
+@grouped
 def substitute(
-    index: Annotated[str, typer.Argument(metavar="INDEX", help="An index that was signed.")],
+    index: Annotated[str, typer.Argument(metavar="INDEX", help="A signed index.")],
+    given: CandidateOptions,
     sentence: Annotated[
         str | None,
         typer.Argument(metavar="SENTENCE", help="With the target in brackets: the [boy] read."),
@@ -34,45 +70,20 @@ def substitute(
         int | None,
         typer.Option("-k", min=1, help="How many.  [default: 10, or all candidates named]"),
     ] = None,
-    candidates: Annotated[
-        str | None,
-        typer.Option(metavar="A;B;...", help="With a SENTENCE: rank these and no others."),
-    ] = None,
-    grammar: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Paraphrase rules whose targets are candidates too."),
-    ] = None,
-    neighbours: Annotated[
-        int, typer.Option(min=1, help="So many of the nearest words are candidates.")
-    ] = 200,
-    table: Annotated[
-        str | None,
-        typer.Option(metavar="TABLE", help="Signatures; default: those inside the index."),
-    ] = None,
-    inflections: Annotated[
-        str, typer.Option(metavar="NAME", help="english, none, or a file of rules.")
-    ] = "english",
-    weights: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME=X,...",
-            help="Of likeness, fit, fluency, frequency, company, shared_fit; others stay.",
-        ),
-    ] = None,
     why: Annotated[
-        bool, typer.Option("--why", help="Also print the evidence, and the words that spoke.")
+        bool, typer.Option("--why", help="Also print the evidence, and the context words.")
     ] = False,
     as_json: JsonOption = False,
+    settings: SetOption = None,
     jobs: JobsOption = None,
 ) -> None:
-    """Find what may stand in a word's or phrase's place in its sentence.
+    """Find what can replace a word or phrase in its sentence.
 
-    Prints line<TAB>rank<TAB>substitute<TAB>score; lines from 1. Candidates of which the corpus
-    knows no word come last, with NA. --why adds likeness, fit, fluency, count, where it was
-    found, and context words with their part of the fit.
+    Prints line<TAB>rank<TAB>substitute<TAB>score; lines from 1. Candidates without a word that
+    the corpus contains come last, with NA. --why adds similarity, fit, fluency, count, where it
+    was found, and context words with their part of the fit. `--set fit=0` leaves out a kind of
+    evidence.
     """
-    from dataclasses import replace
-
     from distsim.base.parallel import ordered_map
     from distsim.comparison.table import SignatureTable
     from distsim.corpus.inflections import Inflections
@@ -82,13 +93,14 @@ def substitute(
     from distsim.paraphrase.substitution.occurrence import split_marked
     from distsim.paraphrase.substitution.substituter import Substituter
 
+    ranking, how = chosen(RANKING, CommandSettings(), settings=settings)
+    finding, _ = chosen(FINDING, CommandSettings(), settings=settings)
     if (sentence is None) == (file is None):
         raise typer.BadParameter("give a sentence, or a file of lines with --input")
-    if file is not None and candidates is not None:
+    if file is not None and given.candidates is not None:
         raise typer.BadParameter("--candidates goes with a sentence: a file has its own column")
-    changes = _weights(weights)
     if sentence is not None:
-        named = None if candidates is None else tuple(_split(candidates))
+        named = None if given.candidates is None else tuple(_split(given.candidates))
         tasks = [Task(1, *split_marked(sentence), named)]
     else:
         tasks = list(read_tasks(str(file)))
@@ -99,15 +111,14 @@ def substitute(
                 f"{file or 'the sentence'}, line {task.line}: nothing is left of the target "
                 f"{task.target!r} after normalising: name another"
             )
-    rules = None if grammar is None else _rules(grammar, opened.words, tasks)
     substituter = Substituter(
         opened,
-        SignatureTable.open(table or index),
-        ranking=replace(RANKING, **changes),
-        finding=replace(FINDING, **changes),
-        inflections=Inflections.open(inflections),
-        neighbours=neighbours,
-        grammar=rules,
+        SignatureTable.open(given.table or index),
+        ranking=ranking,
+        finding=finding,
+        inflections=Inflections.open(how.inflections),
+        neighbours=how.neighbours,
+        grammar=None if given.grammar is None else _rules(given.grammar, opened.words, tasks),
     )
 
     def answer(task: "Task") -> "list[Substitute]":
@@ -118,7 +129,7 @@ def substitute(
 
     for task, found in zip(tasks, ordered_map(answer, tasks, jobs), strict=True):
         if not found:
-            say(f"line {task.line}: nothing may stand for {task.target!r}: no candidates")
+            say(f"line {task.line}: nothing can replace {task.target!r}: no candidates")
         for rank, one in enumerate(found, 1):
             _put(task.line, rank, one, why, as_json)
 
@@ -143,26 +154,6 @@ def _put(line: int, rank: int, one: "Substitute", why: bool, as_json: bool) -> N
 
 def _split(candidates: str) -> list[str]:
     return [one.strip() for one in candidates.split(";") if one.strip()]
-
-
-def _weights(text: str | None) -> dict[str, float]:
-    from dataclasses import fields
-
-    from distsim.paraphrase.substitution.mix import Mix
-
-    names = [field.name for field in fields(Mix)]
-    weights: dict[str, float] = {}
-    for part in text.split(",") if text else ():
-        name, _, value = part.partition("=")
-        try:
-            weights[name.strip()] = float(value)
-        except ValueError:
-            name = ""
-        if name.strip() not in names:
-            raise ParameterError(
-                f"--weights {part.strip()!r}: write NAME=NUMBER with one of {', '.join(names)}"
-            )
-    return weights
 
 
 def _rules(grammar: str, words, tasks: "list[Task]") -> "ParaphraseGrammar":  # type: ignore[no-untyped-def]

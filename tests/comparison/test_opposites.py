@@ -181,8 +181,9 @@ def test_rules_pairs_and_commands(signed, tmp_path, run):
 
 def test_paraphrases_without_opposites(signed, run):
     index, _ = signed
-    everything, _ = run("paraphrase", index.path, "happy", "--min-score", "0")
-    kept, err = run("paraphrase", index.path, "happy", "--min-score", "0", "--drop-opposites")
+    everything, _ = run("paraphrase", index.path, "happy", "--set", "min_score=0")
+    kept, err = run("paraphrase", index.path, "happy", "--set", "min_score=0",
+                    "--set", "drop_opposites=true")  # fmt: skip
     dropped = set(everything.splitlines()) - set(kept.splitlines())
     assert any("\tunhappy\t" in line for line in dropped)
     assert "left out as opposites: " in err

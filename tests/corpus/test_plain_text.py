@@ -139,7 +139,7 @@ COMMANDS = {
     "align": ("align", "PAGE", "TEXT", "-o", "OUT"),
     "align, the other side": ("align", "TEXT", "PAGE", "-o", "OUT"),
     "make-grammar": ("make-grammar", "--bitext", "PAGE", "TEXT", "--index", "SIGNED", "-o", "OUT"),
-    "paraphrase": ("paraphrase", "INDEX", "--text", "PAGE", "--known", "TEXT", "-o", "OUT"),
+    "paraphrase": ("paraphrase", "INDEX", "--input", "PAGE", "--known", "TEXT", "-o", "OUT"),
     "rewrite": ("rewrite", "PACK", "PAGE", "--index", "INDEX", "-o", "OUT"),
     "tune": ("tune", "PACK", "PAGE", "--references", "TEXT", "--index", "INDEX", "-o", "OUT"),
     "tune, references": ("tune", "PACK", "TEXT", "--references", "PAGE", "--index", "INDEX", "-o",

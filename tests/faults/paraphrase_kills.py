@@ -53,7 +53,7 @@ def main() -> None:
             "distsim.cli.start",
             "paraphrase",
             given.index,
-            "--text",
+            "--input",
             given.text,
         ]
         common += ["--known", given.known, "-o"]

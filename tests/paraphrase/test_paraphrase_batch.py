@@ -161,8 +161,8 @@ def test_command_line_batch_and_augment(index, capsys, tmp_path):
         "".join(f"w{n} ||| x{n} ||| 0.5 0.1 ||| 0-0 ||| 1 1 1 |||\n" for n in range(3, 9))
     )
     code, _, err = run(
-        "paraphrase", index.path, "--text", text, "--known", table, "-o", out, "-k", 100,
-        "--min-score", 0, capsys=capsys,
+        "paraphrase", index.path, "--input", text, "--known", table, "-o", out, "-k", 100,
+        "--set", "min_score=0", capsys=capsys,
     )  # fmt: skip
     assert code == 0 and "3 unknown phrases" in err
     code, _, err = run("augment", table, "--paraphrases", out, "-o", new, capsys=capsys)
@@ -174,10 +174,10 @@ def test_command_line_batch_and_augment(index, capsys, tmp_path):
 @pytest.mark.parametrize(
     ("extra", "code", "message"),
     [
-        (("--text", "nowhere", "--known", "nowhere", "-o", "o"), 1, "nowhere: no such file"),
-        (("--text", "nowhere"), 2, "give all three"),
-        (("w1", "--text", "t", "--known", "k", "-o", "o"), 2, "not both"),
-        (("w1", "--mcc", 0), 1, "mcc 0: choose 1 or more"),
+        (("--input", "nowhere", "--known", "nowhere", "-o", "o"), 1, "nowhere: no such file"),
+        (("--input", "nowhere", "--known", "nowhere"), 2, "goes with a text"),
+        (("w1", "--input", "t", "--known", "k", "-o", "o"), 2, "goes with a text"),
+        (("w1", "--set", "mcc=0"), 1, "mcc 0: choose 1 or more"),
         (("w1", "--table", "nowhere"), 1, "nowhere: no such folder: check the path"),
         ((), 2, "give phrases as arguments"),
     ],

@@ -15,7 +15,7 @@ from tests.naive import paraphrase as naive
 from tests.paraphrase.test_paraphrase import build, drawn_sentences
 
 FOCAL = ("w1", "w0")
-BASE = ("--preset", "marton", "--mcc", 8, "--min-score", 0, "-k", 100_000)
+BASE = ("--preset", "marton", "--set", "mcc=8", "--set", "min_score=0", "-k", 100_000)
 SENTENCES = drawn_sentences(31, 150, 12)
 Answers = dict[tuple[str, ...], dict[str, Any]]
 
@@ -43,16 +43,16 @@ def of_twin(**changes: Any) -> dict[tuple[str, ...], tuple[float, int, int]]:
 @pytest.mark.parametrize(
     ("settings", "changes"),
     [
-        (("--window", 2), {"window": 2}),
-        (("--sample", 3), {"sample": 3}),
-        (("--mcc", 5), {"mcc": 5}),
-        (("--max-length", 2), {"longest": 2}),
-        (("--length-difference", 1), {"longest": 3}),
-        (("--length-difference", 0), {"longest": 2, "shortest": 2}),
-        (("--length-difference", -1), {"longest": 6}),
-        (("--weights", "raw"), {"scheme": "raw"}),
-        (("--weights", "log"), {"scheme": "log"}),
-        (("--weights", "log-llr"), {"scheme": "log-llr"}),
+        (("--set", "window=2"), {"window": 2}),
+        (("--set", "sample=3"), {"sample": 3}),
+        (("--set", "mcc=5"), {"mcc": 5}),
+        (("--set", "max_length=2"), {"longest": 2}),
+        (("--set", "length_difference=1"), {"longest": 3}),
+        (("--set", "length_difference=0"), {"longest": 2, "shortest": 2}),
+        (("--set", "length_difference=none"), {"longest": 6}),
+        (("--set", "weighting.scheme=raw"), {"scheme": "raw"}),
+        (("--set", "weighting.scheme=log"), {"scheme": "log"}),
+        (("--set", "weighting.scheme=log-llr"), {"scheme": "log-llr"}),
     ],
 )
 def test_the_papers_parameters_one_at_a_time(index, capsys, settings, changes):
@@ -68,26 +68,29 @@ def test_the_papers_parameters_one_at_a_time(index, capsys, settings, changes):
 @pytest.mark.parametrize(
     ("settings", "passes"),
     [
-        (("--min-score", 0.3), lambda x, one: one["score"] >= 0.3),
+        (("--set", "min_score=0.3"), lambda x, one: one["score"] >= 0.3),
         (("-k", 3), lambda x, one: one["rank"] <= 3),
-        (("--entailment", "contained"), lambda x, _: not naive.entails("contained", FOCAL, x)),
-        (("--entailment", "containing"), lambda x, _: not naive.entails("containing", FOCAL, x)),
-        (("--entailment", "both"), lambda x, _: not naive.entails("both", FOCAL, x)),
-        (("--drop-pieces",), lambda x, _: not naive.is_piece(FOCAL, x)),
+        (("--set", "entailment=contained"), lambda x, _: not naive.entails("contained", FOCAL, x)),
+        (
+            ("--set", "entailment=containing"),
+            lambda x, _: not naive.entails("containing", FOCAL, x),
+        ),
+        (("--set", "entailment=both"), lambda x, _: not naive.entails("both", FOCAL, x)),
+        (("--set", "substrings=true"), lambda x, _: not naive.is_piece(FOCAL, x)),
     ],
 )
 def test_filters_one_at_a_time(
     index, capsys, settings, passes: Callable[[tuple[str, ...], dict[str, Any]], bool]
 ):
-    every = asked(index, capsys, *BASE, "--mcc", 20)
-    found = asked(index, capsys, *BASE, "--mcc", 20, *settings)
+    every = asked(index, capsys, *BASE, "--set", "mcc=20")
+    found = asked(index, capsys, *BASE, "--set", "mcc=20", *settings)
     assert found.keys() == {x for x, one in every.items() if passes(x, one)}
     assert 0 < len(found) < len(every)
 
 
 def test_collapsed_edges_are_dropped_when_asked(index, capsys):
     every = asked(index, capsys, *BASE)
-    found = asked(index, capsys, *BASE, "--drop-collapsed")
+    found = asked(index, capsys, *BASE, "--set", "collapsed=true")
     dropped = every.keys() - found.keys()
     assert dropped and all(len(x) > len(FOCAL) for x in dropped)
     ranked = sorted(every, key=lambda x: every[x]["rank"])

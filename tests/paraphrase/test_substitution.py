@@ -371,8 +371,8 @@ def test_faulty_options_are_named(learnt, run):
     index = learnt[0].path
     _, err = run("substitute", index, "no target", status=1)
     assert "put brackets around it" in err
-    _, err = run("substitute", index, "a [b]", "--weights", "luck=1", status=1)
-    assert "'luck=1': write NAME=NUMBER with one of likeness, fit, fluency, frequency" in err
+    _, err = run("substitute", index, "a [b]", "--set", "luck=1", status=2)
+    assert "luck: no such setting: choose one of likeness, fit, fluency, frequency" in err
     run("substitute", index, status=2)
 
 
