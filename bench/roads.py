@@ -89,7 +89,8 @@ def main() -> None:
     folder = asked.output
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    text = ("--format", asked.format)
+    text, counted = ("--format", asked.format), ("--set", f"text_format={asked.format}")
+    sums = ("--preset", "thesis", "--set", "keep_sums=true")
     print("| road | same bytes | CPU s | peak MB | read MB |")
     print("|---|---|---:|---:|---:|")
 
@@ -105,11 +106,11 @@ def main() -> None:
     shuffler.join()
     for scheme in asked.weights.split(","):
         first, other = folder / f"index-{scheme}", folder / f"other-{scheme}"
-        weights = ("--weights", scheme)
+        weights = ("--preset", "thesis", "--set", f"weighting.scheme={scheme}")
         row(f"{scheme}: index", "", run("sign", folder / "index", *weights, "-o", first))
         cost = run("sign", folder / "shards", *weights, "-o", other)
         row(f"{scheme}: shards", str(same(first, other)), cost)
-        cost = run("sign", "--from-counts", folder / "counts", *text, *weights,
+        cost = run("sign", "--from", "counts", folder / "counts", *counted, *weights,
                    "--memory", asked.memory, "--force", "-o", other)  # fmt: skip
         row(f"{scheme}: counts, --memory {asked.memory}", str(same(first, other)), cost,
             counts.stat().st_size)  # fmt: skip
@@ -121,13 +122,13 @@ def main() -> None:
         for number, file in enumerate(files):
             run("index", "build", file, *text, "-o", folder / f"{name}{number}")
             tables.append(folder / f"{name}{number}.sums")
-            cost = run("sign", folder / f"{name}{number}", "--keep-sums", "-o", tables[-1])
+            cost = run("sign", folder / f"{name}{number}", *sums, "-o", tables[-1])
         row(f"{name}: one of {asked.parts} parts with sums", "", cost)
         cost = run("merge", *tables, "-o", folder / f"merged-{name}")
         verdict = "" if share > 1 else str(same(folder / "index-raw", folder / "merged-all"))
         row(f"{name}: merge of {asked.parts}", verdict, cost, sum(map(size, tables)))
     run("ngrams", folder / "all0", "-n", "1-5", output=folder / "part.counts")
-    run("sign", "--from-counts", folder / "part.counts", *text, "--keep-sums",
+    run("sign", "--from", "counts", folder / "part.counts", *counted, *sums,
         "-o", folder / "counted.sums")  # fmt: skip
     cost = run("merge", *tables[1:], folder / "counted.sums", "-o", folder / "merged-mixed")
     row("all: merge, one part from counts",

@@ -42,7 +42,7 @@ TABLE = (
     Home("contexts", "contexts.contrasting", "", "contrast"),
     Home("contexts", "contexts.ngram", "", "NamedContext NgramModel named_contexts"),
     Home("contexts", "contexts.selection", "Selection"),
-    Home("contexts", "contexts.sources.annotated", "", "AnnotatedText PlainText"),
+    Home("contexts", "contexts.sources.annotated", "", "AnnotatedText"),
     Home("contexts", "contexts.sources.counts", "", "CountFiles"),
     Home("contexts", "contexts.sources.vectors", "", "GivenVectors VectorFile"),
     Home("contexts", "contexts.syntax.ccg", "", "SpanLabels"),

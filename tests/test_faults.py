@@ -297,7 +297,7 @@ def test_full_disk(index: Path, corpus: Path, monkeypatch: pytest.MonkeyPatch) -
         (f"index build --format text {corpus}/a.txt -o y.index", ".y.index.unfinished/.shard-0"),
         (f"index build --format text {corpus}/a.txt -o x.index --force", "x.index/.shard-0-tokens"),
         (f"index add x.index {corpus}/c.txt", "x.index/.shard-"),
-        ("sign x.index --preset thesis --bits 128", "x.index/signatures/"),
+        ("sign x.index --preset thesis --set n_bits=128", "x.index/signatures/"),
         ("sign x.index", "x.index/signatures/.projection.unfinished/"),
     ):
         status, said = run_program(monkeypatch, folder, command)

@@ -90,7 +90,7 @@ def main(folder: Path, shared: Path, europarl: int) -> None:
         distsim("sign", index)
     if needs("syntax.table"):
         spacy = shared / "data" / "wiki-spacy" / "wiki-spacy.conllu.xz"
-        distsim("sign", spacy, "--model", "syntax", "-o", syntax)
+        distsim("sign", spacy, "--from", "annotated", "-o", syntax)
     if needs("bitext.en"):
         bitext(shared, folder, europarl)
     for text, name in (("tune.norm", "tune"), ("held.norm", "held"), ("bitext.en", "bitext")):

@@ -13,7 +13,8 @@ Tool = Literal["stanza", "spacy"]
 
 # Signatures and what they are compared by.
 Model = Literal["ngram", "syntax"]
-SignPreset = Literal["learnt", "thesis", "syntax", "vectors"]
+SignPreset = Literal["learnt", "thesis", "syntax", "syntax-learnt", "vectors"]
+SourceKind = Literal["index", "counts", "annotated", "vectors"]
 EstimateName = Literal["bits", "asymmetric", "restored"]
 ExportFormat = Literal["w2v", "w2v-bin", "parquet", "csv", "graphml"]
 

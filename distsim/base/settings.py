@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origi
 from distsim.base.errors import InputError, ParameterError
 
 NONE = "none"
-_LARGEST, _LARGEST_SEED = 2**31 - 1, 2**63 - 1
+_LARGEST, _LARGEST_SIZE = 2**31 - 1, 2**63 - 1  # counts; seeds and bytes
 _Options = TypeVar("_Options")
 
 
@@ -247,8 +247,9 @@ def _value(value: Any, hint: Any, name: str, at: _At) -> Any:
     read = _READERS[kind](value)
     if read is None:
         raise at.error(name, value, _WANTED[kind])
-    if isinstance(read, int) and abs(read) > (_LARGEST_SEED if name == "seed" else _LARGEST):
-        raise at.error(name, read, f"at most {_LARGEST:,}")
+    most = _LARGEST_SIZE if name in ("seed", "memory") or name.endswith("_bytes") else _LARGEST
+    if isinstance(read, int) and abs(read) > most:
+        raise at.error(name, read, f"at most {most:,}")
     return read
 
 

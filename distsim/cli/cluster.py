@@ -2,72 +2,72 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
-from distsim.base.choices import Align, Aligner, Dedup, TextFormat
-from distsim.base.choices import ScoreNames as Names
+from distsim.base.choices import Align, OnError, ScoreNames, TextFormat
 from distsim.cli.annotate import PlainFormatOption, ToolOption, chosen_annotator
 from distsim.cli.console import ForceOption, counted, may_replace, progress_bar, put, say
-from distsim.cli.grammar_options import FormatOption, OnErrorOption
-from distsim.cli.groups import OptionGroup, grouped
 from distsim.cli.options import (
     AsIsOption,
-    DropDigitsOption,
-    DropPunctuationOption,
-    FoldNumbersOption,
-    KeepCaseOption,
     ModelsOption,
     ProcessorsOption,
-    WeightingOptions,
-    memory_bytes,
+    RecipeOption,
+    SetOption,
+    chosen,
 )
-from distsim.cli.sign import PhraseOptions, RecipeOptions, chosen_recipe
+from distsim.cli.sign import MinCountOption
 from distsim.cli.usage import Grouped, register
 
 app = typer.Typer(cls=Grouped, no_args_is_help=True, rich_markup_mode=None)
 
 
-@dataclass
-class CorpusOptions(OptionGroup):
-    """How text is read, and how it is shared out."""
+@dataclass(frozen=True)
+class PlanSettings:
+    """How the work is shared out; see distsim.cluster.plan.make_plan.
 
-    heading = "Text, and how it is shared out"
+    memory: of a task, for what it puts in order. part_bytes: small files are read together
+    up to this. n_ranges: of hashes; by the text's size where None.
+    """
 
-    from_counts: Annotated[
-        bool,
-        typer.Option("--from-counts", help="Sources are files of lines `w1 .. wn<TAB>count`."),
-    ] = False
-    text_format: Annotated[
-        TextFormat,
-        typer.Option("--format", help="lines: tokenised, a sentence a line; text: running text."),
-    ] = "lines"
-    dedup: Annotated[
-        Dedup, typer.Option(help="exact: drop lines seen before, in whatever part.")
-    ] = "off"
-    keep_case: KeepCaseOption = False
-    fold_numbers: FoldNumbersOption = False
-    drop_punctuation: DropPunctuationOption = False
-    drop_digits: DropDigitsOption = False
-    as_is: AsIsOption = False
-    part_size: Annotated[
-        int,
-        typer.Option(
-            metavar="SIZE", parser=memory_bytes, help="Small files are read together up to this."
-        ),
-    ] = "16M"  # type: ignore[assignment]
-    ranges: Annotated[
-        int | None, typer.Option(min=1, max=4096, help="Of hashes; by the text's size otherwise.")
-    ] = None
-    memory: Annotated[
-        int,
-        typer.Option(
-            metavar="SIZE", parser=memory_bytes, help="Of a task, for what it puts in order."
-        ),
-    ] = "256M"  # type: ignore[assignment]
+    memory: int = 256 << 20
+    part_bytes: int = 16 << 20
+    n_ranges: int | None = None
 
 
+@dataclass(frozen=True)
+class WorkSettings:
+    """Whether what is in the shared folder stays, for another recipe."""
+
+    keep_work: bool = False
+
+
+@dataclass(frozen=True)
+class GrammarSettings:
+    """How the parts of a grammar are read, linked and written; see distsim.cluster.map_tasks."""
+
+    align: Align = "missing"
+    names: ScoreNames = "distsim"
+    on_error: OnError = "stop"
+    grammar_format: str | None = None
+
+
+FormatOption = Annotated[
+    TextFormat | None,
+    typer.Option(
+        "--format",
+        help="lines: tokenised, a sentence a line; text: running text.  [default: lines]",
+    ),
+]
+FromOption = Annotated[
+    Literal["text", "counts"],
+    typer.Option("--from", help="What the texts are: text, or lines `w1 .. wn<TAB>count`."),
+]
+NgramPresetOption = Annotated[
+    Literal["learnt", "thesis"] | None,
+    typer.Option(help="The recipe to start from.  [default: learnt; --from counts: thesis]"),
+]
 Texts = Annotated[
     list[str],
     typer.Argument(metavar="TEXT...", help="Files or folders, which all machines see."),
@@ -93,36 +93,39 @@ MasterOption = Annotated[
     "Sign a corpus on a Spark cluster.",
     "cluster sign texts/ -o web.table --work /shared/work --master spark://host:7077",
 )
-@grouped
 def sign(
     texts: Texts,
     output: OutputOption,
     work: WorkOption,
-    made: RecipeOptions,
-    weighed: WeightingOptions,
-    phrases: PhraseOptions,
-    corpus: CorpusOptions,
+    kind: FromOption = "text",
+    text_format: FormatOption = None,
+    preset: NgramPresetOption = None,
+    recipe: RecipeOption = None,
+    settings: SetOption = None,
+    min_count: MinCountOption = None,
     master: MasterOption = None,
     keep_index: Annotated[
         str | None,
         typer.Option(metavar="FOLDER", help="Keep the parts' indexes there, to be asked as one."),
     ] = None,
-    keep_work: Annotated[
-        bool, typer.Option("--keep-work", help="Leave what is in SHARED, for another recipe.")
-    ] = False,
     force: ForceOption = False,
 ) -> None:
     """Sign a corpus on a Spark cluster into the table that one machine would make, byte for byte.
 
-    Run again after it was killed, it goes on with what it finds in SHARED.
+    Run again after it was killed, it goes on with what it finds in SHARED. --set changes what it
+    changes in `sign`, and dedup, part_bytes, n_ranges, memory and keep_work.
     """
     from distsim.cluster.spark import sign_on_spark
 
+    planned, left = _planned(
+        kind, preset, WorkSettings(), recipe=recipe, settings=settings, min_count=min_count,
+        text_format=text_format,
+    )  # fmt: skip
     force = may_replace(output, force)
     with progress_bar("tasks") as bar:
         report = sign_on_spark(
-            texts, output, work, **_settings(made, weighed, phrases, corpus), master=master,
-            keep_index=keep_index, keep_work=keep_work, force=force, progress=bar, notice=say,
+            texts, output, work, **planned, master=master, keep_index=keep_index,
+            keep_work=left.keep_work, force=force, progress=bar, notice=say,
         )  # fmt: skip
     for sentence in report.sentences():
         say(sentence)
@@ -142,26 +145,13 @@ def score(
     output: OutputFolder,
     ngram: Annotated[str | None, typer.Option(metavar="TABLE", help="For sim_ngram.")] = None,
     syntax: Annotated[str | None, typer.Option(metavar="TABLE", help="For sim_syn.")] = None,
-    align: Annotated[
-        Align, typer.Option(help="Link words of rules without links, of all rules, of none.")
-    ] = "missing",
-    aligner: Annotated[
-        Aligner, typer.Option(help="evidence: like words only; learnt: from the first part.")
-    ] = "learnt",
-    names: Annotated[Names, typer.Option(help="ppdb: GoogleNgramSim and AGigaSim.")] = "distsim",
-    compose: Annotated[
-        bool, typer.Option("--compose", help="Make phrases that a learnt table lacks.")
-    ] = False,
-    min_strength: Annotated[
-        int, typer.Option(min=0, help="Only phrases with so many occurrences.")
-    ] = 0,
-    grammar_format: FormatOption = None,
-    on_error: OnErrorOption = "stop",
+    settings: SetOption = None,
     master: MasterOption = None,
 ) -> None:
     """Score the parts of a grammar, a task each; outputs are called as the parts.
 
-    Run again after it was killed, it makes the parts that are missing.
+    Run again after it was killed, it makes the parts that are missing. --set changes align, names,
+    aligner, compose, min_strength, on_error and others.
     """
     from distsim.cluster.map_tasks import PartMap, ScoreTask
     from distsim.cluster.spark import map_on_spark
@@ -170,20 +160,22 @@ def score(
     from distsim.grammar.scoring import NAMES, ScoreOptions
     from distsim.grammar.training import TrainingOptions
 
+    about, options, training = chosen(
+        GrammarSettings(), ScoreOptions(), TrainingOptions(), settings=settings
+    )
     if ngram is None and syntax is None:
         raise typer.BadParameter("name a table with --ngram, --syntax or both")
     tables = [
         (name, path)
-        for name, path in zip(NAMES[names], (ngram, syntax), strict=True)
+        for name, path in zip(NAMES[about.names], (ngram, syntax), strict=True)
         if path is not None
     ]
     for _, path in tables:
         SignatureTable.open(path)
     task = ScoreTask.of(
-        [source.path for source in find_sources(grammars, [output])], tables, align=align,
-        options=ScoreOptions(min_strength=min_strength, compose=compose),
-        training=TrainingOptions(aligner), on_error=on_error,
-        grammar_format=grammar_format,
+        [source.path for source in find_sources(grammars, [output])], tables, align=about.align,
+        options=options, training=training, on_error=about.on_error,
+        grammar_format=about.grammar_format,
     )  # fmt: skip
     with progress_bar("parts") as bar:
         found = map_on_spark(PartMap.plan(grammars, output, task), master=master, progress=bar)
@@ -227,14 +219,15 @@ def annotate(
     "Plan a run for a scheduler without Spark.",
     "cluster plan texts/ --work /shared/work",
 )
-@grouped
 def plan(
     texts: Texts,
     work: WorkOption,
-    made: RecipeOptions,
-    weighed: WeightingOptions,
-    phrases: PhraseOptions,
-    corpus: CorpusOptions,
+    kind: FromOption = "text",
+    text_format: FormatOption = None,
+    preset: NgramPresetOption = None,
+    recipe: RecipeOption = None,
+    settings: SetOption = None,
+    min_count: MinCountOption = None,
 ) -> None:
     """Plan a run for a scheduler without Spark: print its folder, then each stage and its tasks.
 
@@ -245,8 +238,12 @@ def plan(
     from distsim.cluster.plan import make_plan, write_plan
     from distsim.cluster.stages import stages
 
-    planned = make_plan(texts, **_settings(made, weighed, phrases, corpus), written=[work])
-    job = Job(write_plan(planned, _shared(work)))
+    planned, _ = _planned(
+        kind, preset, recipe=recipe, settings=settings, min_count=min_count,
+        text_format=text_format,
+    )  # fmt: skip
+    made = make_plan(texts, **planned, written=[work])
+    job = Job(write_plan(made, _shared(work)))
     put("run", job.folder)
     for stage in stages(job):
         put(stage.name, stage.n_tasks(job))
@@ -288,30 +285,19 @@ def join(
     _report(output)
 
 
-def _settings(
-    made: RecipeOptions, weighed: WeightingOptions, phrases: PhraseOptions, corpus: CorpusOptions
-) -> dict[str, Any]:
-    """Return what make_plan is told."""
+def _planned(
+    kind: str, preset: str | None, more: Any = None, **given: Any
+) -> tuple[dict[str, Any], Any]:
+    """Return what make_plan is told, and `more` with what --recipe and --set say."""
     from distsim.contexts.selection import Selection
-    from distsim.corpus.normaliser import Normaliser
     from distsim.indexes.build import IndexOptions
+    from distsim.signatures.recipe import PRESETS
 
-    if made.projection_file is not None:
-        raise typer.BadParameter(
-            "--projection FILE: a cluster learns its own projection: name spectral or gaussian"
-        )
-    normaliser = Normaliser(
-        not corpus.keep_case, corpus.fold_numbers, corpus.drop_punctuation, corpus.drop_digits
-    )
-    return {
-        "recipe": chosen_recipe(made, weighed, plain=corpus.from_counts),
-        "selection": Selection(phrases.min_count, phrases.max_length, phrases.max_phrases),
-        "options": IndexOptions(corpus.text_format, normaliser, corpus.dedup, as_is=corpus.as_is),
-        "from_counts": corpus.from_counts,
-        "memory": corpus.memory,
-        "part_bytes": corpus.part_size,
-        "n_ranges": corpus.ranges,
-    }
+    usual = PRESETS[preset or ("thesis" if kind == "counts" else "learnt")]
+    about = [usual, Selection(), IndexOptions(), PlanSettings(), *([] if more is None else [more])]
+    made, selection, options, shared, *left = chosen(*about, **given)
+    planned = {"recipe": made, "selection": selection, "options": options, **vars(shared)}
+    return planned | {"from_counts": kind == "counts"}, left[0] if left else None
 
 
 def _shared(work: str) -> Path:

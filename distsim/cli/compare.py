@@ -1,12 +1,13 @@
 """`distsim compare INDEX A B`: two phrases side by side."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from distsim.base.errors import DistsimError
 from distsim.cli.console import JsonOption, number, put, put_json
-from distsim.cli.options import PlotOption, WeightsOption
+from distsim.cli.options import PlotOption, SetOption, chosen
 
 if TYPE_CHECKING:
     from distsim.comparison.table import SignatureTable
@@ -18,12 +19,11 @@ def compare(
     a: Annotated[str, typer.Argument(metavar="A")],
     b: Annotated[str, typer.Argument(metavar="B")],
     k: Annotated[int, typer.Option("-k", min=1, help="Contexts of each kind at most.")] = 10,
-    window: Annotated[int, typer.Option(min=1, max=3, help="Words on either side.")] = 1,
-    weights: WeightsOption = None,
     table: Annotated[
         str | None,
         typer.Option(metavar="TABLE", help="Signatures; default: those inside the index."),
     ] = None,
+    settings: SetOption = None,
     plot: PlotOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -31,18 +31,22 @@ def compare(
 
     Prints count<TAB>of A<TAB>of B; a line for each measure<TAB>similarity; then both, a and
     b<TAB>context<TAB>weight beside A<TAB>beside B, the strongest first: contexts of both, of A
-    alone, of B alone. In a context _ stands for the phrase.
+    alone, of B alone. In a context _ stands for the phrase. --set model.window=2 looks two words to
+    either side, --set weighting.scheme=ppmi weighs rare contexts more (default: log-llr).
     """
     from distsim.comparison.table import SignatureTable
     from distsim.contexts.contrasting import contrast
     from distsim.contexts.weights import Weighting
     from distsim.indexes.corpus_index import CorpusIndex, signatures_inside
     from distsim.output.pictures.drawing import require_painter
+    from distsim.signatures.recipe import PRESETS
 
+    usual = replace(PRESETS["thesis"], weighting=Weighting("log-llr"))
+    (made,) = chosen(usual, settings=settings)
+    window, weighting = made.model.window, made.weighting
     if plot is not None:
         require_painter(plot)
     opened = CorpusIndex.open(index)
-    weighting = Weighting(str(weights) if weights else "log-llr")
     signatures = None
     if table is not None or signatures_inside(index).exists():
         signatures = SignatureTable.open(table or index)
@@ -53,10 +57,10 @@ def compare(
         from distsim.output.pictures.contexts import contrast_picture
         from distsim.output.pictures.settings import index_settings, table_settings
 
-        settings = index_settings(opened, window=window, weights=weighting.scheme)
+        caption = index_settings(opened, window=window, weights=weighting.scheme)
         if signatures is not None:
-            settings += "\n" + table_settings(signatures)
-        contrast_picture(a, b, found, measured, settings).save(plot)
+            caption += "\n" + table_settings(signatures)
+        contrast_picture(a, b, found, measured, caption).save(plot)
     if as_json:
         rows = {
             name: [one._asdict() for one in contexts]

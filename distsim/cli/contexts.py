@@ -1,80 +1,76 @@
 """`distsim contexts SOURCE PHRASE`: the features behind a phrase's signature."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from distsim.cli.console import JsonOption, number, put, put_json, say
-from distsim.cli.options import (
-    FeaturesOption,
-    KindsOption,
-    ModelOption,
-    PlotOption,
-    SidesOption,
-    TreesOption,
-    WeightsOption,
-    WindowOption,
-)
+from distsim.cli.options import PlotOption, RecipeOption, SetOption, chosen
 
 
 def contexts(
     sources: Annotated[
         list[str],
         typer.Argument(
-            metavar="SOURCE...", help="An index or several; annotated files with --model syntax."
+            metavar="SOURCE...", help="An index or several; files with --from annotated."
         ),
     ],
     phrase: Annotated[str, typer.Argument(metavar="PHRASE")],
-    model: ModelOption = "ngram",
-    window: WindowOption = None,
-    sides: SidesOption = None,
-    weights: WeightsOption = None,
-    trees: TreesOption = None,
-    features: FeaturesOption = None,
-    kinds: KindsOption = None,
+    kind: Annotated[
+        Literal["index", "annotated"],
+        typer.Option("--from", help="What the sources are: an index, or annotated text."),
+    ] = "index",
+    trees: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FILE", help="Bracketed trees, one a line, one a sentence."),
+    ] = None,
+    recipe: RecipeOption = None,
+    settings: SetOption = None,
     limit: Annotated[int, typer.Option(min=0, help="Features at most; 0: all.")] = 20,
     plot: PlotOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """List the contexts of a phrase.
 
-    Prints feature<TAB>count<TAB>weight, strongest first.
+    Prints feature<TAB>count<TAB>weight, strongest first. By the preset thesis, or syntax; --set
+    changes it, as model.window, model.sides, model.families or weighting.scheme.
     """
-    from distsim.contexts.weights import Weighting
+    from distsim.contexts.selection import Selection
+    from distsim.signatures.recipe import PRESETS
 
+    usual = PRESETS["thesis" if kind == "index" else "syntax"]
+    made, _ = chosen(usual, Selection(), recipe=recipe, settings=settings)
+    if made.model.name != usual.model.name:
+        raise typer.BadParameter(f"a recipe of {made.model.name} contexts: --from {kind} has none")
     if plot is not None:
-        if model == "syntax":
-            raise typer.BadParameter("--plot draws the words beside a phrase: leave out --model")
+        if kind == "annotated":
+            raise typer.BadParameter("--plot draws the words beside a phrase: give an index")
         from distsim.output.pictures.drawing import require_painter
 
         require_painter(plot)
-    weighting = Weighting(str(weights)) if weights else Weighting()
-    settings = ""
-    if model == "syntax":
-        from distsim.cli.syntax import syntax_model
+    caption = ""
+    if kind == "annotated":
         from distsim.contexts.syntax.named import named_contexts as syntax_contexts
         from distsim.corpus.annotated import read_annotated
 
-        found = syntax_contexts(
-            read_annotated(sources, trees or ()), phrase, syntax_model(features, kinds, window),
-            weighting,
-        )  # fmt: skip
+        read = read_annotated(sources, trees or ())
+        found = syntax_contexts(read, phrase, made.model, made.weighting)
     else:
         from distsim.contexts.ngram import named_contexts
         from distsim.indexes.corpus_index import CorpusIndex
         from distsim.output.pictures.settings import index_settings
 
-        if trees or features or kinds:
-            raise typer.BadParameter("give an index, or annotated files with --model syntax")
-        index = CorpusIndex.open(sources)
-        found = named_contexts(index, phrase, window or 1, weighting, bool(sides))
-        settings = index_settings(index, window=window or 1, weights=weighting.scheme)
+        if trees:
+            raise typer.BadParameter("--trees goes with --from annotated")
+        index, model = CorpusIndex.open(sources), made.model
+        found = named_contexts(index, phrase, model.window, made.weighting, model.sides)
+        caption = index_settings(index, window=model.window, weights=made.weighting.scheme)
     if not found:
         say(f"{phrase!r} does not occur beside any word")
     if plot is not None:
         from distsim.output.pictures.contexts import context_picture
 
-        context_picture(phrase, found, settings, limit or len(found)).save(plot)
+        context_picture(phrase, found, caption, limit or len(found)).save(plot)
     for feature, times, weight in found[: limit or None]:
         if as_json:
             put_json(feature=feature, count=times, weight=weight)

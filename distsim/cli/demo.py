@@ -83,7 +83,7 @@ def demo(
             name = line.source.removesuffix(".txt.xz")
             print(f"{name}:{line.line}\t{line.left}\t{line.node}\t{line.right}")
 
-        _step("sign", f"distsim sign {path.name} --preset thesis --weights log")
+        _step("sign", f"distsim sign {path.name} --preset thesis --set weighting.scheme=log")
         with progress_bar() as bar:
             table = SignatureTable.build(index, recipe=Recipe(weighting=Weighting("log")),
                                          progress=bar)  # fmt: skip

@@ -10,7 +10,7 @@ from distsim.cli.options import KeepSumsOption
 
 def merge(
     tables: Annotated[
-        list[str], typer.Argument(metavar="TABLE...", help="Signed with --keep-sums.")
+        list[str], typer.Argument(metavar="TABLE...", help="Signed with keep_sums=true.")
     ],
     output: Annotated[str, typer.Option("--output", "-o", metavar="TABLE", help="Its folder.")],
     min_count: Annotated[

@@ -57,14 +57,14 @@ def exact_cosine(
     if not counts_in_index:
         raise ParameterError(
             f"{table_path}: no index holds the contexts of a syntactic table: sign it again with "
-            "--keep-features"
+            "--set keep_features=true"
         )
 
     if index_path is None:
         if storage.Artifact(table_path).kind is not storage.INDEX:
             raise ParameterError(
                 f"{table_path}: the table holds no contexts: name its index with --index INDEX, or "
-                "sign it again with --keep-features"
+                "sign it again with --set keep_features=true"
             )
         index_path = table_path
     return ExactCosine(CorpusIndex.open(index_path), table)
@@ -137,7 +137,7 @@ def learnt_cosine(
     if not table.fingerprint.is_learnt:
         raise ParameterError(
             f"{table_path}: was not signed by a learnt projection and has no real vectors: "
-            "sign it with --projection spectral, or leave out vectors"
+            "sign it with --preset learnt, or leave out vectors"
         )
     if table.fingerprint.is_of_vectors:
         return ComposedCosine(table)

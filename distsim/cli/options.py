@@ -3,58 +3,22 @@
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from distsim.base.choices import EstimateName, Model
+from distsim.base.choices import EstimateName
 from distsim.base.settings import SettingError, changed, parse_changes, read_changes
 from distsim.cli.groups import OptionGroup
 from distsim.corpus.numbers import plain_number
 from distsim.kernels.schemes import SCHEMES
 
 if TYPE_CHECKING:
-    from distsim.contexts.weights import Weighting
-
     Weights = str
 else:
     Weights = Literal[tuple(SCHEMES)]
 
-GAUSSIAN, SPECTRAL = "gaussian", "spectral"
-WITH_SYNTAX = "With --model syntax"
-
-WindowOption = Annotated[
-    int | None,
-    typer.Option(
-        min=1, max=10, help="Tokens on either side that are features; 3 at most by positions."
-    ),
-]
-SidesOption = Annotated[
-    bool | None,
-    typer.Option("--sides/--positions", help="A feature for either side, or for each position."),
-]
-WeightsOption = Annotated[
-    Weights | None, typer.Option(help="How counts of features become weights.")
-]
-AlphaOption = Annotated[
-    float | None, typer.Option(help="ppmi: smoothing of features' counts; 0.75 by default.")
-]
-ShiftOption = Annotated[
-    float | None, typer.Option(help="ppmi: taken off every association; 1 by default.")
-]
-SubsampleOption = Annotated[
-    float | None,
-    typer.Option(help="ppmi: neighbours with a larger share of the text count less; 0: none."),
-]
-DiscountOption = Annotated[
-    float | None,
-    typer.Option(help="ppmi: d makes a weight c / (c + d) of itself at c occurrences; 0: none."),
-]
-LeastOption = Annotated[
-    float | None,
-    typer.Option(help="ppmi: smaller weights are left out where a phrase has others; 0: none."),
-]
 EstimateOption = Annotated[
     EstimateName | None,
     typer.Option(
@@ -153,35 +117,6 @@ class FineSettings(OptionGroup):
         return chosen(*options, recipe=self.recipe, settings=self.settings, **given)
 
 
-@dataclass
-class WeightingOptions(OptionGroup):
-    """How counts become weights."""
-
-    heading = "Weights"
-
-    weights: WeightsOption = None
-    alpha: AlphaOption = None
-    shift: ShiftOption = None
-    subsample: SubsampleOption = None
-    discount: DiscountOption = None
-    least: LeastOption = None
-
-    def changed(self, weighting: "Weighting") -> "Weighting":
-        """Return the weighting with what was given in place of its own."""
-        settings = {
-            "scheme": None if self.weights is None else str(self.weights),
-            "alpha": self.alpha,
-            "shift": self.shift,
-            "subsample": self.subsample,
-            "discount": self.discount,
-            "least": self.least,
-        }
-        given: dict[str, Any] = {name: v for name, v in settings.items() if v is not None}
-        if self.subsample == 0.0:
-            given["subsample"] = None
-        return replace(weighting, **given)
-
-
 AsIsOption = Annotated[
     bool,
     typer.Option("--as-is", help="Take text that looks like HTML, XML, JSON or a table."),
@@ -208,27 +143,6 @@ UnpackLimitOption = Annotated[
         callback=_set_unpack_limit,
         help="Let packed files unpack to so much and over 1,000 times their size; 100M.",
     ),
-]
-ModelOption = Annotated[
-    Model, typer.Option(help="ngram: words beside a phrase; syntax: all that annotation tells.")
-]
-TreesOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="FILE",
-        help="Bracketed trees, one a line, one a sentence.",
-        rich_help_panel=WITH_SYNTAX,
-    ),
-]
-FeaturesOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME,...", help="Only these families of features.", rich_help_panel=WITH_SYNTAX
-    ),
-]
-KindsOption = Annotated[
-    str | None,
-    typer.Option(metavar="NAME,...", help="Of lex, lem, pos, ner.", rich_help_panel=WITH_SYNTAX),
 ]
 ModelsOption = Annotated[
     str | None,

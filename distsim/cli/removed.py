@@ -19,7 +19,36 @@ _MODEL = {
     "--positions": "use --set model.sides=false",
 }
 _BITS = {"--bits": "use --set n_bits=256", "--seed": "use --set seed=1"}
+_OF_PLAIN_COUNTS = {  # which, without a preset, meant the thesis's recipe
+    "--weights": "use --preset thesis --set weighting.scheme=NAME",
+    "--window": "use --preset thesis --set model.window=N",
+}
+_COMPOSE = {
+    "--compose": "use --set composition.trust=2000",
+    "--no-compose": "use --set composition=none",
+}
+_SYNTAX = {
+    "--features": "use --from annotated --set model.families=NAME,NAME",
+    "--kinds": "use --from annotated --set model.kinds=NAME,NAME",
+}
 _UNPACK_LIMIT = {"--unpack-limit": "give it before the command: distsim --unpack-limit SIZE ..."}
+_CLUSTER = (
+    _WEIGHTING
+    | _MODEL
+    | _OF_PLAIN_COUNTS
+    | _BITS
+    | _COMPOSE
+    | _NORMALISER
+    | {
+        "--projection": "use --set projection=gaussian, or spectral: a cluster learns its own",
+        "--max-phrases": "use --set max_phrases=N",
+        "--from-counts": "use --from counts",
+        "--dedup": "use --set dedup=exact",
+        "--keep-case": "use --set normaliser.lower=false",
+        "--part-size": "use --set part_bytes=16000000",
+        "--ranges": "use --set n_ranges=N",
+    }
+)
 
 _SEARCH = {
     "--span": "use --set span=10",
@@ -37,6 +66,60 @@ REMOVED: dict[str, dict[str, str]] = {
     },
     "index build": _NORMALISER | _UNPACK_LIMIT | {"--shard-tokens": "use --set shard_tokens=N"},
     "index add": _UNPACK_LIMIT,
+    "compare": {
+        "--window": "use --set model.window=2",
+        "--weights": "use --set weighting.scheme=ppmi",
+    },
+    "contexts": _MODEL
+    | _SYNTAX
+    | {"--model": "use --from annotated", "--weights": "use --set weighting.scheme=log"},
+    "sign": _WEIGHTING
+    | _MODEL
+    | _OF_PLAIN_COUNTS
+    | _BITS
+    | _COMPOSE
+    | _SYNTAX
+    | {
+        "--from-counts": "use --from counts",
+        "--from-vectors": "use --from vectors",
+        "--model": "use --from annotated",
+        "--max-phrases": "use --set max_phrases=N",
+        "--parts": "words' vectors are kept unless --set keep_parts=false",
+        "--no-parts": "use --set keep_parts=false",
+        "--keep-sums": "use --preset thesis --set keep_sums=true",
+        "--keep-features": "use --from annotated --set keep_features=true",
+        "--format": "use --from counts --set text_format=text",
+        "--keep-case": "use --from counts --set normaliser.lower=false",
+        "--trees": "use --from annotated --set trees=FILE",
+        "--with": "first run distsim annotate --with spacy; then use --from annotated",
+        "--models": "first run distsim annotate --models DIR; then use --from annotated",
+        "--processors": "first run distsim annotate; then use --from annotated",
+        "--words": "use --from vectors --set words=FILE",
+        "--phrases": "use --from vectors --set phrases=FILE",
+        "--index": "use --from vectors --set index=INDEX",
+        "--counts": "use --from vectors --set counts=FILE",
+        "--most-words": "use --from vectors --set most_words=N",
+        "--centre": "use --from vectors --set model.centre=true",
+        "--no-centre": "use --from vectors --set model.centre=false",
+    }
+    | {option: f"use --from counts {sentence[4:]}" for option, sentence in _NORMALISER.items()},
+    "cluster sign": _CLUSTER
+    | {
+        "--memory": "use --set memory=256000000",
+        "--max-length": "use --set max_length=N",
+        "--keep-work": "use --set keep_work=true",
+    },
+    "cluster score": {
+        "--align": "use --set align=all",
+        "--aligner": "use --set aligner=evidence",
+        "--names": "use --set names=ppdb",
+        "--compose": "use --set compose=true",
+        "--min-strength": "use --set min_strength=N",
+        "--format": "use --set grammar_format=NAME",
+        "--on-error": "use --set on_error=keep",
+    },
+    "cluster plan": _CLUSTER
+    | {"--memory": "use --set memory=256000000", "--max-length": "use --set max_length=N"},
     "learn": _WEIGHTING
     | _MODEL
     | _BITS

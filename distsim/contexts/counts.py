@@ -275,7 +275,7 @@ def require_margins(
     phrase = " ".join(map(word, block.words[row, : block.lengths[row]].tolist()))
     raise InputError(
         f"the word {word(int(words[at]))!r} stands beside {phrase!r} and has no line of "
-        "its own: name the file with the counts of single words too, or use --weights raw"
+        "its own: name the file with the counts of single words too, or use weighting.scheme=raw"
     )
 
 

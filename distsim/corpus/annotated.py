@@ -76,7 +76,7 @@ def _plain_text() -> str:
     return (
         "plain text, wanted CoNLL-U (10 columns parted by tabs) or the toolkit's lines. To "
         f"annotate it: {install}{stanza_text.FETCH}, or, --with spacy, {spacy_text.FETCH}, to "
-        "`sign --model syntax` itself or to `distsim annotate FILE -o FILE.conllu.gz`"
+        "`distsim annotate FILE -o FILE.conllu.gz`"
     )
 
 

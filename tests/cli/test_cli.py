@@ -146,22 +146,9 @@ def test_info_and_verify(run, index):
 
 
 def test_signing_again_replaces(run, index):
-    run(
-        "sign",
-        index,
-        "--preset",
-        "thesis",
-        "--weights",
-        "ppmi",
-        "--window",
-        2,
-        "--bits",
-        64,
-        "--shift",
-        0,
-        "--min-count",
-        1,
-    )
+    changed = ("weighting.scheme=ppmi", "model.window=2", "n_bits=64", "weighting.shift=0")
+    settings = [word for one in changed for word in ("--set", one)]
+    run("sign", index, "--preset", "thesis", *settings, "--min-count", 1)
     out, _ = run("info", index)
     assert "signatures.fingerprint.weights.shift\t0.0" in out
     _, err = run("index", "add", index, next(index.parent.glob("*.txt")), "--again")
@@ -178,7 +165,7 @@ def test_errors_of_input_are_one_sentence(run, tmp_path, index):
         (("neighbours", index, "a", "--candidates", "nowhere"), "nowhere: no such file"),
         (("count", index, "--input", tmp_path), "is a folder, wanted a file"),
         (("similarity", index, "a", "b", "--exact", "--index", tmp_path / "no"), "no such folder"),
-        (("sign", index, "--bits", "100"), "--bits 100: choose a multiple of 64"),
+        (("sign", index, "--set", "n_bits=100"), "n_bits 100: choose a multiple of 64"),
     ):
         out, err = run(*arguments, status=1)
         assert out == "" and message in err
@@ -251,9 +238,9 @@ def test_numbers_beyond_all_measure(run, index):
         (("kwic", index, "a", "--limit", huge), "--limit"),
         (("kwic", index, "a", "--width", str(2**31)), "--width"),
         (("ngrams", index, "--min-count", huge), "--min-count"),
-        (("sign", index, "--seed", str(2**63)), "--seed"),
-        (("sign", index, "--alpha", "nan"), "--alpha"),
-        (("sign", index, "--shift", "inf"), "--shift"),
+        (("sign", index, "--set", f"seed={2**63}"), "--set"),
+        (("sign", index, "--set", "weighting.alpha=nan"), "--set"),
+        (("sign", index, "--set", "weighting.shift=inf"), "--set"),
         (("sign", index, "--memory", "9" * 30), "--memory"),
         (("kwic", index, "a", "--limit", "9" * 5000), "--limit"),
     ):
@@ -287,22 +274,6 @@ def test_help_is_in_groups_with_whole_sentences(run):
     for sentence in sentences:
         assert re.search(r"[.]\s*(\n\n\w+:\s*)?$", sentence), sentence
         assert "..." not in sentence
-
-
-def test_what_belongs_to_one_source_of_sign_stands_under_it(run):
-    out, _ = run("sign", "--help")
-    sections = dict(re.findall(r"^([^\s:][^:\n]*):\n((?:  .*\n|\n)+)", out, re.M))
-    options = {name: re.findall(r"^  (--[a-z-]+)", text, re.M) for name, text in sections.items()}
-    assert out.splitlines()[0] == "Usage: distsim sign [OPTIONS] SOURCE..."
-    assert set(options["With --model syntax"]) == {
-        "--trees", "--features", "--kinds", "--with", "--models", "--processors", "--as-is",
-    }  # fmt: skip
-    assert set(options["With --from-vectors"]) == {
-        "--words", "--phrases", "--index", "--counts", "--most-words", "--centre",
-    }  # fmt: skip
-    assert "--format" in options["With --from-counts or --from-vectors"]
-    assert "--from-counts" in options["Options"]
-    assert "With --model syntax" in run("contexts", "--help")[0]
 
 
 def program_commands():

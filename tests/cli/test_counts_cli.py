@@ -26,9 +26,9 @@ def folder(tmp_path_factory, alice):
 
 def test_counts_through_a_pipe(folder):
     _, listed, _ = run("ngrams", folder / "index", "-n", "1-5")
-    sign = ("--min-count", 2, "--weights", "ppmi")
-    run("sign", folder / "index", *sign, "-o", folder / "a")
-    status, out, err = run("sign", "--from-counts", "-", *sign, "--format", "text",
+    sign = ("--min-count", 2, "--set", "weighting.scheme=ppmi")
+    run("sign", folder / "index", "--preset", "thesis", *sign, "-o", folder / "a")
+    status, out, err = run("sign", "--from", "counts", "-", *sign, "--set", "text_format=text",
                            "--memory", "20M", "-o", folder / "b", data=listed)  # fmt: skip
     assert (status, out) == (0, "")
     lines = listed.count("\n")
@@ -42,7 +42,9 @@ def test_merge(folder, alice):
     for name, text in (("x", alice[:cut]), ("y", alice[cut:])):
         (folder / f"{name}.txt").write_text(text)
         run("index", "build", folder / f"{name}.txt", "--format", "text", "-o", folder / name)
-        status, _, _ = run("sign", folder / name, "--keep-sums")  # into the index
+        status, _, _ = run(
+            "sign", folder / name, "--preset", "thesis", "--set", "keep_sums=true"
+        )  # into the index
         assert status == 0
     run("sign", folder / "index", "--preset", "thesis", "-o", folder / "whole")
     status, out, err = run("merge", folder / "x", folder / "y", "-o", folder / "merged")
@@ -72,10 +74,10 @@ def test_near_duplicates_are_reported(folder):
 @pytest.mark.parametrize(
     ("arguments", "wanted"),
     [
-        (("INDEX", "INDEX"), "give one index, or count files with --from-counts"),
-        (("INDEX", "--keep-case"), "with an index: they were settled when it was built"),
-        (("INDEX", "--format", "text"), "with an index: they were settled when it was built"),
-        (("INDEX", "--from-counts"), "--from-counts needs the table's folder: give -o TABLE"),
+        (("INDEX", "INDEX"), "--from index takes one source"),
+        (("INDEX", "--set", "normaliser.lower=false"), "normaliser.lower: no such setting"),
+        (("INDEX", "--set", "text_format=text"), "text_format: no such setting"),
+        (("INDEX", "--from", "counts"), "--from counts needs the table's folder: give -o TABLE"),
         (("INDEX", "--memory", "much"), "'much': give a size such as 800M or 4G"),
     ],
 )
@@ -89,7 +91,7 @@ def test_usage(folder, arguments, wanted):
 def test_too_little_memory(folder):
     (folder / "c").write_text("a\t3\n")
     status, _, err = run(
-        "sign", "--from-counts", folder / "c", "--memory", 1000, "-o", folder / "t"
+        "sign", "--from", "counts", folder / "c", "--memory", 1000, "-o", folder / "t"
     )
     assert status == 1
     assert err.startswith("distsim: --memory 1,000 bytes: ")

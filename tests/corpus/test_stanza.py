@@ -59,21 +59,19 @@ def fake_models(folder, packages=("tokenize", "depparse"), languages=("en",)):
 def test_without_stanza(run, corpus, tmp_path, monkeypatch):
     """All that is missing is said at once, before anything is read or written."""
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    for command in (["annotate", corpus], ["sign", corpus, "--model", "syntax"]):
-        _, err = run(*command, "-o", tmp_path / "o", "--models", tmp_path, status=1)
-        assert (
-            "stanza is not installed: install it with pip install '.[stanza]' in the clone" in err
-        )
-        assert "no models of stanza there: fetch models with stanza.download" in err
-        _, err = run(*command, "-o", tmp_path / "o", "--with", "spacy", status=1)
-        assert "spaCy is not installed: install it with pip install '.[spacy]' in the clone" in err
-        assert "no models: fetch" in err
-        assert err.count("\n") == 1
+    command = ("annotate", corpus, "-o", tmp_path / "o")
+    _, err = run(*command, "--models", tmp_path, status=1)
+    assert "stanza is not installed: install it with pip install '.[stanza]' in the clone" in err
+    assert "no models of stanza there: fetch models with stanza.download" in err
+    _, err = run(*command, "--with", "spacy", status=1)
+    assert "spaCy is not installed: install it with pip install '.[spacy]' in the clone" in err
+    assert "no models: fetch" in err
+    assert err.count("\n") == 1
     assert not (tmp_path / "o").exists()
 
 
 def test_plain_text_where_annotation_is_wanted(run, corpus, tmp_path, monkeypatch):
-    command = ("sign", corpus, "--model", "syntax", "-o", tmp_path / "o")
+    command = ("sign", corpus, "--from", "annotated", "-o", tmp_path / "o")
     _, err = run(*command, status=1)
     assert f"{corpus}, line 1: plain text, wanted CoNLL-U" in err
     assert "stanza.download" in err and "spacy download" in err
@@ -324,10 +322,8 @@ def test_the_real_pipeline(run, corpus, tmp_path):
     with gzip.open(out, "rt") as file:
         assert "# constituency = (ROOT" in file.read()
     table = tmp_path / "table"
-    run("sign", corpus, "--model", "syntax", "-o", table, "--models", MODELS, "-j", 1,
-        "--min-count", 3)  # fmt: skip
+    run("sign", out, "--from", "annotated", "-o", table, "-j", 1, "--min-count", 3)
     assert len(SignatureTable.open(table)) > 10
-    assert (tmp_path / "table.conllu.gz").exists()
     _, err = run("annotate", corpus, "-o", out, "--models", MODELS, "--processors",
                  "tokenize,pos", "-j", 1)  # fmt: skip
     first = next(read_annotated([out]))
@@ -383,8 +379,7 @@ def test_spacy(run, tmp_path):
     assert set(first.heads) == {-2}  # five roots are no tree
     assert (tmp_path / "tags").read_text().startswith("NNP NNP VBZ _ .\nNNP VBZ _ .\n")
     table = tmp_path / "table"
-    run("sign", tmp_path / "text", "--model", "syntax", "-o", table, "--with", "spacy",
-        "--models", models, "-j", 1, "--min-count", 2)  # fmt: skip
+    run("sign", out, "--from", "annotated", "-o", table, "-j", 1, "--min-count", 2)
     assert SignatureTable.open(table).find(["john"])[0] >= 0
     for more, what in (("--trees", "--trees needs"), ("--processors", "chooses what stanza does")):
         command = ("annotate", tmp_path / "text", "-o", out, "--with", "spacy")

@@ -60,22 +60,26 @@ class Command:
 _BUILD = "index build --format text --dedup exact --set shard_tokens=60000 {} -o x.index"
 _OTHER = _BUILD.format("b.txt")
 _BUILD = _BUILD.format("a.txt b.txt") + " --force"
+_WIDE = "--preset thesis --set model.window=2"
+_SUMS = "--preset thesis --set keep_sums=true"
 COMMANDS = {
     "index build": Command(_BUILD, "x.index"),
     "index build over an index": Command(_BUILD, "x.index", (_OTHER,)),
     "index add": Command("index add x.index c.txt", "x.index", (_OTHER,)),
     "sign": Command("sign x.index", TABLE, (_BUILD,)),
     "sign over a table": Command(
-        "sign x.index --weights ppmi --window 2", TABLE, (_BUILD, "sign x.index")
+        "sign x.index --preset thesis --set weighting.scheme=ppmi --set model.window=2",
+        TABLE,
+        (_BUILD, "sign x.index"),
     ),
     "sign -o": Command("sign x.index -o y.table", "y.table", (_BUILD,)),
     "merge": Command(
         "merge x.index y.table -o z.table",
         "z.table",
-        (_BUILD, "sign x.index --keep-sums", "sign x.index --keep-sums -o y.table"),
+        (_BUILD, f"sign x.index {_SUMS}", f"sign x.index {_SUMS} -o y.table"),
     ),
-    "sign --from-counts": Command(
-        "sign counts.txt --from-counts --max-length 1 --memory 64M -o y.table", "y.table"
+    "sign --from counts": Command(
+        "sign counts.txt --from counts --max-length 1 --memory 64M -o y.table", "y.table"
     ),
     "index add near": Command(
         "index add x.index c.txt", "x.index", (_OTHER.replace("exact", "near"),)
@@ -394,8 +398,8 @@ def flip_campaign(
     if not sound.exists():
         shutil.copytree(corpus, sound)
         run_here(sound, _BUILD.replace("60000", "20000"))
-        run_here(sound, "sign x.index --min-count 3 --keep-sums")
-        run_here(sound, "sign x.index --min-count 3 --keep-sums -o y.table")
+        run_here(sound, f"sign x.index --min-count 3 {_SUMS}")
+        run_here(sound, f"sign x.index --min-count 3 {_SUMS} -o y.table")
         warm = scratch / "warm"
         shutil.copytree(sound, warm)
         for query in queries(warm / "x.index", warm).values():
@@ -468,7 +472,7 @@ class Starving:
 
     def all(self, times: int, draw: random.Random) -> None:
         for name in ("SIGINT", "SIGTERM", "SIGHUP"):
-            for command in (_BUILD, "index add x.index c.txt", "sign x.index --window 2",
+            for command in (_BUILD, "index add x.index c.txt", f"sign x.index {_WIDE}",
                             "ngrams x.index", "verify x.index"):  # fmt: skip
                 self._interrupt(command, getattr(signal, name), times, draw)
         self.full_disk()

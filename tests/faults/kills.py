@@ -64,23 +64,23 @@ index add | x.index c.txt | x.index
 index add near | near.index c.txt | near.index
     index add near.index c.txt -j 1
 sign | x.index | x.index
-    {sign} --preset learnt --bits 64
+    {sign} --preset learnt --set n_bits=64
     {sign} --preset thesis
 sign -o | x.index | new.table
-    {sign} --preset thesis --keep-sums -o new.table
-    {sign} --weights ppmi -o new.table
-sign --from-counts | counts.txt | new.table
-    sign counts.txt --from-counts --memory 64M --force -o new.table -j 1
-    sign counts.txt --from-counts --weights llr --force -o new.table -j 1
-sign --from-vectors | vectors.txt | new.table
-    sign vectors.txt --from-vectors --bits 64 --force -o new.table -j 1
-    sign vectors.txt --from-vectors --bits 128 --force -o new.table -j 1
-sign --model syntax | c.conllu | new.table
-    sign c.conllu --model syntax --min-count 2 --keep-features --force -o new.table -j 1
-    sign c.conllu --model syntax --min-count 2 --bits 64 --force -o new.table -j 1
+    {sign} --preset thesis --set keep_sums=true -o new.table
+    {sign} --preset thesis --set weighting.scheme=ppmi -o new.table
+sign --from counts | counts.txt | new.table
+    sign counts.txt --from counts --memory 64M --force -o new.table -j 1
+    sign counts.txt --from counts --set weighting.scheme=llr --force -o new.table -j 1
+sign --from vectors | vectors.txt | new.table
+    sign vectors.txt --from vectors --set n_bits=64 --force -o new.table -j 1
+    sign vectors.txt --from vectors --set n_bits=128 --force -o new.table -j 1
+sign --from annotated | c.conllu | new.table
+    sign c.conllu --from annotated --min-count 2 --set keep_features=true --force -o new.table -j 1
+    sign c.conllu --from annotated --min-count 2 --set n_bits=64 --force -o new.table -j 1
 learn | x.index | new.projection
-    learn x.index --bits 64 --rows 200 --force -o new.projection -j 1
-    learn x.index --bits 128 --rows 200 --force -o new.projection -j 1
+    learn x.index --set n_bits=64 --set learning.rows=200 --force -o new.projection -j 1
+    learn x.index --set n_bits=128 --set learning.rows=200 --force -o new.projection -j 1
 merge | one.table two.table | new.table
     merge one.table two.table --force -o new.table -j 1
     merge one.table two.table --min-count 9 --force -o new.table -j 1
@@ -180,9 +180,9 @@ _MADE = """
 {build} --dedup exact a.txt b.txt -o x.index
 {build} --dedup near a.txt b.txt -o near.index
 {build} --dedup exact a.txt b.txt -o signed.index
-sign signed.index --min-count 3 --bits 64
-{sign} --preset thesis --keep-sums -o one.table
-sign counts.txt --from-counts --keep-sums --max-length 2 --format text -o two.table
+sign signed.index --min-count 3 --set n_bits=64
+{sign} --preset thesis --set keep_sums=true -o one.table
+sign counts.txt --from counts --set keep_sums=true --set text_format=text -o two.table
 align en de -o b.bitext --iterations .1 --samplers 1
 extract b.bitext --preset phrases -o rules.gz
 extract b.bitext --preset phrases --numeric numbers.rules

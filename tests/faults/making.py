@@ -78,7 +78,7 @@ def main():
         index = scratch / "alice.index"
         novel = DATA / "novels" / "carroll-alice-in-wonderland-1865.txt.xz"
         for command in (["index", "build", "--format", "text", novel, "-o", index],
-                        ["sign", index, "--preset", "thesis", "--weights", "log"]):  # fmt: skip
+                        ["sign", index, "--preset", "thesis"]):  # fmt: skip
             subprocess.run([*PROGRAM, *command], check=True, capture_output=True)
         texts = [scratch / side for side in ("en", "de")]
         for text in texts:

@@ -124,7 +124,7 @@ def watch(
 def plan(folder: Path, n: int, draw: random.Random) -> list[Callable[[], None]]:
     """Return n changes: adding, signing, verifying the old state away by building anew."""
     commands = ["index add x.index b.txt --again", "index add x.index c.txt --again", _BUILD,
-                "sign x.index --min-count 3", "sign x.index --weights ppmi"]  # fmt: skip
+                "sign x.index --min-count 3", "sign x.index --preset thesis"]  # fmt: skip
     drawn = [commands[i % len(commands)] for i in range(n)]
     draw.shuffle(drawn)
     return [lambda command=command: run_here(folder, command) for command in drawn]

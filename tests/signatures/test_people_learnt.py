@@ -561,7 +561,7 @@ def test_commands(learnt, tmp_path, capsys):
     )
     assert "96 directions for 64 bits, learnt from" in out.err
     signed = run("sign", index.path, "-o", tmp_path / "t", "--projection", tmp_path / "p",
-                 "--window", 3, "--bits", 64, "--min-count", 3)  # fmt: skip
+                 "--set", "model.window=3", "--set", "n_bits=64", "--min-count", 3)  # fmt: skip
     assert "words' vectors kept beside them" in signed.err
     assert run("similarity", tmp_path / "t", "alice queen", "alice").out.endswith("\tcomposed\n")
     assert json.loads(

@@ -253,9 +253,11 @@ def test_the_program_says_how_to_replace(run, index, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run("sign", "index", "--preset", "thesis", "-o", "t")
     assert "this very table already" in run("sign", "index", "--preset", "thesis", "-o", "t")[1]
-    said = run("sign", "index", "--preset", "thesis", "--bits", "64", "-o", "t", status=1)[1]
+    said = run("sign", "index", "--preset", "thesis", "--set", "n_bits=64", "-o", "t", status=1)[1]
     assert "t: holds an artifact already: name another folder, or replace it" in said
     assert "--force" in said
-    run("sign", "index", "--preset", "thesis", "--bits", "64", "-o", "t", "--force")
+    run("sign", "index", "--preset", "thesis", "--set", "n_bits=64", "-o", "t", "--force")
     run("sign", "index", "--preset", "thesis")
-    run("sign", "index", "--weights", "log")  # its own table is the index's to replace
+    run(
+        "sign", "index", "--preset", "thesis", "--set", "weighting.scheme=log"
+    )  # its own table is the index's to replace

@@ -29,6 +29,8 @@ from tests.naive import syntax as naive_syntax
 
 SCHEMES = ("raw", "log", "ppmi", "llr", "log-llr")
 
+KEPT = ("--set", "keep_features=true")
+
 
 def without_underscores(sentence: AnnotatedSentence) -> AnnotatedSentence:
     sentence.words = [word.replace("_", "") for word in sentence.words]
@@ -186,7 +188,7 @@ def corpus(tmp_path):
 
 
 def test_cli_contexts(run, corpus):
-    out, _ = run("contexts", corpus, "The Cat", "--model", "syntax", "--limit", 0)
+    out, _ = run("contexts", corpus, "The Cat", "--from", "annotated", "--limit", 0)
     rows = dict(line.split("\t", 1) for line in out.splitlines())
     assert set(rows) == {
         "r_lex_sat_1", "r_lem_sit_1", "r_pos_VBD_1", "r_ner_o_1", "c_syn_span_NP",
@@ -197,17 +199,18 @@ def test_cli_contexts(run, corpus):
     }  # fmt: skip
     assert rows["r_lex_sat_1"] == "1\t1.000000"
     assert rows["r_syn_pref_S"].startswith("2\t")
-    out, _ = run("contexts", corpus, corpus, "sat", "--model", "syntax", "--features", "ngram",
-                 "--kinds", "lex", "--window", 1, "--weights", "log")  # fmt: skip
+    out, _ = run("contexts", corpus, corpus, "sat", "--from", "annotated", "--set",
+                 "model.families=ngram", "--set", "model.kinds=lex", "--set", "model.window=1",
+                 "--set", "weighting.scheme=log")  # fmt: skip
     assert out == "l_lex_cat_1\t2\t1.098612\nl_lex_dog_1\t2\t1.098612\n"
-    out, err = run("contexts", corpus, "elephant", "--model", "syntax")
+    out, err = run("contexts", corpus, "elephant", "--from", "annotated")
     assert out == "" and "does not occur" in err
 
 
 def test_cli_from_annotation_to_neighbours(run, corpus, tmp_path):
     table = tmp_path / "table"
-    _, err = run("sign", corpus, "--model", "syntax", "-o", table, "--min-count", 1,
-                 "--keep-features", "--memory", "1M")  # fmt: skip
+    _, err = run("sign", corpus, "--from", "annotated", "-o", table, "--min-count", 1,
+                 "--set", "keep_features=true", "--memory", "1M")  # fmt: skip
     assert "phrases of 1 to 4 tokens" in err
     out, _ = run("similarity", table, "cat", "dog", "--exact")
     assert float(out) == 1.0  # `the` hangs on them: no head, and all beside them is alike
@@ -219,22 +222,20 @@ def test_cli_from_annotation_to_neighbours(run, corpus, tmp_path):
     assert out.split("\t")[1] == "dog"
     assert run("verify", table)[0].endswith("sound\n")
     assert "syntax" in run("info", table)[0]
-    run("sign", corpus, "--model", "syntax", "-o", table, "--min-count", 1, "--force")
+    run("sign", corpus, "--from", "annotated", "-o", table, "--min-count", 1, "--force")
     _, err = run("similarity", table, "cat", "dog", "--exact", status=1)
-    assert "sign it again with --keep-features" in err
+    assert "sign it again with --set keep_features=true" in err
 
 
 @pytest.mark.parametrize(
     ("options", "status", "said"),
     [
-        (["--model", "syntax"], 2, "give -o TABLE"),
-        (["--model", "syntax", "-o", "t", "--features", "verbs"], 1, "choose of ngram"),
-        (["--model", "syntax", "-o", "t", "--memory", "lots"], 2, "800M or 4G"),
-        (["--model", "syntax", "-o", "t", "--memory", "1K"], 1, "give at least"),
-        (["--model", "syntax", "-o", "t", "--processors", "pos"], 1, "name DIR as --models"),
-        (["--model", "syntax", "-o", "t", "--max-length", "9"], 1, "choose 1 to 8"),
-        (["--keep-features"], 2, "goes with --model syntax or --from-counts"),
-        (["--trees", "x"], 2, "--model syntax"),
+        (["--from", "annotated"], 2, "give -o TABLE"),
+        (["--from", "annotated", "-o", "t", "--set", "model.families=verbs"], 1, "choose of ngram"),
+        (["--from", "annotated", "-o", "t", "--memory", "lots"], 2, "800M or 4G"),
+        (["--from", "annotated", "-o", "t", "--memory", "1K"], 1, "give at least"),
+        (["--from", "annotated", "-o", "t", "--max-length", "9"], 1, "choose 1 to 8"),
+        (["--set", "trees=x"], 2, "trees: no such setting"),
     ],
 )
 def test_cli_errors(run, corpus, tmp_path, monkeypatch, options, status, said):
@@ -247,7 +248,7 @@ def test_cli_errors(run, corpus, tmp_path, monkeypatch, options, status, said):
 def test_a_broken_corpus_leaves_nothing_behind(run, tmp_path):
     path = tmp_path / "b.conllu"
     path.write_text(CONLLU + "1\tx\n")
-    _, err = run("sign", path, "--model", "syntax", "-o", tmp_path / "t", status=1)
+    _, err = run("sign", path, "--from", "annotated", "-o", tmp_path / "t", status=1)
     assert "b.conllu, line 11: 2 columns" in err
     assert [p.name for p in tmp_path.iterdir()] == ["b.conllu"]
 
@@ -263,10 +264,11 @@ def test_count_files_keep_features_too(run, tmp_path):
             counts.update(" ".join(words[i : i + n]) for i in range(len(words) - n + 1))
     (tmp_path / "counts").write_text("".join(f"{p}\t{n}\n" for p, n in counts.items()))
     table, index = tmp_path / "table", tmp_path / "index"
-    run("sign", tmp_path / "counts", "--from-counts", "--keep-features", "--max-length", 2,
-        "--min-count", 1, "--weights", "log", "-o", table)  # fmt: skip
+    run("sign", tmp_path / "counts", "--from", "counts", *KEPT, "--max-length", 2,
+        "--min-count", 1, "--set", "weighting.scheme=log", "-o", table)  # fmt: skip
     run("index", "build", tmp_path / "text", "-o", index)
-    run("sign", index, "--max-length", 2, "--min-count", 1, "--weights", "log")
+    run("sign", index, "--max-length", 2, "--min-count", 1, "--preset", "thesis",
+        "--set", "weighting.scheme=log")  # fmt: skip
     for a, b in (("a", "b"), ("a b", "d c"), ("c", "d")):
         kept, _ = run("similarity", table, a, b, "--exact")
         counted, _ = run("similarity", index, a, b, "--exact")
@@ -275,7 +277,7 @@ def test_count_files_keep_features_too(run, tmp_path):
 
 def test_a_grammar_with_both_features(run, corpus, tmp_path):
     syntax, index, rules = tmp_path / "table", tmp_path / "index", tmp_path / "rules"
-    run("sign", corpus, "--model", "syntax", "-o", syntax, "--min-count", 1, "--keep-features")
+    run("sign", corpus, "--from", "annotated", "-o", syntax, "--min-count", 1, *KEPT)
     (tmp_path / "text").write_text("the cat sat\nthe dog sat\n")
     run("index", "build", tmp_path / "text", "-o", index)
     run("sign", index, "--min-count", 1)
@@ -313,15 +315,15 @@ def test_learnt_syntactic_phrases_are_composed(tmp_path, run):
             lines.append("\t".join(map(str, row)))
         lines.append("")
     (tmp_path / "a.conllu").write_text("\n".join(lines) + "\n")
-    made = ("sign", tmp_path / "a.conllu", "--model", "syntax", "--weights", "ppmi",
-            "--projection", "spectral", "--bits", 64, "--min-count", 2)  # fmt: skip
+    made = ("sign", tmp_path / "a.conllu", "--from", "annotated", "--preset", "syntax-learnt",
+            "--set", "n_bits=64", "--min-count", 2)  # fmt: skip
     run(*made, "-o", tmp_path / "t")
     table = SignatureTable.open(tmp_path / "t")
     words = [text for text in table.texts() if " " not in text]
     phrase = next(f"{a} {b}" for a in words for b in words if table.find([f"{a} {b}"])[0] < 0)
     (made_of_words,) = EstimatedCosine(table).estimates([(phrase, words[0])])
     assert made_of_words.composed
-    run(*made, "--no-compose", "-o", tmp_path / "u")
+    run(*made, "--set", "composition=none", "-o", tmp_path / "u")
     assert SignatureTable.open(tmp_path / "u").fingerprint.composition is None
 
 

@@ -1,6 +1,7 @@
 """Word vectors from elsewhere: every format read, bad files refused, tables that answer."""
 
 import gzip
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -20,10 +21,11 @@ from distsim.contexts import GivenVectors, VectorFile, VectorModel
 from distsim.corpus.vectors import read_counts, read_vectors
 from distsim.evaluation.correlations import in_common
 from distsim.signatures import VECTORS
-from distsim.signatures.recipe import VECTORS_AS_THEY_ARE
 from tests.conftest import write_lines
 
 WORDS = ["the", "king", "queen", "Été", "don't", "o'clock"]
+
+VECTORS_AS_THEY_ARE = replace(VECTORS, model=VectorModel(centre=False))
 
 
 def drawn(n: int, dimensions: int, seed: int = 1, mean: float = 0.0) -> np.ndarray:
@@ -132,7 +134,7 @@ def test_a_bad_file_is_one_sentence_with_its_place(tmp_path, run, fault):
         read_vectors(tmp_path / "f")
     assert message in str(error.value)
     assert "\n" not in str(error.value)
-    run("sign", "--from-vectors", tmp_path / "f", "-o", tmp_path / "t", status=1)
+    run("sign", "--from", "vectors", tmp_path / "f", "-o", tmp_path / "t", status=1)
     assert not (tmp_path / "t").exists()
 
 
@@ -313,10 +315,17 @@ def test_the_command_line(tmp_path, run):
     (tmp_path / "phrases").write_text("a1 b2\n")
     table, other = tmp_path / "one.table", tmp_path / "other.table"
     run(
-        "sign", "--from-vectors", tmp_path / "v.bin", "-o", table, "--phrases", tmp_path / "phrases"
+        "sign",
+        "--from",
+        "vectors",
+        tmp_path / "v.bin",
+        "-o",
+        table,
+        "--set",
+        f"phrases={tmp_path / 'phrases'}",
     )
-    run("sign", "--from-vectors", tmp_path / "v.bin", "-o", other, "--no-centre", "--bits", 128,
-        "--most-words", 40)  # fmt: skip
+    run("sign", "--from", "vectors", tmp_path / "v.bin", "-o", other, "--set",
+        "model.centre=false", "--set", "n_bits=128", "--set", "most_words=40")  # fmt: skip
     assert run("neighbours", table, "a3", "-k", 1)[0].startswith("1\tb3\t")
     assert run("verify", table)[0]
     run("similarity", table, "a1 b2", "b2")
@@ -332,11 +341,17 @@ def test_the_command_line(tmp_path, run):
     assert out.splitlines()[1].split("\t")[1] == "vectors"
     run("evaluate", table, gold, "--by", "exact", status=1)
     run("evaluate", table, other, status=2)
-    for wrong in (["--weights", "ppmi"], ["--window", 2], ["--from-counts"], ["--keep-sums"],
-                  ["--model", "syntax"], ["--preset", "learnt"]):  # fmt: skip
-        run("sign", "--from-vectors", tmp_path / "v.bin", "-o", tmp_path / "x", *wrong, status=2)
-    run("sign", "--from-vectors", tmp_path / "v.bin", status=2)
-    run("sign", tmp_path / "v.bin", "--most-words", 3, status=2)
+    for status, wrong in (
+        (2, ["--set", "model.window=2"]),
+        (2, ["--set", "keep_sums=true"]),
+        (2, ["--projection", table]),
+        (1, ["--set", "weighting.scheme=ppmi"]),
+        (1, ["--preset", "learnt"]),
+    ):
+        run("sign", "--from", "vectors", tmp_path / "v.bin", "-o", tmp_path / "x", *wrong,
+            status=status)  # fmt: skip
+    run("sign", "--from", "vectors", tmp_path / "v.bin", status=2)
+    run("sign", tmp_path / "v.bin", "--set", "most_words=3", status=2)
 
 
 def test_in_common_leaves_the_pairs_that_all_know():

@@ -19,7 +19,6 @@ from distsim.contexts.syntax.marginals import Marginals, RowSpace
 from distsim.contexts.syntax.model import SyntaxModel
 from distsim.contexts.weights import Weighting
 from distsim.corpus.annotated import read_annotated
-from distsim.corpus.annotating import Annotator, Report, annotate
 from distsim.corpus.annotation import NORMALISER, AnnotatedSentence
 from distsim.storage import checksum_of_settings, scratch_folder
 
@@ -86,58 +85,6 @@ class AnnotatedText:
                 yield CountedSentences(corpus, store, syntax, weighting, selection, place)
             finally:
                 store.close()
-
-
-class PlainText(AnnotatedText):
-    """The phrases of plain text, which is annotated when it is first read.
-
-    Arguments:
-        files: running text, plain or packed, folders too.
-        annotator: a StanzaAnnotator or SpacyAnnotator.
-        annotated: the CoNLL-U file that is written, or taken up, or kept where it is finished.
-        as_is: take text that looks like HTML, XML, JSON or a table, which is refused otherwise.
-
-    report: what was annotated; filled by `counted`.
-
-    >>> from distsim import sign
-    >>> from distsim.corpus import SpacyAnnotator
-    >>> annotator = SpacyAnnotator("en_core_web_sm")  # doctest: +SKIP
-    >>> source = PlainText("text.txt", annotator, "text.conllu.gz")  # doctest: +SKIP
-    >>> sign(source, "text.table")  # doctest: +SKIP
-    """
-
-    def __init__(
-        self,
-        files: str | Path | Sequence[str | Path],
-        annotator: Annotator,
-        annotated: str | Path,
-        *,
-        as_is: bool = False,
-    ) -> None:
-        super().__init__(files)
-        self.annotator, self.annotated, self.as_is = annotator, annotated, as_is
-        self.report = Report()
-
-    def sentences(self) -> Iterable[AnnotatedSentence]:
-        """Return the sentences, to be read once; `counted` has annotated them."""
-        return read_annotated([self.annotated], [])
-
-    @contextmanager
-    def counted(
-        self, model: Model, weighting: Weighting, selection: Selection, work: Work
-    ) -> Iterator["CountedSentences"]:
-        """See PhraseSource.
-
-        Raises:
-            InputError: the text cannot be read, or there is none.
-            ParameterError: the model is not the syntactic one.
-        """
-        require_syntax(model)
-        self.report = annotate(
-            self.files, self.annotated, self.annotator, work.jobs, work.progress, self.as_is
-        )
-        with super().counted(model, weighting, selection, work) as sentences:
-            yield sentences
 
 
 class Sentences(AnnotatedText):

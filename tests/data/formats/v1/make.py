@@ -12,23 +12,24 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-# Where each command writes, and the command; {here} is where texts lie, {out} the target.
+# Where each command writes, and the command with today's options (those of the version that wrote
+# them had other names); {here} is where texts lie, {out} the target.
+_SMALL = "--set n_bits=64 --min-count 3 --max-length 2"
 COMMANDS = {
-    "index": "index build {here}/a.txt {here}/b.txt -o {out}/index --dedup near --shard-tokens 300",
-    "thesis": "sign {out}/index -o {out}/thesis --preset thesis --bits 64 --min-count 3 "
-    "--max-length 2 --keep-sums",
-    "ppmi": "sign {out}/index -o {out}/ppmi --weights ppmi --window 2 --sides --bits 64 "
-    "--min-count 3 --max-length 2",
-    "counts": "sign {here}/counts.txt --from-counts -o {out}/counts --weights llr --bits 64 "
-    "--min-count 3 --max-length 2 --keep-features",
-    "part": "sign {here}/counts.txt --from-counts -o {out}/part --weights raw --bits 64 "
-    "--min-count 3 --max-length 2 --keep-sums",
+    "index": "index build {here}/a.txt {here}/b.txt -o {out}/index --dedup near "
+    "--set shard_tokens=300",
+    "thesis": "sign {out}/index -o {out}/thesis --preset thesis --set keep_sums=true " + _SMALL,
+    "ppmi": "sign {out}/index -o {out}/ppmi --preset thesis --set weighting.scheme=ppmi "
+    "--set model.window=2 --set model.sides=true " + _SMALL,
+    "counts": "sign {here}/counts.txt --from counts -o {out}/counts --set weighting.scheme=llr "
+    "--set keep_features=true " + _SMALL,
+    "part": "sign {here}/counts.txt --from counts -o {out}/part --set keep_sums=true " + _SMALL,
     "merged": "merge {out}/thesis {out}/part -o {out}/merged",
-    "projection": "learn {out}/index -o {out}/projection --bits 64",
-    "learnt": "sign {out}/index -o {out}/learnt --preset learnt --bits 64 --min-count 3 "
-    "--max-length 2 --projection {here}/projection --least 0",
-    "syntax": "sign {here}/c.conllu --model syntax -o {out}/syntax --bits 64 --min-count 3 "
-    "--max-length 2 --kinds lex --keep-features",
+    "projection": "learn {out}/index -o {out}/projection --set n_bits=64",
+    "learnt": "sign {out}/index -o {out}/learnt --projection {here}/projection "
+    "--set weighting.least=0 " + _SMALL,
+    "syntax": "sign {here}/c.conllu --from annotated -o {out}/syntax --set model.kinds=lex "
+    "--set keep_features=true " + _SMALL,
 }
 
 

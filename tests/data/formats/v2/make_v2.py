@@ -15,9 +15,9 @@ HERE = Path(__file__).resolve().parent
 # Where each command writes, and the command; {here} is where texts lie, {out} the target.
 COMMANDS = {
     "index": "index build {here}/a.txt -o {out}/index",
-    "projection": "learn {out}/index -o {out}/projection --bits 64",
-    "learnt": "sign {out}/index -o {out}/learnt --preset learnt --bits 64 --min-count 3 "
-    "--max-length 2 --projection {here}/projection --least 0",
+    "projection": "learn {out}/index -o {out}/projection --set n_bits=64",
+    "learnt": "sign {out}/index -o {out}/learnt --set n_bits=64 --min-count 3 --max-length 2 "
+    "--projection {here}/projection --set weighting.least=0",
 }
 
 
