@@ -183,7 +183,7 @@ def size_recipes():
 
     def learnt(model, spelling=0.0):
         return Recipe(
-            model=model, weighting=Weighting("ppmi", subsample=1e-4, discount=1.5, least=0.3),
+            model=model, weighting=Weighting("ppmi", subsample=1e-4, discount=1.5, min_weight=0.3),
             projection="spectral", composition=Composition(spelling=spelling),
         )  # fmt: skip
 

@@ -51,7 +51,7 @@ TABLE = (
     Home("contexts", "contexts.weights", "", "Weighting"),
     Home("signatures", "signatures.composition", "", "Composition"),
     Home("signatures", "signatures.fingerprint", "", "Fingerprint"),
-    Home("signatures", "signatures.projections.learn", "", "Learning"),
+    Home("signatures", "signatures.projections.training", "", "Learning"),
     Home("signatures", "signatures.recipe", "PRESETS Recipe", "VECTORS"),
     Home("signatures", "signatures.signing", "learn"),
     Home("signatures", "comparison.table", "SignatureTable merge_tables sign"),

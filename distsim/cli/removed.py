@@ -11,7 +11,7 @@ _WEIGHTING = {
     "--shift": "use --set weighting.shift=1",
     "--subsample": "use --set weighting.subsample=0.0001",
     "--discount": "use --set weighting.discount=1.5",
-    "--least": "use --set weighting.least=0.3",
+    "--least": "use --set weighting.min_weight=0.3",
 }
 _MODEL = {
     "--window": "use --set model.window=N",

@@ -4,7 +4,7 @@ import shutil
 from collections.abc import Iterator
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,15 +17,14 @@ from distsim.cluster.shuffled_source import ClusterText, SummedBlocks
 from distsim.cluster.words import Words
 from distsim.contexts.features import FeatureSpace
 from distsim.contexts.ngram import space_of_words
-from distsim.contexts.weights import prepared
+from distsim.contexts.weights import Weigher
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.indexes.indexed_text import IndexedText
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import bucket_starts
 from distsim.signatures.composition import PartVectors
-from distsim.signatures.projections.kinds import find_kind
-from distsim.signatures.projections.projection import Projection
 from distsim.signatures.projections.spectral import SpectralProjection
+from distsim.signatures.recipe import ResolvedRecipe
 
 _FEATURES = ("families", "hashes", "marginals", "totals")
 _MORE_FEATURES = ("log_p", "kept")
@@ -122,21 +121,20 @@ class Job:
     def space(self) -> FeatureSpace:
         """All features, mapped; made by `write_space`."""
         folder = self.folder / "features"
-        made = [folder / f"{name}.npy" for name in _MORE_FEATURES]
-        return FeatureSpace(
-            tuple(self.plan.model.manifest()["families"]),
-            *(mapped(folder / f"{name}.npy") for name in _FEATURES),
-            *(mapped(path) if path.exists() else None for path in made),
-        )
+        found: dict[str, Any] = {
+            name: mapped(path)
+            for name in _FEATURES + _MORE_FEATURES
+            if (path := folder / f"{name}.npy").exists()
+        }
+        return FeatureSpace(tuple(self.plan.model.manifest()["families"]), **found)
 
     def write_space(self) -> None:
         """Write all features with what their weights need, once for all workers."""
         words, model = self.words, self.plan.model
-        space = prepared(
+        space = Weigher(self.plan.recipe.weighting).prepared(
             space_of_words(
                 words.text, words.offsets, words.counts, words.slots, model.window, model.sides
-            ),
-            self.plan.recipe.weighting,
+            )
         )
         for name in _FEATURES + _MORE_FEATURES:
             values = getattr(space, name)
@@ -144,13 +142,13 @@ class Job:
                 save(self.folder / "features" / f"{name}.npy", values)
 
     @cached_property
-    def projection(self) -> Projection:
-        """The projection of the table."""
-        recipe = self.plan.recipe
-        kind = find_kind(recipe.projection)
-        if kind.make is not None:
-            return kind.make(recipe.n_bits, recipe.seed)
+    def projection(self) -> SpectralProjection:
+        """The projection that was learnt."""
         return SpectralProjection.open(self.folder / "projection")
+
+    def resolved(self, text: ClusterText) -> ResolvedRecipe:
+        """Return the recipe for a text of some ranges, with the projection that was learnt."""
+        return self.plan.recipe.resolve(text, lambda training: self.projection)
 
     @cached_property
     def parts(self) -> PartVectors | None:

@@ -12,7 +12,7 @@ from distsim.contexts.sources.source import Work
 from distsim.kernels.compiled import frozen
 from distsim.kernels.tables import permute_texts
 from distsim.signatures.layout import PhraseColumns, PhraseStream, strongest_rows
-from distsim.signatures.own_projection import choose_projection, clear_projections, only_its_own
+from distsim.signatures.projection_store import ProjectionStore, clear_projections, only_its_own
 from distsim.signatures.signing import require_rows
 
 _ROWS = 1 << 16
@@ -37,9 +37,9 @@ def join(job: Job, path: Path, force: bool = False) -> None:
     storage.require_free(path, force)
     with storage.create(path, storage.SIGNATURES) as writer, only_its_own(writer.folder):
         if plan.recipe.is_learnt:
-            words = job.text_of_words()
-            choose_projection(words, plan.recipe, writer.folder, job.folder / "projection", [],
-                              Work(writer.folder))  # fmt: skip
+            learnt = job.folder / "projection"
+            store = ProjectionStore(writer.folder, Work(writer.folder), given=learnt)
+            store.projection(plan.recipe.training(job.text_of_words()))
         phrases = PhraseStream(writer)
         bits = writer.stream("bits", np.uint64, plan.recipe.n_bits // 64)
         for table, rows in zip(tables, _kept_rows(tables, plan.selection.max_phrases), strict=True):

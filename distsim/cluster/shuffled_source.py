@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, ClassVar
 
 import numpy as np
 
@@ -13,20 +12,17 @@ from distsim.contexts.counts import require_margins
 from distsim.contexts.features import FeatureSpace
 from distsim.contexts.phrase_store import CountedPhrases, PhraseStore, under_tags
 from distsim.contexts.selection import Selection
-from distsim.contexts.sources.index import lesson_of_words
-from distsim.contexts.sources.source import Lesson, Part, PhraseBatch, batches_of, most_frequent
+from distsim.contexts.sources.index import limits_of_words
+from distsim.contexts.sources.source import CountedText, Part, TrainingLimits, parts_of
 
 
-class ClusterText:
+class ClusterText(CountedText):
     """A CountedText: the phrases of some ranges, the marginals of the whole.
 
     Arguments:
         blocks: gives the phrases that occur so often, in ascending order of their hashes.
         lowest: the least count of a selected phrase.
     """
-
-    is_sorted = True
-    parameters: ClassVar[dict[str, Any]] = {}
 
     def __init__(
         self, plan: Plan, words: Words, space: FeatureSpace, lowest: int, blocks: "Blocks"
@@ -39,53 +35,41 @@ class ClusterText:
         self.n_sentences = words.n_sentences
         self.space = space
         self._from_counts = plan.kind == "counts"
-        self._needs_margins = self._from_counts and plan.recipe.weighting.uses_marginals
+        self._needs_margins = False
         self._words = words
         self._lowest = lowest
         self._blocks = blocks
 
     def lowest_count(self, selection: Selection) -> int:
-        """Return the least count that a selected phrase can have."""
+        """Return the lowest count that a selected phrase can have."""
         return self._lowest
 
-    def gather_marginals(self, min_count: int) -> None:
-        """Nothing is to be done: all words were counted before."""
+    def gather_marginals(self) -> None:
+        """Refuse, from now on, words of count files that have no line of their own."""
+        self._needs_margins = self._from_counts
 
-    def lesson(self, rows: int, features: int) -> Lesson:
-        """Return how much of what is asked for the corpus can teach, as its own source would."""
-        return corpus_lesson(self._words, len(self.model["families"]), self._from_counts,
-                             rows, features)  # fmt: skip
-
-    def frequent_features(self, most: int) -> np.ndarray:
-        """Return the hashes of the `most` most frequent features, uint64, ascending."""
-        return most_frequent(self.space.hashes, self.space.marginals, most)
-
-    def total(self) -> None:
-        """It is not known before how many phrases there are."""
+    def training_limits(self, rows: int, features: int) -> TrainingLimits:
+        """Return the size of the training set that the corpus gives, as its own source would."""
+        n_families = len(self.model["families"])
+        return corpus_limits(self._words, n_families, self._from_counts, rows, features)
 
     def parts(self, min_count: int, max_length: int, by_hash: bool = False) -> Iterator[Part]:
         """Yield the batches of all phrases, always in ascending order of their hashes."""
-        words = self._words
+        words, space = self._words, self.space
+        assert space is not None
         for block in self._blocks.counted(min_count):
             if self._needs_margins:
                 require_margins(block, words.counts, words.word)
-            for batch in batches_of(block, words.text, words.offsets, self.space):
-                if max_length < self._blocks.longest:
-                    batch = batch.where(batch.token_counts() <= max_length)
-                yield Part(batch, batch.hashes.size)
-
-    def count(self, part: Part) -> list[PhraseBatch]:
-        """Return the batch that the part is."""
-        return [part.content]
+            yield from parts_of(block, words.text, words.offsets, space, max_length)
 
 
-def corpus_lesson(
+def corpus_limits(
     words: Words, n_families: int, from_counts: bool, rows: int, features: int
-) -> Lesson:
-    """Return how much of what is asked for a corpus can teach; of counts, all words are there."""
+) -> TrainingLimits:
+    """Return the size of the training set that a corpus gives; of counts, all words are there."""
     if from_counts:
-        return Lesson(rows, features, 1)
-    return lesson_of_words(words.counts[1:], n_families, rows, features)
+        return TrainingLimits(rows, features, 1)
+    return limits_of_words(words.counts[1:], n_families, rows, features)
 
 
 class Blocks:

@@ -35,7 +35,7 @@ from distsim.cluster.shuffle_blocks import (
     unpack,
     write_packets,
 )
-from distsim.cluster.shuffled_source import ClusterText, StoredBlocks, corpus_lesson
+from distsim.cluster.shuffled_source import ClusterText, StoredBlocks, corpus_limits
 from distsim.cluster.words import Words, sum_words
 from distsim.contexts.counts import NgramCounts
 from distsim.contexts.features import ContextCounts
@@ -49,8 +49,7 @@ from distsim.indexes.build import build_index, line_hashes
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.kernels.compiled import frozen
 from distsim.signatures.composition import PartVectors, PartWords
-from distsim.signatures.own_projection import learn_from
-from distsim.signatures.signing import Keeping, Signing, word_vectors
+from distsim.signatures.signing import Signing, SignOptions
 
 Packets = Iterator[tuple[int, bytes]]
 _CHUNK_ROWS = 1 << 19
@@ -294,11 +293,11 @@ def word_contexts(job: Job, part: int, tally: dict[str, Any]) -> Packets:
     """Count the contexts of the words from which is learnt, or of which phrases are composed."""
     plan, words = job.plan, job.words
     learning = plan.recipe.learning
-    lesson = corpus_lesson(
+    limits = corpus_limits(
         words, len(plan.model.manifest()["families"]), plan.kind == "counts", learning.rows,
         learning.features,
     )  # fmt: skip
-    least = max(1, min(lesson.min_count, plan.selection.min_count))
+    least = max(1, min(limits.min_count, plan.selection.min_count))
     if plan.kind == "counts":
         yield from _contexts_in_counts(job, part, lambda lengths: lengths == 1, None)
         return
@@ -534,20 +533,19 @@ def learn_projection(job: Job, tally: dict[str, Any], progress: Progress = no_pr
         storage.scratch_folder() as scratch,
         storage.create(folder, storage.PROJECTION) as writer,
     ):
-        learn_from(job.text_of_words(), job.plan.recipe, writer,
-                   Work(scratch, job.plan.memory_bytes, None, progress))  # fmt: skip
+        work = Work(scratch, job.plan.memory_bytes, None, progress)
+        job.plan.recipe.training(job.text_of_words()).learn(writer, work)
 
 
 def vectors_of_words(job: Job, number: int, tally: dict[str, Any]) -> None:
     """Compute the vectors of a range's words."""
-    plan = job.plan
-    assert plan.recipe.composition is not None
+    plan, text = job.plan, job.text_of_words(range(number, number + 1))
+    resolved = job.resolved(text)
+    assert resolved.composition is not None
     with storage.scratch_folder() as scratch:
-        words = word_vectors(
-            job.text_of_words(range(number, number + 1)), plan.recipe, job.projection,
-            plan.selection, Work(scratch, plan.memory_bytes, 1),
-        )  # fmt: skip
-    kept = words.most_frequent(plan.recipe.composition.most_words)
+        work = Work(scratch, plan.memory_bytes, 1)
+        words = resolved.signer().word_vectors(text, plan.selection.min_count, work)
+    kept = words.most_frequent(resolved.composition.most_words)
     for name, column in vars(kept).items():
         save(job.path("vectors", number, f".{name}.npy"), column)
 
@@ -594,15 +592,9 @@ def sign_range(job: Job, number: int, packets: Iterable[bytes], tally: dict[str,
             )  # fmt: skip
             text = ClusterText(plan, job.words, job.space, job.lowest, blocks)
             try:
-                Signing(
-                    text,
-                    plan.recipe,
-                    job.projection,
-                    plan.selection,
-                    Keeping(parts=False),
-                    work,
-                    job.parts,
-                ).write(writer)
+                options = SignOptions(keep_parts=False)
+                signing = Signing(text, job.resolved(text), plan.selection, options, work)
+                signing.write(writer, job.parts)
             finally:
                 blocks.close()
         tally.update(phrases=writer.parameters["phrases"])

@@ -15,6 +15,7 @@ from distsim.base.arguments import one_or_many_texts, one_text, shown
 from distsim.base.errors import IncompatibleError, ParameterError
 from distsim.contexts.ngram import NgramModel, PhraseWeigher, feature_space, phrase_contexts
 from distsim.contexts.sources.source import PhraseBatch
+from distsim.contexts.weights import Weigher
 from distsim.corpus.query import split_phrase
 from distsim.corpus.vocabulary import hash_texts
 from distsim.indexes.corpus_index import CorpusIndex
@@ -394,7 +395,7 @@ class LearntCosine(Similarity):
             )
         composer = Composer(projection.centre, recipe.composition, table.parts)
         self._space = feature_space(index, self._model.window, self._model.sides)
-        self._signer = Signer(recipe.weighting, projection, composer, self._space)
+        self._signer = Signer(Weigher(recipe.weighting), projection, composer)
         self._table = table
         self._vector = lru_cache(_CACHED_VECTORS)(self._made_vector)
 

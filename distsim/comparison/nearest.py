@@ -17,6 +17,7 @@ from distsim.base.results import Results
 from distsim.comparison.measures import Similarity
 from distsim.indexes import hamming
 from distsim.kernels.compiled import frozen
+from distsim.signatures.distinctive_words import Cores, TellingWords
 from distsim.signatures.estimates import (
     Estimator,
     Stored,
@@ -25,7 +26,6 @@ from distsim.signatures.estimates import (
 )
 from distsim.signatures.kernels.distinctive_words import choose_telling, order_neighbours
 from distsim.signatures.table import StoredTable
-from distsim.signatures.telling import Cores, TellingWords
 
 RERANKED = 300
 _FIRST_RING, _WIDER = 1024, 8  # rows of the first ring; each further one holds so many times more

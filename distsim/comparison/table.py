@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Self
+from typing import Self, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,6 @@ from distsim.base.arguments import Texts, one_or_many_texts
 from distsim.base.errors import UnknownPhraseError
 from distsim.base.parallel import Progress, no_progress
 from distsim.comparison import measures, nearest
-from distsim.contexts.phrase_store import DEFAULT_MEMORY
 from distsim.contexts.selection import Selection
 from distsim.contexts.sources.source import PhraseSource
 from distsim.indexes.corpus_index import CorpusIndex
@@ -53,15 +52,9 @@ class SignatureTable(StoredTable):
         selection: Selection | None = None,
         *,
         projection: str | Path | None = None,
-        keep_parts: bool = True,
-        keep_sums: bool = False,
-        keep_features: bool = False,
-        force: bool = False,
-        memory: int = DEFAULT_MEMORY,
-        jobs: int | None = None,
-        progress: Progress = no_progress,
+        **options: Unpack[signing.SignOptionNames],
     ) -> Self:
-        """Sign the phrases of a source into a table and open it; `distsim.sign` is the same.
+        """Return the table of a source's phrases, signed and opened; `distsim.sign` is the same.
 
         Where the very table stands at `path` already, sound, nothing is written and it is
         `unchanged`.
@@ -73,12 +66,25 @@ class SignatureTable(StoredTable):
                 of an index and of counts, VECTORS of word vectors.
             selection: which phrases; those of 1 to 4 tokens that occur 5 times where None.
             projection: a learnt projection, or a table that has one, for a recipe that wants it;
-                learnt from the source where None.
-            keep_parts, keep_sums, keep_features: see distsim.signatures.signing.Keeping.
+                where None one is learnt, unless the table at `path` or the index's own has it.
+            keep_parts: keep the real vectors of the words of which phrases were composed, so that
+                phrases which are not in the table can be composed too; True where left out.
+            keep_sums: keep the sums of all phrases, however rare, so that the table can be merged.
+            keep_features: keep all weighted features, 12 bytes each, for exact cosines without an
+                index.
             force: replace another table that stands at `path`; an index's own is always replaced.
-            memory: for putting phrases in order; less takes longer.
+            memory: bytes for putting phrases in order; less takes longer.
+            jobs: threads; as many as the machine has cores where None.
+            progress: is told the stage, the units done and their total.
 
-        Raises: as distsim.signatures.signing.sign.
+        Raises:
+            ArtifactError: something that is no table, or another table, stands at `path` (see
+                `force`), or it is being written.
+            IncompatibleError: the projection was learnt from other contexts or weights.
+            InputError: what the source reads is at fault.
+            ParameterError: the source cannot give what the recipe wants, sums are to be kept and do
+                not add up to those of a whole, there is too little text to learn a projection from,
+                or no phrase is frequent enough.
 
         >>> from distsim import PRESETS, Selection, sign
         >>> made = sign(index, folder / "plain.table", PRESETS["thesis"], Selection(min_count=20))
@@ -86,10 +92,8 @@ class SignatureTable(StoredTable):
         (True, 256)
         """
         signed = signing.sign(
-            source, path, recipe, selection, projection=projection,
-            keeping=signing.Keeping(keep_parts, keep_sums, keep_features), force=force,
-            memory=memory, jobs=jobs, progress=progress,
-        )  # fmt: skip
+            source, path, recipe, selection, projection, signing.SignOptions(**options)
+        )
         table = cls.open(signed.path)
         table.unchanged = signed.unchanged
         return table

@@ -250,8 +250,8 @@ class PhraseWeigher:
             self._counts[words] * self._times, self._totals, log_p, kept,
         )  # fmt: skip
         numbered = np.arange(words.size, dtype=np.uint32)
-        weigher = Weigher(space, self._weighting)
-        return weigher.weigh(ContextCounts(contexts.starts, numbered, contexts.counts))
+        counted = ContextCounts(contexts.starts, numbered, contexts.counts)
+        return Weigher(self._weighting).weigh(counted, space)
 
 
 class NamedContext(NamedTuple):

@@ -2,21 +2,34 @@
 
 import math
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from distsim.base.errors import ParameterError
-from distsim.contexts.features import ContextCounts, FeatureSpace
+from distsim.contexts.features import ContextCounts, FeatureSpace, FirstCached, MarginalCounts
 from distsim.kernels import contexts as kernel
 from distsim.kernels.compiled import frozen
 from distsim.kernels.schemes import SCHEMES, Scheme
+from distsim.storage.keys import from_stored, to_stored
 
 __all__ = ["SCHEMES", "Weigher", "Weighting"]
 
 _KEPT_STEPS = 4096.0
 LARGEST_SHIFT = 100.0  # far beyond any logarithm of a ratio of counts
 LARGEST_DISCOUNT = 1e6
+# The least and the largest value of each setting, and what else a message says of them.
+_RANGES = {
+    "alpha": (math.ulp(0.0), 1.0, "choose more than 0, at most 1"),
+    "shift": (
+        -LARGEST_SHIFT, LARGEST_SHIFT, f"choose -{LARGEST_SHIFT:g} to {LARGEST_SHIFT:g}",
+    ),
+    "subsample": (
+        math.ulp(0.0), 1.0, "choose a share of the neighbours, above 0 and at most 1",
+    ),
+    "discount": (0.0, LARGEST_DISCOUNT, f"choose 0 to {LARGEST_DISCOUNT:g} occurrences"),
+    "min_weight": (0.0, LARGEST_SHIFT, f"choose 0 to {LARGEST_SHIFT:g}"),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -36,14 +49,16 @@ class Weighting:
                 not hide the others.
         alpha: below 1 makes rare features weigh less (ppmi).
         shift: higher keeps only stronger associations (ppmi).
-        subsample: the share t of its family from which on a feature is too frequent to tell
-            much: one with the share s > t counts sqrt(t / s) times as often, in c(p, f), c(p)
-            and m(f) alike (ppmi). It is the expectation of word2vec's subsampling (Mikolov
-            et al. 2013, 2.3), with nothing left to chance. None: every feature counts in full.
-        discount: d takes the weight times c / (c + d), c being c(p, f): associations seen once
-            or twice are mostly luck (Pantel and Lin 2002, 3; ppmi). 0 takes nothing off.
-        least: weights below it are 0, where a phrase has others: what hardly tells is mostly luck,
-            too (ppmi).
+        subsample: the share t of its family from which on a feature counts less: one with the
+            share s > t counts sqrt(t / s) times as often, in c(p, f), c(p) and m(f) alike
+            (ppmi). It is the expectation of word2vec's subsampling (Mikolov et al. 2013, 2.3).
+            None: every feature counts in full.
+        discount: d takes the weight times c / (c + d), c being c(p, f), since associations seen
+            once or twice are mostly chance (Pantel and Lin 2002, 3; ppmi). 0: no discount.
+        min_weight: smaller weights are 0, where a phrase has larger ones (ppmi).
+
+    Raises:
+        ParameterError: there is no such scheme, or a setting is no number or out of range.
 
     >>> Weighting("ppmi", shift=0.5).manifest()
     {'scheme': 'ppmi', 'alpha': 0.75, 'shift': 0.5}
@@ -55,32 +70,20 @@ class Weighting:
     shift: float = 1.0
     subsample: float | None = None
     discount: float = 0.0
-    least: float = 0.0
+    min_weight: float = 0.0
 
     def __post_init__(self) -> None:
         if not isinstance(self.scheme, str) or self.scheme not in SCHEMES:
             raise ParameterError(f"weights {self.scheme!r}: choose one of {', '.join(SCHEMES)}")
-        for name in ("alpha", "shift", "discount", "least"):
-            _require_number(name, getattr(self, name))
-        if self.subsample is not None:
-            _require_number("subsample", self.subsample)
-        if not 0.0 < self.alpha <= 1.0:
-            raise ParameterError(f"alpha {self.alpha}: choose more than 0, at most 1")
-        if not abs(self.shift) <= LARGEST_SHIFT:
-            raise ParameterError(
-                f"shift {self.shift}: choose -{LARGEST_SHIFT:g} to {LARGEST_SHIFT:g}"
-            )
-        if self.subsample is not None and not 0.0 < self.subsample <= 1.0:
-            raise ParameterError(
-                f"subsample {self.subsample}: choose a share of the neighbours, above 0 and at "
-                "most 1"
-            )
-        if not 0.0 <= self.discount <= LARGEST_DISCOUNT:
-            raise ParameterError(
-                f"discount {self.discount}: choose 0 to {LARGEST_DISCOUNT:g} occurrences"
-            )
-        if not 0.0 <= self.least <= LARGEST_SHIFT:
-            raise ParameterError(f"least {self.least}: choose 0 to {LARGEST_SHIFT:g}")
+        for name, (least, most, wanted) in _RANGES.items():
+            value = getattr(self, name)
+            if name == "subsample" and value is None:
+                continue
+            if isinstance(value, bool) or not isinstance(value, int | float | np.number):
+                kind = type(value).__name__
+                raise ParameterError(f"{name} {value!r}: is {kind}, wanted a number")
+            if not least <= value <= most:
+                raise ParameterError(f"{name} {value}: {wanted}")
 
     @property
     def needs(self) -> Scheme:
@@ -92,20 +95,30 @@ class Weighting:
         """Whether a weight depends on the corpus beyond the phrase's own counts."""
         return self.needs.marginals
 
-    def manifest(self) -> dict[str, Any]:
-        """Return what a manifest keeps: the scheme and the settings that matter to it."""
+    def manifest(self, marginals: str | None = None) -> dict[str, Any]:
+        """Return what a manifest keeps: the scheme and the settings that matter to it.
+
+        Arguments:
+            marginals: checksum of the corpus counts; kept where the weights depend on them.
+        """
         settings = {name: getattr(self, name) for name in self.needs.settings}
-        if self.subsample is None:
-            settings.pop("subsample", None)
-        for name in ("discount", "least"):
-            if not getattr(self, name):
+        for name, unused in (("subsample", None), ("discount", 0.0), ("min_weight", 0.0)):
+            if settings.get(name) == unused:
                 settings.pop(name, None)
-        return {"scheme": self.scheme} | settings
+        if marginals is not None and self.uses_marginals:
+            settings["marginals"] = marginals
+        return {"scheme": self.scheme} | to_stored(settings)
 
     @classmethod
     def from_manifest(cls, values: dict[str, Any]) -> "Weighting":
-        """Return the weighting that a manifest describes."""
-        return cls(**{name: value for name, value in values.items() if name != "marginals"})
+        """Return the weighting that a manifest describes.
+
+        Arguments:
+            values: as `manifest` returns them.
+        """
+        settings = from_stored(values)
+        settings.pop("marginals", None)
+        return cls(**settings)
 
 
 def known_logarithms(n: int) -> np.ndarray:
@@ -116,50 +129,96 @@ def known_logarithms(n: int) -> np.ndarray:
 _LOGARITHMS = known_logarithms(4096)  # of most counts
 
 
+class WeightTables(NamedTuple):
+    """Arrays from which the kernel weighs features; those that a scheme does not need are empty.
+
+    Attributes:
+        families: uint8[n], the family of each feature.
+        marginals: float64[n], occurrences of each feature in the corpus.
+        chances: float64[n, 2]: twice the family plus the kept share; ln(kept share / P(f)).
+        totals: float64[n_families].
+    """
+
+    families: np.ndarray
+    marginals: np.ndarray
+    chances: np.ndarray
+    totals: np.ndarray
+
+
 class Weigher:
-    """Weighs the features of one feature space."""
+    """Computes the weights of counted features; may be shared by threads.
 
-    def __init__(self, space: FeatureSpace, weighting: Weighting) -> None:
-        needs = weighting.needs
-        self._code = needs.code
-        self._shift = float(weighting.shift)
-        self._discount = float(weighting.discount)
-        self._least = float(weighting.least)
-        self._families = frozen(space.families)
-        nothing = np.empty(0)
-        wants_marginals = needs.marginals and not needs.probabilities
-        self._marginals = frozen(space.marginals if wants_marginals else nothing)
-        self._totals = frozen(space.totals if needs.marginals else nothing)
-        self._chances = np.empty((0, 2))
-        if needs.probabilities:
-            log_p, kept = space.log_p, space.kept
-            if kept is None:
-                totals = space.totals[space.families]
-                kept = kept_shares(space.marginals, totals, weighting.subsample)
-            if log_p is None:
-                log_p = feature_log_probabilities(space, weighting.alpha, kept)
-            self._chances = np.column_stack([2.0 * space.families + kept, np.log(kept) - log_p])
-        self._chances = frozen(self._chances)
+    Attributes:
+        manifest: what a fingerprint keeps of the weights.
 
-    def weigh(self, contexts: ContextCounts) -> np.ndarray:
-        """Return the weight of every feature of every row, float64."""
+    Arguments:
+        weighting: the scheme and its settings.
+        marginals: checksum of the corpus counts, for the manifest.
+    """
+
+    def __init__(self, weighting: Weighting, marginals: str | None = None) -> None:
+        self.manifest = weighting.manifest(marginals)
+        self._weighting = weighting
+        self._tables: FirstCached[FeatureSpace, WeightTables] = FirstCached(self._make_tables)
+        self._log_totals: FirstCached[MarginalCounts, np.ndarray] = FirstCached(
+            lambda whole: family_log_totals(whole, weighting)
+        )
+
+    def weigh(self, contexts: ContextCounts, space: FeatureSpace) -> np.ndarray:
+        """Return the weight of every feature of every row, float64, beside contexts.features.
+
+        Arguments:
+            contexts: counted features.
+            space: the space in which they are numbered.
+        """
+        weighting = self._weighting
         weights: np.ndarray = kernel.weigh(
             frozen(contexts.starts), frozen(contexts.features), frozen(contexts.counts),
-            self._families, self._marginals, self._chances, self._totals,
-            _LOGARITHMS, self._code, self._shift, self._discount, self._least,
+            *self._tables(space), _LOGARITHMS, weighting.needs.code, float(weighting.shift),
+            float(weighting.discount), float(weighting.min_weight),
         )  # fmt: skip
         return weights
 
+    @property
+    def uses_marginals(self) -> bool:
+        """Whether a weight depends on the corpus beyond the phrase's own counts."""
+        return self._weighting.uses_marginals
 
-def prepared(space: FeatureSpace, weighting: Weighting) -> FeatureSpace:
-    """Return a space with what weights need of every feature made once, to be kept and mapped."""
-    if not weighting.needs.probabilities:
-        return space
-    kept = kept_shares(space.marginals, space.totals[space.families], weighting.subsample)
-    log_p = space.log_p
-    if log_p is None:
-        log_p = feature_log_probabilities(space, weighting.alpha, kept)
-    return replace(space, log_p=log_p, kept=kept)
+    def prepared(self, space: FeatureSpace) -> FeatureSpace:
+        """Return the space with ln P and kept share of each feature, where the scheme needs them.
+
+        Arguments:
+            space: the features to be weighed.
+        """
+        weighting = self._weighting
+        if not weighting.needs.probabilities or space.log_p is not None:
+            return space
+        kept = kept_shares(space.marginals, space.totals[space.families], weighting.subsample)
+        if space.whole is None:
+            log_p = feature_log_probabilities(space, weighting.alpha, kept)
+        else:
+            log_p = kernel.log_probabilities(
+                frozen(space.families), frozen(space.marginals * kept),
+                self._log_totals(space.whole), weighting.alpha,
+            )  # fmt: skip
+        return replace(space, log_p=log_p, kept=kept)
+
+    def _make_tables(self, space: FeatureSpace) -> WeightTables:
+        needs, nothing = self._weighting.needs, np.empty(0)
+        space = self.prepared(space)
+        chances = np.empty((0, 2))
+        if space.kept is not None and space.log_p is not None:
+            chances = np.column_stack(
+                [2.0 * space.families + space.kept, np.log(space.kept) - space.log_p]
+            )
+        wants_marginals = needs.marginals and not needs.probabilities
+        arrays = (
+            space.families,
+            space.marginals if wants_marginals else nothing,
+            chances,
+            space.totals if needs.marginals else nothing,
+        )
+        return WeightTables(*map(frozen, arrays))
 
 
 def kept_shares(marginals: np.ndarray, totals: np.ndarray, subsample: float | None) -> np.ndarray:
@@ -202,6 +261,25 @@ def feature_log_probabilities(
     return log_p
 
 
-def _require_number(name: str, value: object) -> None:
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
-        raise ParameterError(f"{name} {value!r}: is {type(value).__name__}, wanted a number")
+def family_log_totals(whole: MarginalCounts, weighting: Weighting) -> np.ndarray:
+    """Return ln of the sum of m^alpha over all features of each family, float64[n_families].
+
+    Summed exactly, so that it does not depend on the order of the features.
+
+    Arguments:
+        whole: the counts of all features.
+        weighting: its alpha and its subsample.
+    """
+    log_totals = np.zeros(whole.totals.size)
+    for family in range(whole.totals.size):
+        mine = whole.families == family
+        counts = whole.counts[mine]
+        kept = kept_shares(counts, whole.totals[family], weighting.subsample)
+        powers = [
+            math.pow(count, weighting.alpha) * n
+            for count, n in zip(
+                (counts * kept).tolist(), whole.n_features[mine].tolist(), strict=True
+            )
+        ]
+        log_totals[family] = math.log(math.fsum(powers)) if powers else 0.0
+    return frozen(log_totals)

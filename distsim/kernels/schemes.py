@@ -30,7 +30,7 @@ SCHEMES = {
         PPMI,
         marginals=True,
         probabilities=True,
-        settings=("alpha", "shift", "subsample", "discount", "least"),
+        settings=("alpha", "shift", "subsample", "discount", "min_weight"),
     ),
     "llr": Scheme(LLR, marginals=True),
     "log-llr": Scheme(LOG_LLR, marginals=True),

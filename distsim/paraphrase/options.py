@@ -126,7 +126,7 @@ class ParaphraseOptions:
         if not 0.0 <= self.min_score <= 1.0:
             raise ParameterError(f"minimum score {self.min_score}: choose 0 to 1")
         weighting = self.weighting
-        if weighting.subsample is not None or weighting.discount or weighting.least:
+        if weighting.subsample is not None or weighting.discount or weighting.min_weight:
             raise ParameterError(
                 "a subsample, discount or least weight: profiles know none, leave them out"
             )

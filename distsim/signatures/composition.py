@@ -1,10 +1,10 @@
 """A phrase's own contexts and the vectors of its words -> one vector (design, section 5).
 
-A phrase of several words is rare, and its contexts know nothing of the words inside it. So its
-vector is a mix, in the space of the learnt projection: with s occurrences behind it, s / (s +
-trust) of its own, the rest of its words', each word weighing rare / (rare + its share of the
-text). A phrase that occurs less than `own_from` times, or never, is made of its words alone. A
-word's vector takes in what words of like spelling mean (distsim.signatures.spelling).
+A phrase of several words is rare, and its contexts do not tell which words are inside it. So its
+vector is a mean, in the space of the learnt projection: with s occurrences, s / (s + prior_count)
+of its own contexts', the rest of its words', each word weighing rare / (rare + its share of the
+text). A phrase that occurs less than `min_own_count` times, or never, is made of its words alone.
+A word's vector takes in those of words of like spelling (distsim.signatures.spelling).
 """
 
 from collections.abc import Sequence
@@ -22,6 +22,7 @@ from distsim.kernels.tables import permute_texts
 from distsim.signatures.kernels.composition import centre_rows, compose_rows, cut_composed
 from distsim.signatures.projections.projection import WIDER
 from distsim.signatures.spelling import spelt
+from distsim.storage.keys import from_stored, to_stored
 
 _SPACE = ord(" ")
 _ARRAYS = ("part_hashes", "part_weights", "part_vectors")
@@ -32,44 +33,51 @@ class Composition:
     """How phrases are composed.
 
     Arguments:
-        trust: at so many occurrences a phrase's own contexts weigh as much as its words;
-            higher trusts the words more.
-        rare: a word with this share of the text's tokens weighs half as much as a rare one.
-        most_words: so many of the most frequent words are parts.
-        own_from: from so many occurrences on a phrase's own contexts count; below, where they
-            would be less than an eleventh of it, they are not even counted.
-        spelling: the length at which a word's vector takes in that of its spelling; 0: none.
+        prior_count: occurrences at which a phrase's own contexts weigh as much as its words.
+        rare: the share of the text's tokens at which a word weighs half as much as a rare one.
+        most_words: the number of words of which phrases are composed, the most frequent ones.
+        min_own_count: the contexts of phrases that occur less often are not counted; at the
+            defaults they would be less than an eleventh of the vector.
+        spelling: the share of the vector of a word's spelling in the word's vector; 0: none.
 
-    >>> Composition(trust=100.0).rare
+    Raises:
+        ParameterError: a number is out of range.
+
+    >>> Composition(prior_count=100.0).rare
     0.003
     """
 
-    trust: float = 2000.0
+    prior_count: float = 2000.0
     rare: float = 0.003
     most_words: int = 250_000
-    own_from: int = 200
+    min_own_count: int = 200
     spelling: float = 0.3
 
     def __post_init__(self) -> None:
         if not (
-            self.trust > 0 and self.rare > 0 and self.most_words >= 1
-            and self.own_from >= 0 and 0 <= self.spelling <= 1
+            self.prior_count > 0 and self.rare > 0 and self.most_words >= 1
+            and self.min_own_count >= 0 and 0 <= self.spelling <= 1
         ):  # fmt: skip
             raise ParameterError(
-                f"trust {self.trust}, rare {self.rare}, most words {self.most_words}, own from "
-                f"{self.own_from}, spelling {self.spelling}: choose numbers above 0, of spelling "
-                "0 to 1"
+                f"prior count {self.prior_count}, rare {self.rare}, most words {self.most_words}, "
+                f"minimum own count {self.min_own_count}, spelling {self.spelling}: choose "
+                "numbers above 0, of spelling 0 to 1"
             )
 
     def manifest(self) -> dict[str, Any]:
         """Return what a fingerprint keeps."""
-        return asdict(self)
+        return to_stored(asdict(self))
 
     @classmethod
     def from_manifest(cls, values: dict[str, Any]) -> "Composition":
-        """Return the composition that a fingerprint describes."""
-        later = values.get("own_from", 0), values.get("spelling", 0.0)  # older tables have none
-        return cls(values["trust"], values["rare"], values["most_words"], *later)
+        """Return the composition that a fingerprint describes.
+
+        Arguments:
+            values: as `manifest` returns them, with or without the checksum of the parts.
+        """
+        known = {"own_from": 0, "spelling": 0.0} | values  # older tables have none
+        known.pop("parts", None)
+        return cls(**from_stored(known))
 
     def has_own(
         self, strengths: np.ndarray, text: np.ndarray, begins: np.ndarray, ends: np.ndarray
@@ -77,7 +85,7 @@ class Composition:
         """Tell of which phrases, text[begins:ends], their own contexts count; bool[n]."""
         spaces = np.concatenate([[0], np.cumsum(text == _SPACE)])
         of_one_word: np.ndarray = spaces[ends] == spaces[begins]
-        return of_one_word | (strengths >= self.own_from)
+        return of_one_word | (strengths >= self.min_own_count)
 
 
 @dataclass(frozen=True)
@@ -237,7 +245,7 @@ class Composer:
         centre_rows(sums, self._centre)
         compose_rows(
             sums, frozen(text), frozen(ends), frozen(strengths.astype(np.uint64)),
-            *self._parts, self._composition.trust, self._composition.spelling > 0,
+            *self._parts, self._composition.prior_count, self._composition.spelling > 0,
         )  # fmt: skip
 
 

@@ -199,7 +199,8 @@ class Estimator:
         restore_rows(
             frozen(text), frozen(begins), frozen(ends), frozen(bits), frozen(strengths),
             frozen(parts.hashes), frozen(parts.weights), frozen(parts.vectors.view(np.uint16)),
-            *_tables(), _REACH, mixed.trust, mixed.own_from, CORRELATION, vectors, fidelities,
+            *_tables(), _REACH, mixed.prior_count, mixed.min_own_count, CORRELATION, vectors,
+            fidelities,
         )  # fmt: skip
         return vectors, fidelities
 

@@ -123,14 +123,6 @@ class Fingerprint:
             )
 
 
-def weights_manifest(weighting: Weighting, marginals: str) -> dict[str, Any]:
-    """Return what a fingerprint keeps of the weights: with the marginals, where they matter."""
-    weights = weighting.manifest()
-    if weighting.uses_marginals:
-        weights["marginals"] = marginals
-    return weights
-
-
 def _shown(value: Any) -> str:
     if isinstance(value, list | tuple):
         return ",".join(map(str, value))

@@ -9,7 +9,7 @@ from distsim.base.errors import IncompatibleError, ParameterError
 from distsim.base.parallel import Progress, no_progress
 from distsim.contexts.selection import Selection
 from distsim.signatures.recipe import Recipe
-from distsim.signatures.signing import Keeping, Signed, sign
+from distsim.signatures.signing import Signed, SignOptions, sign
 from distsim.signatures.sums import KeptSums, SumsSource
 from distsim.signatures.table import StoredTable
 
@@ -53,8 +53,8 @@ def merge(
     )
     return sign(
         source, path, Recipe.from_fingerprint(first.fingerprint),
-        Selection(min_count, first.longest), keeping=Keeping(sums=keep_sums), force=force,
-        jobs=jobs, progress=progress,
+        Selection(min_count, first.longest), None,
+        SignOptions(keep_sums=keep_sums, force=force, jobs=jobs, progress=progress),
     )  # fmt: skip
 
 

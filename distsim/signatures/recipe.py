@@ -1,5 +1,6 @@
-"""The settings that make a signature, checked when they are made."""
+"""Settings that make a signature, and what signing needs of them for one text."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, get_args
 
@@ -7,17 +8,48 @@ from distsim.base.choices import SignPreset
 from distsim.base.errors import ParameterError
 from distsim.base.settings import presets
 from distsim.contexts.ngram import NgramModel
+from distsim.contexts.sources.source import CountedText
 from distsim.contexts.syntax.model import SyntaxModel
 from distsim.contexts.vectors import VectorModel
-from distsim.contexts.weights import Weighting
-from distsim.signatures.composition import Composition
+from distsim.contexts.weights import Weigher, Weighting
+from distsim.signatures.composition import Composer, Composition, PartVectors
 from distsim.signatures.fingerprint import Fingerprint
 from distsim.signatures.projections.kinds import find_kind
-from distsim.signatures.projections.learn import Learning
-from distsim.signatures.projections.projection import GAUSSIAN, ROTATION
+from distsim.signatures.projections.projection import GAUSSIAN, ROTATION, Projection
+from distsim.signatures.projections.training import Learning, Training
+from distsim.signatures.signer import Signer
 
 FEWEST_BITS, MOST_BITS = 64, 1024
 _MODELS: dict[str, Any] = {one.name: one for one in (NgramModel, SyntaxModel, VectorModel)}
+
+
+@dataclass(frozen=True)
+class ResolvedRecipe:
+    """A recipe applied to one text: all that turns counted contexts into bits.
+
+    Attributes:
+        weigher: computes the weights of counted features.
+        projection: vectors of features.
+        composition: how phrases are composed of their words; None where they are not.
+        fingerprint: of the table, without its composition.
+    """
+
+    weigher: Weigher
+    projection: Projection
+    composition: Composition | None
+    fingerprint: Fingerprint
+
+    def signer(self, parts: PartVectors | None = None) -> Signer:
+        """Return what signs batches of phrases.
+
+        Arguments:
+            parts: vectors of the words of which phrases are composed; where None phrases have
+                the vectors of their own contexts.
+        """
+        centre, composer = self.projection.centre, None
+        if centre is not None:
+            composer = Composer(centre, self.composition, parts)
+        return Signer(self.weigher, self.projection, composer)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,6 +114,43 @@ class Recipe:
             )
         if self.seed < 0:
             raise ParameterError(f"`seed` {self.seed}: choose 0 or more")
+
+    def resolve(
+        self, text: CountedText, learnt: Callable[[Training], Projection]
+    ) -> ResolvedRecipe:
+        """Return what signing a text needs; nothing reads the recipe after it.
+
+        Arguments:
+            text: that is to be signed.
+            learnt: finds or learns the projection of a training set.
+        """
+        weigher = Weigher(self.weighting, text.marginals)
+        kind = find_kind(self.projection)
+        if kind.make is not None:
+            projection = kind.make(self.n_bits, self.seed)
+        else:
+            projection = learnt(self.training(text))
+        fingerprint = Fingerprint(
+            text.model, weigher.manifest, text.normaliser.manifest(), projection.manifest()
+        )
+        return ResolvedRecipe(weigher, projection, self.composition, fingerprint)
+
+    def training(self, text: CountedText) -> Training:
+        """Return the training set of the projection, with how it is learnt.
+
+        Arguments:
+            text: from which it is learnt.
+
+        Raises:
+            ParameterError: the projection is not learnt.
+        """
+        learn = find_kind(self.projection).learn
+        if learn is None:
+            raise ParameterError(
+                f"`projection` {self.projection!r} is not learnt: choose another recipe"
+            )
+        weigher = Weigher(self.weighting, text.marginals)
+        return Training(learn, text, weigher, self.learning, self.n_bits, self.seed)
 
     @property
     def is_learnt(self) -> bool:

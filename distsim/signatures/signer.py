@@ -1,25 +1,36 @@
 """Counted contexts of phrases, in batches -> weights -> projected sums -> bits."""
 
 import threading
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from distsim.contexts.features import FeatureSpace
-from distsim.contexts.sources.source import BATCH_PHRASES, PhraseBatch
-from distsim.contexts.weights import Weigher, Weighting
+from distsim.contexts.features import FeatureSpace, FirstCached
+from distsim.contexts.sources.source import (
+    BATCH_PHRASES,
+    CountedText,
+    PhraseBatch,
+    Work,
+    batch_results,
+)
+from distsim.contexts.vectors import no_counts
+from distsim.contexts.weights import Weigher
 from distsim.kernels.compiled import frozen
-from distsim.signatures.composition import Composer
+from distsim.signatures.composition import Composer, PartWords
 from distsim.signatures.kernels.projection import cut_bits, project
 from distsim.signatures.projections.projection import Projection
+from distsim.signatures.projections.training import TrainingRows
 
 
 @dataclass(frozen=True)
 class SignedBatch:
     """A batch with its bits.
 
-    bits: uint64[n, n_bits / 64]. some: bool[n], False where the sum of a phrase is a zero
-    vector, which has no signature.
+    Attributes:
+        phrases: the batch.
+        bits: uint64[n, n_bits / 64].
+        some: bool[n], False where the sum of a phrase is a zero vector, which has no signature.
     """
 
     phrases: PhraseBatch
@@ -27,43 +38,42 @@ class SignedBatch:
     some: np.ndarray
 
     def where(self, kept: np.ndarray) -> "SignedBatch":
-        """Return the phrases for which kept, bool[n], is true."""
+        """Return some of the phrases.
+
+        Arguments:
+            kept: bool[n].
+        """
         return SignedBatch(self.phrases.where(kept), self.bits[kept], self.some[kept])
-
-
-class _Ready:
-    """What is made once of a feature space."""
-
-    def __init__(self, space: FeatureSpace, weighting: Weighting, projection: Projection) -> None:
-        self.weigher = Weigher(space, weighting)
-        self.offsets = frozen(projection.offsets(space.hashes))
 
 
 class Signer:
     """Signs batches of phrases; may be shared by threads.
 
     Arguments:
-        composer: turns sums into vectors of the learnt space before their bits are cut.
-        space: the feature space of all batches, where they have one together.
+        weigher: computes the features' weights.
+        projection: the features' vectors.
+        composer: turns sums into vectors of the learnt space before their bits are cut; None with
+            random vectors.
     """
 
     def __init__(
-        self,
-        weighting: Weighting,
-        projection: Projection,
-        composer: Composer | None = None,
-        space: FeatureSpace | None = None,
+        self, weigher: Weigher, projection: Projection, composer: Composer | None = None
     ) -> None:
-        self._weighting = weighting
+        self._weigher = weigher
         self._projection = projection
         self._composer = composer
-        self._space = space
-        self._ready = None if space is None else _Ready(space, weighting, projection)
         self._vectors = frozen(projection.vectors)
         self._of_thread = threading.local()
+        self._offsets: FirstCached[FeatureSpace, np.ndarray] = FirstCached(
+            lambda space: frozen(projection.offsets(space.hashes))
+        )
 
     def sign(self, batch: PhraseBatch) -> SignedBatch:
-        """Return the batch's bits."""
+        """Return the batch with its bits.
+
+        Arguments:
+            batch: phrases with their contexts.
+        """
         if self._composer is None:
             return self.cut(batch, self.vectors(batch))
         text, lengths = batch.text, batch.text_lengths
@@ -79,35 +89,60 @@ class Signer:
         return SignedBatch(batch, bits, some)
 
     def cut(self, batch: PhraseBatch, vectors: np.ndarray) -> SignedBatch:
-        """Return a batch with the bits of its vectors."""
+        """Return a batch with the bits of its vectors.
+
+        Arguments:
+            batch: n phrases.
+            vectors: float64[n, n_dimensions].
+        """
         bits = np.empty((len(vectors), self._projection.n_bits // 64), np.uint64)
         return SignedBatch(batch, bits, cut_bits(frozen(vectors), bits))
 
     def named_weights(self, batch: PhraseBatch) -> tuple[np.ndarray, np.ndarray]:
-        """Return the hash and the weight of every feature of every row, uint64 and float64."""
-        weights = self._of(batch.space).weigher.weigh(batch.contexts)
+        """Return the hash and the weight of every feature of every row, uint64 and float64.
+
+        Arguments:
+            batch: phrases with their contexts.
+        """
+        weights = self._weigher.weigh(batch.contexts, batch.space)
         return batch.space.hashes[batch.contexts.features], weights
 
-    def offsets(self, batch: PhraseBatch) -> np.ndarray:
-        """Return where the vector of every feature of the batch's space begins, uint32."""
-        return self._of(batch.space).offsets
+    def offsets(self, space: FeatureSpace) -> np.ndarray:
+        """Return where the vector of every feature of a space begins in the projection, uint32.
+
+        Arguments:
+            space: of a batch.
+        """
+        return self._offsets(space)
 
     def vectors(self, batch: PhraseBatch) -> np.ndarray:
-        """Return what the bits are cut from: the sums, composed where there is a composer.
+        """Return the vectors that bits are cut from, float64[n, n_dimensions].
 
-        float64[n, n_dimensions]. The array is the thread's own and overwritten by its next batch.
+        The array is the thread's own and overwritten by its next batch.
+
+        Arguments:
+            batch: n phrases with their contexts.
         """
         return self.composed(batch, self.sums(batch))
 
     def composed(self, batch: PhraseBatch, sums: np.ndarray) -> np.ndarray:
-        """Return the vectors that a batch's sums become, in their place."""
+        """Return the vectors that a batch's sums become, in their place.
+
+        Arguments:
+            batch: n phrases.
+            sums: float64[n, n_dimensions], overwritten.
+        """
         if self._composer is not None:
             self._composer.compose(sums, batch.text, batch.text_lengths, batch.strengths)
         return sums
 
     def sums(self, batch: PhraseBatch) -> np.ndarray:
-        """Return every row's projected sum, float64[n, n_dimensions], the thread's own array."""
-        contexts, ready = batch.contexts, self._of(batch.space)
+        """Return every row's projected sum, float64[n, n_dimensions], the thread's own array.
+
+        Arguments:
+            batch: n phrases with their contexts.
+        """
+        contexts, space = batch.contexts, batch.space
         n = contexts.starts.size - 1
         sums = getattr(self._of_thread, "sums", None)
         if sums is None or len(sums) < n:
@@ -115,12 +150,49 @@ class Signer:
             sums = self._of_thread.sums = np.empty(shape)
         project(
             frozen(contexts.starts), frozen(contexts.features),
-            frozen(ready.weigher.weigh(contexts)), ready.offsets, self._vectors,
+            frozen(self._weigher.weigh(contexts, space)), self._offsets(space), self._vectors,
             self._projection.unit, self._projection.largest, sums[:n],
         )  # fmt: skip
         return sums[:n]
 
-    def _of(self, space: FeatureSpace) -> _Ready:
-        if self._ready is not None and space is self._space:
-            return self._ready
-        return _Ready(space, self._weighting, self._projection)
+    def word_vectors(
+        self,
+        text: CountedText,
+        min_count: int,
+        work: Work,
+        training_rows: TrainingRows | None = None,
+        keep: Callable[[SignedBatch], None] | None = None,
+    ) -> PartWords:
+        """Return the words of a text with their vectors, of which phrases can be composed.
+
+        Arguments:
+            text: the words' contexts.
+            min_count: the lowest count of a word.
+            work: threads and progress.
+            training_rows: words that the projection was learnt from; they are not counted again.
+            keep: is handed the words with their bits and without their contexts.
+        """
+        words = text.parts(min_count, 1)
+        if training_rows is not None:
+            words = text.words(min_count, training_rows.min_count)
+
+        def signed(batch: PhraseBatch) -> tuple[SignedBatch, np.ndarray]:
+            sums = self.sums(batch)
+            if training_rows is not None:
+                training_rows.fill_sums(batch.hashes, self._projection, sums)
+            vectors = self.composed(batch, sums)
+            return self.cut(batch, vectors), vectors.astype(np.float16)
+
+        found = []
+        for batch, vectors in batch_results(text, words, signed, work, "words", text.total()):
+            phrases, shares = batch.phrases, batch.phrases.shares
+            if shares is None:
+                shares = phrases.strengths.astype(np.float64) / max(1, text.n_tokens)
+            found.append(PartWords(
+                phrases.hashes, shares, phrases.strengths, vectors, phrases.text,
+                phrases.text_lengths,
+            ))  # fmt: skip
+            if keep is not None:
+                contexts = no_counts(phrases.hashes.size)
+                keep(replace(batch, phrases=replace(phrases, contexts=contexts)))
+        return PartWords.joined(found, self._projection.n_dimensions)

@@ -4,11 +4,11 @@ Phrases' counted contexts are weighed, projected, composed, cut to bits and writ
 creation: a learnt projection is learnt inside it and belongs to the table, whole or not there.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 
@@ -24,30 +24,21 @@ from distsim.contexts.sources.source import (
     Part,
     PhraseBatch,
     PhraseSource,
-    WordsApart,
     Work,
     batch_results,
 )
 from distsim.contexts.syntax.model import SyntaxModel
-from distsim.contexts.vectors import no_counts
 from distsim.indexes.corpus_index import CorpusIndex, signatures_inside
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import find_sorted
-from distsim.signatures.composition import Composer, PartVectors, PartWords
+from distsim.signatures.composition import PartVectors
 from distsim.signatures.feature_store import FeatureWriter, has_features
-from distsim.signatures.fingerprint import Fingerprint, weights_manifest
 from distsim.signatures.kernels.projection import cut_bits
 from distsim.signatures.layout import GatheredRows, Rows, StreamedRows
-from distsim.signatures.own_projection import (
-    choose_projection,
-    clear_projections,
-    learn_from,
-    only_its_own,
-)
-from distsim.signatures.projections.learn import TaughtWords
-from distsim.signatures.projections.projection import Projection
+from distsim.signatures.projection_store import ProjectionStore, clear_projections, only_its_own
 from distsim.signatures.projections.spectral import projection_inside
-from distsim.signatures.recipe import DEFAULT, USUAL, Recipe
+from distsim.signatures.projections.training import TrainingRows
+from distsim.signatures.recipe import DEFAULT, USUAL, Recipe, ResolvedRecipe
 from distsim.signatures.signer import SignedBatch, Signer
 from distsim.signatures.sums import SumsStream
 
@@ -60,96 +51,69 @@ class Signed(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Keeping:
-    """What a table keeps beside its bits.
+class SignOptions:
+    """What a table keeps beside its bits, and how the work is done; see SignatureTable.build."""
 
-    Arguments:
-        parts: the real vectors of the words of which phrases were composed, so that phrases which
-            are not in the table can be composed too.
-        sums: the sums of all phrases, however rare, so that the table can be merged.
-        features: all weighted features, 12 bytes each, for exact cosines without an index.
-    """
+    keep_parts: bool = True
+    keep_sums: bool = False
+    keep_features: bool = False
+    force: bool = False
+    memory: int = DEFAULT_MEMORY
+    jobs: int | None = None
+    progress: Progress = no_progress
 
-    parts: bool = True
-    sums: bool = False
-    features: bool = False
+
+class SignOptionNames(TypedDict, total=False):
+    """The types of SignOptions, for keyword arguments."""
+
+    keep_parts: bool
+    keep_sums: bool
+    keep_features: bool
+    force: bool
+    memory: int
+    jobs: int | None
+    progress: Progress
 
 
 def sign(
     source: PhraseSource | CorpusIndex,
-    path: str | Path | None = None,
-    recipe: Recipe | None = None,
-    selection: Selection | None = None,
-    *,
-    projection: str | Path | None = None,
-    keeping: Keeping | None = None,
-    force: bool = False,
-    memory: int = DEFAULT_MEMORY,
-    jobs: int | None = None,
-    progress: Progress = no_progress,
+    path: str | Path | None,
+    recipe: Recipe | None,
+    selection: Selection | None,
+    projection: str | Path | None,
+    options: SignOptions,
 ) -> Signed:
     """Sign the phrases of a source into a table and return the table's folder.
 
-    Where the very table stands at `path` already, sound, nothing is written.
-
-    Arguments:
-        source: an index, or another source of phrases (distsim.contexts.sources).
-        path: the table's folder; inside the index where None.
-        recipe: how contexts become bits; where None, the source's usual one: the learnt preset
-            of an index and of counts, VECTORS of word vectors.
-        selection: which phrases; those of 1 to 4 tokens that occur 5 times where None.
-        projection: a learnt projection, or a table that has one, for a recipe that wants it; where
-            None one is learnt, unless the table at `path` or the index's own has the same.
-        keeping: what the table keeps beside its bits.
-        force: replace another table that stands at `path`; an index's own is always replaced.
-        memory: for putting phrases in order; less takes longer.
-
-    Raises:
-        ArtifactError: something that is no table, or another table, stands at `path` (see `force`),
-            or it is being written.
-        IncompatibleError: the projection was learnt from other contexts or weights.
-        InputError: what the source reads is at fault.
-        ParameterError: the source cannot give what the recipe wants, sums are to be kept and do not
-            add up to those of a whole, there is too little text to learn a projection from, or no
-            phrase is frequent enough.
+    Arguments and what is raised: as of SignatureTable.build.
     """
     home = source.home if isinstance(source, CorpusIndex) else None
-    force = force or path is None or not storage.holds_artifact(path)
+    may_replace = options.force or path is None or not storage.holds_artifact(path)
     if isinstance(source, CorpusIndex):
         source = IndexSource(source)
     if path is None and home is None:
         raise ParameterError("`path`: give the folder of the table; only an index holds its own")
     path = one_path(path) if path is not None else signatures_inside(Path(str(home)))
     recipe, selection = recipe or USUAL[source.usual_model], selection or Selection()
-    keeping = keeping or Keeping()
-    if keeping.sums:
-        require_additive(recipe, selection)
-    if projection is not None and not recipe.is_learnt:
-        raise ParameterError(
-            f"`projection` {str(projection)!r} with a recipe of random vectors: choose the "
-            "projection spectral in the recipe, or leave it out"
-        )
+    _require_possible(recipe, selection, projection, options)
     known = [path] if home is None else [path, signatures_inside(home), projection_inside(home)]
     try:
         with storage.create(path, storage.SIGNATURES) as writer, only_its_own(writer.folder):
-            work = Work(writer.folder, memory, jobs, progress)
-            with source.counted(recipe.model, recipe.weighting, selection, work) as text:
-                if keeping.features and not text.is_sorted:
+            work = Work(writer.folder, options.memory, options.jobs, options.progress)
+            with source.counted(recipe.model, selection, work) as text:
+                if options.keep_features and not text.is_sorted:
                     raise ParameterError(
                         "`keep_features` with an index, which holds the contexts of its table, or "
                         "with word vectors: leave it out"
                     )
-                chosen = choose_projection(
-                    text, recipe, writer.folder, projection, known, work, new=force
-                )
-                signing = Signing(
-                    text, recipe, chosen.projection, selection, keeping, work, taught=chosen.taught
-                )
-                if not chosen.is_new and signing.made_before(path):
+                store = ProjectionStore(writer.folder, work, projection, known, may_replace)
+                resolved = recipe.resolve(text, store.projection)
+                signing = Signing(text, resolved, selection, options, work)
+                if not store.is_new and signing.made_before(path):
                     raise _UnchangedError
-                storage.require_free(path, force)
-                signing.write(writer)
-                if not keeping.sums:  # to be added to those of others
+                storage.require_free(path, may_replace)
+                signing.write(writer, training_rows=store.training_rows)
+                if not options.keep_sums:  # to be added to those of others
                     require_rows(writer.parameters)
     except _UnchangedError:
         return Signed(path, unchanged=True)
@@ -167,33 +131,49 @@ def learn(
     jobs: int | None = None,
     progress: Progress = no_progress,
 ) -> Path:
-    """Learn a projection for a recipe from a source's frequent words; return its folder.
+    """Learn a projection from a source's frequent words and return its folder.
 
-    Arguments and what is raised: as of `sign`.
+    Arguments:
+        source: an index, or another source of phrases.
+        path: the projection's folder.
+        recipe: which contexts, weights and bits; PRESETS["learnt"] where None.
+        force: replace an artifact that stands at `path`.
+        memory: for putting counts in order; less takes longer.
+        jobs: threads; as many as the machine has cores where None.
+        progress: is told the stage, the units done and their total.
+
+    Raises:
+        ArtifactError: an artifact stands at `path` (see `force`), or is being written there.
+        InputError: what the source reads is at fault.
+        ParameterError: the recipe's projection is not learnt, or there is too little text.
 
     >>> from distsim import SignatureTable, learn, sign
     >>> path = learn(index, folder / "my.projection")
     >>> sign(index, folder / "my.table", projection=path).projection.n_bits
     256
     """
-    recipe, selection = recipe or DEFAULT, Selection()
+    recipe = recipe or DEFAULT
     if isinstance(source, CorpusIndex):
         source = IndexSource(source)
     storage.require_free(path, force)
     with storage.create(path, storage.PROJECTION) as writer:
         work = Work(writer.folder, memory, jobs, progress)
-        with source.counted(recipe.model, recipe.weighting, selection, work) as text:
-            learn_from(text, recipe, writer, work)
+        with source.counted(recipe.model, Selection(), work) as text:
+            recipe.training(text).learn(writer, work)
     return Path(path)
 
 
-def require_additive(recipe: Recipe, selection: Selection) -> None:
-    """Refuse to keep sums where those of two halves do not make those of the whole.
-
-    Raises:
-        ParameterError: the projection is learnt, the weights are not raw counts, contexts are
-            syntactic, or only the most frequent phrases are kept.
-    """
+def _require_possible(
+    recipe: Recipe, selection: Selection, projection: str | Path | None, options: SignOptions
+) -> None:
+    """Refuse sums that do not add up to those of a whole, and a projection without use."""
+    if projection is not None and not recipe.is_learnt:
+        raise ParameterError(
+            f"`projection` {str(projection)!r} with a recipe of random vectors: choose the "
+            "projection spectral in the recipe, or leave it out"
+        )
+    if not options.keep_sums:
+        return
     if recipe.is_learnt:
         raise ParameterError(
             "`keep_sums` with a learnt projection: another corpus has learnt another one, so such "
@@ -217,6 +197,9 @@ def require_additive(recipe: Recipe, selection: Selection) -> None:
 
 def require_rows(parameters: dict[str, Any]) -> None:
     """Refuse a table that has no rows, and say which limit emptied it.
+
+    Arguments:
+        parameters: of the table's manifest.
 
     Raises:
         ParameterError: it has none.
@@ -246,33 +229,35 @@ class _UnchangedError(Exception):
 class Signing:
     """One text being signed.
 
-    parts: vectors of the words of a larger text, of which its phrases are composed; the text's own
-        where None. taught: the words that the projection was learnt from, just now.
+    Arguments:
+        text: its phrases are signed.
+        resolved: the recipe for this text.
+        selection: which phrases.
+        options: what the table keeps.
+        work: temporary folder, threads and progress.
     """
 
     def __init__(
         self,
         text: CountedText,
-        recipe: Recipe,
-        projection: Projection,
+        resolved: ResolvedRecipe,
         selection: Selection,
-        keeping: Keeping,
+        options: SignOptions,
         work: Work,
-        parts: PartVectors | None = None,
-        taught: TaughtWords | None = None,
     ) -> None:
         self._text = text
-        self._recipe = recipe
+        self._resolved = resolved
         self._selection = selection
-        self._keeping = keeping
+        self._options = options
         self._work = work
-        self._projection = projection
-        self._parts = parts
-        self._taught = taught
-        self._least = 1 if keeping.sums else text.lowest_count(selection)
+        self._lowest_count = 1 if options.keep_sums else text.lowest_count(selection)
 
     def made_before(self, path: Path) -> bool:
-        """Tell whether the very table that is to be written stands at `path`, sound."""
+        """Tell whether the very table that is to be written stands at `path`, sound.
+
+        Arguments:
+            path: of a table.
+        """
         with suppress(DistsimError, LookupError, TypeError):
             artifact = storage.Artifact(path, storage.SIGNATURES)
             present = dict(artifact.parameters)
@@ -281,67 +266,47 @@ class Signing:
             fingerprint = dict(present.pop("fingerprint"))
             composition = dict(fingerprint.pop("composition", {}))
             parts = composition.pop("parts", None)
-            wanted_composition = self._recipe.composition
+            wanted = self._resolved.composition
             return (
                 present == self._chosen() | self._counted()
-                and fingerprint == self._fingerprint().manifest()
-                and composition == (wanted_composition.manifest() if wanted_composition else {})
-                and ("part_hashes" in artifact) == (parts is not None and self._keeping.parts)
-                and has_features(artifact) == self._keeping.features
+                and fingerprint == self._resolved.fingerprint.manifest()
+                and composition == (wanted.manifest() if wanted else {})
+                and ("part_hashes" in artifact) == (parts is not None and self._options.keep_parts)
+                and has_features(artifact) == self._options.keep_features
                 and not artifact.damaged()
             )
         return False
 
-    def write(self, writer: storage.ArtifactWriter) -> None:
-        """Write the table."""
-        text, recipe, keeping = self._text, self._recipe, self._keeping
-        projection, composition = self._projection, recipe.composition
-        if recipe.weighting.uses_marginals:
-            text.gather_marginals(self._least)
+    def write(
+        self,
+        writer: storage.ArtifactWriter,
+        parts: PartVectors | None = None,
+        training_rows: TrainingRows | None = None,
+    ) -> None:
+        """Write the table.
+
+        Arguments:
+            writer: of the table's artifact.
+            parts: vectors of the words of a larger text, of which phrases are composed; those of
+                the text itself where None.
+            training_rows: the words that the projection was learnt from just now.
+        """
+        resolved, options = self._resolved, self._options
+        if resolved.weigher.uses_marginals:
+            self._text.gather_marginals()
         rows = self._rows(writer)
-        parts = self._parts
-        longest, longer = self._selection.max_length, None
-        signed_words: list[SignedBatch] = []
-        if parts is None and composition is not None and projection.centre is not None:
-            keep = None  # words are signed again, with the others
-            if isinstance(text, WordsApart) and not keeping.sums:
-                longer = text.longer_parts(self._least, longest, composition.own_from)
-                keep = signed_words.append
-            words = word_vectors(
-                text, recipe, projection, self._selection, self._work, keep, self._taught
-            )
-            parts = PartVectors.gather(words, composition)
-            for batch in signed_words:
-                kept = batch.where(batch.phrases.strengths >= self._least)
-                rows.add(_cut_again(kept, parts) if composition.spelling else kept)
-        composer = None
-        if projection.centre is not None:
-            composer = Composer(projection.centre, composition, parts)
-        signer = Signer(recipe.weighting, projection, composer, text.space)
-        sums = SumsStream(writer) if keeping.sums else None
-        features = FeatureWriter(writer) if keeping.features else None
-        all_parts = longer or text.parts(self._least, longest, by_hash=keeping.sums)
-        if sums is not None:
-            all_parts = self._keeping_sums(all_parts, sums, signer)
-
-        def signed(
-            batch: PhraseBatch,
-        ) -> tuple[SignedBatch, tuple[np.ndarray, np.ndarray] | None]:
-            return signer.sign(batch), signer.named_weights(batch) if features else None
-
-        total = None if keeping.sums else text.total()
-        for batch, weights in batch_results(text, all_parts, signed, self._work, "signing", total):
-            rows.add(batch)
-            if features is not None and weights is not None:
-                features.add(batch.phrases.hashes, batch.phrases.contexts.starts, *weights)
-        n_rows = rows.finish()
-        made_of = None
+        longer, composition = None, resolved.composition
+        if parts is None and composition is not None:
+            parts, longer = self._sign_words(rows, training_rows)
+        self._sign_phrases(writer, rows, resolved.signer(parts), longer)
+        n_rows, fingerprint = rows.finish(), resolved.fingerprint
         if composition is not None and parts is not None:
             made_of = composition.manifest() | {"parts": parts.checksum()}
-            if keeping.parts:
-                parts.write(writer, projection.n_bits)
+            fingerprint = replace(fingerprint, composition=made_of)
+            if options.keep_parts:
+                parts.write(writer, resolved.projection.n_bits)
         writer.parameters = {
-            "fingerprint": self._fingerprint(made_of).manifest(),
+            "fingerprint": fingerprint.manifest(),
             **self._chosen(),
             "phrases": n_rows,
             "phrases_without_context": rows.n_without_context,
@@ -349,10 +314,62 @@ class Signing:
         }
 
     def _rows(self, writer: storage.ArtifactWriter) -> Rows:
-        n_bits, keep = self._projection.n_bits, self._selection.max_phrases
-        if keep is None and (self._text.is_sorted or self._keeping.sums):
+        n_bits, keep = self._resolved.projection.n_bits, self._selection.max_phrases
+        if keep is None and (self._text.is_sorted or self._options.keep_sums):
             return StreamedRows(writer, n_bits)
         return GatheredRows(writer, n_bits, keep)
+
+    def _sign_words(
+        self, rows: Rows, training_rows: TrainingRows | None
+    ) -> tuple[PartVectors, Iterator[Part] | None]:
+        """Return the words of which phrases are composed, and the phrases that are left to sign.
+
+        None for the latter: all phrases; words are signed again with the others.
+        """
+        composition = self._resolved.composition
+        assert composition is not None
+        longer = self._text.longer_parts(
+            self._lowest_count, self._selection.max_length, composition.min_own_count
+        )
+        signed: list[SignedBatch] = []
+        signer = self._resolved.signer()
+        words = signer.word_vectors(
+            self._text, self._selection.min_count, self._work,
+            None if longer is None else training_rows,
+            None if longer is None else signed.append,
+        )  # fmt: skip
+        parts = PartVectors.gather(words, composition)
+        for batch in signed:
+            kept = batch.where(batch.phrases.strengths >= self._lowest_count)
+            rows.add(_cut_again(kept, parts) if composition.spelling else kept)
+        return parts, longer
+
+    def _sign_phrases(
+        self,
+        writer: storage.ArtifactWriter,
+        rows: Rows,
+        signer: Signer,
+        some: Iterator[Part] | None,
+    ) -> None:
+        """Sign some phrases, or all of them where None."""
+        text, options = self._text, self._options
+        parts = some or text.parts(
+            self._lowest_count, self._selection.max_length, by_hash=options.keep_sums
+        )
+        if options.keep_sums:
+            parts = self._keeping_sums(parts, SumsStream(writer), signer)
+        features = FeatureWriter(writer) if options.keep_features else None
+
+        def signed(
+            batch: PhraseBatch,
+        ) -> tuple[SignedBatch, tuple[np.ndarray, np.ndarray] | None]:
+            return signer.sign(batch), signer.named_weights(batch) if features else None
+
+        total = None if options.keep_sums else text.total()
+        for batch, weights in batch_results(text, parts, signed, self._work, "signing", total):
+            rows.add(batch)
+            if features is not None and weights is not None:
+                features.add(batch.phrases.hashes, batch.phrases.contexts.starts, *weights)
 
     def _keeping_sums(
         self, parts: Iterator[Part], sums: SumsStream, signer: Signer
@@ -366,17 +383,8 @@ class Signing:
                         f"two phrases have the hash {int(batch.hashes[np.argmax(twice)]):016x} and "
                         "their sums cannot be told apart: sign without `keep_sums`"
                     )
-                sums.add(batch, signer.offsets(batch))
+                sums.add(batch, signer.offsets(batch.space))
                 yield Part(batch.where(batch.strengths >= self._selection.min_count), part.size)
-
-    def _fingerprint(self, composition: dict[str, Any] | None = None) -> Fingerprint:
-        return Fingerprint(
-            self._text.model,
-            weights_manifest(self._recipe.weighting, self._text.marginals),
-            self._text.normaliser.manifest(),
-            self._projection.manifest(),
-            composition,
-        )
 
     def _chosen(self) -> dict[str, Any]:
         """Return what the manifest keeps of the text and of which phrases were signed."""
@@ -392,7 +400,7 @@ class Signing:
     def _counted(self) -> dict[str, Any]:
         """Return what the manifest keeps of the text's size, for tables that need it."""
         text, counted = self._text, dict(self._text.parameters)
-        if self._keeping.sums:
+        if self._options.keep_sums:
             counted["sums"] = {"tokens": text.n_tokens, "sentences": text.n_sentences}
         return counted
 
@@ -406,46 +414,3 @@ def _cut_again(words: SignedBatch, parts: PartVectors) -> SignedBatch:
     cut_bits(frozen(vectors), bits)
     words.bits[some] = bits
     return words
-
-
-def word_vectors(
-    text: CountedText,
-    recipe: Recipe,
-    projection: Projection,
-    selection: Selection,
-    work: Work,
-    keep: Callable[[SignedBatch], None] | None = None,
-    taught: TaughtWords | None = None,
-) -> PartWords:
-    """Return the words of a text with their vectors, of which phrases can be composed.
-
-    Arguments:
-        keep: is handed the words with their bits and without their contexts.
-        taught: words that the projection was learnt from; they are not counted again.
-    """
-    assert projection.centre is not None
-    signer = Signer(recipe.weighting, projection, Composer(projection.centre), text.space)
-
-    words, known = text.parts(selection.min_count, 1), None
-    if taught is not None and isinstance(text, WordsApart):
-        words, known = text.words(selection.min_count, taught.least), taught
-
-    def signed(batch: PhraseBatch) -> tuple[SignedBatch, np.ndarray]:
-        sums = signer.sums(batch)
-        if known is not None:
-            known.fill_sums(batch.hashes, projection, sums)
-        vectors = signer.composed(batch, sums)
-        return signer.cut(batch, vectors), vectors.astype(np.float16)
-
-    found = []
-    for batch, vectors in batch_results(text, words, signed, work, "words", text.total()):
-        phrases, shares = batch.phrases, batch.phrases.shares
-        if shares is None:
-            shares = phrases.strengths.astype(np.float64) / max(1, text.n_tokens)
-        found.append(PartWords(
-            phrases.hashes, shares, phrases.strengths, vectors, phrases.text, phrases.text_lengths
-        ))  # fmt: skip
-        if keep is not None:
-            contexts = no_counts(phrases.hashes.size)
-            keep(replace(batch, phrases=replace(phrases, contexts=contexts)))
-    return PartWords.joined(found, projection.n_dimensions)

@@ -10,18 +10,16 @@ in the whole; so are those without any context, for their strength.
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, ClassVar
 
 import numpy as np
 
 from distsim import storage
 from distsim.base.choices import TextFormat
-from distsim.base.errors import ArtifactError, ParameterError
+from distsim.base.errors import ArtifactError
 from distsim.contexts.features import ContextCounts, FeatureSpace
 from distsim.contexts.kernels.triples import sort_triples, sum_equal
 from distsim.contexts.selection import Selection
-from distsim.contexts.sources.source import Lesson, Model, Part, PhraseBatch, Work, narrowed
-from distsim.contexts.weights import Weighting
+from distsim.contexts.sources.source import CountedText, Model, Part, PhraseBatch, Work, narrowed
 from distsim.corpus.normaliser import Normaliser
 from distsim.indexes.build import WordsChecksum
 from distsim.kernels.compiled import frozen
@@ -261,20 +259,15 @@ class SumsSource:
         return type(Recipe.from_fingerprint(self.fingerprint).model)
 
     @contextmanager
-    def counted(
-        self, model: Model, weighting: Weighting, selection: Selection, work: Work
-    ) -> Iterator["AddedSums"]:
-        """See PhraseSource."""
+    def counted(self, model: Model, selection: Selection, work: Work) -> Iterator["AddedSums"]:
+        """Return the sums, added; see PhraseSource."""
         yield AddedSums(self)
 
 
-class AddedSums:
+class AddedSums(CountedText):
     """A CountedText; its parts are batches already, the pool's entries are their features."""
 
-    is_sorted = True
-    space = _POOL_SPACE
     marginals = ""  # raw counts depend on none
-    parameters: ClassVar[dict[str, Any]] = {}
 
     def __init__(self, source: SumsSource) -> None:
         self.model = source.fingerprint.model
@@ -282,30 +275,9 @@ class AddedSums:
         self.text_format = source.text_format
         self.n_tokens = source.n_tokens
         self.n_sentences = source.n_sentences
+        self.corpus = None  # known when all parts were asked for
+        self.space = _POOL_SPACE
         self._sums = source.sums
-        self._words: WordsChecksum | None = None
-
-    @property
-    def corpus(self) -> str | None:
-        """The fingerprint of all the text, known when all parts were asked for."""
-        if self._words is None:
-            return None
-        return self._words.fingerprint(self.n_tokens, self.n_sentences)
-
-    def lowest_count(self, selection: Selection) -> int:
-        """Return the least count that a selected phrase can have."""
-        return selection.min_count
-
-    def gather_marginals(self, min_count: int) -> None:
-        """Nothing is to be done: sums have no marginals."""
-
-    def lesson(self, rows: int, features: int) -> Lesson:
-        """Refuse: sums are projected already."""
-        raise ParameterError("kept sums teach no projection: sign the whole text")
-
-    def frequent_features(self, most: int) -> np.ndarray:
-        """Refuse: sums are projected already."""
-        raise ParameterError("kept sums teach no projection: sign the whole text")
 
     def total(self) -> int:
         """Return the rows of all tables."""
@@ -319,8 +291,4 @@ class AddedSums:
             single = batch.token_counts() == 1
             words.add(batch.hashes[single], batch.strengths[single])
             yield Part(batch.where(batch.strengths >= min_count), batch.hashes.size)
-        self._words = words
-
-    def count(self, part: Part) -> list[PhraseBatch]:
-        """Return the batch that the part is."""
-        return [part.content]
+        self.corpus = words.fingerprint(self.n_tokens, self.n_sentences)

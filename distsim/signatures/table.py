@@ -22,8 +22,8 @@ from distsim.signatures.composition import PartVectors
 from distsim.signatures.fingerprint import Fingerprint
 from distsim.signatures.kernels.projection import cut_bits
 from distsim.signatures.layout import PhraseColumns
-from distsim.signatures.projections.learn import Learning
 from distsim.signatures.projections.spectral import SpectralProjection
+from distsim.signatures.projections.training import Learning
 from distsim.signatures.recipe import Recipe
 
 _KEPT_PIECES = 1 << 14  # whether these are words is asked once

@@ -36,7 +36,7 @@ def test_a_phrase_s_weights_are_those_of_its_features_one_by_one(name):
     weighting = Weighting(name, alpha=1.0, shift=0.5, discount=1.0)
     given = ContextCounts(np.array([0, 3]), np.array([0, 1, 2], np.uint32),
                           np.array([3, 1, 2], np.uint32))  # fmt: skip
-    found = Weigher(space([0, 0, 1], [8, 2, 6], [10, 6]), weighting).weigh(given)
+    found = Weigher(weighting).weigh(given, space([0, 0, 1], [8, 2, 6], [10, 6]))
     cells = [(3.0, 4.0, 8.0, 10.0), (1.0, 4.0, 2.0, 10.0), (2.0, 2.0, 6.0, 6.0)]
     expected = [
         contexts.weight(
@@ -58,8 +58,8 @@ def test_small_weights_are_left_out_where_there_are_larger_ones():
         (0.3, [0.0, strong, 0.0, 0.0, weakest, 0.0]),
         (0.9, [0.0, strong, weak, 0.0, weakest, 0.0]),
     ):
-        weigher = Weigher(three, Weighting("ppmi", alpha=1.0, shift=0.0, least=least))
-        assert weigher.weigh(rows).tolist() == pytest.approx(kept, abs=1e-12)
+        weigher = Weigher(Weighting("ppmi", alpha=1.0, shift=0.0, min_weight=least))
+        assert weigher.weigh(rows, three).tolist() == pytest.approx(kept, abs=1e-12)
 
 
 def test_what_a_scheme_does_not_need_is_not_looked_at():
@@ -67,8 +67,8 @@ def test_what_a_scheme_does_not_need_is_not_looked_at():
     bare = FeatureSpace(("f",), np.zeros(2, np.uint8), np.empty(0, np.uint64), np.empty(0),
                         np.zeros(1))  # fmt: skip
     given = ContextCounts(np.array([0, 2]), np.array([0, 1], np.uint32), np.array([3, 1]))
-    assert Weigher(bare, Weighting("raw")).weigh(given).tolist() == [3.0, 1.0]
-    assert Weigher(bare, Weighting("log")).weigh(given).tolist() == pytest.approx(
+    assert Weigher(Weighting("raw")).weigh(given, bare).tolist() == [3.0, 1.0]
+    assert Weigher(Weighting("log")).weigh(given, bare).tolist() == pytest.approx(
         [np.log(4), np.log(2)]
     )
 
@@ -78,7 +78,7 @@ def test_what_was_counted_no_time_or_part_of_one_weighs_what_it_should(dtype):
     counts = np.array([0, 5000, 7], dtype) + dtype(dtype is np.float32) / 2
     given = ContextCounts(np.array([0, 3]), np.array([0, 1, 2], np.uint32), counts)
     weighting = Weighting("ppmi", alpha=1.0, shift=-20.0)
-    found = Weigher(space([0, 0, 0], [10, 6000, 90], [9000]), weighting).weigh(given)
+    found = Weigher(weighting).weigh(given, space([0, 0, 0], [10, 6000, 90], [9000]))
     shares = np.array([10, 6000, 90]) / 6100
     expected = [0.0 if c == 0 else 20 + np.log(c / counts.sum() / p)
                 for c, p in zip(counts.tolist(), shares, strict=True)]  # fmt: skip
@@ -107,7 +107,7 @@ def test_manifests_keep_the_settings_that_matter():
     assert json.dumps(Weighting("ppmi").manifest()) == (
         '{"scheme": "ppmi", "alpha": 0.75, "shift": 1.0}'
     )
-    full = Weighting("ppmi", alpha=0.5, shift=0.0, subsample=0.001, discount=2.0, least=0.1)
+    full = Weighting("ppmi", alpha=0.5, shift=0.0, subsample=0.001, discount=2.0, min_weight=0.1)
     assert list(full.manifest()) == ["scheme", "alpha", "shift", "subsample", "discount", "least"]
     assert Weighting.from_manifest(full.manifest() | {"marginals": "x"}) == full
 
@@ -124,7 +124,7 @@ def test_manifests_keep_the_settings_that_matter():
         ({"shift": float("nan")}, "shift nan: choose"),
         ({"alpha": float("nan")}, "alpha nan: choose"),
         ({"discount": True}, "discount True: is bool, wanted a number"),
-        ({"least": -0.1}, "least -0.1: choose 0 to"),
+        ({"min_weight": -0.1}, "min_weight -0.1: choose 0 to"),
         ({"subsample": b"1"}, "subsample b'1': is bytes, wanted a number"),
         ({"subsample": 0.0}, "subsample 0.0: choose"),
     ],
@@ -137,12 +137,12 @@ def test_other_values_are_refused_with_what_was_given(given, said):
 @pytest.mark.parametrize(("window", "sides"), [(1, False), (3, False), (4, True)])
 @pytest.mark.parametrize(
     "weighting",
-    [*map(Weighting, SCHEMES), Weighting("ppmi", subsample=0.01, discount=2.0, least=0.3)],
+    [*map(Weighting, SCHEMES), Weighting("ppmi", subsample=0.01, discount=2.0, min_weight=0.3)],
     ids=lambda one: f"{one.scheme}-{one.subsample}",
 )
 def test_a_phrase_is_weighed_as_in_the_whole_feature_space(small_index, weighting, window, sides):
-    whole = Weigher(feature_space(small_index, window, sides), weighting)
+    space, whole = feature_space(small_index, window, sides), Weigher(weighting)
     alone = PhraseWeigher(small_index, window, weighting, sides)
     for phrase in (*list(small_index)[:5], "nothing"):
         given = phrase_contexts(small_index, phrase, window, sides)
-        assert np.array_equal(alone.weigh(given), whole.weigh(given))
+        assert np.array_equal(alone.weigh(given), whole.weigh(given, space))

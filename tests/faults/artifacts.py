@@ -268,7 +268,7 @@ def queries(path: Path, scratch: Path) -> dict[str, Callable[[], object]]:
     from distsim.contexts import Weighting
     from distsim.contexts.ngram import NgramModel, named_contexts
     from distsim.output.verification import find_faults
-    from distsim.signatures.signing import sign
+    from distsim.signatures import sign
 
     words = ("the", "of the", "alice", "in a", "said the", "one of the", "xyzzy", "it was a very")
     pairs = [(a, b) for a in words for b in words[:3]]

@@ -19,6 +19,7 @@ from distsim import (
     Recipe,
     Selection,
     SignatureTable,
+    sign,
     similarity,
 )
 from distsim.comparison import LearntCosine, NeighbourSearch
@@ -30,16 +31,16 @@ from distsim.corpus.vocabulary import hash_texts
 from distsim.grammar.scoring import RuleScorer, ScoreOptions
 from distsim.kernels.compiled import frozen
 from distsim.output.verification import find_faults
-from distsim.signatures import Learning
+from distsim.signatures import Learning, learn
 from distsim.signatures.composition import Composition
 from distsim.signatures.kernels.composition import centre_rows, compose_rows, cut_composed
 from distsim.signatures.kernels.projection import NOWHERE, cut_bits, project
 from distsim.signatures.kernels.sparse import multiply, rounded_cells, transposed_rows
-from distsim.signatures.projections.learn import TaughtWords, WordRows, _strongest, rotated
+from distsim.signatures.projections.learn import rotated
 from distsim.signatures.projections.singular import find_rotation, right_singular
 from distsim.signatures.projections.spectral import SpectralProjection
+from distsim.signatures.projections.training import TrainingMatrix, TrainingRows, WordRows
 from distsim.signatures.recipe import PRESETS
-from distsim.signatures.signing import learn, sign
 from distsim.signatures.spelling import spelt
 from tests.conftest import write_lines
 from tests.naive import people as naive
@@ -283,7 +284,7 @@ def test_words_that_were_learnt_from_are_not_counted_again(alice, tmp_path, weig
     first, second = (SignatureTable.open(one.path).artifact for one in (once, again))
     assert first.checksum == second.checksum
     work = Work(tmp_path, jobs=1)
-    with IndexSource(index).counted(recipe.model, weighting, MANY, work) as text:
+    with IndexSource(index).counted(recipe.model, MANY, work) as text:
         batches = [b for part in text.words(3, 50) for b in text.count(part)]
         for batch in batches:
             looked_at = np.diff(batch.contexts.starts) > 0
@@ -299,15 +300,15 @@ def test_words_that_were_learnt_from_are_not_counted_again(alice, tmp_path, weig
 def test_weights_that_would_be_rounded_otherwise_are_counted_again():
     features = np.arange(3, dtype=np.int32)
 
-    def taught(weights):
+    def trained(weights):
         rows = WordRows(
             np.array([7], np.uint64), np.array([9]), np.array([0, 3]), features, np.array(weights)
         )
-        return TaughtWords.of(_strongest([rows], 3, 10))
+        return TrainingRows.of(TrainingMatrix.gather([rows], 3, 10))
 
-    kept = taught([1.00001, 0.0001, 2.5])
+    kept = trained([1.00001, 0.0001, 2.5])
     assert kept is not None and kept.weights.toarray().tolist() == [[1.0, 0.0, 2.5]]
-    assert taught([1.0, 2.0, 5000.0]) is None
+    assert trained([1.0, 2.0, 5000.0]) is None
 
 
 def test_words_of_a_learnt_table_know_their_spelling(learnt, tmp_path):
@@ -475,7 +476,7 @@ def test_rules_are_scored_by_composed_phrases_if_asked(learnt, tmp_path, capsys)
 
 def test_rare_phrases_are_made_of_their_words_alone(learnt, tmp_path):
     index, _ = learnt
-    recipe = replace(RECIPE, composition=Composition(own_from=12))
+    recipe = replace(RECIPE, composition=Composition(min_own_count=12))
     table = SignatureTable.open(sign(index, tmp_path / "t", recipe, MANY).path)
     phrases = [text for text in table.texts() if " " in text]
     rare = table.strengths[table.find(phrases)] < 12
@@ -523,8 +524,8 @@ def test_too_little_text_and_wrong_settings_are_refused(tmp_path):
         learn(index, tmp_path / "p", RECIPE)
     with pytest.raises(ParameterError, match="iterations 0: choose counts"):
         Learning(iterations=0)
-    with pytest.raises(ParameterError, match="trust 0.* choose numbers above 0"):
-        Composition(trust=0)
+    with pytest.raises(ParameterError, match="prior count 0.* choose numbers above 0"):
+        Composition(prior_count=0)
 
 
 def test_learnt_tables_keep_no_sums_and_come_from_no_count_files(learnt, tmp_path):

@@ -46,7 +46,9 @@ def bits_of(table: SignatureTable, row: int) -> list[bool]:
 def test_signatures_are_those_of_a_plain_computation(
     small_index, sentences, scheme, window, subsample, discount, least
 ):
-    weighting = Weighting(scheme, shift=0.2, subsample=subsample, discount=discount, least=least)
+    weighting = Weighting(
+        scheme, shift=0.2, subsample=subsample, discount=discount, min_weight=least
+    )
     table = SignatureTable.build(
         small_index,
         recipe=Recipe(model=NgramModel(window), weighting=weighting, n_bits=64, seed=7),

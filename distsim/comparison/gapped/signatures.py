@@ -77,11 +77,11 @@ class GappedCosine:
         self.matcher = Matcher(index, PLACES, MATCHES)
         counts = index.word_counts().astype(np.float64)
         counts[0] = 0.0
-        space = FeatureSpace(
+        self._space = FeatureSpace(
             ("gap",), np.zeros(counts.size, np.uint8), np.empty(0, np.uint64), counts,
             np.array([counts.sum()]),
         )  # fmt: skip
-        self._weigher = Weigher(space, Weighting("log-llr"))
+        self._weigher = Weigher(Weighting("log-llr"))
         hashes = frozen(index.vocabulary.word_hashes())
         self._rows = find_sorted(frozen(table.parts.hashes), hashes)
         self._vectors = table.parts.vectors
@@ -172,11 +172,10 @@ class GappedCosine:
         words, counts = np.unique(fillers, return_counts=True)
         some = (words != 0) & (self._rows[words] >= 0)
         words, counts = words[some], counts[some]
-        weights = self._weigher.weigh(
-            ContextCounts(
-                np.array([0, words.size]), words.astype(np.uint32), counts.astype(np.uint32)
-            )
+        fillers_counted = ContextCounts(
+            np.array([0, words.size]), words.astype(np.uint32), counts.astype(np.uint32)
         )
+        weights = self._weigher.weigh(fillers_counted, self._space)
         total = weights.astype(np.float32) @ self._vectors[self._rows[words]].astype(np.float32)
         length = float(np.sqrt(total @ total))
         return frozen(total / length if length > 0.0 else total)

@@ -11,13 +11,20 @@ from distsim.base.arguments import one_or_many_paths
 from distsim.base.choices import TextFormat
 from distsim.base.errors import ParameterError
 from distsim.base.parallel import ordered_map
+from distsim.contexts.features import ContextCounts
 from distsim.contexts.selection import Selection
-from distsim.contexts.sources.source import Lesson, Model, Part, PhraseBatch, Work
+from distsim.contexts.sources.source import (
+    CountedText,
+    Model,
+    Part,
+    PhraseBatch,
+    TrainingLimits,
+    Work,
+)
 from distsim.contexts.syntax.counting import FeatureCounter, Occurrences, OccurrenceStore
 from distsim.contexts.syntax.encoded import EncodedCorpus
-from distsim.contexts.syntax.marginals import Marginals, RowSpace
+from distsim.contexts.syntax.marginals import Marginals, row_space
 from distsim.contexts.syntax.model import SyntaxModel
-from distsim.contexts.weights import Weighting
 from distsim.corpus.annotated import read_annotated
 from distsim.corpus.annotation import NORMALISER, AnnotatedSentence
 from distsim.storage import checksum_of_settings, scratch_folder
@@ -67,9 +74,9 @@ class AnnotatedText:
 
     @contextmanager
     def counted(
-        self, model: Model, weighting: Weighting, selection: Selection, work: Work
+        self, model: Model, selection: Selection, work: Work
     ) -> Iterator["CountedSentences"]:
-        """See PhraseSource.
+        """Return the text, read; see PhraseSource.
 
         Raises:
             InputError: an annotated file is at fault.
@@ -82,7 +89,7 @@ class AnnotatedText:
             try:
                 corpus = store.read(self.sentences(), work.progress)
                 place = Work(folder, half, work.jobs, work.progress)
-                yield CountedSentences(corpus, store, syntax, weighting, selection, place)
+                yield CountedSentences(corpus, store, syntax, selection, place)
             finally:
                 store.close()
 
@@ -99,23 +106,20 @@ class Sentences(AnnotatedText):
         return self._sentences
 
 
-class CountedSentences:
+class CountedSentences(CountedText):
     """A CountedText; its parts are occurrences, their features are counted as they are asked for.
 
     Features have no numbering for the whole corpus: each batch has a space of its own.
     """
 
-    is_sorted = True
     text_format: TextFormat = "text"
     normaliser = NORMALISER
-    space = None
 
     def __init__(
         self,
         corpus: EncodedCorpus,
         store: OccurrenceStore,
         model: SyntaxModel,
-        weighting: Weighting,
         selection: Selection,
         work: Work,
     ) -> None:
@@ -126,24 +130,24 @@ class CountedSentences:
         self.parameters = {"tokens": corpus.n_tokens, "sentences": corpus.n_sentences}
         self._store = store
         self._syntax = model
-        self._weighting = weighting
         self._work = work
         self._counter = FeatureCounter(corpus, model)
-        self._least = store.lowest_count(selection.min_count, selection.max_phrases)
+        self._lowest_count = store.lowest_count(selection.min_count, selection.max_phrases)
         # Marginals count the phrases that are signed.
-        self.marginals = checksum_of_settings(
-            {"corpus": corpus.checksum, "least": self._least, "max_length": selection.max_length}
-        )
+        self.marginals = checksum_of_settings({
+            "corpus": corpus.checksum,
+            "least": self._lowest_count,
+            "max_length": selection.max_length,
+        })  # fmt: skip
         self._marginals: Marginals | None = None
-        self._rows = RowSpace(model, weighting, None)
 
-    def gather_marginals(self, min_count: int) -> None:
+    def gather_marginals(self) -> None:
         """Count all features of all phrases that are to be signed."""
         if self._marginals is not None:
             return
         work, done = self._work, 0
-        marginals = Marginals(work.folder, work.memory, self._syntax, self._weighting)
-        batches = self._store.phrases(min_count)
+        marginals = Marginals(work.folder, work.memory, self._syntax)
+        batches = self._store.phrases(self._lowest_count)
         for batch, rows in ordered_map(
             lambda batch: (batch, self._counter.count(batch)), batches, work.jobs
         ):
@@ -152,24 +156,20 @@ class CountedSentences:
             work.progress("counting", done, None)
         marginals.finish()
         self._marginals = marginals
-        self._rows = RowSpace(self._syntax, self._weighting, marginals)
 
     def lowest_count(self, selection: Selection) -> int:
-        """Return the least count that a selected phrase can have."""
-        return self._least
+        """Return the lowest count that a selected phrase can have."""
+        return self._lowest_count
 
-    def lesson(self, rows: int, features: int) -> Lesson:
-        """Return what is asked for: all words that are signed teach."""
-        return Lesson(rows, features, self._least)
+    def training_limits(self, rows: int, features: int) -> TrainingLimits:
+        """Return what is wanted, of all words that are signed."""
+        return TrainingLimits(rows, features, self._lowest_count)
 
     def frequent_features(self, most: int) -> np.ndarray:
         """Return the hashes of the `most` most frequent features, uint64, ascending."""
-        self.gather_marginals(self._least)
+        self.gather_marginals()
         assert self._marginals is not None
         return self._marginals.most_frequent(most)
-
-    def total(self) -> None:
-        """It is not known before how many occurrences are frequent enough."""
 
     def parts(self, min_count: int, max_length: int, by_hash: bool = False) -> Iterator[Part]:
         """Yield occurrences of phrases, always in ascending order of their hashes."""
@@ -178,17 +178,18 @@ class CountedSentences:
             yield Part(batch, batch.occurrences.size)
 
     def count(self, part: Part) -> list[PhraseBatch]:
-        """Return the one batch of a part."""
+        """Return the one batch of a part; its features are numbered by their places in the rows."""
         batch: Occurrences = part.content
         rows = self._counter.count(batch)
         text, ends = self._counter.render(batch)
+        numbers = np.arange(rows.hashes.size, dtype=np.uint32)
         return [
             PhraseBatch(
                 hashes=batch.phrases,
                 text=text,
                 text_lengths=np.diff(ends),
                 strengths=batch.strengths.astype(np.uint64),
-                contexts=self._rows.contexts(rows),
-                space=self._rows.space(rows),
+                contexts=ContextCounts(rows.starts, numbers, rows.counts),
+                space=row_space(self._syntax, rows, self._marginals),
             )
         ]

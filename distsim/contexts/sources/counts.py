@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -15,16 +15,7 @@ from distsim.contexts.counts import CountReport, NgramCounts
 from distsim.contexts.features import FeatureSpace
 from distsim.contexts.ngram import NgramModel
 from distsim.contexts.selection import Selection
-from distsim.contexts.sources.source import (
-    Lesson,
-    Model,
-    Part,
-    PhraseBatch,
-    Work,
-    batches_of,
-    most_frequent,
-)
-from distsim.contexts.weights import Weighting
+from distsim.contexts.sources.source import CountedText, Model, Part, Work, parts_of
 from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.sources import find_sources
 
@@ -64,10 +55,8 @@ class CountFiles:
         self.report = CountReport()
 
     @contextmanager
-    def counted(
-        self, model: Model, weighting: Weighting, selection: Selection, work: Work
-    ) -> Iterator["CountedFiles"]:
-        """See PhraseSource.
+    def counted(self, model: Model, selection: Selection, work: Work) -> Iterator["CountedFiles"]:
+        """Return the text, read; see PhraseSource.
 
         Raises:
             InputError: a line is malformed (file and line are named), a file cannot be read, or,
@@ -88,49 +77,36 @@ class CountFiles:
         counts = NgramCounts(selection.max_length, self.normaliser, work.folder, work.memory)
         try:
             counts.read(sources, work.jobs, work.progress)
-            yield CountedFiles(self, counts, model, weighting.uses_marginals)
+            yield CountedFiles(self, counts, model)
             self.report = counts.report
         finally:
             counts.close()
 
 
-class CountedFiles:
+class CountedFiles(CountedText):
     """A CountedText; its parts are batches already."""
 
-    is_sorted = True
-    parameters: ClassVar[dict[str, Any]] = {}
-
-    def __init__(
-        self, source: CountFiles, counts: NgramCounts, model: NgramModel, needs_margins: bool
-    ) -> None:
+    def __init__(self, source: CountFiles, counts: NgramCounts, model: NgramModel) -> None:
         self.model = model.manifest()
         self.normaliser = source.normaliser
         self.text_format = source.text_format
         self.n_tokens = counts.n_tokens
         self.n_sentences = counts.n_sentences
+        self.corpus = self.marginals = counts.corpus_fingerprint()
         self._counts = counts
-        self._needs_margins = needs_margins
-
-    @cached_property
-    def corpus(self) -> str:
-        """The fingerprint of the index whose counts these are."""
-        return self._counts.corpus_fingerprint()
-
-    @property
-    def marginals(self) -> str:
-        """Marginals are those of the corpus."""
-        return self.corpus
+        self._needs_margins = False
 
     @cached_property
     def space(self) -> FeatureSpace:
         """Every word on either side."""
         return self._counts.space()
 
-    def gather_marginals(self, min_count: int) -> None:
-        """Nothing is to be done: lines of one word are marginals."""
+    def gather_marginals(self) -> None:
+        """Refuse, from now on, words that have no line of their own."""
+        self._needs_margins = True
 
     def lowest_count(self, selection: Selection) -> int:
-        """Return the least count that a selected phrase can have."""
+        """Return the lowest count that a selected phrase can have."""
         if selection.max_phrases is None:
             return selection.min_count
         strengths = np.concatenate(
@@ -142,27 +118,10 @@ class CountedFiles:
             return selection.min_count
         return int(np.partition(strengths, place)[place])
 
-    def lesson(self, rows: int, features: int) -> Lesson:
-        """Return what is asked for: all words are there."""
-        return Lesson(rows, features, 1)
-
-    def frequent_features(self, most: int) -> np.ndarray:
-        """Return the hashes of the `most` most frequent features, uint64, ascending."""
-        return most_frequent(self.space.hashes, self.space.marginals, most)
-
-    def total(self) -> None:
-        """It is not known before how many phrases there are."""
-
     def parts(self, min_count: int, max_length: int, by_hash: bool = False) -> Iterator[Part]:
         """Yield the batches of all phrases, always in ascending order of their hashes."""
-        for block in self._counts.blocks(min_count):
+        counts = self._counts
+        for block in counts.blocks(min_count):
             if self._needs_margins:
-                self._counts.require_margins(block)
-            for batch in batches_of(block, self._counts.text, self._counts.offsets, self.space):
-                if max_length < self._counts.longest:
-                    batch = batch.where(batch.token_counts() <= max_length)
-                yield Part(batch, batch.hashes.size)
-
-    def count(self, part: Part) -> list[PhraseBatch]:
-        """Return the batch that the part is."""
-        return [part.content]
+                counts.require_margins(block)
+            yield from parts_of(block, counts.text, counts.offsets, self.space, max_length)

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property, partial
-from typing import Any, ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -16,46 +16,120 @@ from distsim.contexts.phrase_store import PhraseStore, Spelling
 from distsim.contexts.selection import Selection
 from distsim.contexts.sources.source import (
     BATCH_PHRASES,
-    Lesson,
+    CountedText,
     Model,
     Part,
     PhraseBatch,
+    TrainingLimits,
     Work,
     batches_of,
-    most_frequent,
 )
 from distsim.contexts.vectors import no_counts
-from distsim.contexts.weights import Weighting
 from distsim.corpus.vocabulary import hash_blob, hash_texts
 from distsim.indexes import phrase_walk
 from distsim.indexes.corpus_index import CorpusIndex
 
-_TEACHING_COUNT = 5
-_ALWAYS_TEACHING = 1000
+_MIN_TRAINING_COUNT = 5
+_MIN_TRAINING_WORDS = 1000
 
 
-def lesson_of_words(counts: np.ndarray, n_families: int, rows: int, features: int) -> Lesson:
-    """Return how much of what is asked for words of these counts, the highest first, can teach.
+def limits_of_words(
+    counts: np.ndarray, n_families: int, rows: int, features: int
+) -> TrainingLimits:
+    """Return the size of the training set that words give.
 
-    Words seen fewer than five times teach nothing but cost as much as the others: unless
-    there are too few others, they are neither rows nor features.
+    Words that occur less than five times are neither rows nor features, unless there are fewer
+    than 1,000 others: they cost as much and add nothing.
+
+    Arguments:
+        counts: occurrences of each word, descending.
+        n_families: families of features.
+        rows, features: the most that is wanted.
     """
-    frequent = max(int((counts >= _TEACHING_COUNT).sum()), _ALWAYS_TEACHING)
+    frequent = max(int((counts >= _MIN_TRAINING_COUNT).sum()), _MIN_TRAINING_WORDS)
     rows = min(rows, frequent)
     features = min(features, frequent * n_families)
     enough = int(counts[min(rows, counts.size) - 1]) if counts.size else 1
-    return Lesson(rows, features, max(1, enough))
+    return TrainingLimits(rows, features, max(1, enough))
 
 
 def word_pieces(ids: np.ndarray, counts: np.ndarray) -> list[np.ndarray]:
-    """Cut ids of words into pieces with few enough words and occurrences; counts: by id."""
+    """Return ids of words in pieces with few enough words and occurrences.
+
+    Arguments:
+        ids: int64, of words.
+        counts: occurrences by id.
+    """
     ends = np.cumsum(counts[ids].astype(np.int64))
     pieces = np.arange(ids.size) // BATCH_PHRASES + ends // phrase_walk.CHUNK_ROWS
     return np.split(ids, np.flatnonzero(np.diff(pieces)) + 1) if ids.size else []
 
 
+class PhraseRuns(NamedTuple):
+    """Some phrases of one length in a chunk of a phrase walk.
+
+    Attributes:
+        chunk: the chunk.
+        length: tokens of each phrase.
+        lows, highs: int64[n], phrase i has the chunk's rows lows[i]:highs[i].
+        text: uint8, the phrases' UTF-8 end to end.
+        ends: int64[n + 1], where each begins in `text`.
+    """
+
+    chunk: phrase_walk.PhraseChunk
+    length: int
+    lows: np.ndarray
+    highs: np.ndarray
+    text: np.ndarray
+    ends: np.ndarray
+
+    @property
+    def counts(self) -> np.ndarray:
+        """Occurrences of each phrase, uint64[n]."""
+        counts: np.ndarray = (self.highs - self.lows).astype(np.uint64)
+        return counts
+
+    @property
+    def words(self) -> np.ndarray:
+        """The ids of each phrase's words, uint32[n, length]."""
+        before = self.chunk.before
+        return self.chunk.rows[self.lows, before : before + self.length]
+
+
+def phrase_runs(
+    index: CorpusIndex,
+    first_words: tuple[int, int],
+    lengths: range,
+    min_count: int,
+    window: int = 0,
+) -> Iterator[PhraseRuns]:
+    """Yield the phrases that begin with some words, in batches, by length.
+
+    Arguments:
+        index: of the text.
+        first_words: the first id of the first words and the last plus one.
+        lengths: of phrases, in tokens.
+        min_count: the lowest count of a phrase.
+        window: tokens on either side that the chunk's rows hold too.
+    """
+    chunk = phrase_walk.gather_chunk(
+        index.shards, first_words, index.n_words, lengths[-1], window, window
+    )
+    for length in lengths:
+        all_lows, all_highs = chunk.runs(length, min_count)
+        for begin in range(0, all_lows.size, BATCH_PHRASES):
+            lows = all_lows[begin : begin + BATCH_PHRASES]
+            highs = all_highs[begin : begin + BATCH_PHRASES]
+            text, ends = index.render(chunk.rows, lows, np.full(lows.size, length), chunk.before)
+            yield PhraseRuns(chunk, length, lows, highs, text, ends)
+
+
 class IndexSource:
-    """The phrases of an index."""
+    """The phrases of an index.
+
+    Arguments:
+        index: of the text.
+    """
 
     usual_model: ClassVar[type[Model]] = NgramModel
 
@@ -63,10 +137,8 @@ class IndexSource:
         self.index = index
 
     @contextmanager
-    def counted(
-        self, model: Model, weighting: Weighting, selection: Selection, work: Work
-    ) -> Iterator["IndexText"]:
-        """See PhraseSource.
+    def counted(self, model: Model, selection: Selection, work: Work) -> Iterator["IndexText"]:
+        """Return the text; see PhraseSource.
 
         Raises:
             ParameterError: the model is no n-gram model.
@@ -79,11 +151,10 @@ class IndexSource:
         yield IndexText(self.index, model, work)
 
 
-class IndexText:
+class IndexText(CountedText):
     """A CountedText; its parts are ranges of first words, counted as they are asked for."""
 
     is_sorted = False
-    parameters: ClassVar[dict[str, Any]] = {}
 
     def __init__(self, index: CorpusIndex, model: NgramModel, work: Work) -> None:
         self.model = model.manifest()
@@ -109,11 +180,8 @@ class IndexText:
         counts[:1] = 0
         return counts
 
-    def gather_marginals(self, min_count: int) -> None:
-        """Nothing is to be done: an index knows how often its words occur."""
-
     def lowest_count(self, selection: Selection) -> int:
-        """Return the least count that a selected phrase can have."""
+        """Return the lowest count that a selected phrase can have."""
         if selection.max_phrases is None:
             return selection.min_count
         index = self._index
@@ -128,21 +196,17 @@ class IndexText:
         enough = np.flatnonzero(at_least >= selection.max_phrases)
         return max(selection.min_count, int(enough[-1]) if enough.size else 0)
 
-    def lesson(self, rows: int, features: int) -> Lesson:
-        """Return how much of what is asked for the index can teach."""
+    def training_limits(self, rows: int, features: int) -> TrainingLimits:
+        """Return the size of the training set that the index gives."""
         counts = np.sort(self._counts[1:])[::-1]
-        return lesson_of_words(counts, len(self.model["families"]), rows, features)
-
-    def frequent_features(self, most: int) -> np.ndarray:
-        """Return the hashes of the `most` most frequent features, uint64, ascending."""
-        return most_frequent(self.space.hashes, self.space.marginals, most)
+        return limits_of_words(counts, len(self.model["families"]), rows, features)
 
     def total(self) -> int:
         """Return the tokens of the index."""
         return int(self._counts.sum())
 
     def parts(self, min_count: int, max_length: int, by_hash: bool = False) -> Iterator[Part]:
-        """Yield the pieces of all phrases of 1 to max_length tokens."""
+        """Yield the parts of all phrases of 1 to max_length tokens."""
         if by_hash:
             yield from self._sorted_parts(max_length)
         elif max_length == 1:
@@ -150,44 +214,56 @@ class IndexText:
         else:
             yield from self._parts(min_count, range(1, max_length + 1))
 
-    def words(self, min_count: int, most: int) -> Iterator[Part]:
-        """Yield the pieces of all words that occur min_count times; see WordsApart."""
+    def words(self, min_count: int, max_count: int) -> Iterator[Part]:
+        """Yield the parts of all words; those more frequent than max_count without contexts."""
         ids = self._frequent(min_count)
-        more = self._counts[ids] > most
-        yield from self._word_parts(ids[more], self._words)
+        more = self._counts[ids] > max_count
+        yield from self._word_parts(ids[more], self._bare_words)
         yield from self._word_parts(ids[~more], self._counted_words)
+
+    def longer_parts(self, min_count: int, max_length: int, min_own_count: int) -> Iterator[Part]:
+        """Yield the parts of the phrases of 2 to max_length tokens."""
+        return self._parts(min_count, range(2, max_length + 1), min_own_count)
+
+    def _parts(self, min_count: int, lengths: range, min_own_count: int = 0) -> Iterator[Part]:
+        counts = self._counts
+        for words in phrase_walk.chunk_words(counts) if lengths else ():
+            count = partial(self._counted_phrases, words, min_count, lengths, min_own_count)
+            yield Part(count, int(counts[words[0] : words[1]].sum()))
 
     def _frequent(self, min_count: int) -> np.ndarray:
         """Return the ids of the words that occur min_count times."""
         return np.flatnonzero(self._counts >= max(1, min_count))
 
     def _word_parts(
-        self, ids: np.ndarray, count: Callable[[np.ndarray], PhraseBatch]
+        self, ids: np.ndarray, count: Callable[[np.ndarray], list[PhraseBatch]]
     ) -> Iterator[Part]:
         for some in word_pieces(ids, self._counts):
             yield Part(partial(count, some), int(self._counts[some].sum()))
 
-    def _words(self, ids: np.ndarray) -> PhraseBatch:
+    def count(self, part: Part) -> list[PhraseBatch]:
+        """Return the batches of a part."""
+        return part.content() if callable(part.content) else [part.content]
+
+    def _bare_words(self, ids: np.ndarray) -> list[PhraseBatch]:
         """Return words without contexts."""
         return self._batch_of_words(ids, no_counts(ids.size, np.uint32))  # as all of an index
 
-    def _counted_words(self, ids: np.ndarray) -> PhraseBatch:
+    def _counted_words(self, ids: np.ndarray) -> list[PhraseBatch]:
         """Return words with their contexts."""
         return self._batch_of_words(ids, self._counter().count_words(self._index.shards, ids))
 
-    def _batch_of_words(self, ids: np.ndarray, contexts: ContextCounts) -> PhraseBatch:
+    def _batch_of_words(self, ids: np.ndarray, contexts: ContextCounts) -> list[PhraseBatch]:
         one_each = np.ones(ids.size, np.int64)
         text, ends = self._index.render(
             ids.astype(np.uint32)[:, None], np.arange(ids.size), one_each, 0
         )
-        return PhraseBatch(
-            hashes=hash_blob(text, ends),
-            text=text,
-            text_lengths=np.diff(ends),
-            strengths=self._counts[ids],
-            contexts=contexts,
-            space=self.space,
-        )
+        return [self._batch(text, ends, self._counts[ids], contexts)]
+
+    def _batch(
+        self, text: np.ndarray, ends: np.ndarray, counts: np.ndarray, contexts: ContextCounts
+    ) -> PhraseBatch:
+        return PhraseBatch(hash_blob(text, ends), text, np.diff(ends), counts, contexts, self.space)
 
     def _counter(self) -> NgramCounter:
         """Return the thread's own counter."""
@@ -198,58 +274,21 @@ class IndexText:
         counter: NgramCounter = self._of_thread.counter
         return counter
 
-    def longer_parts(self, min_count: int, max_length: int, own_from: int) -> Iterator[Part]:
-        """Yield the pieces of all phrases of 2 to max_length tokens; see WordsApart."""
-        yield from self._parts(min_count, range(2, max_length + 1), own_from)
+    def _runs(
+        self, first_words: tuple[int, int], min_count: int, lengths: range, min_own_count: int = 0
+    ) -> Iterator[tuple[PhraseRuns, PhraseBatch]]:
+        counter = self._counter()
+        for runs in phrase_runs(self._index, first_words, lengths, min_count, self._model.window):
+            # What occurs less often is not looked at, as if it stood nowhere.
+            looked_at = np.where(runs.highs - runs.lows < min_own_count, runs.lows, runs.highs)
+            contexts = counter.count_runs(runs.chunk, runs.lows, looked_at, runs.length)
+            yield runs, self._batch(runs.text, runs.ends, runs.counts, contexts)
 
-    def _parts(self, min_count: int, lengths: range, own_from: int = 0) -> Iterator[Part]:
-        counts = self._counts
-        for words in phrase_walk.chunk_words(counts) if lengths else ():
-            content = (words, min_count, lengths, own_from)
-            yield Part(content, int(counts[words[0] : words[1]].sum()))
-
-    def count(self, part: Part) -> list[PhraseBatch]:
-        """Return the batches of a part."""
-        if isinstance(part.content, PhraseBatch):
-            return [part.content]
-        if isinstance(part.content, partial):
-            return [part.content()]
-        return [batch for batch, _ in self._count(*part.content)]
-
-    def _count(
-        self,
-        first_words: tuple[int, int],
-        min_count: int,
-        lengths: range,
-        own_from: int = 0,
-    ) -> Iterator[tuple[PhraseBatch, np.ndarray]]:
-        """Yield batches and the ids of their phrases' words, uint32[n, length].
-
-        Arguments:
-            own_from: what occurs less often is not looked at, as if it stood nowhere.
-        """
-        index, window, counter = self._index, self._model.window, self._counter()
-        chunk = phrase_walk.gather_chunk(
-            index.shards, first_words, index.n_words, lengths[-1], window, window
-        )
-        for length in lengths:
-            all_lows, all_highs = chunk.runs(length, min_count)
-            for begin in range(0, all_lows.size, BATCH_PHRASES):
-                lows = all_lows[begin : begin + BATCH_PHRASES]
-                highs = all_highs[begin : begin + BATCH_PHRASES]
-                text, ends = index.render(
-                    chunk.rows, lows, np.full(lows.size, length), chunk.before
-                )
-                looked_at = np.where(highs - lows < own_from, lows, highs)
-                batch = PhraseBatch(
-                    hashes=hash_blob(text, ends),
-                    text=text,
-                    text_lengths=np.diff(ends),
-                    strengths=(highs - lows).astype(np.uint64),
-                    contexts=counter.count_runs(chunk, lows, looked_at, length),
-                    space=self.space,
-                )
-                yield batch, chunk.rows[lows, chunk.before : chunk.before + length]
+    def _counted_phrases(
+        self, first_words: tuple[int, int], min_count: int, lengths: range, min_own_count: int
+    ) -> list[PhraseBatch]:
+        runs = self._runs(first_words, min_count, lengths, min_own_count)
+        return [batch for _, batch in runs]
 
     def _spelling(self) -> Spelling:
         vocabulary = self._index.vocabulary
@@ -265,24 +304,19 @@ class IndexText:
         """Yield all phrases, however rare, in ascending order of their hashes."""
         work, done, total = self._work, 0, self.total()
         store = PhraseStore(max_length, work.folder, work.memory, self._spelling())
-        parts = list(self.parts(1, max_length))
+        all_words = list(phrase_walk.chunk_words(self._counts))
 
-        def count(part: Part) -> list[tuple[PhraseBatch, np.ndarray]]:
-            return list(self._count(*part.content))
+        def count(first_words: tuple[int, int]) -> list[tuple[PhraseBatch, np.ndarray]]:
+            found = self._runs(first_words, 1, range(1, max_length + 1))
+            return [(batch, runs.words) for runs, batch in found]
 
         try:
-            for part, counted in zip(parts, ordered_map(count, parts, work.jobs), strict=True):
-                for batch, words in counted:
-                    n, length = words.shape
-                    spelt = words.reshape(-1), np.arange(n) * length, np.full(n, length)
-                    store.add_phrases(batch.hashes, *spelt, batch.strengths)
-                    sizes = np.diff(batch.contexts.starts)
-                    store.add_contexts(
-                        np.repeat(batch.hashes, sizes),
-                        store.tagged(*spelt, sizes, batch.contexts.features),
-                        batch.contexts.counts,
-                    )
-                done += part.size
+            for words, counted in zip(
+                all_words, ordered_map(count, all_words, work.jobs), strict=True
+            ):
+                for batch, spelling in counted:
+                    store_batch(store, batch, spelling)
+                done += int(self._counts[words[0] : words[1]].sum())
                 work.progress("counting", done, total)
             vocabulary = self._index.vocabulary
             for block in store.blocks():
@@ -290,3 +324,22 @@ class IndexText:
                     yield Part(batch, 0)
         finally:
             store.close()
+
+
+def store_batch(store: PhraseStore, batch: PhraseBatch, words: np.ndarray) -> None:
+    """Add a batch of phrases of one length to a store.
+
+    Arguments:
+        store: takes phrases and contexts.
+        batch: the phrases.
+        words: uint32[n, length], the ids of each phrase's words.
+    """
+    n, length = words.shape
+    spelt = words.reshape(-1), np.arange(n) * length, np.full(n, length)
+    store.add_phrases(batch.hashes, *spelt, batch.strengths)
+    sizes = np.diff(batch.contexts.starts)
+    store.add_contexts(
+        np.repeat(batch.hashes, sizes),
+        store.tagged(*spelt, sizes, batch.contexts.features),
+        batch.contexts.counts,
+    )

@@ -1,15 +1,16 @@
-"""What a source of phrases is, and what it gives: batches of phrases with counted contexts.
+"""The interface of a source: a text that gives batches of phrases with counted contexts.
 
-To add a source: a class with `counted`, whose result has what `CountedText` lists. Whatever
-gives such batches is signed by `distsim.signatures.signing`, weighed, projected, composed, cut and
-written like all others.
+To add a source: a class with `usual_model` and `counted`, and a `CountedText` that it returns.
+`distsim.signatures.signing` signs all of them in the same way.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
+from types import MappingProxyType
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -21,7 +22,6 @@ from distsim.contexts.phrase_store import DEFAULT_MEMORY, CountedPhrases
 from distsim.contexts.selection import Selection
 from distsim.contexts.syntax.model import SyntaxModel
 from distsim.contexts.vectors import VectorModel
-from distsim.contexts.weights import Weighting
 from distsim.corpus.kernels.text import render_phrases
 from distsim.corpus.normaliser import Normaliser
 from distsim.kernels.compiled import frozen
@@ -35,11 +35,16 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class PhraseBatch:
-    """Phrases with their counted contexts, from whatever source.
+    """Phrases with their counted contexts, from any source.
 
-    hashes: uint64[n], of each phrase's text. text: uint8, the phrases end to end;
-    text_lengths: int64[n], bytes of each. strengths: uint64[n], occurrences. contexts: numbered
-    in `space`. shares: float64[n], of the text's tokens, where strengths do not tell.
+    Attributes:
+        hashes: uint64[n], of each phrase's text.
+        text: uint8, the phrases' UTF-8 end to end.
+        text_lengths: int64[n], bytes of each phrase.
+        strengths: uint64[n], occurrences.
+        contexts: counted features, numbered in `space`.
+        space: the feature space.
+        shares: float64[n], of the text's tokens, where strengths do not tell; else None.
     """
 
     hashes: np.ndarray
@@ -79,14 +84,25 @@ class PhraseBatch:
 
 
 class Part(NamedTuple):
-    """A piece of work: what `CountedText.count` makes batches of; `size` in units of `total`."""
+    """A task for one thread.
+
+    Attributes:
+        content: what `CountedText.count` makes batches of.
+        size: in units of `CountedText.total`.
+    """
 
     content: Any
     size: int
 
 
-class Lesson(NamedTuple):
-    """What a source has to teach: so many rows and features, words that occur `min_count` times."""
+class TrainingLimits(NamedTuple):
+    """Size of a text's training set for a projection.
+
+    Attributes:
+        rows: words, the most frequent ones.
+        features: features, the most frequent ones.
+        min_count: occurrences of the rarest of the words.
+    """
 
     rows: int
     features: int
@@ -94,9 +110,13 @@ class Lesson(NamedTuple):
 
 
 class Work(NamedTuple):
-    """Where and how a source works.
+    """Resources of a run.
 
-    folder: for temporary files. memory: for what is put in order there.
+    Attributes:
+        folder: for temporary files.
+        memory: for what is put in order there.
+        jobs: threads; as many as the machine has cores where None.
+        progress: is told the stage, the units done and their total.
     """
 
     folder: Path
@@ -105,106 +125,131 @@ class Work(NamedTuple):
     progress: Progress = no_progress
 
 
-class CountedText(Protocol):
-    """A source that has been read.
+class CountedText:
+    """A source that has been read; a base class with what most sources have in common.
 
-    model: what a fingerprint keeps of the model. corpus: tells texts apart; may be None until all
-    parts were asked for. marginals: tells apart
-    what weights depend on beyond a phrase's own counts. n_tokens, n_sentences: of the text.
-    space: the features of all batches, where they have one space together. is_sorted: parts come in
-    ascending order of hashes, asked or not. parameters: what a table's manifest keeps beside all
-    that others keep.
+    Attributes:
+        model: manifest of the context model.
+        normaliser: how words are normalised.
+        text_format: how phrases that are looked up are cut into words.
+        corpus: checksum of the text; may be None until all parts were asked for.
+        marginals: checksum of what weights depend on beyond a phrase's own counts.
+        n_tokens, n_sentences: of the text.
+        is_sorted: whether parts come in ascending order of hashes, asked or not.
+        parameters: what a table's manifest keeps beside all that others keep.
     """
 
-    # Read-only here, so that attributes of any kind will do.
-    @property
-    def model(self) -> dict[str, Any]: ...  # noqa: D102
-    @property
-    def normaliser(self) -> Normaliser: ...  # noqa: D102
-    @property
-    def text_format(self) -> TextFormat: ...  # noqa: D102
-    @property
-    def corpus(self) -> str | None: ...  # noqa: D102
-    @property
-    def marginals(self) -> str: ...  # noqa: D102
-    @property
-    def n_tokens(self) -> int: ...  # noqa: D102
-    @property
-    def n_sentences(self) -> int: ...  # noqa: D102
-    @property
-    def space(self) -> FeatureSpace | None: ...  # noqa: D102
-    @property
-    def is_sorted(self) -> bool: ...  # noqa: D102
-    @property
-    def parameters(self) -> dict[str, Any]: ...  # noqa: D102
+    model: dict[str, Any]
+    normaliser: Normaliser
+    text_format: TextFormat
+    corpus: str | None
+    marginals: str
+    n_tokens: int
+    n_sentences: int
+    is_sorted: bool = True
+    parameters: Mapping[str, Any] = MappingProxyType({})
+
+    @cached_property
+    def space(self) -> FeatureSpace | None:
+        """The features of all batches, where these share one space."""
+        return None
 
     def lowest_count(self, selection: Selection) -> int:
-        """Return the least count that a selected phrase can have."""
-        ...
+        """Return the lowest count that a selected phrase can have.
 
-    def gather_marginals(self, min_count: int) -> None:
-        """Make ready what weights depend on beyond a phrase's own counts."""
-        ...
+        Arguments:
+            selection: which phrases are signed.
+        """
+        return selection.min_count
+
+    def gather_marginals(self) -> None:
+        """Prepare what weights depend on beyond a phrase's own counts; called before it is used."""
 
     def parts(self, min_count: int, max_length: int, by_hash: bool = False) -> Iterator[Part]:
-        """Yield the pieces of all phrases of 1 to max_length tokens; may be asked again.
+        """Yield the parts of all phrases; may be asked again.
 
-        by_hash: phrases come in ascending order of their hashes, each once.
+        Arguments:
+            min_count: the lowest count of a phrase.
+            max_length: of a phrase, in tokens.
+            by_hash: phrases come in ascending order of their hashes, each once.
         """
-        ...
+        raise NotImplementedError
+
+    def longer_parts(
+        self, min_count: int, max_length: int, min_own_count: int
+    ) -> Iterator[Part] | None:
+        """Yield the parts of the phrases of 2 tokens and more; None: only together with words.
+
+        Arguments:
+            min_count, max_length: as of `parts`.
+            min_own_count: phrases that occur less often come without contexts.
+        """
+        return None
+
+    def words(self, min_count: int, max_count: int) -> Iterator[Part]:
+        """Yield the parts of all words; only of texts that have `longer_parts`.
+
+        Arguments:
+            min_count: the lowest count of a word.
+            max_count: words that occur more often come without contexts.
+        """
+        raise NotImplementedError
 
     def total(self) -> int | None:
         """Return the sum of the parts' sizes, None where it is not known before."""
-        ...
+        return None
 
     def count(self, part: Part) -> list[PhraseBatch]:
-        """Return the batches of a part; threads may ask side by side."""
-        ...
+        """Return the batches of a part; threads may ask at the same time.
 
-    def lesson(self, rows: int, features: int) -> Lesson:
-        """Return how much of what is asked for this text can teach a projection."""
-        ...
+        Arguments:
+            part: one of this text's.
+        """
+        return [part.content]
+
+    def training_limits(self, rows: int, features: int) -> TrainingLimits:
+        """Return the size of the training set that this text gives.
+
+        Arguments:
+            rows, features: the most that is wanted.
+        """
+        return TrainingLimits(rows, features, 1)
 
     def frequent_features(self, most: int) -> np.ndarray:
-        """Return the hashes of the `most` most frequent features, uint64, ascending."""
-        ...
+        """Return the hashes of the `most` most frequent features, uint64, ascending.
 
-
-@runtime_checkable
-class WordsApart(Protocol):
-    """A CountedText that need not count its words again with its phrases."""
-
-    def words(self, min_count: int, most: int) -> Iterator[Part]:
-        """Yield the pieces of all words that occur min_count times.
-
-        most: those that occur more often come without contexts.
+        Arguments:
+            most: the number of features.
         """
-        ...
-
-    def longer_parts(self, min_count: int, max_length: int, own_from: int) -> Iterator[Part]:
-        """Yield the pieces of all phrases of 2 to max_length tokens.
-
-        own_from: those that occur less often come without contexts.
-        """
-        ...
+        space = self.space
+        assert space is not None
+        seen = np.flatnonzero(space.marginals > 0)
+        order = np.lexsort((space.hashes[seen], -space.marginals[seen]))
+        return np.unique(space.hashes[seen[order[:most]]])
 
 
 class PhraseSource(Protocol):
-    """Phrases with counted contexts; restartable, cheap to make, read only by `counted`.
+    """Phrases with counted contexts; may be read again, and is read only by `counted`.
 
-    usual_model: by which it is signed where nothing is said.
+    Attributes:
+        usual_model: the type of model by which it is signed where no recipe is given.
     """
 
     @property
     def usual_model(self) -> type[Model]: ...  # noqa: D102
 
     def counted(
-        self, model: Model, weighting: Weighting, selection: Selection, work: Work
+        self, model: Model, selection: Selection, work: Work
     ) -> AbstractContextManager[CountedText]:
-        """Read the source, hold what was read, and let go of it at the end.
+        """Return the text, read; it is held until the context ends.
+
+        Arguments:
+            model: which contexts are counted.
+            selection: which phrases are signed.
+            work: temporary folder, memory and threads.
 
         Raises:
-            ParameterError: the source cannot give what model or weights need.
+            ParameterError: the source cannot give what the model needs.
             InputError: what is read is at fault.
         """
         ...
@@ -213,7 +258,14 @@ class PhraseSource(Protocol):
 def batches_of(
     block: CountedPhrases, text: np.ndarray, offsets: np.ndarray, space: FeatureSpace
 ) -> Iterator[PhraseBatch]:
-    """Yield counted phrases in batches; text, offsets: the words' UTF-8 by id."""
+    """Yield counted phrases in batches.
+
+    Arguments:
+        block: the phrases, as word ids.
+        text: uint8, the words' UTF-8 end to end, by id.
+        offsets: int64[n_words + 1], where each word begins in `text`.
+        space: the features' space.
+    """
     for part in block.parts(BATCH_PHRASES):
         n, longest = part.words.shape
         rendered, ends = render_phrases(
@@ -226,6 +278,25 @@ def batches_of(
         )  # fmt: skip
 
 
+def parts_of(
+    block: CountedPhrases,
+    text: np.ndarray,
+    offsets: np.ndarray,
+    space: FeatureSpace,
+    max_length: int,
+) -> Iterator[Part]:
+    """Yield the counted phrases of at most max_length tokens as parts, a batch each.
+
+    Arguments:
+        block, text, offsets, space: as of `batches_of`.
+        max_length: in tokens.
+    """
+    for batch in batches_of(block, text, offsets, space):
+        if max_length < block.words.shape[1]:
+            batch = batch.where(batch.token_counts() <= max_length)
+        yield Part(batch, batch.hashes.size)
+
+
 def batch_results(
     text: CountedText,
     parts: Iterator[Part],
@@ -234,7 +305,16 @@ def batch_results(
     stage: str,
     total: int | None,
 ) -> Iterator[T]:
-    """Yield function(batch) for the batches of all parts, in order, counted and made in threads."""
+    """Yield function(batch) for the batches of all parts, in order, computed in threads.
+
+    Arguments:
+        text: the text whose parts they are.
+        parts: some of its parts.
+        function: of a batch; may be called by several threads.
+        work: threads and progress.
+        stage: the name of the stage, for progress.
+        total: the sum of the parts' sizes, None where it is not known.
+    """
 
     def finish(part: Part) -> tuple[int, list[T]]:
         return part.size, [function(batch) for batch in text.count(part)]
@@ -247,14 +327,11 @@ def batch_results(
 
 
 def narrowed(starts: np.ndarray, features: np.ndarray, counts: np.ndarray) -> ContextCounts:
-    """Return contexts with features of 32 bits and, where they fit, counts of 32 bits."""
+    """Return contexts with features of 32 bits and, where they fit, counts of 32 bits.
+
+    Arguments:
+        starts: int64[n + 1]. features, counts: uint64, as of ContextCounts.
+    """
     if counts.max(initial=0) <= _MOST_32:
         counts = counts.astype(np.uint32)
     return ContextCounts(starts, features.astype(np.uint32), counts)
-
-
-def most_frequent(hashes: np.ndarray, counts: np.ndarray, most: int) -> np.ndarray:
-    """Return the hashes of the `most` most frequent features, each once, ascending."""
-    seen = np.flatnonzero(counts > 0)
-    order = np.lexsort((hashes[seen], -counts[seen]))
-    return np.unique(hashes[seen[order[:most]]])

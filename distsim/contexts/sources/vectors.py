@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -10,10 +11,19 @@ import numpy as np
 
 from distsim.base.choices import TextFormat
 from distsim.base.errors import ParameterError
+from distsim.contexts.features import ContextCounts, FeatureSpace
 from distsim.contexts.selection import Selection
-from distsim.contexts.sources.source import BATCH_PHRASES, Lesson, Model, Part, PhraseBatch, Work
+from distsim.contexts.sources.index import phrase_runs
+from distsim.contexts.sources.source import (
+    BATCH_PHRASES,
+    CountedText,
+    Model,
+    Part,
+    PhraseBatch,
+    TrainingLimits,
+    Work,
+)
 from distsim.contexts.vectors import VectorModel, dimension_counts, dimension_space, no_counts
-from distsim.contexts.weights import Weighting
 from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.query import split_phrase
 from distsim.corpus.vectors import WordVectors, read_counted_phrases, read_counts, read_vectors
@@ -92,10 +102,8 @@ class VectorFile:
         return read_vectors(self.file, words=self.words, most_words=self.most_words)
 
     @contextmanager
-    def counted(
-        self, model: Model, weighting: Weighting, selection: Selection, work: Work
-    ) -> Iterator["ReadVectors"]:
-        """See PhraseSource.
+    def counted(self, model: Model, selection: Selection, work: Work) -> Iterator["ReadVectors"]:
+        """Return the text, read; see PhraseSource.
 
         Raises:
             InputError: a file cannot be read, or a line of it is malformed.
@@ -142,7 +150,7 @@ class GivenVectors(VectorFile):
         return self._given
 
 
-class ReadVectors:
+class ReadVectors(CountedText):
     """A CountedText: words with their dimensions as features, phrases without features.
 
     Words come in the order of their counts, or of the file; then phrases.
@@ -175,7 +183,6 @@ class ReadVectors:
         self._phrase_strengths = np.zeros(len(self._phrases), np.uint64)
         if counts is not None and self._phrases:
             self._phrase_strengths[:] = counts(self._phrases)
-        self.space = dimension_space(self._vectors.shape[1])
         content = checksum_of_settings([texts, checksum_of_array(self._vectors)])
         self.model = {**model.manifest(), "vectors": content}
         self.marginals = content
@@ -186,6 +193,11 @@ class ReadVectors:
         self.parameters = {"dimensions": self._vectors.shape[1], "words": len(texts)}
         if source.index is None:
             self.parameters["max_length"] = longest
+
+    @cached_property
+    def space(self) -> FeatureSpace:
+        """The dimensions."""
+        return dimension_space(self._vectors.shape[1])
 
     def _counts_of(self, source: VectorFile) -> Callable[[list[str]], np.ndarray] | None:
         if source.index is not None:
@@ -198,78 +210,64 @@ class ReadVectors:
             known[text] = known.get(text, 0) + count
         return lambda texts: np.array([known.get(text, 0) for text in texts], np.uint64)
 
-    def gather_marginals(self, min_count: int) -> None:
-        """Nothing is to be done: vectors have no counts to weigh."""
-
-    def lowest_count(self, selection: Selection) -> int:
-        """Return the least count of a phrase of the index; words have none."""
-        return selection.min_count
-
-    def lesson(self, rows: int, features: int) -> Lesson:
-        """Return what is asked for, of the words and dimensions that there are."""
-        return Lesson(min(rows, len(self._texts)), self.space.hashes.size, 1)
+    def training_limits(self, rows: int, features: int) -> TrainingLimits:
+        """Return the words, at most `rows`, and all dimensions."""
+        return TrainingLimits(min(rows, len(self._texts)), self.space.hashes.size, 1)
 
     def frequent_features(self, most: int) -> np.ndarray:
         """Return the hashes of all dimensions, uint64, ascending."""
         return np.sort(self.space.hashes)
 
-    def total(self) -> None:
-        """It is not known before how many phrases there are."""
-
     def parts(self, min_count: int, max_length: int, by_hash: bool = False) -> Iterator[Part]:
         """Yield words in batches, then phrases: all that were named, or the index's."""
-        for begin in range(0, len(self._texts), BATCH_PHRASES):
-            stop = min(begin + BATCH_PHRASES, len(self._texts))
-            yield Part((self._words, begin, stop), stop - begin)
+        yield from _pieces(self._words, len(self._texts))
         if max_length == 1:
             return
-        for begin in range(0, len(self._phrases), BATCH_PHRASES):
-            stop = min(begin + BATCH_PHRASES, len(self._phrases))
-            yield Part((self._named, begin, stop), stop - begin)
+        yield from _pieces(self._named, len(self._phrases))
         if self._index is not None:
             for first, stop in phrase_walk.chunk_words(self._index.word_counts()):
-                yield Part((self._indexed, (first, stop), min_count, max_length), stop - first)
+                count = partial(self._indexed, (first, stop), min_count, max_length)
+                yield Part(count, stop - first)
 
     def count(self, part: Part) -> list[PhraseBatch]:
         """Return the batches of a part."""
-        give, *arguments = part.content
-        return list(give(*arguments))
+        return list(part.content())
 
     def _words(self, begin: int, stop: int) -> Iterator[PhraseBatch]:
         text, ends = _blob(self._texts[begin:stop])
-        yield PhraseBatch(
-            hash_blob(text, ends), text, np.diff(ends), self._strengths[begin:stop],
-            dimension_counts(self._vectors[begin:stop]), self.space, self._shares[begin:stop],
-        )  # fmt: skip
+        contexts, shares = dimension_counts(self._vectors[begin:stop]), self._shares[begin:stop]
+        yield self._batch(text, ends, self._strengths[begin:stop], contexts, shares)
 
     def _named(self, begin: int, stop: int) -> Iterator[PhraseBatch]:
         text, ends = _blob(self._phrases[begin:stop])
-        yield self._phrase_batch(text, ends, self._phrase_strengths[begin:stop])
+        yield self._batch(text, ends, self._phrase_strengths[begin:stop], no_counts(stop - begin))
 
     def _indexed(
         self, first_words: tuple[int, int], min_count: int, max_length: int
     ) -> Iterator[PhraseBatch]:
         """Yield the phrases of two words and more of an index."""
-        index = self._index
-        assert index is not None
-        chunk = phrase_walk.gather_chunk(index.shards, first_words, index.n_words, max_length)
-        for length in range(2, max_length + 1):
-            all_lows, all_highs = chunk.runs(length, min_count)
-            for begin in range(0, all_lows.size, BATCH_PHRASES):
-                lows = all_lows[begin : begin + BATCH_PHRASES]
-                highs = all_highs[begin : begin + BATCH_PHRASES]
-                text, ends = index.render(
-                    chunk.rows, lows, np.full(lows.size, length), chunk.before
-                )
-                yield self._phrase_batch(text, ends, (highs - lows).astype(np.uint64))
+        assert self._index is not None
+        for runs in phrase_runs(self._index, first_words, range(2, max_length + 1), min_count):
+            yield self._batch(runs.text, runs.ends, runs.counts, no_counts(runs.lows.size))
 
-    def _phrase_batch(
-        self, text: np.ndarray, ends: np.ndarray, strengths: np.ndarray
+    def _batch(
+        self,
+        text: np.ndarray,
+        ends: np.ndarray,
+        strengths: np.ndarray,
+        contexts: ContextCounts,
+        shares: np.ndarray | None = None,
     ) -> PhraseBatch:
         return PhraseBatch(
-            hash_blob(text, ends), text, np.diff(ends), strengths, no_counts(strengths.size),
-            self.space,
-        )  # fmt: skip
+            hash_blob(text, ends), text, np.diff(ends), strengths, contexts, self.space, shares
+        )
+
+
+def _pieces(count: Callable[[int, int], Iterator[PhraseBatch]], n: int) -> Iterator[Part]:
+    """Yield parts of at most BATCH_PHRASES of n phrases."""
+    for begin in range(0, n, BATCH_PHRASES):
+        stop = min(begin + BATCH_PHRASES, n)
+        yield Part(partial(count, begin, stop), stop - begin)
 
 
 def _normal_forms(

@@ -1,18 +1,15 @@
 """Rows of counted features -> how often each feature occurs in all of them, in bounded memory."""
 
-import math
 from collections import Counter
 from pathlib import Path
 
 import numpy as np
 
-from distsim.contexts.features import ContextCounts, FeatureSpace
+from distsim.contexts.features import FeatureSpace, MarginalCounts
 from distsim.contexts.syntax.counting import FeatureRows
 from distsim.contexts.syntax.model import SyntaxModel
 from distsim.contexts.triples import TripleStore
-from distsim.contexts.weights import Weighting, kept_shares
 from distsim.kernels.compiled import frozen
-from distsim.kernels.contexts import log_probabilities
 from distsim.kernels.hashing import bucket_starts, find_in_buckets
 
 _MOST_BITS = 24
@@ -26,14 +23,10 @@ class Marginals:
     lie in a mapped file in `folder`, 16 bytes a feature.
     """
 
-    def __init__(
-        self, folder: str | Path, memory: int, model: SyntaxModel, weighting: Weighting
-    ) -> None:
+    def __init__(self, folder: str | Path, memory: int, model: SyntaxModel) -> None:
         self._folder = Path(folder)
         self._store = TripleStore(folder, memory)
-        self._weighting = weighting
-        self.totals = np.zeros(len(model.templates))
-        self.log_totals = np.zeros(len(model.templates))
+        self._n_families = len(model.templates)
 
     def add(self, rows: FeatureRows) -> None:
         """Add the features of some phrases."""
@@ -42,6 +35,7 @@ class Marginals:
     def finish(self) -> None:
         """Sum what was added."""
         repeats: Counter[tuple[int, int]] = Counter()  # (family, marginal): so many features
+        totals = np.zeros(self._n_families)
         path = self._folder / "marginals"
         with open(path, "wb") as hashes, open(f"{path}.counts", "wb") as counts:
             for part in self._store.partitions():
@@ -49,7 +43,7 @@ class Marginals:
                 families = part.features[part.starts[:-1]].astype(np.int64)
                 hashes.write(part.phrases.data)
                 counts.write(sums.astype(np.float64).data)
-                self.totals += np.bincount(families, sums, self.totals.size)
+                totals += np.bincount(families, sums, totals.size)
                 pairs, n = np.unique(np.stack([families, sums]), axis=1, return_counts=True)
                 for family, count, times in zip(*pairs.tolist(), n.tolist(), strict=True):
                     repeats[family, count] += times
@@ -58,16 +52,8 @@ class Marginals:
         self._counts = _mapped(Path(f"{path}.counts"), np.float64)
         self._bits = min(_MOST_BITS, max(1, (self._hashes.size // 4).bit_length()))
         self._starts = frozen(bucket_starts(self._hashes, self._bits))
-        for family in range(self.totals.size):
-            # Summed exactly, so that the order does not matter.
-            mine = [(count, times) for (own, count), times in repeats.items() if own == family]
-            values = np.array([count for count, _ in mine])
-            kept = kept_shares(values, self.totals[family], self._weighting.subsample)
-            powers = [
-                math.pow(count, self._weighting.alpha) * times
-                for count, (_, times) in zip((values * kept).tolist(), mine, strict=True)
-            ]
-            self.log_totals[family] = math.log(math.fsum(powers)) if powers else 0.0
+        columns = np.array([(*pair, n) for pair, n in repeats.items()], np.int64).reshape(-1, 3).T
+        self.counts = MarginalCounts(columns[0], columns[1].astype(np.float64), columns[2], totals)
 
     def most_frequent(self, most: int) -> np.ndarray:
         """Return the hashes of the `most` most frequent features, ascending; uint64."""
@@ -87,38 +73,24 @@ class Marginals:
         return counts
 
 
-class RowSpace:
-    """Makes of the rows of a batch a feature space of its own, with the corpus's marginals.
+def row_space(model: SyntaxModel, rows: FeatureRows, marginals: Marginals | None) -> FeatureSpace:
+    """Return the features of a batch as a space of their own, with the corpus's marginals.
 
-    The features of a batch are numbered by their places in the rows, so that no corpus-wide
-    numbering has to be held in memory.
+    Features are numbered by their places in the rows, so that no corpus-wide numbering has to be
+    held in memory.
+
+    Arguments:
+        model: by which the features were counted.
+        rows: the features of the batch.
+        marginals: of the corpus; None where no weight depends on them.
     """
-
-    def __init__(
-        self, model: SyntaxModel, weighting: Weighting, marginals: Marginals | None
-    ) -> None:
-        self._names = tuple(template.pattern for template in model.templates)
-        self._weighting = weighting
-        self._marginals = marginals
-
-    def contexts(self, rows: FeatureRows) -> ContextCounts:
-        """Return the rows with their features numbered."""
-        return ContextCounts(rows.starts, np.arange(rows.hashes.size, dtype=np.uint32), rows.counts)
-
-    def space(self, rows: FeatureRows) -> FeatureSpace:
-        """Return the feature space of the rows, with ln P of each feature where wanted."""
-        log_p = None
-        if self._marginals is None:
-            marginals, totals = np.empty(0), np.zeros(len(self._names))
-        else:
-            marginals, totals = self._marginals.of(rows.hashes), self._marginals.totals
-            if self._weighting.needs.probabilities:
-                kept = kept_shares(marginals, totals[rows.families], self._weighting.subsample)
-                log_p = log_probabilities(
-                    frozen(rows.families), frozen(marginals * kept),
-                    frozen(self._marginals.log_totals), self._weighting.alpha,
-                )  # fmt: skip
-        return FeatureSpace(self._names, rows.families, rows.hashes, marginals, totals, log_p)
+    names = tuple(template.pattern for template in model.templates)
+    if marginals is None:
+        nothing, totals = np.empty(0), np.zeros(len(names))
+        return FeatureSpace(names, rows.families, rows.hashes, nothing, totals)
+    whole = marginals.counts
+    counts = marginals.of(rows.hashes)
+    return FeatureSpace(names, rows.families, rows.hashes, counts, whole.totals, whole=whole)
 
 
 def _mapped(path: Path, dtype: type) -> np.ndarray:

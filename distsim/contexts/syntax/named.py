@@ -56,7 +56,7 @@ def named_contexts(
     none = np.empty(0)
     space = FeatureSpace(("",), np.zeros(counts.size, np.uint8), none, none, np.zeros(1))
     row = ContextCounts(np.array([0, counts.size]), features, counts)
-    weights = Weigher(space, weighting).weigh(row).tolist()
+    weights = Weigher(weighting).weigh(row, space).tolist()
     rows = map(NamedContext, named, counts.tolist(), weights)
     return Results(sorted(rows, key=lambda row: (-row.weight, -row.occurrences, row.feature)))
 

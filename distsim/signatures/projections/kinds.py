@@ -5,26 +5,23 @@ from typing import NamedTuple
 
 from distsim.base.errors import ParameterError
 from distsim.signatures.projections.gaussian import GaussianProjection
-from distsim.signatures.projections.learn import TaughtWords, learn_projection
-from distsim.signatures.projections.projection import (
-    GAUSSIAN,
-    ROTATION,
-    SPECTRAL,
-    Projection,
-)
+from distsim.signatures.projections.learn import learn_projection
+from distsim.signatures.projections.projection import GAUSSIAN, ROTATION, SPECTRAL, Projection
 from distsim.signatures.projections.rotation import learn_rotation
+from distsim.signatures.projections.training import Learn
 
 
 class Kind(NamedTuple):
-    """A kind of projection; one of `make` and `learn` is there.
+    """A kind of projection; one of `make` and `learn` is given.
 
-    make: (n_bits, seed) -> the projection, the same for any text. learn: writes what it learns
-    from a text as an artifact, as distsim.signatures.projections.learn.learn_projection does, and
-    returns the words it learnt from, or None.
+    Attributes:
+        make: (n_bits, seed) -> the projection, the same for any text.
+        learn: writes what it learns from a text as an artifact, as
+            distsim.signatures.projections.learn.learn_projection does.
     """
 
     make: Callable[[int, int], Projection] | None = None
-    learn: Callable[..., TaughtWords | None] | None = None
+    learn: Learn | None = None
 
 
 KINDS = {
@@ -35,7 +32,10 @@ KINDS = {
 
 
 def find_kind(name: str) -> Kind:
-    """Return the kind of this name.
+    """Return the kind of projection of this name.
+
+    Arguments:
+        name: a key of KINDS.
 
     Raises:
         ParameterError: there is none; those that there are are named.

@@ -6,6 +6,7 @@ import numpy as np
 
 WIDER = 2  # the format version of vectors with more dimensions than bits
 WHOLE_NUMBERS = 3  # that of learnt vectors that are kept as whole numbers and their unit
+LARGEST_ENTRY = 255.0  # of an entry of a learnt vector
 GAUSSIAN, SPECTRAL, ROTATION = "gaussian", "spectral", "rotation"
 
 

@@ -128,16 +128,17 @@ class SpectralProjection:
         same = all(self.parameters.get(name) == value for name, value in wanted.items())
         return same and ("marginals" in wanted["weights"] or "vectors" in wanted["model"])
 
-    def require_model(self, model: dict[str, Any], weights: dict[str, Any]) -> None:
+    def require_model(self, settings: dict[str, Any]) -> None:
         """Refuse contexts of another kind than it was learnt from.
+
+        Arguments:
+            settings: with the `model` and the `weights` of the contexts.
 
         Raises:
             IncompatibleError: model or weights differ; both are named.
         """
-        for name, mine, wanted in (
-            ("model", self.parameters["model"], model),
-            ("weights", self.parameters["weights"], weights),
-        ):
+        for name in ("model", "weights"):
+            mine, wanted = self.parameters[name], settings[name]
             if mine != wanted:
                 raise IncompatibleError(
                     f"{self.path}: was learnt with {name} {mine}, wanted {wanted}: "
