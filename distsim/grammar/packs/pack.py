@@ -23,6 +23,7 @@ from distsim.base.errors import InputError, ParameterError
 from distsim.base.parallel import Progress, no_progress, ordered_map
 from distsim.bitext.kernels.links import format_links
 from distsim.corpus.lines import read_line_blocks
+from distsim.corpus.sources import printable
 from distsim.corpus.vocabulary import HashNumbering, VocabularyBuilder
 from distsim.grammar.block import RuleBlock, parse_block
 from distsim.grammar.faulty_lines import FaultyLines
@@ -247,7 +248,7 @@ def _write(
             report.files[str(path.relative_to(folder))] = path.stat().st_size
     manifest = {
         "from": {
-            "grammar": os.fsencode(Path(grammar).name).decode(errors="replace"),
+            "grammar": printable(Path(grammar).name),
             "rules": report.read,
         },
         "order": {"weights": weights, "best": "largest" if options.descending else "smallest"},
