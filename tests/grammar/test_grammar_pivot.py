@@ -572,8 +572,8 @@ def test_the_command_lines(tmp_path):
 def test_a_name_that_no_feature_can_have_is_not_written(tmp_path, run, name):
     (tmp_path / "t").write_bytes(RANKED)
     _, err = run(
-        "rerank", tmp_path / "t", "-w", "s=1", "--missing", "0", "--write", name, "-o",
-        tmp_path / "o", status=1,
+        "rerank", tmp_path / "t", "-w", "s=1", "--set", "missing=0", "--set", f"write={name}",
+        "-o", tmp_path / "o", status=1,
     )  # fmt: skip
     assert "is no name of a feature: give one without blanks" in err
     assert not (tmp_path / "o").exists()
@@ -583,8 +583,7 @@ def test_names_that_are_not_utf8(tmp_path, run):
     (tmp_path / "t").write_bytes(HAND)
     for arguments in (
         ("rerank", tmp_path / "t", "-w", "\udcff=1"), ("pack", tmp_path / "t", "-w", "a\udcff=1"),
-        ("pivot", tmp_path / "t", "--e-given-f", "\udcff"),
-        ("pivot", tmp_path / "t", "--feature", "p(LHS|e)=\udcff"),
+        ("pivot", tmp_path / "t", "--set", "features.p(e|f)=\udcff"),
     ):  # fmt: skip
         _, err = run(*arguments, "-o", tmp_path / "o", status=1)
         assert "udcff': is not UTF-8, which grammars are" in err
