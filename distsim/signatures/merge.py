@@ -10,7 +10,7 @@ from distsim.base.parallel import Progress, no_progress
 from distsim.contexts.selection import Selection
 from distsim.signatures.recipe import Recipe
 from distsim.signatures.signing import Signed, SignOptions, sign
-from distsim.signatures.sums import KeptSums, SumsSource
+from distsim.signatures.sums import AddedSums, KeptSums
 from distsim.signatures.table import StoredTable
 
 
@@ -48,7 +48,7 @@ def merge(
             int(one.parameters["min_count"])
     if min_count is None:
         min_count = _agreed_min_count(opened)
-    source = SumsSource(
+    source = AddedSums(
         sums, first.fingerprint, first.parameters["format"], counts["tokens"], counts["sentences"]
     )
     return sign(

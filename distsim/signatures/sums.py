@@ -231,13 +231,20 @@ def _added(blocks: list[PhraseBatch]) -> PhraseBatch:
     return PhraseBatch(hashes, text, np.diff(ends), strengths, narrowed(*contexts), _POOL_SPACE)
 
 
-class SumsSource:
-    """The phrases of tables with kept sums, added up; a PhraseSource.
+class AddedSums(CountedText):
+    """The phrases of tables with kept sums, added up; a PhraseSource and its CountedText.
+
+    Its parts are batches already, the pool's entries are their features.
 
     Arguments:
-        sums: of tables that were made alike. fingerprint, text_format: theirs.
-        n_tokens, n_sentences: of all their text.
+        sums: of tables that were made alike.
+        fingerprint: the tables' own.
+        text_format: the tables' own.
+        n_tokens: of all their text.
+        n_sentences: of all their text.
     """
+
+    marginals = ""  # raw counts depend on none
 
     def __init__(
         self,
@@ -247,44 +254,26 @@ class SumsSource:
         n_tokens: int,
         n_sentences: int,
     ) -> None:
-        self.sums = sums
-        self.fingerprint = fingerprint
-        self.text_format: TextFormat = text_format
-        self.n_tokens = n_tokens
-        self.n_sentences = n_sentences
-
-    @property
-    def usual_model(self) -> type[Model]:
-        """That of the tables."""
-        return type(Recipe.from_fingerprint(self.fingerprint).model)
+        self.usual_model = type(Recipe.from_fingerprint(fingerprint).model)
+        self.model = fingerprint.model
+        self.normaliser = Normaliser.from_manifest(fingerprint.normaliser)
+        self.text_format = text_format
+        self.n_tokens, self.n_sentences = n_tokens, n_sentences
+        self.corpus = None  # known when all parts were asked for
+        self.space = _POOL_SPACE
+        self._sums = sums
 
     @contextmanager
     def counted(self, model: Model, selection: Selection, work: Work) -> Iterator["AddedSums"]:
-        """Return the sums, added; see PhraseSource."""
-        yield AddedSums(self)
-
-
-class AddedSums(CountedText):
-    """A CountedText; its parts are batches already, the pool's entries are their features."""
-
-    marginals = ""  # raw counts depend on none
-
-    def __init__(self, source: SumsSource) -> None:
-        self.model = source.fingerprint.model
-        self.normaliser = Normaliser.from_manifest(source.fingerprint.normaliser)
-        self.text_format = source.text_format
-        self.n_tokens = source.n_tokens
-        self.n_sentences = source.n_sentences
-        self.corpus = None  # known when all parts were asked for
-        self.space = _POOL_SPACE
-        self._sums = source.sums
+        """Return the sums, added; model, selection and work as of PhraseSource."""
+        yield self
 
     def total(self) -> int:
         """Return the rows of all tables."""
         return sum(map(len, self._sums))
 
     def parts(self, min_count: int, max_length: int, by_hash: bool = False) -> Iterator[Part]:
-        """Yield the batches of all phrases, always in ascending order of their hashes."""
+        """Yield the batches of all phrases; min_count, max_length, by_hash as of CountedText."""
         words = WordsChecksum()
         n = len(self._sums)
         for batch in merged_blocks(self._sums, _ROWS // n + 1, _TERMS // n + 1):
