@@ -35,7 +35,10 @@ _REACH, _STEPS = 8.0, 1024
 
 
 def checked_estimate(name: str | None) -> str | None:
-    """Return the name of a way to estimate, or None for the best that a table allows.
+    """Return the name of a way to estimate, checked.
+
+    Arguments:
+        name: one of ESTIMATES; None for the best that a table allows.
 
     Raises:
         ParameterError: there is no such way.
@@ -46,7 +49,11 @@ def checked_estimate(name: str | None) -> str | None:
 
 
 def estimate_of(table: "StoredTable", name: str | None) -> str:
-    """Return the way by which a table's cosines are estimated: the best it allows where None.
+    """Return the name of the way in which a table's cosines are estimated.
+
+    Arguments:
+        table: the table.
+        name: `bits`, `asymmetric` or `restored`; the best that the table allows where None.
 
     Raises:
         ParameterError: there is no such way, or the table keeps no words' vectors for it.

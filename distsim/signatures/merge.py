@@ -24,9 +24,11 @@ def merge(
     jobs: int | None = None,
     progress: Progress = no_progress,
 ) -> Signed:
-    """Add the kept sums of tables up into the table `path` and return its folder.
+    """Write the table of the added sums of tables and return its folder.
 
-    Arguments and what is raised: as of `merge_tables`.
+    Arguments:
+        tables, path, min_count, keep_sums, force, jobs, progress: as of
+            distsim.comparison.table.merge_tables, which also lists what is raised.
     """
     tables = one_or_many_paths(tables, "tables")
     if len(tables) < 2:

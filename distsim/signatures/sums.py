@@ -44,7 +44,11 @@ _POOL_SPACE = FeatureSpace(
 
 
 class SumsStream:
-    """Writes the terms of phrases that come in ascending order of their hashes."""
+    """Writes the terms of phrases that come in ascending order of their hashes.
+
+    Arguments:
+        writer: of the table's artifact.
+    """
 
     def __init__(self, writer: storage.ArtifactWriter) -> None:
         self._writer = writer
@@ -56,7 +60,12 @@ class SumsStream:
         self._n_terms = 0
 
     def add(self, batch: PhraseBatch, offsets: np.ndarray) -> None:
-        """Add phrases; offsets: uint32, where each feature's vector begins in the pool."""
+        """Append phrases.
+
+        Arguments:
+            batch: phrases with their contexts, ascending by hash.
+            offsets: uint32, where each feature's vector begins in the pool.
+        """
         self._phrases.append(batch.hashes, batch.strengths, batch.text, batch.text_lengths)
         contexts = batch.contexts
         starts, terms, counts = add_terms(
@@ -82,9 +91,15 @@ class SumsStream:
 def add_terms(
     rows: np.ndarray, terms: np.ndarray, counts: np.ndarray, n_rows: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Sum equal terms of each row; terms and rows in any order.
+    """Return sparse rows of terms, equal ones summed.
 
-    Returns (starts int64[n_rows + 1], terms uint64 ascending in each row, counts uint64).
+    They are (starts int64[n_rows + 1], terms uint64 ascending in each row, counts uint64).
+
+    Arguments:
+        rows: the row of each term, in any order.
+        terms: places in the pool, beside them.
+        counts: beside them.
+        n_rows: the number of rows.
     """
     given = [frozen(values.astype(np.uint64)) for values in (rows, terms, counts)]
     ordered = [np.empty(rows.size, np.uint64) for _ in given]
@@ -96,6 +111,9 @@ def add_terms(
 
 class KeptSums:
     """The kept sums of a table, read in order, block by block.
+
+    Arguments:
+        artifact: of the table.
 
     Raises:
         ArtifactError: the table was signed without sums, or they are damaged.
@@ -125,9 +143,12 @@ class KeptSums:
         return self.hashes.size
 
     def stop(self, first: int, rows: int, terms: int) -> int:
-        """Return the end of a block from row `first` on: at most so many rows and terms.
+        """Return the row behind the last of a block, whose size is limited.
 
-        One row may have more terms.
+        Arguments:
+            first: the block's first row.
+            rows: the most rows of the block.
+            terms: the most terms of the block; a single row may have more.
         """
         last = min(len(self), first + rows)
         limit = self._starts[first] + np.uint64(terms)
@@ -135,7 +156,14 @@ class KeptSums:
         return min(last, max(stop, first + 1))
 
     def read(self, first: int, stop: int) -> PhraseBatch:
-        """Return the phrases of rows first..stop, with terms in place of features (copies)."""
+        """Return the phrases of some rows, with terms in place of features (copies).
+
+        Arguments:
+            first, stop: the rows first to stop - 1.
+
+        Raises:
+            ArtifactError: the sums are damaged.
+        """
         starts = self._starts[first : stop + 1].astype(np.int64)
         edges = self._phrases.bounds(first, stop)
         lengths = np.diff(edges)
@@ -173,6 +201,7 @@ def merged_blocks(tables: list[KeptSums], rows: int, terms: int) -> Iterator[Phr
     """Yield the phrases of all tables with their sums added, in ascending order of hashes.
 
     Arguments:
+        tables: the kept sums, of tables that were made alike.
         rows, terms: at most so many are held of each table at a time; they bound the memory.
 
     Raises:
