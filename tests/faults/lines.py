@@ -1,28 +1,27 @@
-"""Fuzzed lines through every reader of text but grammars' (those: grammars.py).
-
-    python -m tests.faults.lines [READER...] [--lines 1000000] [--seed 1]
+"""Fuzzed lines through every reader of text: read, or refused in one sentence.
 
 A file of a dozen lines is drawn: good ones, and some in which a piece was put in, taken away, made
 odd, or all of it drawn from odd pieces: blanks of all kinds, broken UTF-8, huge and odd numbers,
-brackets without end, JSON. Each reader must read it, or refuse it by an error of ours of one line
-that names the file; never by a traceback, a crash or a hang. What readers of several roads say of
-the same lines must agree, where there are several. Peers: none.
+brackets without end, JSON. Each reader must read it, or refuse it by an error of ours of one line;
+never by a traceback, a crash or a hang. grammars: under `on_error` keep, rerank, score and augment
+give every line that came, pivot reads or counts every one, and two readers of a line agree.
 """
 
 import json
 import random
 import signal
-import time
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from tests.faults import frame as common
-from tests.faults.frame import Outcome, forked
+from tests.faults.frame import DATA, V1, Budget, Case, Outcome, d
 
 _LINES_A_FILE = 12
 _SLOW = 20.0  # seconds for a file of a dozen lines
+_MOST_BROKEN = 100
+_BATCH = 2000
 
 ODD = [
     b"", b" ", b"  ", b"\t", b"\t\t", b"\r", b"\x0b", b"\x0c", b"\x00", b"\x1c", b"\xc2\x85",
@@ -35,178 +34,201 @@ ODD = [
     b"1-2", b"2-1", b"1.1", b"1-", b"-1-2", b"0?0", b"\\end\\", b"\\data\\", b"\\1-grams:",
     b"\\99-grams:", b"ngram 1=9",
 ]  # fmt: skip
+_OF_RULES = [
+    *ODD, b"[X]", b"[NP/NN]", b"[,]", b"[X,1]", b"[NP,2]", b"[1]", b"[,,1]", b"[1,000]",
+    b"[X,99999999999999999999]", b"x=1", b"x=nan", b"x=1e400", b"x=1_0", b"==3", b"(0)", b"( )",
+    b"(0,1)", b"||||", b"||", b"&#91;",
+]  # fmt: skip
+_RULES = [
+    b"[X] ||| a [X,1] town ||| the [X,1] city ||| x=0.5 NA ||| 0-0 2-2\n",
+    b"[NP] ||| the town ||| the city ||| x=1 0.25\r\n",
+    b"[X] ||| a ||| town |||\n",
+]
+_ENTRIES = [
+    b"a ||| the ||| 0.5 0.1 0.25 0.2 ||| 0-0 ||| 1 2 1 |||\n",
+    b"the town ||| city ||| 0.5 0.1 0.25 0.2 ||| 0-0 1-0 ||| 3 2 1 |||\n",
+    b"the ||| a city ||| (0) ||| (0) ( ) ||| 0.5 0.1 0.25 0.2\n",
+]
 
 
-class Fuzzed(NamedTuple):
-    """A reader. good: whole texts of which pieces are kept; parts: what parts a line's pieces."""
+class Reader(NamedTuple):
+    """A reader. good: texts of which pieces are kept; parts: what parts a line's pieces."""
 
     read: Callable[[Path], object]
     good: list[bytes]
     parts: bytes = b"\t"
 
 
-def _all(rows: Iterator[object]) -> int:
+def _all(rows: Iterable[object]) -> int:
     return sum(1 for _ in rows)
 
 
-def readers(folder: Path) -> dict[str, Fuzzed]:
-    """Return every reader of text, by name; what they write goes into the folder."""
-    from distsim import PRESETS, CorpusIndex, IndexOptions, Selection, read_gold, sign
+def _bitext_readers(folder: Path) -> dict[str, Reader]:
     from distsim.bitext.build import Given, build_bitext
     from distsim.bitext.links import read_pharaoh
-    from distsim.comparison import Language
-    from distsim.contexts import CountFiles
-    from distsim.corpus import Inflections, read_annotated
+
+    given, other, zeros = folder / "given", folder / "other", folder / "links"
+    given.write_bytes(b"the king sees\n" * _LINES_A_FILE)
+    other.write_bytes(b"der koenig sieht\n" * _LINES_A_FILE)
+
+    def made(path: Path, **said: Path) -> object:
+        zeros.write_bytes(b"0-0\n" * (path.read_bytes().count(b"\n") if not said else 12))
+        beside = Given(**{"links": zeros, **said})
+        english = given if said else path
+        return build_bitext(english, other, folder / "bitext", given=beside, jobs=1)
+
+    return {
+        "Pharaoh": Reader(read_pharaoh, [b"0-0 1-1 2-2-P\n" * 9], b" "),
+        "bitext": Reader(made, [b"the king sees\n" * _LINES_A_FILE], b" "),
+        "links of a bitext": Reader(lambda p: made(p, links=p), [b"0-0 1-1 2-2\n" * 12], b" "),
+        "trees of a bitext": Reader(
+            lambda p: made(p, trees=p), [b"(S (D the) (N king) (V sees))\n" * 12], b" "),
+        "tags of a bitext": Reader(lambda p: made(p, tags=p), [b"D N V\n" * 12], b" "),
+    }  # fmt: skip
+
+
+def _corpus_readers(folder: Path) -> dict[str, Reader]:
     from distsim.corpus.sources import find_sources
     from distsim.corpus.trees import read_trees
+    from distsim.paraphrase.unknown import known_phrases, read_text
+
+    def counts(path: Path) -> object:
+        return d.sign(d.CountFiles(path), folder / "counts.table", d.PRESETS["thesis"],
+                    d.Selection(min_count=1, max_length=2), jobs=1, force=True)  # fmt: skip
+
+    def index(text_format: Any, path: Path) -> object:
+        options = d.IndexOptions(text_format=text_format)
+        return d.CorpusIndex.build([path], folder / "index", options, jobs=1, force=True).n_tokens
+
+    tree = b"(ROOT (S (NP (DT the) (NN king)) (VP (VBZ sees))))"
+    links = b" ||| 1-2-det 2-3-nsubj 3-0-root"
+    toolkit = tree + b" ||| the king see ||| the/O king/O sees/O" + links * 3 + b"\n"
+    return {
+        "CoNLL-U": Reader(lambda p: _all(d.read_annotated([p])), [(V1 / "c.conllu").read_bytes()]),
+        "toolkit": Reader(lambda p: _all(d.read_annotated([p])), [toolkit * 9], b" "),
+        "trees": Reader(lambda p: _all(read_trees(find_sources([p]))), [(tree + b"\n") * 9], b" "),
+        "CoNLL-U with trees": Reader(
+            lambda p: _all(d.read_annotated([V1 / "c.conllu"], trees=p)),
+            [b"(ROOT (S (D the) (A old) (N dog) (V sees) (D the) (N cat) (P .)))\n" * 12], b" "),
+        "counts": Reader(counts, [b"a b\t3\na\t5\nb\t3\nthe king\t4\nthe\t9\nking\t7\n" * 2]),
+        "text, lines": Reader(partial(index, "lines"), [b"the king sees .\n" * 9], b" "),
+        "text, running": Reader(partial(index, "text"), [b"The king's sees, etc.\n" * 9], b" "),
+        "unknown text": Reader(lambda p: _all(read_text(p)), [b"the king\n" * 9], b" "),
+        "known phrases": Reader(lambda p: _all(known_phrases(p)), [
+            b"the king\t3\n" * 9, b"the ||| der ||| .5 .5 .5 .5 ||| 0-0 |||\n" * 9], b" "),
+    }  # fmt: skip
+
+
+def _table_readers(folder: Path) -> dict[str, Reader]:
+    import numpy as np
+
     from distsim.corpus.vectors import read_counted_phrases, read_counts, read_vectors
     from distsim.evaluation.judgements import evaluate_forms
     from distsim.evaluation.rewritings import read_sentences
-    from distsim.grammar import LearntWeights
     from distsim.paraphrase.records import read_paraphrases
     from distsim.paraphrase.rewriting.batch import read_tasks as read_rewriting
-    from distsim.paraphrase.rewriting.language_model import ArpaModel
-    from distsim.paraphrase.rewriting.weights import Weights
     from distsim.paraphrase.substitution.batch import read_tasks as read_lexsub
     from distsim.paraphrase.substitution.grammar import ParaphraseGrammar
-    from distsim.paraphrase.unknown import known_phrases, read_text
 
-    conllu = (common.V1 / "c.conllu").read_bytes()
-    tree = b"(ROOT (S (NP (DT the) (NN king)) (VP (VBZ sees))))\n"
-    toolkit = (
-        b"(ROOT (S (NP (DT the) (NN king)) (VP (VBZ sees)))) ||| the king see ||| the/O king/O "
-        b"sees/O ||| 1-2-det 2-3-nsubj 3-0-root ||| 1-2-det 2-3-nsubj 3-0-root ||| 1-2-det "
-        b"2-3-nsubj\n"
-    )
-    given = folder / "given"
-    given.write_bytes(b"the king sees\n" * _LINES_A_FILE)
-    other = folder / "other"
-    other.write_bytes(b"der koenig sieht\n" * _LINES_A_FILE)
-    key = folder / "form.key"
+    key, vectors, given = folder / "form.key", folder / "vectors.npy", folder / "sentences"
     key.write_bytes(b"row\titem\tsystem\tratio\n1\t1\ta\t.5\n2\t1\tb\t.75\n")
-
-    def bitext(path: Path) -> object:
-        links = folder / "links"
-        links.write_bytes(b"0-0\n" * path.read_bytes().count(b"\n"))
-        return build_bitext(path, other, folder / "bitext", given=Given(links=links), jobs=1)
-
-    def beside(what: str) -> Callable[[Path], object]:
-        links = folder / "links"
-
-        def read(path: Path) -> object:
-            links.write_bytes(b"0-0\n" * _LINES_A_FILE)
-            said = {"links": links, what: path}
-            return build_bitext(given, other, folder / "bitext", given=Given(**said), jobs=1)
-
-        return read
-
-    def counts(path: Path) -> object:
-        return sign(CountFiles(path), folder / "counts.table", PRESETS["thesis"],
-                    Selection(min_count=1, max_length=2), jobs=1, force=True)  # fmt: skip
-
-    def index(text_format: str, path: Path) -> object:
-        options = IndexOptions(text_format=text_format)  # type: ignore[arg-type]
-        return CorpusIndex.build([path], folder / "index", options, jobs=1, force=True).n_tokens
-
-    def npy(path: Path) -> object:
-        return read_vectors(folder / "vectors.npy", words=path)
-
-    import numpy as np
-
-    np.save(folder / "vectors.npy", np.ones((_LINES_A_FILE, 3), np.float32))
+    given.write_bytes(b"the king sees\n" * _LINES_A_FILE)
+    np.save(vectors, np.ones((_LINES_A_FILE, 3), np.float32))
     ranking = b"# learnt\nfeature\tweight\tmean\tscale\tlow\thigh\tmissing\n" + b"".join(
         b"f%d\t.5\t0\t1\t-1\t1\t0\n" % n for n in range(9)
     )
-    records = [
-        b'{"format": "distsim paraphrases", "version": 1, "normaliser": {}, "text_format": '
-        b'"lines"}\n' + b'{"phrase": "a", "times": 1, "paraphrases": [{"phrase": "b", "score": '
-        b"0.5}]}\n" * 9,
-        b"a\t1\tb\t.5\tx\nc\tNA\n" * 6,
-    ]
+    head = {"format": "distsim paraphrases", "version": 1, "normaliser": {}, "text_format": "lines"}
+    found = {"phrase": "a", "times": 1, "paraphrases": [{"phrase": "b", "score": 0.5}]}
+    records = f"{json.dumps(head)}\n" + f"{json.dumps(found)}\n" * 9
     arpa = (
         b"\\data\\\nngram 1=3\n\n\\1-grams:\n-1.0\t<s>\t-0.3\n-0.7\tthe\t-0.2\n-1.2\t</s>\n\n"
         b"\\2-grams:\n-0.4\t<s> the\n\n\\end\\\n"
     )
+    words = [b"".join(b"w%d\n" % n for n in range(_LINES_A_FILE))]
+    tree = b"(ROOT (S (NP (DT the) (NN king)) (VP (VBZ sees))))\n"
     return {
-        "CoNLL-U": Fuzzed(lambda p: _all(read_annotated([p])), [conllu]),
-        "toolkit": Fuzzed(lambda p: _all(read_annotated([p])), [toolkit * 9], b" "),
-        "trees": Fuzzed(lambda p: _all(read_trees(find_sources([p]))), [tree * 9], b" "),
-        "CoNLL-U with trees": Fuzzed(
-            lambda p: _all(read_annotated([common.V1 / "c.conllu"], trees=p)),
-            [b"(ROOT (S (D the) (A old) (N dog) (V sees) (D the) (N cat) (P .)))\n" * 12], b" "),
-        "counts": Fuzzed(counts, [b"a b\t3\na\t5\nb\t3\nthe king\t4\nthe\t9\nking\t7\n" * 2]),
-        "counts of words": Fuzzed(read_counts, [b"a b\t3\na\t5\nking 4\nthe\t9\n"]),
-        "counted phrases": Fuzzed(lambda p: _all(read_counted_phrases(p)), [b"a b\t3\nthe\n" * 6]),
-        "gold, tabs": Fuzzed(read_gold, [b"king\tqueen\t8.5\n" * 9, b"a\tb\n" * 9,
+        "counts of words": Reader(read_counts, [b"a b\t3\na\t5\nking 4\nthe\t9\n"]),
+        "counted phrases": Reader(lambda p: _all(read_counted_phrases(p)), [b"a b\t3\nthe\n" * 6]),
+        "gold, tabs": Reader(d.read_gold, [b"king\tqueen\t8.5\n" * 9, b"a\tb\n" * 9,
                                          b"5\tf\tking\tqueen\tx\n" * 9]),
-        "gold, commas": Fuzzed(read_gold, [b"term1,term2,score\n" + b"king,queen,8.5\n" * 9], b","),
-        "gold, blanks": Fuzzed(read_gold, [b"king queen 8.5\n" * 9], b" "),
-        "forms": Fuzzed(lambda p: evaluate_forms([p], key), [
+        "gold, commas": Reader(d.read_gold, [b"a,b,score\n" + b"king,queen,8.5\n" * 9], b","),
+        "gold, blanks": Reader(d.read_gold, [b"king queen 8.5\n" * 9], b" "),
+        "forms": Reader(lambda p: evaluate_forms([p], key), [
             b"row\titem\tsource\trewriting\tmeaning\tgrammar\n1\t1\ta\tb\t5\t4\n2\t1\ta\tb\t5\t4\n"]),
-        "vectors": Fuzzed(read_vectors, [b"2 3\nking 1 0 .5\nqueen .9 .1 .4\n",
+        "vectors": Reader(read_vectors, [b"2 3\nking 1 0 .5\nqueen .9 .1 .4\n",
                                          b"".join(b"w%d 1 0 .5\n" % n for n in range(9))], b" "),
-        "words of .npy": Fuzzed(npy, [b"".join(b"w%d\n" % n for n in range(_LINES_A_FILE))]),
-        "paraphrases, JSON and columns": Fuzzed(read_paraphrases, records, b" "),
-        "Pharaoh": Fuzzed(read_pharaoh, [b"0-0 1-1 2-2-P\n" * 9], b" "),
-        "bitext": Fuzzed(bitext, [b"the king sees\n" * _LINES_A_FILE], b" "),
-        "links of a bitext": Fuzzed(beside("links"), [b"0-0 1-1 2-2\n" * _LINES_A_FILE], b" "),
-        "trees of a bitext": Fuzzed(beside("trees"), [
-            b"(S (D the) (N king) (V sees))\n" * _LINES_A_FILE], b" "),
-        "tags of a bitext": Fuzzed(beside("tags"), [b"D N V\n" * _LINES_A_FILE], b" "),
-        "ARPA": Fuzzed(ArpaModel, [arpa]),
-        "weights of rewriting": Fuzzed(Weights.read, [
+        "words of .npy": Reader(lambda p: read_vectors(vectors, words=p), words),
+        "paraphrases": Reader(read_paraphrases, [
+            records.encode(), b"a\t1\tb\t.5\tx\nc\tNA\n" * 6], b" "),
+        "ARPA": Reader(d.ArpaModel, [arpa]),
+        "weights of rewriting": Reader(d.Weights.read, [
             b"# x\n" + b"".join(b"f%d\t%d.5\n" % (n, n) for n in range(9))]),
-        "weights learnt": Fuzzed(LearntWeights.read, [ranking]),
-        "substitution": Fuzzed(lambda p: _all(read_lexsub(p)), [b"the\tking\tsees\tboy;man\n" * 9]),
-        "grammar of substitution": Fuzzed(
+        "weights learnt": Reader(d.LearntWeights.read, [ranking]),
+        "substitution": Reader(lambda p: _all(read_lexsub(p)), [b"the\tking\tsees\tboy;man\n" * 9]),
+        "grammar of substitution": Reader(
             lambda p: ParaphraseGrammar.read(p, [("king",)]),
             [b"[X] ||| king ||| ruler ||| x=1 ||| 0-0\n" * 9], b" "),
-        "sentences to rewrite": Fuzzed(lambda p: read_rewriting([p], None), [b"the king\n" * 9]),
-        "trees to rewrite by": Fuzzed(lambda p: read_rewriting([given], p), [tree * 12], b" "),
-        "sentences to judge": Fuzzed(read_sentences, [b"the king\n" * 9]),
-        "unknown text": Fuzzed(lambda p: _all(read_text(p)), [b"the king\n" * 9], b" "),
-        "known phrases": Fuzzed(lambda p: _all(known_phrases(p)), [
-            b"the king\t3\n" * 9, b"the ||| der ||| .5 .5 .5 .5 ||| 0-0 |||\n" * 9], b" "),
-        "inflections": Fuzzed(Inflections.open, [b"-y\ties ied\nbe\tam are\n" * 6]),
-        "opposites": Fuzzed(Language.open, [
-            (common.DATA / "opposites" / "english.txt").read_bytes()[-600:].partition(b"\n")[2]]),
-        "text, lines": Fuzzed(partial(index, "lines"), [b"the king sees .\n" * 9], b" "),
-        "text, running": Fuzzed(partial(index, "text"), [b"The king's sees, etc.\n" * 9], b" "),
+        "sentences to rewrite": Reader(lambda p: read_rewriting([p], None), [b"the king\n" * 9]),
+        "trees to rewrite by": Reader(lambda p: read_rewriting([given], p), [tree * 12], b" "),
+        "sentences to judge": Reader(read_sentences, [b"the king\n" * 9]),
+        "inflections": Reader(d.Inflections.open, [b"-y\ties ied\nbe\tam are\n" * 6]),
+        "opposites": Reader(d.Language.open, [
+            (DATA / "opposites" / "english.txt").read_bytes()[-600:].partition(b"\n")[2]]),
     }  # fmt: skip
 
 
-def fuzzed(draw: random.Random, good: list[bytes], parts: bytes, file_lines: int) -> bytes:
+def _rule_readers(folder: Path) -> dict[str, Reader]:
+
+    out, ranking = folder / "out", d.Ranking({"x": 1.0}, missing=0.0)
+    packs, packed = folder / "packs", d.PackOptions({"x": 1.0}, missing=0.0)
+    good = [b"".join(_RULES) * 4, b"".join(_ENTRIES) * 4]
+    return {
+        "rerank": Reader(lambda p: d.rerank_grammar(p, out, ranking), good[:1], b" "),
+        "pivot": Reader(lambda p: d.pivot_grammar(p, out, jobs=1), good, b" "),
+        "pack": Reader(lambda p: d.pack_grammar(p, packs, packed, jobs=1), good[:1], b" "),
+    }
+
+
+KINDS = (_corpus_readers, _bitext_readers, _table_readers, _rule_readers)
+
+
+def fuzzed(draw: random.Random, good: list[bytes], parts: bytes) -> bytes:
     """Return a text: some lines of a good one, a few of them made odd."""
     lines = draw.choice(good).splitlines(keepends=True)
-    if len(lines) > file_lines:
-        begin = draw.randrange(len(lines) - file_lines) if draw.random() < 0.3 else 0
-        lines = lines[begin : begin + file_lines]
+    if len(lines) > _LINES_A_FILE:
+        begin = draw.randrange(len(lines) - _LINES_A_FILE) if draw.random() < 0.3 else 0
+        lines = lines[begin : begin + _LINES_A_FILE]
     for _ in range(draw.choice((1, 1, 2, 4))):
         at = draw.randrange(len(lines))
         kind = draw.randrange(9)
-        pieces = lines[at].rstrip(b"\r\n").split(parts)
-        place = draw.randrange(len(pieces))
         if kind == 0:
-            pieces.insert(place, draw.choice(ODD))
-        elif kind == 1:
-            del pieces[place]
-        elif kind in (2, 3, 4):
-            pieces[place] = draw.choice(ODD)
-        elif kind == 5:
-            pieces = draw.choices(ODD, k=draw.randrange(12))
-        elif kind == 6:
-            pieces[place] = draw.choice(ODD) + pieces[place] + draw.choice(ODD)
-        elif kind == 7:
             del lines[at]
             if not lines:
                 return b""
             continue
-        else:
-            whole = bytearray(lines[at])
-            del whole[draw.randrange(len(whole) + 1) :: 97]
-            pieces = [bytes(whole).rstrip(b"\n")]
-        lines[at] = parts.join(pieces) + draw.choice([b"\n", b"\n", b"\n", b"\r\n", b"", b"\n\n"])
+        lines[at] = _odd(draw, lines[at], parts, kind)
     return b"".join(lines)
+
+
+def _odd(draw: random.Random, line: bytes, parts: bytes, kind: int) -> bytes:
+    """Return a line in which something is odd."""
+    pieces = line.rstrip(b"\r\n").split(parts)
+    place = draw.randrange(len(pieces))
+    if kind == 1:
+        pieces.insert(place, draw.choice(_OF_RULES))
+    elif kind == 2:
+        del pieces[place]
+    elif kind in (3, 4, 5):
+        pieces[place] = draw.choice(_OF_RULES)
+    elif kind == 6:
+        pieces = draw.choices(_OF_RULES, k=draw.randrange(12))
+    elif kind == 7:
+        pieces[place] = draw.choice(ODD) + pieces[place] + draw.choice(ODD)
+    else:
+        whole = bytearray(line)
+        del whole[draw.randrange(len(whole) + 1) :: 97]
+        pieces = [bytes(whole).rstrip(b"\n")]
+    return parts.join(pieces) + draw.choice([b"\n", b"\n", b"\n", b"\r\n", b"", b"\n\n"])
 
 
 class _SlowError(Exception):
@@ -217,99 +239,144 @@ def _too_slow(number: int, frame: object) -> None:
     raise _SlowError
 
 
-def fuzz_reader(name: str, n_lines: int, seed: int, answer: Path, scratch: Path) -> int:
-    """Read fuzzed files until so many lines came; write what came of it; runs in a child."""
-    from distsim.base.errors import DistsimError
+def fuzz(kind: Any, name: str, place: Path, draw: random.Random, budget: Budget) -> Outcome:
+    """Read fuzzed files until so many lines came."""
 
     signal.signal(signal.SIGALRM, _too_slow)
-    draw = random.Random(seed)
-    reader = readers(scratch)[name]
-    outcome = Outcome()
-    file = scratch / "fuzzed"
-    where = scratch / "last"
-    begun = time.process_time()
-    number = 0
-    while outcome.counts["lines"] < n_lines:
-        text = fuzzed(draw, reader.good, reader.parts, _LINES_A_FILE)
-        number += 1
+    reader, outcome, file = kind(place)[name], Outcome(), place / "fuzzed"
+    while outcome.counts["lines"] < budget.lines and len(outcome.broken) < _MOST_BROKEN:
+        text = fuzzed(draw, reader.good, reader.parts)
         file.write_bytes(text)
         outcome.counts["lines"] += text.count(b"\n") + (not text.endswith(b"\n"))
-        outcome.counts["files"] += 1
         signal.setitimer(signal.ITIMER_REAL, _SLOW)
         try:
             reader.read(file)
             outcome.counts["read"] += 1
-        except DistsimError as error:
+        except d.DistsimError as error:
             outcome.counts["refused"] += 1
-            told = str(error)
-            if "\n" in told:
-                outcome.broken.append(f"file {number}: several lines: {told[:200]!r}")
-            elif len(told) > 2000:
-                outcome.broken.append(f"file {number}: {len(told)} characters: {told[:90]!r}")
+            if "\n" in str(error) or len(str(error)) > 2000:
+                outcome.broken.append(f"several lines: {str(error)[:200]!r}: {text[:300]!r}")
         except _SlowError:
-            outcome.broken.append(f"file {number}: no end: {text[:300]!r}")
+            outcome.broken.append(f"no end: {text[:300]!r}")
         except Exception as error:
-            outcome.broken.append(f"file {number}: {error!r:.200}: {text[:300]!r}")
-            (where.parent / f"broken-{name.replace(' ', '-')}").write_bytes(text)
+            outcome.broken.append(f"{error!r:.200}: {text[:300]!r}")
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
-        if len(outcome.broken) > 200:
-            break
-    outcome.counts["CPU ms"] = int(1000 * (time.process_time() - begun))
-    answer.write_text(json.dumps({"counts": outcome.counts, "broken": outcome.broken}))
-    return 0
+    return outcome
 
 
-def lines(draw: random.Random, lines: int, only: list[str]) -> Outcome:
-    """Give every reader the same number of lines, `lines` in all."""
-    total = Outcome()
-    with common.scratch_folder("lines") as scratch:
-        names = [name for name in readers_named() if not only or name in only]
-        for name in names:
-            place = scratch / "place"
-            place.mkdir()
-            answer = scratch / "answer"
-            seed = draw.randrange(1 << 30)
-            share = lines // len(names) + 1
-            ended = forked(partial(fuzz_reader, name, share, seed, answer, place), patience=3600)
-            if ended.status != 0:
-                total.broken.append(f"{name}: status {ended.status}: {ended.err.decode()[-900:]}")
-                print(f"  {total.broken[-1]}", flush=True)
-            else:
-                told = json.loads(answer.read_text())
-                counts = ", ".join(f"{what} {n:,}" for what, n in told["counts"].items())
-                print(f"  {name}: {counts}; {len(told['broken'])} broken", flush=True)
-                for what in told["broken"][:4]:
-                    print(f"    {what}", flush=True)
-                total.counts.update(told["counts"])
-                total.broken += [f"{name}, {what}" for what in told["broken"]]
-            common.shutil.rmtree(place)
-    return total
+# Grammars with faulty lines kept ----------------------------------------------------------
 
 
-def readers_named() -> list[str]:
-    """Return the readers' names, told by a child, since making them loads much."""
-    with common.scratch_folder("names") as scratch:
-        place = scratch / "names"
-
-        def act() -> int:
-            place.write_text("\n".join(readers(scratch)))
-            return 0
-
-        ended = forked(act)
-        if ended.status != 0:
-            raise SystemExit(ended.err.decode()[-2000:])
-        return place.read_text().split("\n")
-
-
-def main() -> None:
-    import sys
-
-    known = readers_named()
-    only = [one for one in sys.argv[1:] if one in known]
-    sys.argv = [one for one in sys.argv if one not in only]
-    common.main(__doc__, {"lines": partial(lines, only=only)}, lines=1_000_000)
+def _batch(draw: random.Random, good: list[bytes], n: int) -> list[bytes]:
+    """Return n lines, a fifth of them good, the last perhaps without a newline."""
+    lines = []
+    while len(lines) < n:
+        if draw.random() < 0.2:
+            lines.append(draw.choice(good))
+        else:
+            lines += _odd(draw, draw.choice(good), b" ", draw.randrange(1, 9)).splitlines(True)
+    lines = [line if line.endswith(b"\n") else line + b"\n" for line in lines[:n]]
+    if lines[0].startswith(b"\xef\xbb\xbf"):  # a byte order mark before the text is no text
+        lines[0] = b"x" + lines[0]
+    return lines
 
 
-if __name__ == "__main__":
-    main()
+def _texts(lines: list[bytes]) -> Counter[bytes]:
+    return Counter(line.rstrip(b"\n") for line in lines)
+
+
+def _keeps_lines(name: str, place: Path, draw: random.Random, budget: Budget) -> Outcome:
+    from distsim.grammar.formats import FORMATS
+    from distsim.signatures.recipe import PRESETS
+
+    (place / "text").write_text("the town is a city . the city is a town .\n" * 30)
+    d.CorpusIndex.build([place / "text"], place / "index", d.IndexOptions(text_format="lines"))
+    d.sign(d.CorpusIndex.open(place / "index"), recipe=PRESETS["thesis"])
+    scorer = d.RuleScorer([("sim_ngram", d.SignatureTable.open(place / "index"))])
+    outcome = Outcome()
+    for _ in range(-(-budget.lines // _BATCH)):
+        lines = _batch(draw, _RULES if name == "rules" else _ENTRIES, _BATCH)
+        _keep(outcome, lines, FORMATS[name], scorer, place)
+        outcome.counts["lines"] += len(lines)
+    return outcome
+
+
+def _keep(outcome: Outcome, lines: list[bytes], known: Any, scorer: Any, place: Path) -> None:
+    """Give a batch of lines to everything that keeps them."""
+    from distsim.corpus.lines import LineBlock, split_lines
+    from distsim.grammar.block import parse_block
+
+    source, out, names = place / "in", place / "out", place / "paraphrases"
+    text = b"".join(lines)
+    source.write_bytes(text)
+    block = parse_block(LineBlock(text, 1), known)
+    outcome.check([block.line(k) for k in range(len(block))] == split_lines(text), "lines")
+    for number in range(0, len(block), 5):
+        same = _is_read_alike(block, number, known.name)
+        outcome.check(same, f"two readers: {block.line(number)!r}")
+    rest: dict[str, Any] = {"on_error": "keep", "grammar_format": known.name}
+    ranking = d.Ranking({"x" if known.name == "rules" else "0": 1.0}, missing=0.0)
+    d.rerank_grammar(source, out, ranking, run_bytes=1 << 20, **rest)
+    outcome.check(_texts(split_lines(out.read_bytes())) == _texts(lines), "rerank")
+    d.score_grammar(source, out, scorer, training=d.TrainingOptions("evidence"), jobs=1, **rest)
+    found = split_lines(out.read_bytes())
+    starts = len(found) == len(lines) and all(
+        a[:3] == b[:3] for a, b in zip(found, lines, strict=True)
+    )
+    outcome.check(starts, "score")
+    options = d.PivotOptions(columns="conditional", max_translations=10)
+    report = d.pivot_grammar(source, out, options, jobs=1, **rest)
+    outcome.check(report.read + report.faulty.kept == len(lines), "pivot read")
+    outcome.check(len(split_lines(out.read_bytes())) == report.written, "pivot wrote")
+    if known.name == "phrase-table":
+        names.write_text("unknown\t1\tthe town\t.5\nother\t1\ta\t.25\n")
+        added = d.augment_phrase_table(source, names, out, on_error="keep", limit_rules=1000)
+        n_lines = len(split_lines(out.read_bytes()))
+        outcome.check(n_lines == len(lines) + added.new_entries, "augment wrote")
+        outcome.check(added.new_entries == added.expected, "augment")
+
+
+def _is_read_alike(block: Any, number: int, known: str) -> bool:
+    """Tell whether the reader of one line agrees with that of blocks."""
+    from distsim.grammar.fields import LineFaultError
+    from distsim.grammar.formats.phrase_table import PhraseTableEntry
+    from distsim.grammar.formats.rules import Rule
+
+    line, fault = block.line(number), block.fault(number)
+    try:
+        sides = [tuple(block.symbol(k) for k in side) for side in block.sides(number)]
+        if known == "rules":
+            rule = Rule.parse(line) if not fault else None
+            return rule is None or [rule.source, rule.target] == sides
+        entry = PhraseTableEntry.parse(line)
+        entry.links()
+        text = block.feature_text(number).replace(b"\t", b" ")
+        return not fault and entry.scores == [one for one in text.split(b" ") if one]
+    except LineFaultError:
+        return bool(fault) or block.links_of(number) == []
+
+
+NAMES = (  # of readers, by kind: making them loads much, so they are named here too
+    ("CoNLL-U", "toolkit", "trees", "CoNLL-U with trees", "counts", "text, lines", "text, running",
+     "unknown text", "known phrases"),
+    ("Pharaoh", "bitext", "links of a bitext", "trees of a bitext", "tags of a bitext"),
+    ("counts of words", "counted phrases", "gold, tabs", "gold, commas", "gold, blanks", "forms",
+     "vectors", "words of .npy", "paraphrases", "ARPA", "weights of rewriting", "weights learnt",
+     "substitution", "grammar of substitution", "sentences to rewrite", "trees to rewrite by",
+     "sentences to judge", "inflections", "opposites"),
+    ("rerank", "pivot", "pack"),
+)  # fmt: skip
+
+
+def cases() -> list[Case]:
+    """Return every reader, and the commands that keep faulty lines."""
+    found = [
+        Case(f"lines/{name}", partial(fuzz, kind, name), (), name in ("vectors", "paraphrases"))
+        for kind, names in zip(KINDS, NAMES, strict=True)
+        for name in names
+    ]
+    return found + [
+        Case(f"lines/kept, {name}", partial(_keeps_lines, name), (), name == "rules")
+        for name in ("rules", "phrase-table")
+    ]

@@ -1,17 +1,12 @@
 """All commands where and as they should not be run: an answer, or a sentence and nothing left.
 
-    python -m tests.faults.places [forked started] [--only COMMAND;...] [--seed 1]
-
-forked: every command of kills.py and every one that reads, in forked children with standard
-input, output or error closed, few open files, short files, little memory, as another user who may
-read but not write, on a disk that is read-only, HOME unset, and with all its files in a folder
-whose name holds spaces, a newline, a tab and bytes that are no UTF-8. started: some of them as
-processes of their own, where Python and libraries themselves meet `ulimit -v`, closed streams,
-LANG=C; in_c: all of them so, with LANG=C and in that folder. A command ends with 0 and what an
-undisturbed run writes, or with 1 or 2, one sentence, and the folder as it was, or all that is
-written where only the report of it failed; what a command leaves to go on with must end, run
-again, in the bytes of an undisturbed run. Never by a traceback, a signal or a hang.
-Peers: none.
+places: every command in forked children with standard input, output or error closed or full, few
+open files, short files, little memory, as another user who may read but not write, on a disk that
+is read-only, HOME unset, and with all its files in a folder whose name holds spaces, a newline, a
+tab and bytes that are no UTF-8. started: as processes of their own, where Python and libraries
+themselves meet `ulimit`, closed streams, LANG=C. A command ends with 0 and what an undisturbed
+run writes, or with 1 or 2, one sentence, and the folder as it was, or all that is written where
+only the report of it failed, or what it goes on with. Never a traceback, a signal or a hang.
 """
 
 import ctypes
@@ -21,73 +16,31 @@ import resource
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from tests.faults import frame as common
-from tests.faults import kills
-from tests.faults.frame import Ended, Outcome, forked, n_threads, renew, run_main, snapshot, warm
+from tests.faults.commands import GIVEN, READING, WRITING, Command, in_folder
+from tests.faults.frame import (
+    PROGRAM,
+    PROJECT,
+    Budget,
+    Case,
+    Ended,
+    Outcome,
+    forked,
+    n_threads,
+    renew,
+    run_main,
+)  # fmt: skip
+from tests.faults.writing import Trial
 
 NOBODY = 65534
 ODD_FOLDER = b"sp ace/new\nline/tab\t\xff\xe9/-dash"
-
-# Name | needs, then the command.
-_READING = """
-count | x.index
-    count x.index the alice
-kwic | x.index
-    kwic x.index the
-ngrams | x.index
-    ngrams x.index -n 1-2
-contexts | x.index
-    contexts x.index the
-compare | signed.index
-    compare signed.index the alice
-similarity | signed.index
-    similarity signed.index the alice
-neighbours | signed.index
-    neighbours signed.index alice
-evaluate | signed.index gold.tsv
-    evaluate signed.index gold.tsv --samples 20
-paraphrase | signed.index
-    paraphrase signed.index alice --sample 50 -j 1
-substitute | signed.index
-    substitute signed.index [--neighbours=20] -i substitute.tsv -j 1
-rules | pack
-    rules pack the
-rewrite to standard output | pack source x.index
-    rewrite pack source --index x.index --pops 5 -n 1 -j 1
-info | signed.index
-    info signed.index
-verify | signed.index
-    verify signed.index
-pivot to standard output | rules.gz
-    pivot rules.gz -j 1
-score from standard input | para.gz signed.index
-    score - --ngram signed.index --align none -j 1
-index build from standard input | a.txt
-    index build - -o new.index -j 1
-"""
-
-
 _NOT_WRITABLE = ("another user", "a read-only disk")
-_GOING_ON = (
-    "make-grammar",
-    "annotate",
-    "paraphrase",
-    "rewrite",
-)  # commands that leave what they go on with
-
-
-@dataclass(frozen=True)
-class Place:
-    """What is done to a child before the command."""
-
-    name: str
-    act: Callable[[], object]
+_NEW_MOUNTS, _BIND, _REMOUNT, _RECURSIVE, _PRIVATE, _READ_ONLY = (
+    0x20000, 0x1000, 0x20, 0x4000, 1 << 18, 1,
+)  # fmt: skip
 
 
 def _limit(what: int, size: int) -> Callable[[], object]:
@@ -107,11 +60,6 @@ def _another_user() -> None:
     os.setresuid(NOBODY, NOBODY, NOBODY)
 
 
-_NEW_MOUNTS, _BIND, _REMOUNT, _RECURSIVE, _PRIVATE, _READ_ONLY = (
-    0x20000, 0x1000, 0x20, 0x4000, 1 << 18, 1,
-)  # fmt: skip
-
-
 def _read_only_disk() -> None:
     """Make the working folder one that even root may not write, for this process alone."""
     system = ctypes.CDLL(None, use_errno=True)
@@ -127,155 +75,19 @@ def _read_only_disk() -> None:
     os.chdir(here)
 
 
-PLACES = [
-    Place("standard input closed", partial(os.close, 0)),
-    Place("standard output closed", partial(os.close, 1)),
-    Place("standard error closed", partial(os.close, 2)),
-    Place("all three closed", partial(os.closerange, 0, 3)),
-    *(Place(f"{n} open files", _limit(resource.RLIMIT_NOFILE, n)) for n in (12, 20, 64)),
-    *(Place(f"files of {n:,} bytes", _limit(resource.RLIMIT_FSIZE, n)) for n in (0, 4096, 65536)),
-    *(Place(f"{n} MB more", partial(_less_memory, n << 20)) for n in (4, 32, 128)),
-    Place("another user", _another_user),
-    Place("a read-only disk", _read_only_disk),
-    Place("HOME unset", partial(os.environ.pop, "HOME", None)),
-]
-
-
-def _commands() -> dict[str, kills.Written]:
-    found = dict(kills.commands())
-    name = ""
-    for line in _READING.strip().splitlines():
-        if not line.startswith(" "):
-            name, needs = line.split(" | ")
-        else:
-            written = line.strip().replace("[--neighbours=20] ", "")
-            found[name] = kills.Written(name, needs.split(), [], written)
-    return found
-
-
-def _run(folder: Path, command: str, place: Place | None, given: Path) -> Ended:
-    temporary = given.with_name("temporary")
-    temporary.mkdir(exist_ok=True)
-    temporary.chmod(0o1777)
-
-    def act() -> int:
-        os.chdir(folder)
-        tempfile.tempdir = os.environ["TMPDIR"] = str(temporary)
-        os.dup2(os.open(given, os.O_RDONLY), 0)
-        if place is not None:
-            place.act()
-        if command == kills.CLUSTER:
-            return 0
-        return run_main([os.fsencode(one) for one in command.split()])
-
-    return forked(act)
-
-
-def _judged(outcome: Outcome, what: str, ended: Ended, before: dict[str, str],
-            after: dict[str, str], wanted: dict[str, str]) -> bool:  # fmt: skip
-    """Judge an end; return whether something is left that the command may go on with."""
-    outcome.counts[f"exit {ended.status}"] += 1
-    said = ended.err.decode(errors="replace")
-    differ = sorted(n for n in after.keys() | wanted.keys() if after.get(n) != wanted.get(n))
-    left = sorted(n for n in after.keys() | before.keys() if after.get(n) != before.get(n))
-    if ended.status is None or b"Traceback" in ended.err or ended.status not in (0, 1, 2):
-        outcome.broken.append(f"{what}: exit {ended.status}: {said[-300:]!r}")
-    elif ended.status == 0 and differ:
-        outcome.broken.append(f"{what}: says nothing, and {differ[:5]} differ")
-    if ended.status and not said.strip() and "closed" not in what and " 0 bytes" not in what:
-        outcome.broken.append(f"{what}: exit {ended.status} without a word")
-    lines = [line for line in said.strip().split("\n") if line.startswith("distsim: ")]
-    if ended.status == 1 and said.strip() and len(lines) != 1:
-        outcome.broken.append(f"{what}: not one sentence: {said[-300:]!r}")
-    if not ended.status or not left:
-        return False
-    if not differ:
-        outcome.counts["all written, not reported"] += 1
-        return False
-    return True
-
-
-def in_places(scratch: Path, materials: Path, written: kills.Written) -> Outcome:
-    """Run one command in every place; runs in a child of its own."""
-    outcome = Outcome()
-    start, folder = scratch / "start", scratch / "folder"
-    start.mkdir()
-    for name in written.needs:
-        copy = shutil.copytree if (materials / name).is_dir() else shutil.copy2
-        copy(materials / name, start / name)
-    (start / "substitute.tsv").write_text("the\tking\tsees\n")
-    given = scratch / "given"
-    given.write_bytes((materials / "en").read_bytes() if "build -" in written.command else b"")
-    if written.command.startswith("score -"):
-        shutil.copy(materials / "para.gz", given)
-    os.dup2(os.open(given, os.O_RDONLY), 0)
-    # For the kernels; no thread may start here, as pyarrow's do.
-    known = written.before if "parquet" in written.command else written.command
-    warm(known.split(), renew(folder, start))
-    outcome.check(n_threads() == 1, f"{n_threads()} threads before the fork")
-    undisturbed = _run(renew(folder, start), written.command, None, given)
-    if undisturbed.status != 0:
-        outcome.broken.append(f"undisturbed: {undisturbed.err.decode()[-300:]}")
-        return outcome
-    before, wanted = snapshot(start), snapshot(folder)
-    for place in PLACES:
-        if place.name == "another user" and "parquet" in written.command and _HIDDEN:
-            continue  # pyarrow is imported late, and they may not read this interpreter's library
-        ended = _run(renew(folder, start), written.command, place, given)
-        after = snapshot(folder)
-        if _judged(outcome, place.name, ended, before, after, wanted):
-            if written.command.startswith(_GOING_ON):
-                again = _run(folder, written.command, None, given)
-                found = snapshot(folder)
-                wrong = [n for n in found.keys() | wanted.keys() if found.get(n) != wanted.get(n)]
-                outcome.counts["gone on with"] += 1
-                if again.status or wrong:
-                    outcome.broken.append(f"{place.name}: gone on with: {sorted(wrong)[:5]} differ")
-            else:
-                names = sorted(after.keys() - before.keys())
-                said = ended.err.decode(errors="replace")[-100:]
-                outcome.broken.append(f"{place.name}: {said!r}, and {names[:5]} are left")
-        writes = bool(written.outputs) or "-o new" in written.command
-        if place.name in _NOT_WRITABLE and bool(ended.status) != writes:
-            said = ended.err.decode(errors="replace")[-200:]
-            outcome.broken.append(f"{place.name}: exit {ended.status}: {said}")
-    if not written.command.startswith("make-grammar"):  # it notes where its texts stand
-        base = Path(os.fsdecode(os.fsencode(scratch) + b"/" + ODD_FOLDER))
-        shutil.rmtree(base, ignore_errors=True)
-        shutil.copytree(start, base)
-        names = {path.name for path in start.iterdir()} | set(written.outputs) | {"new.index"}
-        arguments = [f"{base}/{one}" if one in names else one for one in written.command.split()]
-
-        def odd() -> int:
-            os.dup2(os.open(given, os.O_RDONLY), 0)
-            return run_main([os.fsencode(one) for one in arguments])
-
-        ended = forked(odd)
-        if "parquet" not in written.name and "rewrite" not in written.name:
-            _judged(outcome, "an odd folder", ended, before, snapshot(base), snapshot(base))
-        if ended.status != 0:
-            outcome.broken.append(f"an odd folder: {ended.err.decode(errors='replace')[-300:]}")
-    return outcome
-
-
-def _asked(name: str, only: str) -> bool:
-    """Tell whether a name holds one of those that are parted by semicolons."""
-    return any(one in name for one in only.split(";"))
-
-
-def forked_commands(draw: random.Random, only: str) -> Outcome:
-    """Run every command in every place."""
-    total = Outcome()
-    with common.scratch_folder("places") as scratch:
-        materials = scratch / "materials"
-        kills.make_materials(materials)
-        for name, written in _commands().items():
-            if not _asked(name, only) or written.command == kills.CLUSTER:
-                continue
-            kills.in_child(
-                total, name, partial(in_places, materials=materials, written=written), scratch, 1800
-            )
-    return total
+PLACES: dict[str, Callable[[], object]] = {
+    "standard input closed": partial(os.close, 0),
+    "standard output closed": partial(os.close, 1),
+    "standard output full": lambda: os.dup2(os.open("/dev/full", os.O_WRONLY), 1),
+    "standard error closed": partial(os.close, 2),
+    "all three closed": partial(os.closerange, 0, 3),
+    **{f"{n} open files": _limit(resource.RLIMIT_NOFILE, n) for n in (12, 20, 64)},
+    **{f"files of {n:,} bytes": _limit(resource.RLIMIT_FSIZE, n) for n in (0, 4096, 65536)},
+    **{f"{n} MB more": partial(_less_memory, n << 20) for n in (4, 32, 128)},
+    "another user": _another_user,
+    "a read-only disk": _read_only_disk,
+    "HOME unset": partial(os.environ.pop, "HOME", None),
+}
 
 
 def _hidden() -> Path | None:
@@ -287,8 +99,77 @@ def _hidden() -> Path | None:
 _HIDDEN = _hidden()
 
 
+def _in_places(command: Command, place: Path, draw: random.Random, budget: Budget) -> Outcome:
+    outcome = Outcome()
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    if command.name in GIVEN:
+        os.dup2(os.open(place / "start" / GIVEN[command.name], os.O_RDONLY), 0)
+    command.warm(renew(place / "warm", place / "start"))
+    outcome.check(n_threads() == 1, f"{n_threads()} threads before the fork")
+    trial = Trial(place, place / "start", command, outcome)
+    for name, first in PLACES.items():
+        if name == "another user" and "parquet" in command.words and _HIDDEN:
+            continue  # pyarrow is imported late, and they may not read this interpreter's library
+        trial.renew()
+        trial.temporary.chmod(0o1777)
+        ended = forked(in_folder(command, trial.folder, trial.temporary, first))
+        outcome.counts[f"exit {ended.status}"] += 1
+        judge(trial, name, ended)
+        if name in _NOT_WRITABLE and bool(ended.status) != bool(command.outputs):
+            trial.broken(name, f"exit {ended.status}: {ended.said[-200:]}")
+    if not command.name.startswith(("make-grammar", "cluster", "annotate")):
+        _in_odd_folder(trial, place)  # those note where their texts stand, or name them here
+    return outcome
+
+
+def judge(trial: Trial, how: str, ended: Ended) -> None:
+    """Judge an end: done, or refused in a sentence, with nothing left but what it goes on with."""
+    if ended.status not in (0, 1, 2) or "Traceback" in ended.said:
+        trial.broken(how, f"exit {ended.status}: {ended.said[-300:]!r}")
+    found = trial.seen()
+    if ended.status == 0:
+        if found != trial.new:
+            trial.broken(how, "says nothing, and the output is another")
+        return
+    mute = "closed" in how or " 0 bytes" in how or "-f 0" in how
+    n_sentences = sum(line.startswith("distsim: ") for line in ended.said.split("\n"))
+    if ended.status == 1 and n_sentences != 1 and not mute:
+        trial.broken(how, f"not one sentence: {ended.said[-300:]!r}")
+    if found == trial.new != trial.old:
+        trial.outcome.counts["all written, not reported"] += 1
+    elif found != trial.old and trial.goes_on:
+        trial.again(how)
+    elif found != trial.old:
+        names = sorted(name for name in found if found[name] != trial.old.get(name))
+        trial.broken(how, f"{ended.said[-100:]!r}, and {names[:5]} are left")
+
+
+def _arguments(command: Command, base: Path) -> list[str]:
+    """Return a command's words, its files those of a folder."""
+    files = {*command.needs, *command.outputs}
+    return [f"{base}/{word}" if word in files else word for word in command.words.split()]
+
+
+def _in_odd_folder(trial: Trial, place: Path) -> None:
+    base = Path(os.fsdecode(os.fsencode(place) + b"/" + ODD_FOLDER))
+    shutil.copytree(trial.start, base)
+
+    def act() -> int:
+        given = GIVEN.get(trial.command.name)
+        os.dup2(os.open(base / given if given else os.devnull, os.O_RDONLY), 0)
+        return run_main(_arguments(trial.command, base))
+
+    ended = forked(act)
+    missing = [one for one in trial.command.outputs if not (base / one).exists()]
+    if ended.status != 0 or missing:
+        trial.broken("an odd folder", f"exit {ended.status}, no {missing}: {ended.said[-300:]}")
+
+
+# As the shell starts it -------------------------------------------------------------------
+
+
 def _opened() -> list[str]:
-    """Return what lets everybody enter that folder, in mounts of the command's own."""
+    """Return what lets everybody enter the interpreter's folder, in mounts of the command's own."""
     if _HIDDEN is None:
         return []
     inside = Path(sys.base_prefix).relative_to(_HIDDEN)
@@ -300,101 +181,62 @@ def _opened() -> list[str]:
     return ["unshare", "-m", "sh", "-c", script, "sh"]
 
 
-# As the shell starts it -------------------------------------------------------------------
-
+_LIMITS = [*(f"-v {n}" for n in (100_000, 200_000, 300_000, 400_000, 600_000, 800_000, 1_200_000)),
+           *(f"-n {n}" for n in (8, 16, 32)), "-f 0"]  # fmt: skip
+_CLOSED = {"stdin": "<&-", "stdout": ">&-", "stderr": "2>&-", "all": "<&- >&- 2>&-"}
 _STARTED = {
-    **{f"ulimit -v {n}": ["sh", "-c", f'ulimit -v {n} && exec "$@"', "sh"]
-       for n in (100_000, 200_000, 300_000, 400_000, 600_000, 800_000, 1_200_000)},
-    **{f"ulimit -n {n}": ["sh", "-c", f'ulimit -n {n} && exec "$@"', "sh"] for n in (8, 16, 32)},
-    "ulimit -f 0": ["sh", "-c", 'ulimit -f 0 && exec "$@"', "sh"],
-    "stdin closed": ["sh", "-c", 'exec "$@" <&-', "sh"],
-    "stdout closed": ["sh", "-c", 'exec "$@" >&-', "sh"],
-    "stderr closed": ["sh", "-c", 'exec "$@" 2>&-', "sh"],
-    "all closed": ["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh"],
-    "LANG=C": ["env", "LANG=C", "LC_ALL=C", "PYTHONUTF8=0", "PYTHONCOERCECLOCALE=0"],
+    **{f"ulimit {one}": ["sh", "-c", f'ulimit {one} && exec "$@"', "sh"] for one in _LIMITS},
+    **{f"{one} closed": ["sh", "-c", f'exec "$@" {how}', "sh"] for one, how in _CLOSED.items()},
     "HOME unset": ["env", "-u", "HOME"],
     "nobody": [*_opened(), "setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups",
                "env", "NUMBA_CACHE_DIR=/nonexistent", "HOME=/nonexistent"],
 }  # fmt: skip
-_TRIED = {
-    "index build": ["index", "build", "--format", "text", "a.txt", "-o", "new.index"],
-    "index build -": ["index", "build", "-", "-o", "new.index"],
-    "count": ["count", "x.index", "the"],
-    "neighbours": ["neighbours", "signed.index", "alice"],
-    "pivot": ["pivot", "rules.gz", "-o", "new.gz"],
-}
+_TRIED = ("index build", "index build from standard input", "count", "neighbours", "pivot")
+_LANG_C = ["env", "LANG=C", "LC_ALL=C", "PYTHONUTF8=0", "PYTHONCOERCECLOCALE=0"]
 
 
-def started(draw: random.Random, only: str) -> Outcome:
-    """Start the program as a shell does, with limits from its first moment."""
+def _process(prefix: list[str], words: list[str], folder: Path, given: Path) -> Ended:
+    try:
+        with open(given, "rb") as stream:
+            done = subprocess.run(
+                [*prefix, *PROGRAM, *words], cwd=folder, check=False, timeout=600, stdin=stream,
+                capture_output=True, env={**os.environ, "PYTHONPATH": str(PROJECT)},
+            )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return Ended(None)
+    return Ended(done.returncode, done.stdout, done.stderr)
+
+
+def _as_started(command: Command, place: Path, draw: random.Random, budget: Budget) -> Outcome:
     outcome = Outcome()
-    with common.scratch_folder("places") as scratch:
-        materials = scratch / "materials"
-        kills.make_materials(materials)
-        folder = scratch / "folder"
-        before = snapshot(renew(folder, materials))
-        for place, prefix in _STARTED.items():
-            for name, command in _TRIED.items():
-                if not _asked(f"{place}, {name}", only):
-                    continue
-                renew(folder, materials)
-                try:
-                    done = subprocess.run(
-                        [*prefix, *common.PROGRAM, *command], cwd=folder, check=False, timeout=180,
-                        stdin=subprocess.DEVNULL, capture_output=True,
-                        env={**os.environ, "PYTHONPATH": str(common.PROJECT)},
-                    )  # fmt: skip
-                    ended = Ended(done.returncode, done.stdout, done.stderr)
-                except subprocess.TimeoutExpired:
-                    ended = Ended(None)
-                after = snapshot(folder)
-                wanted = before if ended.status else after
-                if _judged(outcome, f"{place}, {name}", ended, before, after, wanted):
-                    outcome.broken.append(f"{place}, {name}: {after.keys() ^ before.keys()} left")
-                said = ended.err.decode(errors="replace").strip().split("\n")[-1][:150]
-                print(f"  {place}, {name}: exit {ended.status}: {said}", flush=True)
-    return outcome
-
-
-def in_c(draw: random.Random, only: str) -> Outcome:
-    """Start every command with LANG=C, all its files in a folder of an odd name."""
-    outcome = Outcome()
-    with common.scratch_folder("places") as scratch:
-        materials = scratch / "materials"
-        kills.make_materials(materials)
-        base = Path(os.fsdecode(os.fsencode(scratch) + b"/" + ODD_FOLDER))
-        for name, written in _commands().items():
-            if not _asked(name, only) or written.command == kills.CLUSTER:
-                continue
-            base.parent.mkdir(parents=True, exist_ok=True)
-            renew(base, materials)
-            (base / "substitute.tsv").write_text("the\tking\tsees\n")
-            names = {path.name for path in base.iterdir()} | {*written.outputs, "new.index"}
-            command, *words = written.command.split()
-            arguments = [command, *(f"{base}/{one}" if one in names else one for one in words)]
-            given = base / ("para.gz" if written.command.startswith("score -") else "en")
-            try:
-                with open(given, "rb") as stream:
-                    done = subprocess.run(
-                        [*_STARTED["LANG=C"], *common.PROGRAM, *arguments], cwd=scratch,
-                        check=False, timeout=600, stdin=stream, capture_output=True,
-                        env={**os.environ, "PYTHONPATH": str(common.PROJECT)},
-                    )  # fmt: skip
-                ended = Ended(done.returncode, done.stdout, done.stderr)
-            except subprocess.TimeoutExpired:
-                ended = Ended(None)
+    given = place / "start" / GIVEN.get(command.name, "/dev/null")
+    base = Path(os.fsdecode(os.fsencode(place) + b"/odd/" + ODD_FOLDER))
+    shutil.copytree(place / "start", base)
+    ended = _process(_LANG_C, _arguments(command, base), place, given)
+    missing = [one for one in command.outputs if not (base / one).exists()]
+    outcome.check(
+        ended.status == 0 and not missing and "Traceback" not in ended.said,
+        f"LANG=C in an odd folder: exit {ended.status}, no {missing}: {ended.said[-300:]!r}",
+    )
+    if command.name in _TRIED:
+        trial = Trial(place, place / "start", command, outcome)
+        for name, prefix in _STARTED.items():
+            trial.renew()
+            ended = _process(prefix, command.words.split(), trial.folder, given)
             outcome.counts[f"exit {ended.status}"] += 1
-            said = ended.err.decode(errors="replace")
-            missing = [one for one in written.outputs if not (base / one).exists()]
-            if ended.status != 0 or missing or "Traceback" in said:
-                outcome.broken.append(f"{name}: exit {ended.status}, {missing}: {said[-300:]!r}")
-            for folder in (base.parent, *base.parent.parents[:2], scratch):
-                beside = sorted(path.name for path in folder.iterdir())
-                if len(beside) != (2 if folder == scratch else 1):
-                    outcome.broken.append(f"{name}: {beside} in {folder}")
-            print(f"  {name}: exit {ended.status}", flush=True)
+            judge(trial, name, ended)
     return outcome
 
 
-if __name__ == "__main__":
-    common.main(__doc__, {"forked": forked_commands, "started": started, "in_c": in_c}, only="")
+def cases() -> list[Case]:
+    """Return every command in every place, and every one as a process of its own."""
+    commands = {**WRITING, **READING}
+    found = [
+        Case(f"places/{name}", partial(_in_places, one), one.needs, name == "kwic")
+        for name, one in commands.items()
+    ]
+    return found + [
+        Case(f"started/{name}", partial(_as_started, one), one.needs)
+        for name, one in commands.items()
+        if one.words[0] != "!" and not name.startswith("make-grammar")
+    ]

@@ -1,177 +1,223 @@
 """Pools of processes and threads that ask everything: does every answer come, and is it the same?
 
 The parent asks each question first, so that whatever starts threads or takes locks has done so.
-Then the same questions, shuffled by a seed: in pools of two processes, forked and spawned; in
-eight threads on the same objects; and in processes forked while four threads are asking. An
-answer that differs, an error and an answer that does not come in two minutes are counted.
-
-    python -m tests.faults.pools INDEX PLAIN_TABLE LEARNT_TABLE PACKS [--rounds 20] [--seed 1]
-
-PACKS: a folder of `pack` with a feature, of rules whose words the index has.
+Then the same questions, shuffled: in pools of two processes, forked and spawned; in eight threads
+on the same objects; in processes forked while four threads are asking. Every public object that
+can be made here also travels to a process and back, and errors do.
 """
 
-import argparse
+import inspect
 import multiprocessing
 import random
 import threading
-from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as TookTooLong
+from functools import partial
+from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from distsim import (
-    CorpusIndex,
-    EstimatedCosine,
-    ExactCosine,
-    GrammarIndex,
-    Paraphraser,
-    SignatureTable,
-    Substituter,
-    neighbours,
-    similarities,
-)
-from distsim.comparison import GappedCosine, LearntCosine, NeighbourSearch, gapped_neighbours
-from distsim.contexts import named_contexts
-from distsim.grammar import RuleScorer
-from distsim.paraphrase import KindCosine
-from distsim.paraphrase.rewriting import Rewriter
-from distsim.paraphrase.rewriting.language_model import IndexModel
-from distsim.paraphrase.rewriting.weights import Weights
+from distsim.public_names import TOPICS, modules_of_names
+from tests.faults.frame import V1, Budget, Case, Outcome, d
 
 PATIENCE = 120  # seconds for one answer
-N_PHRASES = 8
+N_PHRASES = 5
+_RULE = "[X] ||| king ||| queen ||| p=1\n"
 
 
-class Asked:
+class Everything:
     """An index, its tables, and all that answers from them."""
 
-    def __init__(
-        self, index: CorpusIndex, plain: SignatureTable, learnt: SignatureTable, pack: GrammarIndex
-    ) -> None:
-        self.index, self.plain, self.learnt = index, plain, learnt
-        self.bits = EstimatedCosine(learnt)
-        self.exact = ExactCosine(index, plain)
-        self.real = LearntCosine(index, learnt)
-        self.search = NeighbourSearch(learnt)
-        self.paraphraser = Paraphraser(index, table=plain)
-        self.scorer = RuleScorer([("sim", plain)])
-        self.joined = CorpusIndex.open([index.path, index.path])
-        self.substituter = Substituter(index, learnt)
-        self.patterns = GappedCosine(index, learnt)
-        self.kind = KindCosine(index, learnt, "substitutes")
-        self.pack = pack
-        weights = Weights({"LM": 1.0, "Kept": 0.1, "Deleted": -9.0})
-        self.rewriter = Rewriter(pack, IndexModel(index), weights=weights)
-        draw = np.random.default_rng(1)
-        strong = np.flatnonzero(plain.strengths >= 20)
-        self.phrases = [plain.text(row) for row in draw.choice(strong, N_PHRASES).tolist()]
+    def __init__(self, folder: Path, text: str) -> None:
+        (folder / "text").write_text(text)
+        (folder / "rules").write_text(_RULE)
+        self.folder = folder
+        self.index = d.CorpusIndex.build(folder / "text", folder / "index", d.IndexOptions("text"))
+        many = d.Selection(min_count=5, max_length=2)
+        self.plain = d.sign(self.index, folder / "plain", d.Recipe(n_bits=64), many)
+        self.learnt = d.sign(self.index, folder / "learnt", d.PRESETS["learnt"], many)
+        counted, thesis = d.CountFiles(V1 / "counts.txt"), d.PRESETS["thesis"]
+        kept = d.sign(counted, folder / "kept", thesis, many, keep_features=True)
+        self.bits, self.stored = d.EstimatedCosine(self.learnt), d.StoredCosine(kept)
+        self.exact = d.ExactCosine(self.index, self.plain)
+        self.real = d.LearntCosine(self.index, self.learnt)
+        self.kind = d.KindCosine(self.index, self.learnt, "substitutes")
+        self.patterns = d.GappedCosine(self.index, self.learnt)
+        self.search = d.NeighbourSearch(self.plain, min_strength=5)
+        self.distinct = d.NeighbourSearch(self.learnt, min_strength=2)
+        self.paraphraser = d.Paraphraser(self.index, d.ParaphraseOptions(k=3), table=self.plain)
+        self.scorer = d.RuleScorer([("sim", self.plain)])
+        self.joined = d.CorpusIndex.open([self.index.path, self.index.path])
+        self.substituter = d.Substituter(self.index, self.learnt, neighbours=5)
+        self.opposites = d.Opposites(self.index, self.learnt)
+        self.pair_features = d.PairFeatures(self.learnt)
+        by = d.PackOptions(weights={"p": 1.0})
+        self.report = d.pack_grammar(folder / "rules", folder / "pack", by)
+        self.pack = d.GrammarIndex.open(folder / "pack")
+        english, other = folder / "en", folder / "de"
+        english.write_text("the king\nthe queen\nthe king laughed\n" * 9)
+        other.write_text("der könig\ndie königin\nder könig lachte\n" * 9)
+        self.bitext = d.build_bitext(english, other, folder / "bitext", jobs=1)
+        weights = d.Weights({"LM": 1.0, "p": 0.5, "Kept": 0.1, "Deleted": -9.0})
+        self.rewriter = d.Rewriter(self.pack, d.IndexModel(self.index), weights=weights)
+        found = [self.plain.text(row) for row in range(len(self.plain))]
+        alike = random.Random(1).sample([one for one in found if len(one) > 3], N_PHRASES)
+        self.phrases = [*alike, "the king", "alice", "zeppelin"]
         self.pairs = list(zip(self.phrases, self.phrases[1:] + self.phrases[:1], strict=True))
 
 
-QUESTIONS: dict[str, Callable[[Asked], Any]] = {
+QUESTIONS: dict[str, Callable[[Everything], Any]] = {
     "count": lambda my: my.index.count(my.phrases).tolist(),
     "positions": lambda my: [found.tolist() for found in my.index.positions(my.phrases)],
     "kwic": lambda my: [my.index.concordance(phrase, limit=5) for phrase in my.phrases],
     "gapped": lambda my: my.index.gapped("the _ of").tolist(),
-    "ngrams": lambda my: list(my.index.ngrams(3, min_count=40)),
-    "contexts": lambda my: [named_contexts(my.index, phrase) for phrase in my.phrases],
-    "similarity": lambda my: similarities(my.plain, my.pairs),
-    "similarity, composed": lambda my: my.bits.estimates([*my.pairs, ("zebra of", "the x")]),
-    "similarity, exact": lambda my: my.exact.estimates(my.pairs),
-    "similarity, real-valued": lambda my: my.real.estimates(my.pairs),
-    "neighbours, plain": lambda my: neighbours(my.plain, my.phrases),
-    "neighbours, learnt": lambda my: [my.search.found(phrase) for phrase in my.phrases],
-    "neighbours, reranked": lambda my: my.search.reranked(my.phrases[0], 5, my.real, 50),
-    "paraphrase": lambda my: my.paraphraser.answer(my.phrases[0]),
-    "score": lambda my: [my.scorer.score(*pair) for pair in my.pairs],
-    "count, joined": lambda my: my.joined.count(my.phrases).tolist(),
-    "kwic, joined": lambda my: [my.joined.concordance(phrase, limit=5) for phrase in my.phrases],
-    "substitute": lambda my: my.substituter.substitutes("said the", my.phrases[0], "and went"),
-    "similarity, kinds": lambda my: my.kind.estimates(my.pairs[:3]),
-    "neighbours, gapped": lambda my: gapped_neighbours(my.patterns, "the _ of the", 5),
-    "rules": lambda my: [my.pack.rules(phrase) for phrase in my.phrases],
-    "rewrite": lambda my: my.rewriter.rewrite("the king went to the window", 3),
+    "ngrams": lambda my: list(my.index.ngrams(2, min_count=30)),
+    "contexts": lambda my: [d.named_contexts(my.index, phrase) for phrase in my.phrases],
+    "similarity": lambda my: d.similarities(my.plain, my.pairs),
+    "composed": lambda my: my.bits.estimates([*my.pairs, ("zebra of", "the x")]),
+    "stored": lambda my: my.stored.estimates([("king", "dog"), ("the king", "the dog")]),
+    "exact": lambda my: my.exact.estimates(my.pairs),
+    "real": lambda my: my.real.estimates(my.pairs),
+    "kinds": lambda my: my.kind.estimates(my.pairs[:3]),
+    "gapped neighbours": lambda my: d.gapped_neighbours(my.patterns, "the _ of the", 5),
+    "neighbours": lambda my: d.neighbours(my.plain, my.phrases),
+    "search": lambda my: my.search.nearest("the king", 3),
+    "distinct": lambda my: [my.distinct.found(phrase) for phrase in my.phrases],
+    "reranked": lambda my: my.distinct.reranked("the king", 5, my.real, 50),
+    "paraphrases": lambda my: my.paraphraser.answer("the king"),
+    "scores": lambda my: [my.scorer.score(*pair) for pair in my.pairs],
+    "features": lambda my: my.pair_features.matrix(my.pairs).tolist(),
+    "opposites": lambda my: my.opposites.evidence([("king", "queen"), ("large", "small")]),
+    "joined": lambda my: [my.joined.concordance(phrase, limit=5) for phrase in my.phrases],
+    "substitutes": lambda my: my.substituter.substitutes("said the", "king", "to alice"),
+    "bitext": lambda my: [(my.bitext.english.words(n), my.bitext.links_of(n)) for n in range(27)],
+    "rules": lambda my: my.pack.rules("king"),
+    "rewritings": lambda my: my.rewriter.rewrite("said the king to alice", 3),
 }
 
 
-def ask(asked: Asked, question: str) -> Any:
+def ask(asked: Everything, question: str) -> Any:
     """Answer a question, in whatever process or thread this is."""
     return QUESTIONS[question](asked)
 
 
-def judged(futures: list[tuple[str, Future]], expected: dict[str, Any]) -> Counter[str]:
+def judged(outcome: Outcome, futures: list[tuple[str, Future]], expected: dict[str, Any]) -> None:
     """Count what came of the answers."""
-    ends: Counter[str] = Counter()
     for question, future in futures:
         try:
-            ends["same" if future.result(PATIENCE) == expected[question] else "differ"] += 1
+            is_same = repr(future.result(PATIENCE)) == repr(expected[question])
+            outcome.check(is_same, f"{question}: another answer")
         except TookTooLong:
-            ends["no answer"] += 1
+            outcome.broken.append(f"{question}: no answer")
         except Exception as error:
-            ends[f"{type(error).__name__}: {error}"] += 1
-    return ends
+            outcome.broken.append(f"{question}: {type(error).__name__}: {error}")
 
 
-def main() -> None:
-    """Ask in every way and print what came of it."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("index")
-    parser.add_argument("plain")
-    parser.add_argument("learnt")
-    parser.add_argument("packs")
-    parser.add_argument("--rounds", type=int, default=20)
-    parser.add_argument("--seed", type=int, default=1)
-    given = parser.parse_args()
-    asked = Asked(
-        CorpusIndex.open(given.index),
-        SignatureTable.open(given.plain),
-        SignatureTable.open(given.learnt),
-        GrammarIndex.open(given.packs),
-    )
-    expected = {question: ask(asked, question) for question in QUESTIONS}
-    draw = random.Random(given.seed)
-    order = [draw.sample(list(QUESTIONS), len(QUESTIONS)) for _ in range(given.rounds)]
+# Every public object that can be made -----------------------------------------------------
+
+
+def public_objects(my: Everything, answers: Sequence[Any]) -> dict[str, Any]:
+    """Return an object of every public class that is met here or is made without arguments."""
+    met = [*vars(my).values()]
+    for answer in [
+        *answers, d.Language.open(), d.Inflections.open("english"),
+        d.read_gold(_gold(my.folder)), d.NgramModel(), my.plain.fingerprint,
+        d.CountFiles(V1 / "counts.txt"), d.AnnotatedText(V1 / "c.conllu"),
+    ]:  # fmt: skip
+        while isinstance(answer, list) and answer:
+            met.append(answer)
+            answer = answer[0]
+        met.append(answer)
+    found: dict[str, Any] = {}
+    for name in sorted({name for topic in TOPICS for name in modules_of_names(topic)}):
+        kind = getattr(d, name)
+        if not inspect.isclass(kind):
+            continue
+        made = next((one for one in met if type(one) is kind), None)
+        if made is None:
+            try:
+                made = kind("a message: mend it") if issubclass(kind, Exception) else kind()
+            except TypeError:
+                continue
+        found[name] = made
+    return found
+
+
+def _gold(folder: Path) -> Path:
+    (folder / "gold.tsv").write_text("king\tqueen\t8.5\nking\that\t1.5\n" * 3)
+    return folder / "gold.tsv"
+
+
+def returned(one: Any) -> Any:
+    """Return what came, by way of a process."""
+    return one
+
+
+def _raise(error: Exception) -> None:
+    raise error
+
+
+def travels(outcome: Outcome, method: str, objects: dict[str, Any]) -> None:
+    """Send each object to a process and back; raise each error there."""
+    with _pool(method) as workers:
+        for name, one in objects.items():
+            try:
+                again = workers.submit(returned, one).result(PATIENCE)
+                is_same = again == one or _plain(again) == _plain(one)
+                outcome.check(type(again) is type(one) and is_same, f"{name}: {again!r:.100}")
+                if isinstance(one, Exception):
+                    raised = workers.submit(_raise, one).exception(PATIENCE)
+                    outcome.check(repr(raised) == repr(one), f"{name}: {raised!r} was raised")
+            except Exception as error:
+                outcome.broken.append(f"{name}: {type(error).__name__}: {error}")
+
+
+def _plain(one: Any) -> str:
+    """Return what an object says of itself, but not where it stands in memory."""
+    told = repr(one)
+    return "" if " at 0x" in told else told
+
+
+def _pool(method: str) -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(2, mp_context=multiprocessing.get_context(method))
+
+
+def in_pools(way: str, place: Path, draw: random.Random, budget: Budget) -> Outcome:
+    """Ask everything in one way."""
+    from tests.faults.commands import novel
+
+    my, outcome = Everything(place, novel(200_000)), Outcome()
+    expected = {question: ask(my, question) for question in QUESTIONS}
+    order = [draw.sample(list(QUESTIONS), len(QUESTIONS)) for _ in range(budget.rounds)]
     questions = [question for one in order for question in one]
+    done = threading.Event()
 
-    def pool(method: str) -> Counter[str]:
-        context = multiprocessing.get_context(method)
-        with ProcessPoolExecutor(2, mp_context=context) as workers:
-            return judged([(one, workers.submit(ask, asked, one)) for one in questions], expected)
+    def keep_asking(seed: int) -> None:
+        mine = random.Random(seed)
+        while not done.is_set():
+            ask(my, mine.choice(list(QUESTIONS)))
 
-    def threads() -> Counter[str]:
-        with ThreadPoolExecutor(8) as workers:
-            return judged([(one, workers.submit(ask, asked, one)) for one in questions], expected)
-
-    def forked_amid_threads() -> Counter[str]:
-        done = threading.Event()
-
-        def keep_asking(seed: int) -> None:
-            mine = random.Random(seed)
-            while not done.is_set():
-                ask(asked, mine.choice(list(QUESTIONS)))
-
-        with ThreadPoolExecutor(4) as busy:
+    with ThreadPoolExecutor(4) as busy:
+        if way == "forked amid busy threads":
             for seed in range(4):
                 busy.submit(keep_asking, seed)
-            try:
-                return pool("fork")
-            finally:
-                done.set()
-
-    print("| asked by | " + " | ".join(("answers", "same", "others")) + " |\n|---|---|---|---|")
-    for name, way in (
-        ("two forked processes", lambda: pool("fork")),
-        ("two spawned processes", lambda: pool("spawn")),
-        ("eight threads", threads),
-        ("two processes forked amid four busy threads", forked_amid_threads),
-    ):
-        ends = way()
-        others = ", ".join(f"{n} {what}" for what, n in ends.items() if what != "same") or "none"
-        print(f"| {name} | {sum(ends.values())} | {ends['same']} | {others} |", flush=True)
+        method = "spawn" if way == "spawned" else "fork"
+        try:
+            with ThreadPoolExecutor(8) if way == "threads" else _pool(method) as workers:
+                asked = [(one, workers.submit(ask, my, one)) for one in questions]
+                judged(outcome, asked, expected)
+            if way != "threads":
+                objects = public_objects(my, list(expected.values()))
+                outcome.counts["objects"] = len(objects)
+                travels(outcome, method, objects)
+        finally:
+            done.set()
+    return outcome
 
 
-if __name__ == "__main__":
-    main()
+def cases() -> list[Case]:
+    """Return every way of asking."""
+    return [
+        Case(f"pools/{way}", partial(in_pools, way))
+        for way in ("forked", "spawned", "threads", "forked amid busy threads")
+    ]

@@ -24,7 +24,7 @@ from distsim.output.verification import find_faults
 from distsim.signatures import Composition, Fingerprint
 from distsim.signatures.projections.kinds import KINDS, Kind
 from tests.contexts.test_counts import same_folders
-from tests.faults import artifacts as faults
+from tests.faults.frame import snapshot
 
 RECIPE = Recipe(model=NgramModel(2, sides=True), weighting=Weighting("ppmi", shift=0.0), n_bits=64,
                 projection="spectral", composition=Composition())  # fmt: skip
@@ -43,9 +43,9 @@ def projections(folder):
 
 def test_a_table_elsewhere_leaves_the_index_s_own_alone(index, tmp_path):
     own = sign(index, recipe=RECIPE, selection=SOME)
-    before = faults.snapshot(index.path)
+    before = snapshot(index.path)
     other = sign(index, tmp_path / "other", replace(RECIPE, seed=2), SOME)
-    assert faults.snapshot(index.path) == before
+    assert snapshot(index.path) == before
     assert projections(index.path) == []
     for table in (own, other):
         assert projections(table.path) == [table.projection.path.name]
@@ -89,10 +89,10 @@ def test_what_was_learnt_is_found_again(index, tmp_path, monkeypatch):
 @pytest.mark.parametrize("recipe", [Recipe(), RECIPE])
 def test_the_very_table_is_made_once(index, recipe):
     first = sign(index, recipe=recipe, selection=SOME)
-    before = faults.snapshot(index.path)
+    before = snapshot(index.path)
     second = sign(index, recipe=recipe, selection=SOME)
     assert (first.unchanged, second.unchanged) == (False, True)
-    assert faults.snapshot(index.path) == before
+    assert snapshot(index.path) == before
     for changed in (
         {"recipe": replace(recipe, seed=2)},
         {"selection": Selection(2, 2)},
@@ -100,7 +100,7 @@ def test_the_very_table_is_made_once(index, recipe):
     ):
         assert not sign(index, **({"recipe": recipe, "selection": SOME} | changed)).unchanged
         assert not sign(index, recipe=recipe, selection=SOME).unchanged
-        assert faults.snapshot(index.path) == before
+        assert snapshot(index.path) == before
     if recipe.is_learnt:
         assert not sign(index, recipe=recipe, selection=SOME, keep_parts=False).unchanged
     else:
@@ -109,7 +109,7 @@ def test_the_very_table_is_made_once(index, recipe):
 
 def test_a_damaged_table_is_made_again(index):
     table = sign(index, recipe=RECIPE, selection=SOME)
-    before = faults.snapshot(index.path)
+    before = snapshot(index.path)
     for folder, name in ((table.path, "bits"), (table.projection.path, "vectors")):
         file = folder / SignatureTable.open(index.path).artifact.manifest["arrays"].get(
             name, table.projection.artifact.manifest["arrays"].get(name)
@@ -118,7 +118,7 @@ def test_a_damaged_table_is_made_again(index):
         data[len(data) // 2] ^= 1
         file.write_bytes(data)
         assert not sign(index, recipe=RECIPE, selection=SOME).unchanged
-        assert faults.snapshot(index.path) == before
+        assert snapshot(index.path) == before
 
 
 def test_a_wrong_place_is_refused_before_anything_is_learnt(index, tmp_path, monkeypatch):
@@ -135,7 +135,7 @@ def test_a_wrong_place_is_refused_before_anything_is_learnt(index, tmp_path, mon
 
 def test_a_failure_while_signing_leaves_the_old_table_and_its_projection(index, monkeypatch):
     sign(index, recipe=RECIPE, selection=SOME)
-    before = faults.snapshot(index.path)
+    before = snapshot(index.path)
 
     def fails(*arguments, **options):
         raise KeyboardInterrupt
@@ -143,7 +143,7 @@ def test_a_failure_while_signing_leaves_the_old_table_and_its_projection(index, 
     monkeypatch.setattr("distsim.signatures.signing.Signing.write", fails)
     with pytest.raises(KeyboardInterrupt):
         sign(index, recipe=replace(RECIPE, seed=2), selection=SOME)
-    assert faults.snapshot(index.path) == before
+    assert snapshot(index.path) == before
 
 
 def test_a_projection_that_is_gone_or_another_s_is_told(index, tmp_path):
@@ -231,7 +231,7 @@ def test_a_table_is_what_python_people_try(index):
 def test_another_table_is_replaced_on_request_only(index, tmp_path, monkeypatch):
     place = tmp_path / "t"
     sign(index, place, RECIPE, SOME)
-    before = faults.snapshot(place)
+    before = snapshot(place)
     assert sign(index, place, RECIPE, SOME).unchanged
     changed = replace(RECIPE, seed=2)
 
@@ -243,7 +243,7 @@ def test_another_table_is_replaced_on_request_only(index, tmp_path, monkeypatch)
         for recipe, selection in ((changed, SOME), (Recipe(), SOME), (RECIPE, Selection(9))):
             with pytest.raises(ArtifactError, match=r"t: holds an artifact already: .*`force`"):
                 sign(index, place, recipe, selection)
-            assert faults.snapshot(place) == before
+            assert snapshot(place) == before
     assert not sign(index, place, changed, SOME, force=True).unchanged
     with pytest.raises(ArtifactError, match=r"holds an artifact already"):
         learn(index, place, changed)
