@@ -14,6 +14,7 @@ from distsim.kernels import contexts
 from distsim.kernels.compiled import frozen
 from distsim.kernels.schemes import SCHEMES
 from distsim.paraphrase.kernels import profiles
+from tests.naive import core as naive
 
 UNKNOWN = 1 + max(scheme.code for scheme in SCHEMES.values())
 
@@ -39,9 +40,7 @@ def test_a_phrase_s_weights_are_those_of_its_features_one_by_one(name):
     found = Weigher(weighting).weigh(given, space([0, 0, 1], [8, 2, 6], [10, 6]))
     cells = [(3.0, 4.0, 8.0, 10.0), (1.0, 4.0, 2.0, 10.0), (2.0, 2.0, 6.0, 6.0)]
     expected = [
-        contexts.weight(
-            weighting.needs.code, *cell, np.log(cell[0] * cell[3] / (cell[1] * cell[2])), 0.5, 1.0
-        )
+        naive.scheme_weight(name, *cell, p=cell[2] / cell[3], shift=0.5, discount=1.0)
         for cell in cells
     ]
     assert found.tolist() == pytest.approx(expected)

@@ -271,6 +271,28 @@ def g2(both: float, row: float, column: float, total: float) -> float:
     return max(0.0, 2 * score)
 
 
+def scheme_weight(
+    scheme: str, count: float, row: float, column: float, total: float, p: float,
+    shift: float = 0.0, discount: float = 0.0,
+) -> float:  # fmt: skip
+    """Return the weight of one feature by the definition of its scheme.
+
+    count: of the feature beside the phrase. row: of all features of the family beside it.
+    column: of the feature in the corpus. total: of the family there. p: probability of the
+    feature in its family, smoothed.
+    """
+    if scheme == "raw":
+        return float(count)
+    if scheme == "log":
+        return math.log(1 + count)
+    if scheme == "ppmi":
+        return max(0.0, math.log(count / (row * p)) - shift) * count / (count + discount)
+    if scheme == "llr":
+        return g2(count, row, column, total)
+    assert scheme == "log-llr", f"no definition of {scheme} here: add it"
+    return math.log(1 + g2(count, row, column, total))
+
+
 def weights(
     counts: Counter,
     sentences: list[list[str]],
@@ -281,7 +303,7 @@ def weights(
     discount: float = 0.0,
     least: float = 0.0,
 ) -> dict[str, float]:
-    """Weigh a phrase's contexts by the definitions of the five schemes."""
+    """Weigh a phrase's contexts by the definition of a scheme."""
     words = Counter(word for sentence in sentences for word in sentence)
 
     def kept(family: str, word: str) -> float:
@@ -300,21 +322,11 @@ def weights(
     result = {}
     for feature, count in counts.items():
         family, word = feature.split(":", 1)
-        if scheme == "raw":
-            weight = float(count)
-        elif scheme == "log":
-            weight = math.log(1 + count)
-        elif scheme == "ppmi":
-            counted = count * kept(family, word)
-            p = (words[word] * kept(family, word)) ** alpha / total_power[family]
-            weight = max(0.0, math.log(counted / (family_total[family] * p)) - shift)
-            weight *= counted / (counted + discount)
-        else:
-            distance = int(family[1:])
-            slots = sum(max(0, len(sentence) - distance) for sentence in sentences)
-            weight = g2(count, family_total[family], words[word], slots)
-            weight = math.log(1 + weight) if scheme == "log-llr" else weight
-        result[feature] = weight
+        slots = sum(max(0, len(sentence) - int(family[1:])) for sentence in sentences)
+        result[feature] = scheme_weight(
+            scheme, count * kept(family, word), family_total[family], words[word], slots,
+            (words[word] * kept(family, word)) ** alpha / total_power[family], shift, discount,
+        )  # fmt: skip
     if max(result.values(), default=0.0) >= least:
         result = {feature: w if w >= least else 0.0 for feature, w in result.items()}
     return result

@@ -9,7 +9,7 @@ import pytest
 from distsim import CorpusIndex, IndexOptions, InputError, Recipe, SignatureTable
 from distsim.corpus import Normaliser
 from distsim.paraphrase.batch import paraphrase_phrases
-from distsim.paraphrase.options import ParaphraseOptions
+from distsim.paraphrase.options import PRESETS, ParaphraseOptions
 from distsim.paraphrase.paraphraser import Paraphraser
 from distsim.paraphrase.records import read_paraphrases
 from distsim.paraphrase.unknown import lookup_form, unknown_phrases
@@ -136,7 +136,14 @@ def test_command_line_columns(index, capsys):
 @pytest.mark.parametrize("preset", ["default", "thorough", "marton"])
 def test_command_line_presets(index, capsys, preset):
     code, out, err = run("paraphrase", index.path, "w1", "--preset", preset, capsys=capsys)
-    assert code == 0 and out.startswith("w1\t1\t") and err == ""
+    assert code == 0 and err == ""
+    table = SignatureTable.open(index.path)
+    found = Paraphraser(index, PRESETS[preset], table=table).answer("w1").paraphrases
+    rows = [line.split("\t")[:4] for line in out.splitlines()]
+    assert rows == [
+        ["w1", str(rank), one.phrase, f"{one.score:.6f}"] for rank, one in enumerate(found, 1)
+    ]
+    assert len(rows) > 2
 
 
 def test_command_line_on_phrases_without_an_answer(index, capsys, tmp_path):

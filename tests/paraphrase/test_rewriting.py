@@ -255,7 +255,7 @@ def test_a_length_has_weights_of_its_own(made, tmp_path, run):
         "rewrite", made / "pack", tmp_path / "in", *options, "--set", "chunks=true", "--trees",
         tmp_path / "trees", status=1,
     )  # fmt: skip
-    assert "--chunks hides phrases, --length asks for a length: choose one" in told
+    assert "chunks hides phrases, --length asks for a length: choose one" in told
 
 
 def test_what_is_left_out_may_be_longer_than_the_search_s_spans(made):
@@ -334,7 +334,14 @@ def test_the_command_line(made, tmp_path, run):
         assert (tmp_path / "out.part").read_bytes() == foreign
     as_json, _ = run("rewrite", made / "pack", tmp_path / "in", *options, "--json", "--why")
     records = [json.loads(line) for line in as_json.splitlines()]
-    assert records[1]["fault"] and records[0]["rewritings"][0]["features"]["LM"] < 0
+    assert "the line is empty" in records[1]["fault"] and records[1]["rewritings"] == []
+    assert [record["line"] for record in records] == [1, 2, 3, 4]
+    for record in (records[0], records[2], records[3]):
+        found = rewriter_of(made).rewrite(lines[record["line"] - 1], 3)
+        assert [one["sentence"] for one in record["rewritings"]] == [one.sentence for one in found]
+        for one in record["rewritings"]:
+            total = sum(WEIGHTS.get(name, 0.0) * x for name, x in one["features"].items())
+            assert one["score"] == pytest.approx(total, abs=1e-5)
 
 
 def test_what_the_command_line_refuses(made, tmp_path, run):
@@ -356,7 +363,7 @@ def test_what_the_command_line_refuses(made, tmp_path, run):
     )
     assert "the weight of LM is -1.0: give it one above 0" in told
     _, told = run("rewrite", pack, tmp_path / "in", status=1)
-    assert "name one language model: --index INDEX, or --arpa FILE" in told
+    assert "name the language model, an index or an ARPA file, with --index" in told
     (tmp_path / "trees").write_text("(X a)\n\n")
     _, told = run(
         "rewrite", pack, tmp_path / "in", "--index", index, "--trees", tmp_path / "trees", status=1
@@ -441,8 +448,8 @@ def test_tuning_finds_what_people_do(made, tmp_path, run, learner):
         run(*files, *(word for one in settings for word in ("--set", one)), "-o",
             tmp_path / objective)  # fmt: skip
         assert "\np\t" not in (tmp_path / objective).read_text()
-    _, told = run(*files, "-n", "0", "-o", tmp_path / "three", status=1)
-    assert "--n 0: choose 1 or more" in told and not (tmp_path / "three").exists()
+    _, told = run(*files, "--set", "n=0", "-o", tmp_path / "three", status=1)
+    assert "n 0: choose 1 or more" in told and not (tmp_path / "three").exists()
 
 
 def test_what_is_to_be_expected_of_lists_and_its_slope():
@@ -567,7 +574,7 @@ def test_a_hidden_phrase_moves_where_it_is_too_long_for_the_search(made, tmp_pat
             "rewrite", made / "pack", tmp_path / "in", "--index", made / "index", "--set", "span=4",
             "--weights", made / "weights", "--trees", tmp_path / "trees", "-n", 500, *more,
         )  # fmt: skip
-    assert moved not in told[0] and f"\t{moved}\n" in told[1]
+    assert moved not in told[0] and f"\t{moved}\n" in told[2]
 
 
 def test_words_to_be_avoided_come_last_behind_labels_and_in_lists_ranked_again(made):

@@ -17,6 +17,7 @@ from distsim.contexts.syntax.model import SyntaxModel
 from distsim.contexts.weights import Weighting
 from distsim.corpus.annotation import AnnotatedSentence
 from distsim.corpus.vocabulary import hash_texts
+from distsim.kernels.schemes import SCHEMES
 from distsim.output.verification import find_faults
 from distsim.signatures.kernels.projection import NOWHERE
 from distsim.signatures.projections.gaussian import gaussian_pool
@@ -26,8 +27,6 @@ from distsim.storage import Artifact
 from tests.contexts.test_syntax import drawn_sentence
 from tests.naive import core as naive
 from tests.naive import syntax as naive_syntax
-
-SCHEMES = ("raw", "log", "ppmi", "llr", "log-llr")
 
 KEPT = ("--set", "keep_features=true")
 
@@ -86,17 +85,10 @@ def naive_weights(phrases, scheme, alpha=0.75, shift=0.0, subsample=1.0):
         weighted[phrase] = row = {}
         for name, count in counts.items():
             own = family(name)
-            if scheme == "raw":
-                row[name] = float(count)
-            elif scheme == "log":
-                row[name] = math.log(1 + count)
-            elif scheme == "ppmi":
-                p = (marginals[name] * kept[name]) ** alpha / powers[own]
-                row[name] = max(0.0, math.log(count * kept[name] / (rows[own] * p)) - shift)
-            else:
-                row[name] = naive.g2(count, rows[own], marginals[name], totals[own])
-                if scheme == "log-llr":
-                    row[name] = math.log(1 + row[name])
+            row[name] = naive.scheme_weight(
+                scheme, count * kept[name], rows[own], marginals[name], totals[own],
+                (marginals[name] * kept[name]) ** alpha / powers[own], shift,
+            )  # fmt: skip
     return weighted
 
 
