@@ -47,10 +47,12 @@ def contrast(
     weighting: Weighting | None = None,
     weigher: PhraseWeigher | None = None,
 ) -> Contrast:
-    """Return the contexts that tell two phrases apart and those that make them alike.
+    """Return the contexts that two phrases share and those that only one of them has.
 
     Arguments:
-        k: so many of each kind at most.
+        index: where contexts are counted.
+        a, b: the phrases.
+        k: the most contexts of each kind.
         window: words on either side, 1 to 3.
         weighting: how counts become weights; log-llr where None.
         weigher: of the same window and weighting, where it was made before.

@@ -45,11 +45,14 @@ _SHOWN = 60
 
 @dataclass
 class CountReport:
-    """What was read, and what of it gives nothing.
+    """Numbers of the lines that were read, and of those that were left out.
 
-    lines: all lines. special: those with <unk>, <s> or </s>. vanished: those with a word that
-    the normaliser drops. too_long: those with more words than any phrase and its context.
-    without_line: phrases inside longer lines that have no line of their own.
+    Attributes:
+        lines: all lines.
+        special: those with <unk>, <s> or </s>.
+        vanished: those with a word that the normaliser drops.
+        too_long: those with more words than any phrase and its context.
+        without_line: phrases inside longer lines that have no line of their own.
     """
 
     lines: int = 0
@@ -88,7 +91,12 @@ class NgramCounts:
     def read(
         self, sources: Sequence[Source], jobs: int | None = None, progress: Progress = no_progress
     ) -> None:
-        """Take in all lines of the sources.
+        """Read all lines of the sources.
+
+        Arguments:
+            sources: files of counts.
+            jobs: threads; as many as the machine has cores where None.
+            progress: is told the stage and the lines read.
 
         Raises:
             InputError: a line is malformed, a file unreadable, or no line holds an n-gram.
@@ -148,9 +156,10 @@ class NgramCounts:
         return self._store.strengths()
 
     def blocks(self, min_count: int) -> Iterator[CountedPhrases]:
-        """Yield all phrases that occur min_count times, features numbered as in `space`.
+        """Yield all phrases in ascending order of their hashes, features numbered as in `space`.
 
-        In ascending order of their hashes.
+        Arguments:
+            min_count: the lowest count of a phrase.
         """
         n_words = np.uint64(len(self._vocabulary))
         for block in self._store.blocks(min_count):
@@ -194,6 +203,9 @@ class NgramCounts:
 
     def require_margins(self, block: CountedPhrases) -> None:
         """Refuse features whose word has no line of its own, where weights depend on it.
+
+        Arguments:
+            block: phrases with their features.
 
         Raises:
             InputError: names the first such word and the phrase beside which it stands.
@@ -261,10 +273,15 @@ class NgramCounts:
 def require_margins(
     block: CountedPhrases, word_counts: np.ndarray, word: Callable[[int], str]
 ) -> None:
-    """Refuse features whose word has no line of its own; see NgramCounts.require_margins.
+    """Refuse features whose word has no line of its own.
 
     Arguments:
-        word_counts: uint64 by id. word: the text of an id.
+        block: phrases with their features.
+        word_counts: uint64, the count of each word's line, by id.
+        word: returns the text of an id.
+
+    Raises:
+        InputError: names the first such word and the phrase beside which it stands.
     """
     words = block.features % np.uint64(word_counts.size)
     missing = word_counts[words] == 0

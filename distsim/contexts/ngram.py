@@ -27,7 +27,11 @@ WIDEST_SIDES = 10
 
 
 def family_names(window: int, sides: bool = False) -> tuple[str, ...]:
-    """Return the names of the families: side and distance, nearest first.
+    """Return the names of the families of features: side and distance, nearest first.
+
+    Arguments:
+        window: tokens on either side.
+        sides: one family for either side.
 
     >>> family_names(2)
     ('l1', 'r1', 'l2', 'r2')
@@ -82,7 +86,11 @@ class NgramModel:
 
     @classmethod
     def from_manifest(cls, values: dict[str, Any]) -> "NgramModel":
-        """Return the model that a fingerprint describes."""
+        """Return the model that a fingerprint describes.
+
+        Arguments:
+            values: as `manifest` returns them.
+        """
         sides = values["families"] == list(family_names(values["window"], sides=True))
         return cls(values["window"], sides)
 
@@ -93,6 +101,10 @@ def feature_space(index: CorpusIndex, window: int, sides: bool = False) -> Featu
     A feature's marginal is the word's count, its family's total the number of places of that
     kind: tokens that have another so far away in their sentence. With `sides` both count
     every place as often as its distance weighs.
+
+    Arguments:
+        index: of the text.
+        window, sides: as of NgramModel.
     """
     counts = index.word_counts()
     counts[0] = 0
@@ -103,7 +115,12 @@ def feature_space(index: CorpusIndex, window: int, sides: bool = False) -> Featu
 
 
 def neighbour_slots(index: CorpusIndex, most: int) -> list[int]:
-    """Return how many tokens have another k places away in their sentence, for k = 1..most."""
+    """Return how many tokens have another k places away in their sentence, for k = 1..most.
+
+    Arguments:
+        index: of the text.
+        most: the largest distance, in tokens.
+    """
     lengths = np.concatenate([shard.sentence_lengths() for shard in index.shards])
     return [int(np.maximum(0, lengths - k).sum()) for k in range(1, most + 1)]
 
@@ -119,8 +136,11 @@ def space_of_words(
     """Return the features of words: each in every family; number = family * words + id.
 
     Arguments:
-        text, offsets: the words' UTF-8 by id. counts: occurrences of each, 0 for id 0.
+        text: uint8, the words' UTF-8 end to end, by id.
+        offsets: int64[n_words + 1], where each begins in `text`.
+        counts: uint64[n_words], occurrences of each, 0 for id 0.
         slots: as of `neighbour_slots`, at least `window` of them.
+        window, sides: as of NgramModel.
     """
     names = family_names(window, sides)
     marginals = counts * _times_counted(window, sides)
@@ -146,7 +166,12 @@ def _family_totals(slots: Sequence[int], window: int, sides: bool) -> np.ndarray
 
 
 class NgramCounter:
-    """Counts the neighbours of phrases in an index; one for each thread."""
+    """Counts the neighbours of phrases in an index; one for each thread.
+
+    Arguments:
+        n_words: words of the index.
+        window, sides: as of NgramModel.
+    """
 
     def __init__(self, n_words: int, window: int, sides: bool = False) -> None:
         n_families = len(family_names(window, sides))
@@ -159,7 +184,13 @@ class NgramCounter:
     def count_runs(
         self, chunk: PhraseChunk, lows: np.ndarray, highs: np.ndarray, length: int
     ) -> ContextCounts:
-        """Count the contexts of the phrases of `length` tokens in runs of a chunk's rows."""
+        """Return the contexts of phrases of one length, counted.
+
+        Arguments:
+            chunk: rows of a phrase walk.
+            lows, highs: int64[n], phrase i has the chunk's rows lows[i]:highs[i].
+            length: tokens of each phrase.
+        """
         return ContextCounts(
             *self._count(
                 frozen(chunk.rows), frozen(lows), frozen(highs), chunk.before, length,
@@ -168,7 +199,12 @@ class NgramCounter:
         )  # fmt: skip
 
     def count_words(self, shards: Sequence[Shard], words: np.ndarray) -> ContextCounts:
-        """Count the contexts of words, int64 ids, in all shards, straight from the text."""
+        """Return the contexts of words, counted straight from the text.
+
+        Arguments:
+            shards: of the index.
+            words: int64[n], ids.
+        """
         rows = [
             shard.beside_words(words, self._window, self._sides, self._n_words, self._seen)
             for shard in shards
@@ -186,6 +222,11 @@ def phrase_contexts(
 ) -> ContextCounts:
     """Return the contexts of one phrase, features ascending; a single empty row if unseen.
 
+    Arguments:
+        index: where they are counted.
+        phrase: as typed.
+        window, sides: as of NgramModel.
+
     Raises:
         ParameterError: the phrase is empty or the window out of range.
     """
@@ -197,11 +238,14 @@ def phrase_contexts(
 class PhraseWeigher:
     """Weighs the contexts of single phrases of an index; may be shared by threads.
 
-    Gives what a Weigher over the whole feature space gives, but keeps numbers of words and not of
-    features: a word is as frequent in any place.
+    The weights are those of a Weigher over the whole feature space; what is kept grows with the
+    words and not with the features, since a word is as frequent in any place.
 
     Arguments:
-        counts: how often each word occurs, by id, where that was counted before.
+        index: of the text.
+        window, sides: as of NgramModel.
+        weighting: how counts become weights.
+        counts: uint64[n_words], occurrences by id; counted where None.
     """
 
     def __init__(
@@ -235,7 +279,11 @@ class PhraseWeigher:
         return feature_log_probabilities(words, self._weighting.alpha, kept), kept
 
     def weigh(self, contexts: ContextCounts) -> np.ndarray:
-        """Return the weight of every feature of every row, float64."""
+        """Return the weight of every feature of every row, float64.
+
+        Arguments:
+            contexts: as `phrase_contexts` returns them.
+        """
         families, words = np.divmod(contexts.features.astype(np.int64), self._counts.size)
         log_p = kept = None
         if self._of_words:
@@ -284,6 +332,12 @@ def named_contexts(
     sides: bool = False,
 ) -> Results[NamedContext] | list[Results[NamedContext]]:
     """Return a phrase's contexts, or those of each of several, strongest first, then by count.
+
+    Arguments:
+        index: where they are counted.
+        phrase: one or several, as typed.
+        window, sides: as of NgramModel.
+        weighting: how counts become weights; raw counts where None.
 
     Raises: as phrase_contexts.
 

@@ -28,11 +28,18 @@ FEWEST_BYTES = 1 << 18
 
 @dataclass(frozen=True)
 class CountedPhrases:
-    """Phrases in ascending order of their hashes.
+    """Phrases in ascending order of their hashes, with their features as sparse rows.
 
-    hashes: uint64[n]. words: uint32[n, longest], ids, 0 behind the last. lengths: int64[n],
-    in tokens. strengths: uint64[n], occurrences. Phrase i has
-    features[starts[i]:starts[i + 1]], each once, with their counts; both uint64.
+    Phrase i has features[starts[i]:starts[i + 1]], each once.
+
+    Attributes:
+        hashes: uint64[n].
+        words: uint32[n, longest], ids, 0 behind the last.
+        lengths: int64[n], in tokens.
+        strengths: uint64[n], occurrences.
+        starts: int64[n + 1].
+        features: uint64.
+        counts: uint64, beside them.
     """
 
     hashes: np.ndarray
@@ -44,7 +51,11 @@ class CountedPhrases:
     counts: np.ndarray
 
     def parts(self, size: int) -> Iterator["CountedPhrases"]:
-        """Yield the phrases in pieces of at most `size`."""
+        """Yield the phrases in pieces.
+
+        Arguments:
+            size: the most phrases of a piece.
+        """
         for first in range(0, self.hashes.size, size):
             rows = slice(first, first + size)
             starts = self.starts[first : first + size + 1]
@@ -56,9 +67,11 @@ class CountedPhrases:
 
 
 class Spelling(NamedTuple):
-    """What tells two phrases of one hash apart.
+    """The hashes by which two phrases that share one hash are distinguished.
 
-    word_hashes: () -> uint64 by word id. phrase_hash: of a phrase's words, by their ids.
+    Attributes:
+        word_hashes: () -> uint64 by word id.
+        phrase_hash: returns the hash of a phrase, given the ids of its words.
     """
 
     word_hashes: Callable[[], np.ndarray]
@@ -72,8 +85,12 @@ class PhraseStore:
 
     Arguments:
         longest: the most tokens of a phrase.
-        folder, memory: as of a TripleStore.
+        folder: for temporary files.
+        memory: bytes of the buffers.
         spelling: of the words that are added.
+
+    Raises:
+        ParameterError: there is too little memory.
     """
 
     def __init__(self, longest: int, folder: Path, memory: int, spelling: Spelling) -> None:
@@ -93,7 +110,17 @@ class PhraseStore:
         lengths: np.ndarray,
         strengths: np.ndarray,
     ) -> None:
-        """Add occurrences of the phrases words[starts[i]:starts[i] + lengths[i]] (word ids)."""
+        """Add occurrences of phrases; phrase i is words[starts[i]:starts[i] + lengths[i]].
+
+        Arguments:
+            hashes: uint64[n], of the phrases.
+            words: uint32, word ids.
+            starts, lengths: int64[n].
+            strengths: uint64[n], occurrences.
+
+        Raises:
+            ParameterError: there are too many distinct words.
+        """
         if words.max(initial=0) >= MOST_WORDS:
             raise ParameterError(
                 f"more than {MOST_WORDS:,} distinct words: fold numbers or leave out rare words"
@@ -104,7 +131,13 @@ class PhraseStore:
         self._phrases.add(keys, spellings, strengths[owners])
 
     def add_contexts(self, phrases: np.ndarray, features: np.ndarray, counts: np.ndarray) -> None:
-        """Add features of phrases, by the phrases' hashes; uint64, each under its phrase's tag."""
+        """Add features of phrases.
+
+        Arguments:
+            phrases: uint64[m], hashes of phrases.
+            features: uint64[m], each under its phrase's tag; see `tagged`.
+            counts: unsigned[m].
+        """
         self._contexts.add(phrases, features, counts)
 
     def tagged(
@@ -114,7 +147,9 @@ class PhraseStore:
         """Return the features of phrases under their tags, uint64.
 
         Arguments:
-            words, starts, lengths: as of add_phrases. sizes: how many features each phrase has.
+            words, starts, lengths: as of add_phrases.
+            sizes: int64[n], the number of features of each phrase.
+            features: uint32, of all phrases end to end.
         """
         tags = tag_phrases(
             frozen(words), frozen(starts), frozen(lengths), frozen(self._spelling.word_hashes())
@@ -144,7 +179,11 @@ class PhraseStore:
             yield part.counts[part.starts[:-1]]
 
     def blocks(self, min_count: int = 1) -> Iterator[CountedPhrases]:
-        """Yield all phrases that occur min_count times, in ascending order of their hashes."""
+        """Yield all phrases in ascending order of their hashes.
+
+        Arguments:
+            min_count: the lowest count of a phrase.
+        """
         self.n_unknown = 0
         phrases = _Phrases(self._phrases.partitions(), self._longest, self._spelling)
         for contexts, tags in self.contexts():
@@ -183,7 +222,13 @@ class PhraseStore:
 
 
 def under_tags(tags: np.ndarray, sizes: np.ndarray, features: np.ndarray) -> np.ndarray:
-    """Return the features of rows of these sizes under the rows' tags, uint64."""
+    """Return the features of rows under the rows' tags, uint64.
+
+    Arguments:
+        tags: uint64[n], of the rows.
+        sizes: int64[n], features of each row.
+        features: unsigned, of all rows end to end.
+    """
     marked: np.ndarray = features.astype(np.uint64) | np.repeat(tags << np.uint64(TAG_SHIFT), sizes)
     return marked
 
@@ -298,10 +343,12 @@ def phrases_of_one_hash(
     A phrase is a way through the numbers, place by place, whose words have the hash. Its count is
     that of a number which no other of them has, once the others' are known.
 
-    Arguments:
-        numbers, counts: as of spell_phrases, summed. fits: whether words have the hash.
+    None where the counts do not tell.
 
-    Returns None where the counts do not tell.
+    Arguments:
+        numbers, counts: as of spell_phrases, summed.
+        longest: tokens of the longest phrases.
+        fits: returns whether words, by id, have the hash.
     """
     at: dict[int, list[int]] = {}
     for number in numbers:

@@ -30,10 +30,15 @@ _PREFIX_SHIFT = np.uint64(64 - 12)
 
 
 class Partition(NamedTuple):
-    """The phrases of one range of hashes, each with its features.
+    """The phrases of one range of hashes, with their features as sparse rows.
 
-    phrases: uint64[m], distinct, ascending. Phrase i has features[starts[i]:starts[i + 1]],
-    uint64, distinct, ascending, with their counts, uint64. starts: int64[m + 1].
+    Phrase i has features[starts[i]:starts[i + 1]], distinct and ascending.
+
+    Attributes:
+        phrases: uint64[m], distinct, ascending.
+        starts: int64[m + 1].
+        features: uint64.
+        counts: uint64, beside them.
     """
 
     phrases: np.ndarray
@@ -73,7 +78,13 @@ class TripleStore:
         self._spill: _Spill | None = None
 
     def add(self, phrases: np.ndarray, features: np.ndarray, counts: np.ndarray) -> None:
-        """Add triples, uint64 each (counts of any unsigned width); keys may repeat."""
+        """Add triples; keys may repeat.
+
+        Arguments:
+            phrases: uint64[n].
+            features: uint64[n].
+            counts: unsigned[n].
+        """
         done = 0
         while done < phrases.size:
             self._make_room(phrases.size - done)

@@ -32,12 +32,20 @@ class VectorModel:
 
     @classmethod
     def from_manifest(cls, values: dict[str, Any]) -> "VectorModel":
-        """Return the model that a manifest describes."""
+        """Return the model that a manifest describes.
+
+        Arguments:
+            values: as `manifest` returns them.
+        """
         return cls(bool(values["centre"]))
 
 
 def dimension_space(n: int) -> FeatureSpace:
-    """Return the feature space of n dimensions."""
+    """Return the feature space of a vector's dimensions.
+
+    Arguments:
+        n: the number of dimensions.
+    """
     names = [b"dimension:%d" % number for number in range(n)]
     return FeatureSpace(
         family_names=("dimension",),
@@ -49,7 +57,11 @@ def dimension_space(n: int) -> FeatureSpace:
 
 
 def dimension_counts(vectors: np.ndarray) -> ContextCounts:
-    """Return float32[n, dimensions] as counted features, every row scaled to one length."""
+    """Return vectors as counted features, every row scaled to one length.
+
+    Arguments:
+        vectors: float32[n, dimensions].
+    """
     n, dimensions = vectors.shape
     squares = np.square(vectors, dtype=np.float64)
     lengths = np.sqrt(squares.sum(axis=1))[:, None].astype(np.float64)
@@ -62,5 +74,10 @@ def dimension_counts(vectors: np.ndarray) -> ContextCounts:
 
 
 def no_counts(n: int, dtype: type[np.number[Any]] = np.float32) -> ContextCounts:
-    """Return the empty rows of phrases whose contexts are not looked at; dtype: of the counts."""
+    """Return empty rows, of phrases whose contexts are not counted.
+
+    Arguments:
+        n: the number of rows.
+        dtype: of the counts.
+    """
     return ContextCounts(np.zeros(n + 1, np.int64), np.empty(0, np.uint32), np.empty(0, dtype))

@@ -122,7 +122,11 @@ class Weighting:
 
 
 def known_logarithms(n: int) -> np.ndarray:
-    """Return ln i of i = 0 .. n - 1, 0 for 0, float64, as kernels look them up."""
+    """Return ln i of i = 0 .. n - 1, 0 for 0, float64[n], as kernels look them up.
+
+    Arguments:
+        n: the number of logarithms.
+    """
     return frozen(np.log(np.maximum(1, np.arange(n))))
 
 
@@ -227,7 +231,8 @@ def kept_shares(marginals: np.ndarray, totals: np.ndarray, subsample: float | No
     Multiples of 2^-12, so that sums of shares times counts are exact in any order.
 
     Arguments:
-        marginals: each feature's count. totals: that of its family.
+        marginals: float64[n], each feature's count.
+        totals: float64[n], the count of its family.
         subsample: as in Weighting.
     """
     if subsample is None:
@@ -241,10 +246,12 @@ def kept_shares(marginals: np.ndarray, totals: np.ndarray, subsample: float | No
 def feature_log_probabilities(
     space: FeatureSpace, alpha: float, kept: np.ndarray | None = None
 ) -> np.ndarray:
-    """Return ln P(f) with P(f) = m(f)^alpha / sum of m^alpha over f's family.
+    """Return ln P(f) of each feature, float64[n]: P(f) = m(f)^alpha / sum of m^alpha in its family.
 
     Arguments:
-        kept: the share of m(f) that counts, by feature; all of it where None.
+        space: the features, with their counts m.
+        alpha: as in Weighting.
+        kept: float64[n], the share of m(f) that counts; all of it where None.
     """
     marginals = space.marginals if kept is None else space.marginals * kept
     log_p = np.full(space.marginals.size, np.inf)

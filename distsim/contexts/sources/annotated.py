@@ -76,7 +76,7 @@ class AnnotatedText:
     def counted(
         self, model: Model, selection: Selection, work: Work
     ) -> Iterator["CountedSentences"]:
-        """Return the text, read; see PhraseSource.
+        """Return the text, read; model, selection and work as of PhraseSource.
 
         Raises:
             InputError: an annotated file is at fault.
@@ -110,6 +110,13 @@ class CountedSentences(CountedText):
     """A CountedText; its parts are occurrences, their features are counted as they are asked for.
 
     Features have no numbering for the whole corpus: each batch has a space of its own.
+
+    Arguments:
+        corpus: the sentences as arrays.
+        store: their phrases.
+        model: which features are counted.
+        selection: which phrases are signed.
+        work: temporary folder, memory and threads.
     """
 
     text_format: TextFormat = "text"
@@ -158,11 +165,11 @@ class CountedSentences(CountedText):
         self._marginals = marginals
 
     def lowest_count(self, selection: Selection) -> int:
-        """Return the lowest count that a selected phrase can have."""
+        """Return the lowest count of the `selection` by which the text was read."""
         return self._lowest_count
 
     def training_limits(self, rows: int, features: int) -> TrainingLimits:
-        """Return what is wanted, of all words that are signed."""
+        """Return `rows` and `features`, of all words that are signed."""
         return TrainingLimits(rows, features, self._lowest_count)
 
     def frequent_features(self, most: int) -> np.ndarray:
@@ -172,7 +179,11 @@ class CountedSentences(CountedText):
         return self._marginals.most_frequent(most)
 
     def parts(self, min_count: int, max_length: int, by_hash: bool = False) -> Iterator[Part]:
-        """Yield occurrences of phrases, always in ascending order of their hashes."""
+        """Yield occurrences of phrases, in ascending order of their hashes in any case.
+
+        Arguments:
+            min_count, max_length, by_hash: as of CountedText.
+        """
         for batch in self._store.phrases(min_count):
             batch = batch.up_to(max_length)
             yield Part(batch, batch.occurrences.size)

@@ -56,7 +56,7 @@ class CountFiles:
 
     @contextmanager
     def counted(self, model: Model, selection: Selection, work: Work) -> Iterator["CountedFiles"]:
-        """Return the text, read; see PhraseSource.
+        """Return the text, read; model, selection and work as of PhraseSource.
 
         Raises:
             InputError: a line is malformed (file and line are named), a file cannot be read, or,
@@ -84,7 +84,13 @@ class CountFiles:
 
 
 class CountedFiles(CountedText):
-    """A CountedText; its parts are batches already."""
+    """A CountedText; its parts are batches already.
+
+    Arguments:
+        source: the files' settings.
+        counts: the files, read.
+        model: of window 1.
+    """
 
     def __init__(self, source: CountFiles, counts: NgramCounts, model: NgramModel) -> None:
         self.model = model.manifest()
@@ -106,7 +112,7 @@ class CountedFiles(CountedText):
         self._needs_margins = True
 
     def lowest_count(self, selection: Selection) -> int:
-        """Return the lowest count that a selected phrase can have."""
+        """Return the lowest count that a phrase of the `selection` can have."""
         if selection.max_phrases is None:
             return selection.min_count
         strengths = np.concatenate(
@@ -119,7 +125,11 @@ class CountedFiles(CountedText):
         return int(np.partition(strengths, place)[place])
 
     def parts(self, min_count: int, max_length: int, by_hash: bool = False) -> Iterator[Part]:
-        """Yield the batches of all phrases, always in ascending order of their hashes."""
+        """Yield the batches of all phrases, in ascending order of their hashes in any case.
+
+        Arguments:
+            min_count, max_length, by_hash: as of CountedText.
+        """
         counts = self._counts
         for block in counts.blocks(min_count):
             if self._needs_margins:

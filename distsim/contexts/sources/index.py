@@ -138,7 +138,7 @@ class IndexSource:
 
     @contextmanager
     def counted(self, model: Model, selection: Selection, work: Work) -> Iterator["IndexText"]:
-        """Return the text; see PhraseSource.
+        """Return the text; model, selection and work as of PhraseSource.
 
         Raises:
             ParameterError: the model is no n-gram model.
@@ -152,7 +152,13 @@ class IndexSource:
 
 
 class IndexText(CountedText):
-    """A CountedText; its parts are ranges of first words, counted as they are asked for."""
+    """A CountedText; its parts are ranges of first words, counted as they are asked for.
+
+    Arguments:
+        index: of the text.
+        model: which contexts are counted.
+        work: temporary folder, memory and threads.
+    """
 
     is_sorted = False
 
@@ -181,7 +187,7 @@ class IndexText(CountedText):
         return counts
 
     def lowest_count(self, selection: Selection) -> int:
-        """Return the lowest count that a selected phrase can have."""
+        """Return the lowest count that a phrase of the `selection` can have."""
         if selection.max_phrases is None:
             return selection.min_count
         index = self._index
@@ -197,7 +203,7 @@ class IndexText(CountedText):
         return max(selection.min_count, int(enough[-1]) if enough.size else 0)
 
     def training_limits(self, rows: int, features: int) -> TrainingLimits:
-        """Return the size of the training set that the index gives."""
+        """Return the size of the training set, at most `rows` and `features`."""
         counts = np.sort(self._counts[1:])[::-1]
         return limits_of_words(counts, len(self.model["families"]), rows, features)
 
@@ -206,7 +212,11 @@ class IndexText(CountedText):
         return int(self._counts.sum())
 
     def parts(self, min_count: int, max_length: int, by_hash: bool = False) -> Iterator[Part]:
-        """Yield the parts of all phrases of 1 to max_length tokens."""
+        """Yield the parts of all phrases of 1 to max_length tokens.
+
+        Arguments:
+            min_count, max_length, by_hash: as of CountedText.
+        """
         if by_hash:
             yield from self._sorted_parts(max_length)
         elif max_length == 1:
@@ -215,14 +225,18 @@ class IndexText(CountedText):
             yield from self._parts(min_count, range(1, max_length + 1))
 
     def words(self, min_count: int, max_count: int) -> Iterator[Part]:
-        """Yield the parts of all words; those more frequent than max_count without contexts."""
+        """Yield the parts of all words; min_count and max_count as of CountedText."""
         ids = self._frequent(min_count)
         more = self._counts[ids] > max_count
         yield from self._word_parts(ids[more], self._bare_words)
         yield from self._word_parts(ids[~more], self._counted_words)
 
     def longer_parts(self, min_count: int, max_length: int, min_own_count: int) -> Iterator[Part]:
-        """Yield the parts of the phrases of 2 to max_length tokens."""
+        """Yield the parts of the phrases of 2 to max_length tokens.
+
+        Arguments:
+            min_count, max_length, min_own_count: as of CountedText.
+        """
         return self._parts(min_count, range(2, max_length + 1), min_own_count)
 
     def _parts(self, min_count: int, lengths: range, min_own_count: int = 0) -> Iterator[Part]:

@@ -35,10 +35,12 @@ from distsim.storage import checksum_of_array, checksum_of_settings
 
 @dataclass
 class VectorReport:
-    """What became of the words of a file.
+    """Numbers of the words of a file that were read and left out.
 
-    words: have a vector. alike: left out, since an earlier one has the same normal form.
-    spaces: left out, since they hold white space or nothing of them is left.
+    Attributes:
+        words: have a vector.
+        alike: left out, since an earlier one has the same normal form.
+        spaces: left out, since they hold white space or nothing of them is left.
     """
 
     words: int = 0
@@ -103,7 +105,7 @@ class VectorFile:
 
     @contextmanager
     def counted(self, model: Model, selection: Selection, work: Work) -> Iterator["ReadVectors"]:
-        """Return the text, read; see PhraseSource.
+        """Return the text, read; model, selection and work as of PhraseSource.
 
         Raises:
             InputError: a file cannot be read, or a line of it is malformed.
@@ -154,6 +156,11 @@ class ReadVectors(CountedText):
     """A CountedText: words with their dimensions as features, phrases without features.
 
     Words come in the order of their counts, or of the file; then phrases.
+
+    Arguments:
+        source: the files' settings.
+        read: the words and their vectors.
+        model: of vectors.
     """
 
     is_sorted = False
@@ -211,15 +218,19 @@ class ReadVectors(CountedText):
         return lambda texts: np.array([known.get(text, 0) for text in texts], np.uint64)
 
     def training_limits(self, rows: int, features: int) -> TrainingLimits:
-        """Return the words, at most `rows`, and all dimensions."""
+        """Return the words, at most `rows`, and all dimensions, whatever `features` is."""
         return TrainingLimits(min(rows, len(self._texts)), self.space.hashes.size, 1)
 
     def frequent_features(self, most: int) -> np.ndarray:
-        """Return the hashes of all dimensions, uint64, ascending."""
+        """Return the hashes of all dimensions, uint64, ascending, whatever `most` is."""
         return np.sort(self.space.hashes)
 
     def parts(self, min_count: int, max_length: int, by_hash: bool = False) -> Iterator[Part]:
-        """Yield words in batches, then phrases: all that were named, or the index's."""
+        """Yield words in batches, then phrases: all that were named, or the index's.
+
+        Arguments:
+            min_count, max_length, by_hash: as of CountedText.
+        """
         yield from _pieces(self._words, len(self._texts))
         if max_length == 1:
             return

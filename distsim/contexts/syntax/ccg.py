@@ -65,7 +65,7 @@ class SpanLabels:
         return _distinct(found)
 
     def all(self, start: int, stop: int) -> list[str]:
-        """Return all labels: constituents, slashed ones, concatenations."""
+        """Return all labels of the span start..stop: constituents, slashed ones, concatenations."""
         return (
             self.constituents(start, stop)
             + self.forward(start, stop)

@@ -27,7 +27,12 @@ BATCH_OCCURRENCES = 1 << 16
 class Occurrences(NamedTuple):
     """Some phrases, ascending by hash, with all their occurrences.
 
-    phrases: uint64[n]. Phrase p has occurrences[starts[p]:starts[p + 1]], packed, uint64.
+    Phrase p has occurrences[starts[p]:starts[p + 1]].
+
+    Attributes:
+        phrases: uint64[n], hashes.
+        starts: int64[n + 1].
+        occurrences: uint64, position and length in one number.
     """
 
     phrases: np.ndarray
@@ -40,7 +45,11 @@ class Occurrences(NamedTuple):
         return np.diff(self.starts)
 
     def up_to(self, length: int) -> "Occurrences":
-        """Return the phrases of at most so many tokens."""
+        """Return the phrases of limited length.
+
+        Arguments:
+            length: the most tokens of a phrase.
+        """
         kept = self.occurrences[self.starts[:-1]] & kernel.LENGTH_MASK < length
         if kept.all():
             return self
@@ -55,8 +64,11 @@ class Occurrences(NamedTuple):
 class FeatureRows(NamedTuple):
     """The features of some phrases, as sparse rows.
 
-    starts: int64[n + 1]; hashes: uint64, of the features' names, each once a row; families:
-    uint8, numbers of the model's templates; counts: uint32.
+    Attributes:
+        starts: int64[n + 1].
+        hashes: uint64, of the features' names, each once a row.
+        families: uint8, numbers of the model's templates.
+        counts: uint32.
     """
 
     starts: np.ndarray
@@ -71,8 +83,9 @@ class OccurrenceStore:
     Arguments:
         folder: for temporary files: the corpus as numbers (about 150 bytes a token) and what
             does not fit the memory.
-        memory: bound of the buffers.
+        memory: bytes of the buffers.
         longest: tokens of a phrase, at most 8.
+        block_tokens: as of Encoder.
     """
 
     def __init__(
@@ -85,7 +98,12 @@ class OccurrenceStore:
     def read(
         self, sentences: Iterable[AnnotatedSentence], progress: Progress = no_progress
     ) -> EncodedCorpus:
-        """Take in all sentences and return them as arrays."""
+        """Return all sentences as arrays, and keep their phrases.
+
+        Arguments:
+            sentences: read once.
+            progress: is told the stage and the tokens read.
+        """
         for block in self._encoder.encode(sentences):
             text, offsets = self._encoder.texts.spelled()
             hashes, occurrences = kernel.hash_phrases(
@@ -96,7 +114,11 @@ class OccurrenceStore:
         return self._encoder.finish()
 
     def phrases(self, min_count: int) -> Iterator[Occurrences]:
-        """Yield the phrases that occur so often, in batches."""
+        """Yield the phrases in batches, ascending by hash.
+
+        Arguments:
+            min_count: the lowest count of a phrase.
+        """
         for part in self._store.partitions():
             sizes = np.diff(part.starts)
             kept = np.flatnonzero(sizes >= min_count)
@@ -112,7 +134,12 @@ class OccurrenceStore:
                 begin = stop
 
     def lowest_count(self, min_count: int, max_phrases: int | None) -> int:
-        """Return the least count that any of the max_phrases most frequent phrases can have."""
+        """Return the lowest count that a selected phrase can have.
+
+        Arguments:
+            min_count: the lowest count that is wanted.
+            max_phrases: the number of phrases wanted, the most frequent ones; all where None.
+        """
         if max_phrases is None:
             return min_count
         counts: np.ndarray = np.empty(0, np.int64)
@@ -131,7 +158,12 @@ class OccurrenceStore:
 
 
 class FeatureCounter:
-    """Counts the features of phrases in one corpus; may be shared by threads."""
+    """Counts the features of phrases in one corpus; may be shared by threads.
+
+    Arguments:
+        corpus: the sentences as arrays.
+        model: which features.
+    """
 
     def __init__(self, corpus: EncodedCorpus, model: SyntaxModel) -> None:
         self._corpus = corpus
@@ -139,7 +171,11 @@ class FeatureCounter:
         self._templates = model.kernel_templates(root_text=1)
 
     def count(self, batch: Occurrences) -> FeatureRows:
-        """Return the features of the phrases of a batch."""
+        """Return the features of the phrases of a batch.
+
+        Arguments:
+            batch: the phrases' occurrences.
+        """
         return FeatureRows(
             *kernel.count_features(
                 frozen(batch.occurrences), frozen(batch.starts), self._corpus.sentences,
@@ -148,7 +184,11 @@ class FeatureCounter:
         )  # fmt: skip
 
     def named(self, occurrences: np.ndarray) -> dict[str, int]:
-        """Return the features of one phrase by name, with their counts."""
+        """Return the features of one phrase by name, with their counts.
+
+        Arguments:
+            occurrences: uint64, of the phrase.
+        """
         packed, counts = kernel.count_packed(
             frozen(occurrences), self._corpus.sentences, self._templates
         )
@@ -162,7 +202,11 @@ class FeatureCounter:
         return found
 
     def render(self, batch: Occurrences) -> tuple[np.ndarray, np.ndarray]:
-        """Return the texts of a batch's phrases, uint8 end to end, and int64[n + 1] offsets."""
+        """Return the texts of a batch's phrases, uint8 end to end, and int64[n + 1] offsets.
+
+        Arguments:
+            batch: n phrases.
+        """
         first = batch.occurrences[batch.starts[:-1]]
         positions = (first >> kernel.LENGTH_SHIFT).astype(np.int64)
         lengths = (first & kernel.LENGTH_MASK).astype(np.int64) + 1

@@ -17,7 +17,12 @@ ROOT = "ROOT"
 
 
 def templates(families: Iterable[str], kinds: Iterable[str]) -> Iterator[tuple[Place, Template]]:
-    """Yield the templates, each with its place [graph, direction, side, kind]."""
+    """Yield the templates, each with its place [graph, direction, side, kind].
+
+    Arguments:
+        families: names out of NAMES.
+        kinds: what tokens are named by, out of KINDS.
+    """
     kinds = list(kinds)
     for family in families:
         graph = NAMES.index(family)

@@ -44,7 +44,11 @@ class Texts:
         self._ends.append(np.zeros(1, np.int64))
 
     def number(self, texts: Iterable[str]) -> list[int]:
-        """Return the number of every text, numbering those that are new."""
+        """Return the number of every text; new ones get the next numbers.
+
+        Arguments:
+            texts: in any order.
+        """
         numbers = self.numbers
         return [numbers[text] for text in texts]
 
@@ -59,7 +63,13 @@ class Texts:
 
 
 class Block(NamedTuple):
-    """Some sentences as arrays; `first` is the position of the block's first token."""
+    """Some sentences as arrays.
+
+    Attributes:
+        first: position of the block's first token in the corpus.
+        words: int32[n], the text number of each token.
+        after: uint8[n], tokens behind each in its sentence, at most 255.
+    """
 
     first: int
     words: np.ndarray
@@ -69,8 +79,16 @@ class Block(NamedTuple):
 class EncodedCorpus:
     """All sentences of a corpus as arrays.
 
-    sentences: mapped arrays for the kernels. text, offsets: the spelling of the texts.
-    n_sentences, n_tokens. checksum: tells apart corpora that differ in anything read.
+    Attributes:
+        sentences: mapped arrays for the kernels.
+        text, offsets: uint8 and int64, the texts' UTF-8 end to end.
+        names: the texts.
+        n_sentences, n_tokens: of the corpus.
+        checksum: of everything read.
+
+    Arguments:
+        sentences: as above.
+        encoder: that made them.
     """
 
     def __init__(self, sentences: Sentences, encoder: "Encoder") -> None:
@@ -85,9 +103,10 @@ class EncodedCorpus:
 class Encoder:
     """Gathers sentences block by block into files in `folder`.
 
-    What comes out does not depend on the size of blocks.
+    The result does not depend on the size of blocks.
 
     Arguments:
+        folder: where the files are written.
         block_tokens: a block is closed at the first sentence that reaches so many tokens.
     """
 
@@ -112,7 +131,11 @@ class Encoder:
         self._nodes: list[list[int]] = [[], [], []]  # starts, stops, labels
 
     def encode(self, sentences: Iterable[AnnotatedSentence]) -> Iterator[Block]:
-        """Take in sentences and yield each block when it is written."""
+        """Yield each block of sentences when it is written.
+
+        Arguments:
+            sentences: read once.
+        """
         for sentence in sentences:
             self._add(sentence)
             if len(self._before) >= self._block_tokens:

@@ -21,6 +21,11 @@ class Marginals:
 
     Rows are added first; `finish` then makes them ready to be looked up. Hashes and counts
     lie in a mapped file in `folder`, 16 bytes a feature.
+
+    Arguments:
+        folder: for temporary files.
+        memory: bytes of the buffers.
+        model: by which the features were counted.
     """
 
     def __init__(self, folder: str | Path, memory: int, model: SyntaxModel) -> None:
@@ -29,7 +34,11 @@ class Marginals:
         self._n_families = len(model.templates)
 
     def add(self, rows: FeatureRows) -> None:
-        """Add the features of some phrases."""
+        """Add the features of some phrases.
+
+        Arguments:
+            rows: the features.
+        """
         self._store.add(rows.hashes, rows.families, rows.counts)
 
     def finish(self) -> None:
@@ -56,7 +65,11 @@ class Marginals:
         self.counts = MarginalCounts(columns[0], columns[1].astype(np.float64), columns[2], totals)
 
     def most_frequent(self, most: int) -> np.ndarray:
-        """Return the hashes of the `most` most frequent features, ascending; uint64."""
+        """Return the hashes of the most frequent features, uint64, ascending.
+
+        Arguments:
+            most: the number of features.
+        """
         hashes, counts = np.empty(0, np.uint64), np.empty(0)
         for begin in range(0, self._hashes.size, _BLOCK):
             hashes = np.concatenate([hashes, self._hashes[begin : begin + _BLOCK]])
@@ -66,7 +79,11 @@ class Marginals:
         return np.sort(hashes)
 
     def of(self, hashes: np.ndarray) -> np.ndarray:
-        """Return the count of each feature, float64."""
+        """Return the count of each feature, float64[n].
+
+        Arguments:
+            hashes: uint64[n], of features that were added.
+        """
         counts: np.ndarray = self._counts[
             find_in_buckets(self._hashes, self._starts, self._bits, frozen(hashes))
         ]

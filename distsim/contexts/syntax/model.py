@@ -74,7 +74,11 @@ class SyntaxModel:
         return [template for _, (_, _, template) in self._numbered]
 
     def kernel_templates(self, root_text: int) -> kernel.Templates:
-        """Return what the kernel needs; root_text is the number of the text of the root."""
+        """Return the templates as arrays for the kernel.
+
+        Arguments:
+            root_text: the number of the text of the root.
+        """
         middles = [template.middle.encode() for template in self.templates]
         suffixes = [template.suffix.encode() for template in self.templates]
         pieces = [piece for pair in zip(middles, suffixes, strict=True) for piece in pair]
@@ -117,7 +121,11 @@ class SyntaxModel:
 
     @classmethod
     def from_manifest(cls, values: dict[str, Any]) -> "SyntaxModel":
-        """Return the model that a manifest describes."""
+        """Return the model that a manifest describes.
+
+        Arguments:
+            values: as `manifest` returns them.
+        """
         return cls(tuple(values["families"]), tuple(values["kinds"]), values["window"])
 
 

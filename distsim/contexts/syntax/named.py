@@ -28,6 +28,12 @@ def named_contexts(
     The phrase's words are those between white space; where they do not occur so, those of
     running text (`king's` is found as `king 's`).
 
+    Arguments:
+        sentences: read once.
+        phrase: as typed.
+        model: which features; all of them where None.
+        weighting: how counts become weights; raw counts where None.
+
     Raises:
         ParameterError: the phrase is empty or too long, or the weights need more than counts.
     """

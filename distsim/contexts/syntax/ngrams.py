@@ -14,7 +14,12 @@ NAME = "ngram"
 
 
 def templates(kinds: Iterable[str], window: int) -> Iterator[tuple[Place, Template]]:
-    """Yield the templates, each with its place [side, kind, tokens - 1, distance - 1]."""
+    """Yield the templates, each with its place [side, kind, tokens - 1, distance - 1].
+
+    Arguments:
+        kinds: what tokens are named by, out of KINDS.
+        window: tokens on either side.
+    """
     for side_number, side in enumerate(SIDES):
         for kind in kinds:
             for distance in range(1, window + 1):

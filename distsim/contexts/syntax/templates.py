@@ -21,7 +21,11 @@ class Template(NamedTuple):
     suffix: str = ""
 
     def name(self, a: str, b: str) -> str:
-        """Return the name of one feature."""
+        """Return the name of one feature.
+
+        Arguments:
+            a, b: the texts at the two places; b is empty where one is enough.
+        """
         return f"{self.prefix}{a}{self.middle}{b}{self.suffix}"
 
     @property
