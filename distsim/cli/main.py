@@ -337,8 +337,11 @@ def main() -> None:
     except DistsimError as error:
         status = _fail(in_flags(str(error)))
     except (Interrupted, KeyboardInterrupt, typer.Abort) as error:
-        say("distsim: interrupted; nothing half-written is left behind")
-        status = 128 + (error.args[0] if isinstance(error, Interrupted) else signal.SIGINT)
+        status = _interrupted(error)
+    except SystemError as error:  # so it is raised where a signal came at a kernel's call
+        if not isinstance(error.__cause__, Interrupted | KeyboardInterrupt):
+            raise
+        status = _interrupted(error.__cause__)
     except BrokenPipeError:
         status = _BROKEN_PIPE
     except SystemExit as error:  # what the argument parser makes of a broken pipe, or completion
@@ -369,6 +372,11 @@ def main() -> None:
         signal.signal(number, signal.SIG_IGN)
     close_output()
     sys.exit(status)
+
+
+def _interrupted(error: BaseException) -> int:
+    say("distsim: interrupted; nothing half-written is left behind")
+    return 128 + (error.args[0] if isinstance(error, Interrupted) else signal.SIGINT)
 
 
 def _fail(message: str) -> int:

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 from distsim.base.choices import OnError
 from distsim.base.errors import ArtifactError, InputError
-from distsim.cluster.files import attempt_name, replacing
+from distsim.cluster.files import attempt_name, remove_abandoned_attempts, replacing
 from distsim.comparison.table import SignatureTable
 from distsim.corpus.annotating import Annotator, annotate
 from distsim.corpus.sources import Source, find_sources, find_texts, require_files
@@ -207,6 +207,8 @@ class PartMap:
         for name in known:
             if known[name] != now.get(name):  # of the part as it was; gone before the note changes
                 (folder / name).unlink(missing_ok=True)
+        for name in names:
+            remove_abandoned_attempts(folder / name)
         with replacing(folder / _NOTE) as part:
             part.write_text(json.dumps({"settings": settings, "parts": now}))
         return cls(tuple(source.path for source in sources), names, folder, task)

@@ -143,7 +143,7 @@ def _begun(target: Path) -> tuple[Path, BinaryIO]:
     with suppress(OSError):  # a folder that cannot be listed can be written all the same
         for name in os.listdir(target.parent):
             if ours.fullmatch(name):
-                _remove_abandoned(target.with_name(name))
+                remove_abandoned(target.with_name(name))
     unfinished = target.with_name(f".{target.name}.{os.getpid()}.unfinished")
     while True:
         stream = new_file(unfinished)
@@ -154,7 +154,7 @@ def _begun(target: Path) -> tuple[Path, BinaryIO]:
         stream.close()
 
 
-def _remove_abandoned(unfinished: Path) -> None:
+def remove_abandoned(unfinished: Path) -> None:
     """Remove an unfinished file of a writer that is no more; a living one holds its lock."""
     with suppress(OSError):
         handle = os.open(unfinished, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -252,9 +252,12 @@ def open_part(path: Path) -> BinaryIO:
             raise
         raise InputError(f"{part}: stands in the way: remove it") from None
     try:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:  # a hard link to another's file
             raise InputError(f"{part}: stands in the way: remove it")
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if not part.exists() or not os.path.samestat(found, part.lstat()):
+            raise BlockingIOError  # the other process has just put it in place
         return os.fdopen(handle, "r+b")
     except BlockingIOError:
         os.close(handle)

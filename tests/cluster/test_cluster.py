@@ -1,5 +1,6 @@
 """Parts on many machines make the table of one machine, byte for byte; without an engine here."""
 
+import fcntl
 import filecmp
 import os
 import pickle
@@ -222,6 +223,19 @@ def test_a_part_that_has_changed_is_made_again_and_it_alone(scored, tmp_path):
     moved = tmp_path / "moved"
     shutil.copytree(parts, moved, ignore=shutil.ignore_patterns("scored"))
     assert plan(moved).open_numbers() == []  # the same parts, from another place
+
+
+def test_what_killed_attempts_left_goes_but_not_what_a_running_one_writes(scored):
+    parts, plan = scored
+    plan()
+    outputs, attempt = parts / "scored", "part-0.0123456789ab"
+    for name in (f".{attempt}", f"..{attempt}.7.unfinished", f".{attempt}.part", ".part-0.mine"):
+        (outputs / name).write_text("half")
+    with open(outputs / ".part-0.ba9876543210.part", "w") as running:
+        fcntl.flock(running, fcntl.LOCK_EX)
+        plan()
+    left = {path.name for path in outputs.iterdir()}
+    assert left == {".distsim-parts.json", ".part-0.mine", ".part-0.ba9876543210.part"}
 
 
 def test_outputs_of_other_parts_or_another_aligner_are_refused(scored):

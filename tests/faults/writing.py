@@ -355,12 +355,14 @@ def plant_links(trial: Trial, draw: random.Random, times: int) -> None:
                 before = snapshot(victim)
                 how = f"{name}, a link to {kind}"
                 ended = forked(partial(_planted, trial, name, kind, victim))
-                if snapshot(victim) != before:
-                    trial.broken(how, f"it was written through: {sorted(snapshot(victim))}")
-                if ended.status == 0:
-                    if any((trial.folder / one).is_symlink() for one in trial.command.outputs):
-                        trial.broken(how, "the output is a link")
-                elif not ended.is_one_sentence():
+                after = snapshot(victim)
+                if name == output and kind in ("file", "nothing"):  # a link that the user named
+                    target = {"file": "file", "nothing": "none"}[kind]
+                    if after.pop(target, None) == trial.new.get(output):
+                        before.pop(target, None)  # whole, and the link stays
+                if after != before and not (name == output and "parts" in output):
+                    trial.broken(how, f"it was written through: {sorted(after)}")
+                if ended.status != 0 and not ended.is_one_sentence():
                     trial.broken(how, f"exit {ended.status}: {ended.said[-300:]!r}")
                 trial.outcome.counts["refused" if ended.status else "written"] += 1
 

@@ -24,7 +24,7 @@ from numba.core.registry import cpu_target
 
 from distsim import ArtifactError, CorpusIndex, IndexOptions, Recipe, SignatureTable, storage
 from distsim.base.errors import ParameterError
-from distsim.base.parallel import interruptible
+from distsim.base.parallel import Interrupted, interruptible
 from distsim.cli import main as program
 from distsim.cli import start
 from distsim.contexts.ngram import NgramCounter
@@ -441,6 +441,18 @@ def test_signals(name: str, corpus: Path, tmp_path: Path, monkeypatch: pytest.Mo
         "distsim: interrupted; nothing half-written is left behind\n",
     )
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_signal_at_a_kernels_call(index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """numba wraps what is raised there: it was a traceback."""
+
+    def call(*arguments: object, **options: object) -> object:
+        raise SystemError("a kernel returned a result with an exception set") from Interrupted(15)
+
+    monkeypatch.setattr("distsim.indexes.corpus_index.add_to_index", call)
+    status, said = run_program(monkeypatch, index.parent, f"index add x.index {__file__} --as-is")
+    assert status == 128 + signal.SIGTERM
+    assert said == "distsim: interrupted; nothing half-written is left behind\n"
 
 
 def test_an_ignored_signal_stays_ignored(

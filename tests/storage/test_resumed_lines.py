@@ -73,7 +73,8 @@ def test_a_link_stays_and_its_file_is_written(tmp_path):
 def test_what_stands_where_the_part_should_is_not_touched(tmp_path):
     part, outside = tmp_path / "out.part", tmp_path / "outside"
     outside.write_bytes(b"mine")
-    for make in (os.mkfifo, os.mkdir, lambda path: path.symlink_to(outside)):
+    makers = (os.mkfifo, os.mkdir, lambda path: path.symlink_to(outside))
+    for make in (*makers, lambda path: path.hardlink_to(outside)):
         make(part)
         with pytest.raises(InputError, match=r"out\.part: stands in the way: remove it"):
             write(tmp_path / "out")
