@@ -17,14 +17,14 @@ from distsim.base.results import Results
 from distsim.comparison.measures import Similarity
 from distsim.indexes import hamming
 from distsim.kernels.compiled import frozen
-from distsim.signatures.distinctive_words import Cores, TellingWords
+from distsim.signatures.distinctive_words import Cores, DistinctiveWords
 from distsim.signatures.estimates import (
     Estimator,
     Stored,
     cosines_of_distances,
     estimated_cosine,
 )
-from distsim.signatures.kernels.distinctive_words import choose_telling, order_neighbours
+from distsim.signatures.kernels.distinctive_words import choose_distinctive, order_neighbours
 from distsim.signatures.table import StoredTable
 
 RERANKED = 300
@@ -75,14 +75,14 @@ class NeighbourSearch:
             them: another estimate orders what is then listed of the 1,024 nearest rows, behind
             these what is listed of the 8,192 nearest, and so on, whatever k is; under a threshold,
             all that reaches it.
-        distinct: leave out what says the same again. Phrases are compared by their telling
-            words (`the king ,` and `of king` by `king`): none whose telling words are all in
-            the focal phrase, or hold all of its, and one for the same telling words, the
+        distinct: leave out what says the same again. Phrases are compared by their distinctive
+            words (`the king ,` and `of king` by `king`): none whose distinctive words are all in
+            the focal phrase, or hold all of its, and one for the same distinctive words, the
             longest that has half of their occurrences (`due to`, not `due` or `due to the`).
-            None that holds all telling words of one listed before (`despite the lack of`
-            behind `despite`); of those that share some with the focal phrase, none whose telling
-            words are all in one listed before. One that is spelt like the focal phrase but for
-            accents and case is listed in any case. None: where the table composes
+            None that holds all distinctive words of one listed before (`despite the lack of`
+            behind `despite`); of those that share some with the focal phrase, none whose
+            distinctive words are all in one listed before. One that is spelt like the focal phrase
+            but for accents and case is listed in any case. None: where the table composes
             phrases of their words, which crowd otherwise, and no candidates are named.
 
     Raises:
@@ -158,7 +158,7 @@ class NeighbourSearch:
             options["lengths"] = _lengths(lengths, self._table.longest)
             if own["lengths"] is not None and not set(options["lengths"]) <= set(own["lengths"]):
                 raise ParameterError(f"lengths: choose among {_ranges(own['lengths'])}")
-            inside &= np.isin(part.telling.tokens[rows], options["lengths"])
+            inside &= np.isin(part.distinctive.tokens[rows], options["lengths"])
         if not inside.any():
             raise ParameterError(f"{self._table.path}: no phrase is left: choose wider limits")
         narrower = copy(self)
@@ -352,14 +352,14 @@ class NeighbourSearch:
         hidden = 0
         if part.cores is not None:
             cores = part.cores
-            core = part.telling.core(focal.normal)
+            core = part.distinctive.core(focal.normal)
             variants = np.zeros(order.size, np.uint8)
             if not before.size:
                 for place, other in enumerate(rows[order[:_SPELT]].tolist()):
                     variants[place] = _bare_letters(table.text(other)) == _bare_letters(
                         focal.normal
                     )
-            chosen = choose_telling(
+            chosen = choose_distinctive(
                 frozen(at[order]), frozen(distances[order]), frozen(variants), cores.strengths,
                 cores.tokens, cores.keys, cores.bare, cores.starts, cores.words, frozen(core),
                 frozen(before), wanted if no_more else at.size,
@@ -438,7 +438,7 @@ class _Part:
     bits: np.ndarray
     text: np.ndarray
     bounds: np.ndarray
-    telling: TellingWords
+    distinctive: DistinctiveWords
     cores: Cores | None
 
 
@@ -458,17 +458,17 @@ def _part_of(
     if distinct is None:
         distinct = candidates is None and table.fingerprint.composition is not None
     with _LOCKS["making"]:
-        telling = _telling(table)
+        distinctive = _distinctive(table)
         if min_strength is None:
-            min_strength = _usual_strength(telling) if distinct else 0
+            min_strength = _usual_strength(distinctive) if distinct else 0
         if candidates is not None:
-            return _made_part(table, telling, candidates, min_strength, lengths, distinct)
+            return _made_part(table, distinctive, candidates, min_strength, lengths, distinct)
         parts = table.kept.setdefault("parts", {})
         key = (min_strength, lengths, distinct)
         if key not in parts:
             while len(parts) >= _KEPT_PARTS:
                 del parts[next(iter(parts))]
-            parts[key] = _made_part(table, telling, None, *key)
+            parts[key] = _made_part(table, distinctive, None, *key)
         part: _Part = parts[key]
         return part
 
@@ -476,24 +476,24 @@ def _part_of(
 def usual_strength(table: StoredTable) -> int:
     """Return the `min_strength` of a distinct search that is given none."""
     with _LOCKS["making"]:
-        return _usual_strength(_telling(table))
+        return _usual_strength(_distinctive(table))
 
 
-def _usual_strength(telling: TellingWords) -> int:
-    return min(_USUAL_STRENGTH, telling.n_words // _WORDS_A_STRENGTH)
+def _usual_strength(distinctive: DistinctiveWords) -> int:
+    return min(_USUAL_STRENGTH, distinctive.n_words // _WORDS_A_STRENGTH)
 
 
-def _telling(table: StoredTable) -> TellingWords:
-    """Return what tells a table's telling words, made once; the lock is held."""
-    if "telling" not in table.kept:
-        table.kept["telling"] = TellingWords(table)
-    found: TellingWords = table.kept["telling"]
+def _distinctive(table: StoredTable) -> DistinctiveWords:
+    """Return what finds a table's distinctive words, made once; the lock is held."""
+    if "distinctive" not in table.kept:
+        table.kept["distinctive"] = DistinctiveWords(table)
+    found: DistinctiveWords = table.kept["distinctive"]
     return found
 
 
 def _made_part(
     table: StoredTable,
-    telling: TellingWords,
+    distinctive: DistinctiveWords,
     candidates: tuple[str, ...] | None,
     min_strength: int,
     lengths: tuple[int, ...] | None,
@@ -518,7 +518,7 @@ def _made_part(
             table, rows, f"no phrase has a strength of {min_strength:,}: lower `min_strength`"
         )
     if lengths is not None:
-        fit = np.isin(telling.tokens, lengths)
+        fit = np.isin(distinctive.tokens, lengths)
         rows = np.flatnonzero(fit) if rows is None else rows[fit[rows]]
         rows = _left(
             table, rows, f"no phrase left has {_ranges(lengths)} tokens: choose other `lengths`"
@@ -528,9 +528,9 @@ def _made_part(
         min_strength,
         None if rows is None else frozen(rows),
         table.bits if rows is None else frozen(table.bits[rows]),
-        *telling.texts,
-        telling,
-        telling.cores(every) if distinct else None,
+        *distinctive.texts,
+        distinctive,
+        distinctive.cores(every) if distinct else None,
     )
 
 

@@ -5,7 +5,7 @@ import numpy as np
 from distsim.comparison.nearest import NeighbourSearch
 from distsim.comparison.table import SignatureTable
 
-_CROWD = 4  # phrases of the same telling words that may stand around each other
+_CROWD = 4  # phrases of the same distinctive words that may stand around each other
 _LEAST_STRENGTH = 5  # of phrases as long as the focal one: fewer are hardly worth their bits
 
 
@@ -13,7 +13,7 @@ class AlikePhrases:
     """Searches the rows of a table, in two ways.
 
     Among all strong ones, where the table composes phrases of their words, one phrase for each
-    set of telling words: else those that hold the focal phrase would be most of them. But of
+    set of distinctive words: else those that hold the focal phrase would be most of them. But of
     `led by` and `owned by` this finds `led` and `owned`, so those of as many tokens as the
     focal phrase are searched as well, each for itself, and rare ones too.
 

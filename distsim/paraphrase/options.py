@@ -56,8 +56,8 @@ class ParaphraseOptions:
             and on the right; 0: none.
         one_sided_mcc: such a side occurs at most so often.
         neighbours: so many more candidates from a table of signatures, one for each set of
-            telling words, and as many of those as long as the focal phrase, or more; 0: none.
-        neighbour_strength: one for a set of telling words has at least so many occurrences
+            distinctive words, and as many of those as long as the focal phrase, or more; 0: none.
+        neighbour_strength: one for a set of distinctive words has at least so many occurrences
             behind it; one as long as the focal phrase 5, or all that the table asks for.
         filled: candidates from contexts, with those as long as the focal phrase, are so many in
             all: phrases with few contexts are rare, and found by little but their signatures.

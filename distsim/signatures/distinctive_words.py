@@ -1,6 +1,6 @@
-"""A table's phrases -> their telling words, by which neighbours are told to say the same again.
+"""A table's phrases -> their distinctive words, by which repetitive neighbours are recognised.
 
-A phrase's core are its words, without those that make up more than a thousandth of the text,
+The core of a phrase is its words without those that make up more than a thousandth of the text,
 unless it has no others; punctuation alone is its own core.
 """
 
@@ -20,7 +20,7 @@ _COMMON_SHARE = 1 / 1000
 
 @dataclass(frozen=True)
 class Cores:
-    """The cores of some rows of a table, as sparse rows; see kernels.telling.gather_cores.
+    """The cores of some rows of a table, as sparse rows; see kernels.distinctive.gather_cores.
 
     strengths, tokens: int64, of the same rows.
     """
@@ -33,10 +33,14 @@ class Cores:
     tokens: np.ndarray
 
 
-class TellingWords:
-    """Tells which words of a table's phrases tell something; made once a table.
+class DistinctiveWords:
+    """Finds the distinctive words of a table's phrases; computed once a table.
 
-    texts: the phrases' bytes and bounds, see StoredTable.text_bytes.
+    Attributes:
+        texts: the phrases' bytes and bounds, see StoredTable.text_bytes.
+
+    Arguments:
+        table: the table.
     """
 
     def __init__(self, table: StoredTable) -> None:
@@ -54,7 +58,11 @@ class TellingWords:
         return int(self._table.strengths[self.tokens == 1].sum(dtype=np.int64))
 
     def cores(self, rows: np.ndarray) -> Cores:
-        """Return the cores of some rows."""
+        """Return the cores of some rows.
+
+        Arguments:
+            rows: int64[n].
+        """
         text = self.texts[0]
         starts, hashes, begins, ends = kernel.hash_tokens(*self.texts, frozen(rows), self.tokens)
         slots = 1 << max(4, (2 * hashes.size).bit_length())
@@ -67,22 +75,26 @@ class TellingWords:
             for begin, end in zip(begins[first].tolist(), ends[first].tolist(), strict=True)
         ]
         is_word = np.array([_is_word(token) for token in tokens], np.uint8)
-        telling = self._are_telling(tokens) & is_word
+        distinctive = self._are_distinctive(tokens) & is_word
         found = kernel.gather_cores(
-            frozen(starts), frozen(hashes), frozen(telling[numbers]), frozen(is_word[numbers])
+            frozen(starts), frozen(hashes), frozen(distinctive[numbers]), frozen(is_word[numbers])
         )
         strengths = self._table.strengths[rows].astype(np.int64)
         return Cores(*map(frozen, (*found, strengths, self.tokens[rows].astype(np.int64))))
 
     def core(self, phrase: str) -> np.ndarray:
-        """Return the core of a phrase in its normal form: the hashes of its words, ascending."""
+        """Return the core of a phrase: hashes of its distinctive words, uint64, ascending.
+
+        Arguments:
+            phrase: in its normal form.
+        """
         tokens = phrase.split(" ")
         words = [token for token in tokens if _is_word(token)]
-        telling = self._are_telling(words)
-        core = [token for token, tells in zip(words, telling.tolist(), strict=True) if tells]
+        distinctive = self._are_distinctive(words)
+        core = [token for token, tells in zip(words, distinctive.tolist(), strict=True) if tells]
         return np.unique(hash_texts([token.encode() for token in core or words or tokens]))
 
-    def _are_telling(self, tokens: list[str]) -> np.ndarray:
+    def _are_distinctive(self, tokens: list[str]) -> np.ndarray:
         """Return whether each is rare enough in the text; uint8."""
         rows = self._table.find_normal(tokens)
         common = self._table.strengths[np.maximum(rows, 0)] > self.n_words * _COMMON_SHARE

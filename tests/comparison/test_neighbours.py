@@ -16,7 +16,7 @@ from distsim import (
 from distsim.comparison import NeighbourSearch
 from distsim.comparison.nearest import Found, rerank_neighbours
 from distsim.kernels.compiled import frozen
-from distsim.signatures.kernels.distinctive_words import choose_telling, order_neighbours
+from distsim.signatures.kernels.distinctive_words import choose_distinctive, order_neighbours
 from tests.signatures.test_people_learnt import learnt  # noqa: F401 (a fixture)
 
 
@@ -84,7 +84,7 @@ def test_hidden_rows_are_told(learnt, run):  # noqa: F811
     assert distinct.hidden == len(near) - len(distinct.neighbours)
 
 
-def test_what_holds_all_telling_words_of_one_listed_before_is_left_out():
+def test_what_holds_all_distinctive_words_of_one_listed_before_is_left_out():
     """Cores, in order of distance: {5}, {1}, {2}, {2 3}, {1 4}, {2}; the focal phrase's is {1}."""
     cores = [[5], [1], [2], [2, 3], [1, 4], [2]]
     starts = np.cumsum([0, *map(len, cores)])
@@ -96,7 +96,7 @@ def test_what_holds_all_telling_words_of_one_listed_before_is_left_out():
     def choose(spelt, k, before=(), n=6):
         places = np.array([place for place in range(n) if place not in before])
         given = (places, places, spelt[:n], strengths, tokens, keys, bare, starts, words, focal)
-        chosen = choose_telling(*map(frozen, given), frozen(np.array(before, np.int64)), k)
+        chosen = choose_distinctive(*map(frozen, given), frozen(np.array(before, np.int64)), k)
         return places[chosen].tolist()
 
     assert choose(np.zeros(6, np.uint8), 9) == [0, 2]

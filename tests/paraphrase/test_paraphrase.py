@@ -349,7 +349,7 @@ def test_a_phrase_that_stands_once_scores_less(tmp_path):
     assert scores[1]["r"] == pytest.approx(scores[0]["r"] * 3 / 4)
 
 
-def test_phrases_as_long_are_found_beside_their_telling_words(tmp_path):
+def test_phrases_as_long_are_found_beside_their_distinctive_words(tmp_path):
     """`owned by` says what `owned` says in a list of neighbours, but stands in for `led by`."""
     rng = random.Random(3)
     sentences = [

@@ -51,8 +51,8 @@ def gapped_neighbours(
 ) -> Results[GappedNeighbour] | None:
     """Return the k patterns most like a pattern with a gap, best first; None where it is unknown.
 
-    Of those that have the same telling words only the best is listed, and none that has no other
-    than the pattern itself.
+    Of those that have the same distinctive words only the best is listed, and none that has no
+    other than the pattern itself.
 
     Arguments:
         cosine: compares patterns. pattern: such as `take _ into account` or `consider _`; one gap,

@@ -1,4 +1,4 @@
-"""Phrases of a table -> their telling words, as sparse rows; neighbours that say something new.
+"""Phrases of a table -> their distinctive words, as sparse rows; neighbours that say something new.
 
 Phrases stand as UTF-8 end to end, that of row r at text[bounds[r]:bounds[r + 1]], tokens parted
 by one space.
@@ -50,12 +50,12 @@ def hash_tokens(text, bounds, rows, counts):
 
 
 @compiled
-def gather_cores(starts, hashes, telling, is_word):
+def gather_cores(starts, hashes, distinctive, is_word):
     """Return the cores of phrases, (starts int64[n + 1], words uint64, keys uint64, bare uint8).
 
-    The core of a phrase are its telling tokens; where it has none, its words; else all of it.
+    The core of a phrase are its distinctive tokens; where it has none, its words; else all of it.
     words: hashes, ascending and each once in a core. keys: equal for equal cores. bare: whether
-    it neither begins nor ends with punctuation. telling, is_word: uint8 by token.
+    it neither begins nor ends with punctuation. distinctive, is_word: uint8 by token.
     """
     n = starts.size - 1
     core_starts = np.zeros(n + 1, np.int64)
@@ -66,15 +66,15 @@ def gather_cores(starts, hashes, telling, is_word):
     for i in range(n):
         first = starts[i]
         stop = starts[i + 1]
-        n_telling = 0
+        n_distinctive = 0
         n_words = 0
         for t in range(first, stop):
-            n_telling += telling[t]
+            n_distinctive += distinctive[t]
             n_words += is_word[t]
         begin = size
         for t in range(first, stop):
-            if n_telling > 0:
-                taken = telling[t]
+            if n_distinctive > 0:
+                taken = distinctive[t]
             else:
                 taken = is_word[t] if n_words > 0 else np.uint8(1)
             if taken:
@@ -222,7 +222,7 @@ def _usual_of_each(at, distances, strengths, tokens, keys, bare):
 
 
 @compiled
-def choose_telling(
+def choose_distinctive(
     at, distances, variants, strengths, tokens, keys, bare, core_starts, core_words, focal, before,
     most,
 ):  # fmt: skip
