@@ -54,13 +54,26 @@ class Trees(NamedTuple):
     span_starts: np.ndarray
 
     def line(self, sentence: int) -> str:
-        """Return the bracketed tree of a sentence, empty where it has none."""
+        """Return the bracketed tree of a sentence, empty where it has none.
+
+        Raises:
+            ArtifactError: its bytes are damaged.
+        """
         piece = self.text[int(self.starts[sentence]) : int(self.starts[sentence + 1])]
-        return bytes(piece).decode()
+        try:
+            return bytes(piece).decode()
+        except UnicodeDecodeError:
+            raise _damaged_trees(sentence) from None
 
     def nodes(self, sentence: int) -> list[Node]:
-        """Return the constituents of a sentence, from the top down."""
+        """Return the constituents of a sentence, from the top down.
+
+        Raises:
+            ArtifactError: their labels are damaged.
+        """
         first, stop = int(self.span_starts[sentence]), int(self.span_starts[sentence + 1])
+        if int(self.span_labels[first:stop].max(initial=0)) >= max(1, len(self.labels)):
+            raise _damaged_trees(sentence)
         return [
             Node(start, end, self.labels[label])
             for (start, end), label in zip(
@@ -179,6 +192,17 @@ class Bitext:
         if self.tags is not None and np.any(self.tags.numbers >= len(self.tags.vocabulary)):
             yield "there are tags that are not named"
 
+    def require_sound(self) -> None:
+        """Refuse what contradicts itself, before kernels read it, which do not look again.
+
+        Raises:
+            ArtifactError: something does; the first such is named.
+        """
+        for fault in self.faults():
+            raise ArtifactError(
+                f"{self.artifact.path}: {fault}: restore the bitext or make it again"
+            )
+
     def _check(self) -> None:
         """Refuse arrays whose sizes contradict each other; `faults` looks at what is in them."""
         n = self.lines.size
@@ -206,6 +230,12 @@ class Bitext:
             )
 
 
+def _damaged_trees(sentence: int) -> ArtifactError:
+    return ArtifactError(
+        f"the tree of sentence {sentence + 1} is damaged: restore the bitext or make it again"
+    )
+
+
 def _lengths(starts: np.ndarray) -> np.ndarray:
     return np.diff(starts.astype(np.int64))
 
@@ -229,7 +259,7 @@ def _trees(artifact: storage.Artifact) -> Trees:
     return Trees(
         artifact.array("trees/text", np.uint8),
         artifact.array("trees/starts", np.uint64),
-        json.loads(artifact.array("trees/labels", np.uint8).tobytes()),
+        [str(one) for one in json.loads(artifact.array("trees/labels", np.uint8).tobytes())],
         artifact.array("trees/span_labels", np.uint32),
         artifact.array("trees/span_bounds", np.uint8, 2),
         artifact.array("trees/span_starts", np.uint64),

@@ -5,7 +5,7 @@ import gzip
 import numpy as np
 import pytest
 
-from distsim import ArtifactError, storage
+from distsim import ArtifactError, extract_rules, storage
 from distsim.base.errors import InputError, ParameterError
 from distsim.bitext.bitext import Bitext
 from distsim.bitext.build import Given, build_bitext
@@ -99,6 +99,7 @@ def test_verify_finds_what_contradicts_itself(bitext):
         "line numbers": ("lines", np.array([3, 2, 1], np.uint32)),
         "words that its vocabulary lacks": ("english/tokens", np.full(7, 99, np.uint32)),
         "constituents lead out": ("trees/span_bounds", np.full((n_spans, 2), 9, np.uint8)),
+        "labels that are not named": ("trees/span_labels", np.full(n_spans, 99, np.uint32)),
         "tags that are not named": ("tags/numbers", np.full(7, 99, np.uint32)),
     }  # fmt: skip
     for fault, (name, values) in changes.items():
@@ -106,6 +107,11 @@ def test_verify_finds_what_contradicts_itself(bitext):
             before = writer.read(name).copy()
             writer.add(name, values)
         assert any(fault in found for found in find_faults(path)), fault
+        with pytest.raises(ArtifactError, match=f"{fault}.*: restore the bitext or make it again"):
+            extract_rules([Bitext.open(path)], path.parent / "rules")
+        if "labels" in fault:
+            with pytest.raises(ArtifactError, match="the tree of sentence 1 is damaged"):
+                Bitext.open(path).trees.nodes(0)
         with storage.change(path, storage.BITEXT) as writer:
             writer.add(name, before)
     assert find_faults(path) == []

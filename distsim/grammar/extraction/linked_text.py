@@ -86,6 +86,7 @@ class LinkedText:
         Raises:
             ParameterError: there is none, or there are more than 64.
             InputError: they hold no sentence pair.
+            ArtifactError: one is damaged.
         """
         if not 1 <= len(bitexts) <= MOST_BITEXTS:
             raise ParameterError(f"{len(bitexts)} bitexts: give 1 to {MOST_BITEXTS}")
@@ -95,6 +96,8 @@ class LinkedText:
             raise InputError(
                 f"{bitexts[0].artifact.path}: holds no sentence pair: make it from other text"
             )
+        for bitext in bitexts:
+            bitext.require_sound()
         links = np.concatenate([bitext.links for bitext in bitexts])
         counts = np.concatenate([np.diff(b.link_starts.astype(np.int64)) for b in bitexts])
         labels, nodes, n_nodes = _joined_trees([(b.trees, len(b)) for b in bitexts], chains)
