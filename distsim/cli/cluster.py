@@ -103,6 +103,7 @@ def sign(
     recipe: RecipeOption = None,
     settings: SetOption = None,
     min_count: MinCountOption = None,
+    as_is: AsIsOption = False,
     master: MasterOption = None,
     keep_index: Annotated[
         str | None,
@@ -119,7 +120,7 @@ def sign(
 
     planned, left = _planned(
         kind, preset, WorkSettings(), recipe=recipe, settings=settings, min_count=min_count,
-        text_format=text_format,
+        text_format=text_format, as_is=as_is or None,
     )  # fmt: skip
     force = may_replace(output, force)
     with progress_bar("tasks") as bar:
@@ -228,6 +229,7 @@ def plan(
     recipe: RecipeOption = None,
     settings: SetOption = None,
     min_count: MinCountOption = None,
+    as_is: AsIsOption = False,
 ) -> None:
     """Plan a run for a scheduler without Spark: print its folder, then each stage and its tasks.
 
@@ -240,7 +242,7 @@ def plan(
 
     planned, _ = _planned(
         kind, preset, recipe=recipe, settings=settings, min_count=min_count,
-        text_format=text_format,
+        text_format=text_format, as_is=as_is or None,
     )  # fmt: skip
     made = make_plan(texts, **planned, written=[work])
     job = Job(write_plan(made, _shared(work)))

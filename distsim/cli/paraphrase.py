@@ -84,7 +84,10 @@ def paraphrase(
     phrases: Annotated[list[str] | None, typer.Argument(metavar="PHRASE...")] = None,
     file: InputOption = None,
     preset: Annotated[
-        Preset, typer.Option(help="thorough: larger screens; marton: the paper, all compared.")
+        Preset,
+        typer.Option(
+            help="thorough: larger screens, longer lists; marton: the paper, all compared."
+        ),
     ] = "default",
     table: Annotated[
         str | None,

@@ -24,7 +24,7 @@ _OF_PLAIN_COUNTS = {  # which, without a preset, meant the thesis's recipe
     "--window": "use --preset thesis --set model.window=N",
 }
 _COMPOSE = {
-    "--compose": "use --set composition.trust=2000",
+    "--compose": "use --set composition.prior_count=2000",
     "--no-compose": "use --set composition=none",
 }
 _SYNTAX = {

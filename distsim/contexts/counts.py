@@ -63,7 +63,7 @@ class CountReport:
 
 
 class NgramCounts:
-    """Count files, read and summed; `longest` is the most tokens of a phrase.
+    """Count files, read and summed.
 
     Arguments:
         longest: the most tokens of a phrase; lines of one more give its contexts.
@@ -86,7 +86,7 @@ class NgramCounts:
         self._special.append(np.zeros(1, np.bool_))
         self._word_counts = GrowingArray(np.uint64)
         self._word_counts.append(np.zeros(1, np.uint64))
-        self._n_pairs = 0
+        self.n_pairs = 0
 
     def read(
         self, sources: Sequence[Source], jobs: int | None = None, progress: Progress = no_progress
@@ -122,11 +122,6 @@ class NgramCounts:
         return self._word_counts.view()
 
     @property
-    def n_pairs(self) -> int:
-        """The sum of the lines of two words."""
-        return self._n_pairs
-
-    @property
     def text(self) -> np.ndarray:
         """The words' UTF-8, by id, end to end: uint8."""
         return self._text.view()
@@ -145,11 +140,13 @@ class NgramCounts:
 
         Features are numbered as in `space`; beside them the phrases' tags.
         """
-        n_words = np.uint64(len(self._vocabulary))
         for part, tags in self._store.contexts():
-            words = part.features % _RIGHT
-            features = np.where(part.features >= _RIGHT, words + n_words, words)
-            yield part._replace(features=features), tags
+            yield part._replace(features=self._numbered(part.features)), tags
+
+    def _numbered(self, features: np.ndarray) -> np.ndarray:
+        """Return features, as kernels count them, by their numbers in `space`, uint64."""
+        words = features % _RIGHT
+        return np.where(features >= _RIGHT, words + np.uint64(len(self._vocabulary)), words)
 
     def strengths(self) -> Iterator[np.ndarray]:
         """Yield the strengths of all phrases, block by block, uint64."""
@@ -161,11 +158,8 @@ class NgramCounts:
         Arguments:
             min_count: the lowest count of a phrase.
         """
-        n_words = np.uint64(len(self._vocabulary))
         for block in self._store.blocks(min_count):
-            words = block.features % _RIGHT
-            features = np.where(block.features >= _RIGHT, words + n_words, words)
-            yield replace(block, features=features)
+            yield replace(block, features=self._numbered(block.features))
         self.report.without_line = self._store.n_unknown
 
     def space(self) -> FeatureSpace:
@@ -183,7 +177,7 @@ class NgramCounts:
                 [hash_blob(self.text, self.offsets, f"{name}:".encode()) for name in names]
             ),
             marginals=np.tile(marginals, 2),
-            totals=np.full(2, float(self._n_pairs)),
+            totals=np.full(2, float(self.n_pairs)),
         )
 
     @property
@@ -194,7 +188,7 @@ class NgramCounts:
     @property
     def n_sentences(self) -> int:
         """How many sentences the corpus had: a sentence has one word more than pairs of words."""
-        return self.n_tokens - self._n_pairs
+        return self.n_tokens - self.n_pairs
 
     def corpus_fingerprint(self) -> str:
         """Return the fingerprint of the index whose counts these are."""
@@ -249,7 +243,7 @@ class NgramCounts:
             frozen(self.text), frozen(self.offsets), frozen(self._vocabulary.hashes()),
             self._word_counts.view(),
         )  # fmt: skip
-        self._n_pairs += int(n_pairs)
+        self.n_pairs += int(n_pairs)
         self._store.add_contexts(phrases, features, feature_counts)
         short = lengths <= self.longest
         words = np.where(words == DROPPED, np.uint32(0), words)

@@ -52,6 +52,26 @@ def file_label(path: str | Path) -> str:
     return "standard input" if str(path) == STANDARD_INPUT else str(path)
 
 
+def printable(name: str) -> str:
+    r"""Return a name of a file, or made of one, as it can stand in a line of a UTF-8 file.
+
+    What cannot be printed is escaped: line ends, control characters, bytes that are not UTF-8.
+
+    >>> printable("a\nb"), printable("caf\udce9")
+    ('a\\nb', 'caf\\xe9')
+    """
+    if name.isprintable():
+        return name
+    return "".join(c if c.isprintable() else _escaped(c) for c in name)
+
+
+def _escaped(character: str) -> str:
+    byte = ord(character) - 0xDC00  # of a surrogate, as os.fsdecode makes them
+    if 0x80 <= byte <= 0xFF:
+        return f"\\x{byte:02x}"
+    return character.encode("unicode_escape").decode()
+
+
 def find_sources(
     paths: Sequence[str | Path | Source], written: Sequence[str | Path] = ()
 ) -> list[Source]:

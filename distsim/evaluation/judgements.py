@@ -17,6 +17,7 @@ from typing import NamedTuple
 from distsim.base.arguments import whole_number
 from distsim.base.errors import InputError
 from distsim.corpus.numbers import plain_count, plain_number
+from distsim.corpus.sources import printable
 from distsim.evaluation.rewritings import COPY, System, shortened
 from distsim.storage import open_output
 
@@ -64,7 +65,9 @@ def write_form(
         for name, sentence in shown:
             n += 1
             writers[0].writerow((n, item + 1, text, sentence, "", ""))
-            writers[1].writerow((n, item + 1, name, f"{len(sentence.split()) / size:.4f}"))
+            writers[1].writerow(
+                (n, item + 1, printable(name), f"{len(sentence.split()) / size:.4f}")
+            )
     for place, text_out in ((path, form), (key_path, key)):
         with open_output(place) as out:
             out.write(text_out.getvalue().encode())

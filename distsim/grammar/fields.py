@@ -8,11 +8,14 @@ byte is part of a token. `kernels/rules.py` reads lines by the same rules.
 
 import re
 
+from distsim.base.errors import ParameterError
+
 SEPARATOR = b"|||"
 BLANKS = b" \t"
 
 _SEPARATORS = re.compile(rb"(?<![^ \t])\|\|\|(?=[ \t]|\r?\n?\Z)")
 _TOKENS = re.compile(rb"[^ \t]+")
+_NAME = re.compile(r"[^\s=\x00-\x1f\x7f-\x9f\ud800-\udfff]+")
 
 
 class LineFaultError(ValueError):
@@ -44,6 +47,28 @@ def side_tokens(side: bytes) -> list[bytes]:
     [b'a', b'\\r']
     """
     return _TOKENS.findall(side)
+
+
+def is_feature_name(text: str) -> bool:
+    """Tell whether a feature of this name, or this value, can be written into a rule.
+
+    >>> is_feature_name("p(e|f,LHS)"), is_feature_name("a b"), is_feature_name("a=1")
+    (True, False, False)
+    """
+    return _NAME.fullmatch(text) is not None and "|||" not in text
+
+
+def require_utf8(feature: str) -> str:
+    """Return the name of a feature that is to be looked for in a grammar.
+
+    Raises:
+        ParameterError: it is of bytes that are not UTF-8.
+    """
+    if not feature.isprintable() and any("\ud800" <= c <= "\udfff" for c in feature):
+        raise ParameterError(
+            f"feature {feature!r}: is not UTF-8, which grammars are: give the name in UTF-8"
+        )
+    return feature
 
 
 def without_line_end(line: bytes) -> bytes:

@@ -10,6 +10,7 @@ import numpy as np
 
 from distsim.base.errors import InputError
 from distsim.corpus.numbers import plain_number
+from distsim.corpus.sources import printable
 
 _COLUMNS = ("feature", "weight", "mean", "scale", "low", "high", "missing")
 
@@ -69,8 +70,8 @@ class LearntWeights:
         return total
 
     def text(self) -> str:
-        """Return the file's text."""
-        lines = [f"# {note}" for note in self.notes] + ["\t".join(_COLUMNS)]
+        """Return the file's text, a line for each note."""
+        lines = [f"# {printable(note)}" for note in self.notes] + ["\t".join(_COLUMNS)]
         for name, one in self.weights.items():
             lines.append("\t".join([name, *(f"{number:.6g}" for number in one)]))
         return "\n".join(lines) + "\n"
@@ -91,7 +92,7 @@ class LearntWeights:
             ) from None
         notes, weights = [], {}
         header = False
-        for number, line in enumerate(text.splitlines(), 1):
+        for number, line in enumerate(text.removesuffix("\n").split("\n"), 1):
             if line.startswith("#"):
                 notes.append(line.removeprefix("#").strip())
                 continue

@@ -8,6 +8,7 @@ from distsim.base.choices import Columns as Kind
 from distsim.base.choices import Identities, LabelFree, RarityRule, Scale
 from distsim.base.errors import ParameterError
 from distsim.grammar.faulty_lines import FaultyLines
+from distsim.grammar.fields import require_utf8
 from distsim.grammar.margins import KINDS
 from distsim.grammar.translations import COLUMNS, SCALES
 
@@ -52,9 +53,10 @@ class PivotOptions:
     label_free: LabelFree = "all"
 
     def __post_init__(self) -> None:
-        for name in self.features:
+        for name, column in self.features.items():
             if name not in COLUMNS:
                 raise ParameterError(f"`features` {name!r}: choose among {', '.join(COLUMNS)}")
+            require_utf8(column)
         for argument, value, choices in (
             ("columns", self.columns, (None, *KINDS)),
             ("scale", self.scale, (None, *SCALES)),

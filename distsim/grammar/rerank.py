@@ -17,7 +17,13 @@ from distsim.corpus.sources import spooled
 from distsim.grammar.block import RuleBlock, parse_block
 from distsim.grammar.external_sort import RUN_BYTES, sorted_records
 from distsim.grammar.faulty_lines import FaultyLines
-from distsim.grammar.fields import LineFaultError, split_fields, with_line_end
+from distsim.grammar.fields import (
+    LineFaultError,
+    is_feature_name,
+    require_utf8,
+    split_fields,
+    with_line_end,
+)
 from distsim.grammar.formats import find_format
 from distsim.grammar.formats.layout import GrammarFormat
 from distsim.grammar.formats.rules import Features
@@ -73,7 +79,13 @@ class Ranking:
     def __post_init__(self) -> None:
         if not self.weights and self.learnt is None:
             raise ParameterError("nothing to rank by: give the weight of at least one feature")
+        if self.write is not None and not is_feature_name(self.write):
+            raise ParameterError(
+                f"`write` {self.write!r}: is no name of a feature: give one without blanks, "
+                "control characters, equals signs or |||, in UTF-8"
+            )
         for name, weight in self.weights.items():
+            require_utf8(name)
             if not math.isfinite(weight):
                 raise ParameterError(f"`weights` {name!r}: {weight} is no weight: give a number")
         for argument in ("missing", "worst"):

@@ -9,6 +9,7 @@ import numpy as np
 from distsim.base.choices import FeatureStyle
 from distsim.base.errors import ParameterError
 from distsim.grammar.block import RuleBlock
+from distsim.grammar.fields import is_feature_name
 from distsim.grammar.formats.layout import GrammarFormat
 from distsim.grammar.kernels import rules as kernel
 from distsim.grammar.scoring import BlockScores
@@ -40,8 +41,10 @@ class OutputOptions:
     def __post_init__(self) -> None:
         if self.style not in FEATURE_STYLES:
             raise ParameterError(f"`style` {self.style!r}: choose {', '.join(FEATURE_STYLES)}")
-        if not self.missing or len(self.missing.split()) != 1 or "|||" in self.missing:
-            raise ParameterError(f"`missing` {self.missing!r}: give one word, as 0 or NA")
+        if not is_feature_name(self.missing):
+            raise ParameterError(
+                f"`missing` {self.missing!r}: give one word without an equals sign, as 0 or NA"
+            )
 
     def names_features(self, first: RuleBlock, grammar_format: GrammarFormat) -> bool:
         """Tell whether a grammar gets `name=value`, by the first block of it."""

@@ -15,6 +15,7 @@ import numpy as np
 
 from distsim import storage
 from distsim.base.errors import ArtifactError, ParameterError
+from distsim.contexts.sources.source import PhraseBatch
 from distsim.corpus.vocabulary import hash_texts
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import find_sorted
@@ -24,7 +25,6 @@ from distsim.signatures.projections.projection import WIDER
 from distsim.signatures.spelling import spelt
 from distsim.storage.keys import from_stored, to_stored
 
-_SPACE = ord(" ")
 _ARRAYS = ("part_hashes", "part_weights", "part_vectors")
 
 
@@ -79,22 +79,27 @@ class Composition:
         known.pop("parts", None)
         return cls(**from_stored(known))
 
-    def has_own(
-        self, strengths: np.ndarray, text: np.ndarray, begins: np.ndarray, ends: np.ndarray
-    ) -> np.ndarray:
-        """Tell of which phrases, text[begins:ends], their own contexts count; bool[n]."""
-        spaces = np.concatenate([[0], np.cumsum(text == _SPACE)])
-        of_one_word: np.ndarray = spaces[ends] == spaces[begins]
-        return of_one_word | (strengths >= self.min_own_count)
+    def has_own(self, batch: PhraseBatch) -> np.ndarray:
+        """Return whether the own contexts of each phrase count, bool[n].
+
+        Arguments:
+            batch: n phrases.
+        """
+        own: np.ndarray = (batch.token_counts() == 1) | (batch.strengths >= self.min_own_count)
+        return own
 
 
 @dataclass(frozen=True)
 class PartWords:
     """Words with their vectors, of which phrases can be composed.
 
-    hashes: uint64[n]. shares: float64[n], of the text's tokens. strengths: uint64[n],
-    occurrences. vectors: float16[n, n_dimensions], unit or zero. text: uint8, the words end to end;
-    text_lengths: int64[n].
+    Attributes:
+        hashes: uint64[n].
+        shares: float64[n], of the text's tokens.
+        strengths: uint64[n], occurrences.
+        vectors: float16[n, n_dimensions], of length 1 or zero.
+        text: uint8, the words' UTF-8 end to end.
+        text_lengths: int64[n], bytes of each word.
     """
 
     hashes: np.ndarray
@@ -106,7 +111,12 @@ class PartWords:
 
     @classmethod
     def joined(cls, some: "Sequence[PartWords]", n_dimensions: int) -> "PartWords":
-        """Return the words of all of them, in order."""
+        """Return the words of several such sets, in order.
+
+        Arguments:
+            some: the sets; there may be none.
+            n_dimensions: of their vectors.
+        """
         none = cls(
             np.empty(0, np.uint64), np.empty(0), np.empty(0, np.uint64),
             np.empty((0, n_dimensions), np.float16), np.empty(0, np.uint8), np.empty(0, np.int64),
@@ -115,7 +125,11 @@ class PartWords:
         return cls(*map(np.concatenate, columns))
 
     def at(self, rows: np.ndarray) -> "PartWords":
-        """Return some of the words, in the order of `rows`, int64."""
+        """Return some of the words.
+
+        Arguments:
+            rows: int64, their places, in the order wanted.
+        """
         ends = frozen(_ends(self.text_lengths))
         text, _ = permute_texts(frozen(self.text), ends, frozen(rows))
         return PartWords(
@@ -124,7 +138,11 @@ class PartWords:
         )  # fmt: skip
 
     def most_frequent(self, most: int) -> "PartWords":
-        """Return the `most` most frequent of those that have a vector, in order of hashes."""
+        """Return the most frequent of the words that have a vector, in order of hashes.
+
+        Arguments:
+            most: the number of words.
+        """
         some = np.flatnonzero(self.vectors.any(axis=1))
         frequent = np.lexsort((self.hashes[some], -self.shares[some]))
         kept = some[frequent[:most]]
@@ -133,10 +151,12 @@ class PartWords:
 
 @dataclass(frozen=True)
 class PartVectors:
-    """Words with unit vectors, the parts of which phrases are made.
+    """Unit vectors of the words of which phrases are composed.
 
-    hashes: uint64[n], sorted. weights: float64[n]. vectors: float16[n, n_dimensions], at least as
-    many as bits, which are cut from the first.
+    Attributes:
+        hashes: uint64[n], sorted.
+        weights: float64[n], of each word in a phrase.
+        vectors: float16[n, n_dimensions]; bits are cut from the first dimensions.
     """
 
     hashes: np.ndarray
@@ -145,7 +165,12 @@ class PartVectors:
 
     @classmethod
     def gather(cls, words: PartWords, composition: Composition) -> "PartVectors":
-        """Choose the parts among words, weigh them, and let spelling tell of them."""
+        """Return the words of which phrases are composed, weighted, with their spelling's vectors.
+
+        Arguments:
+            words: with the vectors of their own contexts.
+            composition: how many words, their weights, and the share of their spelling.
+        """
         kept = words.most_frequent(composition.most_words)
         vectors = kept.vectors
         if composition.spelling:
@@ -158,7 +183,14 @@ class PartVectors:
 
     @classmethod
     def read(cls, artifact: storage.Artifact) -> "PartVectors | None":
-        """Return the parts kept in a table, mapped; None where it keeps none."""
+        """Return the words' vectors that a table keeps, mapped; None where it keeps none.
+
+        Arguments:
+            artifact: of the table.
+
+        Raises:
+            ArtifactError: the arrays differ in length.
+        """
         if _ARRAYS[0] not in artifact:
             return None
         hashes = artifact.array("part_hashes", np.uint64)
@@ -169,7 +201,12 @@ class PartVectors:
         return cls(hashes, weights, vectors)
 
     def write(self, writer: storage.ArtifactWriter, n_bits: int) -> None:
-        """Keep the parts in a table of so many bits."""
+        """Write the words' vectors into a table.
+
+        Arguments:
+            writer: of the table's artifact.
+            n_bits: bits of the table's signatures.
+        """
         if self.vectors.shape[1] > n_bits:
             writer.version = WIDER
         for name, values in zip(_ARRAYS, (self.hashes, self.weights, self.vectors), strict=True):
@@ -181,7 +218,11 @@ class PartVectors:
         return storage.checksum_of_settings([storage.checksum_of_array(a) for a in arrays])
 
     def compose(self, words: list[str]) -> np.ndarray | None:
-        """Return the unit vector made of a phrase's words, float64; None if none has one."""
+        """Return the unit vector of a phrase made of its words, float64[n_dimensions], or None.
+
+        Arguments:
+            words: of the phrase; None is returned where none of them has a vector.
+        """
         rows = find_sorted(frozen(self.hashes), frozen(hash_texts([w.encode() for w in words])))
         rows = rows[rows >= 0]
         if not rows.size:
@@ -192,10 +233,12 @@ class PartVectors:
 
 
 class Composer:
-    """Turns projected sums into unit vectors, composed of parts where there are any.
+    """Turns projected sums into unit vectors, composed of words where there are any.
 
     Arguments:
-        centre: float32[n_dimensions], the mean of the words' unit vectors, taken off each.
+        centre: float32[n_dimensions], the mean of the words' unit vectors, subtracted from each.
+        composition: how phrases are composed; with `parts`.
+        parts: the words' vectors; phrases are not composed where None.
     """
 
     def __init__(
@@ -211,41 +254,46 @@ class Composer:
             vectors = parts.vectors.astype(np.float32)
             self._parts = (frozen(parts.hashes), frozen(parts.weights), frozen(vectors))
 
-    def has_own(
-        self, text: np.ndarray, text_lengths: np.ndarray, strengths: np.ndarray
-    ) -> np.ndarray:
-        """Tell which phrases of a batch are made of more than their words' vectors, bool[n]."""
+    def has_own(self, batch: PhraseBatch) -> np.ndarray:
+        """Return whether each phrase is made of more than its words' vectors, bool[n].
+
+        Arguments:
+            batch: n phrases.
+        """
         if self._parts is None or not self._parts[0].size:
-            return np.ones(strengths.size, bool)
-        ends = _ends(text_lengths)
-        return self._composition.has_own(strengths, text, ends[:-1], ends[1:])
+            return np.ones(batch.strengths.size, bool)
+        return self._composition.has_own(batch)
 
-    def cut_made_of_words(
-        self, text: np.ndarray, text_lengths: np.ndarray, bits: np.ndarray
-    ) -> np.ndarray:
-        """Fill the bits, uint64[n, n_bits / 64], of phrases that have no contexts of their own.
+    def cut_made_of_words(self, batch: PhraseBatch, bits: np.ndarray) -> np.ndarray:
+        """Return which phrases have a signature made of their words alone, bool[n].
 
-        Returns which have a signature, bool[n]. As if composed and then cut, many times faster.
+        The bits are those of composing and cutting, many times faster.
+
+        Arguments:
+            batch: n phrases.
+            bits: uint64[n, n_bits / 64], filled.
         """
         assert self._parts is not None
-        some: np.ndarray = cut_composed(
-            frozen(text), frozen(_ends(text_lengths)), *self._parts, bits
-        )
+        ends = _ends(batch.text_lengths)
+        some: np.ndarray = cut_composed(frozen(batch.text), frozen(ends), *self._parts, bits)
         return some
 
-    def compose(
-        self, sums: np.ndarray, text: np.ndarray, text_lengths: np.ndarray, strengths: np.ndarray
-    ) -> None:
-        """Replace the sums of a batch of phrases by their vectors; see PhraseBatch."""
+    def compose(self, sums: np.ndarray, batch: PhraseBatch) -> None:
+        """Replace the sums of a batch of phrases by their vectors.
+
+        Arguments:
+            sums: float64[n, n_dimensions], overwritten.
+            batch: n phrases.
+        """
         if self._parts is None:
             centre_rows(sums, self._centre)
             return
-        ends = _ends(text_lengths)
-        sums[~self._composition.has_own(strengths, text, ends[:-1], ends[1:])] = 0.0
+        sums[~self._composition.has_own(batch)] = 0.0
         centre_rows(sums, self._centre)
         compose_rows(
-            sums, frozen(text), frozen(ends), frozen(strengths.astype(np.uint64)),
-            *self._parts, self._composition.prior_count, self._composition.spelling > 0,
+            sums, frozen(batch.text), frozen(_ends(batch.text_lengths)),
+            frozen(batch.strengths.astype(np.uint64)), *self._parts,
+            self._composition.prior_count, self._composition.spelling > 0,
         )  # fmt: skip
 
 

@@ -1,12 +1,12 @@
-"""What a table stores of phrases -> estimates of their cosines: three ways, one shape.
+"""Stored signatures -> estimates of the cosines of phrases, in three ways.
 
 `bits`: cos(pi * Hamming distance / n_bits), thesis 5.2.3; all that a table without words' vectors
-can say. `asymmetric`: one side's real vector, made of its words, against the other side's bits,
-the mean of both directions (Dong, Charikar and Li 2008, in form). `restored`: for each phrase the
-vector to be expected given all that is stored of it. A word's stands there. A phrase's was mixed
-of its words' vectors, which stand there, and of its own contexts, of which the table keeps how
-much they weighed and the signs of the mix; its expectation given those is that of a normal
-variable cut at 0.
+allows. `asymmetric`: the cosine of one side's real vector, made of its words, with the other
+side's bits, the mean of both directions (Dong, Charikar and Li 2008, in form). `restored`: the
+cosine of posterior means. A word's vector is stored. A phrase's vector is a weighted mean of its
+words' vectors, which are stored, and of its own contexts', of which the table has the weight and
+the signs of the result; its posterior mean is that of a truncated normal
+(distsim.signatures.kernels.posterior_mean).
 """
 
 import math
@@ -22,7 +22,7 @@ from distsim.base.errors import ParameterError
 from distsim.indexes import hamming
 from distsim.kernels.compiled import frozen
 from distsim.signatures.composition import Composition
-from distsim.signatures.kernels.posterior_mean import restore_rows, restored_cosines
+from distsim.signatures.kernels.posterior_mean import posterior_means, restored_cosines
 from distsim.signatures.projections.learn import unit_rows
 
 if TYPE_CHECKING:
@@ -35,7 +35,10 @@ _REACH, _STEPS = 8.0, 1024
 
 
 def checked_estimate(name: str | None) -> str | None:
-    """Return the name of a way to estimate, or None for the best that a table allows.
+    """Return the name of a way to estimate, checked.
+
+    Arguments:
+        name: one of ESTIMATES; None for the best that a table allows.
 
     Raises:
         ParameterError: there is no such way.
@@ -46,7 +49,11 @@ def checked_estimate(name: str | None) -> str | None:
 
 
 def estimate_of(table: "StoredTable", name: str | None) -> str:
-    """Return the way by which a table's cosines are estimated: the best it allows where None.
+    """Return the name of the way in which a table's cosines are estimated.
+
+    Arguments:
+        table: the table.
+        name: `bits`, `asymmetric` or `restored`; the best that the table allows where None.
 
     Raises:
         ParameterError: there is no such way, or the table keeps no words' vectors for it.
@@ -196,7 +203,7 @@ class Estimator:
             strengths[known] = np.maximum(table.strengths[rows[known]], 1)
         vectors = np.empty((rows.size, table.n_dimensions), np.float32)
         fidelities = np.empty(rows.size)
-        restore_rows(
+        posterior_means(
             frozen(text), frozen(begins), frozen(ends), frozen(bits), frozen(strengths),
             frozen(parts.hashes), frozen(parts.weights), frozen(parts.vectors.view(np.uint16)),
             *_tables(), _REACH, mixed.prior_count, mixed.min_own_count, CORRELATION, vectors,
@@ -248,11 +255,11 @@ def cosines_of_distances(n_bits: int) -> np.ndarray:
 
 @cache
 def _tables() -> tuple[np.ndarray, np.ndarray]:
-    """Return (what each float16 is, float32[65536]; density over distribution of the normal)."""
+    """Return the value of each float16, float32[65536], and inverse Mills ratios, float32."""
     halves = np.arange(1 << 16, dtype=np.uint16).view(np.float16).astype(np.float32)
     at = np.linspace(-_REACH, _REACH, _STEPS + 1)
-    hazards = [
+    ratios = [
         math.exp(-z * z / 2) / math.sqrt(2 * math.pi) / (0.5 * math.erfc(-z / math.sqrt(2)))
         for z in at.tolist()
     ]
-    return frozen(halves), frozen(np.array(hazards, np.float32))
+    return frozen(halves), frozen(np.array(ratios, np.float32))

@@ -19,6 +19,9 @@ class FeatureWriter:
     """Writes phrases, ascending by hash, with their features into a table's artifact.
 
     12 bytes a feature: its hash and its weight as float32.
+
+    Arguments:
+        writer: of the table's artifact.
     """
 
     def __init__(self, writer: storage.ArtifactWriter) -> None:
@@ -30,7 +33,14 @@ class FeatureWriter:
     def add(
         self, phrases: np.ndarray, starts: np.ndarray, hashes: np.ndarray, weights: np.ndarray
     ) -> None:
-        """Append phrases, uint64; phrase i has features starts[i]:starts[i + 1], in any order."""
+        """Append phrases; phrase i has features starts[i]:starts[i + 1], in any order.
+
+        Arguments:
+            phrases: uint64[n], hashes, ascending.
+            starts: int64[n + 1].
+            hashes: uint64, of the features.
+            weights: float64, beside them.
+        """
         rows = np.repeat(np.arange(phrases.size, dtype=np.uint64), np.diff(starts))
         places = np.arange(hashes.size, dtype=np.uint64)
         ordered = np.empty((3, hashes.size), np.uint64)
@@ -43,6 +53,9 @@ class FeatureWriter:
 
 class FeatureStore:
     """The features of phrases in a table, mapped.
+
+    Arguments:
+        artifact: of the table.
 
     Raises:
         ParameterError: the table was signed without its features.
@@ -66,7 +79,11 @@ class FeatureStore:
             )
 
     def features(self, phrase: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return (hashes, weights) of the phrase with this hash, ascending; empty if unknown."""
+        """Return the features of a phrase: hashes uint64, ascending, and weights float64.
+
+        Arguments:
+            phrase: its hash; both arrays are empty where it is unknown.
+        """
         row = int(np.searchsorted(self._phrases, np.uint64(phrase)))
         if row == self._phrases.size or int(self._phrases[row]) != phrase:
             return frozen(np.empty(0, np.uint64)), frozen(np.empty(0))
@@ -75,5 +92,9 @@ class FeatureStore:
 
 
 def has_features(artifact: storage.Artifact) -> bool:
-    """Tell whether a table was signed with its features kept."""
+    """Return whether a table was signed with its features kept.
+
+    Arguments:
+        artifact: of the table.
+    """
     return all(name in artifact for name in _PARTS)

@@ -1,4 +1,4 @@
-"""How a table was made -> what tells whether two tables compare, and the line that says it."""
+"""How a table was made -> whether two tables can be compared, and one line that says it."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,10 +12,13 @@ from distsim.storage import checksum_of_settings
 class Fingerprint:
     """Everything on which the bits of a phrase depend beside its counts.
 
-    model: of contexts, its name and settings. weights: the scheme with its settings, and the
-    checksum of the marginals where they matter. normaliser: what words passed. projection: its
-    kind, bits, seed and checksum. composition: how phrases were composed, and of which words'
-    vectors; None where they were not.
+    Attributes:
+        model: the context model's name and settings.
+        weights: the scheme with its settings, and the checksum of the marginals where they matter.
+        normaliser: how words were normalised.
+        projection: its kind, bits, seed and checksum.
+        composition: how phrases were composed, and the checksum of their words' vectors; None
+            where they were not.
 
     `str` gives all of it in one line, `short` a name of 12 hexadecimal digits.
 
@@ -33,7 +36,11 @@ class Fingerprint:
 
     @classmethod
     def from_manifest(cls, values: dict[str, Any]) -> "Fingerprint":
-        """Return the fingerprint that a table's manifest keeps."""
+        """Return the fingerprint that a table's manifest keeps.
+
+        Arguments:
+            values: as `manifest` returns them.
+        """
         return cls(
             dict(values["model"]),
             dict(values["weights"]),
@@ -91,7 +98,7 @@ class Fingerprint:
         return "|".join(f"{name}:{value}" for name, value in self.fields().items())
 
     def fields(self) -> dict[str, str]:
-        """Return every setting that is not its usual nothing, by name, and the short name last."""
+        """Return every setting as text, by name, and the short name last."""
         composition = {f"compose-{name}": v for name, v in (self.composition or {}).items()}
         found = {
             "model": self.model["name"],
@@ -110,7 +117,9 @@ class Fingerprint:
         """Refuse to compare signatures that were made differently.
 
         Arguments:
-            name, other_name: what error messages call this one's table and the other's.
+            other: the other fingerprint.
+            name: what error messages call the table of this one.
+            other_name: what they call the table of the other.
 
         Raises:
             IncompatibleError: the fingerprints differ; both and the first difference are named.

@@ -36,7 +36,13 @@ class Rows(Protocol):
 
 
 class GatheredRows:
-    """Rows in any order, held in memory; at most the `keep` strongest are written."""
+    """Rows in any order, held in memory until they are sorted.
+
+    Arguments:
+        writer: of the table's artifact.
+        n_bits: bits of a signature.
+        keep: write only so many rows, the strongest; all where None.
+    """
 
     def __init__(
         self, writer: storage.ArtifactWriter, n_bits: int, keep: int | None = None
@@ -79,7 +85,12 @@ class GatheredRows:
 
 
 class StreamedRows:
-    """Rows that come in ascending order of their hashes, written as they come."""
+    """Rows that come in ascending order of their hashes, written as they come.
+
+    Arguments:
+        writer: of the table's artifact.
+        n_bits: bits of a signature.
+    """
 
     def __init__(self, writer: storage.ArtifactWriter, n_bits: int) -> None:
         self._phrases = PhraseStream(writer)
@@ -105,7 +116,9 @@ class PhraseStream:
     """Writes hashes, strengths and texts of phrases that come in ascending order of hash.
 
     Arguments:
-        prefix: of the arrays' names. strength_dtype: of the strengths, which saturate.
+        writer: of the table's artifact.
+        prefix: of the arrays' names.
+        strength_dtype: of the strengths, which saturate.
     """
 
     def __init__(
@@ -127,7 +140,14 @@ class PhraseStream:
     def append(
         self, hashes: np.ndarray, strengths: np.ndarray, text: np.ndarray, lengths: np.ndarray
     ) -> None:
-        """Append phrases; as in a PhraseBatch."""
+        """Append phrases.
+
+        Arguments:
+            hashes: uint64[n], ascending.
+            strengths: uint64[n], occurrences.
+            text: uint8, the phrases' UTF-8 end to end.
+            lengths: int64[n], bytes of each phrase.
+        """
         if hashes.size == 0:
             return
         ends = self._n_bytes + np.cumsum(lengths)
@@ -152,9 +172,16 @@ class PhraseStream:
 
 
 class PhraseColumns:
-    """Phrases in ascending order of their hashes, mapped: what a PhraseStream wrote.
+    """Phrases in ascending order of their hashes, mapped, as a PhraseStream wrote them.
 
-    hashes: uint64[n]. strengths: uint32[n], or uint64[n] of kept sums.
+    Attributes:
+        hashes: uint64[n].
+        strengths: uint32[n], or uint64[n] of kept sums.
+
+    Arguments:
+        artifact: of the table.
+        prefix: of the arrays' names.
+        strength_dtype: of the strengths.
 
     Raises:
         ArtifactError: the arrays contradict each other.
@@ -186,15 +213,22 @@ class PhraseColumns:
         return self.hashes.size
 
     def text(self, row: int) -> str:
-        """Return the phrase of a row."""
+        """Return the phrase of a row.
+
+        Arguments:
+            row: 0 to n - 1.
+        """
         base = int(self._blocks[row // BLOCK_ROWS])
         start = base + (int(self._ends[row - 1]) if row % BLOCK_ROWS else 0)
         return bytes(self._text[start : base + int(self._ends[row])]).decode(errors="replace")
 
     def bounds(self, first: int, stop: int) -> np.ndarray:
-        """Return where the texts of rows first..stop begin, and the end; int64[stop - first + 1].
+        """Return where the texts of some rows begin, and the end; int64[stop - first + 1].
 
         Not checked: in a damaged table they may lie outside the text or run backwards.
+
+        Arguments:
+            first, stop: the rows first to stop - 1.
         """
         rows = np.arange(first - 1, stop)
         inner = np.maximum(rows, 0)
@@ -202,7 +236,11 @@ class PhraseColumns:
         return np.where(rows < 0, 0, ends)
 
     def blob(self, start: int, stop: int) -> np.ndarray:
-        """Return a copy of the bytes start..stop of the texts, uint8."""
+        """Return a copy of a part of the texts, uint8[stop - start].
+
+        Arguments:
+            start, stop: the bytes start to stop - 1.
+        """
         return np.array(self._text[start:stop])
 
     @property
@@ -222,9 +260,11 @@ class PhraseColumns:
         return lengths
 
     def find(self, text: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-        """Return the row of every text[offsets[i]:offsets[i + 1]], -1 where there is none.
+        """Return the row of every phrase, int64[n], -1 where there is none; millions a second.
 
-        text: uint8, phrases in their normal form as UTF-8, end to end. Millions a second.
+        Arguments:
+            text: uint8, phrases in their normal form as UTF-8, end to end.
+            offsets: int64[n + 1], where each begins in `text`.
         """
         rows: np.ndarray = find_texts(
             self.hashes, self._text, self._blocks, self._ends, BLOCK_ROWS,
@@ -258,7 +298,15 @@ def _tag_of(phrase: bytes) -> int:
 def strongest_rows(
     order: np.ndarray, strengths: np.ndarray, text: np.ndarray, starts: np.ndarray, keep: int
 ) -> np.ndarray:
-    """Return the `keep` strongest rows in the given order; at equal strength, first by text."""
+    """Return the strongest rows in the given order; of equally strong ones the first by text.
+
+    Arguments:
+        order: int64[n], rows.
+        strengths: uint64[n], by row.
+        text: uint8, the phrases' UTF-8 end to end.
+        starts: int64[n + 1], where each row's phrase begins in `text`.
+        keep: the number of rows.
+    """
     threshold = np.partition(strengths, strengths.size - keep)[strengths.size - keep]
     kept = strengths > threshold
     level = np.flatnonzero(strengths == threshold).tolist()

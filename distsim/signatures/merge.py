@@ -10,7 +10,7 @@ from distsim.base.parallel import Progress, no_progress
 from distsim.contexts.selection import Selection
 from distsim.signatures.recipe import Recipe
 from distsim.signatures.signing import Signed, SignOptions, sign
-from distsim.signatures.sums import KeptSums, SumsSource
+from distsim.signatures.sums import AddedSums, KeptSums
 from distsim.signatures.table import StoredTable
 
 
@@ -24,9 +24,11 @@ def merge(
     jobs: int | None = None,
     progress: Progress = no_progress,
 ) -> Signed:
-    """Add the kept sums of tables up into the table `path` and return its folder.
+    """Write the table of the added sums of tables and return its folder.
 
-    Arguments and what is raised: as of `merge_tables`.
+    Arguments:
+        tables, path, min_count, keep_sums, force, jobs, progress: as of
+            distsim.comparison.table.merge_tables, which also lists what is raised.
     """
     tables = one_or_many_paths(tables, "tables")
     if len(tables) < 2:
@@ -48,7 +50,7 @@ def merge(
             int(one.parameters["min_count"])
     if min_count is None:
         min_count = _agreed_min_count(opened)
-    source = SumsSource(
+    source = AddedSums(
         sums, first.fingerprint, first.parameters["format"], counts["tokens"], counts["sentences"]
     )
     return sign(

@@ -164,7 +164,11 @@ class Recipe:
 
     @classmethod
     def from_fingerprint(cls, fingerprint: Fingerprint) -> "Recipe":
-        """Return the recipe behind a table; how its projection was learnt is not in there."""
+        """Return the recipe behind a table; how its projection was learnt is not in there.
+
+        Arguments:
+            fingerprint: of the table.
+        """
         projection, composition = fingerprint.projection, fingerprint.composition
         model: dict[str, Any] = fingerprint.model
         return cls(

@@ -76,12 +76,11 @@ class Signer:
         """
         if self._composer is None:
             return self.cut(batch, self.vectors(batch))
-        text, lengths = batch.text, batch.text_lengths
-        own = self._composer.has_own(text, lengths, batch.strengths)
+        own = self._composer.has_own(batch)
         if own.all():
             return self.cut(batch, self.vectors(batch))
         bits = np.empty((own.size, self._projection.n_bits // 64), np.uint64)
-        some = self._composer.cut_made_of_words(text, lengths, bits)
+        some = self._composer.cut_made_of_words(batch, bits)
         if own.any():
             others = batch.where(own)
             signed = self.cut(others, self.vectors(others))
@@ -133,7 +132,7 @@ class Signer:
             sums: float64[n, n_dimensions], overwritten.
         """
         if self._composer is not None:
-            self._composer.compose(sums, batch.text, batch.text_lengths, batch.strengths)
+            self._composer.compose(sums, batch)
         return sums
 
     def sums(self, batch: PhraseBatch) -> np.ndarray:

@@ -44,7 +44,12 @@ from distsim.signatures.sums import SumsStream
 
 
 class Signed(NamedTuple):
-    """A table's folder; `unchanged` where this very table stood there already."""
+    """A table that was signed.
+
+    Attributes:
+        path: its folder.
+        unchanged: whether this very table stood there already.
+    """
 
     path: Path
     unchanged: bool
@@ -83,9 +88,12 @@ def sign(
     projection: str | Path | None,
     options: SignOptions,
 ) -> Signed:
-    """Sign the phrases of a source into a table and return the table's folder.
+    """Write the table of a source's phrases and return its folder.
 
-    Arguments and what is raised: as of SignatureTable.build.
+    Arguments:
+        source, path, recipe, selection, projection: as of SignatureTable.build, which also lists
+            what is raised.
+        options: what the table keeps, and how the work is done.
     """
     home = source.home if isinstance(source, CorpusIndex) else None
     may_replace = options.force or path is None or not storage.holds_artifact(path)

@@ -30,8 +30,11 @@ def spelt(
     but letters, and pieces that one word has or more than a fiftieth of them, are left out.
 
     Arguments:
-        vectors: float32[n, dimensions], unit. text, ends: the words' UTF-8, int64[n + 1].
-        strengths: occurrences of each; with few a word says less of its pieces.
+        vectors: float32[n, dimensions], of length 1.
+        text: uint8, the words' UTF-8 end to end.
+        ends: int64[n + 1], where each word begins in `text`.
+        strengths: occurrences of each word; rare words count less in the mean of a piece.
+        share: the weight of the spelling's vector beside the word's own.
     """
     data, bounds = text.tobytes(), ends.tolist()
     chosen = np.array([data[a:b].decode().isalpha() for a, b in pairwise(bounds)], bool)

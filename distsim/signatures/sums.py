@@ -44,7 +44,11 @@ _POOL_SPACE = FeatureSpace(
 
 
 class SumsStream:
-    """Writes the terms of phrases that come in ascending order of their hashes."""
+    """Writes the terms of phrases that come in ascending order of their hashes.
+
+    Arguments:
+        writer: of the table's artifact.
+    """
 
     def __init__(self, writer: storage.ArtifactWriter) -> None:
         self._writer = writer
@@ -56,7 +60,12 @@ class SumsStream:
         self._n_terms = 0
 
     def add(self, batch: PhraseBatch, offsets: np.ndarray) -> None:
-        """Add phrases; offsets: uint32, where each feature's vector begins in the pool."""
+        """Append phrases.
+
+        Arguments:
+            batch: phrases with their contexts, ascending by hash.
+            offsets: uint32, where each feature's vector begins in the pool.
+        """
         self._phrases.append(batch.hashes, batch.strengths, batch.text, batch.text_lengths)
         contexts = batch.contexts
         starts, terms, counts = add_terms(
@@ -82,9 +91,15 @@ class SumsStream:
 def add_terms(
     rows: np.ndarray, terms: np.ndarray, counts: np.ndarray, n_rows: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Sum equal terms of each row; terms and rows in any order.
+    """Return sparse rows of terms, equal ones summed.
 
-    Returns (starts int64[n_rows + 1], terms uint64 ascending in each row, counts uint64).
+    They are (starts int64[n_rows + 1], terms uint64 ascending in each row, counts uint64).
+
+    Arguments:
+        rows: the row of each term, in any order.
+        terms: places in the pool, beside them.
+        counts: beside them.
+        n_rows: the number of rows.
     """
     given = [frozen(values.astype(np.uint64)) for values in (rows, terms, counts)]
     ordered = [np.empty(rows.size, np.uint64) for _ in given]
@@ -96,6 +111,9 @@ def add_terms(
 
 class KeptSums:
     """The kept sums of a table, read in order, block by block.
+
+    Arguments:
+        artifact: of the table.
 
     Raises:
         ArtifactError: the table was signed without sums, or they are damaged.
@@ -125,9 +143,12 @@ class KeptSums:
         return self.hashes.size
 
     def stop(self, first: int, rows: int, terms: int) -> int:
-        """Return the end of a block from row `first` on: at most so many rows and terms.
+        """Return the row behind the last of a block, whose size is limited.
 
-        One row may have more terms.
+        Arguments:
+            first: the block's first row.
+            rows: the most rows of the block.
+            terms: the most terms of the block; a single row may have more.
         """
         last = min(len(self), first + rows)
         limit = self._starts[first] + np.uint64(terms)
@@ -135,7 +156,14 @@ class KeptSums:
         return min(last, max(stop, first + 1))
 
     def read(self, first: int, stop: int) -> PhraseBatch:
-        """Return the phrases of rows first..stop, with terms in place of features (copies)."""
+        """Return the phrases of some rows, with terms in place of features (copies).
+
+        Arguments:
+            first, stop: the rows first to stop - 1.
+
+        Raises:
+            ArtifactError: the sums are damaged.
+        """
         starts = self._starts[first : stop + 1].astype(np.int64)
         edges = self._phrases.bounds(first, stop)
         lengths = np.diff(edges)
@@ -173,6 +201,7 @@ def merged_blocks(tables: list[KeptSums], rows: int, terms: int) -> Iterator[Phr
     """Yield the phrases of all tables with their sums added, in ascending order of hashes.
 
     Arguments:
+        tables: the kept sums, of tables that were made alike.
         rows, terms: at most so many are held of each table at a time; they bound the memory.
 
     Raises:
@@ -231,13 +260,20 @@ def _added(blocks: list[PhraseBatch]) -> PhraseBatch:
     return PhraseBatch(hashes, text, np.diff(ends), strengths, narrowed(*contexts), _POOL_SPACE)
 
 
-class SumsSource:
-    """The phrases of tables with kept sums, added up; a PhraseSource.
+class AddedSums(CountedText):
+    """The phrases of tables with kept sums, added up; a PhraseSource and its CountedText.
+
+    Its parts are batches already, the pool's entries are their features.
 
     Arguments:
-        sums: of tables that were made alike. fingerprint, text_format: theirs.
-        n_tokens, n_sentences: of all their text.
+        sums: of tables that were made alike.
+        fingerprint: the tables' own.
+        text_format: the tables' own.
+        n_tokens: of all their text.
+        n_sentences: of all their text.
     """
+
+    marginals = ""  # raw counts depend on none
 
     def __init__(
         self,
@@ -247,44 +283,26 @@ class SumsSource:
         n_tokens: int,
         n_sentences: int,
     ) -> None:
-        self.sums = sums
-        self.fingerprint = fingerprint
-        self.text_format: TextFormat = text_format
-        self.n_tokens = n_tokens
-        self.n_sentences = n_sentences
-
-    @property
-    def usual_model(self) -> type[Model]:
-        """That of the tables."""
-        return type(Recipe.from_fingerprint(self.fingerprint).model)
+        self.usual_model = type(Recipe.from_fingerprint(fingerprint).model)
+        self.model = fingerprint.model
+        self.normaliser = Normaliser.from_manifest(fingerprint.normaliser)
+        self.text_format = text_format
+        self.n_tokens, self.n_sentences = n_tokens, n_sentences
+        self.corpus = None  # known when all parts were asked for
+        self.space = _POOL_SPACE
+        self._sums = sums
 
     @contextmanager
     def counted(self, model: Model, selection: Selection, work: Work) -> Iterator["AddedSums"]:
-        """Return the sums, added; see PhraseSource."""
-        yield AddedSums(self)
-
-
-class AddedSums(CountedText):
-    """A CountedText; its parts are batches already, the pool's entries are their features."""
-
-    marginals = ""  # raw counts depend on none
-
-    def __init__(self, source: SumsSource) -> None:
-        self.model = source.fingerprint.model
-        self.normaliser = Normaliser.from_manifest(source.fingerprint.normaliser)
-        self.text_format = source.text_format
-        self.n_tokens = source.n_tokens
-        self.n_sentences = source.n_sentences
-        self.corpus = None  # known when all parts were asked for
-        self.space = _POOL_SPACE
-        self._sums = source.sums
+        """Return the sums, added; model, selection and work as of PhraseSource."""
+        yield self
 
     def total(self) -> int:
         """Return the rows of all tables."""
         return sum(map(len, self._sums))
 
     def parts(self, min_count: int, max_length: int, by_hash: bool = False) -> Iterator[Part]:
-        """Yield the batches of all phrases, always in ascending order of their hashes."""
+        """Yield the batches of all phrases; min_count, max_length, by_hash as of CountedText."""
         words = WordsChecksum()
         n = len(self._sums)
         for batch in merged_blocks(self._sums, _ROWS // n + 1, _TERMS // n + 1):

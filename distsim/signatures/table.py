@@ -32,12 +32,21 @@ _KEPT_PIECES = 1 << 14  # whether these are words is asked once
 class StoredTable:
     """A signature table's arrays, mapped, not read; `SignatureTable` is one that compares phrases.
 
-    hashes: uint64[n], sorted. bits: uint64[n, n_bits / 64]. n_dimensions: of words' vectors, as
-    many as bits where the table keeps none. strengths: uint32[n], the
-    occurrences behind each signature. fingerprint: how it was made. parameters: that and which
-    phrases. parts: the words' real vectors, of which other phrases can be composed; None where
-    not kept. longest: the most tokens that a phrase has. unchanged: whether `build` found this
-    very table there already. kept: what searches made of it once, by name.
+    Attributes:
+        hashes: uint64[n], sorted.
+        bits: uint64[n, n_bits / 64].
+        strengths: uint32[n], the occurrences behind each signature.
+        n_bits: bits of a signature.
+        n_dimensions: of words' vectors; n_bits where the table keeps none.
+        fingerprint: how the table was made.
+        parameters: the manifest: fingerprint and which phrases were signed.
+        parts: the words' vectors, of which other phrases can be composed; None where not kept.
+        longest: tokens of the longest phrases.
+        unchanged: whether `build` found this very table there already.
+        kept: what searches computed once, by name.
+
+    Arguments:
+        artifact: of the table.
     """
 
     def __init__(self, artifact: storage.Artifact) -> None:
@@ -95,7 +104,10 @@ class StoredTable:
 
     @classmethod
     def open(cls, path: str | Path) -> Self:
-        """Open a table, or the table that was signed into an index.
+        """Return a table, opened, or the table that was signed into an index.
+
+        Arguments:
+            path: folder of the table or of the index.
 
         Raises:
             ArtifactError: there is no table of a readable version at `path`.
@@ -133,7 +145,10 @@ class StoredTable:
         return SpectralProjection.of_table(self.path, self.fingerprint.projection["learnt"])
 
     def require_normaliser_of(self, index: CorpusIndex) -> None:
-        """Refuse an index whose words are written in another way than this table's.
+        """Refuse an index whose words were normalised in another way than this table's.
+
+        Arguments:
+            index: of any text.
 
         Raises:
             IncompatibleError: the normalisers differ; both paths are named.
@@ -165,7 +180,10 @@ class StoredTable:
         return f"<table><caption>{escape(str(self.path))}</caption>{cells}</table>"
 
     def normal_form(self, phrase: str) -> str:
-        """Return the phrase as it stands in the table, if it does.
+        """Return the normal form of a phrase, in which the table has it, if it does.
+
+        Arguments:
+            phrase: as typed.
 
         Raises:
             ParameterError: the phrase is empty.
@@ -177,7 +195,10 @@ class StoredTable:
     @overload
     def find(self, phrases: Sequence[str]) -> NDArray[np.int64]: ...
     def find(self, phrases: str | Sequence[str]) -> int | NDArray[np.int64]:
-        """Return the row of a phrase or of every phrase, -1 where it has no signature.
+        """Return the row of a phrase, or int64[n] of every phrase, -1 where it has no signature.
+
+        Arguments:
+            phrases: one or several, as typed.
 
         Raises:
             ParameterError: a phrase is empty.
@@ -187,9 +208,12 @@ class StoredTable:
         return self.find_normal([self.normal_form(phrase) for phrase in phrases])
 
     def composed_bits(self, phrase: str) -> np.ndarray | None:
-        """Return bits composed of the words of a phrase that has no row, uint64[n_bits / 64].
+        """Return the bits of a phrase made of its words, uint64[n_bits / 64].
 
-        None where the table keeps no parts or none of the words is among them.
+        None where the table keeps no words' vectors or has none of these words.
+
+        Arguments:
+            phrase: as typed.
 
         Raises:
             ParameterError: the phrase is empty.
@@ -202,9 +226,12 @@ class StoredTable:
         return bits
 
     def composed_vector(self, phrase: str) -> NDArray[np.float64] | None:
-        """Return the unit vector of a phrase that is made of its words, float64[n_dimensions].
+        """Return the unit vector of a phrase made of its words, float64[n_dimensions].
 
-        None where the table keeps no parts or none of the words is among them.
+        None where the table keeps no words' vectors or has none of these words.
+
+        Arguments:
+            phrase: as typed.
 
         Raises:
             ParameterError: the phrase is empty.
@@ -214,7 +241,11 @@ class StoredTable:
         return self.parts.compose(split_phrase(phrase, self.normaliser, self.is_whole))
 
     def text(self, row: int) -> str:
-        """Return the phrase of a row."""
+        """Return the phrase of a row.
+
+        Arguments:
+            row: 0 to len(self) - 1.
+        """
         return self._phrases.text(row)
 
     def texts(self) -> Iterator[str]:
@@ -229,16 +260,31 @@ class StoredTable:
         return self._phrases.text_bytes()
 
     def token_counts(self, rows: np.ndarray | None = None) -> np.ndarray:
-        """Return the number of tokens of the phrases of all rows or of some, int64."""
+        """Return the number of tokens of every row's phrase, int64[n].
+
+        Arguments:
+            rows: int64[n]; all rows where None.
+        """
         counts = self._phrases.token_counts()
         return counts if rows is None else counts[rows]
 
     def is_whole(self, piece: str) -> bool:
-        """Tell whether a piece of a phrase is a word of the table, not to be cut further."""
+        """Return whether a piece of a phrase is a word of the table, not to be cut further.
+
+        Arguments:
+            piece: between white space.
+        """
         return not self._running_text or self._knows(piece)
 
     def find_normal(self, texts: Sequence[str]) -> np.ndarray:
-        """Return the row of every phrase given in its normal form, -1 where there is none."""
+        """Return the row of every phrase, int64[n], -1 where there is none.
+
+        Arguments:
+            texts: n phrases in their normal form.
+
+        Raises:
+            ParameterError: a phrase is not valid Unicode.
+        """
         try:
             data = [text.encode() for text in texts]
         except UnicodeEncodeError:
@@ -247,8 +293,10 @@ class StoredTable:
         return self.find_rendered(np.frombuffer(b"".join(data), np.uint8), offsets)
 
     def find_rendered(self, text: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-        """Return the row of every text[offsets[i]:offsets[i + 1]], -1 where there is none.
+        """Return the row of every phrase, int64[n], -1 where there is none; millions a second.
 
-        text: uint8, phrases in their normal form as UTF-8, end to end. Millions a second.
+        Arguments:
+            text: uint8, phrases in their normal form as UTF-8, end to end.
+            offsets: int64[n + 1], where each begins in `text`.
         """
         return self._phrases.find(text, offsets)

@@ -1,6 +1,7 @@
 """evaluate --sentences: SARI and its kin by hand, controls, bootstrap, people's forms."""
 
 import math
+import os
 
 import pytest
 
@@ -139,3 +140,11 @@ def test_what_is_refused(files, run, tmp_path):
         out, told = evaluate(run, files, "--seed", "-1", *more, status=1)
         assert "--seed: is -1, choose 0 or more" in told and not out
     assert not (tmp_path / "form").exists()
+
+
+def test_a_form_names_systems_whatever_their_files_are_called(files, run, tmp_path):
+    name = os.fsdecode(b"caf\xe9\n1")
+    files["good"] = files["good"].rename(tmp_path / name)
+    evaluate(run, files, "--form", tmp_path / "form", "--items", "2")
+    key = (tmp_path / "form.key").read_text().splitlines()
+    assert len(key) == 9 and sum("\tcaf\\xe9\\n1\t" in row for row in key) == 2

@@ -566,6 +566,30 @@ def test_the_command_lines(tmp_path):
     assert done.exit_code == 0 and done.stdout.count("|||") == 8
 
 
+@pytest.mark.parametrize(
+    "name", ["x ||| y", "a\nb", "", "a b", "A=1", "a\tb", "\x1b", "|||", "\udcff", "a\u2028b"]
+)
+def test_a_name_that_no_feature_can_have_is_not_written(tmp_path, run, name):
+    (tmp_path / "t").write_bytes(RANKED)
+    _, err = run(
+        "rerank", tmp_path / "t", "-w", "s=1", "--set", "missing=0", "--set", f"write={name}",
+        "-o", tmp_path / "o", status=1,
+    )  # fmt: skip
+    assert "is no name of a feature: give one without blanks" in err
+    assert not (tmp_path / "o").exists()
+
+
+def test_names_that_are_not_utf8(tmp_path, run):
+    (tmp_path / "t").write_bytes(HAND)
+    for arguments in (
+        ("rerank", tmp_path / "t", "-w", "\udcff=1"), ("pack", tmp_path / "t", "-w", "a\udcff=1"),
+        ("pivot", tmp_path / "t", "--set", "features.p(e|f)=\udcff"),
+    ):  # fmt: skip
+        _, err = run(*arguments, "-o", tmp_path / "o", status=1)
+        assert "udcff': is not UTF-8, which grammars are" in err
+        assert not (tmp_path / "o").exists()
+
+
 def test_the_piece_in_the_package_is_pivoted(tmp_path):
     from importlib.resources import as_file, files
 

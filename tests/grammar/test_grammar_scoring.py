@@ -198,6 +198,9 @@ def test_bare_values_keep_their_places(tmp_path, scorer):
     assert text.startswith(b"[X] ||| city ||| city ||| 0 1 sim_ngram=1.00000 \n")
     with pytest.raises(ParameterError, match="give one word"):
         OutputOptions(missing="a b")
+    for odd in ("a=1", "\udcff", "a|||b", "a\n"):
+        with pytest.raises(ParameterError, match="give one word without an equals sign"):
+            OutputOptions(missing=odd)
 
 
 def test_phrase_tables_of_both_layouts(tmp_path, table):

@@ -190,6 +190,15 @@ def test_columns_keep_their_values():
     assert np.nanmax(abs(decode(coded.codes, coded.table) - values)) < 0.01
 
 
+def test_a_grammar_whose_name_is_not_utf8(tmp_path, run):
+    grammar = tmp_path / os.fsdecode(b"no UTF-8: \xff")
+    drawn_grammar(grammar, n=20)
+    for _ in range(2):  # the second replaces the first
+        run("pack", grammar, "-o", tmp_path / "packs", "--set", "sizes=S")
+    manifest = json.loads((tmp_path / "packs" / "packs.json").read_text())
+    assert manifest["from"]["grammar"] == "no UTF-8: \ufffd"
+
+
 @pytest.mark.extra
 def test_parquet_has_the_same_rules(tmp_path):
     pq = pytest.importorskip("pyarrow.parquet")

@@ -1,6 +1,7 @@
 """Weights learnt from judged pairs: folds, fit, the file, what rerank makes of it."""
 
 import math
+import os
 
 import numpy as np
 import pytest
@@ -146,6 +147,14 @@ def test_rerank_orders_by_learnt_weights(judged, run):
     rerank_grammar(judged / "o", judged / "p", Ranking({"p": -100.0}, learnt=weights, top=1),
                    on_error="drop")  # fmt: skip
     assert "uvwxyz" in (judged / "p").read_text()
+
+
+@pytest.mark.parametrize("name", ["a\nb", "a\x85b", os.fsdecode(b"caf\xe9")])
+def test_weights_are_written_and_read_whatever_the_judged_file_is_called(judged, run, name):
+    (judged / "judged.tsv").rename(judged / name)
+    run("rank", "--learn", judged / name, "-o", judged / "w", "--set", "samples=0")
+    weights = LearntWeights.read(judged / "w")
+    assert "letters" in weights.names and all(note.isprintable() for note in weights.notes)
 
 
 def test_wrong_files_are_told(judged, run):

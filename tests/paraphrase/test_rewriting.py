@@ -692,20 +692,17 @@ def test_a_file_is_gone_on_with_by_the_same_language_model_alone(made, tmp_path,
         (tmp_path / folder / "lm.arpa").write_text(ARPA.format(value))
     turned = [line.split()[::-1] for line in TEXT]
     CorpusIndex.build([write_lines(tmp_path / "text", turned)], tmp_path / "index")
-    models = {
-        "--arpa": (tmp_path / "one" / "lm.arpa", tmp_path / "two" / "lm.arpa"),
-        "--index": (made / "index", tmp_path / "index"),
-    }
-    for option, (first, second) in models.items():
-        out = tmp_path / f"out{option}"
-        command = ("rewrite", made / "pack", tmp_path / "in", "--weights", made / "weights")
-        run(*command, option, first, "-o", out)
+    command = ("rewrite", made / "pack", tmp_path / "in", "--weights", made / "weights", "--index")
+    models = (made / "index", tmp_path / "index")
+    for first, second in ([tmp_path / name / "lm.arpa" for name in ("one", "two")], models):
+        out = tmp_path / f"out-{first.name}"
+        run(*command, first, "-o", out)
         written = out.read_bytes()
-        run(*command, option, first, "-o", out)
-        _, told = run(*command, option, second, "-o", out, status=1)
+        run(*command, first, "-o", out)
+        _, told = run(*command, second, "-o", out, status=1)
         assert f"{out.name}, line 1: was begun with other settings" in told
         assert out.read_bytes() == written
-    run(*command, "--arpa", tmp_path / "three" / "lm.arpa", "-o", tmp_path / "out--arpa")
+    run(*command, tmp_path / "three" / "lm.arpa", "-o", tmp_path / "out-lm.arpa")
 
 
 def test_rewriting_into_a_pipe(made, tmp_path, run):
@@ -723,3 +720,28 @@ def test_rewriting_into_a_pipe(made, tmp_path, run):
     assert found == [(tmp_path / "file").read_bytes()]
     run(*command, "-o", "/dev/null")
     run(*command, "-o", "/dev/null")
+
+
+@pytest.mark.parametrize("name", ["a\nb", "a\rb\tc", "a\x85b", os.fsdecode(b"caf\xe9"), "# a"])
+def test_weights_are_written_and_read_whatever_files_are_called(made, tmp_path, run, name):
+    (tmp_path / name).write_text("old city\n")
+    (tmp_path / f"lm {name}").write_text(ARPA.format("-0.1"))
+    run(
+        "tune", made / "pack", tmp_path / name, "--references", tmp_path / name, "--index",
+        tmp_path / f"lm {name}", "--weights", made / "weights", "--set", "iterations=1", "--set",
+        "n=2", "-o", tmp_path / "w",
+    )  # fmt: skip
+    weights = Weights.read(tmp_path / "w")
+    assert weights.get("LM") > 0 and len(weights.notes) == 3
+    assert all(note.isprintable() for note in weights.notes)
+    assert name.isprintable() == (f"of {name} with" in weights.notes[0])
+
+
+def test_features_left_out_that_are_no_text(made, tmp_path, run):
+    (tmp_path / "in").write_text("old city\n")
+    _, told = run(
+        "tune", made / "pack", tmp_path / "in", "--references", tmp_path / "in", "--index",
+        made / "index", "--weights", made / "weights", "--set",
+        os.fsdecode(b"without=p\xff"), "-o", tmp_path / "w", status=None,
+    )  # fmt: skip
+    assert "is not UTF-8" in told and not (tmp_path / "w").exists()

@@ -13,7 +13,7 @@ from distsim.comparison.measures import EstimatedCosine
 from distsim.grammar.scoring import RuleScorer, ScoreOptions
 from distsim.kernels.compiled import frozen
 from distsim.signatures.estimates import CORRELATION, Estimator, _tables
-from distsim.signatures.kernels.posterior_mean import restore_rows, restored_cosines
+from distsim.signatures.kernels.posterior_mean import posterior_means, restored_cosines
 from tests.conftest import run_program
 from tests.naive import people as naive
 
@@ -47,7 +47,7 @@ def test_restored_rows_are_those_of_the_definition(drawn, seed, own_from, n_dime
     text = np.frombuffer("".join(phrases).encode(), np.uint8)
     bounds = np.cumsum([0, *(len(phrase.encode()) for phrase in phrases)])
     rows, fidelities = np.empty((len(phrases), n_dimensions), np.float32), np.empty(len(phrases))
-    restore_rows(
+    posterior_means(
         frozen(text), frozen(bounds[:-1]), frozen(bounds[1:]), frozen(bits), frozen(strengths),
         frozen(hashes), frozen(weights), frozen(halves.view(np.uint16)), *_tables(), 8.0, 50.0,
         own_from, 0.3, rows, fidelities,

@@ -178,7 +178,7 @@ def evidence_for(rules: NumericRules | JoinedRules, source: str, target: str) ->
     own, order = _numbered(target)
     numbers = []
     for side in (_numbered(source)[0], own):
-        found = np.flatnonzero(hashes == hash_texts([side.encode()])[0])
+        found = np.flatnonzero(hashes == hash_texts([side.encode(errors="replace")])[0])
         if not found.size:
             raise InputError(
                 f"{rules.name}: no rule has the English side {side!r}: look for another"

@@ -23,10 +23,11 @@ from distsim.base.errors import InputError, ParameterError
 from distsim.base.parallel import Progress, no_progress, ordered_map
 from distsim.bitext.kernels.links import format_links
 from distsim.corpus.lines import read_line_blocks
+from distsim.corpus.sources import printable
 from distsim.corpus.vocabulary import HashNumbering, VocabularyBuilder
 from distsim.grammar.block import RuleBlock, parse_block
 from distsim.grammar.faulty_lines import FaultyLines
-from distsim.grammar.fields import with_line_end
+from distsim.grammar.fields import require_utf8, with_line_end
 from distsim.grammar.formats import find_format
 from distsim.grammar.kernels import columns as column_kernel
 from distsim.grammar.kernels.packs import gather_lines, gather_runs, source_hashes
@@ -81,6 +82,8 @@ class PackOptions:
                 raise ParameterError(f"sizes {size!r}: choose of {', '.join(SIZES)}")
         if self.weights is not None and not self.weights:
             raise ParameterError("nothing to order by: give the weight of at least one feature")
+        for name in self.weights or ():
+            require_utf8(name)
 
 
 @dataclass
@@ -244,7 +247,10 @@ def _write(
         if path.is_file():
             report.files[str(path.relative_to(folder))] = path.stat().st_size
     manifest = {
-        "from": {"grammar": str(Path(grammar).name), "rules": report.read},
+        "from": {
+            "grammar": printable(Path(grammar).name),
+            "rules": report.read,
+        },
         "order": {"weights": weights, "best": "largest" if options.descending else "smallest"},
         "rules": report.rules,
         "files": report.files,

@@ -20,6 +20,7 @@ from distsim.base.choices import Learner, Objective
 from distsim.base.errors import ParameterError
 from distsim.base.parallel import Progress, no_progress, ordered_map
 from distsim.evaluation.rewriting_scores import PRECIS_LAMBDA, Bleu, Precis, Sari
+from distsim.grammar.fields import require_utf8
 from distsim.paraphrase.rewriting import features
 from distsim.paraphrase.rewriting.rewriter import Rewriter, Rewriting
 from distsim.paraphrase.rewriting.weights import Weights
@@ -80,6 +81,8 @@ class TuneOptions:
         if self.penalty is not None and self.penalty < 0:
             raise ParameterError(f"`penalty` {self.penalty}: choose 0 or more")
         whole_number(self.seed, "`seed`", 0)
+        for name in self.without:
+            require_utf8(name)
 
 
 class Example(NamedTuple):

@@ -8,7 +8,7 @@ from pathlib import Path
 from distsim.base.errors import InputError
 from distsim.corpus.lines import read_lines
 from distsim.corpus.numbers import plain_number
-from distsim.corpus.sources import file_label
+from distsim.corpus.sources import file_label, printable
 from distsim.storage import open_output
 
 SIMPLIFY, SHORTEN = "simplify", "shorten"  # what comes with the package
@@ -75,8 +75,8 @@ class Weights:
         return cls(read.values, read.notes)
 
     def write(self, path: str | Path) -> None:
-        """Write them, in order of their names, under their notes."""
-        text = "".join(f"# {note}\n" for note in self.notes)
+        """Write them, in order of their names, under their notes, a line each."""
+        text = "".join(f"# {printable(note)}\n" for note in self.notes)
         text += "".join(
             f"{name}\t{self.values[name]:.6g}\n"
             for name in sorted(self.values)

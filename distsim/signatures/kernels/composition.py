@@ -37,11 +37,11 @@ def centre_rows(sums, centre):
 
 
 @compiled
-def compose_rows(sums, text, ends, strengths, hashes, weights, vectors, trust, spelt):
+def compose_rows(sums, text, ends, strengths, hashes, weights, vectors, prior_count, spelt):
     """Mix each row of unit (or zero) vectors with those of the phrase's words.
 
     A phrase of several words, text[ends[p]:ends[p + 1]], becomes unit(share * own +
-    (1 - share) * unit(sum of weight * vector over its words)), share = s / (s + trust) for
+    (1 - share) * unit(sum of weight * vector over its words)), share = s / (s + prior_count) for
     strength s; 0 where its own vector is zero. A phrase of one word stays as it is, or takes the
     word's vector if `spelt`; one none of whose words has a vector stays. hashes: uint64,
     sorted; weights: float64 and vectors: float32 [n, n_dimensions] beside them.
@@ -86,7 +86,7 @@ def compose_rows(sums, text, ends, strengths, hashes, weights, vectors, trust, s
                 own = True
         share = 0.0
         if own:
-            share = np.float64(strengths[p]) / (np.float64(strengths[p]) + trust)
+            share = np.float64(strengths[p]) / (np.float64(strengths[p]) + prior_count)
         for k in range(n_dimensions):
             row[k] = share * row[k] + (1.0 - share) * parts[k]
         normalise(row)

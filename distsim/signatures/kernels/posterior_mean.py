@@ -1,4 +1,10 @@
-"""Bits of phrases and vectors of their words -> the real vectors that are to be expected."""
+"""Bits of phrases and vectors of their words -> posterior means of the phrases' vectors.
+
+An entry of a vector is taken for a normal variable of which the sign is known, so its posterior
+mean is that of a truncated normal: mean + spread * r(mean / spread) for a positive sign, with the
+inverse Mills ratio r(z) = density(z) / distribution(z) (Johnson, Kotz and Balakrishnan 1994,
+Continuous Univariate Distributions 1, 13.10.1).
+"""
 
 import numpy as np
 
@@ -23,39 +29,42 @@ def _add_word(wanted, hashes, weights, vectors, halves, total):
 
 
 @compiled
-def _hazard(z, hazards, reach, steps):
-    """Return density over distribution of the normal at z, from a table over -reach .. reach."""
+def _inverse_mills_ratio(z, ratios, reach, steps):
+    """Return the inverse Mills ratio at z, from a table over -reach .. reach."""
     if z <= -reach:
         return -z - np.float32(1.0) / z  # its asymptote
     at = (z + reach) * steps
     place = np.int64(at)
-    if place >= hazards.size - 1:
+    if place >= ratios.size - 1:
         return np.float32(0.0)
     part = at - np.float32(place)
-    return hazards[place] * (np.float32(1.0) - part) + hazards[place + 1] * part
+    return ratios[place] * (np.float32(1.0) - part) + ratios[place + 1] * part
 
 
 @compiled
-def restore_rows(
-    text, begins, ends, bits, strengths, hashes, weights, vectors, halves, hazards, reach,
-    trust, own_from, correlation, rows, fidelities,
+def posterior_means(
+    text, begins, ends, bits, strengths, hashes, weights, vectors, halves, ratios, reach,
+    prior_count, min_own_count, correlation, rows, fidelities,
 ):  # fmt: skip
-    """Fill rows[p], float32[n, n_dimensions], with the unit vector to be expected of each phrase.
+    """Fill rows[p] with the posterior mean of each phrase's unit vector, scaled to length 1.
 
-    The phrases are text[begins[p]:ends[p]]. bits: uint64[n, n_words], of those whose strength
-    (int64) is above 0; the others have none and are made of their words. hashes uint64, sorted,
-    weights float64 and vectors uint16[m, n_dimensions], the bits of float16, beside them: the
-    words' vectors, the first of whose dimensions have bits; halves: float32[65536], what such bits
-    mean. hazards: float32, density over distribution of the normal at even steps from -reach to
-    reach. trust, own_from: as composed; correlation: that of a phrase's own vector with its words'.
-
-    fidelities: float64[n], the square of the cosine to be expected of the row with the true
-    vector; 0 where nothing is known of a phrase and the row is zeros.
+    text, begins, ends: uint8, int64[n], int64[n]; phrase p is text[begins[p]:ends[p]].
+    bits: uint64[n, n_words], of the phrases whose strength, int64[n], is above 0; the others have
+        none and are made of their words.
+    hashes, weights, vectors: uint64[m], sorted, float64[m], uint16[m, n_dimensions]: the words'
+        vectors, as bits of float16; the first dimensions have bits.
+    halves: float32[65536], the value of each float16.
+    ratios: float32, the inverse Mills ratio at even steps from -reach to reach.
+    prior_count, min_own_count: as composed.
+    correlation: of a phrase's own vector with its words'.
+    rows: float32[n, n_dimensions], filled.
+    fidelities: float64[n], filled with the expected squared cosine of the row with the true
+        vector; 0 where nothing is known of a phrase and the row is zeros.
     """
     n_bits = 64 * bits.shape[1]
     n_dimensions = rows.shape[1]
     total = np.empty(n_dimensions, np.float32)
-    steps = np.float32((hazards.size - 1) / (2.0 * reach))
+    steps = np.float32((ratios.size - 1) / (2.0 * reach))
     reach32 = np.float32(reach)
     one = np.float32(1.0)
     for p in range(begins.size):
@@ -80,12 +89,12 @@ def restore_rows(
         row = rows[p]
         fidelities[p] = 1.0 if has_words else 0.0
         length = np.float32(np.sqrt(square))
-        if strengths[p] == 0 or (has_words and (n_tokens == 1 or strengths[p] < own_from)):
+        if strengths[p] == 0 or (has_words and (n_tokens == 1 or strengths[p] < min_own_count)):
             for k in range(n_dimensions):
                 row[k] = total[k] / length if has_words else np.float32(0.0)
             continue
         if has_words:
-            share = np.float64(strengths[p]) / (np.float64(strengths[p]) + trust)
+            share = np.float64(strengths[p]) / (np.float64(strengths[p]) + prior_count)
             words = share * correlation + (1.0 - share)
             rest = share * np.sqrt(1.0 - correlation * correlation)
             spread = rest * np.sqrt(with_bits / square / n_bits)
@@ -103,8 +112,8 @@ def restore_rows(
                 k = 64 * w + i
                 sign = one if (word >> np.uint64(i)) & np.uint64(1) else -one
                 at = mean * total[k]
-                row[k] = at + spread32 * sign * _hazard(
-                    sign * at * inverse, hazards, reach32, steps
+                row[k] = at + spread32 * sign * _inverse_mills_ratio(
+                    sign * at * inverse, ratios, reach32, steps
                 )
         for k in range(n_bits, n_dimensions):
             row[k] = mean * total[k]

@@ -21,7 +21,12 @@ _STEPS = 4096.0
 
 @lru_cache(maxsize=2)
 def gaussian_pool(seed: int, n_bits: int) -> np.ndarray:
-    """Return float32[2^20 + n_bits], read-only."""
+    """Return the pool of random numbers, float32[2^20 + n_bits], read-only.
+
+    Arguments:
+        seed: of the generator.
+        n_bits: entries of a vector.
+    """
     size = POOL_SIZE + n_bits
     words = np.random.PCG64(seed).random_raw(size + size % 2)
     uniform = ((words >> np.uint64(11)).astype(np.float64) + 1.0) / 2.0**53
@@ -52,7 +57,11 @@ class GaussianProjection:
         self.largest = float(np.abs(self.vectors).max())
 
     def offsets(self, feature_hashes: np.ndarray) -> np.ndarray:
-        """Return where each feature's vector begins in `vectors`, uint32."""
+        """Return where each feature's vector begins in `vectors`, uint32[n].
+
+        Arguments:
+            feature_hashes: uint64[n].
+        """
         return (feature_hashes & np.uint64(POOL_SIZE - 1)).astype(np.uint32)
 
     def manifest(self) -> dict[str, Any]:

@@ -36,7 +36,11 @@ class Projection(Protocol):
     def centre(self) -> np.ndarray | None: ...  # noqa: D102
 
     def offsets(self, feature_hashes: np.ndarray) -> np.ndarray:
-        """Return where each feature's vector begins in `vectors`, NOWHERE if unknown; uint32."""
+        """Return where each feature's vector begins in `vectors`, uint32[n], NOWHERE if unknown.
+
+        Arguments:
+            feature_hashes: uint64[n].
+        """
         ...
 
     def manifest(self) -> dict[str, Any]:

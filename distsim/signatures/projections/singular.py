@@ -39,7 +39,13 @@ def one_thread_each() -> AbstractContextManager[object]:
 
 
 def times(matrix: "sparse.csr_matrix", dense: np.ndarray, jobs: int | None) -> np.ndarray:
-    """Return matrix @ dense, float32; each row is summed in the order of its columns."""
+    """Return matrix @ dense, float32[n, k]; each row is summed in the order of its columns.
+
+    Arguments:
+        matrix: float32[n, m].
+        dense: float[m, k].
+        jobs: threads; as many as the machine has cores where None.
+    """
     width = dense.shape[1]
     wide = np.ascontiguousarray(dense, np.float32)
     if width % _STEP:
@@ -57,7 +63,14 @@ def times(matrix: "sparse.csr_matrix", dense: np.ndarray, jobs: int | None) -> n
 def times_rows(
     matrix: "sparse.csr_matrix", dense: np.ndarray, rows: np.ndarray, out: np.ndarray
 ) -> None:
-    """Fill `out`, float32 or float64, with some rows of matrix @ dense, summed in its precision."""
+    """Fill `out` with some rows of matrix @ dense, summed in the precision of `out`.
+
+    Arguments:
+        matrix: float32[n, m].
+        dense: [m, k].
+        rows: int64[r].
+        out: float32[r, k] or float64[r, k].
+    """
     arrays = (frozen(matrix.indptr.astype(np.int64)), frozen(matrix.indices), frozen(matrix.data))
     multiply(*arrays, frozen(dense), frozen(rows), out)
 
@@ -80,7 +93,11 @@ def right_singular(
 
     Arguments:
         matrix, transposed: columns ascend in each row of both.
+        rank: the number of vectors.
         iterations: passes after the first two.
+        seed: of the random start.
+        jobs: threads; as many as the machine has cores where None.
+        progress: is told the stage, the passes done and their number.
     """
     most = min(matrix.shape)
     n_blocks = iterations + 2
@@ -115,11 +132,14 @@ def right_singular(
 def find_rotation(
     rows: np.ndarray, n_bits: int, seed: int, itq: bool, jobs: int | None
 ) -> np.ndarray:
-    """Return float64[rank, n_bits] with orthonormal rows: cosines stay what they are.
+    """Return a rotation, float64[rank, n_bits] with orthonormal rows, which keeps cosines.
 
     Arguments:
-        rows: float32[n, rank], unit vectors of what is to be cut.
-        itq: turn them towards the corners of the cube (Gong and Lazebnik 2011), not at random.
+        rows: float32[n, rank], unit vectors of which bits are to be cut.
+        n_bits: at least `rank`.
+        seed: of the random start.
+        itq: turn the rows towards the corners of the cube (Gong and Lazebnik 2011), not at random.
+        jobs: threads; as many as the machine has cores where None.
     """
     rank = rows.shape[1]
     generator = np.random.Generator(np.random.PCG64([seed, 1]))

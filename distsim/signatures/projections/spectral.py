@@ -21,22 +21,36 @@ from distsim.signatures.projections.projection import SPECTRAL, WHOLE_NUMBERS
 
 
 def folder_of(table: Path, learnt: str) -> Path:
-    """Return where a table keeps the projection with the checksum `learnt`."""
+    """Return the folder in which a table keeps its projection.
+
+    Arguments:
+        table: its folder.
+        learnt: the projection's checksum.
+    """
     return table / f"projection.{learnt[:12]}"
 
 
 def projection_inside(index: Path) -> Path:
-    """Return where format version 1 kept the projection of an index's own table."""
+    """Return the folder in which format version 1 kept the projection of an index's own table.
+
+    Arguments:
+        index: its folder.
+    """
     return index / "projection"
 
 
 class SpectralProjection:
     """Projects features on learnt vectors.
 
-    vectors: int16[m * n_dimensions], float32 of older ones, each `unit` times what it stands for.
-    n_dimensions: of the vectors; bits are cut from the first n_bits, the strongest.
-    centre: float32[n_dimensions], the mean of the unit vectors of the words it was learnt from.
-    parameters: what it was made with.
+    Attributes:
+        vectors: int16[m * n_dimensions], float32 of older ones; `unit` times each is its value.
+        n_bits: bits are cut from so many of the first dimensions, the strongest.
+        n_dimensions: of the vectors.
+        centre: float32[n_dimensions], the mean unit vector of the words it was learnt from.
+        parameters: the manifest: model, weights and settings.
+
+    Arguments:
+        artifact: of the projection.
     """
 
     def __init__(self, artifact: storage.Artifact) -> None:
@@ -63,7 +77,10 @@ class SpectralProjection:
 
     @classmethod
     def open(cls, path: str | Path) -> "SpectralProjection":
-        """Open a projection, or the one that belongs to a table; its vectors are mapped, not read.
+        """Return a projection, opened, or the one that belongs to a table; vectors are mapped.
+
+        Arguments:
+            path: folder of the projection or of the table.
 
         Raises:
             ArtifactError: there is no projection of a readable version at `path`.
@@ -82,7 +99,11 @@ class SpectralProjection:
 
     @classmethod
     def of_table(cls, table: str | Path, learnt: str) -> "SpectralProjection":
-        """Open the projection with the checksum `learnt` that belongs to a table.
+        """Return the projection that belongs to a table, opened.
+
+        Arguments:
+            table: its folder.
+            learnt: the projection's checksum.
 
         Raises:
             ArtifactError: it is not there.
@@ -99,14 +120,22 @@ class SpectralProjection:
         )
 
     def copy(self, writer: storage.ArtifactWriter) -> None:
-        """Fill a writer with this projection: the copy has the same bytes."""
+        """Write a copy of the projection; it has the same bytes.
+
+        Arguments:
+            writer: of the copy's artifact.
+        """
         for name in self.artifact.manifest["arrays"]:
             writer.add(name, self.artifact.array(name))
         writer.parameters = dict(self.parameters)
         writer.version = self.artifact.manifest["version"]
 
     def offsets(self, feature_hashes: np.ndarray) -> np.ndarray:
-        """Return where each feature's vector begins in `vectors`, NOWHERE if unknown; uint32."""
+        """Return where each feature's vector begins in `vectors`, uint32[n], NOWHERE if unknown.
+
+        Arguments:
+            feature_hashes: uint64[n].
+        """
         rows = find_sorted(self._hashes, frozen(feature_hashes))
         return np.where(rows < 0, int(NOWHERE), rows * self.n_dimensions).astype(np.uint32)
 
@@ -120,10 +149,11 @@ class SpectralProjection:
         }
 
     def answers(self, wanted: dict[str, Any]) -> bool:
-        """Tell whether learning with these settings would give this projection again.
+        """Return whether learning with these settings would give this projection again.
 
-        wanted: model, weights, bits, seed and learning, as a projection keeps them. The text is
-        among them only where weights know its marginals, or the model its vectors.
+        Arguments:
+            wanted: model, weights, bits, seed and learning, as a projection keeps them. They
+                depend on the text only where the weights or the model have a checksum of it.
         """
         same = all(self.parameters.get(name) == value for name, value in wanted.items())
         return same and ("marginals" in wanted["weights"] or "vectors" in wanted["model"])

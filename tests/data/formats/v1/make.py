@@ -27,7 +27,7 @@ COMMANDS = {
     "merged": "merge {out}/thesis {out}/part -o {out}/merged",
     "projection": "learn {out}/index -o {out}/projection --set n_bits=64",
     "learnt": "sign {out}/index -o {out}/learnt --projection {here}/projection "
-    "--set weighting.least=0 " + _SMALL,
+    "--set weighting.min_weight=0 " + _SMALL,
     "syntax": "sign {here}/c.conllu --from annotated -o {out}/syntax --set model.kinds=lex "
     "--set keep_features=true " + _SMALL,
 }

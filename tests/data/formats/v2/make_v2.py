@@ -17,7 +17,7 @@ COMMANDS = {
     "index": "index build {here}/a.txt -o {out}/index",
     "projection": "learn {out}/index -o {out}/projection --set n_bits=64",
     "learnt": "sign {out}/index -o {out}/learnt --set n_bits=64 --min-count 3 --max-length 2 "
-    "--projection {here}/projection --set weighting.least=0",
+    "--projection {here}/projection --set weighting.min_weight=0",
 }
 
 
