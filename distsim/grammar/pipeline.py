@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.stats import rankdata
 
 from distsim import storage
 from distsim.base.arguments import whole_number
@@ -31,6 +30,7 @@ from distsim.grammar.extraction import PRESETS, ExtractOptions, extract_rules
 from distsim.grammar.extraction.numeric import NumericRules
 from distsim.grammar.extraction.pivoting import MAX_TRANSLATIONS, pivot_rules
 from distsim.grammar.packs import GrammarIndex, PackedRule, PackOptions, pack_grammar
+from distsim.grammar.packs.pack import USUAL_ORDER
 from distsim.grammar.pivot import PivotOptions
 from distsim.grammar.score_file import score_grammar
 from distsim.grammar.scoring import RuleScorer, ScoreOptions
@@ -106,7 +106,7 @@ class MakeReport:
     """What came of each step, and rules to look at.
 
     told: what each step said. kept: the steps that were done before. best, drawn: rules, the
-    best by pivot probability and sim_ngram together, and some at random.
+    best in the order of packs, and some at random.
 
     >>> MakeReport(["18 sentence pairs of 1 bitexts"]).lines()[0]
     '18 sentence pairs of 1 bitexts'
@@ -122,8 +122,8 @@ class MakeReport:
         told = list(self.told)
         for title, rules in (
             (
-                f"the {len(self.best)} best, by pivot probability, counts and {_SIM}; none is a "
-                "part of its paraphrase:",
+                f"the {len(self.best)} best, by p(e|f) and p(f|e), then counts, then {_SIM}; none "
+                "is a part of its paraphrase:",
                 self.best,
             ),
             (f"{len(self.drawn)} drawn at random:", self.drawn),
@@ -307,7 +307,7 @@ class _Steps:
             paraphrases, scored, self._scorer(), jobs=self._jobs, progress=self._progress
         ).lines())  # fmt: skip
         packs = self._folder / "packs"
-        self._step(packs, [found, list(options.sizes)], lambda: pack_grammar(
+        self._step(packs, [found, list(options.sizes), USUAL_ORDER], lambda: pack_grammar(
             scored, packs, options.packing, jobs=self._jobs,
             progress=self._progress,
         ).lines())  # fmt: skip
@@ -382,16 +382,13 @@ class _Steps:
         return RuleScorer(self._tables, options, [None] * len(self._tables), RuleAligner("none"))
 
     def _look(self, index: GrammarIndex) -> None:
-        """Choose the rules that the report shows: the best by three ranks, and some drawn."""
+        """Choose the rules that the report shows: the best in the order of packs, some drawn."""
         alike = index.feature(_SIM)
-        cost = index.feature("p(e|f)") + index.feature("p(f|e)")
         scored = np.flatnonzero(~np.isnan(alike))
         self._tell(f"{scored.size:,} of {len(index):,} paraphrases have {_SIM}")
-        ranks = sum(
-            rankdata(values[scored]) for values in (cost, index.feature("RarityPenalty"), -alike)
-        )
         met: set[tuple[str, str]] = set()
-        best = iter(scored[np.argsort(ranks, kind="stable")].tolist())
+        keys = -alike, index.feature("RarityPenalty"), index.costs  # the last decides first
+        best = iter(scored[np.lexsort([values[scored] for values in keys])].tolist())
         while len(self._report.best) < N_SHOWN and (some := list(islice(best, N_SHOWN))):
             for rule in index.at(np.array(some)):
                 if _says_anew(rule) and (rule.target, rule.source) not in met:

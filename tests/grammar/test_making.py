@@ -5,6 +5,7 @@ import os
 import random
 import shutil
 
+import numpy as np
 import pytest
 
 from distsim.bitext.bitext import Bitext
@@ -42,9 +43,18 @@ def test_the_whole_road_and_again(texts, alice_index, tmp_path, run):
     left.write_text("half")
     out, told = make(run, texts, path, tmp_path / "grammar")
     assert not left.exists()
-    assert "150 sentence pairs of 1 bitexts" in out and "best, by pivot probability, counts" in out
+    assert (
+        "150 sentence pairs of 1 bitexts" in out
+        and "best, by p(e|f) and p(f|e), then counts" in out
+    )
     assert (tmp_path / "grammar" / "report.txt").read_text() == out
-    found = GrammarIndex.open(tmp_path / "grammar" / "packs").rules("replied")
+    index = GrammarIndex.open(tmp_path / "grammar" / "packs")
+    np.testing.assert_allclose(index.costs, index.feature("p(e|f)") + index.feature("p(f|e)"))
+    costs = [float(line.split()[0]) for line in out.splitlines() if " -> " in line]
+    assert costs[:20] == sorted(costs[:20]) and costs[0] == pytest.approx(
+        index.costs.min(), abs=1e-3
+    )
+    found = index.rules("replied")
     assert "said" in [rule.target for rule in found]
     assert any("sim_ngram" in rule.features for rule in found)
     before = {p: p.read_bytes() for p in (tmp_path / "grammar").glob("*.gz")}

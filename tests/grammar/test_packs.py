@@ -16,7 +16,7 @@ from distsim.grammar.formats.rules import Features
 from distsim.grammar.kernels.columns import new_names
 from distsim.grammar.packs import SIZES, TYPES, GrammarIndex, PackOptions, pack, pack_grammar
 from distsim.grammar.packs.columns import decode, encode
-from distsim.grammar.rerank import ppdb_cost
+from distsim.grammar.rerank import PPDB_COST, ppdb_cost
 from distsim.kernels.compiled import frozen
 
 NAMES = ("RarityPenalty", "p(LHS|e)", "p(LHS|f)", "p(e|f)", "p(e|f,LHS)", "p(f|e)", "p(f|e,LHS)")
@@ -57,7 +57,8 @@ def kind_of(line):
 
 
 def cost_of(line):
-    return ppdb_cost(Features.parse(line.split(" ||| ")[3].encode()))
+    features = Features.parse(line.split(" ||| ")[3].encode())
+    return features.number("p(e|f)") + features.number("p(f|e)")
 
 
 def test_each_size_is_the_better_half_of_the_next(tmp_path):
@@ -74,6 +75,49 @@ def test_each_size_is_the_better_half_of_the_next(tmp_path):
     manifest = json.loads((tmp_path / "packs" / "packs.json").read_text())
     assert manifest["from"] == {"grammar": "grammar", "rules": 400}
     assert manifest["files"]["xxxl-phrasal.gz"] > 0
+
+
+@pytest.mark.parametrize("name", ["p(e|f)", "p(f|e)"])
+def test_one_probability_orders_where_the_other_is_not_there(tmp_path, name):
+    rules = [f"[X] ||| a ||| {letter} ||| {name}={cost} RarityPenalty=1 |||\n"
+             for letter, cost in zip("bcde", (3, 1, 0.5, 2), strict=True)]  # fmt: skip
+    (tmp_path / "grammar").write_text("".join(rules))
+    pack_grammar(tmp_path / "grammar", tmp_path / "packs")
+    assert [rule.target for rule in GrammarIndex.open(tmp_path / "packs").rules("a")] == list(
+        "dceb"
+    )
+    manifest = json.loads((tmp_path / "packs" / "packs.json").read_text())
+    assert manifest["order"] == {"weights": {name: 1.0}, "best": "smallest"}
+
+
+def test_an_order_that_rules_do_not_tell_is_asked_for(tmp_path, run, monkeypatch):
+    grammar, packs = tmp_path / "grammar", tmp_path / "packs"
+    grammar.write_text("[X] ||| a ||| b ||| p(e|f)=NA p(e|f,LHS)=1 RarityPenalty=1 |||\n" * 3)
+    _, err = run("pack", grammar, "-o", packs, status=1)
+    assert "the first 3 rules have neither p(e|f) nor p(f|e) to be ordered by: give --weight" in err
+    assert not packs.exists()
+    run("pack", grammar, "-o", packs, "-w", "RarityPenalty=-1")
+    one, both = (
+        "[X] ||| a ||| b ||| p(e|f)=1 |||\n",
+        "[X] ||| a ||| c ||| p(e|f)=2 p(f|e)=1 |||\n",
+    )
+    grammar.write_text(both + one)
+    _, err = run("pack", grammar, "-o", packs, status=1)
+    assert "line 2: feature p(f|e) is not there or no number" in err
+    grammar.write_text(one * 3 + both)
+    monkeypatch.setattr(pack, "read_line_blocks", lambda path: read_line_blocks(path, 40))
+    _, err = run("pack", grammar, "-o", packs, status=1)
+    assert "line 4: feature p(f|e) is there, which the first rules lack" in err
+
+
+def test_the_order_of_ppdb_can_be_asked_for(tmp_path):
+    lines = drawn_grammar(tmp_path / "grammar")
+    pack_grammar(tmp_path / "grammar", tmp_path / "packs", PackOptions(PPDB_COST, sizes=("XXXL",)))
+    written = gzip.decompress((tmp_path / "packs" / "xxxl-lexical.gz").read_bytes()).decode()
+    lexical = [line for line in lines if kind_of(line) == "lexical"]
+    assert written.splitlines(keepends=True) == sorted(
+        lexical, key=lambda line: ppdb_cost(Features.parse(line.split(" ||| ")[3].encode()))
+    )
 
 
 @pytest.mark.parametrize("quantise", [False, True])
@@ -196,7 +240,7 @@ def test_a_grammar_whose_name_is_not_utf8(tmp_path, run):
     for _ in range(2):  # the second replaces the first
         run("pack", grammar, "-o", tmp_path / "packs", "--set", "sizes=S")
     manifest = json.loads((tmp_path / "packs" / "packs.json").read_text())
-    assert manifest["from"]["grammar"] == "no UTF-8: \ufffd"
+    assert manifest["from"]["grammar"] == "no UTF-8: \\xff"
 
 
 @pytest.mark.extra

@@ -128,6 +128,11 @@ class GrammarIndex:
         """The features that its rules may have."""
         return list(self._names)
 
+    @property
+    def costs(self) -> np.ndarray:
+        """The sum by which the rules were ordered when they were packed, float64[n]."""
+        return self._cost
+
     def arrays(self) -> RuleArrays:
         """Return the rules as arrays, for what reads many of them at once.
 

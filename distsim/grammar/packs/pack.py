@@ -1,7 +1,8 @@
 """A paraphrase grammar -> a folder of packs: text by size and type, Parquet, an index.
 
-Thesis 6.2: rules are ordered by PPDB's cost (equation 6.1) or another sum of features; XXXL has
-all, each smaller size the better half of the next, for each type of rule.
+Thesis 6.2: XXXL has all rules, each smaller size the better half of the next, for each type. They
+are ordered by ln p(e|f) + ln p(f|e) or another sum of features. PPDB's own cost (equation 6.1)
+agrees less with people: 100 times RarityPenalty outweighs everything else.
 """
 
 import json
@@ -23,7 +24,7 @@ from distsim.base.errors import InputError, ParameterError
 from distsim.base.parallel import Progress, no_progress, ordered_map
 from distsim.bitext.kernels.links import format_links
 from distsim.corpus.lines import read_line_blocks
-from distsim.corpus.sources import printable
+from distsim.corpus.sources import file_label, printable
 from distsim.corpus.vocabulary import HashNumbering, VocabularyBuilder
 from distsim.grammar.block import RuleBlock, parse_block
 from distsim.grammar.faulty_lines import FaultyLines
@@ -35,7 +36,6 @@ from distsim.grammar.kernels.phrase_pairs import hash_symbols
 from distsim.grammar.packs.columns import encode
 from distsim.grammar.packs.grammar_index import LONG_LINKS
 from distsim.grammar.packs.sizes import SIZES, TYPES, rule_sizes, rule_types
-from distsim.grammar.rerank import PPDB_COST
 from distsim.kernels.compiled import frozen
 from distsim.storage import open_output
 from distsim.storage.files import raw_bytes
@@ -43,6 +43,8 @@ from distsim.storage.locks import exchange, locked, sync_folder
 from distsim.storage.scratch import spare_descriptors
 
 MANIFEST = "packs.json"
+# Written as -ln p, so the rule with the smallest sum has the largest ln p(e|f) + ln p(f|e).
+USUAL_ORDER = {"p(e|f)": 1.0, "p(f|e)": 1.0}
 _OURS = re.compile(r"packs\.json|[a-z]+(-[a-z]+)+\.(gz|parquet)|spool|index|\..+\.unfinished")
 _LINES_A_PIECE = 1 << 14
 _MOST_FEATURES = 1000
@@ -56,7 +58,8 @@ class PackOptions:
     """How a grammar is packed.
 
     Arguments:
-        weights: what rules are ordered by, feature to weight; PPDB's cost where None.
+        weights: what rules are ordered by, feature to weight; USUAL_ORDER where None, or the one
+            of its two features that the rules have.
         descending: the largest sum is best; else the smallest.
         missing: stands for a feature that a rule lacks; a faulty line where None.
         sizes: which sizes are written as text, some of SIZES.
@@ -131,8 +134,9 @@ def pack_grammar(
         grammar: scored paraphrase rules; `-` for standard input.
 
     Raises:
-        InputError: the grammar cannot be read, a line is faulty and on_error is `stop`, or
-            something else stands at `folder`.
+        InputError: the grammar cannot be read, a line is faulty and on_error is `stop`, rules
+            have no feature of USUAL_ORDER and `weights` is None, or something else stands at
+            `folder`.
         ParameterError: Parquet is asked for and pyarrow is not installed.
 
     >>> rule = "[X] ||| the king ||| the queen ||| p(e|f)=1.5 sim_ngram=.4 ||| 0-0 1-1\\n"
@@ -220,8 +224,7 @@ def _write(
     jobs: int | None,
     progress: Progress,
 ) -> None:
-    weights = dict(PPDB_COST if options.weights is None else options.weights)
-    rules = _ReadRules(folder / "spool", weights, options, report.faulty)
+    rules = _ReadRules(folder / "spool", options, report.faulty)
     rules.read(grammar, progress)
     report.read = rules.size
     report.faulty.require_lines(rules.size + report.faulty.kept + report.faulty.dropped)
@@ -251,7 +254,10 @@ def _write(
             "grammar": printable(Path(grammar).name),
             "rules": report.read,
         },
-        "order": {"weights": weights, "best": "largest" if options.descending else "smallest"},
+        "order": {
+            "weights": rules.weights,
+            "best": "largest" if options.descending else "smallest",
+        },
         "rules": report.rules,
         "files": report.files,
     }
@@ -262,14 +268,14 @@ def _write(
 class _ReadRules:
     """The rules of a grammar in raw files of a folder: their lines, and arrays by rule."""
 
-    def __init__(
-        self, folder: Path, weights: dict[str, float], options: PackOptions, faulty: FaultyLines
-    ) -> None:
+    def __init__(self, folder: Path, options: PackOptions, faulty: FaultyLines) -> None:
         folder.mkdir()
         self._keeps_sides = options.parquet
         self._keeps_features = options.parquet or options.index
         self._folder = folder
-        self._weights, self._missing, self._faulty = weights, options.missing, faulty
+        self.weights: dict[str, float] = dict(options.weights or {})
+        self._without: list[str] = []  # of the usual order, features that the first rules lack
+        self._missing, self._faulty = options.missing, faulty
         self._numbering = HashNumbering(first=1)
         self._symbols: list[bytes] = []
         self._labels: dict[bytes, int] = {}
@@ -298,9 +304,29 @@ class _ReadRules:
         for lines in read_line_blocks(grammar):
             known = known or find_format(None, lines.text)
             block = parse_block(lines, known)
+            if not self.weights and (block.status == 0).any():
+                self._choose_order(block, file_label(grammar))
             self._name_features(block)
             self._add(block)
             progress("reading", self.size, None)
+
+    def _choose_order(self, block: RuleBlock, label: str) -> None:
+        """Order by what rules of a block have of USUAL_ORDER.
+
+        Raises:
+            InputError: they have neither feature.
+        """
+        fine = block.status == 0
+        for name, weight in USUAL_ORDER.items():
+            if np.isnan(_column(block, name)[fine]).all():
+                self._without.append(name)
+            else:
+                self.weights[name] = weight
+        if not self.weights:
+            raise InputError(
+                f"{label}: the first {np.count_nonzero(fine):,} rules have neither "
+                f"{' nor '.join(USUAL_ORDER)} to be ordered by: give `weights`, as sim_ngram=1"
+            )
 
     def _name_features(self, block: RuleBlock) -> None:
         """Give each feature that is new in a block a column, missing in the rules before.
@@ -312,12 +338,12 @@ class _ReadRules:
         if self._keeps_features:
             data = frozen(np.frombuffer(block.text, np.uint8))
             places, most_bare = column_kernel.new_names(
-                data, frozen(block.features[block.status == 0]), *self._name_arrays(),
+                data, frozen(block.features[block.status == 0]), *_name_arrays(self._names),
                 _MOST_FEATURES + 1,
             )  # fmt: skip
             new = [block.text[start:stop].decode() for start, stop in places.tolist()]
             new += map(str, range(min(most_bare, _MOST_FEATURES + 1)))
-        for name in dict.fromkeys([*new, *self._weights]):
+        for name in dict.fromkeys([*new, *self.weights]):
             if name not in self._names:
                 self._append(f"feature{len(self._names)}", np.full(self.size, np.nan))
                 self._names.append(name)
@@ -327,22 +353,19 @@ class _ReadRules:
                 "Parquet: pack it without them"
             )
 
-    def _name_arrays(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the names of the columns as kernels take them: bytes, and where each begins."""
-        texts = [name.encode() for name in self._names]
-        offsets = frozen(np.cumsum([0, *map(len, texts)]))
-        return frozen(np.frombuffer(b"".join(texts), np.uint8)), offsets
-
     def _add(self, block: RuleBlock) -> None:
         data = frozen(np.frombuffer(block.text, np.uint8))
         positions = [int(name) if name.isdecimal() else -1 for name in self._names]
         values, _ = column_kernel.read_columns(
-            data, frozen(block.features), *self._name_arrays(),
+            data, frozen(block.features), *_name_arrays(self._names),
             frozen(np.array(positions, np.int64)),
         )  # fmt: skip
         cost = np.zeros(len(block))
         faults = {n: block.fault(n) for n in np.flatnonzero(block.status).tolist()}
-        for name, weight in self._weights.items():
+        for name in self._without:
+            for n in np.flatnonzero(~np.isnan(_column(block, name)) & (block.status == 0)).tolist():
+                faults.setdefault(n, f"feature {name} is there, which the first rules lack")
+        for name, weight in self.weights.items():
             column = values[:, self._names.index(name)]
             absent = np.isnan(column)
             if self._missing is None:
@@ -513,6 +536,23 @@ class _ReadRules:
                 coded = encode(np.asarray(values), quantise)
                 writer.add(f"features/{number}", coded.codes)
                 writer.add(f"features/{number}/table", coded.table)
+
+
+def _name_arrays(names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the names of columns as kernels take them: bytes, and where each begins."""
+    texts = [name.encode() for name in names]
+    offsets = frozen(np.cumsum([0, *map(len, texts)]))
+    return frozen(np.frombuffer(b"".join(texts), np.uint8)), offsets
+
+
+def _column(block: RuleBlock, name: str) -> np.ndarray:
+    """Return a named feature of each line of a block, float64; NaN where there is none."""
+    values, _ = column_kernel.read_columns(
+        frozen(np.frombuffer(block.text, np.uint8)), frozen(block.features),
+        *_name_arrays([name]), frozen(np.array([-1])),
+    )  # fmt: skip
+    column: np.ndarray = values[:, 0]
+    return column
 
 
 def _coded(texts: Sequence[str], numbers: np.ndarray) -> Any:
