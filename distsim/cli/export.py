@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from distsim.base.choices import ExportFormat
-from distsim.cli.console import counted, read_lines, say
+from distsim.cli.console import counted, in_flags, read_lines, say
 
 
 def export(
@@ -32,12 +32,13 @@ def export(
     ] = None,
 ) -> None:
     """Write a table's vectors, phrases or neighbours for gensim, pandas, polars, networkx."""
-    from distsim.comparison.table import SignatureTable
     from distsim.output.exporting import export as write
 
-    opened = SignatureTable.open(table)
     named = None
     if phrases is not None:
         named = [line for line in read_lines(phrases) if line.strip()]
-    n = write(opened, output, format=str(output_format), phrases=named, neighbours=neighbours)
+    n = write(
+        table, output, format=str(output_format), phrases=named, neighbours=neighbours,
+        notice=lambda message: say(in_flags(message)),
+    )  # fmt: skip
     say(f"{output}: {counted(n, 'row')}")

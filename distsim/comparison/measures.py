@@ -27,7 +27,7 @@ from distsim.signatures.feature_store import FeatureStore
 from distsim.signatures.projections.spectral import SpectralProjection
 from distsim.signatures.recipe import Recipe
 from distsim.signatures.signer import Signer
-from distsim.signatures.table import StoredTable
+from distsim.signatures.table import StoredTable, TableLike, opened_table
 
 _CACHED_VECTORS = 1 << 12
 
@@ -102,16 +102,21 @@ class Similarity(Protocol):
 
 
 def similarity(
-    table: StoredTable,
+    table: TableLike,
     a: str,
     b: str,
-    other: StoredTable | None = None,
+    other: TableLike | None = None,
     *,
     estimate: str | None = None,
 ) -> float | None:
-    """Return the estimated cosine of two phrases, None where one has no signature.
+    """Return the estimated cosine of two phrases, None where nothing is known of one.
+
+    A phrase that is not in the table, of whatever length, is composed of its words where the table
+    keeps their vectors.
 
     Arguments:
+        table: a table, an index that was signed, or the path of either; opened by each call where
+            it is none yet.
         other: the table in which `b` is looked up, where not in the same one.
         estimate: see EstimatedCosine.
 
@@ -124,13 +129,13 @@ def similarity(
     >>> similarity(table, "alice", "zeppelin") is None
     True
     """
-    return EstimatedCosine(table, other, compose=False, estimate=estimate).similarity(a, b)
+    return EstimatedCosine(table, other, estimate=estimate).similarity(a, b)
 
 
 def similarities(
-    table: StoredTable,
+    table: TableLike,
     pairs: Iterable[Pair],
-    other: StoredTable | None = None,
+    other: TableLike | None = None,
     *,
     estimate: str | None = None,
 ) -> list[float | None]:
@@ -139,15 +144,15 @@ def similarities(
     >>> similarities(table, [("alice", "alice"), ("alice", "zeppelin")])
     [1.0, None]
     """
-    return EstimatedCosine(table, other, compose=False, estimate=estimate).similarities(pairs)
+    return EstimatedCosine(table, other, estimate=estimate).similarities(pairs)
 
 
 class EstimatedCosine(Similarity):
     """Cosines estimated from what a table stores.
 
     Arguments:
-        table: where phrases are looked up. other: the table for the second of a pair, where it
-            is not the same one.
+        table: where phrases are looked up: a table, a signed index, or the path of either.
+        other: the table for the second of a pair, where it is not the same one.
         compose: make a phrase that is not in the table of its words, where the table keeps their
             vectors; such an estimate is marked `composed`.
         estimate: `bits`, by the Hamming distance; `asymmetric`, one side's real vector against the
@@ -169,12 +174,14 @@ class EstimatedCosine(Similarity):
 
     def __init__(
         self,
-        table: StoredTable,
-        other: StoredTable | None = None,
+        table: TableLike,
+        other: TableLike | None = None,
         *,
         compose: bool = True,
         estimate: str | None = None,
     ) -> None:
+        table = opened_table(table)
+        other = None if other is None else opened_table(other, "other")
         self._tables = (table,) if other is None or other is table else (table, other)
         if len(self._tables) == 2:
             other = self._tables[1]

@@ -25,7 +25,7 @@ from distsim.signatures.estimates import (
     estimated_cosine,
 )
 from distsim.signatures.kernels.distinctive_words import choose_distinctive, order_neighbours
-from distsim.signatures.table import StoredTable
+from distsim.signatures.table import StoredTable, TableLike, opened_table
 
 RERANKED = 300
 _FIRST_RING, _WIDER = 1024, 8  # rows of the first ring; each further one holds so many times more
@@ -65,6 +65,7 @@ class NeighbourSearch:
     with the same limits. May be shared by threads; pickled, it is made anew from the table's path.
 
     Arguments:
+        table: a table, an index that was signed, or the path of either.
         candidates: only these phrases; those without a signature are passed over.
         min_strength: only phrases with at least so many occurrences behind them; None: 30
             where distinct, since the rarest are many and mostly noise; fewer in a text of less
@@ -95,7 +96,7 @@ class NeighbourSearch:
 
     def __init__(
         self,
-        table: StoredTable,
+        table: TableLike,
         *,
         candidates: Iterable[str] | None = None,
         min_strength: int | None = None,
@@ -103,6 +104,7 @@ class NeighbourSearch:
         distinct: bool | None = None,
         estimate: str | None = None,
     ) -> None:
+        table = opened_table(table)
         if min_strength is not None:
             min_strength = whole_number(min_strength, "min_strength", 0)
         self._table = table
@@ -619,7 +621,7 @@ def _last(value: float) -> float:
 
 @overload
 def neighbours(
-    table: StoredTable,
+    table: TableLike,
     phrase: str,
     k: int = ...,
     *,
@@ -634,7 +636,7 @@ def neighbours(
 ) -> Results[Neighbour] | None: ...
 @overload
 def neighbours(
-    table: StoredTable,
+    table: TableLike,
     phrase: Sequence[str],
     k: int = ...,
     *,
@@ -648,7 +650,7 @@ def neighbours(
     among: int = ...,
 ) -> list[Results[Neighbour] | None]: ...
 def neighbours(
-    table: StoredTable,
+    table: TableLike,
     phrase: str | Sequence[str],
     k: int = 10,
     *,
@@ -664,6 +666,8 @@ def neighbours(
     """Return the k phrases nearest to a phrase, or to each of several.
 
     Arguments:
+        table: a table, an index that was signed, or the path of either; give many phrases at once,
+            or a table, since a search keeps what it needs with the table.
         threshold: only phrases at least so similar.
         candidates, min_strength, lengths, distinct, estimate: as of NeighbourSearch.
         by: order the `among` nearest by this measure, such as an ExactCosine, and return no more

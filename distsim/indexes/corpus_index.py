@@ -97,10 +97,15 @@ class CorpusIndex:
         Raises:
             ArtifactError: there is no index of a readable version at `path`.
             IncompatibleError: several were not built alike.
+            ParameterError: one is given twice, and would be counted twice.
         """
         many = not isinstance(path, str | Path) and not hasattr(path, "__fspath__")
         given = one_or_many_paths(path, "path") if many else [one_path(path)]
         found = [inside for one in given for inside in _indexes_at(Path(one))]
+        resolved = [one.resolve() for one in found]
+        for number, one in enumerate(resolved):
+            if one in resolved[:number]:
+                raise ParameterError(f"{found[number]}: the index is given twice: give it once")
         texts = [IndexedText(storage.Artifact(inside, storage.INDEX)) for inside in found]
         return cls(texts[0] if len(texts) == 1 else JoinedText(texts))
 

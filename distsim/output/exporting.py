@@ -1,11 +1,12 @@
 """A table -> files and frames that other tools read: vectors, phrases, neighbours, a graph."""
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 from typing import Any, get_args
+from warnings import warn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,18 +16,25 @@ from distsim.base.choices import ExportFormat
 from distsim.base.distribution import how_to_install
 from distsim.base.errors import IncompatibleError, ParameterError
 from distsim.comparison.nearest import NeighbourSearch
-from distsim.comparison.table import SignatureTable
 from distsim.corpus.vectors import WordVectors
+from distsim.signatures.table import StoredTable, TableLike, opened_table
 from distsim.storage.files import LineWriter, open_output
 
 FORMATS: tuple[str, ...] = get_args(ExportFormat)
 _BLOCK = 1024
+# XML cannot hold these: they are written as Python writes them in a text.
+_NOT_IN_XML = {
+    code: ascii(chr(code))[1:-1]
+    for code in (*range(9), 11, 12, *range(14, 32), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF)
+}
+_NAMED = 3  # of phrases that are left out
 
 
-def word_vectors(table: SignatureTable, phrases: Texts | None = None) -> WordVectors:
+def word_vectors(table: TableLike, phrases: Texts | None = None) -> WordVectors:
     """Return real-valued unit vectors of a table's words, the most frequent first, or of phrases.
 
     Arguments:
+        table: a table, an index that was signed, or the path of either.
         phrases: made of their words; those of which no word has a vector are left out.
 
     Raises:
@@ -37,6 +45,7 @@ def word_vectors(table: SignatureTable, phrases: Texts | None = None) -> WordVec
     >>> vectors.vectors.shape[1]
     384
     """
+    table = opened_table(table)
     parts = table.parts
     if parts is None:
         raise IncompatibleError(
@@ -58,12 +67,13 @@ def word_vectors(table: SignatureTable, phrases: Texts | None = None) -> WordVec
 
 
 def export(
-    table: SignatureTable,
+    table: TableLike,
     path: str | Path,
     *,
     format: str = "w2v",
     phrases: Texts | None = None,
     neighbours: int | None = None,
+    notice: Callable[[str], object] = warn,
 ) -> int:
     """Write a table, or what it says, for other tools; return the number of rows written.
 
@@ -74,12 +84,15 @@ def export(
 
     Arguments:
         path: written whole or not at all, packed where it ends in .gz; `-` for standard output.
+        table: a table, an index that was signed, or the path of either.
         phrases: only these; all of the table where None.
         neighbours: so many of each phrase.
+        notice: is told how many of `phrases` are left out, and some of them.
 
     Raises:
         IncompatibleError: vectors are wanted and the table keeps none.
-        ParameterError: there is no such format, or the library that writes it is not installed.
+        ParameterError: there is no such format, the library that writes it is not installed, or
+            nothing is left to write.
 
     >>> export(learnt, folder / "vectors.txt", phrases=["king", "the queen"])
     2
@@ -92,6 +105,9 @@ def export(
         raise ParameterError(
             f"`neighbours` {neighbours} with {format}: leave it out, or choose 1 or more"
         )
+    table = opened_table(table)
+    if phrases is not None:
+        phrases = _known(table, one_or_many_texts(phrases), format.startswith("w2v"), notice)
     if format.startswith("w2v"):
         vectors = word_vectors(table, phrases)
         with open_output(path) as out:
@@ -108,6 +124,31 @@ def export(
     return len(columns["phrase"])
 
 
+def _known(
+    table: StoredTable, phrases: list[str], vectors: bool, notice: Callable[[str], object]
+) -> list[str]:
+    """Return the phrases of which a row can be written, and tell which are left out.
+
+    Raises:
+        ParameterError: there is none.
+    """
+    if vectors:
+        is_known = [table.composed_vector(one) is not None for one in phrases]
+        lack = "have no vector: none of their words has one"
+    else:
+        is_known = (table.find(phrases) >= 0).tolist()
+        lack = "are not in the table"
+    kept = [one for one, known in zip(phrases, is_known, strict=True) if known]
+    unknown = [one for one, known in zip(phrases, is_known, strict=True) if not known]
+    named = ", ".join(map(repr, unknown[:_NAMED])) + (", ..." if len(unknown) > _NAMED else "")
+    told = f"{len(unknown):,} of {len(phrases):,} `phrases` {lack} ({named})"
+    if not kept:
+        raise ParameterError(f"{told if phrases else '`phrases`: is empty'}: name others")
+    if unknown:
+        notice(f"{told}: left out")
+    return kept
+
+
 def _write_vectors(out: LineWriter, found: WordVectors, binary: bool) -> None:
     words = [word.replace(" ", "_").encode() for word in found.words]
     out.write(b"%d %d\n" % (len(words), found.vectors.shape[1]))
@@ -120,7 +161,7 @@ def _write_vectors(out: LineWriter, found: WordVectors, binary: bool) -> None:
 
 
 def _columns(
-    table: SignatureTable, phrases: Texts | None, neighbours: int | None
+    table: StoredTable, phrases: Texts | None, neighbours: int | None
 ) -> dict[str, Sequence[Any] | NDArray[Any]]:
     """Return the columns of a table, or of its phrases' neighbours."""
     if phrases is None:
@@ -174,6 +215,7 @@ def _graphml(columns: dict[str, Any]) -> bytes:
 
     graph = networkx.DiGraph()
     for focal, _, phrase, similarity, strength in zip(*columns.values(), strict=True):
+        focal, phrase = (one.translate(_NOT_IN_XML) for one in (focal, phrase))
         graph.add_node(focal)
         graph.add_node(phrase, strength=int(strength))
         graph.add_edge(focal, phrase, similarity=similarity)

@@ -114,10 +114,10 @@ class _Door:
     def _refused(self, scope: Any) -> Response | None:
         headers = dict(scope["headers"])
         if self._hosts:
-            host = urlsplit("//" + headers.get(b"host", b"").decode("latin-1"))
             try:
+                host = urlsplit("//" + headers.get(b"host", b"").decode("latin-1"))
                 name = (host.hostname or "").lower()
-            except ValueError:
+            except ValueError:  # such as "[::1", or one of Unicode that stands for a slash
                 name = ""
             if name not in self._hosts:
                 return _fault(421, "wrong-host", "The server does not answer to this name.")

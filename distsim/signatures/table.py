@@ -5,13 +5,15 @@ from dataclasses import fields, replace
 from functools import cached_property, lru_cache
 from html import escape
 from itertools import accumulate
+from os import PathLike
 from pathlib import Path
-from typing import Any, Self, overload
+from typing import Any, Self, Union, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from distsim import storage
+from distsim.base.arguments import AnyPath, shown
 from distsim.base.errors import ArtifactError, IncompatibleError, ParameterError
 from distsim.contexts.selection import Selection
 from distsim.corpus.normaliser import Normaliser
@@ -27,6 +29,8 @@ from distsim.signatures.projections.training import Learning
 from distsim.signatures.recipe import Recipe
 
 _KEPT_PIECES = 1 << 14  # whether these are words is asked once
+
+TableLike = Union["StoredTable", CorpusIndex, AnyPath]
 
 
 class StoredTable:
@@ -300,3 +304,34 @@ class StoredTable:
             offsets: int64[n + 1], where each begins in `text`.
         """
         return self._phrases.find(text, offsets)
+
+
+def opened_table(given: TableLike, argument: str = "table") -> StoredTable:
+    """Return the table that is meant: itself, the one signed into an index, or that at a path.
+
+    Arguments:
+        given: a table, an index that was signed, or the path of either.
+        argument: its name, for messages.
+
+    Raises:
+        ArtifactError: there is no table.
+        ParameterError: it is something else, or an index in several folders.
+
+    >>> opened_table(index).path == opened_table(index.path).path == table.path
+    True
+    """
+    if isinstance(given, StoredTable):
+        return given
+    if isinstance(given, CorpusIndex):
+        if given.home is None:
+            raise ParameterError(
+                f"{argument}: is an index in several folders, which has no signatures inside: name "
+                "the table"
+            )
+        return StoredTable.open(given.home)
+    if isinstance(given, str | PathLike) and given != "":
+        return StoredTable.open(Path(given))
+    raise ParameterError(
+        f"{argument}: is {shown(given)}, wanted a table, an index that was signed, or the path of "
+        "either"
+    )

@@ -115,3 +115,12 @@ def test_what_several_cannot_do_is_said(indexes, tmp_path, sentences):
     )
     with pytest.raises(IncompatibleError, match="format is lines and text"):
         CorpusIndex.open([parts / "0.index", other.path])
+
+
+def test_an_index_that_is_given_twice_is_refused(small_index, tmp_path, run):
+    (tmp_path / "link").symlink_to(small_index.path)
+    for again in (small_index.path, tmp_path / "link"):
+        _, err = run("count", small_index.path, again, "a0", status=1)
+        assert f"{again}: the index is given twice: give it once" in err
+        with pytest.raises(ParameterError, match="given twice"):
+            CorpusIndex.open([small_index.path, again])

@@ -10,7 +10,7 @@ from distsim.comparison.measures import ComposedCosine
 from distsim.contexts import GivenVectors
 from distsim.corpus.vectors import read_vectors
 from distsim.output.exporting import export, word_vectors
-from distsim.signatures import VECTORS
+from distsim.signatures import PRESETS, VECTORS
 
 
 @pytest.fixture(scope="module")
@@ -117,3 +117,31 @@ def test_what_cannot_be(table, tmp_path, alice_index, run):
     assert "2 rows" in err
     assert read_vectors(tmp_path / "v.gz").words == ["w1", "w2_w3"]
     run("export", table.path, "-o", tmp_path / "n.csv", "--format", "csv", "--neighbours", 2)
+
+
+@pytest.mark.parametrize("form", ["w2v", "w2v-bin", "csv"])
+def test_phrases_that_are_left_out_are_told(table, tmp_path, run, form):
+    (tmp_path / "p").write_text("w1\nzebra\nw2\nyak\n")
+    given = ("export", table.path, "-o", tmp_path / "v", "--format", form, "--phrases")
+    _, err = run(*given, tmp_path / "p")
+    assert "2 of 4 --phrases" in err and "('zebra', 'yak'): left out" in err and "2 rows" in err
+    (tmp_path / "v").unlink()
+    (tmp_path / "none").write_text("zebra\n")
+    _, err = run(*given, tmp_path / "none", status=1)
+    assert "1 of 1 --phrases" in err and "name others" in err and not (tmp_path / "v").exists()
+    (tmp_path / "empty").write_text("\n")
+    _, err = run(*given, tmp_path / "empty", status=1)
+    assert "--phrases: is empty" in err and not (tmp_path / "v").exists()
+    with pytest.warns(UserWarning, match="1 of 2 `phrases`"):
+        export(table, tmp_path / "v", format=form, phrases=["w1", "zebra"])
+
+
+def test_a_graph_of_phrases_with_control_characters(tmp_path):
+    networkx = pytest.importorskip("networkx")
+    from distsim import CorpusIndex, IndexOptions, Selection, sign
+
+    (tmp_path / "text").write_text("a\x01b c\na\x02b c\nd c\n" * 5)
+    index = CorpusIndex.build(tmp_path / "text", tmp_path / "index", IndexOptions("lines"))
+    made = sign(index, tmp_path / "t", PRESETS["thesis"], Selection(min_count=1, max_length=1))
+    export(made, tmp_path / "g", format="graphml", neighbours=2)
+    assert {r"a\x01b", r"a\x02b", "d", "c"} == set(networkx.read_graphml(tmp_path / "g").nodes)

@@ -282,6 +282,33 @@ def test_other_hosts_are_refused(alice_index):
             assert client.get("/api/v1/count", params={"phrase": "a"}).status_code == status
 
 
+@pytest.mark.parametrize("host", ["[::1", "[", "a]b[", "localhost\\u2100", "[v1.x]", ":", ""])
+def test_hosts_that_are_none_are_refused(alice_index, host):
+    with TestClient(application(Shelf(Places(str(alice_index.path))), LOCAL)) as client:
+        for path in ("/", "/api/v1/health"):
+            answer = client.get(path, headers={"host": host.encode("utf-8")})
+            assert answer.status_code == 421, host
+
+
+def test_a_longer_answer_begins_with_the_shorter_one(client):
+    asked = 0
+    for name, endpoint in ENDPOINTS.items():
+        k = next((one for one in endpoint.arguments if one.name == "k"), None)
+        if k is None:
+            continue
+        whole = ask(client, name, **ASKED[name], k=k.most)
+        for few in (1, 2, 7, 19):
+            found = ask(client, name, **ASKED[name], k=few)
+            for part in endpoint.rows:
+                if part == "measures":
+                    continue
+                n = few + (name == "map")  # the phrase itself is the first
+                key = (lambda row: row["phrase"]) if name == "map" else (lambda row: row)
+                assert list(map(key, found[part])) == list(map(key, whole[part][:n])), (name, few)
+        asked += 1
+    assert asked >= 8
+
+
 def test_headers_let_nothing_in(client):
     for address in ("/", "/api/v1/about", "/nothing"):
         headers = client.get(address).headers

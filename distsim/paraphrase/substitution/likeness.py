@@ -5,7 +5,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from distsim.comparison.measures import similarities
+from distsim.comparison.measures import EstimatedCosine
 from distsim.comparison.table import SignatureTable
 from distsim.paraphrase.substitution.inflections import Forms
 from distsim.paraphrase.substitution.lexicon import Lexicon
@@ -63,7 +63,8 @@ def likeness_by_bits(
     """Return the estimated cosine of the target and each candidate, 0 where there is none."""
     cosines = np.zeros(len(candidates))
     some = [number for number, words in enumerate(candidates) if words]
-    found = similarities(table, [(" ".join(target), " ".join(candidates[n])) for n in some])
+    pairs = [(" ".join(target), " ".join(candidates[n])) for n in some]
+    found = EstimatedCosine(table, compose=False).similarities(pairs)
     cosines[some] = [value or 0.0 for value in found]
     return cosines
 

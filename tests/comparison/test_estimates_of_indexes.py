@@ -1,0 +1,70 @@
+"""Where a table is meant, an index that was signed and a path do as well; phrases are composed."""
+
+import pytest
+
+from distsim import (
+    ArtifactError,
+    CorpusIndex,
+    EstimatedCosine,
+    ParameterError,
+    SignatureTable,
+    export,
+    neighbours,
+    similarities,
+    similarity,
+)
+from distsim.comparison import NeighbourSearch
+from distsim.output import word_vectors
+
+
+def test_an_index_or_a_path_stands_for_its_table(alice_index, tmp_path):
+    table = SignatureTable.open(alice_index.path)
+    pair = ("alice", "the queen")
+    for given in (alice_index, alice_index.path, str(alice_index.path), str(table.path)):
+        assert similarity(given, *pair) == similarity(table, *pair)
+        assert similarity(table, *pair, given) == similarity(table, *pair)
+        assert similarities(given, [pair]) == similarities(table, [pair])
+        assert EstimatedCosine(given).similarity(*pair) == similarity(table, *pair)
+        assert neighbours(given, "alice", 3) == neighbours(table, "alice", 3)
+        assert NeighbourSearch(given).nearest("alice", 3) == neighbours(table, "alice", 3)
+        assert export(given, tmp_path / "x.csv", format="csv", phrases=["alice"]) == 1
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda t: similarity(t, "a", "b"), lambda t: similarities(t, [("a", "b")]),
+        lambda t: neighbours(t, "a"), word_vectors,
+        lambda t: export(t, "x"), EstimatedCosine, NeighbourSearch,
+    ],
+)  # fmt: skip
+def test_what_is_no_table_is_told(call, small_index, tmp_path):
+    given_and_said = [
+        (5, r"table: is 5 \(int\), wanted a table, an index"),
+        (None, "table: is None"),
+        ("", "table: is ''"),
+    ]
+    for given, said in given_and_said:
+        with pytest.raises(ParameterError, match=said):
+            call(given)
+    with pytest.raises(ArtifactError, match="no such folder"):
+        call(str(tmp_path / "nowhere"))
+    with pytest.raises(ArtifactError, match="the index was not signed yet"):
+        call(small_index)
+    (tmp_path / "more.txt").write_text("a b\n")
+    other = CorpusIndex.build(tmp_path / "more.txt", tmp_path / "more")
+    with pytest.raises(ParameterError, match="in several folders"):
+        call(CorpusIndex.open([small_index.path, other.path]))
+
+
+def test_sentences_of_any_length_are_composed(example_names, run):
+    learnt = example_names["learnt"]
+    a, b = "the queen said to the king", "alice said to the white rabbit"
+    assert len(a.split()) > learnt.longest
+    for first, second in ((a, b), ("alice", a), ("king queen", b)):
+        found = similarity(learnt, first, second)
+        assert found == similarities(learnt, [(first, second)])[0]
+        assert found == learnt.similarity(first, second)
+        out, _ = run("similarity", learnt.path, first, second)
+        assert out.split("\t")[0].strip() == f"{found:.6f}"
+    assert similarity(learnt, "zeppelin zebra", b) is None
