@@ -4,7 +4,7 @@ import json
 import re
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Annotated, Any, NamedTuple, TextIO
 
@@ -90,14 +90,21 @@ def know_options(flags: Mapping[str, str]) -> None:
     _flags.update(flags)
 
 
+def know_settings(keys: Iterable[str]) -> None:
+    """Tell which keys --set takes; the last part of a dotted one is the library's name for it."""
+    for key in keys:
+        _flags.setdefault(key.rpartition(".")[2], f"--set {key}")
+
+
 def in_flags(message: str) -> str:
     """Return a library's message with its arguments (`max_phrases`) as the command line has them.
 
-    An option of the command that runs as it is typed, what is a setting by its key.
+    An option of the command that runs as it is typed, a setting by its key, all else by its name.
 
     >>> know_options({"min_count": "--min-count"})
+    >>> know_settings(["n_bits", "min_count"])
     >>> in_flags("`min_count` 0: choose 1 or more"), in_flags("`n_bits` 100: choose 64")
-    ('--min-count 0: choose 1 or more', 'n_bits 100: choose 64')
+    ('--min-count 0: choose 1 or more', '--set n_bits 100: choose 64')
     """
     return _ARGUMENT.sub(
         lambda found: _flags.get(found[1]) or _flags.get(_OTHERWISE.get(found[1], "")) or found[1],

@@ -1,6 +1,7 @@
 """`distsim evaluate TABLE GOLD...`: how well do similarities agree with people?"""
 
 import sys
+from dataclasses import dataclass
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -9,7 +10,7 @@ import typer
 
 from distsim.base.errors import InputError
 from distsim.cli.console import number, put, put_json, say, visible
-from distsim.cli.options import AsIsOption, EstimateOption
+from distsim.cli.options import EstimateOption, PlotOption, SetOption, chosen
 
 if TYPE_CHECKING:
     from distsim.comparison.measures import Similarity
@@ -20,7 +21,15 @@ if TYPE_CHECKING:
 
 By = Literal["table", "exact", "both", "vectors", "all"]  # what measures similarity
 Format = Literal["text", "tsv", "json"]  # how results are printed
-_SENTENCES = "Of rewritten sentences"
+
+
+@dataclass(frozen=True)
+class EvaluateSettings:
+    """seed: of samples and random pairs."""
+
+    seed: int = 1
+
+
 _MEASURES = {
     "table": ("table",),
     "exact": ("exact",),
@@ -46,9 +55,6 @@ def evaluate(
     index: Annotated[
         str | None, typer.Option(metavar="INDEX", help="The index of exact and vectors.")
     ] = None,
-    projection: Annotated[
-        str | None, typer.Option(metavar="FILE", help="vectors: what the table was signed by.")
-    ] = None,
     estimate: EstimateOption = None,
     antonyms: Annotated[
         str | None, typer.Option(metavar="FILE", help="Pairs to tell synonyms from.")
@@ -61,98 +67,32 @@ def evaluate(
         typer.Option(metavar="A,B,SCORE", help="Columns of phrases and score, from 1."),
     ] = None,
     samples: Annotated[int, typer.Option(min=0, help="Bootstrap samples; 0: none.")] = 1000,
-    seed: Annotated[int, typer.Option(help="Of samples and random pairs.")] = 1,
     output_format: Annotated[Format, typer.Option("--format", help="text, tsv or json.")] = (
         "text"
     ),
-    plot: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Draw similarity against judgement (.png, .svg, .pdf)."),
-    ] = None,
-    sentences: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SOURCE",
-            help="Measure rewritten sentences: SYSTEM... are files.",
-            rich_help_panel=_SENTENCES,
-        ),
-    ] = None,
-    references: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="FILE", help="What people wrote; repeat it.", rich_help_panel=_SENTENCES
-        ),
-    ] = None,
-    phi: Annotated[
-        float, typer.Option(help="The compression PRECIS asks for.", rich_help_panel=_SENTENCES)
-    ] = 0.75,
-    ter: Annotated[
-        bool, typer.Option("--ter", help="TER too, which is slow.", rich_help_panel=_SENTENCES)
-    ] = False,
-    baseline: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="Compare with it; default copy.", rich_help_panel=_SENTENCES
-        ),
-    ] = None,
-    form: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="Write a form for people, and FILE.key.",
-            rich_help_panel=_SENTENCES,
-        ),
-    ] = None,
-    items: Annotated[
-        int, typer.Option(min=1, help="Sentences in a form.", rich_help_panel=_SENTENCES)
-    ] = 50,
-    judged: Annotated[
-        str | None,
-        typer.Option(
-            metavar="KEY",
-            help="The arguments are forms that people filled in.",
-            rich_help_panel=_SENTENCES,
-        ),
-    ] = None,
-    as_is: AsIsOption = False,
+    plot: PlotOption = None,
+    settings: SetOption = None,
 ) -> None:
     """Print Spearman with its 95% interval, Pearson, pairs and coverage for each gold set.
 
     Several tables stand in one table of results, each under the name of its folder.
-
-    --sentences SOURCE takes files of rewritten sentences instead, line by line, and prints SARI
-    (of adding, keeping, deleting), BLEU, chrF, PRECIS, words to the source's, words kept and,
-    with --index, ln p a word; always beside copying, truncation and deletion to the same lengths.
+    --set seed=N draws other samples and other random pairs.
     """
-    if judged is not None:
-        from distsim.cli.evaluate_sentences import evaluate_judgements
-
-        evaluate_judgements(sources, judged)
-        return
-    if sentences is not None:
-        from distsim.cli.evaluate_sentences import evaluate_sentences
-
-        evaluate_sentences(
-            sentences, sources, references or [], index=index, phi=phi, ter=ter,
-            baseline=baseline,
-            samples=samples, seed=seed, output_format=output_format, form=form, items=items,
-            as_is=as_is,
-        )  # fmt: skip
-        return
     from distsim.comparison.table import SignatureTable
     from distsim.evaluation import correlations as engine
     from distsim.evaluation.gold import read_gold
     from distsim.evaluation.report import signature_line
 
-    chosen = chosen_columns(columns)
+    (drawn,) = chosen(EvaluateSettings(), settings=settings)
+    seed, places = drawn.seed, chosen_columns(columns)
     tables, gold = _parted(sources)
-    sets = [read_gold(path, columns=chosen) for path in gold]
+    sets = [read_gold(path, columns=places) for path in gold]
     contrary = read_gold(antonyms) if antonyms is not None else None
     opened = [SignatureTable.open(table) for table in tables]
     measures: list[Similarity] = []
     for label, table, path in zip(_labels(tables), opened, tables, strict=True):
         for name in _MEASURES[by]:
-            measure = _measure(name, table, path, index, projection, estimate)
+            measure = _measure(name, table, path, index, estimate)
             shown = label if name == "table" else f"{label}:{name}"
             measures.append(measure if len(tables) == 1 else engine.Named(shown, measure))
     if common:
@@ -211,7 +151,6 @@ def _measure(
     table: "SignatureTable",
     path: str,
     index: str | None,
-    projection: str | None,
     estimate: str | None,
 ) -> "Similarity":
     from distsim.cli import opened
@@ -220,7 +159,7 @@ def _measure(
     if name == "table":
         return EstimatedCosine(table, estimate=estimate)
     if name == "vectors":
-        return opened.learnt_cosine(table, path, index, projection)
+        return opened.learnt_cosine(table, path, index)
     return opened.exact_cosine(table, path, index)
 
 

@@ -1,30 +1,65 @@
-"""`distsim evaluate --sentences SOURCE SYSTEM...`: how good are whole sentences, rewritten?"""
+"""`distsim evaluate-sentences SOURCE SYSTEM...`: how good are whole sentences, rewritten?"""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from distsim.cli.console import put, put_json, say
+from distsim.cli.options import AsIsOption, SetOption, chosen
+
+if TYPE_CHECKING:
+    from distsim.evaluation.rewritings import Row
+
+
+@dataclass(frozen=True)
+class SentenceSettings:
+    """phi: the compression that PRECIS asks for. items: sentences in a form. seed: of samples."""
+
+    phi: float = 0.75
+    items: int = 50
+    seed: int = 1
 
 
 def evaluate_sentences(
-    source: str,
-    systems: Sequence[str],
-    references: Sequence[str],
-    *,
-    index: str | None,
-    phi: float,
-    ter: bool,
-    baseline: str | None,
-    samples: int,
-    seed: int,
-    output_format: str,
-    form: str | None,
-    items: int,
-    as_is: bool = False,
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SOURCE SYSTEM...",
+            help="Sentences, and what systems made of them, line by line; with --judged the forms.",
+        ),
+    ],
+    references: Annotated[
+        list[str] | None, typer.Option(metavar="FILE", help="What people wrote; repeat it.")
+    ] = None,
+    index: Annotated[
+        str | None, typer.Option(metavar="INDEX", help="Also ln p a word, by this index.")
+    ] = None,
+    ter: Annotated[bool, typer.Option("--ter", help="TER too, which is slow.")] = False,
+    baseline: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Compare with it.  [default: copy]")
+    ] = None,
+    samples: Annotated[int, typer.Option(min=0, help="Bootstrap samples; 0: none.")] = 1000,
+    output_format: Annotated[
+        Literal["tsv", "json"], typer.Option("--format", help="json has all intervals.")
+    ] = "tsv",
+    form: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Write a form for people, and FILE.key.")
+    ] = None,
+    judged: Annotated[
+        str | None, typer.Option(metavar="KEY", help="The files are forms that people filled in.")
+    ] = None,
+    settings: SetOption = None,
+    as_is: AsIsOption = False,
 ) -> None:
-    """Print measures of systems' rewritings, beside those of copying, truncation, deletion."""
+    """Print measures of rewritten sentences.
+
+    SARI (of adding, keeping, deleting), BLEU, chrF, PRECIS, words to the source's, words kept;
+    always beside copying, truncation and deletion to the same lengths. --set changes phi, items
+    and seed.
+    """
     from distsim.cli.opened import language_model
     from distsim.evaluation.judgements import write_form
     from distsim.evaluation.rewritings import (
@@ -36,6 +71,13 @@ def evaluate_sentences(
         read_sentences,
     )
 
+    (fine,) = chosen(SentenceSettings(), settings=settings)
+    if judged is not None:
+        _put_judgements(files, judged)
+        return
+    source, *systems = files
+    if not systems:
+        raise typer.BadParameter("give the source's sentences, then those of a system or more")
     if not references:
         raise typer.BadParameter("name files of references: --references FILE, one or more")
     sentences = read_sentences(source, as_is=as_is)
@@ -50,45 +92,43 @@ def evaluate_sentences(
     ]
     if form is not None:
         key = f"{form}.key"
-        rows = write_form(form, key, sentences, mine, people, items=items, seed=seed)
-        say(f"{form}: {rows:,} rows to be judged; {key} names their systems")
+        n_rows = write_form(form, key, sentences, mine, people, items=fine.items, seed=fine.seed)
+        say(f"{form}: {n_rows:,} rows to be judged; {key} names their systems")
         return
     model = language_model(index) if index is not None else None
     evaluation = Evaluation(
-        sentences, people, phi=phi, ter=ter,
+        sentences, people, phi=fine.phi, ter=ter,
         log_probability=None if model is None else model.log_probability,
     )  # fmt: skip
-    everything = [*controls(sentences, mine, seed), *mine]
-    rows_out = evaluation.rows(everything, baseline=baseline or COPY, samples=samples, seed=seed)
+    baseline = baseline or COPY
+    everything = [*controls(sentences, mine, fine.seed), *mine]
+    rows = evaluation.rows(everything, baseline=baseline, samples=samples, seed=fine.seed)
     signature = (
-        f"sentences:{n}|references:{len(people)}|precis:{phi:g}|baseline:{baseline or COPY}"
-        f"|samples:{samples}|seed:{seed}"
+        f"sentences:{n}|references:{len(people)}|precis:{fine.phi:g}|baseline:{baseline}"
+        f"|samples:{samples}|seed:{fine.seed}"
     )
-    left_out = {name for name, there in (("LM", model is not None), ("TER", ter)) if not there}
-    shown = [name for name in MEASURES if name not in left_out]
-    if output_format != "json":
-        put("system", *shown, *(("SARI-", "p") if samples else ()))
-    for row in rows_out:
-        if output_format == "json":
-            put_json(
-                system=row.name, **row.values,
-                differences={name: list(one) for name, one in row.differences.items()},
-                signature=signature,
-            )  # fmt: skip
-            continue
+    if output_format == "json":
+        for row in rows:
+            differences = {name: list(one) for name, one in row.differences.items()}
+            put_json(system=row.name, **row.values, differences=differences, signature=signature)
+        return
+    left_out = {name for name, there in (("LM", index), ("TER", ter)) if not there}
+    _put_rows(rows, [name for name in MEASURES if name not in left_out], samples > 0)
+    put(f"# {signature}")
+
+
+def _put_rows(rows: "Iterator[Row]", shown: list[str], differences: bool) -> None:
+    put("system", *shown, *(("SARI-", "p") if differences else ()))
+    for row in rows:
         digits = {"ratio": 3, "kept": 3, "LM": 3}
         cells = [f"{row.values[name]:.{digits.get(name, 2)}f}" for name in shown]
-        if samples:
-            difference = row.differences.get("SARI")
-            cells += ["", ""] if difference is None else [
-                f"{difference[0]:+.2f}", f"{difference[3]:.3f}"
-            ]  # fmt: skip
+        if differences:
+            found = row.differences.get("SARI")
+            cells += ["", ""] if found is None else [f"{found[0]:+.2f}", f"{found[3]:.3f}"]
         put(row.name, *cells)
-    if output_format != "json":
-        put(f"# {signature}")
 
 
-def evaluate_judgements(forms: Sequence[str], key: str) -> None:
+def _put_judgements(forms: Sequence[str], key: str) -> None:
     """Print what forms say that people filled in."""
     from distsim.evaluation.judgements import evaluate_forms
 

@@ -21,6 +21,7 @@ from distsim.cli import (
     count,
     demo,
     evaluate,
+    evaluate_sentences,
     export,
     extract,
     index,
@@ -162,6 +163,12 @@ _commands(
         evaluate.evaluate,
         "Measure how well similarities agree with people's.",
         "evaluate novels.index judged.tsv",
+    ),
+    (
+        "evaluate-sentences",
+        evaluate_sentences.evaluate_sentences,
+        "Measure rewritten sentences, beside copying and cutting.",
+        "evaluate-sentences source.txt mine.txt --references person.txt",
     ),
     (
         "export",

@@ -1,11 +1,11 @@
 """`distsim neighbours TABLE PHRASE`: the phrases most alike."""
 
-from collections.abc import Callable
 from math import isnan
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 import typer
 
+from distsim.base.choices import EstimateName
 from distsim.base.errors import ParameterError
 from distsim.cli.console import (
     NOT_AVAILABLE,
@@ -20,8 +20,7 @@ from distsim.cli.console import (
     read_lines,
     say,
 )
-from distsim.cli.in_sentence import AMONG, InSentenceOption, ranked_in
-from distsim.cli.options import EstimateOption, PlotOption
+from distsim.cli.options import PlotOption
 from distsim.cli.with_gaps import GappedOption, put_gapped
 
 if TYPE_CHECKING:
@@ -30,13 +29,11 @@ if TYPE_CHECKING:
     from distsim.comparison.nearest import Neighbour
     from distsim.comparison.table import SignatureTable
 
-    _Order = Callable[[str, "Results[Neighbour]"], "Results[Neighbour]"]
-
 _USUAL = 10
 
 
-Kind = Literal["substitutes", "related"]
-Better = Literal["exact", "vectors"]  # by what the nearest few hundred are ordered anew
+# What phrases are ordered by: an estimate from the table, or a measure of the nearest few hundred.
+By = Literal["bits", "asymmetric", "restored", "exact", "vectors", "substitutes", "related"]
 
 
 def neighbours(
@@ -57,46 +54,29 @@ def neighbours(
     min_strength: Annotated[
         int | None,
         typer.Option(
-            min=0, help="Only phrases so frequent. Default: with --distinct 30, else any."
+            min=0, help="Only phrases so frequent.  [default: 30 where rows are hidden, else any]"
         ),
     ] = None,
     lengths: Annotated[
         str | None, typer.Option(metavar="N or N-M", help="Only phrases of so many tokens.")
     ] = None,
-    rerank: Annotated[
-        int | None,
-        typer.Option(min=1, metavar="N", help="Order the N nearest by a better measure."),
-    ] = None,
     by: Annotated[
-        Better,
-        typer.Option(help="--rerank: exact cosine, or real-valued vectors of a learnt table."),
-    ] = "exact",
-    kind: Annotated[
-        Kind | None,
+        By | None,
         typer.Option(
-            help="What may stand in its place, or what belongs to its topic, told by the index; "
-            "both where not given."
+            help="An estimate from the table (see `similarity --estimate`); or, of the 300 "
+            "nearest: exact cosine, real-valued vectors, what may stand in its place, what "
+            "belongs to its topic."
         ),
     ] = None,
-    distinct: Annotated[
-        bool | None,
-        typer.Option(
-            "--distinct/--all",
-            help="Leave out phrases that say the same as the focal phrase or one listed before, "
-            "and say how many. Default: where phrases are composed and no --candidates named.",
-        ),
-    ] = None,
+    everything: Annotated[
+        bool,
+        typer.Option("--all", help="Also phrases that say the same as one listed before."),
+    ] = False,
     index: Annotated[
         str | None,
-        typer.Option(metavar="INDEX", help="The index that --rerank and --kind count in."),
+        typer.Option(metavar="INDEX", help="The index that --by and --gapped count in."),
     ] = None,
-    projection: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="That the table was signed by, if not the index's own."),
-    ] = None,
-    estimate: EstimateOption = None,
     plot: PlotOption = None,
-    sentence: InSentenceOption = None,
     gapped: GappedOption = False,
     file: InputOption = None,
     as_json: JsonOption = False,
@@ -106,42 +86,28 @@ def neighbours(
     Prints rank<TAB>phrase<TAB>similarity<TAB>strength; the focal phrase first with --input or
     where there are several.
     A fifth column says `composed` where the focal phrase is not in the table and was made
-    of its words. With --in the similarity gives way to the score of `distsim substitute`; with
-    --gapped the fourth column counts the pattern among the places looked at.
+    of its words. With --gapped the fourth column counts the pattern among the places looked at.
     """
     from distsim.comparison.measures import reason_without_signature
-    from distsim.comparison.nearest import RERANKED, NeighbourSearch
+    from distsim.comparison.nearest import RERANKED, NeighbourSearch, rerank_neighbours
     from distsim.comparison.table import SignatureTable
     from distsim.output.pictures.drawing import require_painter
     from distsim.output.pictures.phrase_map import neighbour_picture
 
-    if rerank is not None and threshold is not None:
-        raise typer.BadParameter("--rerank orders the k nearest: leave out --threshold")
+    estimate = by if by in get_args(EstimateName) else None
+    measured = by is not None and estimate is None
+    if measured and threshold is not None:
+        raise typer.BadParameter(f"--by {by} orders the nearest: leave out --threshold")
     asked = asked_phrases(phrases, file)
     several = file is not None or len(asked) > 1
     if gapped:
-        others = (
-            threshold,
-            candidates,
-            lengths,
-            rerank,
-            kind,
-            distinct,
-            projection,
-            estimate,
-            plot,
-        )
-        if sentence is not None or any(one is not None for one in others):
+        if everything or any(v is not None for v in (threshold, candidates, lengths, by, plot)):
             raise typer.BadParameter("--gapped goes with -k, --min-strength, --index alone")
         put_gapped(table, index, asked, k or _USUAL, min_strength, several, as_json)
         return
-    if sentence is not None and (several or rerank is not None or threshold is not None):
-        raise typer.BadParameter("--in goes with one phrase, without --rerank and --threshold")
-    if kind is not None and any(one is not None for one in (rerank, threshold, sentence)):
-        raise typer.BadParameter("--kind goes without --rerank, --threshold and --in")
     if plot is not None:
-        if several or sentence is not None:
-            raise typer.BadParameter("--plot goes with one phrase, without --in")
+        if several:
+            raise typer.BadParameter("--plot goes with one phrase")
         require_painter(plot)
     low, high = lengths_range(lengths) if lengths else (0, 0)
     opened = SignatureTable.open(table)
@@ -153,19 +119,13 @@ def neighbours(
         candidates=among,
         min_strength=min_strength,
         lengths=range(low, high + 1) if lengths else None,
-        distinct=distinct,
+        distinct=False if everything else None,
         estimate=estimate,
     )
     if k is None and threshold is None:
         k = _USUAL
-    order: _Order = _as_found
-    looked_at = k
-    if rerank is not None and k is not None:
-        order, looked_at = _by_measure(by, opened, table, index, projection), rerank
-    elif kind is not None and k is not None:
-        order, looked_at = _by_kind(kind, opened, table, index), RERANKED
-    elif sentence is not None and k is not None:
-        order, looked_at = _by_sentence(index or table, table, sentence), AMONG
+    measure = _measure(str(by), opened, table, index) if measured else None
+    looked_at = RERANKED if measured else k
     n_composed = n_hidden = 0
     for one in asked:
         focal = [one.phrase] if several else []
@@ -179,7 +139,9 @@ def neighbours(
             if not one.empty:
                 say(f"NA: {one.phrase!r} is {reason}")
             continue
-        near = order(one.phrase, found.neighbours)[:k]
+        near = found.neighbours
+        if measure is not None:
+            near = rerank_neighbours(one.phrase, near, measure)[:k]
         if plot is not None:
             neighbour_picture(opened, one.phrase, near=near).save(plot)
         n_hidden += found.hidden
@@ -194,50 +156,26 @@ def neighbours(
         say(f"{n_composed:,} of {len(asked):,} phrases are not in the table: composed of words")
 
 
-def _as_found(phrase: str, near: "Results[Neighbour]") -> "Results[Neighbour]":
-    return near
-
-
-def _by_measure(
-    by: Better, opened: "SignatureTable", table: str, index: str | None, projection: str | None
-) -> "_Order":
-    """Return what orders neighbours by their exact or real-valued cosines."""
-    from distsim.cli.opened import exact_cosine, learnt_cosine
-    from distsim.comparison.nearest import rerank_neighbours
-
-    if by == "vectors":
-        measure: Similarity = learnt_cosine(opened, table, index, projection)
-    else:
-        measure = exact_cosine(opened, table, index)
-    return lambda phrase, near: rerank_neighbours(phrase, near, measure)
-
-
-def _by_kind(kind: Kind, opened: "SignatureTable", table: str, index: str | None) -> "_Order":
-    """Return what orders neighbours by how alike they are of one kind.
+def _measure(by: str, opened: "SignatureTable", table: str, index: str | None) -> "Similarity":
+    """Return the measure of this name.
 
     Raises:
         ParameterError: the table lives in no index and none was given.
     """
     from distsim import storage
-    from distsim.comparison.nearest import rerank_neighbours
+    from distsim.cli.opened import exact_cosine, learnt_cosine
     from distsim.indexes.corpus_index import CorpusIndex
     from distsim.paraphrase.kinds import KindCosine
 
+    if by == "vectors":
+        return learnt_cosine(opened, table, index)
+    if by == "exact":
+        return exact_cosine(opened, table, index)
     if index is None and storage.Artifact(table).kind is not storage.INDEX:
         raise ParameterError(f"{table}: a table has no places: name its index with --index INDEX")
-    measure = KindCosine(CorpusIndex.open(index or table), opened, kind)
-    return lambda phrase, near: rerank_neighbours(phrase, near, measure)
-
-
-def _by_sentence(index: str, table: str, sentence: str) -> "_Order":
-    """Return what orders neighbours by how they stand in a sentence, and scores them so."""
-    from distsim.base.results import Results
-
-    def order(phrase: str, near: "Results[Neighbour]") -> "Results[Neighbour]":
-        ranked = ranked_in(index, table, sentence, phrase, [other.phrase for other in near])
-        return Results(near[place]._replace(similarity=score) for place, score in ranked)
-
-    return order
+    return KindCosine(
+        CorpusIndex.open(index or table), opened, "related" if by == "related" else "substitutes"
+    )
 
 
 def _put_near(phrase: str, focal: list[str], near: "Results[Neighbour]", as_json: bool) -> None:

@@ -120,9 +120,9 @@ def pair_features(
 
 
 def learnt_cosine(
-    table: "SignatureTable", table_path: str, index_path: str | None, projection_path: str | None
+    table: "SignatureTable", table_path: str, index_path: str | None
 ) -> "LearntCosine | ComposedCosine":
-    """Return real-valued cosines for a learnt table, from its index and its projection.
+    """Return real-valued cosines for a learnt table, from its index and its own projection.
 
     Those of a table of word vectors need no index.
 
@@ -132,7 +132,6 @@ def learnt_cosine(
     from distsim import storage
     from distsim.comparison.measures import ComposedCosine, LearntCosine
     from distsim.indexes.corpus_index import CorpusIndex
-    from distsim.signatures.projections.spectral import SpectralProjection
 
     if not table.fingerprint.is_learnt:
         raise ParameterError(
@@ -147,5 +146,4 @@ def learnt_cosine(
                 f"{table_path}: a table holds no contexts: name its index with --index INDEX"
             )
         index_path = table_path
-    projection = SpectralProjection.open(projection_path) if projection_path else None
-    return LearntCosine(CorpusIndex.open(index_path), table, projection)
+    return LearntCosine(CorpusIndex.open(index_path), table)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from distsim.base.choices import EstimateName
-from distsim.base.settings import SettingError, changed, parse_changes, read_changes
+from distsim.base.settings import SettingError, changed, keys, parse_changes, read_changes
+from distsim.cli.console import know_settings
 from distsim.cli.groups import OptionGroup
 from distsim.corpus.numbers import plain_number
 from distsim.kernels.schemes import SCHEMES
@@ -96,6 +97,7 @@ def chosen(
         typer.BadParameter: `settings` has a key that there is not, or a wrong value.
         SettingError, InputError: the same of the file, or it is no TOML.
     """
+    know_settings(key for one in options for key in keys(one))
     found = list(options) if recipe is None else changed(options, read_changes(recipe), recipe)
     try:
         changes = parse_changes(settings or ())

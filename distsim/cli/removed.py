@@ -120,6 +120,32 @@ REMOVED: dict[str, dict[str, str]] = {
     },
     "cluster plan": _CLUSTER
     | {"--memory": "use --set memory=256000000", "--max-length": "use --set max_length=N"},
+    "neighbours": {
+        "--rerank": "use --by exact or --by vectors, which order the 300 nearest",
+        "--kind": "use --by substitutes or --by related",
+        "--distinct": "it is the default; --all shows every row",
+        "--projection": "a table has its projection in itself: leave it out",
+        "--estimate": "use --by bits, --by asymmetric or --by restored",
+        "--in": "use distsim substitute INDEX 'a [phrase] in its sentence'",
+    },
+    "evaluate": {
+        "--projection": "a table has its projection in itself: leave it out",
+        "--seed": "use --set seed=N",
+    }
+    | {
+        option: f"use distsim evaluate-sentences SOURCE SYSTEM {words}".strip()
+        for option, words in {
+            "--sentences": "",
+            "--references": "--references FILE",
+            "--phi": "--set phi=0.75",
+            "--ter": "--ter",
+            "--baseline": "--baseline NAME",
+            "--form": "--form FILE",
+            "--items": "--form FILE --set items=50",
+            "--judged": "--judged KEY",
+            "--as-is": "--as-is",
+        }.items()
+    },
     "learn": _WEIGHTING
     | _MODEL
     | _BITS

@@ -165,7 +165,7 @@ def test_errors_of_input_are_one_sentence(run, tmp_path, index):
         (("neighbours", index, "a", "--candidates", "nowhere"), "nowhere: no such file"),
         (("count", index, "--input", tmp_path), "is a folder, wanted a file"),
         (("similarity", index, "a", "b", "--exact", "--index", tmp_path / "no"), "no such folder"),
-        (("sign", index, "--set", "n_bits=100"), "n_bits 100: choose a multiple of 64"),
+        (("sign", index, "--set", "n_bits=100"), "--set n_bits 100: choose a multiple of 64"),
     ):
         out, err = run(*arguments, status=1)
         assert out == "" and message in err

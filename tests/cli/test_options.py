@@ -12,15 +12,6 @@ from distsim.cli.removed import REMOVED
 from tests.conftest import PROJECT
 
 MOST = 12
-# Still to be made fewer.
-TOO_MANY = {
-    "neighbours", "evaluate",
-}  # fmt: skip
-NOT_IN_GUIDES = TOO_MANY | {
-    "annotate", "compare", "cluster score",
-    "cluster annotate", "index build", "index add", "demo", "contexts", "serve",
-    "similarity", "info", "kwic",
-}  # fmt: skip
 EVERYWHERE = {
     "--as-is",
     "--json",
@@ -91,7 +82,7 @@ CALLS = calls(GUIDES)
 @pytest.mark.parametrize("path", COMMANDS)
 def test_a_command_has_few_options(path):
     n = len(set(options(path).values()))
-    assert (n > MOST) == (path in TOO_MANY), f"{n} options"
+    assert n <= MOST, f"{n} options"
 
 
 @pytest.mark.parametrize("path", COMMANDS)
@@ -99,14 +90,12 @@ def test_every_option_is_used_in_a_guide(path):
     typed = {options(path).get(one) for called, words in CALLS if called == path
              for one in typed_options(words)}  # fmt: skip
     unused = set(options(path).values()) - typed - EVERYWHERE - {"-k", "-n"}
-    assert (path in NOT_IN_GUIDES) == bool(unused), unused
+    assert not unused
 
 
 def test_shared_options_are_used_in_guides():
     typed = {options(path).get(one) for path, words in CALLS for one in typed_options(words)}
-    assert (
-        not EVERYWHERE - typed - {"--as-is", "--recipe", "--set", "--force", "--jobs", "--memory"}
-    )
+    assert not EVERYWHERE - typed
 
 
 def test_guides_call_the_program_with_options_that_there_are():
@@ -142,6 +131,7 @@ def test_what_was_removed_names_what_took_its_place(path, option, run):
         assert called in COMMANDS
         missing = [one for one in typed_options(words) if one not in options(called)]
         assert missing in ([], ["--unpack-limit"])
+    path = next((called for called, _ in calls(sentence)), path)
     if path in COMMANDS and "--set " in sentence:
         [(_, example)] = calls(COMMANDS[path].epilog)
         more = [re.sub(r"=[A-Z,]+$", "=1", word.rstrip(",")) for word in sentence.split()]

@@ -34,7 +34,6 @@ def many_rings(monkeypatch):
     monkeypatch.setattr("distsim.comparison.nearest._FIRST_RING", 24)
     monkeypatch.setattr("distsim.comparison.nearest._WIDER", 3)
     monkeypatch.setattr("distsim.comparison.nearest.RERANKED", 30)
-    monkeypatch.setattr("distsim.cli.neighbours.AMONG", 12)
     monkeypatch.setattr("distsim.cli.paraphrase.AMONG", 12)
 
 
@@ -49,15 +48,14 @@ def parts(lines: list[str], is_named: bool) -> dict[str, list[str]]:
 COMMANDS = [
     *(("neighbours", "INDEX", phrase, "-k") for phrase in PHRASES),
     ("neighbours", "INDEX", "the queen", "--all", "-k"),
-    ("neighbours", "INDEX", "the queen", "--estimate", "bits", "-k"),
-    ("neighbours", "INDEX", "the queen", "--estimate", "asymmetric", "-k"),
+    ("neighbours", "INDEX", "the queen", "--by", "bits", "-k"),
+    ("neighbours", "INDEX", "the queen", "--by", "asymmetric", "-k"),
     ("neighbours", "INDEX", "the queen", "--lengths", "1-2", "--min-strength", "3", "-k"),
     ("neighbours", "INDEX", "the queen", "--threshold", ".1", "-k"),
-    ("neighbours", "INDEX", "the queen", "--rerank", "15", "-k"),
-    ("neighbours", "INDEX", "the queen", "--rerank", "15", "--by", "vectors", "-k"),
-    ("neighbours", "INDEX", "the queen", "--kind", "substitutes", "-k"),
-    ("neighbours", "INDEX", "alice", "--kind", "related", "-k"),
-    ("neighbours", "INDEX", "king", "--in", SENTENCE, "-k"),
+    ("neighbours", "INDEX", "the queen", "--by", "exact", "-k"),
+    ("neighbours", "INDEX", "the queen", "--by", "vectors", "-k"),
+    ("neighbours", "INDEX", "the queen", "--by", "substitutes", "-k"),
+    ("neighbours", "INDEX", "alice", "--by", "related", "-k"),
     ("neighbours", "INDEX", "said _ to", "--gapped", "-k"),
     *(("paraphrase", "INDEX", phrase, "-k") for phrase in PHRASES),
     ("paraphrase", "INDEX", "the queen", "--set", "substrings=false", "--why", "-k"),

@@ -215,4 +215,4 @@ def test_neighbours_finds_patterns(signed, run):
     assert '"gaps"' in out
     _, refused = run("neighbours", table.path, "--gapped", "takes _", status=1)
     assert "gaps are looked for in an index" in refused
-    run("neighbours", table.path, "--gapped", "takes _", "--rerank", 3, status=2)
+    run("neighbours", table.path, "--gapped", "takes _", "--by", "exact", status=2)

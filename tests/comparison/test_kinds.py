@@ -55,9 +55,9 @@ def test_a_kind_that_is_none_is_refused(signed):
 
 def test_neighbours_of_a_kind(signed, run):
     index, table = signed
-    out, _ = run("neighbours", table.path, "--index", index.path, "soldiers", "--kind",
+    out, _ = run("neighbours", table.path, "--index", index.path, "soldiers", "--by",
                  "substitutes", "-k", 2)  # fmt: skip
     assert out.split("\t")[1] == "troops"
-    _, refused = run("neighbours", table.path, "soldiers", "--kind", "related", status=1)
+    _, refused = run("neighbours", table.path, "soldiers", "--by", "related", status=1)
     assert "name its index with --index" in refused
-    run("neighbours", table.path, "soldiers", "--kind", "related", "--rerank", 5, status=2)
+    run("neighbours", table.path, "soldiers", "--by", "related", "--threshold", ".5", status=2)

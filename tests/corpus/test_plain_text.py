@@ -5,6 +5,7 @@ import io
 import json
 import lzma
 import os
+import re
 import sys
 from importlib.resources import files
 
@@ -144,7 +145,7 @@ COMMANDS = {
     "tune": ("tune", "PACK", "PAGE", "--references", "TEXT", "--index", "INDEX", "-o", "OUT"),
     "tune, references": ("tune", "PACK", "TEXT", "--references", "PAGE", "--index", "INDEX", "-o",
                          "OUT"),
-    "evaluate": ("evaluate", "--sentences", "PAGE", "TEXT", "--references", "TEXT"),
+    "evaluate-sentences": ("evaluate-sentences", "PAGE", "TEXT", "--references", "TEXT"),
     "cluster plan": ("cluster", "plan", "PAGES", "--work", "OUT"),
 }  # fmt: skip
 
@@ -167,7 +168,7 @@ def test_every_command_that_reads_text_refuses(run, page, command, tmp_path, sma
     arguments = [places.get(one, one) for one in command]
     _, err = run(*arguments, status=1)
     assert f"{page}: looks like HTML, wanted plain text: extract the text first" in err
-    assert err.endswith("or take the file as it is with --as-is\n")
+    assert re.search(r"or take the file as it is with --(as-is|set as_is)\n$", err)
     assert not (tmp_path / "out").is_file() and not (tmp_path / "out" / "manifest.json").exists()
     run_program(*arguments, "--as-is")  # what comes of it depends on the page
     assert "looks like" not in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""evaluate --sentences: SARI and its kin by hand, controls, bootstrap, people's forms."""
+"""evaluate-sentences: SARI and its kin by hand, controls, bootstrap, people's forms."""
 
 import math
 import os
@@ -67,7 +67,7 @@ def files(tmp_path):
 
 def evaluate(run, files, *more, status=0):
     return run(
-        "evaluate", "--sentences", files["source"], files["good"], "--references", files["one"],
+        "evaluate-sentences", files["source"], files["good"], "--references", files["one"],
         "--references", files["two"], *more, status=status,
     )  # fmt: skip
 
@@ -93,7 +93,7 @@ def test_measures_beside_controls(files, run):
 
 def test_forms_and_their_evaluation(files, run, tmp_path):
     form = tmp_path / "form"
-    _, told = evaluate(run, files, "--form", form, "--items", "10")
+    _, told = evaluate(run, files, "--form", form, "--set", "items=10")
     assert "40 rows to be judged" in told
     rows = [line.split("\t") for line in form.read_text().splitlines()]
     key = [line.split("\t") for line in (tmp_path / "form.key").read_text().splitlines()]
@@ -107,13 +107,13 @@ def test_forms_and_their_evaluation(files, run, tmp_path):
             for row, k in zip(rows[1:], key[1:], strict=True)
         ]
         written(tmp_path, judge, ["\t".join(row) for row in filled])
-    out, told = run("evaluate", tmp_path / "a", tmp_path / "b", "--judged", f"{form}.key")
+    out, told = run("evaluate-sentences", tmp_path / "a", tmp_path / "b", "--judged", f"{form}.key")
     assert "good\tmeaning\t4.000\t20\t0.778" in out and "# kappa\tmeaning\t1.000" in out
     assert "good\trandom deletion\tmeaning\t20\t0\t0\t0.0000" in out
     assert "leave this judge out" not in told
     bad = (tmp_path / "a").read_text().replace("\t4\t", "\t9\t", 1)
     (tmp_path / "a").write_text(bad)
-    _, told = run("evaluate", tmp_path / "a", "--judged", f"{form}.key", status=1)
+    _, told = run("evaluate-sentences", tmp_path / "a", "--judged", f"{form}.key", status=1)
     assert "meaning '9': write a whole number of 1 to 5" in told
     with pytest.raises(InputError, match="wanted the columns row, item"):
         evaluate_forms([files["source"]], f"{form}.key")
@@ -129,16 +129,16 @@ def test_sign_test_and_kappa_by_hand():
 def test_what_is_refused(files, run, tmp_path):
     short = written(tmp_path, "short", ["a"])
     _, told = run(
-        "evaluate", "--sentences", files["source"], short, "--references", files["one"], status=1
+        "evaluate-sentences", files["source"], short, "--references", files["one"], status=1
     )
     assert "short: 1 lines for 30 sentences" in told
-    _, told = run("evaluate", "--sentences", files["source"], files["good"], status=2)
+    _, told = run("evaluate-sentences", files["source"], files["good"], status=2)
     assert "--references FILE" in told
     _, told = evaluate(run, files, "--baseline", "nobody", status=1)
     assert "baseline 'nobody': choose one of copy" in told
     for more in ((), ("--form", tmp_path / "form")):
-        out, told = evaluate(run, files, "--seed", "-1", *more, status=1)
-        assert "--seed: is -1, choose 0 or more" in told and not out
+        out, told = evaluate(run, files, "--set", "seed=-1", *more, status=1)
+        assert "--set seed: is -1, choose 0 or more" in told and not out
     assert not (tmp_path / "form").exists()
 
 

@@ -231,5 +231,5 @@ def test_a_set_of_which_nothing_is_known_is_an_error(alice_index, tmp_path, run)
     )
     path = _write(tmp_path, "alice\tqueen\t3\nrabbit\tzeppelin\t1\n", "some.txt")
     run("evaluate", alice_index.path, path, "--samples", 0)
-    out, err = run("evaluate", alice_index.path, path, "--seed", -1, status=1)
-    assert "--seed: is -1, choose 0 or more" in err and not out
+    out, err = run("evaluate", alice_index.path, path, "--set", "seed=-1", status=1)
+    assert "--set seed: is -1, choose 0 or more" in err and not out

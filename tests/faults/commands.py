@@ -133,9 +133,9 @@ evaluate --plot | signed.index gold.tsv | new.svg
 compare --plot | signed.index | new.png
     compare signed.index the alice --plot new.png
     compare signed.index the a --plot new.png
-evaluate --form | source people | new.form new.form.key
-    evaluate people --sentences source --references people --items 5 --form new.form
-    evaluate source --sentences source --references people --items 5 --form new.form
+evaluate-sentences --form | source people | new.form new.form.key
+    evaluate-sentences source people --references people --set items=5 --form new.form
+    evaluate-sentences source source --references people --set items=5 --form new.form
 """
 
 # Name | needs |, then the command; standard input is the file `given`, where one is needed.

@@ -31,7 +31,6 @@ from distsim.paraphrase.substitution.fluency import Fluency
 from distsim.paraphrase.substitution.grammar import ParaphraseGrammar
 from distsim.paraphrase.substitution.inflections import Forms
 from distsim.paraphrase.substitution.lexicon import Lexicon
-from distsim.paraphrase.substitution.mix import FINDING
 from distsim.paraphrase.substitution.occurrence import REACH, Occurrence, split_marked
 from distsim.paraphrase.substitution.space import open_space
 from distsim.signatures.composition import Composition
@@ -349,22 +348,13 @@ def test_faulty_lines_are_named(learnt, run, tmp_path, text, message):
     assert f"{tasks}, {message}" in err and out == ""
 
 
-def test_neighbours_and_paraphrases_are_ranked_for_a_sentence(learnt, run):
+def test_paraphrases_are_ranked_for_a_sentence(learnt, run):
     index = learnt[0].path
-    out, _ = run("neighbours", index, "king", "--in", "said the king to the", "-k", 5)
-    rows = [line.split("\t") for line in out.splitlines()]
-    phrases, scores = [row[1] for row in rows], [row[2] for row in rows]
-    assert scores == sorted(scores, key=float, reverse=True) and len(rows) == 5
-    wide, _ = run("neighbours", index, "king", "-k", 100)
-    assert set(phrases) <= {line.split("\t")[1] for line in wide.splitlines()}
-    given = FINDING.scores(Substituter(*learnt).evidence("said the", "king", "to the", phrases))
-    assert [float(score) for score in scores] == pytest.approx(given, abs=1e-6)
     out, _ = run("paraphrase", index, "king", "--in", "said the [queen] to the", "-k", 3)
     assert len(out.splitlines()) <= 3
-    _, err = run("neighbours", index, "king", "--in", "no such word", status=1)
+    _, err = run("paraphrase", index, "king", "--in", "no such word", status=1)
     assert "does not have 'king': put brackets around" in err
     run("paraphrase", index, "king", "queen", "--in", "the king", status=2)
-    run("neighbours", index, "king", "--in", "the king", "--threshold", ".5", status=2)
 
 
 def test_faulty_options_are_named(learnt, run):

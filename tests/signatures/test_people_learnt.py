@@ -571,7 +571,7 @@ def test_commands(learnt, tmp_path, capsys):
     rows = run("neighbours", tmp_path / "t", "alice queen", "-k", 2)
     assert [line.split("\t")[4] for line in rows.out.splitlines()] == ["composed"] * 2
     assert "1 of 1 phrases are not in the table: composed of words" in rows.err
-    ranked = run("neighbours", table.path.parent, "alice", "-k", 3, "--rerank", 30).out
+    ranked = run("neighbours", table.path.parent, "alice", "-k", 3, "--by", "exact").out
     values = [float(line.split("\t")[2]) for line in ranked.splitlines()]
     assert values == sorted(values, reverse=True) and len(values) == 3
     (tmp_path / "g.txt").write_text("alice rabbit 5\nking queen 9\ncat court 2\nalice queen 1\n")
