@@ -87,7 +87,7 @@ class Weighting:
 
     @property
     def needs(self) -> Scheme:
-        """What the scheme needs; see kernels.schemes."""
+        """The arrays and settings that the scheme needs; see kernels.schemes."""
         return SCHEMES[self.scheme]
 
     @property

@@ -72,11 +72,14 @@ def estimate_of(table: "StoredTable", name: str | None) -> str:
 
 @dataclass(frozen=True)
 class Stored:
-    """What is known of some phrases.
+    """Bits and vectors of some phrases, as far as they are known.
 
-    known: bool[n], whether anything is. composed: bool[n], of those, made of words alone.
-    bits: uint64[n, n_bits / 64]. vectors: float32[n, n_dimensions], and fidelities, float64[n]: see
-    kernels.restoring; of no rows where the way needs none.
+    Attributes:
+        known: bool[n], whether anything is known.
+        composed: bool[n], whether the phrase is made of its words alone.
+        bits: uint64[n, n_bits / 64].
+        vectors: float32[n, n_dimensions], posterior means; no rows where the estimate needs none.
+        fidelities: float64[n], expected squared cosines of `vectors` with the true ones.
     """
 
     known: np.ndarray

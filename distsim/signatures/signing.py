@@ -57,7 +57,7 @@ class Signed(NamedTuple):
 
 @dataclass(frozen=True)
 class SignOptions:
-    """What a table keeps beside its bits, and how the work is done; see SignatureTable.build."""
+    """Arrays that a table keeps beside its bits, and resources; as of SignatureTable.build."""
 
     keep_parts: bool = True
     keep_sums: bool = False
@@ -231,7 +231,7 @@ def require_rows(parameters: dict[str, Any]) -> None:
 
 
 class _UnchangedError(Exception):
-    """What is to be made is there; leaves a creation without a trace."""
+    """Raised where the table is there already; leaves a creation without a trace."""
 
 
 class Signing:
@@ -261,7 +261,7 @@ class Signing:
         self._lowest_count = 1 if options.keep_sums else text.lowest_count(selection)
 
     def made_before(self, path: Path) -> bool:
-        """Tell whether the very table that is to be written stands at `path`, sound.
+        """Return whether the very table that is to be written stands at `path`, sound.
 
         Arguments:
             path: of a table.

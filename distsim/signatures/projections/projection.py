@@ -1,4 +1,4 @@
-"""What a projection is: features' vectors, whose weighted sums are cut to bits."""
+"""The interface of a projection: features' vectors, whose weighted sums are cut to bits."""
 
 from typing import Any, Protocol
 

@@ -110,7 +110,7 @@ class WordRows(NamedTuple):
 
 
 class Training:
-    """What determines a learnt projection: the training set and the settings.
+    """The training set of a learnt projection, and the settings.
 
     Attributes:
         n_bits: bits of a signature.
@@ -156,7 +156,7 @@ class Training:
 
     @cached_property
     def settings(self) -> dict[str, Any]:
-        """What the projection's manifest keeps of it; equal settings give equal projections."""
+        """The settings that the projection's manifest keeps; equal ones give equal projections."""
         return {
             "model": self._text.model,
             "weights": self._weigher.manifest,
