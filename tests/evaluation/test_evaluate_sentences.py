@@ -145,6 +145,6 @@ def test_what_is_refused(files, run, tmp_path):
 def test_a_form_names_systems_whatever_their_files_are_called(files, run, tmp_path):
     name = os.fsdecode(b"caf\xe9\n1")
     files["good"] = files["good"].rename(tmp_path / name)
-    evaluate(run, files, "--form", tmp_path / "form", "--items", "2")
+    evaluate(run, files, "--form", tmp_path / "form", "--set", "items=2")
     key = (tmp_path / "form.key").read_text().splitlines()
     assert len(key) == 9 and sum("\tcaf\\xe9\\n1\t" in row for row in key) == 2
