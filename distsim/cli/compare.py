@@ -37,7 +37,8 @@ def compare(
     from distsim.comparison.table import SignatureTable
     from distsim.contexts.contrasting import contrast
     from distsim.contexts.weights import Weighting
-    from distsim.indexes.corpus_index import CorpusIndex, signatures_inside
+    from distsim.indexes.corpus_index import CorpusIndex
+    from distsim.indexes.places import signatures_inside
     from distsim.output.pictures.drawing import require_painter
     from distsim.signatures.recipe import PRESETS
 

@@ -104,7 +104,8 @@ def add(
 
     Files whose text the index has already are passed over.
     """
-    from distsim.indexes.corpus_index import CorpusIndex, signatures_inside
+    from distsim.indexes.corpus_index import CorpusIndex
+    from distsim.indexes.places import signatures_inside
 
     with progress_bar() as bar:
         extended = CorpusIndex.open(index).add(

@@ -24,7 +24,7 @@ def info(
     --plot draws words by frequency, the growth of the vocabulary, and a table's phrases by length.
     """
     from distsim import storage
-    from distsim.indexes.corpus_index import signatures_inside
+    from distsim.indexes.places import signatures_inside
 
     if recipe:
         _put_recipe(artifact)
@@ -60,7 +60,8 @@ def _put_recipe(path: str) -> None:
 
 def _draw(path: str, is_index: bool, plot: str) -> None:
     from distsim.comparison.table import SignatureTable
-    from distsim.indexes.corpus_index import CorpusIndex, signatures_inside
+    from distsim.indexes.corpus_index import CorpusIndex
+    from distsim.indexes.places import signatures_inside
     from distsim.output.pictures.corpus import corpus_picture
     from distsim.output.pictures.drawing import require_painter
 

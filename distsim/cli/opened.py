@@ -79,7 +79,8 @@ def opened_opposites(index: str, table: str | None = None) -> "Opposites":
     from distsim import storage
     from distsim.comparison.opposites.opposites import Opposites
     from distsim.comparison.table import SignatureTable
-    from distsim.indexes.corpus_index import CorpusIndex, signatures_inside
+    from distsim.indexes.corpus_index import CorpusIndex
+    from distsim.indexes.places import signatures_inside
 
     if storage.Artifact(index).kind is not storage.INDEX:
         raise ParameterError(f"{index}: opposites are told by an index: name the table's index")
@@ -97,7 +98,8 @@ def opened_gapped(index: str, table: str | None = None) -> "GappedCosine":
     from distsim import storage
     from distsim.comparison.gapped.signatures import GappedCosine
     from distsim.comparison.table import SignatureTable
-    from distsim.indexes.corpus_index import CorpusIndex, signatures_inside
+    from distsim.indexes.corpus_index import CorpusIndex
+    from distsim.indexes.places import signatures_inside
 
     if storage.Artifact(index).kind is not storage.INDEX:
         raise ParameterError(f"{index}: gaps are looked for in an index: name the table's index")

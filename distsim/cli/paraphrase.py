@@ -203,7 +203,8 @@ def _put_paraphrases(phrase: str, count: int, listed: "_Listed", why: bool, as_j
 def _opened(index: str, table: str | None, options: "ParaphraseOptions") -> "Paraphraser":
     """Open what is needed; an index's own signatures are used where they know all its text."""
     from distsim.comparison.table import SignatureTable
-    from distsim.indexes.corpus_index import CorpusIndex, signatures_inside
+    from distsim.indexes.corpus_index import CorpusIndex
+    from distsim.indexes.places import signatures_inside
     from distsim.paraphrase.paraphraser import Paraphraser
 
     opened = CorpusIndex.open(index)

@@ -542,11 +542,6 @@ def _indexes_at(path: Path) -> list[Path]:
     return inside or [path]
 
 
-def signatures_inside(path: AnyPath) -> Path:
-    """Return where an index keeps the signature table that was signed into it."""
-    return Path(path) / "signatures"
-
-
 def knows_text(parameters: dict[str, Any], corpus: str) -> bool:
     """Tell whether a fingerprint is of an index's text, or of what it held before it grew.
 

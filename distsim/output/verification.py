@@ -9,8 +9,9 @@ from distsim import storage
 from distsim.base.errors import ArtifactError
 from distsim.bitext.bitext import Bitext
 from distsim.comparison.table import SignatureTable
-from distsim.indexes.corpus_index import CorpusIndex, knows_text, signatures_inside
+from distsim.indexes.corpus_index import CorpusIndex, knows_text
 from distsim.indexes.indexed_text import IndexedText
+from distsim.indexes.places import signatures_inside
 from distsim.kernels.compiled import frozen
 from distsim.kernels.suffixes import count_disorder
 from distsim.signatures.projections.spectral import SpectralProjection

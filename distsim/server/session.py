@@ -17,7 +17,8 @@ from distsim.comparison.nearest import NeighbourSearch, usual_strength
 from distsim.comparison.table import SignatureTable
 from distsim.contexts.ngram import PhraseWeigher
 from distsim.contexts.weights import Weighting
-from distsim.indexes.corpus_index import CorpusIndex, signatures_inside
+from distsim.indexes.corpus_index import CorpusIndex
+from distsim.indexes.places import signatures_inside
 from distsim.server.completion import Completer
 from distsim.storage.manifest import MANIFEST
 

@@ -28,7 +28,8 @@ from distsim.contexts.sources.source import (
     batch_results,
 )
 from distsim.contexts.syntax.model import SyntaxModel
-from distsim.indexes.corpus_index import CorpusIndex, signatures_inside
+from distsim.indexes.corpus_index import CorpusIndex
+from distsim.indexes.places import signatures_inside
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import find_sorted
 from distsim.signatures.composition import PartVectors

@@ -18,7 +18,8 @@ from distsim.base.errors import ArtifactError, IncompatibleError, ParameterError
 from distsim.contexts.selection import Selection
 from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.query import split_phrase
-from distsim.indexes.corpus_index import CorpusIndex, knows_text, signatures_inside
+from distsim.indexes.corpus_index import CorpusIndex, knows_text
+from distsim.indexes.places import signatures_inside
 from distsim.kernels.compiled import frozen
 from distsim.signatures.composition import PartVectors
 from distsim.signatures.fingerprint import Fingerprint

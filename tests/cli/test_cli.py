@@ -358,3 +358,17 @@ def test_what_a_shell_takes_away_is_told_in_a_sentence(tmp_path, shell, told):
     )  # fmt: skip
     assert done.returncode == 1 and done.stderr.startswith(told) and done.stderr.count("\n") <= 1
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("command", [("--help",), ("--version",), ("info", "INDEX")])
+def test_looking_does_not_import_the_compiler(index, command):
+    words = [str(index) if word == "INDEX" else word for word in command]
+    code = (
+        "import sys, distsim.cli.main as program\n"
+        f"sys.argv = ['distsim', *{words!r}]\n"
+        "try:\n    program.main()\n"
+        "finally:\n    print('numba' in sys.modules, file=sys.stderr)\n"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert result.returncode == 0 and result.stdout
+    assert result.stderr.splitlines()[-1] == "False"
