@@ -1,5 +1,6 @@
 """An application -> a server that listens until it is asked to end."""
 
+import asyncio
 import logging
 import signal
 import socket
@@ -10,6 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from distsim.base.errors import ParameterError
 from distsim.base.malloc_tuning import give_back_freed
@@ -20,6 +22,7 @@ from distsim.server.session import Places
 LOCAL = ("localhost", "127.0.0.1", "::1")
 _CONNECTIONS = 1_000
 _GRACE_SECONDS = 3
+_REQUEST_SECONDS = 10  # from its first byte to the end of its headers
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -34,6 +37,44 @@ class _Server(uvicorn.Server):  # type: ignore[misc]  # of an extra, which may n
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
+
+
+class _Protocol(H11Protocol):  # type: ignore[misc]
+    """A connection that is closed where a request is begun and its headers do not end in time.
+
+    Else some who send a byte now and then would take all connections from the others.
+    """
+
+    _deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self._watch()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._watch()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self._unwatch()
+
+    def _watch(self) -> None:
+        """Let time run while no request is being answered; what comes in does not prolong it."""
+        if self.cycle is not None and not self.cycle.response_complete:
+            self._unwatch()
+        elif self._deadline is None:
+            self._deadline = self.loop.call_later(_REQUEST_SECONDS, self._give_up)
+
+    def _unwatch(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def _give_up(self) -> None:
+        self._deadline = None
+        if self.cycle is None or self.cycle.response_complete:
+            self.transport.close()
 
 
 def serve(
@@ -69,13 +110,20 @@ def serve(
     listening = _listening(host, port)
     local = host in LOCAL
     hosts = (*LOCAL, *names) if local or names else ()
-    config = uvicorn.Config(
-        application(shelf, hosts),
+    shown = f"[{host}]" if ":" in host else host
+    ready(f"http://{shown}:{listening.getsockname()[1]}/")
+    _Server(_config(application(shelf, hosts))).run([listening])
+
+
+def _config(app: Any) -> uvicorn.Config:
+    """Return how an application is served."""
+    return uvicorn.Config(
+        app,
         log_config=None,
         access_log=False,
         server_header=False,
         lifespan="on",
-        http="h11",
+        http=_Protocol,
         ws="none",
         loop="asyncio",
         limit_concurrency=_CONNECTIONS,
@@ -83,9 +131,6 @@ def serve(
         timeout_graceful_shutdown=_GRACE_SECONDS,
         h11_max_incomplete_event_size=2 * LONGEST_ADDRESS,
     )
-    shown = f"[{host}]" if ":" in host else host
-    ready(f"http://{shown}:{listening.getsockname()[1]}/")
-    _Server(config).run([listening])
 
 
 def _listening(host: str, port: int) -> socket.socket:

@@ -1,5 +1,6 @@
 """The page and the API, asked in this process."""
 
+import asyncio
 import json
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -8,13 +9,14 @@ import pytest
 
 pytest.importorskip("starlette", reason="the extra serve is not installed")
 pytest.importorskip("jinja2", reason="the extra serve is not installed")
+pytest.importorskip("uvicorn", reason="the extra serve is not installed")
 pytest.importorskip("httpx", reason="the test client needs httpx")
 
 from starlette.testclient import TestClient
 
 from distsim import CorpusIndex, ExactCosine, SignatureTable
 from distsim.comparison import NeighbourSearch
-from distsim.server import limits
+from distsim.server import limits, run
 from distsim.server.application import application
 from distsim.server.artifact_cache import Shelf
 from distsim.server.endpoints import ENDPOINTS
@@ -307,6 +309,54 @@ def test_a_longer_answer_begins_with_the_shorter_one(client):
                 assert list(map(key, found[part])) == list(map(key, whole[part][:n])), (name, few)
         asked += 1
     assert asked >= 8
+
+
+def test_headers_that_never_end_are_not_waited_for(monkeypatch):
+    """Nor those of a second request, nor a body; what is being answered has the time it takes."""
+    from uvicorn.server import ServerState
+
+    monkeypatch.setattr(run, "_REQUEST_SECONDS", 0.2)
+    whole = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    answering = asyncio.Event()
+
+    async def app(scope, receive, send):
+        if scope["path"] == "/slow":
+            await answering.wait()
+        start = {"type": "http.response.start", "status": 200,
+                 "headers": [(b"content-length", b"2")]}  # fmt: skip
+        await send(start)
+        await send({"type": "http.response.body", "body": b"ok"})
+
+    async def talk():
+        loop, config = asyncio.get_running_loop(), run._config(app)
+        config.timeout_keep_alive = 0.2
+        config.load()
+        state = ServerState()
+        server = await loop.create_server(
+            lambda: config.http_protocol_class(config, state, {}), "127.0.0.1", 0
+        )
+        address = server.sockets[0].getsockname()[:2]
+        slow = await asyncio.open_connection(*address)
+        slow[1].write(whole.replace(b"/ ", b"/slow ", 1))
+        for begun in (
+            b"",
+            b"GET / HT",
+            whole[:-2],
+            whole + b"GET",
+            whole[:-2] + b"Content-Length: 9\r\n\r\nx",
+        ):
+            reader, writer = await asyncio.open_connection(*address)
+            writer.write(begun)
+            told = await asyncio.wait_for(reader.read(), 60)  # to its end: the server closes it
+            assert told.endswith(b"ok") == (b"\r\n\r\n" in begun)
+            writer.close()
+        assert len(state.connections) == 1
+        answering.set()
+        assert (await asyncio.wait_for(slow[0].readuntil(b"ok"), 60)).startswith(b"HTTP/1.1 200")
+        slow[1].close()
+        server.close()
+
+    asyncio.run(talk())
 
 
 def test_headers_let_nothing_in(client):
