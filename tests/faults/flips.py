@@ -87,8 +87,8 @@ def _merge_table(path: Path) -> object:
 
     table = d.SignatureTable.open(path)
     search = d.NeighbourSearch(table, candidates=_WORDS)
-    found = search.above("the", 0.1) if len(table) else []
-    d.export(table, path.parent / "made.csv", "csv")
+    found = search.above("king", 0.1)
+    d.export(table, path.parent / "made.csv", format="csv")
     if "sums/hashes" in table.artifact:
         d.merge_tables([path, path], path.parent / "made.table", force=True)
     return found
@@ -284,6 +284,7 @@ def _ask_damaged(
     with open(log, "a", buffering=1) as out:
         for number in range(begin, len(changes)):
             out.write(f"{number}")
+            out.flush()  # it tells where a crash was
             with changes[number]():
                 faults = _judged(faults_of, path, "") if verify else "not asked"
                 is_seen = faults == "answered otherwise"  # some faults, not none
