@@ -90,7 +90,7 @@ def _merge_table(path: Path) -> object:
     found = search.above("king", 0.1)
     d.export(table, path.parent / "made.csv", format="csv")
     if "sums/hashes" in table.artifact:
-        d.merge_tables([path, path], path.parent / "made.table", force=True)
+        d.merge_tables([path, V1 / "part"], path.parent / "made.table", force=True)
     return found
 
 
