@@ -358,8 +358,9 @@ def plant_links(trial: Trial, draw: random.Random, times: int) -> None:
                 after = snapshot(victim)
                 if name == output and kind in ("file", "nothing"):  # a link that the user named
                     target = {"file": "file", "nothing": "none"}[kind]
-                    if after.pop(target, None) == trial.new.get(output):
-                        before.pop(target, None)  # whole, and the link stays
+                    if after.get(target) == trial.new.get(output):  # whole, and the link stays
+                        after.pop(target, None)
+                        before.pop(target, None)
                 if after != before and not (name == output and "parts" in output):
                     trial.broken(how, f"it was written through: {sorted(after)}")
                 if ended.status != 0 and not ended.is_one_sentence():
