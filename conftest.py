@@ -28,7 +28,7 @@ def alice_index(alice: str, tmp_path_factory: pytest.TempPathFactory) -> Any:
 
     folder = tmp_path_factory.mktemp("alice")
     (folder / "alice.txt").write_text(alice, encoding="utf-8")
-    index = CorpusIndex.build(folder / "alice.txt", folder / "index", IndexOptions("text"))
+    index = CorpusIndex.build(folder / "alice.txt", folder / "index", options=IndexOptions("text"))
     sign(index, recipe=Recipe(), selection=Selection(min_count=2))
     return index
 

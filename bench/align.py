@@ -46,9 +46,9 @@ def main():
     print(f"trained on {len(sample):,} pairs in {trained:.1f} CPU seconds")
     print("links\tprecision\trecall\tF1\tpairs alike\tpairs a CPU s")
     for name, aligner in (
-        ("distsim", RuleAligner("all", learnt)),
+        ("distsim", RuleAligner("all", learnt=learnt)),
         ("like words only", RuleAligner("all")),
-        ("learnt, by place alone", RuleAligner("all", plain)),
+        ("learnt, by place alone", RuleAligner("all", learnt=plain)),
     ):
         begun = time.process_time()
         both = made = given_links = alike = n = 0

@@ -29,7 +29,6 @@ from distsim import (
     ExactCosine,
     IndexOptions,
     Recipe,
-    Selection,
     SignatureTable,
     neighbours,
     similarities,
@@ -44,7 +43,7 @@ K = 10
 def build(corpus: list[str], folder: Path, mode: str, text_format: str, results) -> None:
     """In a process of its own, for its CPU seconds and memory."""
     index = CorpusIndex.build(
-        corpus, folder / mode, IndexOptions(text_format, dedup=mode), memory=16 << 30
+        corpus, folder / mode, options=IndexOptions(text_format, dedup=mode), memory=16 << 30
     )
     used = os.times()
     near = index.report.near_cost
@@ -125,7 +124,7 @@ def main() -> None:
     phrases = [strong[i] for i in np.flatnonzero(kept)]
     phrases = phrases[:: max(1, len(phrases) // asked.phrases)][: asked.phrases]
     found = {
-        mode: [[n.phrase for n in near or []] for near in neighbours(tables[mode], phrases, K)]
+        mode: [[n.phrase for n in near or []] for near in neighbours(tables[mode], phrases, k=K)]
         for mode in MODES
     }
     changed = {
@@ -151,8 +150,8 @@ def main() -> None:
 
     ppmi = {
         mode: SignatureTable.build(
-            indexes[mode], asked.output / f"ppmi-{mode}", Recipe(weighting=Weighting("ppmi")),
-            Selection(),
+            indexes[mode], asked.output / f"ppmi-{mode}",
+            recipe=Recipe(weighting=Weighting("ppmi")),
         )
         for mode in MODES
     }  # fmt: skip

@@ -48,7 +48,7 @@ def drawn_pairs(table: SignatureTable, n_phrases: int, seed: int) -> tuple[list[
         rows = np.flatnonzero((table.strengths >= low) & (table.strengths < high) & (tokens > 1))
         for row in rng.choice(rows, min(rows.size, n_phrases // 5), replace=False).tolist():
             focal = table.text(row)
-            near = [one.phrase for one in search.nearest(focal, 100)]
+            near = [one.phrase for one in search.nearest(focal, k=100)]
             others = [near[i] for i in rng.choice(len(near), min(NEAR, len(near)), replace=False)]
             others += [table.text(i) for i in rng.integers(0, len(table), DRAWN).tolist()]
             pairs += [(focal, other) for other in others]

@@ -64,11 +64,11 @@ def main() -> None:
     shares: dict[str, list[float]] = defaultdict(list)
     times: dict[str, float] = defaultdict(float)
     for word in words[: asked.words]:
-        if search.nearest(word, 10) is None:
+        if search.nearest(word, k=10) is None:
             continue
         for name in ("table", *kinds):
             begun = time.process_time()
-            near = search.reranked(word, 10, kinds[name]) if name in kinds else search.nearest(word)
+            near = search.reranked(word, kinds[name]) if name in kinds else search.nearest(word)
             times[name] += time.process_time() - begun
             weight = sum(gold[word].get(one.phrase, 0.0) for one in near or ())
             shares[name].append(weight / sum(gold[word].values()))

@@ -33,14 +33,16 @@ def main() -> None:
     index, table = CorpusIndex.open(asked.index), SignatureTable.open(asked.index)
     gold = {(part, of): read_gold(asked.folder / f"{part}-pairs.{of}")
             for part in PARTS for of in ("train", "val")}  # fmt: skip
-    features = PairFeatures(table, opposites=Opposites(index, table))
+    features = PairFeatures(ngram=table, opposites=Opposites(index, table))
     groups = features.groups
     kinds = [*groups["text"], *groups["table"], *groups["opposites"]]
     begun = time.process_time()
-    rows = {key: features.matrix(one.pairs, kinds) for key, one in gold.items()}
+    rows = {key: features.matrix(one.pairs, names=kinds) for key, one in gold.items()}
     n = sum(len(one.pairs) for one in gold.values())
     print(f"{n:,} pairs, {1e3 * (time.process_time() - begun) / n:.2f} ms of CPU a pair\n")
-    vectors = {key: features.matrix(one.pairs, groups["vectors"]) for key, one in gold.items()}
+    vectors = {
+        key: features.matrix(one.pairs, names=groups["vectors"]) for key, one in gold.items()
+    }
     labels = {key: np.array(one.scores) for key, one in gold.items()}
 
     def line(name: str, values: dict[tuple[str, str], np.ndarray], of: str) -> None:

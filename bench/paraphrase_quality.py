@@ -39,8 +39,8 @@ def scored(lines, table, folder, exact=None, identical="one"):
     from distsim.grammar.training import TrainingOptions
 
     (folder / "in").write_text("".join(lines))
-    scorer = RuleScorer([("sim", table)], ScoreOptions(identical), [exact])
-    score_grammar(folder / "in", folder / "out", scorer, training=TrainingOptions("learnt"))
+    scorer = RuleScorer([("sim", table)], options=ScoreOptions(identical=identical), exact=[exact])
+    score_grammar(folder / "in", folder / "out", scorer, training=TrainingOptions(aligner="learnt"))
     found = []
     for line in (folder / "out").read_bytes().splitlines():
         value = Rule.parse(line).features.get("sim")
@@ -152,7 +152,9 @@ def main():
             grammar.write_bytes(b"".join(line for _, line in read_lines(given.grammar)))
         else:
             samt = given.data / "grammars/joshua.bn-en.samt.grammar.gz"
-            pivot_grammar(samt, grammar, PivotOptions(features={"p(e|f)": "12", "p(f|e)": "10"}))
+            pivot_grammar(
+                samt, grammar, options=PivotOptions(features={"p(e|f)": "12", "p(f|e)": "10"})
+            )
         rule_lines = grammar.read_text().splitlines(keepends=True)
         similar = scored(rule_lines, table, folder, exact)
         for label, lines, values in (

@@ -40,7 +40,7 @@ def main() -> None:
     changes = {name: int(value) for name, value in (one.split("=") for one in given.set)}
     options = replace(PRESETS["default"], **changes)
     table = None if given.no_table else SignatureTable.open(given.index)
-    paraphraser = Paraphraser(index, options, table=table)
+    paraphraser = Paraphraser(index, options=options, table=table)
     phrases = draw(index, given.phrases, 100_000)
     counts = index.count(phrases).tolist()
     for phrase in phrases:

@@ -250,7 +250,9 @@ def lsh_error(index: str, scratch: str) -> None:
 
         def sign(n_bits: int, seed: int, weighting: Weighting = weighting) -> SignatureTable:
             recipe = Recipe(weighting=weighting, n_bits=n_bits, seed=seed)
-            return SignatureTable.build(opened, Path(scratch) / "t", recipe, selection, force=True)
+            return SignatureTable.build(
+                opened, Path(scratch) / "t", recipe=recipe, selection=selection, force=True
+            )
 
         # Near pairs are chosen by another seed's bits, so that the choice favours no error.
         chooser = sign(256, 99)
@@ -259,7 +261,7 @@ def lsh_error(index: str, scratch: str) -> None:
         search = NeighbourSearch(chooser)
         pairs = [(one, draw.choice(phrases)) for one in phrases for _ in range(10)]
         for one in phrases:
-            nearest = search.nearest(one, 300) or []
+            nearest = search.nearest(one, k=300) or []
             pairs += [(one, near.phrase) for near in nearest[:10] + draw.sample(nearest, 10)]
         pairs = [(a, b) for a, b in pairs if a != b]
         exact = ExactCosine(opened, chooser).similarities(pairs)

@@ -123,14 +123,16 @@ def main() -> None:
     measures: list[tuple[str, float, str, Measure]] = []
 
     with Timed() as thesis_time:
-        thesis = SignatureTable.build(index, asked.work / "thesis", PRESETS["thesis"], force=True)
+        thesis = SignatureTable.build(
+            index, asked.work / "thesis", recipe=PRESETS["thesis"], force=True
+        )
 
     measures.append(
         ("thesis, 256 bits", thesis_time.seconds, "32", EstimatedCosine(thesis).similarities)
     )
     recipe = PRESETS["learnt"]
     with Timed() as sign_time:
-        table = SignatureTable.build(index, asked.work / "table", recipe, force=True)
+        table = SignatureTable.build(index, asked.work / "table", recipe=recipe, force=True)
     seconds = sign_time.seconds
     assert table.parts is not None
     kept = (table.bits.nbytes + table.parts.vectors.nbytes) / len(table)

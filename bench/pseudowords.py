@@ -82,7 +82,7 @@ def choose_targets(
     """
     rng = random.Random(seed)
     pools: dict[tuple[int, int], list[tuple[tuple[str, ...], int]]] = {}
-    for phrase, count in index.ngrams(1, 3, min_count=DRAWN_BANDS[0][0]):
+    for phrase, count in index.ngrams(shortest=1, longest=3, min_count=DRAWN_BANDS[0][0]):
         words = tuple(phrase.split(" "))
         if not all(word.isalpha() for word in words):
             continue
@@ -190,15 +190,17 @@ def main() -> None:
             with tempfile.TemporaryDirectory() as folder:
                 corpus = Path(folder) / "renamed.txt"
                 renamed_corpus(source, targets, corpus, seed)
-                index = CorpusIndex.build([corpus], Path(folder) / "index", IndexOptions("lines"))
+                index = CorpusIndex.build(
+                    [corpus], Path(folder) / "index", options=IndexOptions("lines")
+                )
                 tables = {"": None}
                 for preset in {one.table for one in wanted.values()} - {""}:
                     tables[preset] = SignatureTable.build(
-                        index, Path(folder) / preset, RECIPES[preset]
+                        index, Path(folder) / preset, recipe=RECIPES[preset]
                     )
                 for name, one in wanted.items():
                     found = ranks_of(
-                        Paraphraser(index, one.options, table=tables[one.table]), targets
+                        Paraphraser(index, options=one.options, table=tables[one.table]), targets
                     )
                     ranks[name] += found[0]
                     times[name] += found[1]

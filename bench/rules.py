@@ -85,7 +85,7 @@ def main() -> None:
         area = area_under_curve(good[both], bad[both])
         print(f"| {name} | {area:.3f} ({low:.3f} to {high:.3f}) | {both.sum():,} |")
 
-    features = PairFeatures(table, syntax)
+    features = PairFeatures(ngram=table, syntax=syntax)
     columns = {}
     matrices = [features.matrix(pairs) for pairs in (real, shuffled)]
     for number, name in enumerate(features.names):
@@ -98,7 +98,7 @@ def main() -> None:
         if one.parts is not None:
             ways[f"{SKIPPED}, composed"] = ScoreOptions(identical="skip", compose=True)
         for way, options in ways.items():
-            scorer = RuleScorer([("s", one)], options, aligner=RuleAligner("missing"))
+            scorer = RuleScorer([("s", one)], options=options, aligner=RuleAligner("missing"))
             columns[name + way] = scored(scorer, real, shuffled)
     seconds = 0.0
     sides = {side for pair in real + shuffled for side in pair}

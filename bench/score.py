@@ -35,7 +35,7 @@ def pivoted(folder, grammar):
     from distsim.grammar.pivot import PivotOptions, pivot_grammar
 
     path = folder / "pivoted"
-    pivot_grammar(grammar, path, PivotOptions(features={"p(e|f)": "12", "p(f|e)": "10"}))
+    pivot_grammar(grammar, path, options=PivotOptions(features={"p(e|f)": "12", "p(f|e)": "10"}))
     return path
 
 
@@ -51,7 +51,7 @@ def with_links(path, table):
     blocks = [parse_block(lines, RULES) for lines in read_line_blocks(path)]
     for block in blocks:
         sample.add(block, RuleAligner().wanted(block)[1])
-    aligner = RuleAligner("missing", LinkModel(*sample.pairs()))
+    aligner = RuleAligner("missing", learnt=LinkModel(*sample.pairs()))
     for block in blocks:
         stops, links, _, _ = aligner.align(block)
         begin = 0

@@ -213,7 +213,7 @@ class Peer:
 
 
 def peer_answer(peer: Peer, one: Instance) -> list[str]:
-    return peer.nearest(one.target, 10)
+    return peer.nearest(one.target, k=10)
 
 
 def unit_rows(rows: np.ndarray) -> np.ndarray:
@@ -296,7 +296,7 @@ def found(args: argparse.Namespace, index: CorpusIndex, table: SignatureTable) -
             "substitute": lambda one: [
                 s.substitute for s in substituter.substitutes(one.left, one.target, one.right)
             ],
-            "neighbours": lambda one: [n.phrase for n in search.nearest(one.target, 10) or ()],
+            "neighbours": lambda one: [n.phrase for n in search.nearest(one.target, k=10) or ()],
         }
         if peer is not None:
             systems["word2vec's neighbours"] = partial(peer_answer, peer)

@@ -144,11 +144,13 @@ def sign_once(corpus, table, memory, weights):
                 break
         recipe = Recipe(model=SyntaxModel(), weighting=Weighting(weights))
         few = Sentences(sentences)
-        SignatureTable.build(few, Path(folder) / "t", recipe, memory=1 << 22, jobs=1)
+        SignatureTable.build(few, Path(folder) / "t", recipe=recipe, memory=1 << 22, jobs=1)
     peaks = {"RssAnon": 0, "RssFile": 0}
     threading.Thread(target=watch, args=(peaks,), daemon=True).start()
     begun = time.process_time()
-    opened = SignatureTable.build(AnnotatedText(corpus), table, recipe, memory=memory << 20, jobs=1)
+    opened = SignatureTable.build(
+        AnnotatedText(corpus), table, recipe=recipe, memory=memory << 20, jobs=1
+    )
     cpu = time.process_time() - begun
     print(
         json.dumps(
@@ -190,9 +192,9 @@ def size_recipes():
     return {
         "ngram-thesis": PRESETS["thesis"],
         "syntax-thesis": Recipe(model=SyntaxModel()),
-        "syntax-arcs-thesis": Recipe(model=SyntaxModel(("dep",))),
+        "syntax-arcs-thesis": Recipe(model=SyntaxModel(families=("dep",))),
         "ngram-learnt": PRESETS["learnt"],
-        "syntax-arcs-learnt": learnt(SyntaxModel(("dep",), ("lex", "lem"))),
+        "syntax-arcs-learnt": learnt(SyntaxModel(families=("dep",), kinds=("lex", "lem"))),
         "syntax-all-learnt": learnt(SyntaxModel()),
     }
 
@@ -207,7 +209,7 @@ def measure_size(options):
     trees = [options.trees] if options.trees else []
     if not lines.exists():
         begun = time.process_time()
-        texts = [" ".join(one.words) for one in read_annotated([options.annotated], trees)]
+        texts = [" ".join(one.words) for one in read_annotated([options.annotated], trees=trees)]
         seconds = time.process_time() - begun
         lines.write_text("\n".join(texts) + "\n", encoding="utf-8")
         print(f"{seconds:.0f} CPU s to read {len(texts):,} sentences\n")
@@ -244,12 +246,14 @@ def sign_row(options):
     def signed(folder, lines, syntax):
         source = syntax
         if options.name.startswith("ngram"):
-            source = CorpusIndex.build([lines], folder / "index", IndexOptions("lines"), force=True)
+            source = CorpusIndex.build(
+                [lines], folder / "index", options=IndexOptions("lines"), force=True
+            )
         path = folder / f"{options.name}.table"
-        return SignatureTable.build(source, path, recipe, jobs=1, force=True)
+        return SignatureTable.build(source, path, recipe=recipe, jobs=1, force=True)
 
     with tempfile.TemporaryDirectory(dir=options.work) as place:  # compile first
-        few = list(islice(read_annotated([options.annotated], trees), 1000))
+        few = list(islice(read_annotated([options.annotated], trees=trees), 1000))
         lines = Path(place) / "lines.txt"
         lines.write_text("".join(" ".join(one.words) + "\n" for one in few), encoding="utf-8")
         signed(Path(place), lines, Sentences(few))
@@ -335,9 +339,9 @@ def compare_models(data, annotated):
     from distsim.corpus.annotated import read_annotated
 
     gum = data / "gum-annotated"
-    sentences = list(read_annotated([gum / "gum-free.conllu.gz"], [gum / "gum-free.ptb.gz"])) + (
-        list(read_annotated(annotated)) if annotated else []
-    )
+    sentences = list(
+        read_annotated([gum / "gum-free.conllu.gz"], trees=[gum / "gum-free.ptb.gz"])
+    ) + (list(read_annotated(annotated)) if annotated else [])
     tokens = sum(len(sentence.words) for sentence in sentences)
     print(f"{tokens:,} tokens, {len(sentences):,} sentences")
     selection = Selection(min_count=5)
@@ -348,7 +352,7 @@ def compare_models(data, annotated):
         folder = Path(name)
         lines = folder / "lines.txt"
         lines.write_text("".join(" ".join(s.words) + "\n" for s in sentences), encoding="utf-8")
-        index = CorpusIndex.build([lines], folder / "index", IndexOptions("lines"))
+        index = CorpusIndex.build([lines], folder / "index", options=IndexOptions("lines"))
         sets = [
             ("all families", FAMILIES, ("lex", "lem", "pos", "ner")),
             *((f"only {f}", (f,), ("lex", "lem", "pos", "ner"))
@@ -360,7 +364,9 @@ def compare_models(data, annotated):
         for scheme in ("raw", "ppmi"):
             for window in (1, 3):
                 recipe = Recipe(model=NgramModel(window), weighting=Weighting(scheme))
-                table = SignatureTable.build(index, folder / "t", recipe, selection, force=True)
+                table = SignatureTable.build(
+                    index, folder / "t", recipe=recipe, selection=selection, force=True
+                )
                 if not known:
                     known = {
                         name: [p for p in pairs if (table.find(p[:2]) >= 0).all()]
@@ -373,12 +379,14 @@ def compare_models(data, annotated):
                 if window == 1:
                     neighbours += near(f"n-gram {scheme}", table)
             for label, families, kinds in sets:
-                recipe = Recipe(model=SyntaxModel(families, kinds), weighting=Weighting(scheme))
+                recipe = Recipe(
+                    model=SyntaxModel(families=families, kinds=kinds), weighting=Weighting(scheme)
+                )
                 table = SignatureTable.build(
                     Sentences(sentences),
                     folder / "t",
-                    recipe,
-                    selection,
+                    recipe=recipe,
+                    selection=selection,
                     keep_features=True,
                     force=True,
                 )
@@ -394,7 +402,7 @@ def near(label, table):
     search = NeighbourSearch(table, min_strength=20)
     rows = []
     for phrase in ("city", "said", "the government", "according to", "many"):
-        found = search.nearest(phrase, 5) or []
+        found = search.nearest(phrase, k=5) or []
         shown = ", ".join(f"{n.phrase} {n.similarity:.2f}" for n in found)
         rows.append(f"{phrase}\t{label}\t{shown}")
     return rows

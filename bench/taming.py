@@ -29,7 +29,7 @@ def draw(index: CorpusIndex, n: int, most: int, seed: int = 3) -> list[str]:
     rng = random.Random(seed)
     cells: dict[tuple[int, int], list[str]] = {}
     seen: dict[tuple[int, int], int] = {}
-    for phrase, count in index.ngrams(1, 4, min_count=BANDS[0]):
+    for phrase, count in index.ngrams(shortest=1, longest=4, min_count=BANDS[0]):
         if count > most or not all(word[0].isalpha() for word in phrase.split(" ")):
             continue
         band = sum(count >= low for low in BANDS)
@@ -89,7 +89,7 @@ def main() -> None:
     tops: list[set[str]] = []
     print("setting\tkept\tcompared\tCPU ms\t" + "\t".join(f"{BANDS[b]:,} on" for b in bands))
     for name, options in {"exhaustive": base, **settings(base)}.items():
-        paraphraser = Paraphraser(index, options)
+        paraphraser = Paraphraser(index, options=options)
         spent, compared, kept = 0.0, 0, []
         for number, phrase in enumerate(phrases):
             begun = time.process_time()

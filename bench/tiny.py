@@ -101,7 +101,7 @@ def write_substitutes(
         likeness = real.similarities([(word, one) for one in others])
         ranks = np.argsort(np.argsort(likeness)) + 1
         spans = index.spans(word, sample=3)
-        for line in index.lines(spans, 8)[:2]:
+        for line in index.lines(spans, width=8)[:2]:
             key = f"{number}{len(target['gold'])}"
             left = line.left.split()
             sentence = " ".join([*left, word, line.right])
@@ -118,7 +118,7 @@ def write_sentences(folder: Path, index: CorpusIndex, words: list[str], phrases:
     """Write sentences with two rewritings each, and what a batch of paraphrases asks."""
     lines = [
         f"{line.left} {line.node} {line.right}".strip()
-        for word in words[:10] for line in index.concordance(word, limit=2, width=12)
+        for word in words[:10] for line in index.concordance(word, k=2, width=12)
     ]  # fmt: skip
     (folder / "source").write_text("".join(f"{one}\n" for one in lines), encoding="utf-8")
     for number in range(2):
@@ -246,7 +246,7 @@ def write_annotated(folder: Path, index: CorpusIndex, words: list[str]) -> None:
     """Write sentences of the index; a word hangs on the one before, its tag is its first letter."""
     lines = dict.fromkeys(
         f"{line.left} {line.node} {line.right}"
-        for word in words[:40] for line in index.concordance(word, limit=9, width=20)
+        for word in words[:40] for line in index.concordance(word, k=9, width=20)
     )  # fmt: skip
     sentences = [[one for one in line.split() if one.isalpha()] for line in lines]
     sentences = [tokens for tokens in sentences if len(tokens) > 2]

@@ -69,7 +69,7 @@ def less(step: Step, folder: Path, path: Path) -> None:
     others = set(GrammarIndex.open(folder / "joint").feature_names) - own
     left_out = {*(step.without or "").split(","), *others}
     kept = {name: x for name, x in packaged.values.items() if plain(name) not in left_out}
-    Weights(kept, packaged.notes).write(path)
+    Weights(kept, notes=packaged.notes).write(path)
 
 
 def plain(name: str) -> str:

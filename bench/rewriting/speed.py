@@ -34,10 +34,10 @@ def main(pack: str, index: str, sentences: str) -> None:
     whole, shortened, found = [], [], []
     for line in lines[1:]:
         begun = time.process_time()
-        rewriter.rewrite(line, 10)
+        rewriter.rewrite(line, k=10)
         whole.append(time.process_time() - begun)
         begun = time.process_time()
-        made = short.rewrite(line, 10)
+        made = short.rewrite(line, k=10)
         shortened.append(time.process_time() - begun)
         assert {len(one.sentence.split()) for one in made[:1]} == {15}
         sentence = Sentence(line)

@@ -196,7 +196,9 @@ def english_index(data: Path, folder: Path, more: list[str]) -> CorpusIndex:
         with tempfile.TemporaryDirectory() as place:
             path = Path(place) / "help.txt"
             path.write_text("\n".join(english_lines(data)) + "\n")
-            index = CorpusIndex.build([path, *more], folder, IndexOptions("text", dedup="exact"))
+            index = CorpusIndex.build(
+                [path, *more], folder, options=IndexOptions("text", dedup="exact")
+            )
         SignatureTable.build(index, recipe=Recipe())
     return CorpusIndex.open(folder)
 
@@ -234,7 +236,9 @@ def paraphrased(
         last = draws_of(given)[-1]
         kind = f"{given.pair}.{min(given.sizes)}-{begin}{last}.{name}-{longest}"
         path = given.index.with_name(f"{given.index.name}.{kind}")
-        paraphraser = Paraphraser(index, OPTIONS[name], table=SignatureTable.open(given.index))
+        paraphraser = Paraphraser(
+            index, options=OPTIONS[name], table=SignatureTable.open(given.index)
+        )
         paraphrase_phrases(paraphraser, phrases, path)
         found[name] = read_paraphrases(path).phrases
     return found
@@ -323,7 +327,7 @@ def run_draw(materials: Materials, size: int, number: int, systems: list[System]
                     write_columns(found[system.options], known, system, folder / "columns")
                 report = augment_phrase_table(
                     learnt, folder / "columns", folder / "new",
-                    AugmentOptions(
+                    options=AugmentOptions(
                         features=system.features,  # type: ignore[arg-type]
                         translations=0,
                     ),

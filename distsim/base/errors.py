@@ -56,7 +56,7 @@ class IncompatibleError(DistsimError):
 
     >>> import distsim
     >>> try:
-    ...     distsim.similarity(table, "king", "queen", learnt)
+    ...     distsim.similarity(table, "king", "queen", other=learnt)
     ... except distsim.IncompatibleError as error:
     ...     print(str(error).split("were not ")[1])
     made alike: model.window is 1 and 5; sign both with the same settings

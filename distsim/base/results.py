@@ -27,9 +27,9 @@ class Results(list[T]):
         """Return the names of the answers' fields; none where there is no answer."""
         return list(_fields(self[0], 0)) if self else []
 
-    def to_frame(self, library: str | None = None) -> Any:
+    def to_frame(self, *, library: str | None = None) -> Any:
         """Return a pandas or polars frame, a column for each field; see distsim.to_frame."""
-        return to_frame(self, library)
+        return to_frame(self, library=library)
 
     def _repr_html_(self) -> str:
         names = self.columns()
@@ -50,7 +50,7 @@ class Results(list[T]):
         return Results(found) if isinstance(place, slice) else found
 
 
-def to_frame(results: Iterable[Any], library: str | None = None) -> Any:
+def to_frame(results: Iterable[Any], *, library: str | None = None) -> Any:
     """Return results, such as neighbours or concordance lines, as a pandas or polars frame.
 
     Arguments:

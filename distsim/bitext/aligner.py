@@ -33,7 +33,7 @@ _BUCKETS += len(_JUMP_LIMITS)
 _BUCKET_SIZES = np.bincount(_BUCKETS)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class AlignerOptions:
     """How links are learnt; kept in the manifest of a bitext.
 

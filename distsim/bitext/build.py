@@ -36,10 +36,10 @@ def build_bitext(
     english: str | Path,
     other: str | Path,
     path: str | Path,
+    *,
     options: BitextOptions | None = None,
     given: Given | None = None,
     aligner: AlignerOptions | None = None,
-    *,
     jobs: int | None = None,
     progress: Progress = no_progress,
 ) -> Bitext:

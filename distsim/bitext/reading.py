@@ -1,7 +1,7 @@
 """Two files with a sentence a line -> the pairs that are kept, as word ids; the rest, counted."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import KW_ONLY, asdict, dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
@@ -40,6 +40,7 @@ class BitextOptions:
     """
 
     text_format: TextFormat = "lines"
+    _: KW_ONLY
     normaliser: Normaliser = field(default_factory=Normaliser)
     dedup: PairDedup = "off"
     unescape: bool = False

@@ -76,9 +76,9 @@ def align(
             else None
         )
         bitext = build_bitext(
-            english, other, output, options,
-            Given(given.links, given.trees, given.tags, given.reversed_links), aligner,
-            jobs=jobs, progress=opened.enter_context(progress_bar("done")),
+            english, other, output, options=options,
+            given=Given(given.links, given.trees, given.tags, given.reversed_links),
+            aligner=aligner, jobs=jobs, progress=opened.enter_context(progress_bar("done")),
         )  # fmt: skip
         if lines is not None:
             lines.write(pharaoh_text(bitext))

@@ -63,7 +63,7 @@ def annotate(
     written: list[str | Path] = [*files_of(output), *(one for one in (trees, tags) if one)]
     with spooled_sources(find_texts(corpus, as_is, written)) as sources:
         with progress_bar("words") as bar:
-            report = annotate_files(sources, output, annotator, jobs, bar)
+            report = annotate_files(sources, output, annotator, jobs=jobs, progress=bar)
         say_annotated(report, output)
         if trees is not None or tags is not None:
             from distsim.corpus.line_files import write_line_files
@@ -89,8 +89,8 @@ def chosen_annotator(
     if tool == "spacy":
         if names is not None:
             raise ParameterError("--processors chooses what stanza does: leave it out")
-        return SpacyAnnotator(models, pretokenised)
-    return StanzaAnnotator(models, names, pretokenised)
+        return SpacyAnnotator(models, pretokenised=pretokenised)
+    return StanzaAnnotator(models, processors=names, pretokenised=pretokenised)
 
 
 def say_annotated(report: "Report", output: str) -> None:

@@ -27,7 +27,7 @@ def augment(
     (options,) = chosen(AugmentOptions(), settings=settings)
     with progress_bar() as bar:
         report = augment_phrase_table(
-            table, paraphrases, output, options, on_error=on_error,
+            table, paraphrases, output, options=options, on_error=on_error,
             expecting=lambda found: say(
                 f"{found.old_entries:,} rules read, {found.expected:,} new ones expected"
             ),

@@ -61,7 +61,7 @@ def compare(
         caption = index_settings(opened, window=window, weights=weighting.scheme)
         if signatures is not None:
             caption += "\n" + table_settings(signatures)
-        contrast_picture(a, b, found, measured, caption).save(plot)
+        contrast_picture(a, b, found, measures=measured, settings=caption).save(plot)
     if as_json:
         rows = {
             name: [one._asdict() for one in contexts]

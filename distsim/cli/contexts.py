@@ -53,7 +53,7 @@ def contexts(
         from distsim.contexts.syntax.named import named_contexts as syntax_contexts
         from distsim.corpus.annotated import read_annotated
 
-        read = read_annotated(sources, trees or ())
+        read = read_annotated(sources, trees=trees or ())
         found = syntax_contexts(read, phrase, made.model, made.weighting)
     else:
         from distsim.contexts.ngram import named_contexts
@@ -63,14 +63,16 @@ def contexts(
         if trees:
             raise typer.BadParameter("--trees goes with --from annotated")
         index, model = CorpusIndex.open(sources), made.model
-        found = named_contexts(index, phrase, model.window, made.weighting, model.sides)
+        found = named_contexts(
+            index, phrase, window=model.window, weighting=made.weighting, sides=model.sides
+        )
         caption = index_settings(index, window=model.window, weights=made.weighting.scheme)
     if not found:
         say(f"{phrase!r} does not occur beside any word")
     if plot is not None:
         from distsim.output.pictures.contexts import context_picture
 
-        context_picture(phrase, found, caption, limit or len(found)).save(plot)
+        context_picture(phrase, found, settings=caption, k=limit or len(found)).save(plot)
     for feature, times, weight in found[: limit or None]:
         if as_json:
             put_json(feature=feature, count=times, weight=weight)

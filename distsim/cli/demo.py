@@ -67,7 +67,7 @@ def demo(
         path = folder / "novels.index"
         _step("index", f"distsim index build --format text NOVELS -o {path.name}")
         with progress_bar() as bar:
-            index = CorpusIndex.build([novels], path, IndexOptions("text"), progress=bar)
+            index = CorpusIndex.build([novels], path, options=IndexOptions("text"), progress=bar)
         counts = index.parameters["counts"]
         print(
             f"{counts['tokens']:,} tokens of {len(list(novels.iterdir()))} novels, "
@@ -92,7 +92,7 @@ def demo(
         _step("neighbours", f"distsim neighbours {path.name} PHRASE -k 6 --min-strength 20")
         search = NeighbourSearch(table, min_strength=20)
         for phrase in _FOCAL:
-            near = list(search.nearest(phrase, 6) or ())
+            near = list(search.nearest(phrase, k=6) or ())
             print(f"{phrase}\t" + ", ".join(f"{n.phrase} {n.similarity:.2f}" for n in near))
 
         _step("similarity", f"distsim similarity {path.name} A B, and with --exact")
@@ -128,8 +128,10 @@ def _score_paraphrase_rules(folder: Path, table: "SignatureTable") -> None:
     _step(
         "score", "distsim score PARAPHRASES --ngram novels.index --identical skip --min-strength 20"
     )
-    scorer = RuleScorer([("sim_ngram", table)], ScoreOptions(identical="skip", min_strength=20))
-    report = score_grammar(pivoted, scored, scorer, training=TrainingOptions("evidence"))
+    scorer = RuleScorer(
+        [("sim_ngram", table)], options=ScoreOptions(identical="skip", min_strength=20)
+    )
+    report = score_grammar(pivoted, scored, scorer, training=TrainingOptions(aligner="evidence"))
     print(f"{report.tables[0].scored:,} of {report.read:,} rules scored")
     ranked: dict[float, tuple[str, ...]] = {}  # one rule for each similarity
     for _, line in read_lines(scored):
@@ -178,7 +180,11 @@ def _make_grammar(folder: Path, index: Path) -> None:
     with as_file(files("distsim") / "data" / "bitext") as texts, progress_bar() as bar:
         pair = (texts / "help.en.xz", texts / "help.de.xz")
         report = make_grammar(
-            [pair], index, folder / "help", MakeOptions(text=BitextOptions("text")), progress=bar
+            [pair],
+            index,
+            folder / "help",
+            options=MakeOptions(text=BitextOptions("text")),
+            progress=bar,
         )
     shown = report.lines()
     print("\n".join(shown[: len(shown) - len(report.drawn) - 1]))

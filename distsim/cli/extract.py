@@ -40,8 +40,8 @@ def extract(
         output = "-"
     with progress_bar("sentences") as bar:
         report = extract_rules(
-            bitexts, output, options, numeric=numeric, features=choice, memory=memory, jobs=jobs,
-            progress=bar,
+            bitexts, output, options=options, numeric=numeric, features=choice, memory=memory,
+            jobs=jobs, progress=bar,
         )  # fmt: skip
     for line in report.lines():
         say(line)

@@ -83,7 +83,7 @@ def build(
     force = may_replace(output, force)
     with progress_bar() as bar:
         index = CorpusIndex.build(
-            corpus, output, options, force=force, jobs=jobs, progress=bar, memory=memory,
+            corpus, output, options=options, force=force, jobs=jobs, progress=bar, memory=memory,
             notice=lambda doubt: say(in_flags(doubt)),
         )  # fmt: skip
     _report(index)

@@ -67,10 +67,10 @@ def _draw(path: str, is_index: bool, plot: str) -> None:
 
     require_painter(plot)
     if not is_index:
-        corpus_picture(None, SignatureTable.open(path)).save(plot)
+        corpus_picture(None, table=SignatureTable.open(path)).save(plot)
         return
     table = SignatureTable.open(path) if signatures_inside(path).exists() else None
-    corpus_picture(CorpusIndex.open(path), table).save(plot)
+    corpus_picture(CorpusIndex.open(path), table=table).save(plot)
 
 
 _LONG_LISTS = ("texts", "earlier")  # of an index: an entry a file, an entry an addition

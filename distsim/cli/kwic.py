@@ -37,7 +37,7 @@ def kwic(
     opened = CorpusIndex.open(indexes)
     for phrase in asked:
         lines = opened.concordance(
-            phrase, limit=limit or None, width=width, order=sort, sample=sample,
+            phrase, k=limit or None, width=width, order=sort, sample=sample,
             gapped=gapped,
         )  # fmt: skip
         if not lines:

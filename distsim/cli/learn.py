@@ -35,7 +35,7 @@ def learn(
     force = may_replace(output, force)
     with progress_bar() as bar:
         path = learn_projection(
-            CorpusIndex.open(source), output, made, force=force, jobs=jobs, progress=bar
+            CorpusIndex.open(source), output, recipe=made, force=force, jobs=jobs, progress=bar
         )
     found = Artifact(path).parameters
     say(

@@ -60,7 +60,7 @@ def make_grammar(
         raise typer.BadParameter(f"{left[0]}: put --bitext EN before it")
     with progress_bar("done") as bar:
         report = make(
-            given, index, output, options, syntax=syntax, trees=trees or (), jobs=jobs,
+            given, index, output, options=options, syntax=syntax, trees=trees or (), jobs=jobs,
             progress=bar, say=say,
         )  # fmt: skip
     for line in report.lines():

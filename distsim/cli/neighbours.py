@@ -129,7 +129,7 @@ def neighbours(
     n_composed = n_hidden = 0
     for one in asked:
         focal = [one.phrase] if several else []
-        found = None if one.empty else search.found(one.phrase, looked_at, threshold)
+        found = None if one.empty else search.found(one.phrase, k=looked_at, threshold=threshold)
         if found is None:
             reason = "empty" if one.empty else reason_without_signature(opened, one.phrase)
             if as_json:

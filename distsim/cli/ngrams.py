@@ -24,7 +24,9 @@ def ngrams(
     from distsim.indexes.corpus_index import CorpusIndex
 
     shortest, longest = lengths_range(lengths)
-    for phrase, times in CorpusIndex.open(indexes).ngrams(shortest, longest, min_count=min_count):
+    for phrase, times in CorpusIndex.open(indexes).ngrams(
+        shortest=shortest, longest=longest, min_count=min_count
+    ):
         if as_json:
             put_json(phrase=phrase, count=times)
         else:

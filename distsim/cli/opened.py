@@ -116,9 +116,11 @@ def pair_features(
     from distsim.comparison.table import SignatureTable
     from distsim.grammar.pair_features import PairFeatures
 
-    tables = (None if path is None else SignatureTable.open(path) for path in (ngram, syntax))
-    told = None if opposites is None else opened_opposites(opposites, ngram)
-    return PairFeatures(*tables, opposites=told)
+    return PairFeatures(
+        ngram=None if ngram is None else SignatureTable.open(ngram),
+        syntax=None if syntax is None else SignatureTable.open(syntax),
+        opposites=None if opposites is None else opened_opposites(opposites, ngram),
+    )
 
 
 def learnt_cosine(

@@ -37,7 +37,9 @@ def pack(
     )
     (options,) = chosen(usual, settings=settings)
     with progress_bar("rules") as bar:
-        report = pack_grammar(grammar, output, options, on_error=on_error, jobs=jobs, progress=bar)
+        report = pack_grammar(
+            grammar, output, options=options, on_error=on_error, jobs=jobs, progress=bar
+        )
     for line in report.lines():
         say(line)
 

@@ -217,7 +217,7 @@ def _opened(index: str, table: str | None, options: "ParaphraseOptions") -> "Par
             say(f"the signatures inside are older than the text: run distsim sign {index}")
     elif options.neighbours:
         say(f"no signatures in {index}: fewer candidates are found; distsim sign {index} adds them")
-    return Paraphraser(opened, options, table=signatures)
+    return Paraphraser(opened, options=options, table=signatures)
 
 
 def _unknown_phrases(text: str, known: str, longest: int, as_is: bool) -> dict[str, int]:

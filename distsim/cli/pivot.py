@@ -63,7 +63,7 @@ def pivot(
             report = pivot_rules(grammars, output, options, jobs=jobs, memory=memory, progress=bar)
         else:
             report = pivot_grammar(
-                grammars[0], output, options, on_error=files.on_error,
+                grammars[0], output, options=options, on_error=files.on_error,
                 grammar_format=files.grammar_format, jobs=jobs, memory=memory, progress=bar,
             )  # fmt: skip
     for line in report.lines():

@@ -132,9 +132,9 @@ def _scorer(
         raise typer.BadParameter("--exact counts contexts, `estimate` reads tables: choose one")
     return RuleScorer(
         tables,
-        options,
-        counters,
-        RuleAligner(settings.align),
+        options=options,
+        exact=counters,
+        aligner=RuleAligner(settings.align),
         opposites=None if opposites is None else opened_opposites(opposites, ngram),
         whole=settings.whole,
         gapped=None if gaps is None else opened_gapped(gaps, ngram),

@@ -68,5 +68,5 @@ def tune(
         + (f", without {without}" if without else "") + (", with trees" if parsed else "")
         + (f", length {options.length:g}" if options.length is not None else ""),
     )  # fmt: skip
-    Weights(tuned.weights.values, notes).write(output)
+    Weights(tuned.weights.values, notes=notes).write(output)
     say(f"{output}: {len(tuned.weights.values)} weights")

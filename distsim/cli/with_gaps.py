@@ -35,7 +35,7 @@ def put_gapped(
         focal = [one.phrase] if several else []
         near = None
         if not one.empty:
-            near = gapped_neighbours(cosine, one.phrase, k, min_matches=min_matches or 10)
+            near = gapped_neighbours(cosine, one.phrase, k=k, min_matches=min_matches or 10)
         if near is None:
             reason = "empty" if one.empty else "not found in the index"
             if as_json:

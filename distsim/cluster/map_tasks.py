@@ -100,10 +100,13 @@ class ScoreTask:
 
     def run(self, part: str, output: Path) -> dict[str, int]:
         """See PartTask."""
-        scorer = RuleScorer(_opened(self.tables), self.options, None, self.aligner)
+        scorer = RuleScorer(
+            _opened(self.tables), options=self.options, exact=None, aligner=self.aligner
+        )
         report = score_grammar(
-            part, output, scorer, options=self.written, training=TrainingOptions("evidence"),
-            on_error=self.on_error, grammar_format=self.grammar_format, jobs=1,
+            part, output, scorer, options=self.written,
+            training=TrainingOptions(aligner="evidence"), on_error=self.on_error,
+            grammar_format=self.grammar_format, jobs=1,
         )  # fmt: skip
         return {"rules": report.read}
 
@@ -135,7 +138,7 @@ class AnnotateTask:
 
     def run(self, part: str, output: Path) -> dict[str, int]:
         """See PartTask."""
-        report = annotate([part], output, self.annotator, 1, as_is=self.as_is)
+        report = annotate([part], output, self.annotator, jobs=1, as_is=self.as_is)
         for left in output.parent.glob(f"{output.name}.*"):
             left.unlink()
         return {"words": report.words, "sentences": report.sentences}

@@ -110,7 +110,7 @@ class Plan:
 
 
 def make_plan(
-    files: Sequence[str | Path],
+    paths: Sequence[str | Path],
     recipe: Recipe | None = None,
     selection: Selection | None = None,
     options: IndexOptions | None = None,
@@ -124,7 +124,7 @@ def make_plan(
     """Return the plan by which a corpus is signed.
 
     Arguments:
-        files: text files or folders of them, in the order of the corpus, or n-gram counts. All
+        paths: text files or folders of them, in the order of the corpus, or n-gram counts. All
             machines see them under the same paths.
         part_bytes: neighbouring files are read by one task until it has so many bytes.
         n_ranges: of hashes; by the size of the text where None.
@@ -139,9 +139,9 @@ def make_plan(
     recipe = recipe or (PRESETS["thesis"] if from_counts else DEFAULT)
     selection, options = selection or Selection(), options or IndexOptions()
     _require_possible(recipe, options, from_counts)
-    require_files(files)
+    require_files(paths)
     sources = find_texts(
-        [Path(file).resolve() for file in files], from_counts or options.as_is, written
+        [Path(file).resolve() for file in paths], from_counts or options.as_is, written
     )
     for source in sources:
         if not source.path.isprintable():

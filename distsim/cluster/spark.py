@@ -56,13 +56,13 @@ _SETTINGS = {
 
 
 def sign_on_spark(
-    files: Paths,
+    paths: Paths,
     path: str | Path,
     work: str | Path,
+    *,
     recipe: Recipe | None = None,
     selection: Selection | None = None,
     options: IndexOptions | None = None,
-    *,
     spark: "SparkSession | None" = None,
     master: str | None = None,
     from_counts: bool = False,
@@ -79,7 +79,7 @@ def sign_on_spark(
     was killed has done is found in `work` by the next one.
 
     Arguments:
-        files: text in the order of the corpus, or n-gram counts; under the same paths everywhere.
+        paths: text in the order of the corpus, or n-gram counts; under the same paths everywhere.
         path: the table's folder, where the driver writes.
         work: a folder that all machines share, a POSIX file system: object stores do not rename.
         recipe, selection: as of `sign`. options: as of `CorpusIndex.build`.
@@ -103,7 +103,7 @@ def sign_on_spark(
     """
     path, shared = one_path(path).resolve(), one_path(work, "work").resolve()
     plan = make_plan(
-        one_or_many_paths(files, "files"), recipe, selection, options, from_counts=from_counts,
+        one_or_many_paths(paths, "paths"), recipe, selection, options, from_counts=from_counts,
         written=[path, shared], **settings,
     )  # fmt: skip
     storage.require_free(path, force)

@@ -6,7 +6,7 @@ and opened again in another process, they map the same files.
 """
 
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -105,8 +105,8 @@ def similarity(
     table: TableLike,
     a: str,
     b: str,
-    other: TableLike | None = None,
     *,
+    other: TableLike | None = None,
     estimate: str | None = None,
 ) -> float | None:
     """Return the estimated cosine of two phrases, None where nothing is known of one.
@@ -129,14 +129,14 @@ def similarity(
     >>> similarity(table, "alice", "zeppelin") is None
     True
     """
-    return EstimatedCosine(table, other, estimate=estimate).similarity(a, b)
+    return EstimatedCosine(table, other=other, estimate=estimate).similarity(a, b)
 
 
 def similarities(
     table: TableLike,
     pairs: Iterable[Pair],
-    other: TableLike | None = None,
     *,
+    other: TableLike | None = None,
     estimate: str | None = None,
 ) -> list[float | None]:
     """Return the estimated cosine of every pair; see `similarity`.
@@ -144,7 +144,7 @@ def similarities(
     >>> similarities(table, [("alice", "alice"), ("alice", "zeppelin")])
     [1.0, None]
     """
-    return EstimatedCosine(table, other, estimate=estimate).similarities(pairs)
+    return EstimatedCosine(table, other=other, estimate=estimate).similarities(pairs)
 
 
 class EstimatedCosine(Similarity):
@@ -175,8 +175,8 @@ class EstimatedCosine(Similarity):
     def __init__(
         self,
         table: TableLike,
-        other: TableLike | None = None,
         *,
+        other: TableLike | None = None,
         compose: bool = True,
         estimate: str | None = None,
     ) -> None:
@@ -251,7 +251,7 @@ class EstimatedCosine(Similarity):
 def _estimated_cosine(
     table: StoredTable, other: StoredTable, compose: bool, estimate: str
 ) -> EstimatedCosine:
-    return EstimatedCosine(table, other, compose=compose, estimate=estimate)
+    return EstimatedCosine(table, other=other, compose=compose, estimate=estimate)
 
 
 class ExactCosine(Similarity):
@@ -317,8 +317,8 @@ class StoredCosine(Similarity):
     >>> from distsim import PRESETS, Selection, sign
     >>> from distsim.contexts import CountFiles
     >>> _ = (folder / "kept.txt").write_text("a b\\t3\\nc b\\t3\\na\\t5\\nb\\t3\\nc\\t3\\n")
-    >>> kept = sign(CountFiles(folder / "kept.txt"), folder / "k.table", PRESETS["thesis"],
-    ...             Selection(min_count=3), keep_features=True)
+    >>> kept = sign(CountFiles(folder / "kept.txt"), folder / "k.table", recipe=PRESETS["thesis"],
+    ...             selection=Selection(min_count=3), keep_features=True)
     >>> StoredCosine(kept).similarity("a", "c")
     1.0
     """
@@ -382,6 +382,7 @@ class LearntCosine(Similarity):
         self,
         index: CorpusIndex,
         table: StoredTable,
+        *,
         projection: SpectralProjection | None = None,
     ) -> None:
         _require_corpus(index, table)
@@ -407,7 +408,7 @@ class LearntCosine(Similarity):
         self._vector = lru_cache(_CACHED_VECTORS)(self._made_vector)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return LearntCosine, (self._index, self._table, self._projection)
+        return partial(LearntCosine, projection=self._projection), (self._index, self._table)
 
     def __repr__(self) -> str:
         return f"LearntCosine({self._index!r}, {self._table!r})"

@@ -90,7 +90,7 @@ class NeighbourSearch:
         ParameterError: the limits leave no phrase; the one that left none is named.
 
     >>> search = NeighbourSearch(table, min_strength=5)
-    >>> [one.phrase for one in search.nearest("the king", 2)]
+    >>> [one.phrase for one in search.nearest("the king", k=2)]
     ['the cat', 'the duchess']
     """
 
@@ -141,7 +141,7 @@ class NeighbourSearch:
             ParameterError: the limits are wider, or leave no phrase.
 
         >>> search = NeighbourSearch(table, min_strength=2).within(min_strength=5)
-        >>> [one.phrase for one in search.nearest("the king", 2)]
+        >>> [one.phrase for one in search.nearest("the king", k=2)]
         ['the cat', 'the duchess']
         """
         own, part = self._options, self._part
@@ -187,7 +187,7 @@ class NeighbourSearch:
             at, distances = at[:as_near], distances[:as_near]
         return at, distances
 
-    def nearest(self, phrase: str, k: int = 10) -> Results[Neighbour] | None:
+    def nearest(self, phrase: str, *, k: int = 10) -> Results[Neighbour] | None:
         """Return the k phrases nearest to `phrase`, itself left out; None without a signature.
 
         Ties are common: all rows as near as the k-th are found, then ordered by distance,
@@ -196,22 +196,23 @@ class NeighbourSearch:
         Raises:
             ParameterError: the phrase is empty or no text, or k is no whole number above 0.
         """
-        found = self.found(phrase, k)
+        found = self.found(phrase, k=k)
         return None if found is None else found.neighbours
 
     def above(
-        self, phrase: str, threshold: float, k: int | None = None
+        self, phrase: str, threshold: float, *, k: int | None = None
     ) -> Results[Neighbour] | None:
         """Return all phrases at least so similar, k at most, in the order of `nearest`.
 
         None without a signature.
         """
-        found = self.found(phrase, k, threshold)
+        found = self.found(phrase, k=k, threshold=threshold)
         return None if found is None else found.neighbours
 
     def found(
         self,
         phrase: str,
+        *,
         k: int | None = 10,
         threshold: float | None = None,
         among: int | None = None,
@@ -232,7 +233,7 @@ class NeighbourSearch:
         return self._found(focal, k, threshold, among)
 
     def of_sum(
-        self, positive: Sequence[str], negative: Sequence[str], k: int = 10
+        self, positive: Sequence[str], negative: Sequence[str], *, k: int = 10
     ) -> Results[Neighbour] | None:
         """Return the k phrases nearest to the sum of some phrases' vectors less that of others.
 
@@ -319,7 +320,7 @@ class NeighbourSearch:
         return found
 
     def reranked(
-        self, phrase: str, k: int, measure: Similarity, among: int = RERANKED
+        self, phrase: str, measure: Similarity, *, k: int = 10, among: int = RERANKED
     ) -> Results[Neighbour] | None:
         """Return the k most similar by another measure of the `among` nearest, no more than those.
 
@@ -327,7 +328,7 @@ class NeighbourSearch:
         similarity NaN. None without a signature.
         """
         k, among = whole_number(k, "k", 1), whole_number(among, "among", 1)
-        near = self.nearest(phrase, among)
+        near = self.nearest(phrase, k=among)
         return None if near is None else rerank_neighbours(phrase, near, measure)[:k]
 
     def _focal(self, *normal: str) -> "_Focal":
@@ -623,8 +624,8 @@ def _last(value: float) -> float:
 def neighbours(
     table: TableLike,
     phrase: str,
-    k: int = ...,
     *,
+    k: int = ...,
     threshold: float | None = ...,
     candidates: Iterable[str] | None = ...,
     min_strength: int | None = ...,
@@ -638,8 +639,8 @@ def neighbours(
 def neighbours(
     table: TableLike,
     phrase: Sequence[str],
-    k: int = ...,
     *,
+    k: int = ...,
     threshold: float | None = ...,
     candidates: Iterable[str] | None = ...,
     min_strength: int | None = ...,
@@ -652,8 +653,8 @@ def neighbours(
 def neighbours(
     table: TableLike,
     phrase: str | Sequence[str],
-    k: int = 10,
     *,
+    k: int = 10,
     threshold: float | None = None,
     candidates: Iterable[str] | None = None,
     min_strength: int | None = None,
@@ -689,8 +690,8 @@ def neighbours(
 
     def one(text: str) -> Results[Neighbour] | None:
         if by is not None:
-            return search.reranked(text, k, by, among)
-        found = search.found(text, k, threshold)
+            return search.reranked(text, by, k=k, among=among)
+        found = search.found(text, k=k, threshold=threshold)
         return None if found is None else found.neighbours
 
     if isinstance(phrase, str):

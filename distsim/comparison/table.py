@@ -35,7 +35,7 @@ class SignatureTable(StoredTable):
     functions of these names.
 
     >>> from distsim import PRESETS
-    >>> made = SignatureTable.build(index, folder / "thesis.table", PRESETS["thesis"])
+    >>> made = SignatureTable.build(index, folder / "thesis.table", recipe=PRESETS["thesis"])
     >>> SignatureTable.open(made.path).n_bits, "alice" in made, made.find("zeppelin")
     (256, True, -1)
     """
@@ -48,9 +48,9 @@ class SignatureTable(StoredTable):
         cls,
         source: PhraseSource | CorpusIndex,
         path: str | Path | None = None,
+        *,
         recipe: Recipe | None = None,
         selection: Selection | None = None,
-        *,
         projection: str | Path | None = None,
         **options: Unpack[signing.SignOptionNames],
     ) -> Self:
@@ -87,7 +87,8 @@ class SignatureTable(StoredTable):
                 or no phrase is frequent enough.
 
         >>> from distsim import PRESETS, Selection, sign
-        >>> made = sign(index, folder / "plain.table", PRESETS["thesis"], Selection(min_count=20))
+        >>> frequent = Selection(min_count=20)
+        >>> made = sign(index, folder / "t", recipe=PRESETS["thesis"], selection=frequent)
         >>> "the king" in made, made.n_bits
         (True, 256)
         """
@@ -168,7 +169,7 @@ class SignatureTable(StoredTable):
             for given, name in ((positive, "positive"), (negative, "negative"))
         )
         _ = self[[*positive, *negative]]  # refuses what is not known
-        near = nearest.NeighbourSearch(self).of_sum(positive, negative, topn) or ()
+        near = nearest.NeighbourSearch(self).of_sum(positive, negative, k=topn) or ()
         return [(one.phrase, one.similarity) for one in near]
 
 
@@ -207,8 +208,8 @@ def merge_tables(
     >>> parts = []
     >>> for name in ("one", "two"):
     ...     _ = (folder / name).write_text("a b\\t3\\na\\t3\\nb\\t3\\n")
-    ...     table = sign(CountFiles(folder / name), folder / f"{name}.table", PRESETS["thesis"],
-    ...                  Selection(min_count=5), keep_sums=True)
+    ...     table = sign(CountFiles(folder / name), folder / f"{name}.table", keep_sums=True,
+    ...                  recipe=PRESETS["thesis"], selection=Selection(min_count=5))
     ...     parts.append(table.path)
     >>> sorted(merge_tables(parts, folder / "both.table"))
     ['a', 'b']

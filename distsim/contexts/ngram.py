@@ -6,7 +6,7 @@ stands: window for the next one, 1 for the last.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, NamedTuple, overload
 
 import numpy as np
@@ -69,6 +69,7 @@ class NgramModel:
 
     name: ClassVar[str] = "ngram"
     window: int = 1
+    _: KW_ONLY
     sides: bool = False
 
     def __post_init__(self) -> None:
@@ -92,7 +93,7 @@ class NgramModel:
             values: as `manifest` returns them.
         """
         sides = values["families"] == list(family_names(values["window"], sides=True))
-        return cls(values["window"], sides)
+        return cls(values["window"], sides=sides)
 
 
 def feature_space(index: CorpusIndex, window: int, sides: bool = False) -> FeatureSpace:
@@ -231,7 +232,7 @@ def phrase_contexts(
         ParameterError: the phrase is empty or the window out of range.
     """
     family_names(window, sides)
-    features, counts = index.beside(phrase, window, sides)
+    features, counts = index.beside(phrase, window, sides=sides)
     return ContextCounts(np.array([0, features.size]), features, counts)
 
 
@@ -316,17 +317,18 @@ class NamedContext(NamedTuple):
 
 @overload
 def named_contexts(
-    index: CorpusIndex, phrase: str, window: int = ..., weighting: Weighting | None = ...,
+    index: CorpusIndex, phrase: str, *, window: int = ..., weighting: Weighting | None = ...,
     sides: bool = ...,
 ) -> Results[NamedContext]: ...  # fmt: skip
 @overload
 def named_contexts(
-    index: CorpusIndex, phrase: Sequence[str], window: int = ...,
+    index: CorpusIndex, phrase: Sequence[str], *, window: int = ...,
     weighting: Weighting | None = ..., sides: bool = ...,
 ) -> list[Results[NamedContext]]: ...  # fmt: skip
 def named_contexts(
     index: CorpusIndex,
     phrase: str | Sequence[str],
+    *,
     window: int = 1,
     weighting: Weighting | None = None,
     sides: bool = False,

@@ -7,7 +7,7 @@ from distsim.base.errors import ParameterError
 LONGEST = 8
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Selection:
     """Which phrases get a row in the table.
 

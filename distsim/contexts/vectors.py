@@ -11,7 +11,7 @@ from distsim.corpus.vocabulary import hash_texts
 _LENGTH = np.float32(1024.0)  # weights are rounded to 2^-12 where they are projected
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class VectorModel:
     """Phrases are made of the vectors of their words.
 
@@ -37,7 +37,7 @@ class VectorModel:
         Arguments:
             values: as `manifest` returns them.
         """
-        return cls(bool(values["centre"]))
+        return cls(centre=bool(values["centre"]))
 
 
 def dimension_space(n: int) -> FeatureSpace:

@@ -18,7 +18,7 @@ from distsim.corpus.trees import read_trees
 
 
 def read_annotated(
-    paths: str | Path | Sequence[str | Path], trees: str | Path | Sequence[str | Path] = ()
+    paths: str | Path | Sequence[str | Path], *, trees: str | Path | Sequence[str | Path] = ()
 ) -> Iterator[AnnotatedSentence]:
     """Yield the sentences of annotated files, in order.
 

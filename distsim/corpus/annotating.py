@@ -73,8 +73,9 @@ def refuse(missing: Sequence[str]) -> None:
 
 def annotate(
     paths: Sequence[str | Path | Source],
-    output: str | Path,
+    path: str | Path,
     annotator: Annotator,
+    *,
     jobs: int | None = None,
     progress: Progress = no_progress,
     as_is: bool = False,
@@ -82,7 +83,7 @@ def annotate(
     """Annotate text files, or folders of them, into one CoNLL-U file.
 
     Arguments:
-        output: packed where its name ends in .gz. An unfinished run of the same text and
+        path: packed where its name ends in .gz. An unfinished run of the same text and
             settings is taken up where it stopped; a finished one is kept as it is.
         jobs: processes, all cores where None; the result does not depend on it.
         as_is: take text that looks like HTML, XML, JSON or a table.
@@ -95,8 +96,8 @@ def annotate(
     >>> annotate(["text.txt"], "text.conllu", SpacyAnnotator("en_core_web_sm"))  # doctest: +SKIP
     Report(words=98000, sentences=4636, treeless=0)
     """
-    with spooled_sources(find_texts(paths, as_is, files_of(output))) as sources:
-        return _annotated_sources(sources, output, annotator, jobs, progress)
+    with spooled_sources(find_texts(paths, as_is, files_of(path))) as sources:
+        return _annotated_sources(sources, path, annotator, jobs, progress)
 
 
 def _annotated_sources(

@@ -8,7 +8,7 @@ from typing import Any
 from distsim.base.errors import ArtifactError
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Normaliser:
     """How a token is normalised: NFC, lower case, NFC again, then the options.
 

@@ -3,7 +3,7 @@
 import importlib.util
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,7 @@ class SpacyAnnotator:
     """
 
     models: str | None
+    _: KW_ONLY
     pretokenised: bool = False
 
     def __post_init__(self) -> None:

@@ -3,7 +3,7 @@
 import importlib.util
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +29,12 @@ class StanzaAnnotator:
     Raises:
         ParameterError: stanza is not installed, or a model is not there; all is said at once.
 
-    >>> StanzaAnnotator("stanza_resources", ("tokenize", "pos"))  # doctest: +SKIP
+    >>> StanzaAnnotator("stanza_resources", processors=("tokenize", "pos"))  # doctest: +SKIP
     StanzaAnnotator(models='stanza_resources', processors=('tokenize', 'pos'), pretokenised=False)
     """
 
     models: str | None
+    _: KW_ONLY
     processors: tuple[str, ...] | None = None
     pretokenised: bool = False
 

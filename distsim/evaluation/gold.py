@@ -8,7 +8,7 @@ What a file holds is told by its columns. Tab-, comma- or space-separated:
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -50,6 +50,7 @@ class GoldSet:
     pairs: tuple[Pair, ...]
     scores: tuple[float, ...]
     groups: tuple[str, ...]
+    _: KW_ONLY
     columns: tuple[int, ...] = ()
 
     def subset(self, part: str, numbers: Sequence[int]) -> "GoldSet":
@@ -60,7 +61,7 @@ class GoldSet:
             tuple(self.pairs[n] for n in numbers),
             tuple(self.scores[n] for n in numbers) if self.scores else (),
             tuple(self.groups[n] for n in numbers),
-            self.columns,
+            columns=self.columns,
         )
 
     def __repr__(self) -> str:
@@ -99,7 +100,7 @@ def read_gold(path: str | Path, *, columns: tuple[int, int, int] | None = None) 
             return _judged(name, path, rows)
     if len(fields) == 2:
         pairs = tuple(_pair(path, line, fields, 0, 1) for line, fields in rows)
-        return GoldSet(name, "pairs", pairs, (), tuple(a for a, _ in pairs), (1, 2))
+        return GoldSet(name, "pairs", pairs, (), tuple(a for a, _ in pairs), columns=(1, 2))
     score = next((n for n in range(2, len(fields)) if plain_number(fields[n]) is not None), None)
     if score is None:
         raise InputError(
@@ -118,7 +119,7 @@ def _scored(name: str, path: str, rows: list[Row], columns: tuple[int, int, int]
         pairs.append(_pair(path, line, fields, first, second))
         scores.append(_score(path, line, fields, score))
     groups = tuple(f"{a}\t{b}" for a, b in pairs)
-    return GoldSet(name, "scored", tuple(pairs), tuple(scores), groups, columns)
+    return GoldSet(name, "scored", tuple(pairs), tuple(scores), groups, columns=columns)
 
 
 def _named_columns(header: list[str]) -> tuple[int, int, int] | None:
@@ -139,7 +140,7 @@ def _judged(name: str, path: str, rows: list[Row]) -> GoldSet:
         rows = rows[1:]  # a header
     pairs = tuple(_pair(path, line, fields, 2, 3) for line, fields in rows)
     scores = tuple(_score(path, line, fields, 0) for line, fields in rows)
-    return GoldSet(name, "judged", pairs, scores, tuple(a for a, _ in pairs), (3, 4, 1))
+    return GoldSet(name, "judged", pairs, scores, tuple(a for a, _ in pairs), columns=(3, 4, 1))
 
 
 def _lines(path: str) -> list[tuple[int, str]]:

@@ -53,7 +53,7 @@ class RuleAligner:
     >>> scorer = RuleScorer([("sim_ngram", table)], aligner=RuleAligner("all"))
     """
 
-    def __init__(self, align: Align = "missing", learnt: LinkModel | None = None) -> None:
+    def __init__(self, align: Align = "missing", *, learnt: LinkModel | None = None) -> None:
         if align not in ALIGN:
             raise ParameterError(f"`align` {align!r}: choose one of {', '.join(ALIGN)}")
         self.mode = align
@@ -69,7 +69,7 @@ class RuleAligner:
             return lacking, np.zeros_like(lacking)
         return lacking, lacking if self.mode == "missing" else alignable
 
-    def align(self, block: RuleBlock, words: BlockWords | None = None) -> Alignment:
+    def align(self, block: RuleBlock, *, words: BlockWords | None = None) -> Alignment:
         """Return the links of a block's rules."""
         lacking, made = self.wanted(block)
         if not made.any():

@@ -26,7 +26,7 @@ class SpanPair(NamedTuple):
 
 
 def decompose(
-    source: str, target: str, links: Iterable[tuple[int, int]], longest: int = LONGEST_SPAN
+    source: str, target: str, links: Iterable[tuple[int, int]], *, longest: int = LONGEST_SPAN
 ) -> list[SpanPair]:
     """Return the phrase pairs of a rule, in order of the source span's start, then length.
 

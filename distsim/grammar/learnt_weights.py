@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -41,6 +41,7 @@ class LearntWeights:
     """
 
     weights: Mapping[str, LearntWeight]
+    _: KW_ONLY
     notes: tuple[str, ...] = ()
 
     @property
@@ -119,4 +120,4 @@ class LearntWeights:
             weights[fields[0]] = LearntWeight(*found)
         if not weights:
             raise InputError(f"{path}: holds no weights: learn them with distsim rank --learn")
-        return cls(weights, tuple(notes))
+        return cls(weights, notes=tuple(notes))

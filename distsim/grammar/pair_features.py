@@ -55,7 +55,7 @@ class PairFeatures:
         syntax: the table of `syn_whole`.
         opposites: tells opposites.
 
-    >>> found = PairFeatures(table)
+    >>> found = PairFeatures(ngram=table)
     >>> row = found.matrix([("the king", "the queen")])[0]
     >>> dict(zip(found.names, row.round(2).tolist()))["overlap"]
     0.33
@@ -63,9 +63,9 @@ class PairFeatures:
 
     def __init__(
         self,
+        *,
         ngram: SignatureTable | None = None,
         syntax: SignatureTable | None = None,
-        *,
         opposites: Opposites | None = None,
     ) -> None:
         self._opposites = opposites
@@ -88,7 +88,7 @@ class PairFeatures:
             numbers = range(_TURNS * self._ngram.n_dimensions)
             self.groups["vectors"] = tuple(f"{kind}_{k}" for kind in _KINDS for k in numbers)
 
-    def matrix(self, pairs: Sequence[Pair], names: Sequence[str] | None = None) -> np.ndarray:
+    def matrix(self, pairs: Sequence[Pair], *, names: Sequence[str] | None = None) -> np.ndarray:
         """Return float64[n, len(names)], NaN where a pair has no such value.
 
         Arguments:

@@ -47,7 +47,7 @@ _A_SPEED = "a CPU second"  # how a line ends that differs from run to run
 _ALL_EQUAL = 0.9999  # as five decimals have it
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MakeOptions:
     """How a grammar is made.
 
@@ -62,7 +62,7 @@ class MakeOptions:
         sizes: which packs are written as text; the index holds all.
         seed: for the rules drawn at random in the report.
 
-    >>> MakeOptions("hiero", min_sum=1e-4).extraction.most_gaps
+    >>> MakeOptions(preset="hiero", min_sum=1e-4).extraction.most_gaps
     2
     """
 
@@ -139,9 +139,9 @@ class MakeReport:
 def make_grammar(
     bitexts: Sequence[tuple[str | Path, str | Path] | str | Path],
     index: str | Path,
-    folder: str | Path,
-    options: MakeOptions | None = None,
+    path: str | Path,
     *,
+    options: MakeOptions | None = None,
     syntax: str | Path | None = None,
     trees: Sequence[str | Path] = (),
     jobs: int | None = None,
@@ -184,7 +184,7 @@ def make_grammar(
         tables.append(("sim_syn", SignatureTable.open(syntax)))
     of_texts = iter(trees)
     made = [_opened_or_named(one, of_texts) for one in bitexts]
-    target = Path(folder)
+    target = Path(path)
     # A run that was killed at its first step has left that step's unfinished file.
     others = [one for one in target.glob("*") if not one.match(f".{STEPS}.*.unfinished")]
     if target.is_dir() and others and not (target / STEPS).exists():
@@ -294,7 +294,7 @@ class _Steps:
         self._tell(f"{sum(map(len, opened)):,} sentence pairs of {len(opened)} bitexts")
         rules = self._folder / "rules"
         found = self._step(rules, [keys, asdict(options.extraction)], lambda: extract_rules(
-            opened, None, options.extraction, numeric=rules, jobs=self._jobs,
+            opened, None, options=options.extraction, numeric=rules, jobs=self._jobs,
             progress=self._progress,
         ).lines())  # fmt: skip
         paraphrases = self._folder / "paraphrases.gz"
@@ -308,7 +308,7 @@ class _Steps:
         ).lines())  # fmt: skip
         packs = self._folder / "packs"
         self._step(packs, [found, list(options.sizes), USUAL_ORDER], lambda: pack_grammar(
-            scored, packs, options.packing, jobs=self._jobs,
+            scored, packs, options=options.packing, jobs=self._jobs,
             progress=self._progress,
         ).lines())  # fmt: skip
         self._look(GrammarIndex.open(packs))
@@ -335,8 +335,9 @@ class _Steps:
 
     def _align(self, texts: _Texts, path: Path) -> list[str]:
         made = build_bitext(
-            texts.english, texts.other, path, self._options.text, Given(trees=texts.trees),
-            self._options.aligner, jobs=self._jobs, progress=self._progress,
+            texts.english, texts.other, path, options=self._options.text,
+            given=Given(trees=texts.trees), aligner=self._options.aligner,
+            jobs=self._jobs, progress=self._progress,
         )  # fmt: skip
         told = f"{len(made):,} sentence pairs, {len(made.links):,} links"
         if texts.trees is not None:
@@ -379,7 +380,12 @@ class _Steps:
     def _scorer(self) -> RuleScorer:
         compose = self._options.compose and any(table.parts for _, table in self._tables)
         options = ScoreOptions(compose=compose)
-        return RuleScorer(self._tables, options, [None] * len(self._tables), RuleAligner("none"))
+        return RuleScorer(
+            self._tables,
+            options=options,
+            exact=[None] * len(self._tables),
+            aligner=RuleAligner("none"),
+        )
 
     def _look(self, index: GrammarIndex) -> None:
         """Choose the rules that the report shows: the best in the order of packs, some drawn."""

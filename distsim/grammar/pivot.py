@@ -23,9 +23,9 @@ _MOST_PAIRS, _PAIR_BYTES = 1 << 16, 2048  # at once, and what each takes
 
 def pivot_grammar(
     grammar: str | Path,
-    output: str | Path,
-    options: PivotOptions | None = None,
+    path: str | Path,
     *,
+    options: PivotOptions | None = None,
     on_error: OnError = "stop",
     grammar_format: str | None = None,
     jobs: int | None = None,
@@ -53,7 +53,7 @@ def pivot_grammar(
     Arguments:
         grammar: rules, or a Moses phrase table, whose target sides are paraphrased; `-` for
             standard input.
-        output: gz where the name ends so; `-` for standard output. Written whole or not at all.
+        path: gz where the name ends so; `-` for standard output. Written whole or not at all.
         grammar_format: a name in distsim.grammar.formats.FORMATS; told by the first lines
             where None.
         jobs: threads, all cores where None; the same bytes for any number.
@@ -79,7 +79,7 @@ def pivot_grammar(
         n_rules = translations.label.size
         report.faulty.require_lines(n_rules + report.faulty.kept + report.faulty.dropped)
         return write_paraphrases(
-            translations, output, options, report, jobs=jobs, memory=memory,
+            translations, path, options, report, jobs=jobs, memory=memory,
             progress=progress,
         )  # fmt: skip
 

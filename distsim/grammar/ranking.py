@@ -159,7 +159,9 @@ def learn_ranking(
         "missing where a pair has no value",
     )
     fitted = _fit_in_steps(learning, np.ones(len(learning.pairs), bool), penalty)
-    return LearntRanking(LearntWeights(fitted.weights, notes), mixed, tuple(alone), told, penalty)
+    return LearntRanking(
+        LearntWeights(fitted.weights, notes=notes), mixed, tuple(alone), told, penalty
+    )
 
 
 class _Learning(NamedTuple):
@@ -205,7 +207,7 @@ def _learning(
             )
     if asked is not None:
         others = {name: others[name] for name in asked if name in others}
-    columns = dict(zip(wanted, features.matrix(pairs, wanted).T, strict=True)) | others
+    columns = dict(zip(wanted, features.matrix(pairs, names=wanted).T, strict=True)) | others
     varied = [name for name, column in columns.items() if _varies(column)]
     matrix = np.column_stack([columns[name] for name in varied] or [np.empty((len(pairs), 0))])
     n_of_rules = sum(name in others for name in varied)

@@ -105,10 +105,10 @@ class Ranking:
         if self.learnt is None:
             return []
         names = [name for name in self.learnt.names if is_feature(name)]
-        (self.computed or PairFeatures()).matrix([], names)
+        (self.computed or PairFeatures()).matrix([], names=names)
         return names
 
-    def value(self, features: Features, computed: Mapping[str, float] | None = None) -> float:
+    def value(self, features: Features, *, computed: Mapping[str, float] | None = None) -> float:
         """Return the weighted sum of a rule's features.
 
         Arguments:
@@ -173,7 +173,7 @@ class RerankReport:
 
 def rerank_grammar(
     grammar: str | Path,
-    output: str | Path,
+    path: str | Path,
     ranking: Ranking,
     *,
     on_error: OnError = "stop",
@@ -189,7 +189,7 @@ def rerank_grammar(
 
     Arguments:
         grammar: plain or packed; `-` for standard input.
-        output: gz where the name ends so; `-` for standard output. Written whole or not at all.
+        path: gz where the name ends so; `-` for standard output. Written whole or not at all.
         on_error: faulty lines `stop` the work, or are kept as they are, or dropped.
         grammar_format: a name in distsim.grammar.formats.FORMATS; told by the first lines
             where None.
@@ -209,19 +209,19 @@ def rerank_grammar(
     ('[X] ||| a ||| c ||| s=2\\n', 2)
     """
     report = RerankReport(FaultyLines(grammar, on_error))
-    with spooled(grammar) as path:
-        first = next(iter(read_line_blocks(path)), None)
+    with spooled(grammar) as rules:
+        first = next(iter(read_line_blocks(rules)), None)
         if first is None:
             report.faulty.require_lines(0)
-            with open_output(output):
+            with open_output(path):
                 return report
         known = find_format(grammar_format, first.text)
-        report.was_grouped = _is_grouped(path, known)
+        report.was_grouped = _is_grouped(rules, known)
         names = ranking.computed_names
-        lines = _keyed_lines(path, known)
+        lines = _keyed_lines(rules, known)
         if not report.was_grouped:
             lines = _sorted(lines, memory)
-        with open_output(output) as out:
+        with open_output(path) as out:
             pairs = _with_computed(lines, ranking, names, known)
             for line in _ranked(pairs, ranking, report):
                 out.write(line)
@@ -313,7 +313,7 @@ def _with_computed(
             given = (fields[place] if not line.fault else b"" for place in layout[1:3])
             source, target = (side.decode().strip() for side in given)
             sides.append((source, target))
-        rows = maker.matrix(sides, names).tolist()
+        rows = maker.matrix(sides, names=names).tolist()
         for line, row in zip(batch, rows, strict=True):
             yield line, dict(zip(names, row, strict=True))
 
@@ -349,7 +349,7 @@ def _valued(line: _Line, ranking: Ranking, computed: dict[str, float]) -> tuple[
     """Return a line's value, and the line with the value in it where that is asked."""
     start, stop = line.features
     features = Features.parse(line.text[start:stop])
-    value = ranking.value(features, computed)
+    value = ranking.value(features, computed=computed)
     text = line.text
     if ranking.write is not None:
         added = b"%.5f" % (round(value, 5) + 0.0)

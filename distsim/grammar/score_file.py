@@ -26,7 +26,7 @@ from distsim.storage.files import open_output
 
 def score_grammar(
     grammar: str | Path,
-    output: str | Path,
+    path: str | Path,
     scorer: RuleScorer,
     *,
     options: OutputOptions | None = None,
@@ -41,7 +41,7 @@ def score_grammar(
     Arguments:
         grammar: rules (Joshua, Thrax, PPDB, cdec) or a Moses phrase table, plain or packed;
             `-` for standard input.
-        output: gz where the name ends so; `-` for standard output. Written whole or not at all.
+        path: gz where the name ends so; `-` for standard output. Written whole or not at all.
         scorer: the tables, and the aligner's mode; where it has no learnt model, one is
             learnt from the grammar's rules that lack links, as `training` says.
         on_error: faulty lines `stop` the work, or are kept as they are, or dropped.
@@ -66,14 +66,14 @@ def score_grammar(
     faulty = FaultyLines(grammar, on_error)
     if any(table.exact is not None for table in scorer.tables):
         jobs = 1  # an index keeps what it counted, for one thread
-    with spooled(grammar, learns(scorer.aligner, training)) as path:
-        aligner, trained_on = trained(path, scorer.aligner, training, grammar_format, jobs)
+    with spooled(grammar, learns(scorer.aligner, training)) as rules:
+        aligner, trained_on = trained(rules, scorer.aligner, training, grammar_format, jobs)
         report = ScoreReport(faulty, scorer.names, signature_lines(scorer, aligner, training))
         report.trained_on = trained_on
         scoring = RuleScorer.sharing(scorer, aligner)
-        blocks = read_line_blocks(path)
+        blocks = read_line_blocks(rules)
         first = next(blocks, None)
-        with open_output(output) as out:
+        with open_output(path) as out:
             if first is not None:
                 known = find_format(grammar_format, first.text)
                 named = options.names_features(parse_block(first, known), known)

@@ -19,7 +19,7 @@ NOT_AVAILABLE = "NA"
 DECIMALS = 5
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class OutputOptions:
     """How scores are written.
 

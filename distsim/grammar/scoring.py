@@ -48,7 +48,7 @@ OUTCOMES = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ScoreOptions:
     """How phrase pairs count.
 
@@ -351,10 +351,10 @@ class RuleScorer:
     def __init__(
         self,
         tables: Sequence[tuple[str, SignatureTable]],
+        *,
         options: ScoreOptions | None = None,
         exact: Sequence[ExactCosine | StoredCosine | None] | None = None,
         aligner: RuleAligner | None = None,
-        *,
         opposites: Opposites | None = None,
         whole: bool = False,
         gapped: GappedCosine | None = None,
@@ -414,7 +414,7 @@ class RuleScorer:
     def score_block(self, block: RuleBlock) -> BlockScores:
         """Return the scores of all rules of a block."""
         words = distinct_words(block)
-        alignment = self.aligner.align(block, words)
+        alignment = self.aligner.align(block, words=words)
         pair_stops, spans = decompose_block(
             block, (alignment.link_stops, alignment.links), self.options.longest
         )

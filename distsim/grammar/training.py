@@ -17,7 +17,7 @@ from distsim.grammar.block import RuleBlock, parse_block
 from distsim.grammar.formats import find_format
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TrainingOptions:
     """How links are learnt for rules without any.
 
@@ -69,4 +69,4 @@ def trained(
             sample.add(rules, wanted)
     if not len(sample):
         return aligner, None
-    return RuleAligner(aligner.mode, LinkModel(*sample.pairs(), jobs=jobs)), len(sample)
+    return RuleAligner(aligner.mode, learnt=LinkModel(*sample.pairs(), jobs=jobs)), len(sample)

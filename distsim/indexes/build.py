@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, get_args
 from warnings import warn
 
@@ -63,6 +63,7 @@ class IndexOptions:
     """
 
     text_format: TextFormat = "lines"
+    _: KW_ONLY
     normaliser: Normaliser = field(default_factory=Normaliser)
     dedup: Dedup = "off"
     shard_tokens: int = DEFAULT_SHARD_TOKENS
@@ -90,10 +91,10 @@ class IndexOptions:
         """Return the options that a manifest describes."""
         return cls(
             values["format"],
-            Normaliser.from_manifest(values["normaliser"]),
-            values["dedup"],
-            values["shard_tokens"],
-            bool(values.get("as_is", False)),
+            normaliser=Normaliser.from_manifest(values["normaliser"]),
+            dedup=values["dedup"],
+            shard_tokens=values["shard_tokens"],
+            as_is=bool(values.get("as_is", False)),
         )
 
 

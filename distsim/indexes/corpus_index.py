@@ -46,7 +46,7 @@ T = TypeVar("T")
 class ConcordanceLine(NamedTuple):
     """An occurrence in its sentence: normalised words, parted by spaces.
 
-    >>> line = index.concordance("mock turtle", limit=1)[0]
+    >>> line = index.concordance("mock turtle", k=1)[0]
     >>> line.node, line.right
     ('mock turtle', '’s story')
     """
@@ -114,8 +114,8 @@ class CorpusIndex:
         cls,
         corpus: Paths,
         path: AnyPath,
-        options: IndexOptions | None = None,
         *,
+        options: IndexOptions | None = None,
         force: bool = False,
         jobs: int | None = None,
         progress: Progress = no_progress,
@@ -295,19 +295,19 @@ class CorpusIndex:
 
     @overload
     def concordance(
-        self, phrase: str, *, limit: int | None = ..., width: int = ..., order: Order = ...,
+        self, phrase: str, *, k: int | None = ..., width: int = ..., order: Order = ...,
         sample: int | None = ..., gapped: bool = ...,
     ) -> Results[ConcordanceLine]: ...  # fmt: skip
     @overload
     def concordance(
-        self, phrase: Iterable[str], *, limit: int | None = ..., width: int = ...,
+        self, phrase: Iterable[str], *, k: int | None = ..., width: int = ...,
         order: Order = ..., sample: int | None = ..., gapped: bool = ...,
     ) -> list[Results[ConcordanceLine]]: ...  # fmt: skip
     def concordance(
         self,
         phrase: Texts,
         *,
-        limit: int | None = None,
+        k: int | None = None,
         width: int = 10,
         order: Order = "corpus",
         sample: int | None = None,
@@ -316,7 +316,7 @@ class CorpusIndex:
         """Return a phrase's occurrences with what stands around them in the sentence.
 
         Arguments:
-            limit: at most so many lines, the first of the order; all where None.
+            k: at most so many lines, the first of the order; all where None.
             width: tokens shown on either side.
             order: `corpus`, or by the words on the `left` (nearest first) or the `right`.
             sample: take so many occurrences, evenly spaced in the corpus, before ordering.
@@ -325,17 +325,15 @@ class CorpusIndex:
         if order not in ORDERS:
             raise ParameterError(f"`order` is {order!r}, choose one of {', '.join(ORDERS)}")
         whole_number(width, "`width`", 0, _WIDEST)
-        if limit is not None:
-            whole_number(limit, "`limit`", 0)
+        if k is not None:
+            whole_number(k, "`k`", 0)
         if sample is not None:
             whole_number(sample, "`sample`", 1)
         return _each(
             phrase,
             lambda one: self.lines(
-                self.spans(
-                    one, limit=limit, width=width, order=order, sample=sample, gapped=gapped
-                ),
-                width,
+                self.spans(one, k=k, width=width, order=order, sample=sample, gapped=gapped),
+                width=width,
             ),
         )
 
@@ -358,7 +356,7 @@ class CorpusIndex:
         return _each(phrase, lambda one: self._neighbourhoods(one, before, after))
 
     def beside(
-        self, phrase: str, window: int, sides: bool = False
+        self, phrase: str, window: int, *, sides: bool = False
     ) -> tuple[np.ndarray, np.ndarray]:
         """Count the words beside a phrase; see contexts.ngram.phrase_contexts.
 
@@ -375,7 +373,7 @@ class CorpusIndex:
         return features, counts.astype(np.uint32) if narrow else counts
 
     def ngrams(
-        self, shortest: int = 1, longest: int = 5, *, min_count: int = 1
+        self, *, shortest: int = 1, longest: int = 5, min_count: int = 1
     ) -> Iterator[tuple[str, int]]:
         """Yield every phrase of shortest..longest words that occurs min_count times, and its count.
 
@@ -425,7 +423,7 @@ class CorpusIndex:
         self,
         phrase: str,
         *,
-        limit: int | None = None,
+        k: int | None = None,
         width: int = 10,
         order: Order = "corpus",
         sample: int | None = None,
@@ -439,19 +437,19 @@ class CorpusIndex:
             spans = self._indexed.gapped(phrase, LONGEST_GAP)
         else:
             begins = self._indexed.positions(
-                phrase, limit if order == "corpus" and not sample else None
+                phrase, k if order == "corpus" and not sample else None
             )
             spans = np.column_stack([begins, begins + self._indexed.ids([phrase])[0].size])
         if sample is not None and sample < len(spans):
             spans = spans[np.arange(sample) * len(spans) // sample]
         if order == "corpus":
-            return spans[:limit]
+            return spans[:k]
         left, right = self._around(spans, width)
         beside = left[:, ::-1] if order == "left" else right
-        ordered: np.ndarray = spans[self._alphabetical(beside)][:limit]
+        ordered: np.ndarray = spans[self._alphabetical(beside)][:k]
         return ordered
 
-    def lines(self, spans: np.ndarray, width: int = 10) -> Results[ConcordanceLine]:
+    def lines(self, spans: np.ndarray, *, width: int = 10) -> Results[ConcordanceLine]:
         """Return what stands at spans of positions, and up to `width` tokens around each."""
         left, right = self._around(spans, width)
         owners = self._owners(spans)

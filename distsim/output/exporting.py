@@ -30,7 +30,7 @@ _NOT_IN_XML = {
 _NAMED = 3  # of phrases that are left out
 
 
-def word_vectors(table: TableLike, phrases: Texts | None = None) -> WordVectors:
+def word_vectors(table: TableLike, *, phrases: Texts | None = None) -> WordVectors:
     """Return real-valued unit vectors of a table's words, the most frequent first, or of phrases.
 
     Arguments:
@@ -109,7 +109,7 @@ def export(
     if phrases is not None:
         phrases = _known(table, one_or_many_texts(phrases), format.startswith("w2v"), notice)
     if format.startswith("w2v"):
-        vectors = word_vectors(table, phrases)
+        vectors = word_vectors(table, phrases=phrases)
         with open_output(path) as out:
             _write_vectors(out, vectors, binary=format == "w2v-bin")
         return len(vectors.words)
@@ -180,7 +180,7 @@ def _columns(
 
 
 def _near(search: NeighbourSearch, focal: str, k: int) -> Iterator[tuple[Any, ...]]:
-    for rank, one in enumerate(search.nearest(focal, k) or (), 1):
+    for rank, one in enumerate(search.nearest(focal, k=k) or (), 1):
         yield focal, rank, one.phrase, one.similarity, one.strength
 
 

@@ -40,9 +40,9 @@ class AlikePhrases:
             return []
         found = []
         if self._search is not None:
-            found.append(self._search.found(phrase, k, among=_CROWD * k))
+            found.append(self._search.found(phrase, k=k, among=_CROWD * k))
         if self._table.strengths[row] >= _LEAST_STRENGTH:  # so that there is one of its length
-            found.append(self._as_long(phrase.count(" ") + 1).found(phrase, as_long))
+            found.append(self._as_long(phrase.count(" ") + 1).found(phrase, k=as_long))
         near = [one.phrase for part in found if part is not None for one in part.neighbours]
         return list(dict.fromkeys(near))
 

@@ -128,9 +128,9 @@ class AugmentOptions:
 def augment_phrase_table(
     table: str | Path,
     paraphrases: str | Path,
-    output: str | Path,
-    options: AugmentOptions | None = None,
+    path: str | Path,
     *,
+    options: AugmentOptions | None = None,
     on_error: OnError = "stop",
     expecting: Callable[[AugmentReport], object] = lambda report: None,
     progress: Progress = no_progress,
@@ -144,7 +144,7 @@ def augment_phrase_table(
         table: either layout, packed or not; `-` for standard input. What is no regular file is
             kept in a temporary one.
         paraphrases: written by `distsim paraphrase`, JSON lines or columns.
-        output: gz where the name says so; `-` for standard output.
+        path: gz where the name says so; `-` for standard output.
         options: which rules are added, and with which scores; AugmentOptions() where None.
         on_error: whether an invalid line stops the work, is kept as it is, or is dropped.
         expecting: called with the report before anything is written; `expected` is how many
@@ -163,15 +163,15 @@ def augment_phrase_table(
     """
     options = options or AugmentOptions()
     given = read_paraphrases(paraphrases)
-    if str(output) != STANDARD_OUTPUT and Path(output).exists():
-        for path in (table, paraphrases):
-            if str(path) != "-" and Path(path).exists() and Path(output).samefile(path):
-                raise InputError(f"{output}: is read and written at once: name another output")
+    if str(path) != STANDARD_OUTPUT and Path(path).exists():
+        for one in (table, paraphrases):
+            if str(one) != "-" and Path(one).exists() and Path(one).samefile(path):
+                raise InputError(f"{path}: is read and written at once: name another output")
     report = AugmentReport(faulty=FaultyLines(table))
     best = _Best(options.translations, options.probability)
     work = _Augmenter(given, options.method, options.features, report, best)
-    with spooled(table) as path:
-        work.collect(_entries(path, FaultyLines(table, on_error), progress, "reading"))
+    with spooled(table) as entries:
+        work.collect(_entries(entries, FaultyLines(table, on_error), progress, "reading"))
         report.faulty = FaultyLines(table, on_error)
         report.expected = work.expected()
         if report.expected > options.limit_rules:
@@ -181,8 +181,8 @@ def augment_phrase_table(
             )
         expecting(report)
         report.old_entries = 0
-        with open_output(output) as writer:
-            work.write(_entries(path, report.faulty, progress, "writing"), writer)
+        with open_output(path) as writer:
+            work.write(_entries(entries, report.faulty, progress, "writing"), writer)
     return report
 
 

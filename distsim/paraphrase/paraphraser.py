@@ -109,8 +109,8 @@ class Paraphraser:
     def __init__(
         self,
         index: CorpusIndex,
-        options: ParaphraseOptions | None = None,
         *,
+        options: ParaphraseOptions | None = None,
         table: SignatureTable | None = None,
         memory: int = _KEPT_BYTES,
     ) -> None:
@@ -366,4 +366,4 @@ def _within(contexts: Surroundings, walk: int | None) -> Surroundings:
 def _paraphraser(
     index: CorpusIndex, options: ParaphraseOptions, table: SignatureTable | None, memory: int
 ) -> Paraphraser:
-    return Paraphraser(index, options, table=table, memory=memory)
+    return Paraphraser(index, options=options, table=table, memory=memory)

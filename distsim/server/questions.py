@@ -100,12 +100,12 @@ def concordance(
     if order == "corpus" and not sample:
         among = total
     spans = index.spans(
-        phrase, limit=k, width=width, order=order, gapped=gapped,
+        phrase, k=k, width=width, order=order, gapped=gapped,
         sample=among if 0 < among < total else None,
     )  # fmt: skip
     rows = [
         Line(at, line.source, line.line, *map(shortened, (line.left, line.node, line.right)))
-        for at, line in zip(spans[:, 0].tolist(), index.lines(spans, width), strict=True)
+        for at, line in zip(spans[:, 0].tolist(), index.lines(spans, width=width), strict=True)
     ]
     return Concordance(_normal(opened, phrase), total, order, among, tuple(rows))
 
@@ -125,7 +125,7 @@ def neighbours(
 ) -> Neighbours:
     """Find the phrases most alike."""
     search = opened.search(table, _lengths(lengths), min_count)
-    found = search.found(phrase, k)
+    found = search.found(phrase, k=k)
     normal = _normal(opened, phrase)
     if found is None:
         reason = reason_without_signature(opened.table(table), phrase)
@@ -142,7 +142,7 @@ def neighbour_map(
     opened: Opened, phrase: str, k: int, lengths: str, min_count: int, table: str
 ) -> Map:
     """Lay the nearest phrases out in the plane, like ones together."""
-    found = opened.search(table, _lengths(lengths), min_count).nearest(phrase, k)
+    found = opened.search(table, _lengths(lengths), min_count).nearest(phrase, k=k)
     normal = _normal(opened, phrase)
     if not found:
         reason = reason_without_signature(opened.table(table), phrase) if found is None else None

@@ -223,7 +223,7 @@ class Opened:
         return self._once(
             "paraphraser",
             lambda: Paraphraser(
-                self.index, ParaphraseOptions(k=30), table=table, memory=_PARAPHRASES_BYTES
+                self.index, options=ParaphraseOptions(k=30), table=table, memory=_PARAPHRASES_BYTES
             ),
         )
 

@@ -64,7 +64,7 @@ def _pairs(opened: Opened, phrases: tuple[str, ...]) -> Iterator[tuple[str, str]
     for number, phrase in enumerate(phrases):
         near = None
         if MAIN in opened.tables and len(opened.tables[MAIN]):
-            near = opened.search(MAIN, None).nearest(phrase, 20)
+            near = opened.search(MAIN, None).nearest(phrase, k=20)
         others = [one.phrase for one in near or [] if _is_other(one.phrase, phrase)]
         others.append(phrases[(number + 1) % len(phrases)])
         if others[0] != phrase:
@@ -85,7 +85,7 @@ def _sentences(opened: Opened, phrases: tuple[str, ...]) -> Iterator[str]:
         for width in (20, 6):  # a whole sentence, or else the middle of one
             found = [
                 f"{line.left} [{line.node}] {line.right}".strip()
-                for line in opened.index.lines(spans, width)
+                for line in opened.index.lines(spans, width=width)
                 if line.left and _is_readable(f"{line.left} {line.node} {line.right}".split())
             ]
             if found:

@@ -28,7 +28,7 @@ from distsim.storage.keys import from_stored, to_stored
 _ARRAYS = ("part_hashes", "part_weights", "part_vectors")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Composition:
     """How phrases are composed.
 

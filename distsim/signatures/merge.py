@@ -55,7 +55,7 @@ def merge(
     )
     return sign(
         source, path, Recipe.from_fingerprint(first.fingerprint),
-        Selection(min_count, first.longest), None,
+        Selection(min_count=min_count, max_length=first.longest), None,
         SignOptions(keep_sums=keep_sums, force=force, jobs=jobs, progress=progress),
     )  # fmt: skip
 

@@ -133,8 +133,8 @@ def sign(
 def learn(
     source: PhraseSource | CorpusIndex,
     path: str | Path,
-    recipe: Recipe | None = None,
     *,
+    recipe: Recipe | None = None,
     force: bool = False,
     memory: int = DEFAULT_MEMORY,
     jobs: int | None = None,

@@ -105,7 +105,7 @@ class StoredTable:
     def selection(self) -> Selection:
         """Which phrases were signed."""
         with storage.understood(self.path):
-            return Selection(*(self.parameters[field.name] for field in fields(Selection)))
+            return Selection(**{one.name: self.parameters[one.name] for one in fields(Selection)})
 
     @classmethod
     def open(cls, path: str | Path) -> Self:

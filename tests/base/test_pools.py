@@ -52,9 +52,13 @@ def test_what_is_pickled_are_paths_not_arrays(everything):
 
 def test_a_table_that_was_replaced_is_not_taken_for_the_one_pickled(tmp_path, sentences):
     index = CorpusIndex.build([write_lines(tmp_path / "c", sentences)], tmp_path / "i")
-    table = SignatureTable.build(index, tmp_path / "t", Recipe(n_bits=64), Selection(min_count=1))
+    table = SignatureTable.build(
+        index, tmp_path / "t", recipe=Recipe(n_bits=64), selection=Selection(min_count=1)
+    )
     sent = pickle.dumps(NeighbourSearch(table))
     recipe = Recipe(n_bits=64, seed=2)
-    SignatureTable.build(index, tmp_path / "t", recipe, Selection(min_count=1), force=True)
+    SignatureTable.build(
+        index, tmp_path / "t", recipe=recipe, selection=Selection(min_count=1), force=True
+    )
     with pytest.raises(ArtifactError, match=r"t: was changed since it was opened: open it again"):
         pickle.loads(sent)

@@ -23,7 +23,9 @@ from tests.conftest import write_lines
 
 @pytest.fixture
 def table(small_index) -> SignatureTable:
-    return SignatureTable.build(small_index, recipe=Recipe(), selection=Selection(1, 2))
+    return SignatureTable.build(
+        small_index, recipe=Recipe(), selection=Selection(min_count=1, max_length=2)
+    )
 
 
 def test_answers_are_lists_that_know_their_columns(small_index, table):
@@ -59,12 +61,12 @@ def test_a_notebook_sees_a_table_and_never_markup_of_the_corpus(tmp_path):
 def test_frames(library, table):
     pytest.importorskip(library)
     found = neighbours(table, "a0", k=3)
-    frame = found.to_frame(library)
+    frame = found.to_frame(library=library)
     assert list(frame.columns) == found.columns() and len(frame) == len(found)
     assert list(frame["phrase"]) == [one.phrase for one in found]
-    assert len(to_frame([], library)) == 0
+    assert len(to_frame([], library=library)) == 0
     with pytest.raises(ParameterError, match="has no fields"):
-        to_frame(["a"], library)
+        to_frame(["a"], library=library)
 
 
 @pytest.mark.extra

@@ -112,7 +112,7 @@ def test_a_key_and_one_below_it_are_not_both_taken():
 def test_later_values_win_and_several_dataclasses_share_the_keys():
     changes = parse_changes(["min_count=3", "min_count=4", "weighting.scheme=log"])
     recipe, selection = changed([Recipe(), Selection()], changes)
-    assert recipe == Recipe(weighting=Weighting("log")) and selection == Selection(4)
+    assert recipe == Recipe(weighting=Weighting("log")) and selection == Selection(min_count=4)
     with pytest.raises(ParameterError, match="`min_count` 0: choose 1 or more"):
         changed([Selection()], parse_changes(["min_count=0"]))
 

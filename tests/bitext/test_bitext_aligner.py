@@ -275,7 +275,7 @@ def toy_sides():
 def test_words_that_translate_each_other_are_linked():
     sides, gold = toy_sides()
     for how in aligner.SYMMETRISATIONS:
-        found = learn_links(*sides, AlignerOptions(how, iterations=0.2))
+        found = learn_links(*sides, AlignerOptions(symmetrisation=how, iterations=0.2))
         links = gold._replace(
             pairs=found.pairs.astype(np.int64),
             starts=found.starts.astype(np.int64),

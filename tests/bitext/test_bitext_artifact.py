@@ -45,7 +45,9 @@ def bitext(sides, written, tmp_path):
     given = Given(
         written("links", LINKS), written("trees", TREES), written("tags", "A B C D\n\n\n\nA\nE\n")
     )
-    return build_bitext(*sides, tmp_path / "made", BitextOptions(dedup="exact"), given)
+    return build_bitext(
+        *sides, tmp_path / "made", options=BitextOptions(dedup="exact"), given=given
+    )
 
 
 def test_pairs_keep_their_lines_and_lose_what_cannot_be_used(bitext):
@@ -219,7 +221,7 @@ def test_reversed_links(sides, written, tmp_path):
 def test_links_refuse_a_normaliser_that_drops_tokens(sides, tmp_path):
     options = BitextOptions(normaliser=Normaliser(drop_punctuation=True))
     with pytest.raises(ParameterError, match="a normaliser that drops tokens"):
-        build_bitext(*sides, tmp_path / "made", options, Given(links=sides[0]))
+        build_bitext(*sides, tmp_path / "made", options=options, given=Given(links=sides[0]))
 
 
 def test_trees_may_be_written_as_the_penn_treebank_does(written, tmp_path):

@@ -62,8 +62,8 @@ def corpus(tmp_path) -> list[Path]:
 
 
 def one_machine(corpus, folder, recipe, selection=SELECTION, options=None) -> Path:
-    index = CorpusIndex.build(corpus, folder / "one.index", options)
-    return Path(sign(index, folder / "one.table", recipe, selection).path)
+    index = CorpusIndex.build(corpus, folder / "one.index", options=options)
+    return Path(sign(index, folder / "one.table", recipe=recipe, selection=selection).path)
 
 
 def cluster(corpus, folder, recipe, selection=SELECTION, options=None, **settings) -> Path:
@@ -123,7 +123,7 @@ def count_files(tmp_path, corpus) -> list[Path]:
     folder = tmp_path / "counts"
     folder.mkdir()
     files = [folder / f"{n}.txt" for n in range(3)]
-    lines = [f"{phrase}\t{count}\n" for phrase, count in index.ngrams(1, 4)]
+    lines = [f"{phrase}\t{count}\n" for phrase, count in index.ngrams(shortest=1, longest=4)]
     for number, file in enumerate(files):
         file.write_text("".join(lines[number::3]), encoding="utf-8")
     return files
@@ -136,7 +136,7 @@ def test_a_table_of_counts_is_that_of_one_machine(tmp_path, count_files, name):
         if name == "learnt"
         else Recipe(weighting=Weighting(name), n_bits=64)
     )
-    sign(CountFiles(count_files), tmp_path / "one.table", recipe, SELECTION)
+    sign(CountFiles(count_files), tmp_path / "one.table", recipe=recipe, selection=SELECTION)
     many = cluster(count_files, tmp_path, recipe, from_counts=True, n_ranges=3)
     assert same_artifacts(tmp_path / "one.table", many)
 
@@ -145,7 +145,7 @@ def test_phrases_that_share_a_hash_are_told_apart(tmp_path, count_files, monkeyp
     """With hashes of 13 bits many phrases share one; the table is still that of one machine."""
     shorten_hashes(monkeypatch, 13)
     recipe = Recipe(weighting=Weighting("ppmi"), n_bits=64)
-    sign(CountFiles(count_files), tmp_path / "one.table", recipe, SELECTION)
+    sign(CountFiles(count_files), tmp_path / "one.table", recipe=recipe, selection=SELECTION)
     hashes = SignatureTable.open(tmp_path / "one.table").hashes
     assert len(np.unique(hashes)) < hashes.size
     many = cluster(count_files, tmp_path, recipe, from_counts=True, n_ranges=3)

@@ -60,10 +60,10 @@ def files(tmp_path) -> list[Path]:
 @pytest.mark.parametrize("preset", ["thesis", "learnt"])
 def test_two_workers_make_the_table_of_one_machine(spark, tmp_path, files, preset):
     index = CorpusIndex.build(files, tmp_path / "one.index")
-    one = sign(index, tmp_path / "one.table", PRESETS[preset], SELECTION).path
+    one = sign(index, tmp_path / "one.table", recipe=PRESETS[preset], selection=SELECTION).path
     report = sign_on_spark(
-        files, tmp_path / "many.table", tmp_path / "work", PRESETS[preset], SELECTION,
-        spark=spark, part_bytes=1, n_ranges=3, keep_index=tmp_path / "parts",
+        files, tmp_path / "many.table", tmp_path / "work", recipe=PRESETS[preset],
+        selection=SELECTION, spark=spark, part_bytes=1, n_ranges=3, keep_index=tmp_path / "parts",
     )  # fmt: skip
     assert same_artifacts(Path(one), tmp_path / "many.table")
     assert report.tokens == index.n_tokens and sum(report.shuffled.values()) > 0

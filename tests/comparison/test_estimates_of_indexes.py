@@ -22,11 +22,11 @@ def test_an_index_or_a_path_stands_for_its_table(alice_index, tmp_path):
     pair = ("alice", "the queen")
     for given in (alice_index, alice_index.path, str(alice_index.path), str(table.path)):
         assert similarity(given, *pair) == similarity(table, *pair)
-        assert similarity(table, *pair, given) == similarity(table, *pair)
+        assert similarity(table, *pair, other=given) == similarity(table, *pair)
         assert similarities(given, [pair]) == similarities(table, [pair])
         assert EstimatedCosine(given).similarity(*pair) == similarity(table, *pair)
-        assert neighbours(given, "alice", 3) == neighbours(table, "alice", 3)
-        assert NeighbourSearch(given).nearest("alice", 3) == neighbours(table, "alice", 3)
+        assert neighbours(given, "alice", k=3) == neighbours(table, "alice", k=3)
+        assert NeighbourSearch(given).nearest("alice", k=3) == neighbours(table, "alice", k=3)
         assert export(given, tmp_path / "x.csv", format="csv", phrases=["alice"]) == 1
 
 

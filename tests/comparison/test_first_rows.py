@@ -23,7 +23,7 @@ def novel(alice, tmp_path_factory):
     """The path of an index of Alice, its learnt signatures inside."""
     folder = tmp_path_factory.mktemp("novel")
     (folder / "alice.txt").write_text(alice, encoding="utf-8")
-    index = CorpusIndex.build(folder / "alice.txt", folder / "index", IndexOptions("text"))
+    index = CorpusIndex.build(folder / "alice.txt", folder / "index", options=IndexOptions("text"))
     sign(index)
     return index.path
 
@@ -102,7 +102,7 @@ def test_paraphrases_of_any_settings_begin_alike(tmp_path, seed):
     ):
         for phrase in ("w0 w1", "w3", "w1 w0 w0"):
             lists = [
-                Paraphraser(index, ParaphraseOptions(k=k, min_score=0.0, **settings))
+                Paraphraser(index, options=ParaphraseOptions(k=k, min_score=0.0, **settings))
                 .paraphrases(phrase)
                 for k in ROWS
             ]  # fmt: skip
@@ -121,7 +121,7 @@ def test_a_phrase_whose_nearest_are_its_pieces_has_paraphrases(tmp_path):
     ]
     index = CorpusIndex.build(write_lines(tmp_path / "text", lines), tmp_path / "index")
     options = ParaphraseOptions(k=1, min_score=0.0, screens=((400, 1, 0.95),), depth=1)
-    found = Paraphraser(index, options).paraphrases("prime minister")
+    found = Paraphraser(index, options=options).paraphrases("prime minister")
     assert [one.phrase for one in found] == ["chancellor"]
 
 
@@ -130,9 +130,9 @@ def test_rings_hold_every_row_once(novel):
     for distinct in (True, False):
         search = NeighbourSearch(table, min_strength=2, distinct=distinct)
         whole = NeighbourSearch(table, min_strength=2, distinct=distinct, estimate="bits")
-        listed = search.nearest("the queen", len(table))
+        listed = search.nearest("the queen", k=len(table))
         assert len(listed) == len({one.phrase for one in listed}) > 200
-        by_bits = whole.nearest("the queen", len(table))
+        by_bits = whole.nearest("the queen", k=len(table))
         assert {one.phrase for one in listed} == {one.phrase for one in by_bits}
     above = NeighbourSearch(table, distinct=False).above("the queen", 0.2)
     told = [one.similarity for one in above]
@@ -151,7 +151,7 @@ def test_rewritings_of_any_settings_begin_alike(tmp_path, more, whole):
     ]  # fmt: skip
     (tmp_path / "rules").write_text("\n".join([*rules, "[NP] ||| the [X,1] king ||| [X,1] ||| p=1"])
                                     + "\n")  # fmt: skip
-    pack_grammar(tmp_path / "rules", tmp_path / "pack", PackOptions(weights={"p": 1.0}))
+    pack_grammar(tmp_path / "rules", tmp_path / "pack", options=PackOptions(weights={"p": 1.0}))
     drawn = random.Random(2)
     lines = [[f"{word}{drawn.randint(1, 4)}" for word in SAID] for _ in range(50)]
     index = CorpusIndex.build(write_lines(tmp_path / "text", [*lines, list(SAID)]),
@@ -161,7 +161,7 @@ def test_rewritings_of_any_settings_begin_alike(tmp_path, more, whole):
         GrammarIndex.open(tmp_path / "pack"), IndexModel(index), weights=Weights(weights),
         options=RewriteOptions(ranked_again=6, **more),
     )  # fmt: skip
-    lists = {n: rewriter.rewrite(" ".join(SAID), n, tree=TREE) for n in (*ROWS, 300)}
+    lists = {n: rewriter.rewrite(" ".join(SAID), k=n, tree=TREE) for n in (*ROWS, 300)}
     assert len(lists[1000]) > 20
     for n, found in lists.items():
         assert found == lists[1000][:n], n

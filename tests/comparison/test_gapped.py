@@ -37,8 +37,8 @@ def signed(tmp_path_factory):
     """A small index and its learnt table."""
     folder = tmp_path_factory.mktemp("gapped")
     (folder / "text").write_text("\n".join(lines()) + "\n")
-    index = CorpusIndex.build(folder / "text", folder / "index", IndexOptions("lines"))
-    return index, sign(index, folder / "table", PRESETS["learnt"])
+    index = CorpusIndex.build(folder / "text", folder / "index", options=IndexOptions("lines"))
+    return index, sign(index, folder / "table", recipe=PRESETS["learnt"])
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_matches_do_not_depend_on_shards(tmp_path):
     texts = []
     for tokens in (10_000_000, 2_000):
         options = IndexOptions("lines", shard_tokens=tokens)
-        index = CorpusIndex.build(tmp_path / "text", tmp_path / f"index-{tokens}", options)
+        index = CorpusIndex.build(tmp_path / "text", tmp_path / f"index-{tokens}", options=options)
         for places, matches in ((100, 1000), (100_000, 50)):
             matcher = Matcher(index, places, matches)
             found = matcher.matches((("takes",), ("into", "account")))
@@ -179,7 +179,7 @@ def test_score_writes_sim_gap(signed, tmp_path, run):
 
 
 def test_a_table_without_words_vectors_is_refused(signed, tmp_path):
-    raw = sign(signed[0], tmp_path / "raw", PRESETS["thesis"])
+    raw = sign(signed[0], tmp_path / "raw", recipe=PRESETS["thesis"])
     with pytest.raises(IncompatibleError, match="no vectors of words"):
         GappedCosine(signed[0], raw)
 

@@ -26,8 +26,8 @@ def signed(tmp_path_factory):
         for number in range(1500):
             words = (drawn.choice(SOLDIERS), "battle", drawn.choice(["gardeners", "children"]))
             file.write(LINES[number % 3].format(*words) + "\n")
-    index = CorpusIndex.build(folder / "text", folder / "index", IndexOptions("lines"))
-    return index, sign(index, folder / "table", PRESETS["learnt"])
+    index = CorpusIndex.build(folder / "text", folder / "index", options=IndexOptions("lines"))
+    return index, sign(index, folder / "table", recipe=PRESETS["learnt"])
 
 
 def test_kinds_differ_in_what_they_find(signed):

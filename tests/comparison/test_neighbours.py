@@ -42,9 +42,9 @@ def test_k_and_threshold_both_hold(alice_index, run, table):
     assert len(out.splitlines()) == len(every)
     out, _ = run("neighbours", alice_index.path, "alice", "--threshold", 0.6, "-k", 5)
     assert [line.split("\t")[1] for line in out.splitlines()] == [one.phrase for one in every[:5]]
-    assert neighbours(table, "alice", 5, threshold=0.6) == every[:5]
-    assert neighbours(table, "alice", len(every) + 9, threshold=0.6) == every
-    assert neighbours(table, "alice", 3, threshold=1.0) == []
+    assert neighbours(table, "alice", k=5, threshold=0.6) == every[:5]
+    assert neighbours(table, "alice", k=len(every) + 9, threshold=0.6) == every
+    assert neighbours(table, "alice", k=3, threshold=1.0) == []
 
 
 @pytest.mark.parametrize("distinct", [True, False])
@@ -58,10 +58,10 @@ def test_a_search_within_limits_finds_what_one_made_with_them_finds(learnt, dist
         made = NeighbourSearch(table, distinct=distinct, **({"min_strength": 1} | limits))
         for phrase in ("alice", "the queen", "the white kid gloves"):
             for k in (1, 5, 40):
-                assert within.found(phrase, k) == made.found(phrase, k)
+                assert within.found(phrase, k=k) == made.found(phrase, k=k)
         assert within.above("alice", 0.3) == made.above("alice", 0.3)
         again = pickle.loads(pickle.dumps(within))
-        assert again.nearest("alice", 5) == made.nearest("alice", 5)
+        assert again.nearest("alice", k=5) == made.nearest("alice", k=5)
 
 
 def test_a_search_within_limits_is_no_wider(learnt):  # noqa: F811
@@ -73,14 +73,14 @@ def test_a_search_within_limits_is_no_wider(learnt):  # noqa: F811
 
 def test_hidden_rows_are_told(learnt, run):  # noqa: F811
     _, table = learnt
-    found = NeighbourSearch(table).found("the queen", 5)
+    found = NeighbourSearch(table).found("the queen", k=5)
     assert isinstance(found, Found) and found.hidden > 0
     _, err = run("neighbours", table.path, "the queen", "-k", 5)
     assert f"{found.hidden:,} rows as near that say the same again are hidden: --all shows" in err
     _, err = run("neighbours", table.path, "the queen", "-k", 5, "--all")
     assert "hidden" not in err
     near = NeighbourSearch(table, distinct=False).above("the queen", 0.5)
-    distinct = NeighbourSearch(table).found("the queen", None, 0.5)
+    distinct = NeighbourSearch(table).found("the queen", k=None, threshold=0.5)
     assert distinct.hidden == len(near) - len(distinct.neighbours)
 
 
@@ -130,8 +130,8 @@ def test_ties_are_ordered_by_strength_then_by_text():
         (lambda t: neighbours(t, ["alice", float("nan")]), r"phrase\[1\]: is nan \(float\)"),
         (lambda t: neighbours(t, [b"alice"]), r"phrase\[0\]: is b'alice' \(bytes\), wanted a text"),
         (lambda t: neighbours(t, 7), r"phrase: is 7 \(int\), wanted"),
-        (lambda t: neighbours(t, "alice", 2.5), r"k: is 2.5 \(float\), wanted a whole number"),
-        (lambda t: neighbours(t, "alice", 0), "k: is 0, choose 1 or more"),
+        (lambda t: neighbours(t, "alice", k=2.5), r"k: is 2.5 \(float\), wanted a whole number"),
+        (lambda t: neighbours(t, "alice", k=0), "k: is 0, choose 1 or more"),
         (lambda t: neighbours(t, "alice", threshold="x"), "threshold: is 'x'"),
         (lambda t: neighbours(t, "alice", min_strength=1.5), "min_strength: is 1.5"),
         (lambda t: neighbours(t, "alice", lengths=2), r"lengths: is 2 \(int\), wanted numbers"),
@@ -151,9 +151,9 @@ def test_a_wrong_argument_is_named(table, ask, said):
 
 def test_reranking_by_any_measure(alice_index, table):
     exact = ExactCosine(alice_index, table)
-    near = neighbours(table, "the king", 20)
+    near = neighbours(table, "the king", k=20)
     again = rerank_neighbours("the king", near, exact)
-    assert neighbours(table, "the king", 20, by=exact, among=20) == again
+    assert neighbours(table, "the king", k=20, by=exact, among=20) == again
     assert [one.similarity for one in again] == sorted(
         (exact.similarity("the king", one.phrase) for one in near), reverse=True
     )
@@ -163,7 +163,7 @@ def test_reranking_by_any_measure(alice_index, table):
 
 def test_a_search_is_made_once_a_table(table):
     first = NeighbourSearch(table, min_strength=5)
-    neighbours(table, "alice", 3, min_strength=5)
+    neighbours(table, "alice", k=3, min_strength=5)
     assert NeighbourSearch(table, min_strength=5)._part is first._part
     for strength in range(1, 9):  # few are kept
         NeighbourSearch(table, min_strength=strength)
@@ -171,8 +171,8 @@ def test_a_search_is_made_once_a_table(table):
 
 
 def test_lengths_may_be_any_range(table):
-    assert neighbours(table, "alice", 3, lengths=range(2, 10**12)) == neighbours(
-        table, "alice", 3, lengths=[2, 3, 4]
+    assert neighbours(table, "alice", k=3, lengths=range(2, 10**12)) == neighbours(
+        table, "alice", k=3, lengths=[2, 3, 4]
     )
     with pytest.raises(ParameterError, match="no phrase left has 9 tokens: choose other `lengths`"):
-        neighbours(table, "alice", 3, lengths=range(9, 10**12))
+        neighbours(table, "alice", k=3, lengths=range(9, 10**12))

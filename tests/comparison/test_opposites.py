@@ -46,7 +46,7 @@ def signed(tmp_path_factory):
     """(index, table) of a text in which some words are joined as opposites are."""
     folder = tmp_path_factory.mktemp("opposites")
     (folder / "text").write_text(TEXT * 12)
-    index = CorpusIndex.build([folder / "text"], folder / "index", IndexOptions("lines"))
+    index = CorpusIndex.build([folder / "text"], folder / "index", options=IndexOptions("lines"))
     return index, SignatureTable.build(index, recipe=Recipe(), selection=Selection(min_count=2))
 
 
@@ -103,7 +103,7 @@ def test_cuts_of_the_text_change_nothing(signed, tmp_path):
     index, table = signed
     (tmp_path / "text").write_text(TEXT * 12)
     cut = CorpusIndex.build(
-        [tmp_path / "text"], tmp_path / "index", IndexOptions("lines", shard_tokens=64)
+        [tmp_path / "text"], tmp_path / "index", options=IndexOptions("lines", shard_tokens=64)
     )
     assert len(cut.shards) > 3
     pairs = [("rise", "fall"), ("happy", "unhappy"), ("happy", "glad"), ("of the", "the rise")]
@@ -134,7 +134,8 @@ def test_a_language_of_ones_own(tmp_path, signed):
         "# mine\npattern\t2\tX , Y\npassed\tthe\nweight\tjoined\t1\nopposite\t1\n"
     )
     mine = Language.open(tmp_path / "mine")
-    (found, other) = Opposites(*signed, mine).evidence([("rise", "growth"), ("rise", "fall")])
+    opposites = Opposites(*signed, language=mine)
+    (found, other) = opposites.evidence([("rise", "growth"), ("rise", "fall")])
     assert found.score == pytest.approx(2 * math.log1p(12)) and found.opposite
     assert other.score == 0 and not other.opposite
     for line in ("pattern\t1\tX and", "weight\tx\t1", "pattern\t1\ta b X or Y", "nothing",
@@ -156,9 +157,9 @@ def test_rules_pairs_and_commands(signed, tmp_path, run):
     (wanted,) = opposites.scores([("rise", "fall")])
     assert found.similarity == pytest.approx(wanted) and found.scored == 2
     features = PairFeatures(opposites=opposites)
-    assert features.matrix([("rise", "fall"), ("a", "a")], ["opposite"])[:, 0] == pytest.approx(
-        [wanted, math.nan], nan_ok=True
-    )
+    assert features.matrix([("rise", "fall"), ("a", "a")], names=["opposite"])[
+        :, 0
+    ] == pytest.approx([wanted, math.nan], nan_ok=True)
     (tmp_path / "g").write_text("[X] ||| rise ||| fall ||| ||| 0-0\n[X] ||| a ||| a ||| ||| 0-0\n")
     _, err = run("score", tmp_path / "g", "--opposites", index.path, "-o", tmp_path / "o")
     lines = (tmp_path / "o").read_text().splitlines()

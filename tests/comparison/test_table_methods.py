@@ -90,7 +90,7 @@ def test_most_similar_to_a_sum(any_table, positive, negative):
     wanted = sorted(
         (float(c) for p, c in zip(phrases, measured, strict=True) if p not in given), reverse=True
     )
-    found = NeighbourSearch(any_table, distinct=False).of_sum(positive, negative, 7)
+    found = NeighbourSearch(any_table, distinct=False).of_sum(positive, negative, k=7)
     assert [near.similarity for near in found] == pytest.approx(wanted[:7], abs=1e-6)
     first = any_table.most_similar(positive, negative=negative, topn=3)
     assert len(first) == 3 and not {phrase for phrase, _ in first} & {*given}

@@ -59,7 +59,7 @@ def sign_counts(files, path, recipe=None, selection=None, **options):
     """Sign count files; return what was read."""
     named = ("normaliser", "text_format")
     source = CountFiles(files, **{n: options.pop(n) for n in named if n in options})
-    SignatureTable.build(source, path, recipe or Recipe(), selection, **options)
+    SignatureTable.build(source, path, recipe=recipe or Recipe(), selection=selection, **options)
     return source.report
 
 
@@ -140,14 +140,14 @@ def test_margins_by_hand(tmp_path):
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_the_table_is_the_one_of_the_index(alice_index, tmp_path, scheme):
     """Byte for byte, manifest included; packed, shuffled, in a folder, over small memory."""
-    lines = [f"{phrase}\t{n}\n" for phrase, n in alice_index.ngrams(1, 5)]
+    lines = [f"{phrase}\t{n}\n" for phrase, n in alice_index.ngrams(shortest=1, longest=5)]
     random.Random(1).shuffle(lines)
     folder = tmp_path / "counts"
     folder.mkdir()
     (folder / "a.gz").write_bytes(gzip.compress("".join(lines[::2]).encode()))
     (folder / "b").write_text("".join(lines[1::2]))
     recipe, selection = Recipe(weighting=Weighting(scheme)), Selection(min_count=2)
-    SignatureTable.build(alice_index, tmp_path / "a", recipe, selection)
+    SignatureTable.build(alice_index, tmp_path / "a", recipe=recipe, selection=selection)
     report = sign_counts(
         [folder], tmp_path / "b", recipe, selection, text_format="text", memory=1 << 20
     )
@@ -166,8 +166,8 @@ def test_sentences_of_one_word_and_the_most_frequent(tmp_path, seed, max_phrases
     written(tmp_path / "counts", counts.items())
     index = CorpusIndex.build([tmp_path / "corpus"], tmp_path / "index")
     recipe = Recipe(weighting=Weighting("llr"), n_bits=64)
-    selection = Selection(2, 4, max_phrases)
-    SignatureTable.build(index, tmp_path / "a", recipe, selection)
+    selection = Selection(min_count=2, max_length=4, max_phrases=max_phrases)
+    SignatureTable.build(index, tmp_path / "a", recipe=recipe, selection=selection)
     sign_counts([tmp_path / "counts"], tmp_path / "b", recipe, selection)
     assert same_folders(tmp_path / "a", tmp_path / "b")
 
@@ -189,7 +189,9 @@ def test_words_pass_the_normaliser(tmp_path):
 def test_counts_beyond_32_bits_are_summed_and_saturate_in_the_table(tmp_path):
     n = (1 << 32) - 1
     (tmp_path / "counts").write_text(f"a\t{n}\na\t{n}\nb\t7\na b\t{3 * n}\nb a\t{n}\n")
-    sign_counts([tmp_path / "counts"], tmp_path / "t", selection=Selection(1), keep_sums=True)
+    sign_counts(
+        [tmp_path / "counts"], tmp_path / "t", selection=Selection(min_count=1), keep_sums=True
+    )
     table = SignatureTable.open(tmp_path / "t")
     assert {table.text(i): int(table.strengths[i]) for i in range(len(table))} == {"a": n, "b": 7}
     counts = read(tmp_path / "counts", 1, tmp_path)
@@ -198,7 +200,7 @@ def test_counts_beyond_32_bits_are_summed_and_saturate_in_the_table(tmp_path):
 
 def test_phrases_without_a_line_of_their_own_are_reported(tmp_path):
     (tmp_path / "counts").write_text("a\t3\na b\t2\na b c\t1\n")
-    report = sign_counts([tmp_path / "counts"], tmp_path / "t", selection=Selection(1))
+    report = sign_counts([tmp_path / "counts"], tmp_path / "t", selection=Selection(min_count=1))
     assert report.without_line == 2  # b; b c
     assert sorted(SignatureTable.open(tmp_path / "t").texts()) == ["a", "a b"]
 
@@ -319,11 +321,11 @@ def test_an_index_whose_dropped_lines_held_new_words_has_the_same_fingerprint(tm
 
 
 def test_formats_of_queries(alice_index, tmp_path):
-    lines = [f"{phrase}\t{n}\n" for phrase, n in alice_index.ngrams(1, 3)]
+    lines = [f"{phrase}\t{n}\n" for phrase, n in alice_index.ngrams(shortest=1, longest=3)]
     (tmp_path / "counts").write_text("".join(lines))
     for text_format, rows in (("lines", [-1]), ("text", None)):
         table = tmp_path / text_format
-        sign_counts([tmp_path / "counts"], table, selection=Selection(2, 2),
+        sign_counts([tmp_path / "counts"], table, selection=Selection(min_count=2, max_length=2),
                     text_format=text_format)  # fmt: skip
         found = SignatureTable.open(table).find(["alice’s"])
         assert found.tolist() == rows if rows else found[0] >= 0
@@ -334,9 +336,11 @@ def test_an_index_option_does_not_matter(tmp_path, sentences):
     cased = [[word.upper() if i % 2 else word for i, word in enumerate(s)] for s in sentences]
     (tmp_path / "corpus").write_text("".join(" ".join(s) + "\n" for s in cased))
     index = CorpusIndex.build(
-        [tmp_path / "corpus"], tmp_path / "index", IndexOptions(normaliser=EXACT)
+        [tmp_path / "corpus"], tmp_path / "index", options=IndexOptions(normaliser=EXACT)
     )
-    written(tmp_path / "counts", ((tuple(p.split()), n) for p, n in index.ngrams(1, 5)))
-    SignatureTable.build(index, tmp_path / "a", Recipe())
+    written(
+        tmp_path / "counts", ((tuple(p.split()), n) for p, n in index.ngrams(shortest=1, longest=5))
+    )
+    SignatureTable.build(index, tmp_path / "a", recipe=Recipe())
     sign_counts([tmp_path / "counts"], tmp_path / "b", normaliser=EXACT)
     assert same_folders(tmp_path / "a", tmp_path / "b")

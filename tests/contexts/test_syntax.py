@@ -22,7 +22,7 @@ GUM = SHARED / "data" / "gum-annotated"
 
 
 def features(sentence, phrase, **switches):
-    found = named_contexts([sentence], phrase, SyntaxModel(**switches))
+    found = named_contexts([sentence], phrase, window=SyntaxModel(**switches))
     assert all(count == weight for _, count, weight in found)
     return {name: count for name, count, _ in found}
 
@@ -308,7 +308,7 @@ def test_wrong_switches(settings, said):
 def test_gum_against_the_naive_twin(tmp_path):
     if not GUM.exists():
         pytest.skip("needs ../shared/data/gum-annotated")
-    sentences = list(read_annotated([GUM / "gum-free.conllu.gz"], [GUM / "gum-free.ptb.gz"]))
+    sentences = list(read_annotated([GUM / "gum-free.conllu.gz"], trees=[GUM / "gum-free.ptb.gz"]))
     some = sentences[2000:2060]
     expected = naive_syntax.corpus_features(some, min_count=2)
     found, _ = counted(iter(some), tmp_path, SyntaxModel(), 2)

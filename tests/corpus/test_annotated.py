@@ -33,7 +33,7 @@ def read(tmp_path, text, trees=None):
         return list(read_annotated([path]))
     tree_path = tmp_path / "a.ptb"
     tree_path.write_text(trees, encoding="utf-8")
-    return list(read_annotated([path], [tree_path]))
+    return list(read_annotated([path], trees=[tree_path]))
 
 
 def test_columns(tmp_path):
@@ -220,7 +220,7 @@ def test_no_sentence_at_all(tmp_path):
 def test_gum():
     if not GUM.exists():
         pytest.skip("needs ../shared/data/gum-annotated")
-    sentences = list(read_annotated([GUM / "gum-free.conllu.gz"], [GUM / "gum-free.ptb.gz"]))
+    sentences = list(read_annotated([GUM / "gum-free.conllu.gz"], trees=[GUM / "gum-free.ptb.gz"]))
     assert len(sentences) == 4636
     assert sum(len(s.words) for s in sentences) == 98363
     assert all(len(s.words) == len(s.ner) == len(s.heads) for s in sentences)

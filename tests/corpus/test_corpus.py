@@ -118,7 +118,7 @@ def test_normalising_a_line_is_normalising_its_tokens(line):
 
 @given(st.lists(st.text(max_size=8)), st.booleans(), st.booleans(), st.booleans())
 def test_many_tokens_are_normalised_as_each(texts, lower, fold_numbers, drop_digits):
-    normaliser = Normaliser(lower, fold_numbers, drop_digits=drop_digits)
+    normaliser = Normaliser(lower=lower, fold_numbers=fold_numbers, drop_digits=drop_digits)
     tokens = [text.encode(errors="replace") for text in texts]
     assert normaliser.tokens(tokens) == [normaliser.token(t.decode()).encode() for t in tokens]
 

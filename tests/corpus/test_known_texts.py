@@ -126,7 +126,10 @@ def test_digests_do_not_depend_on_the_number_of_jobs(texts):
     found = []
     for jobs in (1, 3):
         index = CorpusIndex.build(
-            [texts / "a.txt", texts / "long.txt"], texts / f"i{jobs}", IndexOptions(), jobs=jobs
+            [texts / "a.txt", texts / "long.txt"],
+            texts / f"i{jobs}",
+            options=IndexOptions(),
+            jobs=jobs,
         )
         found.append((index.path / "manifest.json").read_bytes())
     assert found[0] == found[1]

@@ -88,7 +88,7 @@ def test_eight_of_ten_shingles_is_near(tmp_path):
     assert jaccard(shingles(words), shingles([*words[:12], "x"])) == 0.8
     text = [words, [*words[:12], "other"], [*words[:11], "quite", "other"]]
     (tmp_path / "c").write_text("".join(" ".join(line) + "\n" for line in text))
-    index = CorpusIndex.build([tmp_path / "c"], tmp_path / "i", NEAR)
+    index = CorpusIndex.build([tmp_path / "c"], tmp_path / "i", options=NEAR)
     assert index.parameters["counts"]["near_lines"] == 1
     assert index.parameters["counts"]["near_tokens"] == 13
     assert (index.count("word11 other"), index.count("quite other")) == (0, 1)
@@ -137,7 +137,7 @@ def test_the_index_is_that_of_the_lines_that_stay(tmp_path):
             seen.add(tuple(line))
     found = NearDuplicates(PLENTY).find(*as_arrays(exact), HASHES)
     kept = [line for line, near in zip(exact, found, strict=True) if not near]
-    near = CorpusIndex.build([written(tmp_path / "all", lines)], tmp_path / "near", NEAR)
+    near = CorpusIndex.build([written(tmp_path / "all", lines)], tmp_path / "near", options=NEAR)
     plain = CorpusIndex.build([written(tmp_path / "kept", kept)], tmp_path / "plain")
     counts = near.parameters["counts"]
     assert counts["lines"] == len(lines)
@@ -147,16 +147,18 @@ def test_the_index_is_that_of_the_lines_that_stay(tmp_path):
     assert near.parameters["corpus"] == plain.parameters["corpus"]
     assert near.parameters["words"] == plain.parameters["words"]
     assert dict(near.ngrams()) == dict(plain.ngrams())
-    SignatureTable.build(near, tmp_path / "a", Recipe())
-    SignatureTable.build(plain, tmp_path / "b", Recipe())
+    SignatureTable.build(near, tmp_path / "a", recipe=Recipe())
+    SignatureTable.build(plain, tmp_path / "b", recipe=Recipe())
     assert same_folders(tmp_path / "a", tmp_path / "b")
     assert find_faults(tmp_path / "near") == []
 
 
 def test_adding_goes_on_where_the_build_ended(tmp_path):
     lines = some_lines(5, 200)
-    CorpusIndex.build([written(tmp_path / "all", lines)], tmp_path / "whole", NEAR)
-    index = CorpusIndex.build([written(tmp_path / "1", lines[:80])], tmp_path / "parts", NEAR)
+    CorpusIndex.build([written(tmp_path / "all", lines)], tmp_path / "whole", options=NEAR)
+    index = CorpusIndex.build(
+        [written(tmp_path / "1", lines[:80])], tmp_path / "parts", options=NEAR
+    )
     index = index.add([written(tmp_path / "2", lines[80:])])
     whole = CorpusIndex.open(tmp_path / "whole")
     for name, count in whole.parameters["counts"].items():
@@ -194,7 +196,9 @@ def test_damaged_state_is_told():
 
 
 def test_no_line_is_long_enough(tmp_path):
-    index = CorpusIndex.build([written(tmp_path / "c", [["a", "b"], ["c"]])], tmp_path / "i", NEAR)
+    index = CorpusIndex.build(
+        [written(tmp_path / "c", [["a", "b"], ["c"]])], tmp_path / "i", options=NEAR
+    )
     index = index.add([written(tmp_path / "d", [["a", "b"], WORDS[:9]])])
     assert index.parameters["counts"]["dropped_lines"] == 1
     assert (index.report.near_cost.lines, index.report.near_cost.seconds > 0) == (1, True)

@@ -185,7 +185,7 @@ def test_text_is_taken_as_it_is(page, tmp_path):
     with pytest.raises(InputError, match="with `as_is`"):
         CorpusIndex.build([page], tmp_path / "index")
     assert not (tmp_path / "index").exists()
-    index = CorpusIndex.build([page], tmp_path / "index", IndexOptions(as_is=True))
+    index = CorpusIndex.build([page], tmp_path / "index", options=IndexOptions(as_is=True))
     assert index.count("king</p></body></html>") == 1
     assert CorpusIndex.open(index.path).options.as_is
     (tmp_path / "more").write_text("id,text\n1,the king\n")

@@ -86,9 +86,9 @@ def test_without_models(run, corpus, tmp_path, with_stanza):
     with pytest.raises(ParameterError, match="no models of stanza there: fetch models with"):
         StanzaAnnotator(str(tmp_path))
     with pytest.raises(ParameterError, match="choose of tokenize"):
-        StanzaAnnotator(fake_models(tmp_path / "a"), ("parse",))
+        StanzaAnnotator(fake_models(tmp_path / "a"), processors=("parse",))
     with pytest.raises(ParameterError, match="has no model for 'ner': fetch one, or choose"):
-        StanzaAnnotator(fake_models(tmp_path / "b"), ("ner",))
+        StanzaAnnotator(fake_models(tmp_path / "b"), processors=("ner",))
     with pytest.raises(ParameterError, match="models of en, de, wanted those of one language"):
         StanzaAnnotator(fake_models(tmp_path / "c", languages=("en", "de")))
     (tmp_path / "c" / "resources.json").write_text("{")
@@ -161,52 +161,52 @@ def test_only_a_part_of_ours_is_gone_on_with(fake, corpus, tmp_path):
     for mine, text in ((part, "mine"), (note, "mine"), (note, "{}")):
         mine.write_text(text)
         with pytest.raises(InputError, match=r"out\.part, or out\.progress .* is not of a run"):
-            annotate([corpus], out, fake["annotator"], 1)
+            annotate([corpus], out, fake["annotator"], jobs=1)
         assert mine.read_text() == text
         mine.unlink()
     outside = tmp_path / "outside"
     part.symlink_to(outside)
     with pytest.raises(InputError, match="is not of a run that was stopped"):
-        annotate([corpus], out, fake["annotator"], 1)
+        annotate([corpus], out, fake["annotator"], jobs=1)
     part.unlink()
     fake["fail_at"] = 3
     with pytest.raises(KeyboardInterrupt):
-        annotate([corpus], out, fake["annotator"], 1)
+        annotate([corpus], out, fake["annotator"], jobs=1)
     kept = note.read_text(), part.read_bytes()
     with open(part, "rb") as other:
         fcntl.flock(other, fcntl.LOCK_EX)
         with pytest.raises(InputError, match="another process is writing it"):
-            annotate([corpus], out, fake["annotator"], 1)
+            annotate([corpus], out, fake["annotator"], jobs=1)
     assert (note.read_text(), part.read_bytes()) == kept
     fake["fail_at"] = None
-    report = annotate([corpus], out, fake["annotator"], 1)
+    report = annotate([corpus], out, fake["annotator"], jobs=1)
     note.write_text(kept[0])  # killed before the last of these went
     part.write_bytes(kept[1])
-    assert annotate([corpus], out, fake["annotator"], 1) == report
+    assert annotate([corpus], out, fake["annotator"], jobs=1) == report
     assert not part.exists() and not note.exists() and not outside.exists()
 
 
 @pytest.mark.parametrize("name", ["out.conllu", "out.conllu.gz"])
 def test_a_stopped_run_goes_on(fake, corpus, tmp_path, name):
     whole, out = tmp_path / f"whole-{name}", tmp_path / name
-    report = annotate([corpus], whole, fake["annotator"], 1)
+    report = annotate([corpus], whole, fake["annotator"], jobs=1)
     calls = fake["calls"]
     assert report.sentences == 6 and calls > 2
     fake.update(calls=0, fail_at=3)
     with pytest.raises(KeyboardInterrupt):
-        annotate([corpus], out, fake["annotator"], 1)
+        annotate([corpus], out, fake["annotator"], jobs=1)
     assert not out.exists()
     with open(f"{out}.part", "ab") as part:
         part.write(b"half a piece")
     fake.update(calls=0, fail_at=None)
-    assert annotate([corpus], out, fake["annotator"], 1) == report
+    assert annotate([corpus], out, fake["annotator"], jobs=1) == report
     assert fake["calls"] == calls - 2
     assert out.read_bytes() == whole.read_bytes()
     fake["calls"] = 0
-    assert annotate([corpus], out, fake["annotator"], 1) == report  # finished: kept
+    assert annotate([corpus], out, fake["annotator"], jobs=1) == report  # finished: kept
     assert fake["calls"] == 0
     corpus.write_text(TEXT + "more\n")
-    assert annotate([corpus], out, fake["annotator"], 1).sentences == 7  # another text: anew
+    assert annotate([corpus], out, fake["annotator"], jobs=1).sentences == 7  # another text: anew
     assert sorted(p.name for p in tmp_path.iterdir()) == sorted(
         ["models", "text.txt", name, f"whole-{name}"]
     )
@@ -214,57 +214,59 @@ def test_a_stopped_run_goes_on(fake, corpus, tmp_path, name):
 
 def test_tokenised_lines(fake, corpus, tmp_path):
     lines = StanzaAnnotator(fake["annotator"].models, pretokenised=True)
-    annotate([corpus], tmp_path / "out", lines, 1)
+    annotate([corpus], tmp_path / "out", lines, jobs=1)
     assert next(read_annotated([tmp_path / "out"])).words[-1] == "york."
 
 
 def test_no_text(fake, tmp_path):
     (tmp_path / "empty").write_text("\n\n")
     with pytest.raises(InputError, match="empty: no text: give some"):
-        annotate([tmp_path / "empty"], tmp_path / "out", fake["annotator"], 1)
+        annotate([tmp_path / "empty"], tmp_path / "out", fake["annotator"], jobs=1)
 
 
 def test_an_output_is_a_file_that_is_not_read_for_a_text(fake, corpus, tmp_path):
     os.mkfifo(tmp_path / "pipe")
     for output in (tmp_path / "pipe", "/dev/null", "-"):
         with pytest.raises(InputError, match=f"{output}: is no file, where a run .* name one"):
-            annotate([corpus], output, fake["annotator"], 1)
+            annotate([corpus], output, fake["annotator"], jobs=1)
     (tmp_path / "link").symlink_to(corpus)
     for output in (corpus, tmp_path / "link"):
         with pytest.raises(InputError, match=r"text\.txt: is read and written at once"):
-            annotate([corpus], output, fake["annotator"], 1)
+            annotate([corpus], output, fake["annotator"], jobs=1)
     assert corpus.read_text() == TEXT
     (tmp_path / "texts").mkdir()
     corpus.rename(tmp_path / "texts" / "text.txt")
     for _ in range(2):
-        report = annotate([tmp_path / "texts"], tmp_path / "texts" / "out", fake["annotator"], 1)
+        report = annotate(
+            [tmp_path / "texts"], tmp_path / "texts" / "out", fake["annotator"], jobs=1
+        )
         assert report.sentences == 6
     fake.update(calls=0, fail_at=3)
     with pytest.raises(KeyboardInterrupt):
-        annotate([tmp_path / "texts"], tmp_path / "texts" / "new", fake["annotator"], 1)
+        annotate([tmp_path / "texts"], tmp_path / "texts" / "new", fake["annotator"], jobs=1)
     assert (tmp_path / "texts" / "new.part").exists()
 
 
 def test_models_are_told_apart_by_what_they_hold(fake, corpus, tmp_path):
     model = tmp_path / "models" / "en" / "x.pt"
     model.write_bytes(b"one")
-    annotate([corpus], tmp_path / "out", fake["annotator"], 1)
+    annotate([corpus], tmp_path / "out", fake["annotator"], jobs=1)
     fake["calls"] = 0
-    annotate([corpus], tmp_path / "out", fake["annotator"], 1)
+    annotate([corpus], tmp_path / "out", fake["annotator"], jobs=1)
     assert fake["calls"] == 0
     model.write_bytes(b"two")
-    annotate([corpus], tmp_path / "out", fake["annotator"], 1)
+    annotate([corpus], tmp_path / "out", fake["annotator"], jobs=1)
     assert fake["calls"] > 0
 
 
 def test_a_pipe_is_annotated_as_the_file_is(tmp_path, corpus, fake):
     """The text is read for its checksum, annotated, and its lines are counted: three times."""
     whole = tmp_path / "whole"
-    annotate([corpus], whole, fake["annotator"], 1)
+    annotate([corpus], whole, fake["annotator"], jobs=1)
     read, write = os.pipe()
     os.write(write, corpus.read_bytes())
     os.close(write)
-    annotate([f"/dev/fd/{read}"], tmp_path / "out", fake["annotator"], 1)
+    annotate([f"/dev/fd/{read}"], tmp_path / "out", fake["annotator"], jobs=1)
     os.close(read)
     assert (tmp_path / "out").read_bytes() == whole.read_bytes()
 

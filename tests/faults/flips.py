@@ -51,7 +51,7 @@ def _ask_index(path: Path) -> object:
         index.count(_WORDS).tolist(),
         [one.tolist() for one in index.positions(_WORDS)],
         [str(line) for line in index.concordance("the", limit=4)],
-        list(index.ngrams(2, min_count=3))[:9],
+        list(index.ngrams(shortest=2, min_count=3))[:9],
     )
 
 
@@ -146,7 +146,7 @@ def _rewrite(path: Path) -> object:
     model.write_text(_ARPA)
     weights = d.Weights({"LM": 1.0, "Kept": 0.1, "sim_ngram": 1.0})
     rewriter = d.Rewriter(d.GrammarIndex.open(path), d.ArpaModel(model), weights=weights)
-    return str(rewriter.rewrite("click on the file of the document .", 3))
+    return str(rewriter.rewrite("click on the file of the document .", k=3))
 
 
 LIGHT: dict[str, Question] = {

@@ -69,9 +69,9 @@ class Everything:
 QUESTIONS: dict[str, Callable[[Everything], Any]] = {
     "count": lambda my: my.index.count(my.phrases).tolist(),
     "positions": lambda my: [found.tolist() for found in my.index.positions(my.phrases)],
-    "kwic": lambda my: [my.index.concordance(phrase, limit=5) for phrase in my.phrases],
+    "kwic": lambda my: [my.index.concordance(phrase, k=5) for phrase in my.phrases],
     "gapped": lambda my: my.index.gapped("the _ of").tolist(),
-    "ngrams": lambda my: list(my.index.ngrams(2, min_count=30)),
+    "ngrams": lambda my: list(my.index.ngrams(shortest=2, min_count=30)),
     "contexts": lambda my: [d.named_contexts(my.index, phrase) for phrase in my.phrases],
     "similarity": lambda my: d.similarities(my.plain, my.pairs),
     "composed": lambda my: my.bits.estimates([*my.pairs, ("zebra of", "the x")]),
@@ -81,7 +81,7 @@ QUESTIONS: dict[str, Callable[[Everything], Any]] = {
     "kinds": lambda my: my.kind.estimates(my.pairs[:3]),
     "gapped neighbours": lambda my: d.gapped_neighbours(my.patterns, "the _ of the", 5),
     "neighbours": lambda my: d.neighbours(my.plain, my.phrases),
-    "search": lambda my: my.search.nearest("the king", 3),
+    "search": lambda my: my.search.nearest("the king", k=3),
     "distinct": lambda my: [my.distinct.found(phrase) for phrase in my.phrases],
     "reranked": lambda my: my.distinct.reranked("the king", 5, my.real, 50),
     "paraphrases": lambda my: my.paraphraser.answer("the king"),
@@ -92,7 +92,7 @@ QUESTIONS: dict[str, Callable[[Everything], Any]] = {
     "substitutes": lambda my: my.substituter.substitutes("said the", "king", "to alice"),
     "bitext": lambda my: [(my.bitext.english.words(n), my.bitext.links_of(n)) for n in range(27)],
     "rules": lambda my: my.pack.rules("king"),
-    "rewritings": lambda my: my.rewriter.rewrite("said the king to alice", 3),
+    "rewritings": lambda my: my.rewriter.rewrite("said the king to alice", k=3),
 }
 
 

@@ -34,7 +34,7 @@ def test_both_roads_agree(preset, tmp_path):
         ("all", PivotOptions(columns="conditional")),
         ("marked", PivotOptions(columns="conditional", identities="mark", min_link=0.0123)),
     ):
-        pivot_grammar(text, tmp_path / f"{name}.text", options)
+        pivot_grammar(text, tmp_path / f"{name}.text", options=options)
         pivot_rules(numbers, tmp_path / f"{name}.numbers", options, jobs=2)
         one = read_rules(tmp_path / f"{name}.text")
         two = read_rules(tmp_path / f"{name}.numbers")

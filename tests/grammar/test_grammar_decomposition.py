@@ -85,7 +85,7 @@ def drawn_rules(draw):
 @settings(max_examples=400, deadline=None)
 @given(drawn_rules(), st.integers(1, 5))
 def test_decomposition_is_that_of_the_definition(rule, longest):
-    found = [pair[2:] for pair in decompose(*rule, longest)]
+    found = [pair[2:] for pair in decompose(*rule, longest=longest)]
     assert len(set(found)) == len(found)
     assert set(found) == set(naive_decompose(*rule, longest))
 

@@ -40,7 +40,7 @@ def test_more_runs_than_files_may_be_open():
 def pivoted(text, tmp_path, name="out", on_error="stop", memory=1 << 27, **options):
     (tmp_path / "in").write_bytes(text)
     report = pivot_grammar(
-        tmp_path / "in", tmp_path / name, PivotOptions(**options), on_error=on_error,
+        tmp_path / "in", tmp_path / name, options=PivotOptions(**options), on_error=on_error,
         memory=memory,
     )  # fmt: skip
     return (tmp_path / name).read_bytes().decode().splitlines(), report
@@ -446,7 +446,9 @@ def test_parameters_that_cannot_be():
 def test_the_shipped_grammar_becomes_a_paraphrase_grammar(tmp_path):
     features = {"p(e|f)": "12", "p(f|e)": "10", "RarityPenalty": "9"}
     report = pivot_grammar(
-        GRAMMARS / "joshua.bn-en.samt.grammar.gz", tmp_path / "out", PivotOptions(features=features)
+        GRAMMARS / "joshua.bn-en.samt.grammar.gz",
+        tmp_path / "out",
+        options=PivotOptions(features=features),
     )
     # 29,538 pairs over a common foreign side; some come over several: 28,294 rules
     assert (report.links, report.written, report.gappy) == (29538, 28294, 22706)
@@ -595,7 +597,7 @@ def test_the_piece_in_the_package_is_pivoted(tmp_path):
 
     with as_file(files("distsim") / "data" / "grammars" / "bengali-english.samt.gz") as piece:
         assert piece.stat().st_size < 60_000
-        report = pivot_grammar(piece, tmp_path / "out", PivotOptions(columns="joint"))
+        report = pivot_grammar(piece, tmp_path / "out", options=PivotOptions(columns="joint"))
     assert (report.read, report.written, report.gappy) == (737, 1090, 894)
 
 

@@ -41,7 +41,7 @@ TEXT = (
 def index(tmp_path_factory):
     folder = tmp_path_factory.mktemp("scoring")
     (folder / "text").write_text(TEXT)
-    return CorpusIndex.build([folder / "text"], folder / "index", IndexOptions("text"))
+    return CorpusIndex.build([folder / "text"], folder / "index", options=IndexOptions("text"))
 
 
 @pytest.fixture(scope="module")
@@ -71,22 +71,22 @@ def test_missing_is_not_zero_and_identity_can_be_skipped(table):
     (one,) = RuleScorer([("s", table)]).score(*rule)
     # (the, the) 1; (zebra, gnu) and (the zebra, the gnu) are unknown
     assert one == (1.0, 3, 1)
-    (skipped,) = RuleScorer([("s", table)], ScoreOptions("skip")).score(*rule)
+    (skipped,) = RuleScorer([("s", table)], options=ScoreOptions(identical="skip")).score(*rule)
     assert skipped == (None, 2, 0)
     (unknown,) = RuleScorer([("s", table)]).score("gnu", "gnu", [(0, 0)])
     assert unknown == (1.0, 1, 1)  # the same string
 
 
 def test_strength_and_exact(index, table):
-    strong = RuleScorer([("s", table)], ScoreOptions(min_strength=1_000_000))
+    strong = RuleScorer([("s", table)], options=ScoreOptions(min_strength=1_000_000))
     assert strong.score("city", "town", [(0, 0)])[0] == (None, 1, 0)
-    weak = RuleScorer([("s", table)], ScoreOptions(min_strength=6))
+    weak = RuleScorer([("s", table)], options=ScoreOptions(min_strength=6))
     assert weak.score("city", "town", [(0, 0)])[0].scored == 1
     cosine = ExactCosine(index, table)
     exact = RuleScorer([("s", table)], exact=[cosine])
     assert exact.score("city", "town")[0].similarity == cosine.similarity("city", "town")
     assert exact.score("city", "zebra")[0] == (None, 1, 0)
-    strong = RuleScorer([("s", table)], ScoreOptions(min_strength=99), exact=[cosine])
+    strong = RuleScorer([("s", table)], options=ScoreOptions(min_strength=99), exact=[cosine])
     assert strong.score("city", "town")[0] == (None, 1, 0)
 
 
@@ -145,8 +145,8 @@ def test_tokens_meet_the_table(table):
 
 def test_a_token_that_vanishes_leaves_its_pair_unscored(tmp_path):
     (tmp_path / "t").write_text("the city , the town , the city . the town .\n" * 6)
-    options = IndexOptions("lines", Normaliser(drop_punctuation=True))
-    built = CorpusIndex.build([tmp_path / "t"], tmp_path / "i", options)
+    options = IndexOptions("lines", normaliser=Normaliser(drop_punctuation=True))
+    built = CorpusIndex.build([tmp_path / "t"], tmp_path / "i", options=options)
     scorer = RuleScorer([("s", SignatureTable.build(built, recipe=Recipe()))])
     assert scorer.score("the city ,", "the town ,", [(0, 0), (1, 1), (2, 2)])[0][1:] == (6, 3)
     assert scorer.score(",", ",", [(0, 0)])[0] == (None, 1, 0)
@@ -164,7 +164,8 @@ def scored(grammar, tmp_path, scorer, name="out", on_error="stop", grammar_forma
     (tmp_path / "in").write_bytes(grammar)
     report = score_grammar(
         tmp_path / "in", tmp_path / name, scorer, options=OutputOptions(**options),
-        training=TrainingOptions("evidence"), on_error=on_error, grammar_format=grammar_format,
+        training=TrainingOptions(aligner="evidence"), on_error=on_error,
+        grammar_format=grammar_format,
     )  # fmt: skip
     return (tmp_path / name).read_bytes(), report
 
@@ -343,7 +344,9 @@ def test_learnt_links(tmp_path, table):
     )
     scorer = RuleScorer([("s", table)])
     (tmp_path / "g").write_text(grammar)
-    pairs = list(explain_grammar(tmp_path / "g", scorer, training=TrainingOptions("learnt")))
+    pairs = list(
+        explain_grammar(tmp_path / "g", scorer, training=TrainingOptions(aligner="learnt"))
+    )
     assert sum(p.source == "big" and p.target == "grand" for p in pairs) == 30
     report = score_grammar(tmp_path / "g", tmp_path / "o", scorer)
     assert report.trained_on == 30 and "learnt from 30 rules" in "\n".join(report.lines())
@@ -365,8 +368,8 @@ def test_scoring_a_shipped_grammar_adds_and_changes_nothing_else(name, tmp_path,
         GRAMMARS / name,
         tmp_path / "o",
         scorer,
-        options=OutputOptions("named"),
-        training=TrainingOptions("evidence"),
+        options=OutputOptions(style="named"),
+        training=TrainingOptions(aligner="evidence"),
     )
     before = gzip.decompress((GRAMMARS / name).read_bytes())
     import re

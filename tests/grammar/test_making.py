@@ -126,7 +126,7 @@ def test_a_stop_in_the_middle_is_gone_on_with(texts, alice_index, tmp_path, run,
     monkeypatch.setattr(making, "pivot_rules", stop)
     options = making.MakeOptions()
     with pytest.raises(StopError):
-        making.make_grammar([texts], path, tmp_path / "grammar", options)
+        making.make_grammar([texts], path, tmp_path / "grammar", options=options)
     done = json.loads((tmp_path / "grammar" / "steps.json").read_text())
     assert sorted(done) == ["bitext-1", "rules"]
     monkeypatch.undo()
@@ -193,7 +193,7 @@ def test_a_kill_between_an_output_and_its_note(texts, alice_index, tmp_path, run
 
     monkeypatch.setattr(making, "score_grammar", killed)
     with pytest.raises(KilledError):
-        making.make_grammar([texts], path, folder, making.MakeOptions(max_translations=2))
+        making.make_grammar([texts], path, folder, options=making.MakeOptions(max_translations=2))
     assert sorted(json.loads((folder / "steps.json").read_text())) == [
         "bitext-1", "packs", "paraphrases.gz", "rules",
     ]  # fmt: skip

@@ -112,7 +112,9 @@ def test_an_order_that_rules_do_not_tell_is_asked_for(tmp_path, run, monkeypatch
 
 def test_the_order_of_ppdb_can_be_asked_for(tmp_path):
     lines = drawn_grammar(tmp_path / "grammar")
-    pack_grammar(tmp_path / "grammar", tmp_path / "packs", PackOptions(PPDB_COST, sizes=("XXXL",)))
+    pack_grammar(
+        tmp_path / "grammar", tmp_path / "packs", options=PackOptions(PPDB_COST, sizes=("XXXL",))
+    )
     written = gzip.decompress((tmp_path / "packs" / "xxxl-lexical.gz").read_bytes()).decode()
     lexical = [line for line in lines if kind_of(line) == "lexical"]
     assert written.splitlines(keepends=True) == sorted(
@@ -123,7 +125,9 @@ def test_the_order_of_ppdb_can_be_asked_for(tmp_path):
 @pytest.mark.parametrize("quantise", [False, True])
 def test_the_index_gives_back_every_rule(tmp_path, quantise):
     lines = drawn_grammar(tmp_path / "grammar")
-    pack_grammar(tmp_path / "grammar", tmp_path / "packs", PackOptions(quantise=quantise, sizes=()))
+    pack_grammar(
+        tmp_path / "grammar", tmp_path / "packs", options=PackOptions(quantise=quantise, sizes=())
+    )
     index = GrammarIndex.open(tmp_path / "packs")
     assert len(index) == 400 and index.rules("nothing of this") == []
     for source in {line.split(" ||| ")[1] for line in lines}:
@@ -150,7 +154,7 @@ def test_the_index_gives_back_every_rule(tmp_path, quantise):
 def test_changed_bytes_are_told_or_answered(tmp_path):
     draw = random.Random(4)
     lines = drawn_grammar(tmp_path / "grammar", n=60)
-    pack_grammar(tmp_path / "grammar", tmp_path / "packs", PackOptions(sizes=()))
+    pack_grammar(tmp_path / "grammar", tmp_path / "packs", options=PackOptions(sizes=()))
     sources = sorted({line.split(" ||| ")[1] for line in lines})[:5]
     refused = 0
     for file in sorted((tmp_path / "packs" / "index").glob("*.bin")):
@@ -175,12 +179,12 @@ def test_changed_bytes_are_told_or_answered(tmp_path):
 def test_packs_are_replaced_in_one_step_and_nothing_of_others_with_them(tmp_path, monkeypatch):
     grammar, packs = tmp_path / "grammar", tmp_path / "packs"
     drawn_grammar(grammar)
-    pack_grammar(grammar, packs, PackOptions(sizes=("S",)))
+    pack_grammar(grammar, packs, options=PackOptions(sizes=("S",)))
     old = {path.name for path in packs.iterdir()}
     for mine in (packs / "notes.txt", packs / "index" / "mine.bin"):
         mine.write_text("mine")
         with pytest.raises(InputError, match=f"{mine.name}: is no file of the packs there, .* mov"):
-            pack_grammar(grammar, packs, PackOptions(sizes=("L",)))
+            pack_grammar(grammar, packs, options=PackOptions(sizes=("L",)))
         assert mine.read_text() == "mine"
         mine.unlink()
 
@@ -191,10 +195,10 @@ def test_packs_are_replaced_in_one_step_and_nothing_of_others_with_them(tmp_path
 
     monkeypatch.setattr("distsim.grammar.packs.pack.exchange", killed)
     with pytest.raises(KeyboardInterrupt):
-        pack_grammar(grammar, packs, PackOptions(sizes=("L",)))
+        pack_grammar(grammar, packs, options=PackOptions(sizes=("L",)))
     monkeypatch.undo()
     assert {path.name for path in packs.iterdir()} == old
-    pack_grammar(grammar, packs, PackOptions(sizes=("L",)))
+    pack_grammar(grammar, packs, options=PackOptions(sizes=("L",)))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["grammar", "packs"]
     assert not old & {path.name for path in packs.glob("*.gz")}
     mine = tmp_path / ".packs.unfinished" / "mine"
@@ -248,7 +252,7 @@ def test_parquet_has_the_same_rules(tmp_path):
     pq = pytest.importorskip("pyarrow.parquet")
     lines = drawn_grammar(tmp_path / "grammar", n=60)
     packs = tmp_path / os.fsdecode(b"no UTF-8: \xff")
-    pack_grammar(tmp_path / "grammar", packs, PackOptions(sizes=("XXXL",), parquet=True))
+    pack_grammar(tmp_path / "grammar", packs, options=PackOptions(sizes=("XXXL",), parquet=True))
     rows = []
     for kind in TYPES:
         with open(packs / f"xxxl-{kind}.parquet", "rb") as file:
@@ -276,7 +280,9 @@ def long_rule(*links):
 def test_links_of_long_sides_are_kept(tmp_path, links, dtype, version):
     other = "[X] ||| a ||| b c ||| c=2 ||| 0-0 0-1\n"
     (tmp_path / "grammar").write_text(other + long_rule(*links))
-    pack_grammar(tmp_path / "grammar", tmp_path / "packs", PackOptions({"c": 1.0}, sizes=("XXXL",)))
+    pack_grammar(
+        tmp_path / "grammar", tmp_path / "packs", options=PackOptions({"c": 1.0}, sizes=("XXXL",))
+    )
     index = GrammarIndex.open(tmp_path / "packs")
     found = {rule.source.split()[0]: rule.links for rule in index.at(np.arange(2))}
     assert found == {"a": [(0, 0), (0, 1)], "a0": links}
@@ -291,7 +297,7 @@ def test_parquet_has_links_of_long_sides(tmp_path, monkeypatch):
     packs, by = tmp_path / "packs", PackOptions({"c": 1.0}, sizes=("S",), parquet=True)
     for most in (1 << 31, 1):  # bytes that an array of texts may have
         monkeypatch.setattr(pack, "_ARROW_BYTES", most)
-        pack_grammar(tmp_path / "grammar", packs, by)
+        pack_grammar(tmp_path / "grammar", packs, options=by)
         (row,) = pq.read_table(packs / "s-phrasal.parquet").to_pylist()
         assert row["alignment"] == "299-256 0-99" and row["source"].endswith(" a299")
 
@@ -310,7 +316,7 @@ def test_features_first_met_late_are_kept(tmp_path):
             patched.setattr(
                 pack, "read_line_blocks", lambda path, n=block_bytes: read_line_blocks(path, n)
             )
-            pack_grammar(tmp_path / "grammar", packs, PackOptions(sizes=()))
+            pack_grammar(tmp_path / "grammar", packs, options=PackOptions(sizes=()))
         index = GrammarIndex.open(packs)
         assert set(names) < set(index.feature_names)
         rules = {(f"[{r.label}]", r.source, r.target): r for r in index.at(np.arange(2400))}
@@ -329,7 +335,9 @@ def test_parquet_has_features_first_met_late(tmp_path):
     lines = drawn_grammar(tmp_path / "grammar", n=1500)
     lines[-1] = lines[-1].replace(" ||| 0-0", " late=0.5 ||| 0-0")
     (tmp_path / "grammar").write_text("".join(lines), encoding="utf-8")
-    pack_grammar(tmp_path / "grammar", tmp_path / "packs", PackOptions(parquet=True, index=False))
+    pack_grammar(
+        tmp_path / "grammar", tmp_path / "packs", options=PackOptions(parquet=True, index=False)
+    )
     tables = [pq.read_table(path) for path in (tmp_path / "packs").glob("xxxl-*.parquet")]
     late = [value for table in tables for value in table["late"].to_pylist()]
     assert len(late) == 1500 and sorted(filter(None, late)) == [0.5]

@@ -84,7 +84,7 @@ def test_features_of_text_by_hand():
     assert np.isnan(row[1]).all()
     assert PairFeatures().names == OF_TEXT
     with pytest.raises(ParameterError, match="the feature sim_whole wants a table: .* `ngram`"):
-        PairFeatures().matrix([], ["sim_whole"])
+        PairFeatures().matrix([], names=["sim_whole"])
 
 
 def test_weights_are_learnt_and_read_again(judged):
@@ -103,7 +103,7 @@ def test_weights_are_learnt_and_read_again(judged):
     assert half.mixed.pairs == 60 and half.mixed.value > 0.9
     # What phrases tell is learnt from all pairs, whatever the few that rules have may say.
     names = [name for name in half.weights.names if name != "p"]
-    matrix = PairFeatures().matrix(gold.pairs, names)
+    matrix = PairFeatures().matrix(gold.pairs, names=names)
     own = fit_weights(names, matrix, _ranked(np.array(gold.scores)), half.penalty)
     for name in names:
         assert half.weights.weights[name] == pytest.approx(own.weights[name])
@@ -140,7 +140,7 @@ def test_rerank_orders_by_learnt_weights(judged, run):
     assert [line.split(" ||| ")[2] for line in lines] == ["abcdeg", "uvwxyz", "abc [X,1]"]
     weights = LearntWeights.read(judged / "w")
     names = [name for name in weights.names if name != "p"]
-    row = PairFeatures().matrix([("abcdef", "abcdeg")], names)[0].tolist()
+    row = PairFeatures().matrix([("abcdef", "abcdeg")], names=names)[0].tolist()
     wanted = weights.value(dict(zip(names, row, strict=True)) | {"p": 6.0})
     assert lines[0].endswith(f"p=6 all={wanted:.5f}")
     # A sum with other features is possible in Python.
@@ -189,7 +189,7 @@ def test_wrong_files_are_told(judged, run):
 
 def test_a_table_gives_features_of_its_phrases(example_names):
     table = example_names["learnt"]
-    found = PairFeatures(table)
+    found = PairFeatures(ngram=table)
     names = list(found.names)
     (row, other) = found.matrix([("the king", "the queen"), ("zzzz", "the king")]).tolist()
     values = dict(zip(names, row, strict=True))
@@ -204,9 +204,9 @@ def test_a_table_gives_features_of_its_phrases(example_names):
 
 def test_vectors_are_turned_and_keep_what_they_say(example_names):
     table = example_names["learnt"]
-    features, size = PairFeatures(table), table.n_dimensions
+    features, size = PairFeatures(ngram=table), table.n_dimensions
     pairs = [("king", "the queen"), ("said the king", "alice"), ("", "king")]
-    made = features.matrix(pairs, features.groups["vectors"])
+    made = features.matrix(pairs, names=features.groups["vectors"])
     assert made.shape == (3, 4 * size) and np.isnan(made[2]).all()
     first, second = EstimatedCosine(table).vectors(pairs[:2])
     shared, apart = made[:2, : 2 * size], made[:2, 2 * size :]
@@ -218,4 +218,4 @@ def test_vectors_are_turned_and_keep_what_they_say(example_names):
     assert not np.allclose(shared[:, :size], shared[:, size:], atol=1e-3)
     for name in ("shared_", "apart_01", "shared_x", "vectors"):
         with pytest.raises(ParameterError, match=f"the feature {name} wants"):
-            features.matrix(pairs, [name])
+            features.matrix(pairs, names=[name])

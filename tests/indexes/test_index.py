@@ -19,7 +19,7 @@ from tests.naive import core as naive
 
 def build(tmp_path, sentences, name="index", **options) -> CorpusIndex:
     corpus = write_lines(tmp_path / f"{name}.txt", sentences)
-    return CorpusIndex.build([corpus], tmp_path / name, IndexOptions(**options))
+    return CorpusIndex.build([corpus], tmp_path / name, options=IndexOptions(**options))
 
 
 @pytest.fixture(params=["built", "reopened"])
@@ -70,7 +70,7 @@ def test_positions_and_concordance(index, sentences):
             assert line.node.split() == phrase
             assert line.left.split() == sentence[max(0, at - 3) : at]
             assert line.right.split() == sentence[at + n : at + n + 3]
-    batch = index.concordance(["a0", "neverseen"], limit=2)
+    batch = index.concordance(["a0", "neverseen"], k=2)
     assert [len(lines) for lines in batch] == [2, 0]
 
 
@@ -85,7 +85,7 @@ def test_concordance_orders_and_samples(index):
     everything = index.concordance("a0")
     sample = index.concordance("a0", sample=5)
     assert len(sample) == 5 and set(sample) <= set(everything)
-    assert index.concordance("a0", limit=0) == []
+    assert index.concordance("a0", k=0) == []
     with pytest.raises(ParameterError, match="`order` is 'up'"):
         index.concordance("a0", order="up")
 
@@ -106,7 +106,7 @@ def test_gapped(index, sentences):
             assert sorted(expected) == [
                 tuple(s) for s in index.gapped(pattern, longest_gap=gap).tolist()
             ]
-    line = index.concordance("a0 _ a0", gapped=True, limit=1)[0]
+    line = index.concordance("a0 _ a0", gapped=True, k=1)[0]
     assert line.node.startswith("a0 ") and line.node.endswith(" a0")
     for bad in ("a0", "_ a0", "a0 _", "a0 _ _ a0"):
         with pytest.raises(ParameterError, match="words before and after each _"):
@@ -117,20 +117,20 @@ def test_ngrams(index, sentences):
     for low, high, least in ((1, 5, 1), (2, 3, 2), (1, 1, 1), (6, 6, 1)):
         expected = naive.count_ngrams(sentences, high)
         expected = {" ".join(p): c for p, c in expected.items() if len(p) >= low and c >= least}
-        listed = list(index.ngrams(low, high, min_count=least))
+        listed = list(index.ngrams(shortest=low, longest=high, min_count=least))
         assert dict(listed) == expected
         assert len(listed) == len(expected)
     order = [index.vocabulary.find(np.array([h]))[0] for h in index.vocabulary.word_hashes()[1:]]
     assert order == list(range(1, index.n_words))
     with pytest.raises(ParameterError):
-        list(index.ngrams(3, 2))
+        list(index.ngrams(shortest=3, longest=2))
 
 
 def answers(index: CorpusIndex) -> dict:
     phrases = ["a0", "a0 bé1", "c2", "bé1 a0 c2", "dé3"]
     return {
         "counts": index.count(phrases).tolist(),
-        "ngrams": list(index.ngrams(1, 5)),
+        "ngrams": list(index.ngrams(shortest=1, longest=5)),
         "positions": [p.tolist() for p in index.positions(phrases)],
         "contexts": [
             Counter(map(tuple, rows.tolist())) for rows in index.neighbourhoods(phrases, 3, 3)
@@ -160,8 +160,8 @@ def test_adding_text_is_building_with_it(tmp_path, sentences):
     rest = [write_lines(tmp_path / f"{n}.txt", sentences[n:stop])
             for n, stop in ((20, 21), (21, 60))]  # fmt: skip
     options = IndexOptions(dedup="exact")
-    whole = CorpusIndex.build([first, *rest], tmp_path / "whole", options)
-    grown = CorpusIndex.build([first], tmp_path / "grown", options)
+    whole = CorpusIndex.build([first, *rest], tmp_path / "whole", options=options)
+    grown = CorpusIndex.build([first], tmp_path / "grown", options=options)
     for file in rest:
         grown = grown.add([file])
     assert answers(whole) == answers(grown)
@@ -203,7 +203,7 @@ def test_an_empty_corpus_is_refused_and_nothing_left(tmp_path, text):
 def test_dedup_drops_lines_whose_words_were_seen(tmp_path):
     (tmp_path / "a.txt").write_text("One  two\nthree\none two\n\nTHREE\nthree one\n")
     options = IndexOptions(dedup="exact")
-    index = CorpusIndex.build([tmp_path / "a.txt"], tmp_path / "index", options)
+    index = CorpusIndex.build([tmp_path / "a.txt"], tmp_path / "index", options=options)
     counts = index.parameters["counts"]
     assert (counts["lines"], counts["dropped_lines"], counts["dropped_tokens"]) == (5, 2, 3)
     assert index.count(["one two", "three", "three one"]).tolist() == [1, 2, 1]
@@ -225,7 +225,9 @@ def test_documents_are_parted_by_blank_lines_and_files(tmp_path):
 
 def test_running_text_is_found_as_printed_and_as_typed(tmp_path):
     (tmp_path / "t.txt").write_text("The king's men don't run. “Don't!” said Mr. Bean.\n")
-    index = CorpusIndex.build([tmp_path / "t.txt"], tmp_path / "index", IndexOptions("text"))
+    index = CorpusIndex.build(
+        [tmp_path / "t.txt"], tmp_path / "index", options=IndexOptions("text")
+    )
     assert index.count(["king's", "king 's", "don't", "don 't", "Mr. Bean"]).tolist() == [
         1,
         1,
@@ -235,7 +237,7 @@ def test_running_text_is_found_as_printed_and_as_typed(tmp_path):
     ]
     assert index.words("the king's") == ["the", "king", "'s"]
     assert index.count("run .") == index.count("run.") == 1
-    for phrase, count in index.ngrams(1, 4):
+    for phrase, count in index.ngrams(shortest=1, longest=4):
         assert index.count(phrase) == count
 
 
@@ -243,12 +245,12 @@ def test_the_normaliser_serves_text_and_queries(tmp_path):
     (tmp_path / "t.txt").write_text("Cafe\u0301 in 1984 , in 2015 !\n")
     folding = Normaliser(fold_numbers=True, drop_punctuation=True)
     index = CorpusIndex.build(
-        [tmp_path / "t.txt"], tmp_path / "index", IndexOptions(normaliser=folding)
+        [tmp_path / "t.txt"], tmp_path / "index", options=IndexOptions(normaliser=folding)
     )
     assert index.count(["CAFÉ", "in 3333", "1984 in", "1984 , in", "!"]).tolist() == [1, 2, 1, 1, 0]
     assert CorpusIndex.open(index.path).options.normaliser == folding
     kept = CorpusIndex.build([tmp_path / "t.txt"], tmp_path / "kept",
-                             IndexOptions(normaliser=Normaliser(lower=False)))  # fmt: skip
+                             options=IndexOptions(normaliser=Normaliser(lower=False)))  # fmt: skip
     assert kept.count(["café", "Café"]).tolist() == [0, 1]
 
 
@@ -258,7 +260,7 @@ def test_builds_are_byte_identical(tmp_path, jobs):
     corpus = write_lines(tmp_path / "c.txt", sentences)
     options = IndexOptions(dedup="exact", shard_tokens=700)
     for name, n in (("one", 1), ("other", jobs)):
-        CorpusIndex.build([corpus], tmp_path / name, options, jobs=n)
+        CorpusIndex.build([corpus], tmp_path / name, options=options, jobs=n)
     assert bytes_of(tmp_path / "one") == bytes_of(tmp_path / "other")
 
 
@@ -309,7 +311,7 @@ def test_what_is_no_phrase_is_refused_by_its_place(index, bad):
         if not isinstance(bad, list):
             with pytest.raises(ParameterError, match="phrase: is "):
                 ask(bad)
-    for options in ({"width": 2.5}, {"limit": "3"}, {"sample": True}, {"width": -1}):
+    for options in ({"width": 2.5}, {"k": "3"}, {"sample": True}, {"width": -1}):
         with pytest.raises(ParameterError, match=f"^`{next(iter(options))}`: is "):
             index.concordance("a0", **options)
 

@@ -27,18 +27,21 @@ def indexes(tmp_path_factory):
     parts.mkdir()
     for number, file in enumerate(files):
         options = IndexOptions(shard_tokens=120 if number == 1 else 10_000)
-        CorpusIndex.build(file, parts / f"{number}.index", options)
+        CorpusIndex.build(file, parts / f"{number}.index", options=options)
     return one, CorpusIndex.open(sorted(parts.iterdir())), parts
 
 
 def phrases_of(index):
-    return [phrase for phrase, _ in index.ngrams(1, 3)] + ["zeppelin", "b1 zeppelin"]
+    return [phrase for phrase, _ in index.ngrams(shortest=1, longest=3)] + [
+        "zeppelin",
+        "b1 zeppelin",
+    ]
 
 
 def test_counts_positions_and_ngrams_are_those_of_one(indexes):
     one, many, _ = indexes
     phrases = phrases_of(one)
-    assert list(many.ngrams(1, 4)) == list(one.ngrams(1, 4))
+    assert list(many.ngrams(shortest=1, longest=4)) == list(one.ngrams(shortest=1, longest=4))
     np.testing.assert_array_equal(many.count(phrases), one.count(phrases))
     for a, b in zip(many.positions(phrases), one.positions(phrases), strict=True):
         np.testing.assert_array_equal(a, b)
@@ -61,9 +64,9 @@ def test_gaps_contexts_and_neighbourhoods_are_those_of_one(indexes):
     np.testing.assert_array_equal(many.gapped("a0 _ b1"), one.gapped("a0 _ b1"))
     assert many.concordance("a0 _ b1", gapped=True) == one.concordance("a0 _ b1", gapped=True)
     for phrase in phrases_of(one)[::7]:
-        assert named_contexts(many, phrase, 2, Weighting("ppmi")) == named_contexts(
-            one, phrase, 2, Weighting("ppmi")
-        )
+        assert named_contexts(
+            many, phrase, window=2, weighting=Weighting("ppmi")
+        ) == named_contexts(one, phrase, window=2, weighting=Weighting("ppmi"))
         a, b = (np.sort(index.neighbourhoods(phrase, 2, 2), axis=0) for index in (many, one))
         np.testing.assert_array_equal(a, b)
 
@@ -72,8 +75,8 @@ def test_gaps_contexts_and_neighbourhoods_are_those_of_one(indexes):
 def test_a_table_of_several_is_that_of_one(indexes, tmp_path, learning):
     one, many, _ = indexes
     recipe = replace(PRESETS["learnt"], learning=learning)
-    a = sign(one, tmp_path / "a", recipe, SELECTION).path
-    b = sign(many, tmp_path / "b", recipe, SELECTION).path
+    a = sign(one, tmp_path / "a", recipe=recipe, selection=SELECTION).path
+    b = sign(many, tmp_path / "b", recipe=recipe, selection=SELECTION).path
     assert same_artifacts(a, b)
     with pytest.raises(ParameterError, match="give the folder of the table"):
         sign(many)
@@ -83,9 +86,9 @@ def test_running_text_is_cut_as_the_whole_knows_it(tmp_path):
     (tmp_path / "a").write_text("I can't. Rock'n'roll is here.")
     (tmp_path / "b").write_text("We don't. No rock here.")
     options = IndexOptions("text")
-    one = CorpusIndex.build([tmp_path / "a", tmp_path / "b"], tmp_path / "one", options)
+    one = CorpusIndex.build([tmp_path / "a", tmp_path / "b"], tmp_path / "one", options=options)
     for name in "ab":
-        CorpusIndex.build(tmp_path / name, tmp_path / f"{name}.index", options)
+        CorpusIndex.build(tmp_path / name, tmp_path / f"{name}.index", options=options)
     many = CorpusIndex.open([tmp_path / "a.index", tmp_path / "b.index"])
     asked = ["can't", "rock'n'roll", "don't", "rock", "We don't."]
     np.testing.assert_array_equal(many.count(asked), one.count(asked))
@@ -111,7 +114,7 @@ def test_what_several_cannot_do_is_said(indexes, tmp_path, sentences):
     with pytest.raises(ParameterError, match="add it to one of them"):
         many.add("more")
     other = CorpusIndex.build(
-        write_lines(tmp_path / "t", sentences), tmp_path / "other", IndexOptions("text")
+        write_lines(tmp_path / "t", sentences), tmp_path / "other", options=IndexOptions("text")
     )
     with pytest.raises(IncompatibleError, match="format is lines and text"):
         CorpusIndex.open([parts / "0.index", other.path])

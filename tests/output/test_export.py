@@ -24,7 +24,7 @@ def table(tmp_path_factory) -> SignatureTable:
         [f"w{i}" for i in range(40)], vectors,
         counts=folder / "counts", phrases=folder / "phrases",
     )  # fmt: skip
-    return SignatureTable.build(source, folder / "table", VECTORS)
+    return SignatureTable.build(source, folder / "table", recipe=VECTORS)
 
 
 @pytest.mark.parametrize("form", ["w2v", "w2v-bin"])
@@ -34,7 +34,7 @@ def test_word_vectors_are_read_back(table, tmp_path, form):
     wanted = word_vectors(table)
     assert found.words == wanted.words == [f"w{i}" for i in range(40)]  # by count
     np.testing.assert_allclose(found.vectors, wanted.vectors, rtol=1e-5)
-    again = SignatureTable.build(GivenVectors(*found), tmp_path / "again", VECTORS)
+    again = SignatureTable.build(GivenVectors(*found), tmp_path / "again", recipe=VECTORS)
     pairs = [("w1", "w30"), ("w2", "w9")]
     assert ComposedCosine(again).similarities(pairs) != [None, None]
 
@@ -91,7 +91,7 @@ def test_graphml(table, tmp_path):
 def test_frames(table, library):
     pytest.importorskip(library)
     near = neighbours(table, "w1", k=3)
-    frame = to_frame(near, library)
+    frame = to_frame(near, library=library)
     assert list(frame.columns) == list(near[0]._fields)
     assert list(frame["phrase"]) == [one.phrase for one in near]
     # Batches take a frame's column.
@@ -109,7 +109,7 @@ def test_what_cannot_be(table, tmp_path, alice_index, run):
     with pytest.raises(IncompatibleError, match="keeps no vectors of words"):
         export(SignatureTable.open(alice_index.path), tmp_path / "x")
     with pytest.raises(ParameterError, match="needs numpy: install it"):
-        to_frame([], "numpy")
+        to_frame([], library="numpy")
     assert not (tmp_path / "x").exists()
     run("export", alice_index.path, "-o", tmp_path / "x", status=1)
     (tmp_path / "p").write_text("w1\nw2 w3\n")
@@ -141,7 +141,12 @@ def test_a_graph_of_phrases_with_control_characters(tmp_path):
     from distsim import CorpusIndex, IndexOptions, Selection, sign
 
     (tmp_path / "text").write_text("a\x01b c\na\x02b c\nd c\n" * 5)
-    index = CorpusIndex.build(tmp_path / "text", tmp_path / "index", IndexOptions("lines"))
-    made = sign(index, tmp_path / "t", PRESETS["thesis"], Selection(min_count=1, max_length=1))
+    index = CorpusIndex.build(tmp_path / "text", tmp_path / "index", options=IndexOptions("lines"))
+    made = sign(
+        index,
+        tmp_path / "t",
+        recipe=PRESETS["thesis"],
+        selection=Selection(min_count=1, max_length=1),
+    )
     export(made, tmp_path / "g", format="graphml", neighbours=2)
     assert {r"a\x01b", r"a\x02b", "d", "c"} == set(networkx.read_graphml(tmp_path / "g").nodes)

@@ -100,14 +100,16 @@ def shown(picture: Drawing) -> str:
 
 def test_pictures_show_what_the_library_finds(alice_index):
     table = SignatureTable.open(alice_index.path)
-    text = shown(neighbour_picture(table, "alice", 5))
+    text = shown(neighbour_picture(table, "alice", k=5))
     assert all(part in text for part in table_settings(table).split("|"))
     contexts = named_contexts(alice_index, "mock")
-    assert "turtle" in shown(context_picture("mock", contexts, "settings:x"))
+    assert "turtle" in shown(context_picture("mock", contexts, settings="settings:x"))
     found = contrast(alice_index, "alice", "the queen")
-    text = shown(contrast_picture("alice", "the queen", found, [("table", 0.5), ("exact", None)]))
+    text = shown(
+        contrast_picture("alice", "the queen", found, measures=[("table", 0.5), ("exact", None)])
+    )
     assert found.both[0].shown in text and "0.500" in text and "NA" in text
-    assert f"{alice_index.n_tokens:,} tokens" in shown(corpus_picture(alice_index, table))
+    assert f"{alice_index.n_tokens:,} tokens" in shown(corpus_picture(alice_index, table=table))
     with pytest.raises(ParameterError, match="nothing to draw"):
         neighbour_picture(table, "zeppelin")
     with pytest.raises(ParameterError, match="nothing to draw"):
@@ -131,7 +133,7 @@ def test_growth_over_shards(tmp_path):
 
     path = write_lines(tmp_path / "a.txt", random_sentences(3))
     whole = CorpusIndex.build(path, tmp_path / "one")
-    parts = CorpusIndex.build(path, tmp_path / "many", IndexOptions(shard_tokens=60))
+    parts = CorpusIndex.build(path, tmp_path / "many", options=IndexOptions(shard_tokens=60))
     assert len(parts.shards) > 1
     assert growth(whole)[-1] == growth(parts)[-1]
 
@@ -142,7 +144,10 @@ def test_contrast_is_what_contexts_say(alice_index):
     a, b = "alice", "the queen"
     found = contrast(alice_index, a, b, k=10_000, window=2)
     told = [
-        {c.feature: c for c in named_contexts(alice_index, one, 2, Weighting("log-llr"))}
+        {
+            c.feature: c
+            for c in named_contexts(alice_index, one, window=2, weighting=Weighting("log-llr"))
+        }
         for one in (a, b)
     ]
     for row in [*found.both, *found.only_a, *found.only_b]:
@@ -202,7 +207,7 @@ def test_painted_pictures(alice_index, tmp_path):
     from matplotlib.image import imread
 
     table = SignatureTable.open(alice_index.path)
-    picture = corpus_picture(alice_index, table)
+    picture = corpus_picture(alice_index, table=table)
     for suffix, magic in ((".png", b"\x89PNG"), (".pdf", b"%PDF")):
         path = tmp_path / f"picture{suffix}"
         picture.save(path)

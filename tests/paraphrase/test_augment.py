@@ -45,7 +45,7 @@ def test_aggregates_of_the_papers_example(method, value):
 )
 def test_the_papers_example_in_the_older_layout(files, method, text):
     table, paraphrases, new = files(OLD, PARAPHRASES)
-    report = augment_phrase_table(table, paraphrases, new, AugmentOptions(method))
+    report = augment_phrase_table(table, paraphrases, new, options=AugmentOptions(method))
     lines = new.read_text(encoding="utf-8").splitlines()
     assert lines[1] == (
         "a disponer de los ||| to leave the ||| ( ) ( ) ( ) ( ) ||| ( ) ( ) ( ) ||| "
@@ -57,7 +57,7 @@ def test_the_papers_example_in_the_older_layout(files, method, text):
 
 def test_none_keeps_every_path_with_its_own_scores(files):
     table, paraphrases, new = files(OLD, PARAPHRASES)
-    augment_phrase_table(table, paraphrases, new, AugmentOptions("none"))
+    augment_phrase_table(table, paraphrases, new, options=AugmentOptions("none"))
     added = [line for line in new.read_text("utf-8").splitlines() if line.startswith("a disponer")]
     assert [line.split(" ||| ")[4].split() for line in added] == [
         ["0.714286", "0.0365803", "1", "0.291936", "2.718", "0.74"],
@@ -77,7 +77,7 @@ def test_layout_of_today_two_features_in_order(files):
     table, paraphrases, new = files(
         NEW, "c\t1\tb\t.5\nc\t2\td e\t.6\na q\t1\tb\t.25\nb\t1\td e\t1\n"
     )
-    report = augment_phrase_table(table, paraphrases, new, AugmentOptions(features="two"))
+    report = augment_phrase_table(table, paraphrases, new, options=AugmentOptions(features="two"))
     assert new.read_text().splitlines() == [
         "a q ||| x ||| 0.5 0.25 1 0.25 |||  ||| 4 2 2 |||",
         "a q ||| y ||| 0.1 0.2 1 0.25 |||  ||| 4 2 1 |||",
@@ -169,9 +169,9 @@ def test_malformed_paraphrases_are_named(files, text, message):
 def test_other_misuse_is_refused(files):
     table, paraphrases, new = files(NEW, "c\t1\tb\t.5\n")
     with pytest.raises(ParameterError, match="`method` 'sum': choose one of none, best"):
-        augment_phrase_table(table, paraphrases, new, AugmentOptions("sum"))
+        augment_phrase_table(table, paraphrases, new, options=AugmentOptions("sum"))
     with pytest.raises(ParameterError, match="`features` 'three': choose one of one, two"):
-        augment_phrase_table(table, paraphrases, new, AugmentOptions(features="three"))
+        augment_phrase_table(table, paraphrases, new, options=AugmentOptions(features="three"))
     with pytest.raises(InputError, match="read and written at once: name another output"):
         augment_phrase_table(table, paraphrases, table)
     with pytest.raises(InputError, match="no-such: no such file or folder: check the path"):
@@ -188,35 +188,39 @@ def test_the_most_probable_translations_of_a_paraphrase(files):
     table, paraphrases, new = files(many(2000), "c\t1\tb\t.5\n")
     told = []
     report = augment_phrase_table(
-        table, paraphrases, new, AugmentOptions(translations=3), expecting=told.append
+        table, paraphrases, new, options=AugmentOptions(translations=3), expecting=told.append
     )
     added = [line for line in new.read_text().splitlines() if line.startswith("c |||")]
     assert [line.split(" ||| ")[1] for line in added] == ["e1998", "e1999", "upper"]
     assert (report.expected, report.new_entries, report.old_entries) == (3, 3, 2001)
     assert told == [report]
-    everything = augment_phrase_table(table, paraphrases, new, AugmentOptions(translations=0))
+    everything = augment_phrase_table(
+        table, paraphrases, new, options=AugmentOptions(translations=0)
+    )
     assert everything.new_entries == everything.expected == 2001
     assert augment_phrase_table(table, paraphrases, new).new_entries == 20
     first = augment_phrase_table(
-        table, paraphrases, new, AugmentOptions(translations=1, probability=0)
+        table, paraphrases, new, options=AugmentOptions(translations=1, probability=0)
     )
     assert first.new_entries == 1 and "c ||| upper" in new.read_text()
     with pytest.raises(ParameterError, match="`probability` 7: the table has 4 scores"):
-        augment_phrase_table(table, paraphrases, new, AugmentOptions(probability=7))
+        augment_phrase_table(table, paraphrases, new, options=AugmentOptions(probability=7))
 
 
 def test_more_rules_than_the_limit_are_refused_before_a_byte_is_written(files):
     table, paraphrases, new = files(many(30), "c\t1\tb\t.5\nd\t1\tb\t.5\n")
     with pytest.raises(ParameterError, match="40 rules would be added to 31, `limit_rules` is 39"):
-        augment_phrase_table(table, paraphrases, new, AugmentOptions(limit_rules=39))
+        augment_phrase_table(table, paraphrases, new, options=AugmentOptions(limit_rules=39))
     assert not new.exists()
     assert (
-        augment_phrase_table(table, paraphrases, new, AugmentOptions(limit_rules=40)).new_entries
+        augment_phrase_table(
+            table, paraphrases, new, options=AugmentOptions(limit_rules=40)
+        ).new_entries
         == 40
     )
     for wrong in ({"translations": -1}, {"limit_rules": -1}):
         with pytest.raises(ParameterError, match="choose 0 or more"):
-            augment_phrase_table(table, paraphrases, new, AugmentOptions(**wrong))
+            augment_phrase_table(table, paraphrases, new, options=AugmentOptions(**wrong))
 
 
 def test_a_pipe_is_read_twice(files, tmp_path):

@@ -39,7 +39,7 @@ def build(tmp_path, sentences, shard_tokens: int = 1 << 20, name: str = "index")
     corpus = tmp_path / f"{name}.txt"
     corpus.write_text("".join(" ".join(s) + "\n" for s in sentences), encoding="utf-8")
     options = IndexOptions("lines", shard_tokens=shard_tokens)
-    return CorpusIndex.build([corpus], tmp_path / name, options)
+    return CorpusIndex.build([corpus], tmp_path / name, options=options)
 
 
 def sample_of(index: CorpusIndex, sample: int, *words: str) -> Occurrences:
@@ -48,7 +48,7 @@ def sample_of(index: CorpusIndex, sample: int, *words: str) -> Occurrences:
 
 
 def found_by(index: CorpusIndex, options: ParaphraseOptions, phrase: str):
-    answer = Paraphraser(index, options).answer(phrase)
+    answer = Paraphraser(index, options=options).answer(phrase)
     return {tuple(p.phrase.split()): (p.score, p.count, p.evidence) for p in answer.paraphrases}
 
 
@@ -77,7 +77,7 @@ def test_every_candidate_of_the_default_is_that_of_the_twin(tmp_path, seed, shar
     )  # fmt: skip
     for phrase in [("w0",), ("w1",), ("w1", "w0"), ("w0", "w0")]:
         n = len(phrase)
-        answer = Paraphraser(index, options).answer(" ".join(phrase))
+        answer = Paraphraser(index, options=options).answer(" ".join(phrase))
         found = {tuple(one.phrase.split()): one for one in answer.paraphrases}
         focal = naive.profile(sentences, phrase, 6, 20, "log-llr", 2)
         two = naive.paraphrases(sentences, phrase, 6, 20, 4, max(1, n - 2), n + 2, LONGEST_SIDE)
@@ -105,8 +105,8 @@ def test_screens_keep_the_best(tmp_path):
     every = replace(options, screens=(), screened=None, walk=None, candidate_sample=None)
     kept = total = 0
     for phrase in [f"w{number}" for number in range(0, 300, 15)]:
-        wanted = {one.phrase for one in Paraphraser(index, every).paraphrases(phrase)}
-        answer = Paraphraser(index, options).answer(phrase)
+        wanted = {one.phrase for one in Paraphraser(index, options=every).paraphrases(phrase)}
+        answer = Paraphraser(index, options=options).answer(phrase)
         assert answer.n_profiled <= 60
         kept += len(wanted & {one.phrase for one in answer.paraphrases})
         total += len(wanted)
@@ -213,8 +213,8 @@ def test_shards_change_nothing(tmp_path):
     assert len(many.shards) > 5
     for phrase in ["w0", "w5", "w30", "w1 w0", "w0 w0"]:
         tables = [SignatureTable.build(index, recipe=Recipe()) for index in (one, many)]
-        assert Paraphraser(one, options, table=tables[0]).answer(phrase) == Paraphraser(
-            many, options, table=tables[1]
+        assert Paraphraser(one, options=options, table=tables[0]).answer(phrase) == Paraphraser(
+            many, options=options, table=tables[1]
         ).answer(phrase)
 
 
@@ -264,7 +264,7 @@ PAPER = [
 def test_the_papers_table_two(tmp_path):
     index = build(tmp_path, [line.split() for line in PAPER])
     options = replace(EVERYTHING, mcc=2)
-    answer = Paraphraser(index, options).answer("to provide any other")
+    answer = Paraphraser(index, options=options).answer("to provide any other")
     found = {one.phrase: one for one in answer.paraphrases}
     assert set(found) == {"to give further", "to provide any"}
     assert found["to give further"].contexts == ("declined _ details",)
@@ -277,7 +277,7 @@ def test_length_difference_and_k_and_least_score(tmp_path):
     every = found_by(index, EVERYTHING, "w1 w0")
     near = found_by(index, replace(EVERYTHING, length_difference=1), "w1 w0")
     assert near == {x: values for x, values in every.items() if 1 <= len(x) <= 3}
-    best = Paraphraser(index, replace(EVERYTHING, k=3)).paraphrases("w1 w0")
+    best = Paraphraser(index, options=replace(EVERYTHING, k=3)).paraphrases("w1 w0")
     ordered = sorted(every.items(), key=lambda item: (-item[1][0], -item[1][1], " ".join(item[0])))
     assert [p.phrase for p in best] == [" ".join(x) for x, _ in ordered[:3]]
     least = found_by(index, replace(EVERYTHING, min_score=0.3), "w1 w0")
@@ -331,8 +331,8 @@ def test_what_stands_across_the_edge_is_no_paraphrase(tmp_path):
     sentences += [f"x{i} in new york , y{i}".split() for i in range(6)]
     index = build(tmp_path, [*sentences, ["in", "in", "las", ","], ["in", "vegas", ",", ","]])
     options = replace(PRESETS["default"], min_score=0.0)
-    found = {one.phrase for one in Paraphraser(index, options).paraphrases("las vegas")}
-    kept = Paraphraser(index, replace(options, overlapping=False)).paraphrases("las vegas")
+    found = {one.phrase for one in Paraphraser(index, options=options).paraphrases("las vegas")}
+    kept = Paraphraser(index, options=replace(options, overlapping=False)).paraphrases("las vegas")
     assert "new york" in found and not {"in las", "vegas ,"} & found
     assert {"in las", "vegas ,"} <= {one.phrase for one in kept}
 
@@ -342,7 +342,7 @@ def test_a_phrase_that_stands_once_scores_less(tmp_path):
     index = build(tmp_path, sentences)
     plain = replace(PRESETS["default"], min_score=0.0, doubt=0.0)
     scores = [
-        {one.phrase: one.score for one in Paraphraser(index, options).paraphrases("p")}
+        {one.phrase: one.score for one in Paraphraser(index, options=options).paraphrases("p")}
         for options in (plain, replace(plain, doubt=1.0))
     ]
     assert scores[0]["q"] > 0 and scores[1]["q"] == pytest.approx(scores[0]["q"] / 2)
@@ -358,16 +358,19 @@ def test_phrases_as_long_are_found_beside_their_distinctive_words(tmp_path):
         for _ in range(60)
     ]
     index = build(tmp_path, [line.split() for line in sentences])
-    table = SignatureTable.build(index, tmp_path / "table", RECIPES["learnt"])
+    table = SignatureTable.build(index, tmp_path / "table", recipe=RECIPES["learnt"])
     near = AlikePhrases(table, 20).nearest("led by", 8, 8)
     assert len(near) == len(set(near)) and {"owned by", "built by"} <= set(near)
     options = replace(PRESETS["default"], min_score=0.0, neighbours=1, mcc=1, one_sided=0)
     found = [
-        {one.phrase for one in Paraphraser(index, options, table=table).paraphrases("led by")}
+        {
+            one.phrase
+            for one in Paraphraser(index, options=options, table=table).paraphrases("led by")
+        }
         for options in (replace(options, filled=0), replace(options, filled=90))
     ]
     assert {"owned by", "built by"} <= found[1] and len(found[0]) < len(found[1])
-    told = {one.phrase for one in NeighbourSearch(table, min_strength=20).nearest("led by", 8)}
+    told = {one.phrase for one in NeighbourSearch(table, min_strength=20).nearest("led by", k=8)}
     assert not {"owned by", "built by"} <= told
 
 
@@ -377,13 +380,13 @@ def test_other_ways_to_candidates_say_where_they_are_from(tmp_path):
     sentences += [f"u{i} v{i} new r{i} q{i}".split() for i in range(4, 8)]
     index = build(tmp_path, sentences)
     options = replace(PRESETS["default"], neighbours=0, mcc=3, min_score=0.0)
-    assert not Paraphraser(index, replace(options, one_sided=0)).paraphrases("old")
-    found = Paraphraser(index, options).paraphrases("old")
+    assert not Paraphraser(index, options=replace(options, one_sided=0)).paraphrases("old")
+    found = Paraphraser(index, options=options).paraphrases("old")
     assert found[0].phrase == "new" and found[0].origin == ("sides",)
     assert found[0].evidence == 0 and found[0].contexts[0] == "_ r4 q4"
     table = SignatureTable.build(index, recipe=Recipe(), selection=None)
     near = Paraphraser(
-        index, replace(options, neighbours=5, neighbour_strength=1), table=table
+        index, options=replace(options, neighbours=5, neighbour_strength=1), table=table
     ).paraphrases("old")
     assert "neighbours" in near[0].origin
 
@@ -424,8 +427,8 @@ def test_kept_profiles_give_the_same_answers(tmp_path, monkeypatch):
         PRESETS["default"], k=5, screens=((4, 12, 0.1), (12, 8, 0.5)), min_score=0.0, mcc=30
     )
     for bound in (1 << 24, 1_200):
-        shared = Paraphraser(one, options, memory=bound)
+        shared = Paraphraser(one, options=options, memory=bound)
         for phrase in ["w0", "w3", "w0", "w9", "w1 w0"]:
-            fresh = Paraphraser(many, options).answer(phrase)
+            fresh = Paraphraser(many, options=options).answer(phrase)
             assert shared.answer(phrase) == fresh and fresh.paraphrases
         assert len(shared._comparer._kept) > 1 or bound == 1_200

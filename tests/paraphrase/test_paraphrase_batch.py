@@ -23,14 +23,14 @@ def index(tmp_path_factory) -> CorpusIndex:
     words = [f"w{number}" for number in range(15)]
     corpus = folder / "corpus.txt"
     corpus.write_text("".join(" ".join(rng.choices(words, k=7)) + "\n" for _ in range(150)))
-    index = CorpusIndex.build([corpus], folder / "index", IndexOptions("lines"))
+    index = CorpusIndex.build([corpus], folder / "index", options=IndexOptions("lines"))
     SignatureTable.build(index, recipe=Recipe())
     return index
 
 
 @pytest.fixture
 def paraphraser(index) -> Paraphraser:
-    return Paraphraser(index, ParaphraseOptions(k=3, mcc=20))
+    return Paraphraser(index, options=ParaphraseOptions(k=3, mcc=20))
 
 
 PHRASES = {"w1": 2, "W2 w3": 1, "never": 1, "w4": 5, "w5 w6": 1, "w7": 1}
@@ -112,7 +112,7 @@ def test_an_interrupted_run_keeps_what_is_finished(paraphraser, tmp_path):
 def test_other_settings_are_not_mixed(paraphraser, index, tmp_path):
     out = tmp_path / "out"
     paraphrase_phrases(paraphraser, PHRASES, out, jobs=1)
-    other = Paraphraser(index, ParaphraseOptions(k=4))
+    other = Paraphraser(index, options=ParaphraseOptions(k=4))
     with pytest.raises(InputError, match=r"out, line 1: was begun with other settings.*remove it"):
         paraphrase_phrases(other, PHRASES, out)
     out.rename(tmp_path / "out.part")
@@ -138,7 +138,7 @@ def test_command_line_presets(index, capsys, preset):
     code, out, err = run("paraphrase", index.path, "w1", "--preset", preset, capsys=capsys)
     assert code == 0 and err == ""
     table = SignatureTable.open(index.path)
-    found = Paraphraser(index, PRESETS[preset], table=table).answer("w1").paraphrases
+    found = Paraphraser(index, options=PRESETS[preset], table=table).answer("w1").paraphrases
     rows = [line.split("\t")[:4] for line in out.splitlines()]
     assert rows == [
         ["w1", str(rank), one.phrase, f"{one.score:.6f}"] for rank, one in enumerate(found, 1)

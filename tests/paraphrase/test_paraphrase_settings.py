@@ -103,7 +103,7 @@ def test_collapsed_edges_are_dropped_when_asked(index, capsys):
 
 def test_more_results_than_a_screen_keeps(index):
     options = replace(PRESETS["default"], k=60, depth=60, min_score=0.0, screens=((8, 10, 0.0),))
-    assert len(Paraphraser(index, options).paraphrases("w0")) > 40
+    assert len(Paraphraser(index, options=options).paraphrases("w0")) > 40
 
 
 @pytest.mark.parametrize("preset", ["default", "thorough", "marton"])
@@ -112,7 +112,7 @@ def test_more_results_than_a_screen_keeps(index):
 )
 def test_corpora_of_next_to_nothing(tmp_path, sentences, preset):
     index = build(tmp_path, sentences)
-    paraphraser = Paraphraser(index, PRESETS[preset])
+    paraphraser = Paraphraser(index, options=PRESETS[preset])
     for phrase in {" ".join(sentence[:n]) for sentence in sentences for n in (1, 2, 6)}:
         answer = paraphraser.answer(phrase)
         assert answer.count > 0
@@ -122,7 +122,7 @@ def test_corpora_of_next_to_nothing(tmp_path, sentences, preset):
 def test_phrases_of_six_and_seven_tokens_and_one_with_an_unknown_word(tmp_path):
     lines = ["x a b c d e f y", "x g h c d e f y"]
     index = build(tmp_path, [line.split() for line in lines])
-    paraphraser = Paraphraser(index, PRESETS["default"])
+    paraphraser = Paraphraser(index, options=PRESETS["default"])
     six = paraphraser.answer("a b c d e f")
     assert [one.phrase for one in six.paraphrases] == ["g h c d e f"]
     assert "longer than 6 tokens" in paraphraser.answer("a b c d e f y").reason
@@ -132,7 +132,7 @@ def test_phrases_of_six_and_seven_tokens_and_one_with_an_unknown_word(tmp_path):
 def test_work_on_a_very_frequent_word_is_bounded(tmp_path):
     sentences = [[f"w{n % 97}", "the", f"v{n % 89}", "the", f"u{n % 83}"] for n in range(6000)]
     index = build(tmp_path, sentences)
-    answer = Paraphraser(index, PRESETS["default"]).answer("the")
+    answer = Paraphraser(index, options=PRESETS["default"]).answer("the")
     assert answer.count == 12_000
     assert answer.n_contexts <= PRESETS["default"].sample
     assert answer.n_profiled <= 60

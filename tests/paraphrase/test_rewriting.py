@@ -54,7 +54,7 @@ WEIGHTS = {
 def made(tmp_path_factory):
     folder = tmp_path_factory.mktemp("rewriting")
     (folder / "rules").write_text(RULES.strip() + "\n")
-    pack_grammar(folder / "rules", folder / "pack", PackOptions(weights={"p": 1.0}))
+    pack_grammar(folder / "rules", folder / "pack", options=PackOptions(weights={"p": 1.0}))
     CorpusIndex.build([write_lines(folder / "text", [t.split() for t in TEXT])], folder / "index")
     Weights(WEIGHTS).write(folder / "weights")
     return folder
@@ -135,7 +135,7 @@ def test_all_derivations_are_found_without_pruning(made, text, tree):
     rewriter = rewriter_of(made, span=6, pops=10**6, rules=100)
     wanted = all_sentences(text, tree)
     n = min(40, len(wanted))
-    found = rewriter.rewrite(text, n, tree=tree)
+    found = rewriter.rewrite(text, k=n, tree=tree)
     assert [one.score for one in found] == pytest.approx([score for _, score in wanted[:n]])
     scores = dict(wanted)
     for one in found:
@@ -144,8 +144,8 @@ def test_all_derivations_are_found_without_pruning(made, text, tree):
 
 def test_pruning_loses_little_and_scores_stay_true(made):
     text = "the old king of the city and the queen slept"
-    exact = rewriter_of(made, span=6, pops=10**5).rewrite(text, 5)
-    quick = rewriter_of(made, span=6, pops=20).rewrite(text, 5)
+    exact = rewriter_of(made, span=6, pops=10**5).rewrite(text, k=5)
+    quick = rewriter_of(made, span=6, pops=20).rewrite(text, k=5)
     assert quick[0].score <= exact[0].score + 1e-9
     assert quick[0].score > exact[0].score - 1.0
     for one in quick:
@@ -173,7 +173,7 @@ def test_the_model_is_an_index_or_an_arpa_file(made, tmp_path):
     assert arpa.log_probability(["a", "a"]) == pytest.approx((-0.1 - 0.2 - 0.4 - 0.3) * ten)
     assert arpa.log_probability(["zebra"]) == pytest.approx((-0.5 - 2.0 - 0.7) * ten)
     rewriter = Rewriter(GrammarIndex.open(made / "pack"), arpa, weights=Weights({"LM": 1.0}))
-    assert rewriter.rewrite("a", 1)[0].sentence == "a"
+    assert rewriter.rewrite("a", k=1)[0].sentence == "a"
     (tmp_path / "broken.arpa").write_text("\\data\\\n\\1-grams:\n-1 a b c\n")
     with pytest.raises(InputError, match=r"broken.arpa, line 3: .* is no 1-gram: .*repair"):
         ArpaModel(tmp_path / "broken.arpa")
@@ -181,17 +181,17 @@ def test_the_model_is_an_index_or_an_arpa_file(made, tmp_path):
 
 def test_length_keep_and_avoid(made):
     text = "the old king of the city , and the queen slept"
-    short = rewriter_of(made, length=0.6).rewrite(text, 3)
+    short = rewriter_of(made, length=0.6).rewrite(text, k=3)
     assert all(len(one.sentence.split()) <= 0.6 * 11 for one in short)
     assert len(short[0].sentence.split()) >= 5
-    kept = rewriter_of(made, length=0.5, keep=("queen", "city")).rewrite(text, 3)
+    kept = rewriter_of(made, length=0.5, keep=("queen", "city")).rewrite(text, k=3)
     assert all({"queen", "city"} <= set(one.sentence.split()) for one in kept)
     heavy = WEIGHTS | {"Kept": -3.0}
-    free = rewriter_of(made, weights=heavy, deletes=False).rewrite("old city", 1)[0].sentence
+    free = rewriter_of(made, weights=heavy, deletes=False).rewrite("old city", k=1)[0].sentence
     assert "elderly" in free
     bound = rewriter_of(made, weights=heavy, deletes=False, avoid=("Elderly",))
-    assert "elderly" not in bound.rewrite("old city", 1)[0].sentence
-    plain = rewriter_of(made, deletes=False).rewrite(text, 5)
+    assert "elderly" not in bound.rewrite("old city", k=1)[0].sentence
+    plain = rewriter_of(made, deletes=False).rewrite(text, k=5)
     assert not any(step.label == "deleted" for one in plain for step in one.steps)
 
 
@@ -213,7 +213,7 @@ def test_a_length_is_met_by_the_best_of_that_length(made, text, tree, share):
     fits = [size for size in sizes if size <= wanted]
     size = max(fits) if fits else min(sizes)
     best = [one for one in every if len(one[0].split()) == size][:20]
-    found = rewriter.rewrite(text, 20, tree=tree)[: len(best)]
+    found = rewriter.rewrite(text, k=20, tree=tree)[: len(best)]
     assert [one.score for one in found] == pytest.approx([score for _, score in best])
     assert {len(one.sentence.split()) for one in found} == {size}
     for one in found:
@@ -226,15 +226,15 @@ def test_every_length_is_met_whatever_words_are_worth(made, weight):
     text = "the old king and the queen of the city slept of zebra"
     for words in (1, 2, 5, 8, 10, 12):
         rewriter = rewriter_of(made, weights=WEIGHTS | {"Words": weight}, pops=2, length=words / 12)
-        found = rewriter.rewrite(text, 1)
+        found = rewriter.rewrite(text, k=1)
         assert len(found[0].sentence.split()) == words
 
 
 def test_beginnings_of_all_lengths_are_tried_where_too_few_were(made, monkeypatch):
     text = "the old king of the city slept of zebra"
-    wanted = rewriter_of(made, length=0.5, pops=10**5, span=3).rewrite(text, 5)
+    wanted = rewriter_of(made, length=0.5, pops=10**5, span=3).rewrite(text, k=5)
     monkeypatch.setattr(rewriter_module, "_WINDOW", -1)
-    assert rewriter_of(made, length=0.5, pops=10**5, span=3).rewrite(text, 5) == wanted
+    assert rewriter_of(made, length=0.5, pops=10**5, span=3).rewrite(text, k=5) == wanted
 
 
 def test_a_length_has_weights_of_its_own(made, tmp_path, run):
@@ -261,7 +261,7 @@ def test_a_length_has_weights_of_its_own(made, tmp_path, run):
 def test_what_is_left_out_may_be_longer_than_the_search_s_spans(made):
     text = "the king ( old and of the city and of the queen ) slept"
     weights = WEIGHTS | {"Deleted(brackets)": 9.0}
-    short = rewriter_of(made, weights=weights, span=3, length=0.22).rewrite(text, 20)
+    short = rewriter_of(made, weights=weights, span=3, length=0.22).rewrite(text, k=20)
     whole = [one for one in short if one.sentence == "the king slept"]
     assert [(step.start, step.stop, step.label) for step in whole[0].steps] == [(2, 13, "deleted")]
     assert whole[0].features["Deletions"] == 1.0 and whole[0].features["Glue"] == 4.0
@@ -269,10 +269,10 @@ def test_what_is_left_out_may_be_longer_than_the_search_s_spans(made):
 
 def test_short_long_unknown_and_empty_sentences(made):
     rewriter = rewriter_of(made, pops=10)
-    assert rewriter.rewrite("zebra", 3)[0].sentence == "zebra"
+    assert rewriter.rewrite("zebra", k=3)[0].sentence == "zebra"
     assert rewriter.rewrite("  ") == []
     long = " ".join(["the old king of zebra slept ,"] * 72)[: 7 * 500]
-    found = rewriter.rewrite(long, 2)
+    found = rewriter.rewrite(long, k=2)
     assert found[0].score >= found[1].score
     with pytest.raises(ParameterError, match="2,001 tokens, wanted 2,000 at most: cut it"):
         rewriter.rewrite("a " * 2001)
@@ -284,7 +284,7 @@ def test_short_long_unknown_and_empty_sentences(made):
 
 def test_many_words_alike_are_no_work(made):
     """Any of them may be left out: what is written alike is one answer, whichever stay."""
-    found = rewriter_of(made).rewrite(", " * 60, 10)
+    found = rewriter_of(made).rewrite(", " * 60, k=10)
     assert len(found[0].sentence.split()) < 60
     assert len({one.sentence for one in found}) == len(found)
 
@@ -337,7 +337,7 @@ def test_the_command_line(made, tmp_path, run):
     assert "the line is empty" in records[1]["fault"] and records[1]["rewritings"] == []
     assert [record["line"] for record in records] == [1, 2, 3, 4]
     for record in (records[0], records[2], records[3]):
-        found = rewriter_of(made).rewrite(lines[record["line"] - 1], 3)
+        found = rewriter_of(made).rewrite(lines[record["line"] - 1], k=3)
         assert [one["sentence"] for one in record["rewritings"]] == [one.sentence for one in found]
         for one in record["rewritings"]:
             total = sum(WEIGHTS.get(name, 0.0) * x for name, x in one["features"].items())
@@ -384,15 +384,15 @@ def test_a_pack_of_another_normaliser_is_read_through_the_model_s(tmp_path, made
     (tmp_path / "rules").write_text(
         "[X] ||| Old ||| ELDERLY ||| p=0.1\n[X] ||| Zz ||| Yy ||| p=1\n"
     )
-    pack_grammar(tmp_path / "rules", tmp_path / "pack", PackOptions(weights={"p": 1.0}))
+    pack_grammar(tmp_path / "rules", tmp_path / "pack", options=PackOptions(weights={"p": 1.0}))
     rewriter = Rewriter(
         GrammarIndex.open(tmp_path / "pack"), IndexModel(CorpusIndex.open(made / "index")),
         weights=Weights({"LM": 1.0, "Kept": -9.0, "Deleted": -99.0}),
     )  # fmt: skip
-    assert rewriter.rewrite("Old town", 1)[0].sentence == "ELDERLY town"
+    assert rewriter.rewrite("Old town", k=1)[0].sentence == "ELDERLY town"
     assert rewriter.grammar.share_known == 0.5
     (tmp_path / "rules").write_text("[NP] ||| Zz [PP,1] ||| Yy [PP,1] ||| p=1\n")
-    pack_grammar(tmp_path / "rules", tmp_path / "other", PackOptions(weights={"p": 1.0}))
+    pack_grammar(tmp_path / "rules", tmp_path / "other", options=PackOptions(weights={"p": 1.0}))
     (tmp_path / "in").write_text("Zz town\n")
     out, told = run(
         "rewrite", tmp_path / "other", tmp_path / "in", "--index", made / "index", "-n", "1"
@@ -440,7 +440,7 @@ def test_tuning_finds_what_people_do(made, tmp_path, run, learner):
     assert weights.get("LM") > 0
     assert (
         rewriter_of(made, weights=dict(weights.values))
-        .rewrite("old city", 1)[0]
+        .rewrite("old city", k=1)[0]
         .sentence.endswith("town")
     )
     for objective in ("bleu", "precis"):
@@ -477,9 +477,9 @@ def test_what_is_to_be_expected_of_lists_and_its_slope():
 
 def test_features_of_the_whole_rank_a_list_again(made):
     text = "the old king of the city slept"
-    plain = rewriter_of(made).rewrite(text, 400)
+    plain = rewriter_of(made).rewrite(text, k=400)
     whole = {"Unchanged": -3.0, "TwoChanges": -1.0, "MoreChanges": -1.5}
-    found = rewriter_of(made, weights=WEIGHTS | whole, ranked_again=400).rewrite(text, 400)
+    found = rewriter_of(made, weights=WEIGHTS | whole, ranked_again=400).rewrite(text, k=400)
     assert {one.sentence for one in found} == {one.sentence for one in plain}
     assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
     before = {one.sentence: one for one in plain}
@@ -489,14 +489,14 @@ def test_features_of_the_whole_rank_a_list_again(made):
         assert counted == [one.sentence == text, changes > 1, changes > 2]
         own = sum(value * weight for value, weight in zip(counted, whole.values(), strict=True))
         assert one.score == pytest.approx(before[one.sentence].score + own)
-    assert len(rewriter_of(made, weights=WEIGHTS | whole).rewrite(text, 2)) == 2
+    assert len(rewriter_of(made, weights=WEIGHTS | whole).rewrite(text, k=2)) == 2
 
 
 @pytest.mark.parametrize("text", ["the old king of the city slept", "king and city of zebra"])
 def test_steps_tell_which_tokens_they_cover(made, text):
     tokens = text.split()
     several = 0
-    for one in rewriter_of(made, pops=500).rewrite(text, 300):
+    for one in rewriter_of(made, pops=500).rewrite(text, k=300):
         gaps_at = {}
         for step in one.steps:
             covered = tokens[step.start : step.stop]
@@ -515,7 +515,7 @@ def test_what_is_counted_of_a_rule(made):
     steps = {
         (step.before, step.after): step.features
         for text in ("old king", "city")
-        for one in rewriter_of(made).rewrite(text, 100)
+        for one in rewriter_of(made).rewrite(text, k=100)
         for step in one.steps
     }
     model = rewriter_of(made).model
@@ -528,7 +528,7 @@ def test_what_is_counted_of_a_rule(made):
 @pytest.mark.parametrize("tree", [None, "(S (NP (DT the) (NN king)) (VP (VBD slept)) (. .))"])
 def test_what_is_counted_of_what_is_left_out(made, tree):
     text = "the king slept ."
-    found = rewriter_of(made, length=0.5).rewrite(text, 40, tree=tree)
+    found = rewriter_of(made, length=0.5).rewrite(text, k=40, tree=tree)
     assert any(one.features.get("Deleted") for one in found)
     for one in found:
         dropped = {name: n for name, n in one.features.items() if name.startswith("Dropped(")}
@@ -543,7 +543,7 @@ def test_what_is_counted_of_what_is_left_out(made, tree):
         torn = sum(0 < start < 2 < stop for start, stop in spans)
         assert one.features.get("Torn", 0.0) == (torn if tree else 0.0)
     # without a length only what there was before is counted
-    plain = rewriter_of(made).rewrite(text, 40, tree=tree)
+    plain = rewriter_of(made).rewrite(text, k=40, tree=tree)
     told = {name for one in plain for name in one.features}
     assert not any(name.startswith("Dropped(") or name == "AtEnd" for name in told)
 
@@ -556,9 +556,9 @@ def test_a_hidden_phrase_moves_where_it_is_too_long_for_the_search(made, tmp_pat
         "(NP (NP (DT the) (JJ old) (NN king)) (PP (IN of) (NP (DT the) (NN city))))"
     )  # fmt: skip
     tree = f"(S (VP (VBD slept)) {phrase})"
-    far = {one.sentence: one for one in rewriter_of(made, span=7).rewrite(text, 500, tree=tree)}
-    near = [one.sentence for one in rewriter_of(made, span=4).rewrite(text, 500, tree=tree)]
-    behind = rewriter_of(made, span=4, chunks=True).rewrite(text, 500, tree=tree)
+    far = {one.sentence: one for one in rewriter_of(made, span=7).rewrite(text, k=500, tree=tree)}
+    near = [one.sentence for one in rewriter_of(made, span=4).rewrite(text, k=500, tree=tree)]
+    behind = rewriter_of(made, span=4, chunks=True).rewrite(text, k=500, tree=tree)
     found = {one.sentence: one for one in behind}
     assert moved in far and moved not in near and moved in found
     step = found[moved].steps[0]
@@ -585,7 +585,7 @@ def test_words_to_be_avoided_come_last_behind_labels_and_in_lists_ranked_again(m
             made, weights=weights, avoid=("city",), deletes=False, pops=10**6,
             ranked_again=10**4, **more,
         )  # fmt: skip
-        found = own.rewrite(text, 10**4, tree=tree)
+        found = own.rewrite(text, k=10**4, tree=tree)
         has = ["city" in one.sentence.split() for one in found]
         assert any(has) and not has[0] and has == sorted(has)
 
@@ -642,8 +642,8 @@ def test_phrases_hidden_behind_their_labels_come_back(made, tmp_path, run):
         " (VP (VBD slept)))"
     )
     own = rewriter_of(made, deletes=False)
-    plain = own.rewrite(text, 20, tree=tree)
-    found = rewriter_of(made, deletes=False, chunks=True).rewrite(text, 20, tree=tree)
+    plain = own.rewrite(text, k=20, tree=tree)
+    found = rewriter_of(made, deletes=False, chunks=True).rewrite(text, k=20, tree=tree)
     assert found[0].score >= plain[0].score
     assert not any("[" in one.sentence for one in found)
     scores = {one.sentence: one.score for one in plain}
@@ -658,7 +658,7 @@ def test_phrases_hidden_behind_their_labels_come_back(made, tmp_path, run):
     strange = "the old king of the zebra city slept"
     tree = tree.replace("(NN city)", "(NN zebra) (NN city)")
     own = rewriter_of(made, deletes=False, weights=bare)
-    wanted = next(one for one in own.rewrite(strange, 200, tree=tree) if one.sentence == strange)
+    wanted = next(one for one in own.rewrite(strange, k=200, tree=tree) if one.sentence == strange)
     for copy in hidden(Sentence(strange, tree)):
         problem = rewriter_module._Problem(own, copy.sentence, copy)
         behind = own._best(problem, problem.search(), 200)

@@ -46,7 +46,9 @@ def learnt(alice, tmp_path_factory):
     """(index of Alice, its learnt table)."""
     folder = tmp_path_factory.mktemp("substitution")
     (folder / "alice.txt").write_text(alice, encoding="utf-8")
-    index = CorpusIndex.build([folder / "alice.txt"], folder / "index", IndexOptions("text"))
+    index = CorpusIndex.build(
+        [folder / "alice.txt"], folder / "index", options=IndexOptions("text")
+    )
     return index, SignatureTable.build(index, recipe=RECIPE, selection=Selection(min_count=3))
 
 
@@ -56,7 +58,7 @@ def test_fluency_is_that_of_the_definition(tmp_path, shard_tokens, order):
     sentences = random_sentences(3, n_sentences=40, n_words=5)
     corpus = write_lines(tmp_path / "corpus.txt", sentences)
     options = IndexOptions("lines", shard_tokens=shard_tokens)
-    lexicon = Lexicon(CorpusIndex.build([corpus], tmp_path / "index", options))
+    lexicon = Lexicon(CorpusIndex.build([corpus], tmp_path / "index", options=options))
     fluency = Fluency(lexicon, Forms(Inflections({}, {}), lexicon), order=order, trust=3.0)
     words = sorted({word for sentence in sentences for word in sentence})
     fillers = [(words[0],), (words[1], words[0]), ("unknown",), (words[2], words[2], words[1])]
@@ -207,11 +209,16 @@ def test_named_candidates_are_ranked_as_given(learnt, alice_index, which):
     assert king.likeness == pytest.approx(1.0)
     assert king.fluency == pytest.approx(0.0)
     assert substituter.substitutes("said the", "king", "to the", candidates=[]) == []
-    assert substituter.substitutes("said the", "king", "to the", 2, named) == found[:2]
+    assert substituter.substitutes("said the", "king", "to the", k=2, candidates=named) == found[:2]
 
 
 def test_the_score_is_the_mix_of_the_evidence(learnt):
-    substituter = Substituter(*learnt, ranking=Mix(2.0, 3.0, 0.5, 0.25, 0.75, 1.5))
+    substituter = Substituter(
+        *learnt,
+        ranking=Mix(
+            likeness=2.0, fit=3.0, fluency=0.5, frequency=0.25, company=0.75, shared_fit=1.5
+        ),
+    )
     named = ["queen", "hatter", "mock turtle"]
     evidence = substituter.evidence("said the", "king", "to the", named)
     by_hand = (
@@ -259,7 +266,7 @@ def test_an_unknown_target_is_replaced_by_what_fits_its_slot(learnt):
 def test_words_that_vanish(tmp_path, run):
     (tmp_path / "c").write_text("a b , c d\n" * 5, encoding="utf-8")
     options = IndexOptions("lines", normaliser=Normaliser(drop_punctuation=True))
-    index = CorpusIndex.build([tmp_path / "c"], tmp_path / "index", options)
+    index = CorpusIndex.build([tmp_path / "c"], tmp_path / "index", options=options)
     table = SignatureTable.build(index, recipe=PRESETS["thesis"])
     found = Substituter(index, table).substitutes("a", "b", "d", candidates=["!", "c"])
     assert [(one.substitute, one.score is None) for one in found] == [("c", False), ("!", True)]

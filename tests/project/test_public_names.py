@@ -95,3 +95,43 @@ def has_example(value) -> bool:
 
 def test_public_names_have_examples():
     assert [path for path, value in ALL.items() if callable(value) and not has_example(value)] == []
+
+
+# Optional parameters that are no setting but what the call is about.
+SUBJECTS = {
+    ("IndexOptions", "text_format"), ("BitextOptions", "text_format"), ("Weighting", "scheme"),
+    ("NgramModel", "window"), ("RuleAligner", "align"), ("PackOptions", "weights"),
+    ("sign", "path"), ("SignatureTable.build", "path"), ("RuleScorer.score", "links"),
+    ("SignatureTable.most_similar", "positive"), ("SignatureTable.token_counts", "rows"),
+    ("Fingerprint", "composition"), ("Inflections.open", "name"),
+    ("Language.open", "name"), ("Weights.default", "name"),
+}  # fmt: skip
+RESULTS = (tuple, list, BaseException)  # what is returned or raised, not called
+
+
+def public_functions() -> dict[str, tuple[object, str]]:
+    """Public functions, constructors and methods by name, with the docstrings that are read."""
+    found = {}
+    for path, value in ALL.items():
+        name = path.rpartition(".")[2]
+        doc = inspect.getdoc(value) or ""
+        if inspect.isroutine(value):
+            found[name] = (value, doc)
+        elif isinstance(value, type) and not issubclass(value, RESULTS):
+            if not name.endswith("Report") and "__init__" in vars(value):
+                found[name] = (value, doc)
+            for method, one in inspect.getmembers(value, inspect.isroutine):
+                own = any(method in vars(c) for c in value.__mro__ if c.__module__ != "builtins")
+                if own and callable(one) and not method.startswith("_"):
+                    found[f"{name}.{method}"] = (one, f"{doc}\n{inspect.getdoc(one) or ''}")
+    return found
+
+
+def test_options_are_keyword_only():
+    positional = {
+        (name, one.name)
+        for name, (function, _) in public_functions().items()
+        for one in inspect.signature(function).parameters.values()
+        if one.kind is one.POSITIONAL_OR_KEYWORD and one.default is not one.empty
+    }
+    assert positional - SUBJECTS == set()

@@ -114,13 +114,13 @@ def test_answers_are_the_library_s(client, alice_index):
     ]  # fmt: skip
     near = ask(client, "neighbours", phrase="alice", k=5)
     assert [(r["phrase"], r["similarity"], r["count"]) for r in near["rows"]] == [
-        one[:3] for one in NeighbourSearch(table).nearest("alice", 5)
+        one[:3] for one in NeighbourSearch(table).nearest("alice", k=5)
     ]
     for order in ("corpus", "left", "right"):
         lines = ask(client, "concordance", phrase="the queen", order=order, k=7, width=4)
         assert [
             (r["source"], r["line"], r["left"], r["node"], r["right"]) for r in lines["rows"]
-        ] == [tuple(one) for one in index.concordance("the queen", limit=7, width=4, order=order)]
+        ] == [tuple(one) for one in index.concordance("the queen", k=7, width=4, order=order)]
         for row in lines["rows"]:
             passage = ask(client, "passage", at=row["at"], words=2)
             here = next(s for s in passage["rows"] if s["first"] is not None)
@@ -147,7 +147,9 @@ def test_completion_is_the_most_frequent_of_all_that_begin_so(client, alice_inde
     begun = " ".join(text.lower().split()) + (" " if text.endswith(" ") else "")
     n = len(begun.split(" "))
     expected = sorted(
-        (-count, one) for one, count in alice_index.ngrams(n, n) if one.startswith(begun)
+        (-count, one)
+        for one, count in alice_index.ngrams(shortest=n, longest=n)
+        if one.startswith(begun)
     )
     rows = ask(client, "complete", text=text, k=8)["rows"]
     assert [-row["count"] for row in rows] == [count for count, _ in expected[:8]]
@@ -182,7 +184,7 @@ def test_a_packed_grammar_and_a_table_of_syntax_are_served(client, alice_index, 
     from distsim.grammar.packs import PackOptions, pack_grammar
 
     (tmp_path / "rules").write_text(GRAMMAR, encoding="utf-8")
-    pack_grammar(tmp_path / "rules", tmp_path / "packed", PackOptions(weights={"p": 1.0}))
+    pack_grammar(tmp_path / "rules", tmp_path / "packed", options=PackOptions(weights={"p": 1.0}))
     places = Places(
         str(alice_index.path), grammar=str(tmp_path / "packed"),
         syntax=str(alice_index.path / "signatures"),

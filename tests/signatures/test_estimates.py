@@ -119,23 +119,23 @@ def test_tables_without_vectors_stay_on_bits(alice_index, example_names):
 def test_neighbours_are_ordered_by_the_estimate_that_is_told(learnt):
     for way in ("bits", "asymmetric", "restored"):
         measure = EstimatedCosine(learnt, estimate=way)
-        near = neighbours(learnt, "the queen", 8, estimate=way, distinct=False)
+        near = neighbours(learnt, "the queen", k=8, estimate=way, distinct=False)
         told = [one.similarity for one in near]
         assert told == sorted(told, reverse=True)
         asked = measure.similarities([("the queen", one.phrase) for one in near])
         assert told == pytest.approx(asked, abs=1e-6)
-    every = neighbours(learnt, "the queen", len(learnt), distinct=False, min_strength=0)
+    every = neighbours(learnt, "the queen", k=len(learnt), distinct=False, min_strength=0)
     above = NeighbourSearch(learnt, distinct=False, min_strength=0).above("the queen", 0.5)
     assert above == [one for one in every if one.similarity >= 0.5]
-    listed = NeighbourSearch(learnt).nearest("the queen", len(learnt))
-    by_bits = NeighbourSearch(learnt, estimate="bits").nearest("the queen", len(learnt))
+    listed = NeighbourSearch(learnt).nearest("the queen", k=len(learnt))
+    by_bits = NeighbourSearch(learnt, estimate="bits").nearest("the queen", k=len(learnt))
     assert len(listed) > 64 and {one.phrase for one in listed} == {one.phrase for one in by_bits}
 
 
 def test_rules_are_scored_by_the_estimate_that_is_told(learnt):
     links = [(0, 0)]
     for way in (None, "bits", "asymmetric", "restored"):
-        scorer = RuleScorer([("s", learnt)], ScoreOptions(estimate=way))
+        scorer = RuleScorer([("s", learnt)], options=ScoreOptions(estimate=way))
         found = scorer.score("king", "queen", links)[0].similarity
         assert found == pytest.approx(similarity(learnt, "king", "queen", estimate=way), abs=1e-6)
     assert Estimator(learnt).name == "restored" and 0 < CORRELATION < 1

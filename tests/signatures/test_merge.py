@@ -31,14 +31,19 @@ SMALL = 1 << 18
 def index_of(folder: Path, name: str, sentences, **options) -> CorpusIndex:
     write_lines(folder / f"{name}.txt", sentences)
     return CorpusIndex.build(
-        [folder / f"{name}.txt"], folder / f"{name}.index", IndexOptions(**options)
+        [folder / f"{name}.txt"], folder / f"{name}.index", options=IndexOptions(**options)
     )
 
 
 def signed(index, name, selection=None, recipe=None, keep_sums=True) -> Path:
     path = index.path.parent / name
     SignatureTable.build(
-        index, path, recipe or Recipe(), selection, keep_sums=keep_sums, memory=SMALL
+        index,
+        path,
+        recipe=recipe or Recipe(),
+        selection=selection,
+        keep_sums=keep_sums,
+        memory=SMALL,
     )
     return path
 
@@ -48,7 +53,7 @@ def signed(index, name, selection=None, recipe=None, keep_sums=True) -> Path:
 def test_parts_merged_are_the_whole(tmp_path, n_parts, window, min_count):
     """Byte for byte; the last part alone has words that the others lack."""
     sentences = [*random_sentences(n_parts, 200, 14), ["zebra"], ["zebra", "crossing"]]
-    recipe, selection = Recipe(model=NgramModel(window)), Selection(min_count)
+    recipe, selection = Recipe(model=NgramModel(window)), Selection(min_count=min_count)
     whole = index_of(tmp_path, "whole", sentences)
     plain = signed(whole, "plain", selection, recipe, keep_sums=False)
     kept = signed(whole, "kept", selection, recipe)
@@ -80,27 +85,29 @@ def test_step_by_step_and_from_counts(tmp_path, alice):
     cuts = [0, len(lines) // 3, len(lines) // 2, len(lines)]
     text = IndexOptions("text")
     (tmp_path / "whole.txt").write_text(alice)
-    whole = CorpusIndex.build([tmp_path / "whole.txt"], tmp_path / "whole.index", text)
+    whole = CorpusIndex.build([tmp_path / "whole.txt"], tmp_path / "whole.index", options=text)
     for i in range(3):
         (tmp_path / f"{i}.txt").write_text("".join(lines[cuts[i] : cuts[i + 1]]))
-        index = CorpusIndex.build([tmp_path / f"{i}.txt"], tmp_path / f"{i}.index", text)
+        index = CorpusIndex.build([tmp_path / f"{i}.txt"], tmp_path / f"{i}.index", options=text)
         if i != 1:
-            signed(index, str(i), Selection(9))
+            signed(index, str(i), Selection(min_count=9))
             continue
         counts = tmp_path / "counts"
-        counts.write_text("".join(f"{phrase}\t{n}\n" for phrase, n in index.ngrams(1, 5)))
-        sign_counts([counts], tmp_path / "1", selection=Selection(9), keep_sums=True,
+        counts.write_text(
+            "".join(f"{phrase}\t{n}\n" for phrase, n in index.ngrams(shortest=1, longest=5))
+        )
+        sign_counts([counts], tmp_path / "1", selection=Selection(min_count=9), keep_sums=True,
                     text_format="text", memory=SMALL)  # fmt: skip
     table = merge_tables([tmp_path / "2", tmp_path / "0"], tmp_path / "02", keep_sums=True)
     assert table.parameters["min_count"] == 9
     merge_tables([tmp_path / "02", tmp_path / "1"], tmp_path / "021", min_count=2, keep_sums=True)
-    assert same_folders(tmp_path / "021", signed(whole, "kept", Selection(2)))
+    assert same_folders(tmp_path / "021", signed(whole, "kept", Selection(min_count=2)))
 
 
 def test_a_phrase_rare_in_both_halves_is_found_in_the_whole(tmp_path):
     """`b` stands once in each half; so does `a b`, whose contexts only the halves know."""
     for name in ("x", "y"):
-        signed(index_of(tmp_path, name, [["a", "b", "c"]]), f"t{name}", Selection(2))
+        signed(index_of(tmp_path, name, [["a", "b", "c"]]), f"t{name}", Selection(min_count=2))
         assert len(SignatureTable.open(tmp_path / f"t{name}")) == 0
     table = merge_tables([tmp_path / "tx", tmp_path / "ty"], tmp_path / "t")
     assert sorted(table.texts()) == ["a", "a b", "b", "b c", "c"]
@@ -112,9 +119,9 @@ def test_every_phrase_is_kept_with_its_sum(tmp_path, small_index):
     """The terms times the pool's vectors are the sums, for phrases of every count."""
     from distsim.signatures.projections.gaussian import gaussian_pool
 
-    path = signed(small_index, "table", Selection(2))
+    path = signed(small_index, "table", Selection(min_count=2))
     sums = KeptSums(storage.Artifact(path, storage.SIGNATURES))
-    wanted = dict(small_index.ngrams(1, 4))
+    wanted = dict(small_index.ngrams(shortest=1, longest=4))
     assert len(sums) == len(wanted)
     batch = sums.read(0, len(sums))
     ends = np.cumsum(batch.text_lengths)
@@ -160,7 +167,7 @@ def test_what_cannot_be_merged_is_refused(tmp_path, small_index):
     short = signed(small_index, "short", Selection(max_length=2))
     with pytest.raises(IncompatibleError, match=r"/a and .*/short .*`max_length` is 4 and 2; sign"):
         merge_tables([a, short], tmp_path / "m")
-    rare = signed(small_index, "rare", Selection(2))
+    rare = signed(small_index, "rare", Selection(min_count=2))
     with pytest.raises(IncompatibleError, match=r"/a and .*/rare .* 5 and 2: .*`min_count`"):
         merge_tables([a, rare], tmp_path / "m")
     running = signed(index_of(tmp_path, "running", [["x", "y"]] * 9, text_format="text"), "text")

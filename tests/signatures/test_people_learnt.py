@@ -55,7 +55,9 @@ def learnt(alice, tmp_path_factory):
     """(index of Alice, its learnt table)."""
     folder = tmp_path_factory.mktemp("learnt")
     (folder / "alice.txt").write_text(alice, encoding="utf-8")
-    index = CorpusIndex.build([folder / "alice.txt"], folder / "index", IndexOptions("text"))
+    index = CorpusIndex.build(
+        [folder / "alice.txt"], folder / "index", options=IndexOptions("text")
+    )
     return index, SignatureTable.build(index, recipe=RECIPE, selection=MANY)
 
 
@@ -274,13 +276,17 @@ def test_spelling_is_that_of_the_definition():
 def test_words_that_were_learnt_from_are_not_counted_again(alice, tmp_path, weighting, learning):
     (tmp_path / "alice.txt").write_text(alice, encoding="utf-8")
     index = CorpusIndex.build(
-        [tmp_path / "alice.txt"], tmp_path / "index", IndexOptions("text", shard_tokens=9000)
+        [tmp_path / "alice.txt"],
+        tmp_path / "index",
+        options=IndexOptions("text", shard_tokens=9000),
     )
     assert len(index.shards) > 1
     recipe = replace(RECIPE, weighting=weighting, learning=learning)
     asked: list[int] = []
-    once = sign(index, tmp_path / "once", recipe, MANY, jobs=1)
-    again = sign(index, tmp_path / "again", recipe, MANY, projection=once.path, jobs=1)
+    once = sign(index, tmp_path / "once", recipe=recipe, selection=MANY, jobs=1)
+    again = sign(
+        index, tmp_path / "again", recipe=recipe, selection=MANY, projection=once.path, jobs=1
+    )
     first, second = (SignatureTable.open(one.path).artifact for one in (once, again))
     assert first.checksum == second.checksum
     work = Work(tmp_path, jobs=1)
@@ -314,7 +320,7 @@ def test_weights_that_would_be_rounded_otherwise_are_counted_again():
 def test_words_of_a_learnt_table_know_their_spelling(learnt, tmp_path):
     index, table = learnt
     plain = replace(RECIPE, composition=Composition(spelling=0.0))
-    other = SignatureTable.open(sign(index, tmp_path / "t", plain, MANY).path)
+    other = SignatureTable.open(sign(index, tmp_path / "t", recipe=plain, selection=MANY).path)
     words = {text for text in table.texts() if text.isalpha() and len(text) >= 4}
     pairs = [(word, word + end) for word in words for end in ("s", "ed", "ing")
              if word + end in words]  # fmt: skip
@@ -335,7 +341,9 @@ def test_a_learnt_table_does_not_depend_on_shards_or_threads(sentences, tmp_path
     corpus = [write_lines(tmp_path / "corpus.txt", sentences * 3)]
     tables = []
     for name, tokens, jobs in (("one", 10_000, 1), ("many", 150, 2)):
-        index = CorpusIndex.build(corpus, tmp_path / name, IndexOptions(shard_tokens=tokens))
+        index = CorpusIndex.build(
+            corpus, tmp_path / name, options=IndexOptions(shard_tokens=tokens)
+        )
         table = SignatureTable.build(index, recipe=RECIPE, selection=MANY, jobs=jobs)
         tables.append(table)
     first, second = tables
@@ -389,9 +397,9 @@ def test_phrases_that_are_not_in_the_table_are_composed_and_marked(learnt):
     ]
     assert EstimatedCosine(table).estimates([("alice", "queen")])[0].composed is False
     assert EstimatedCosine(table).estimates([("zzz", "queen")]) == [(None, False)]
-    near = NeighbourSearch(table).nearest("alice queen", 3)
+    near = NeighbourSearch(table).nearest("alice queen", k=3)
     assert near is not None and all(one.composed for one in near)
-    assert not any(one.composed for one in NeighbourSearch(table).nearest("alice", 3))
+    assert not any(one.composed for one in NeighbourSearch(table).nearest("alice", k=3))
 
 
 def begins_and_ends_with_words(tokens):
@@ -443,13 +451,13 @@ def test_distinct_neighbours_say_something_new(learnt):
         found = [one.phrase for one in distinct.above(focal, 0.5)]
         assert found == naive_distinct(table, focal, near)
         assert len(found) < len(near)
-        few = distinct.found(focal, 5, 0.5, among=len(table)).neighbours
+        few = distinct.found(focal, k=5, threshold=0.5, among=len(table)).neighbours
         assert found[:5] == [one.phrase for one in few]
     named = NeighbourSearch(table, candidates=["caterpillar", "the caterpillar", "alice"])
-    assert len(named.nearest("caterpillar", 5)) == 2  # whoever names candidates wants them
-    crowd = [one.phrase for one in everything.nearest("the caterpillar", 5)]
+    assert len(named.nearest("caterpillar", k=5)) == 2  # whoever names candidates wants them
+    crowd = [one.phrase for one in everything.nearest("the caterpillar", k=5)]
     assert any("caterpillar" in phrase for phrase in crowd)
-    assert not any("caterpillar" in n.phrase for n in distinct.nearest("the caterpillar", 50))
+    assert not any("caterpillar" in n.phrase for n in distinct.nearest("the caterpillar", k=50))
     with pytest.raises(ParameterError, match="no phrase has a strength of 2,147,483,648: lower"):
         NeighbourSearch(table, min_strength=2**31)
 
@@ -461,7 +469,9 @@ def test_rules_are_scored_by_composed_phrases_if_asked(learnt, tmp_path, capsys)
     rule = "alice queen", "queen hatter"
     assert table.find(list(rule)).tolist() == [-1, -1]
     plain = RuleScorer([("s", table)]).score(*rule, [(0, 1), (1, 0)])[0]
-    made = RuleScorer([("s", table)], ScoreOptions(compose=True)).score(*rule, [(0, 1), (1, 0)])[0]
+    made = RuleScorer([("s", table)], options=ScoreOptions(compose=True)).score(
+        *rule, [(0, 1), (1, 0)]
+    )[0]
     pairs = [rule, ("alice", "hatter")]  # and `queen` with itself, which counts 1
     expected = [one.similarity for one in EstimatedCosine(table).estimates(pairs)] + [1.0]
     assert (plain.pairs, plain.scored, made.scored) == (3, 2, 3)
@@ -477,7 +487,7 @@ def test_rules_are_scored_by_composed_phrases_if_asked(learnt, tmp_path, capsys)
 def test_rare_phrases_are_made_of_their_words_alone(learnt, tmp_path):
     index, _ = learnt
     recipe = replace(RECIPE, composition=Composition(min_own_count=12))
-    table = SignatureTable.open(sign(index, tmp_path / "t", recipe, MANY).path)
+    table = SignatureTable.open(sign(index, tmp_path / "t", recipe=recipe, selection=MANY).path)
     phrases = [text for text in table.texts() if " " in text]
     rare = table.strengths[table.find(phrases)] < 12
     alike = [
@@ -497,7 +507,9 @@ def test_rare_phrases_are_made_of_their_words_alone(learnt, tmp_path):
 
 def test_a_table_without_parts_composes_nothing(learnt, tmp_path):
     index, signed = learnt
-    table = SignatureTable.build(index, tmp_path / "t", RECIPE, MANY, keep_parts=False)
+    table = SignatureTable.build(
+        index, tmp_path / "t", recipe=RECIPE, selection=MANY, keep_parts=False
+    )
     assert table.fingerprint == signed.fingerprint
     assert EstimatedCosine(table).estimates([("alice queen", "alice")]) == [(None, False)]
     with pytest.raises(IncompatibleError, match="keeps no vectors of words .* with `keep_parts`"):
@@ -506,22 +518,24 @@ def test_a_table_without_parts_composes_nothing(learnt, tmp_path):
 
 def test_a_projection_is_the_same_bytes_again_and_refuses_other_contexts(learnt, tmp_path):
     index, table = learnt
-    again = learn(index, tmp_path / "again", RECIPE)
+    again = learn(index, tmp_path / "again", recipe=RECIPE)
     projection = SpectralProjection.open(again)
     assert projection.manifest() == table.fingerprint.projection
     other = replace(RECIPE, model=NgramModel(2, sides=True))
     with pytest.raises(IncompatibleError, match="was learnt with model .* learn a projection"):
-        SignatureTable.build(index, tmp_path / "t", other, MANY, projection=again)
-    different = learn(index, tmp_path / "other", replace(RECIPE, learning=Learning(iterations=1)))
+        SignatureTable.build(index, tmp_path / "t", recipe=other, selection=MANY, projection=again)
+    different = learn(
+        index, tmp_path / "other", recipe=replace(RECIPE, learning=Learning(iterations=1))
+    )
     with pytest.raises(IncompatibleError, match="was not signed by the projection"):
-        LearntCosine(index, table, SpectralProjection.open(different))
+        LearntCosine(index, table, projection=SpectralProjection.open(different))
 
 
 def test_too_little_text_and_wrong_settings_are_refused(tmp_path):
     (tmp_path / "c.txt").write_text("a\n")
     index = CorpusIndex.build([tmp_path / "c.txt"], tmp_path / "index")
     with pytest.raises(ParameterError, match="too few to learn a projection: take more text"):
-        learn(index, tmp_path / "p", RECIPE)
+        learn(index, tmp_path / "p", recipe=RECIPE)
     with pytest.raises(ParameterError, match="iterations 0: choose counts"):
         Learning(iterations=0)
     with pytest.raises(ParameterError, match="prior count 0.* choose numbers above 0"):
@@ -531,21 +545,21 @@ def test_too_little_text_and_wrong_settings_are_refused(tmp_path):
 def test_learnt_tables_keep_no_sums_and_come_from_no_count_files(learnt, tmp_path):
     index, _ = learnt
     with pytest.raises(ParameterError, match="`keep_sums` with a learnt projection.*the preset"):
-        SignatureTable.build(index, tmp_path / "t", RECIPE, MANY, keep_sums=True)
+        SignatureTable.build(index, tmp_path / "t", recipe=RECIPE, selection=MANY, keep_sums=True)
     with pytest.raises(ParameterError, match="count files tell .*use the preset thesis"):
-        SignatureTable.build(CountFiles(tmp_path), tmp_path / "t", RECIPE)
+        SignatureTable.build(CountFiles(tmp_path), tmp_path / "t", recipe=RECIPE)
 
 
 def test_reranking_orders_by_exact_cosine(alice_index):
     table = SignatureTable.open(alice_index.path)
     exact = ExactCosine(alice_index, table)
     search = NeighbourSearch(table)
-    near = search.reranked("alice", 5, exact, 40)
+    near = search.reranked("alice", exact, k=5, among=40)
     assert len(near) == 5
-    candidates = [one.phrase for one in search.nearest("alice", 40)]
+    candidates = [one.phrase for one in search.nearest("alice", k=40)]
     best = sorted(-exact.similarity("alice", phrase) for phrase in candidates)[:5]
     assert [one.similarity for one in near] == pytest.approx([-value for value in best])
-    assert search.reranked("zzz", 5, exact) is None
+    assert search.reranked("zzz", exact) is None
 
 
 def test_commands(learnt, tmp_path, capsys):

@@ -34,7 +34,9 @@ SOME = Selection(min_count=3, max_length=2)
 @pytest.fixture
 def index(alice, tmp_path):
     (tmp_path / "alice.txt").write_text(alice[:60_000], encoding="utf-8")
-    return CorpusIndex.build([tmp_path / "alice.txt"], tmp_path / "index", IndexOptions("text"))
+    return CorpusIndex.build(
+        [tmp_path / "alice.txt"], tmp_path / "index", options=IndexOptions("text")
+    )
 
 
 def projections(folder):
@@ -44,7 +46,7 @@ def projections(folder):
 def test_a_table_elsewhere_leaves_the_index_s_own_alone(index, tmp_path):
     own = sign(index, recipe=RECIPE, selection=SOME)
     before = snapshot(index.path)
-    other = sign(index, tmp_path / "other", replace(RECIPE, seed=2), SOME)
+    other = sign(index, tmp_path / "other", recipe=replace(RECIPE, seed=2), selection=SOME)
     assert snapshot(index.path) == before
     assert projections(index.path) == []
     for table in (own, other):
@@ -54,7 +56,7 @@ def test_a_table_elsewhere_leaves_the_index_s_own_alone(index, tmp_path):
 
 
 def test_a_table_stays_whole_when_its_index_is_signed_anew_or_moved(index, tmp_path):
-    table = sign(index, tmp_path / "t", RECIPE, SOME)
+    table = sign(index, tmp_path / "t", recipe=RECIPE, selection=SOME)
     sign(index, recipe=RECIPE, selection=SOME)
     sign(index, recipe=replace(RECIPE, seed=3), selection=SOME)
     assert len(projections(index.path / "signatures")) == 1  # the older one went
@@ -65,7 +67,7 @@ def test_a_table_stays_whole_when_its_index_is_signed_anew_or_moved(index, tmp_p
     again = SignatureTable.open(table.path)
     assert LearntCosine(moved, again).similarities([("alice", "queen")])[0] is not None
     search = NeighbourSearch(again)
-    assert search.nearest("alice", 3)
+    assert search.nearest("alice", k=3)
 
 
 def test_what_was_learnt_is_found_again(index, tmp_path, monkeypatch):
@@ -75,14 +77,21 @@ def test_what_was_learnt_is_found_again(index, tmp_path, monkeypatch):
         raise AssertionError("learnt again")
 
     monkeypatch.setitem(KINDS, "spectral", Kind(learn=learning))
-    other = sign(index, tmp_path / "other", RECIPE, Selection(5, 1))
+    other = sign(
+        index, tmp_path / "other", recipe=RECIPE, selection=Selection(min_count=5, max_length=1)
+    )
     assert other.projection.manifest() == SignatureTable.open(index.path).projection.manifest()
-    by_table = sign(index, tmp_path / "by", RECIPE, SOME, projection=other.path)
+    by_table = sign(index, tmp_path / "by", recipe=RECIPE, selection=SOME, projection=other.path)
     assert same_folders(by_table.path, index.path / "signatures")
     with pytest.raises(AssertionError, match="learnt again"):
-        sign(index, tmp_path / "seed", replace(RECIPE, seed=9), SOME)
+        sign(index, tmp_path / "seed", recipe=replace(RECIPE, seed=9), selection=SOME)
     with pytest.raises(AssertionError, match="learnt again"):
-        sign(index, tmp_path / "weights", replace(RECIPE, weighting=Weighting("ppmi")), SOME)
+        sign(
+            index,
+            tmp_path / "weights",
+            recipe=replace(RECIPE, weighting=Weighting("ppmi")),
+            selection=SOME,
+        )
     assert not (tmp_path / "seed").exists()
 
 
@@ -95,8 +104,8 @@ def test_the_very_table_is_made_once(index, recipe):
     assert snapshot(index.path) == before
     for changed in (
         {"recipe": replace(recipe, seed=2)},
-        {"selection": Selection(2, 2)},
-        {"selection": Selection(3, 2, 50)},
+        {"selection": Selection(min_count=2, max_length=2)},
+        {"selection": Selection(min_count=3, max_length=2, max_phrases=50)},
     ):
         assert not sign(index, **({"recipe": recipe, "selection": SOME} | changed)).unchanged
         assert not sign(index, recipe=recipe, selection=SOME).unchanged
@@ -129,7 +138,7 @@ def test_a_wrong_place_is_refused_before_anything_is_learnt(index, tmp_path, mon
     (tmp_path / "file").write_text("mine")
     for place in (tmp_path / "file", tmp_path / "no" / "t", index.path):
         with pytest.raises(DistsimError):
-            sign(index, place, RECIPE, SOME)
+            sign(index, place, recipe=RECIPE, selection=SOME)
     assert (tmp_path / "file").read_text() == "mine"
 
 
@@ -147,8 +156,8 @@ def test_a_failure_while_signing_leaves_the_old_table_and_its_projection(index, 
 
 
 def test_a_projection_that_is_gone_or_another_s_is_told(index, tmp_path):
-    table = sign(index, tmp_path / "t", RECIPE, SOME)
-    other = sign(index, tmp_path / "o", replace(RECIPE, seed=2), SOME)
+    table = sign(index, tmp_path / "t", recipe=RECIPE, selection=SOME)
+    other = sign(index, tmp_path / "o", recipe=replace(RECIPE, seed=2), selection=SOME)
     folder = table.projection.path
     shutil.rmtree(folder)
     shutil.copytree(other.projection.path, folder)
@@ -180,13 +189,18 @@ def test_trees_are_part_of_the_fingerprint(tmp_path, sentences):
     (tmp_path / "c").write_text("\n".join([*rows, ""]))
     (tmp_path / "t").write_text("\n".join([*trees, ""]))
     recipe, every = Recipe(model=SyntaxModel()), Selection(min_count=1)
-    plain = sign(AnnotatedText(tmp_path / "c"), tmp_path / "plain", recipe, every)
+    plain = sign(AnnotatedText(tmp_path / "c"), tmp_path / "plain", recipe=recipe, selection=every)
     parsed = sign(
-        AnnotatedText(tmp_path / "c", trees=tmp_path / "t"), tmp_path / "parsed", recipe, every
+        AnnotatedText(tmp_path / "c", trees=tmp_path / "t"),
+        tmp_path / "parsed",
+        recipe=recipe,
+        selection=every,
     )
     assert (plain.fingerprint.model["trees"], parsed.fingerprint.model["trees"]) == (False, True)
     assert plain.fingerprint != parsed.fingerprint
-    assert sign(AnnotatedText([tmp_path / "c"]), tmp_path / "plain", recipe, every).unchanged
+    assert sign(
+        AnnotatedText([tmp_path / "c"]), tmp_path / "plain", recipe=recipe, selection=every
+    ).unchanged
     assert Recipe.from_fingerprint(parsed.fingerprint) == recipe
 
 
@@ -205,15 +219,15 @@ def test_a_fingerprint_prints_itself_whole(index):
 def test_sources_refuse_what_they_cannot_give(index, tmp_path):
     (tmp_path / "counts").write_text("a b\t3\na\t8\nb\t8\n")
     with pytest.raises(ParameterError, match="an index holds words and no annotation"):
-        sign(index, tmp_path / "t", Recipe(model=SyntaxModel()))
+        sign(index, tmp_path / "t", recipe=Recipe(model=SyntaxModel()))
     with pytest.raises(ParameterError, match="annotated text is signed with the syntactic model"):
-        sign(AnnotatedText(tmp_path / "counts"), tmp_path / "t", Recipe())
+        sign(AnnotatedText(tmp_path / "counts"), tmp_path / "t", recipe=Recipe())
     with pytest.raises(ParameterError, match="give the folder of the table"):
         sign(CountFiles(tmp_path / "counts"), recipe=Recipe())
     with pytest.raises(ParameterError, match="`projection` .* with a recipe of random vectors"):
-        sign(index, tmp_path / "t", Recipe(), projection=tmp_path)
+        sign(index, tmp_path / "t", recipe=Recipe(), projection=tmp_path)
     with pytest.raises(ParameterError, match="`keep_features` with an index"):
-        sign(index, tmp_path / "t", Recipe(), keep_features=True)
+        sign(index, tmp_path / "t", recipe=Recipe(), keep_features=True)
     assert not (tmp_path / "t").exists()
 
 
@@ -230,9 +244,9 @@ def test_a_table_is_what_python_people_try(index):
 
 def test_another_table_is_replaced_on_request_only(index, tmp_path, monkeypatch):
     place = tmp_path / "t"
-    sign(index, place, RECIPE, SOME)
+    sign(index, place, recipe=RECIPE, selection=SOME)
     before = snapshot(place)
-    assert sign(index, place, RECIPE, SOME).unchanged
+    assert sign(index, place, recipe=RECIPE, selection=SOME).unchanged
     changed = replace(RECIPE, seed=2)
 
     def learning(*arguments, **options):
@@ -240,13 +254,17 @@ def test_another_table_is_replaced_on_request_only(index, tmp_path, monkeypatch)
 
     with monkeypatch.context() as patched:
         patched.setitem(KINDS, "spectral", Kind(learn=learning))
-        for recipe, selection in ((changed, SOME), (Recipe(), SOME), (RECIPE, Selection(9))):
+        for recipe, selection in (
+            (changed, SOME),
+            (Recipe(), SOME),
+            (RECIPE, Selection(min_count=9)),
+        ):
             with pytest.raises(ArtifactError, match=r"t: holds an artifact already: .*`force`"):
-                sign(index, place, recipe, selection)
+                sign(index, place, recipe=recipe, selection=selection)
             assert snapshot(place) == before
-    assert not sign(index, place, changed, SOME, force=True).unchanged
+    assert not sign(index, place, recipe=changed, selection=SOME, force=True).unchanged
     with pytest.raises(ArtifactError, match=r"holds an artifact already"):
-        learn(index, place, changed)
+        learn(index, place, recipe=changed)
 
 
 def test_the_program_says_how_to_replace(run, index, tmp_path, monkeypatch):

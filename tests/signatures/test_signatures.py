@@ -52,7 +52,7 @@ def test_signatures_are_those_of_a_plain_computation(
     table = SignatureTable.build(
         small_index,
         recipe=Recipe(model=NgramModel(window), weighting=weighting, n_bits=64, seed=7),
-        selection=Selection(2),
+        selection=Selection(min_count=2),
     )
     pool = gaussian_pool(7, 64)
     counted = naive.count_ngrams(sentences, 4)
@@ -65,9 +65,11 @@ def test_signatures_are_those_of_a_plain_computation(
             counts, sentences, scheme, 0.75, 0.2, subsample or 1.0, discount, least
         )
         text = " ".join(phrase)
-        named = named_contexts(small_index, text, window, weighting)
+        named = named_contexts(small_index, text, window=window, weighting=weighting)
         assert {f: c for f, c, _ in named} == counts
-        assert [named, []] == named_contexts(small_index, [text, "notaword"], window, weighting)
+        assert [named, []] == named_contexts(
+            small_index, [text, "notaword"], window=window, weighting=weighting
+        )
         assert {f: pytest.approx(w, abs=1e-9) for f, _, w in named} == weights
         expected = naive.signature(weights, pool, 64)
         row = table.find([text])[0]
@@ -92,8 +94,9 @@ def test_the_pool_is_normal_centred_and_rounded():
 
 
 def test_estimates_come_near_exact_cosines(alice_index):
-    table = SignatureTable.build(alice_index, alice_index.path.parent / "wide",
-                                 Recipe(n_bits=1024), Selection(min_count=10))  # fmt: skip
+    path = alice_index.path.parent / "wide"
+    recipe, selection = Recipe(n_bits=1024), Selection(min_count=10)
+    table = SignatureTable.build(alice_index, path, recipe=recipe, selection=selection)
     exact = ExactCosine(alice_index, table)
     texts = list(table.texts())[:60]
     pairs = [(a, b) for a in texts[:30] for b in texts[30:]]
@@ -106,7 +109,7 @@ def test_estimates_come_near_exact_cosines(alice_index):
 def test_exact_cosines_are_those_of_a_plain_computation(small_index, sentences):
     for scheme in SCHEMES:
         recipe = Recipe(model=NgramModel(2), weighting=Weighting(scheme), n_bits=64)
-        table = SignatureTable.build(small_index, recipe=recipe, selection=Selection(1))
+        table = SignatureTable.build(small_index, recipe=recipe, selection=Selection(min_count=1))
         exact = ExactCosine(small_index, table)
         for a, b in [("a0", "bé1"), ("a0 a0", "c2"), ("a0", "a0"), ("dé3", "fé5 a0")]:
             vectors = [
@@ -143,7 +146,7 @@ def test_neighbours_are_those_of_a_full_sort(alice_index):
             if i != row
         )
         for k in (1, 10, 500, len(table) + 5):
-            found = neighbours(table, phrase, k)
+            found = neighbours(table, phrase, k=k)
             assert [(-n.strength, n.phrase) for n in found] == [r[1:] for r in ranked[:k]]
         threshold = float(np.cos(np.pi * ranked[20][0] / 256))
         above = NeighbourSearch(table).above(phrase, threshold - 1e-9)
@@ -154,10 +157,10 @@ def test_neighbours_are_those_of_a_full_sort(alice_index):
             r[2] for r in ranked
             if r[2] in chosen and -r[1] >= 20 and len(r[2].split()) in (2, 3)
         ]  # fmt: skip
-        assert [n.phrase for n in search.nearest(phrase, 10)] == left
+        assert [n.phrase for n in search.nearest(phrase, k=10)] == left
         assert [n.phrase for n in search.above(phrase, -1)] == left
     assert neighbours(table, "elephant") is None
-    assert neighbours(table, ["alice", "elephant"], 1)[1] is None
+    assert neighbours(table, ["alice", "elephant"], k=1)[1] is None
     with pytest.raises(ParameterError, match="none of 1 `candidates` has a signature: name others"):
         NeighbourSearch(table, candidates=["notaword"])
 
@@ -188,8 +191,14 @@ def test_neither_shards_nor_jobs_nor_order_change_a_bit(tmp_path, scheme):
     for name, file, shard, jobs in (
         ("one", corpus, 10**6, 1), ("many", corpus, 200, 3), ("turned", turned, 500, 2),
     ):  # fmt: skip
-        index = CorpusIndex.build([file], tmp_path / name, IndexOptions(shard_tokens=shard))
-        SignatureTable.build(index, tmp_path / f"{name}.table", recipe, Selection(2), jobs=jobs)
+        index = CorpusIndex.build([file], tmp_path / name, options=IndexOptions(shard_tokens=shard))
+        SignatureTable.build(
+            index,
+            tmp_path / f"{name}.table",
+            recipe=recipe,
+            selection=Selection(min_count=2),
+            jobs=jobs,
+        )
         tables.append(bytes_of(tmp_path / f"{name}.table"))
     assert tables[0] == tables[1] == tables[2]
 
@@ -198,14 +207,18 @@ def test_max_phrases_keeps_the_most_frequent(small_index, sentences):
     counted = naive.count_ngrams(sentences, 4)
     ranked = sorted((-n, " ".join(p)) for p, n in counted.items())
     for keep in (1, 7, 40):
-        table = SignatureTable.build(small_index, recipe=Recipe(), selection=Selection(1, 4, keep))
+        table = SignatureTable.build(
+            small_index,
+            recipe=Recipe(),
+            selection=Selection(min_count=1, max_length=4, max_phrases=keep),
+        )
         assert sorted(table.texts()) == sorted(text for _, text in ranked[:keep])
 
 
 def test_phrases_without_context_have_no_signature(tmp_path):
     corpus = write_lines(tmp_path / "c.txt", [["alone"], ["alone"], ["a", "b"], ["a", "b"]])
     index = CorpusIndex.build([corpus], tmp_path / "index")
-    table = SignatureTable.build(index, recipe=Recipe(), selection=Selection(1))
+    table = SignatureTable.build(index, recipe=Recipe(), selection=Selection(min_count=1))
     assert sorted(table.texts()) == ["a", "b"]
     assert table.parameters["phrases_without_context"] == 2
     assert similarity(table, "alone", "a") is None
@@ -214,14 +227,14 @@ def test_phrases_without_context_have_no_signature(tmp_path):
 
 def test_a_table_without_rows_is_refused(small_index, tmp_path, run):
     with pytest.raises(ParameterError, match="of 1 to 4 tokens occurs `min_count` 9999 times"):
-        sign(small_index, tmp_path / "t", Recipe(), Selection(min_count=9999))
+        sign(small_index, tmp_path / "t", recipe=Recipe(), selection=Selection(min_count=9999))
     _, err = run("sign", small_index.path, "-o", tmp_path / "t", "--preset", "thesis",
                  "--min-count", 9999, status=1)  # fmt: skip
     assert "occurs --min-count 9999 times: lower it, or give more text" in err
     corpus = write_lines(tmp_path / "c.txt", [["alone"], ["alone"]])
     lonely = CorpusIndex.build([corpus], tmp_path / "lonely.index")
     with pytest.raises(ParameterError, match="`min_count` 2: of the 1 left none has a context"):
-        sign(lonely, tmp_path / "t", Recipe(), Selection(min_count=2))
+        sign(lonely, tmp_path / "t", recipe=Recipe(), selection=Selection(min_count=2))
     assert not (tmp_path / "t").exists()
 
 
@@ -240,11 +253,18 @@ def test_an_empty_table_answers(small_index, tmp_path):
 
 
 def test_tables_with_different_fingerprints_are_not_compared(small_index, tmp_path):
-    one = SignatureTable.build(small_index, tmp_path / "one", Recipe(), Selection(1))
-    two = SignatureTable.build(
-        small_index, tmp_path / "two", Recipe(model=NgramModel(2)), Selection(1)
+    one = SignatureTable.build(
+        small_index, tmp_path / "one", recipe=Recipe(), selection=Selection(min_count=1)
     )
-    same = SignatureTable.build(small_index, tmp_path / "same", Recipe(), Selection(3))
+    two = SignatureTable.build(
+        small_index,
+        tmp_path / "two",
+        recipe=Recipe(model=NgramModel(2)),
+        selection=Selection(min_count=1),
+    )
+    same = SignatureTable.build(
+        small_index, tmp_path / "same", recipe=Recipe(), selection=Selection(min_count=3)
+    )
     assert similarity(one, "a0", "a0", other=same) == 1.0
     with pytest.raises(IncompatibleError) as caught:
         similarity(one, "a0", "a0", other=two)
@@ -255,7 +275,7 @@ def test_tables_with_different_fingerprints_are_not_compared(small_index, tmp_pa
 
 def test_exact_refuses_another_corpus(small_index, tmp_path):
     table = SignatureTable.build(
-        small_index, tmp_path / "t", recipe=Recipe(), selection=Selection(1)
+        small_index, tmp_path / "t", recipe=Recipe(), selection=Selection(min_count=1)
     )
     write_lines(tmp_path / "more.txt", [["new"]])
     grown = small_index.add([tmp_path / "more.txt"])

@@ -50,7 +50,7 @@ def sign(
     weighting = Weighting(scheme, alpha=0.75, shift=0.0, subsample=subsample)
     recipe = Recipe(model=SyntaxModel(), weighting=weighting, n_bits=128)
     return SignatureTable.build(
-        Sentences(sentences), path, recipe, selection,
+        Sentences(sentences), path, recipe=recipe, selection=selection,
         memory=memory, keep_features=keep, jobs=jobs,
     )  # fmt: skip
 
@@ -96,7 +96,7 @@ def naive_weights(phrases, scheme, alpha=0.75, shift=0.0, subsample=1.0):
     ("scheme", "subsample"), [*((scheme, None) for scheme in SCHEMES), ("ppmi", 0.1)]
 )
 def test_bits_and_exact_cosine_against_the_naive_twin(sentences, tmp_path, scheme, subsample):
-    table = sign(sentences, tmp_path / "table", scheme, keep=True, subsample=subsample)
+    table = sign(sentences, tmp_path / "table", scheme=scheme, keep=True, subsample=subsample)
     phrases = naive_syntax.corpus_features(sentences, longest=3, min_count=2)
     weighted = naive_weights(phrases, scheme, subsample=subsample or 1.0)
     assert sorted(table.texts()) == sorted(p for p in phrases if any(weighted[p].values()))
@@ -118,10 +118,10 @@ def test_bits_and_exact_cosine_against_the_naive_twin(sentences, tmp_path, schem
 
 @pytest.mark.parametrize("scheme", ["raw", "ppmi"])
 def test_memory_workers_and_blocks_do_not_matter(sentences, tmp_path, scheme, monkeypatch):
-    first = sign(sentences, tmp_path / "a", scheme, keep=True)
+    first = sign(sentences, tmp_path / "a", scheme=scheme, keep=True)
     monkeypatch.setattr("distsim.contexts.syntax.counting.BATCH_PHRASES", 7)
     monkeypatch.setattr("distsim.contexts.syntax.counting.BATCH_OCCURRENCES", 20)
-    second = sign(sentences, tmp_path / "b", scheme, keep=True, memory=1 << 18, jobs=3)
+    second = sign(sentences, tmp_path / "b", scheme=scheme, keep=True, memory=1 << 18, jobs=3)
     assert first.artifact.checksum == second.artifact.checksum
     assert not list(tmp_path.glob(".*"))  # nothing temporary stays
 
@@ -146,11 +146,11 @@ def test_most_frequent_phrases(sentences, tmp_path):
 
 
 def test_the_fingerprint_names_the_model(sentences, tmp_path):
-    table = sign(sentences, tmp_path / "a", "ppmi")
+    table = sign(sentences, tmp_path / "a", scheme="ppmi")
     model = table.fingerprint.model
     assert model["name"] == "syntax"
     assert SyntaxModel.from_manifest(model) == SyntaxModel()
-    other = sign(sentences, tmp_path / "b", "ppmi", min_count=3)
+    other = sign(sentences, tmp_path / "b", scheme="ppmi", min_count=3)
     assert table.fingerprint.weights != other.fingerprint.weights  # other marginals
     assert similarity(table, "a", "a") == 1.0
 
@@ -328,7 +328,7 @@ def test_a_learnt_projection_of_syntactic_features(sentences, tmp_path, monkeypa
 
     def signed(name, projection=None, memory=1 << 20, jobs=1, recipe=recipe):
         return SignatureTable.build(
-            Sentences(sentences), tmp_path / name, recipe, selection,
+            Sentences(sentences), tmp_path / name, recipe=recipe, selection=selection,
             memory=memory, jobs=jobs, projection=projection,
         )  # fmt: skip
 

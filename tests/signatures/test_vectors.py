@@ -188,7 +188,7 @@ def test_bits_estimate_the_vectors_own_cosines(tmp_path, dimensions):
     vectors = np.concatenate([base, base + 0.5 * drawn(200, dimensions, 2)])
     words = [f"w{i}" for i in range(400)]
     recipe = Recipe(**vars(VECTORS_AS_THEY_ARE) | {"n_bits": 512})
-    table = SignatureTable.build(GivenVectors(words, vectors), tmp_path / "t", recipe)
+    table = SignatureTable.build(GivenVectors(words, vectors), tmp_path / "t", recipe=recipe)
     a = np.concatenate([np.arange(200), np.arange(200)])
     b = np.concatenate([np.arange(200, 400), np.arange(200)[::-1]])
     truth = true_cosines(vectors, a, b)
@@ -205,13 +205,15 @@ def test_centred_vectors_order_neighbours_as_their_cosines_do(tmp_path):
     base = drawn(50, 40, mean=1.0)
     vectors = np.concatenate([base, base + 0.3 * drawn(50, 40, 2)])
     words = [f"w{i}" for i in range(100)]
-    table = SignatureTable.build(GivenVectors(words, vectors), tmp_path / "t", VECTORS)
+    table = SignatureTable.build(GivenVectors(words, vectors), tmp_path / "t", recipe=VECTORS)
     assert table.fingerprint.is_learnt and table.fingerprint.is_of_vectors
     right = [neighbours(table, f"w{i}", k=1)[0].phrase == f"w{i + 50}" for i in range(50)]
     assert sum(right) >= 48
     shares = np.unpackbits(table.bits.view(np.uint8)).mean()
     assert abs(shares - 0.5) < 0.03  # half of the bits are set
-    assert SignatureTable.build(GivenVectors(words, vectors), tmp_path / "t", VECTORS).unchanged
+    assert SignatureTable.build(
+        GivenVectors(words, vectors), tmp_path / "t", recipe=VECTORS
+    ).unchanged
 
 
 def test_phrases_are_made_of_their_words(tmp_path):
@@ -219,7 +221,7 @@ def test_phrases_are_made_of_their_words(tmp_path):
     vectors = drawn(5, 30)
     (tmp_path / "phrases").write_text("king of the\nqueen\nthe zebra\nzebra\nking of the\n")
     source = GivenVectors(words, vectors, phrases=tmp_path / "phrases")
-    table = SignatureTable.build(source, tmp_path / "t", VECTORS_AS_THEY_ARE)
+    table = SignatureTable.build(source, tmp_path / "t", recipe=VECTORS_AS_THEY_ARE)
     assert sorted(table) == ["king", "king of the", "of", "queen", "the", "the zebra"]
     assert table.strengths.tolist() == [0] * 6  # nothing is known
     assert source.report.alike == 1
@@ -245,7 +247,7 @@ def test_counts_give_strengths_weights_and_order(tmp_path):
             words, vectors, phrases=tmp_path / "phrases", counts=tmp_path / "counts"
         ),
         tmp_path / "t",
-        VECTORS_AS_THEY_ARE,
+        recipe=VECTORS_AS_THEY_ARE,
     )  # fmt: skip
     strengths = {text: int(table.strengths[row]) for row, text in enumerate(table)}
     assert strengths == {"rare": 1, "common": 999, "new": 0, "common rare": 4, "rare new": 0}
@@ -260,7 +262,7 @@ def test_phrases_and_counts_of_an_index(tmp_path, sentences):
     index = CorpusIndex.build(write_lines(tmp_path / "text", sentences), tmp_path / "index")
     words = [*list(index)[:5], "elsewhere"]
     table = SignatureTable.build(
-        VectorFile_of(tmp_path, words, drawn(6, 30), index=index), tmp_path / "t", VECTORS
+        VectorFile_of(tmp_path, words, drawn(6, 30), index=index), tmp_path / "t", recipe=VECTORS
     )
     assert set(words) <= set(table)
     assert len(table) > 10
@@ -282,7 +284,9 @@ def test_same_bits_for_any_jobs_and_format(tmp_path):
     (tmp_path / "b").write_bytes(as_binary(words, vectors))
     (tmp_path / "g").write_bytes(as_text(words, vectors, header=False))
     tables = [
-        SignatureTable.build(VectorFile(tmp_path / f), tmp_path / f"t{f}{jobs}", VECTORS, jobs=jobs)
+        SignatureTable.build(
+            VectorFile(tmp_path / f), tmp_path / f"t{f}{jobs}", recipe=VECTORS, jobs=jobs
+        )
         for f, jobs in (("b", 1), ("b", 2), ("g", 2))
     ]
     assert len({table.artifact.checksum for table in tables}) == 1
@@ -291,19 +295,19 @@ def test_same_bits_for_any_jobs_and_format(tmp_path):
 def test_settings_that_do_not_go_together(tmp_path, small_index):
     given = GivenVectors(["a", "b"], drawn(2, 4))
     with pytest.raises(ParameterError, match="give a recipe with a VectorModel"):
-        SignatureTable.build(given, tmp_path / "t", PRESETS["learnt"])
+        SignatureTable.build(given, tmp_path / "t", recipe=PRESETS["learnt"])
     with pytest.raises(ParameterError, match="start from VECTORS"):
         Recipe(model=VectorModel())
     with pytest.raises(ParameterError, match="start from VECTORS"):
         Recipe(projection="rotation")
     with pytest.raises(ParameterError):
-        SignatureTable.build(small_index, tmp_path / "t", VECTORS)
+        SignatureTable.build(small_index, tmp_path / "t", recipe=VECTORS)
     with pytest.raises(ParameterError, match="with word vectors: leave it out"):
-        SignatureTable.build(given, tmp_path / "t", VECTORS, keep_features=True)
+        SignatureTable.build(given, tmp_path / "t", recipe=VECTORS, keep_features=True)
     with pytest.raises(ParameterError, match="2 words: give floats"):
         GivenVectors(["a", "b"], drawn(3, 4))
     assert Recipe.from_fingerprint(
-        SignatureTable.build(given, tmp_path / "t", VECTORS).fingerprint
+        SignatureTable.build(given, tmp_path / "t", recipe=VECTORS).fingerprint
     ).model == VectorModel(centre=True)
 
 

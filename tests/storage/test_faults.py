@@ -49,7 +49,9 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def index(corpus: Path, tmp_path: Path) -> Path:
     options = IndexOptions("text", shard_tokens=800)
-    opened = CorpusIndex.build([corpus / "a.txt", corpus / "b.txt"], tmp_path / "x.index", options)
+    opened = CorpusIndex.build(
+        [corpus / "a.txt", corpus / "b.txt"], tmp_path / "x.index", options=options
+    )
     SignatureTable.build(opened, recipe=Recipe())
     return tmp_path / "x.index"
 
@@ -292,7 +294,7 @@ def test_a_damaged_index_can_be_built_again_in_place(index: Path, corpus: Path) 
     file.write_bytes(b"short")
     with pytest.raises(ArtifactError, match=r"5 bytes, wanted .* build the index again"):
         CorpusIndex.open(index)
-    CorpusIndex.build([corpus / "a.txt"], index, IndexOptions("text"), force=True)
+    CorpusIndex.build([corpus / "a.txt"], index, options=IndexOptions("text"), force=True)
     assert find_faults(index) == []
 
 

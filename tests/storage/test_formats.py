@@ -38,7 +38,7 @@ def test_an_index_of_version_1_answers():
     assert index.count(["the", "naïve .", "sees the", "zebra"]).tolist() == [116, 1, 12, 0]
     line = index.concordance("Öl und")[0]
     assert (line.source, line.line, line.left, line.right) == ("b.txt", 22, "", "中文 naïve .")
-    assert dict(index.ngrams(1, 1))["the"] == 116
+    assert dict(index.ngrams(shortest=1, longest=1))["the"] == 116
 
 
 @pytest.mark.parametrize("name", TABLES)

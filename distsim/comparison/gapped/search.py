@@ -47,7 +47,7 @@ class GappedNeighbour(NamedTuple):
 
 
 def gapped_neighbours(
-    cosine: GappedCosine, pattern: str, k: int = 10, *, min_matches: int = 10
+    cosine: GappedCosine, pattern: str, *, k: int = 10, min_matches: int = 10
 ) -> Results[GappedNeighbour] | None:
     """Return the k patterns most like a pattern with a gap, best first; None where it is unknown.
 
@@ -138,7 +138,7 @@ def _of_words(
     cosine: GappedCosine, focal: Pattern
 ) -> Iterable[tuple[tuple[str, ...], tuple[str, ...]]]:
     """Yield the phrases nearest to the pattern's words, with the gap behind or before them."""
-    for one in NeighbourSearch(cosine.table).nearest(focal.words, NEAR) or ():
+    for one in NeighbourSearch(cosine.table).nearest(focal.words, k=NEAR) or ():
         words = tuple(one.phrase.split())
         if not focal.gaps[0] or len(focal.parts) > 1:
             yield words, ()

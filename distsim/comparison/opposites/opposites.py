@@ -76,8 +76,8 @@ class Opposites:
         self,
         index: CorpusIndex,
         table: StoredTable,
-        language: Language | None = None,
         *,
+        language: Language | None = None,
         inflections: Inflections | None = None,
     ) -> None:
         table.require_normaliser_of(index)
@@ -220,7 +220,7 @@ def _joins_of(shard: Shard, positions: np.ndarray, length: int, others: np.ndarr
 def _opened(
     index: CorpusIndex, table: StoredTable, language: Language, inflections: Inflections
 ) -> Opposites:
-    return Opposites(index, table, language, inflections=inflections)
+    return Opposites(index, table, language=language, inflections=inflections)
 
 
 def without_shared(a: Sequence[str], b: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -53,7 +53,8 @@ class AnnotatedText:
     >>> text = "\\n".join(row.replace(" ", "\\t") for row in rows)
     >>> _ = (folder / "a.conllu").write_text(text)
     >>> recipe = Recipe(model=SyntaxModel())
-    >>> sorted(sign(AnnotatedText(folder / "a.conllu"), folder / "a.table", recipe, Selection(1)))
+    >>> source = AnnotatedText(folder / "a.conllu")
+    >>> sorted(sign(source, folder / "a.table", recipe=recipe, selection=Selection(min_count=1)))
     ['cats', 'cats sleep', 'sleep']
     """
 
@@ -61,16 +62,16 @@ class AnnotatedText:
 
     def __init__(
         self,
-        files: str | Path | Sequence[str | Path],
+        paths: str | Path | Sequence[str | Path],
         *,
         trees: str | Path | Sequence[str | Path] = (),
     ) -> None:
-        self.files = one_or_many_paths(files, "files")
+        self.files = one_or_many_paths(paths, "paths")
         self.trees = one_or_many_paths(trees, "trees") if trees else []
 
     def sentences(self) -> Iterable[AnnotatedSentence]:
         """Return the sentences, to be read once."""
-        return read_annotated(self.files, self.trees)
+        return read_annotated(self.files, trees=self.trees)
 
     @contextmanager
     def counted(

@@ -34,7 +34,8 @@ class CountFiles:
     >>> from distsim import PRESETS, Selection, sign
     >>> _ = (folder / "counts.txt").write_text("a b\\t3\\na\\t5\\nb\\t3\\n")
     >>> source = CountFiles(folder / "counts.txt")
-    >>> sorted(sign(source, folder / "c.table", PRESETS["thesis"], Selection(min_count=3)))
+    >>> recipe, selection = PRESETS["thesis"], Selection(min_count=3)
+    >>> sorted(sign(source, folder / "c.table", recipe=recipe, selection=selection))
     ['a', 'b']
     >>> source.report.lines
     3
@@ -44,12 +45,12 @@ class CountFiles:
 
     def __init__(
         self,
-        files: str | Path | Sequence[str | Path],
+        paths: str | Path | Sequence[str | Path],
         *,
         normaliser: Normaliser | None = None,
         text_format: TextFormat = "lines",
     ) -> None:
-        self.files = one_or_many_paths(files, "files")
+        self.files = one_or_many_paths(paths, "paths")
         self.normaliser = normaliser or Normaliser()
         self.text_format: TextFormat = text_format
         self.report = CountReport()

@@ -77,7 +77,7 @@ class VectorFile:
 
     def __init__(
         self,
-        file: str | Path,
+        path: str | Path,
         *,
         words: str | Path | None = None,
         phrases: str | Path | None = None,
@@ -93,7 +93,7 @@ class VectorFile:
             )
         if index is not None and normaliser is not None:
             raise ParameterError("`index` gives the `normaliser`: leave it out")
-        self.file, self.words, self.phrases, self.index = file, words, phrases, index
+        self.file, self.words, self.phrases, self.index = path, words, phrases, index
         self.counts, self.most_words = counts, most_words
         self.normaliser = index.options.normaliser if index else normaliser or Normaliser()
         self.text_format: TextFormat = index.options.text_format if index else text_format

@@ -57,7 +57,7 @@ class SpanLabels:
             for missing in self._over.get((begin, start), ())
         )
 
-    def concatenations(self, start: int, stop: int, most: int = 3) -> list[str]:
+    def concatenations(self, start: int, stop: int, *, most: int = 3) -> list[str]:
         """Return the labels X+Y, X+Y+Z of 2 to `most` constituents that fill start..stop."""
         found: list[str] = []
         for parts in range(2, most + 1):

@@ -18,7 +18,7 @@ WIDEST = 4  # the toolkit's own default; the thesis's text has 3
 LONGEST = 8  # tokens of a phrase: three bits of a packed occurrence
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SyntaxModel:
     """Which features a phrase has.
 
@@ -126,7 +126,11 @@ class SyntaxModel:
         Arguments:
             values: as `manifest` returns them.
         """
-        return cls(tuple(values["families"]), tuple(values["kinds"]), values["window"])
+        return cls(
+            families=tuple(values["families"]),
+            kinds=tuple(values["kinds"]),
+            window=values["window"],
+        )
 
 
 def _chosen(what: str, names: tuple[str, ...], known: tuple[str, ...]) -> tuple[str, ...]:

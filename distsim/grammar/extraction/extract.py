@@ -56,9 +56,9 @@ class ExtractReport:
 
 def extract_rules(
     bitexts: Sequence[str | Path | Bitext],
-    output: str | Path | None,
-    options: ExtractOptions | None = None,
+    path: str | Path | None,
     *,
+    options: ExtractOptions | None = None,
     numeric: str | Path | None = None,
     features: FeatureChoice | None = None,
     memory: int = MEMORY,
@@ -73,7 +73,7 @@ def extract_rules(
 
     Arguments:
         bitexts: artifacts of kind bitext; their foreign languages become one.
-        output: packed where it ends in .gz; `-` for standard output; None for no text.
+        path: packed where it ends in .gz; `-` for standard output; None for no text.
         numeric: the folder of an artifact of kind rules, which `pivot` takes as it is.
         memory: bytes that counting may take.
 
@@ -94,7 +94,7 @@ def extract_rules(
         None if options.labels == "every" else options.chains,
     )
     return write_rules(
-        text, output, options, features or FeatureChoice(), memory, jobs, progress, numeric
+        text, path, options, features or FeatureChoice(), memory, jobs, progress, numeric
     )
 
 

@@ -25,7 +25,7 @@ _UNLABELLED: dict[str, int] = {
 _LONGEST_GAPPY = 15  # a gap's place is four bits
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ExtractOptions:
     """Which rules are extracted from linked sentence pairs; the defaults are those of Hiero.
 

@@ -67,7 +67,7 @@ class GrammarIndex:
     >>> rule = "[X] ||| the king ||| the queen ||| p(e|f)=1.5 sim_ngram=.4 ||| 0-0 1-1\\n"
     >>> _ = (folder / "scored").write_text(rule)
     >>> by = PackOptions({"p(e|f)": 1.0}, sizes=())
-    >>> _ = pack_grammar(folder / "scored", folder / "packs", by)
+    >>> _ = pack_grammar(folder / "scored", folder / "packs", options=by)
     >>> [found.target for found in GrammarIndex.open(folder / "packs").rules("the king")]
     ['the queen']
     """

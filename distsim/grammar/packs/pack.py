@@ -10,7 +10,7 @@ import os
 import re
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -72,6 +72,7 @@ class PackOptions:
     """
 
     weights: Mapping[str, float] | None = None
+    _: KW_ONLY
     descending: bool = False
     missing: float | None = None
     sizes: tuple[str, ...] = SIZES
@@ -96,7 +97,7 @@ class PackReport:
     >>> rule = "[X] ||| the king ||| the queen ||| p(e|f)=1.5 sim_ngram=.4 ||| 0-0 1-1\\n"
     >>> _ = (folder / "scored").write_text(rule)
     >>> by = PackOptions({"p(e|f)": 1.0}, sizes=("S",))
-    >>> pack_grammar(folder / "scored", folder / "packs", by).lines()[1]
+    >>> pack_grammar(folder / "scored", folder / "packs", options=by).lines()[1]
     'S: 0 lexical, 0 one-to-many, 0 many-to-one, 1 phrasal, 0 syntactic'
     """
 
@@ -118,14 +119,14 @@ class PackReport:
 
 def pack_grammar(
     grammar: str | Path,
-    folder: str | Path,
-    options: PackOptions | None = None,
+    path: str | Path,
     *,
+    options: PackOptions | None = None,
     on_error: OnError = "stop",
     jobs: int | None = None,
     progress: Progress = no_progress,
 ) -> PackReport:
-    """Write a grammar as packs: `folder` with `packs.json`, text, Parquet and `index`.
+    """Write a grammar as packs: `path` with `packs.json`, text, Parquet and `index`.
 
     Text stands in `<size>-<type>.gz`, the best rules first, each size with the smaller ones.
     Written whole or not at all; packs that stand there already are replaced.
@@ -142,7 +143,7 @@ def pack_grammar(
     >>> rule = "[X] ||| the king ||| the queen ||| p(e|f)=1.5 sim_ngram=.4 ||| 0-0 1-1\\n"
     >>> _ = (folder / "scored").write_text(rule)
     >>> report = pack_grammar(
-    ...     folder / "scored", folder / "packs", PackOptions({"p(e|f)": 1.0}, sizes=("S",))
+    ...     folder / "scored", folder / "packs", options=PackOptions({"p(e|f)": 1.0}, sizes=("S",))
     ... )
     >>> sorted(path.name for path in (folder / "packs").iterdir())
     ['index', 'packs.json', 's-phrasal.gz']
@@ -150,7 +151,7 @@ def pack_grammar(
     options = options or PackOptions()
     if options.parquet:
         _require_pyarrow()
-    target = Path(folder)
+    target = Path(path)
     _require_packs_alone(target)
     if not target.resolve().parent.is_dir():
         raise InputError(f"{target.resolve().parent}: no such folder: create it first")

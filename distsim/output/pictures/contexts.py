@@ -12,7 +12,7 @@ _WIDTH, _MARGIN, _TOP, _GAP = 1080.0, 24.0, 96.0, 36.0
 
 
 def context_picture(
-    phrase: str, contexts: Sequence[NamedContext], settings: str = "", k: int = 20
+    phrase: str, contexts: Sequence[NamedContext], *, settings: str = "", k: int = 20
 ) -> Drawing:
     """Return a picture of a phrase's contexts, those before it and those behind it.
 
@@ -47,6 +47,7 @@ def contrast_picture(
     a: str,
     b: str,
     found: Contrast,
+    *,
     measures: Sequence[tuple[str, float | None]] = (),
     settings: str = "",
 ) -> Drawing:

@@ -49,7 +49,7 @@ def growth(index: CorpusIndex) -> list[tuple[float, float]]:
     return points
 
 
-def corpus_picture(index: CorpusIndex | None, table: SignatureTable | None = None) -> Drawing:
+def corpus_picture(index: CorpusIndex | None, *, table: SignatureTable | None = None) -> Drawing:
     """Return a picture of an index, of a table, or of both.
 
     Word frequencies by rank and the growth of the vocabulary, of an index; the phrases of a
@@ -58,7 +58,7 @@ def corpus_picture(index: CorpusIndex | None, table: SignatureTable | None = Non
     Raises:
         ParameterError: there is neither, or nothing in them.
 
-    >>> corpus_picture(index, table).label
+    >>> corpus_picture(index, table=table).label
     'Words and phrases of a text'
     """
     settings = [index_settings(index)] if index is not None else []

@@ -115,7 +115,7 @@ def draw_map(
 
 
 def neighbour_picture(
-    table: SignatureTable, phrase: str, k: int = 20, near: Sequence[Neighbour] | None = None
+    table: SignatureTable, phrase: str, *, k: int = 20, near: Sequence[Neighbour] | None = None
 ) -> Drawing:
     """Return a picture of a phrase's neighbours: a list with bars, and a map.
 
@@ -131,7 +131,7 @@ def neighbour_picture(
     'Neighbours of alice'
     """
     if near is None:
-        near = NeighbourSearch(table).nearest(phrase, k)
+        near = NeighbourSearch(table).nearest(phrase, k=k)
     if not near:
         raise ParameterError(f"{phrase!r} has no neighbours in the table: there is nothing to draw")
     laid = lay_out(table, Estimator(table), table.normal_form(phrase), near)

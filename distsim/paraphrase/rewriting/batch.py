@@ -71,7 +71,7 @@ def answers(
 
     def answer(task: Task) -> Answer:
         try:
-            found = rewriter.rewrite(task.text, n, tree=task.tree)
+            found = rewriter.rewrite(task.text, k=n, tree=task.tree)
         except ParameterError as error:
             return Answer(task, [], f"{task.where}: {error}")
         if not found:

@@ -5,6 +5,7 @@ import math
 import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -94,7 +95,7 @@ class IndexModel(LanguageModel):
     True
     """
 
-    def __init__(self, index: CorpusIndex, order: int = ORDER, trust: float = _TRUST) -> None:
+    def __init__(self, index: CorpusIndex, *, order: int = ORDER, trust: float = _TRUST) -> None:
         if order < 2:
             raise ParameterError(f"order {order}: choose 2 or more")
         shards = index.shards
@@ -115,7 +116,7 @@ class IndexModel(LanguageModel):
         self.checksum = checksum_of_settings([index.checksum, order, trust])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return IndexModel, (self._index, self.order, self._trust)
+        return partial(IndexModel, order=self.order, trust=self._trust), (self._index,)
 
     def ids(self, words: Sequence[str]) -> np.ndarray:
         """Return the id of every word in the index's normal form, -1 where it has none; int64."""
@@ -148,8 +149,8 @@ class ArpaModel(LanguageModel):
     -3.45
     """
 
-    def __init__(self, path: str | Path, order: int | None = None) -> None:
-        self._opened = path, order
+    def __init__(self, path: str | Path, *, order: int | None = None) -> None:
+        self._again = partial(ArpaModel, order=order), (path,)
         words: dict[str, int] = {"<s>": 0, "</s>": 1}
         keys: list[np.ndarray] = []
         values: list[np.ndarray] = []
@@ -189,7 +190,7 @@ class ArpaModel(LanguageModel):
         self.checksum = checksum_of_settings([content.hexdigest(), self.order])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return ArpaModel, self._opened
+        return self._again
 
     def ids(self, words: Sequence[str]) -> np.ndarray:
         """Return the id of every word, as it is or in lower case, -1 where there is none; int64."""

@@ -10,7 +10,7 @@ MOST_TOKENS = 2000
 LONGEST = 10  # times a sentence's words
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RewriteOptions:
     """How a sentence is rewritten.
 

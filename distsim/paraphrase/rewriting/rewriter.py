@@ -86,10 +86,10 @@ class Rewriter:
     >>> from distsim.grammar.packs import PackOptions, pack_grammar
     >>> from distsim.paraphrase.rewriting.language_model import IndexModel
     >>> _ = (folder / "rules").write_text("[X] ||| monarch ||| king ||| p=1\\n")
-    >>> _ = pack_grammar(folder / "rules", folder / "pack", PackOptions(weights={"p": 1.0}))
+    >>> _ = pack_grammar(folder / "rules", folder / "pack", options=PackOptions(weights={"p": 1.0}))
     >>> weights = Weights({"LM": 1.0, "p": -0.5, "Deleted": -9.0})
     >>> rewriter = Rewriter(GrammarIndex.open(folder / "pack"), IndexModel(index), weights=weights)
-    >>> rewriter.rewrite("said the monarch .", n=2)[0].sentence
+    >>> rewriter.rewrite("said the monarch .", k=2)[0].sentence
     'said the king .'
     """
 
@@ -137,9 +137,9 @@ class Rewriter:
         ]  # fmt: skip
 
     def rewrite(
-        self, sentence: str, n: int = 10, *, tree: Tree | str | None = None
+        self, sentence: str, *, k: int = 10, tree: Tree | str | None = None
     ) -> list[Rewriting]:
-        """Return a sentence's `n` best rewritings, all different; none of an empty sentence.
+        """Return a sentence's `k` best rewritings, all different; none of an empty sentence.
 
         Arguments:
             sentence: its tokens parted by white space.
@@ -148,8 +148,8 @@ class Rewriter:
         Raises:
             ParameterError: the sentence is too long, or the tree is not of it.
         """
-        if n < 1:
-            raise ParameterError(f"n {n}: choose 1 or more")
+        if k < 1:
+            raise ParameterError(f"n {k}: choose 1 or more")
         parsed = Sentence(sentence, tree)
         if len(parsed) > MOST_TOKENS:
             raise ParameterError(
@@ -159,9 +159,9 @@ class Rewriter:
             return []
         problem = _Problem(self, parsed)
         if self.options.length is None:
-            found = self._best(problem, problem.search(), n)
-            return self._with_hidden(parsed, found, n) if self.options.chunks else found
-        return self._of_length(problem, self.options.length, n)
+            found = self._best(problem, problem.search(), k)
+            return self._with_hidden(parsed, found, k) if self.options.chunks else found
+        return self._of_length(problem, self.options.length, k)
 
     def _best(self, problem: "_Problem", forest: Forest, n: int) -> list[Rewriting]:
         """Return the best of a forest.

@@ -192,7 +192,7 @@ def tune(
 
 
 def _rewritten(rewriter: Rewriter, n: int, example: Example) -> list[Rewriting]:
-    return rewriter.rewrite(example.source, n, tree=example.tree)
+    return rewriter.rewrite(example.source, k=n, tree=example.tree)
 
 
 def _is_named(name: str, chosen: Sequence[str]) -> bool:

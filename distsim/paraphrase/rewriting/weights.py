@@ -1,7 +1,7 @@
 """A text file of weights, with what they were tuned on <-> weights by feature."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from importlib.resources import files
 from pathlib import Path
 
@@ -26,6 +26,7 @@ class Weights:
     """
 
     values: Mapping[str, float]
+    _: KW_ONLY
     notes: tuple[str, ...] = ()
     file: str | None = None
     lines: Mapping[str, int] = field(default_factory=dict)
@@ -65,14 +66,14 @@ class Weights:
             values[name], lines[name] = weight, number
         if not values:
             raise InputError(f"{file_label(path)}: has no weights: write lines feature<TAB>number")
-        return cls(values, tuple(notes), file_label(path), lines)
+        return cls(values, notes=tuple(notes), file=file_label(path), lines=lines)
 
     @classmethod
     def default(cls, name: str = SIMPLIFY) -> "Weights":
         """Return weights that come with the package: SIMPLIFY, or SHORTEN for --length."""
         with_data = files("distsim") / "data" / "weights" / f"{name}.weights"
         read = cls.read(str(with_data))
-        return cls(read.values, read.notes)
+        return cls(read.values, notes=read.notes)
 
     def write(self, path: str | Path) -> None:
         """Write them, in order of their names, under their notes, a line each."""

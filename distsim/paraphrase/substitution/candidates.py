@@ -69,7 +69,7 @@ class PhraseCandidates:
             focal[self._forms.base(target[0])] = None
         found: dict[Words, None] = {}
         for phrase in focal:
-            for near in self._search.nearest(phrase, most) or ():
+            for near in self._search.nearest(phrase, k=most) or ():
                 found[tuple(near.phrase.split(" "))] = None
         return list(found)
 

@@ -30,7 +30,7 @@ class Evidence:
     scored: np.ndarray
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Mix:
     """How much each kind of evidence weighs; 0 leaves it out.
 

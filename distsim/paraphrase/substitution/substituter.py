@@ -126,6 +126,7 @@ class Substituter:
         left: str,
         target: str,
         right: str,
+        *,
         k: int | None = 10,
         candidates: Sequence[str] | None = None,
     ) -> Results[Substitute]:

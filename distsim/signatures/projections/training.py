@@ -31,7 +31,7 @@ if TYPE_CHECKING:  # else imported where it is needed: every command starts soon
 _EXACT_WEIGHT = 2.0**24 / WEIGHT_STEPS  # a multiple of 2^-12 below it is exact in float32
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Learning:
     """How a projection is learnt; memory and time grow with each setting.
 
@@ -88,7 +88,7 @@ class Learning:
         Arguments:
             values: as `manifest` returns them.
         """
-        return cls(values["rows"], values["features"], values["rank"], values["iterations"])
+        return cls(rows=values["rows"], features=values["features"], rank=values["rank"], iterations=values["iterations"])
 
 
 class WordRows(NamedTuple):
