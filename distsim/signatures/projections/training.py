@@ -88,7 +88,12 @@ class Learning:
         Arguments:
             values: as `manifest` returns them.
         """
-        return cls(rows=values["rows"], features=values["features"], rank=values["rank"], iterations=values["iterations"])
+        return cls(
+            rows=values["rows"],
+            features=values["features"],
+            rank=values["rank"],
+            iterations=values["iterations"],
+        )
 
 
 class WordRows(NamedTuple):
