@@ -15,7 +15,7 @@ HERE = Path(__file__).resolve().parent
 OF_V2 = runpy.run_path(str(HERE.parent / "v2" / "make_v2.py"))["COMMANDS"]
 COMMANDS = {
     name: command.replace("{here}/a.txt", "{here}/../v2/a.txt").replace(
-        " --set weighting.least=0", ""
+        " --set weighting.min_weight=0", ""
     )
     for name, command in OF_V2.items()
 }
