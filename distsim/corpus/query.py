@@ -15,11 +15,15 @@ def split_phrase(phrase: str, normaliser: Normaliser, is_word: Callable[[str], b
     that the normaliser drops are left out.
 
     Raises:
-        ParameterError: the phrase has no piece at all.
+        ParameterError: the phrase has no piece at all, or bytes that were not UTF-8.
 
     >>> split_phrase("The King's", Normaliser(), lambda piece: piece in {"the", "king", "'s"})
     ['the', 'king', "'s"]
     """
+    try:
+        phrase.encode()
+    except UnicodeEncodeError:
+        raise ParameterError("a phrase is not valid Unicode: give it in UTF-8") from None
     pieces = normaliser.characters(phrase).split()
     if not pieces:
         raise ParameterError("the phrase is empty: give at least one word")

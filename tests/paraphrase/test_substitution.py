@@ -389,3 +389,30 @@ def test_average_precision_is_the_mean_over_the_orders_of_ties(drawn):
     last = [min(scores) - 1.0, *scores]
     with_missing = generalised_average_precision([float("nan"), *scores], [1.0, *weights])
     assert with_missing == pytest.approx(generalised_average_precision(last, [1.0, *weights]))
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ("substitute", "INDEX", "said the [king\udcff] to alice"),
+        ("substitute", "INDEX", "said the\udcff [king] to alice"),
+        ("substitute", "INDEX", "said the [king] to alice", "--candidates", "queen;x\udcff"),
+        ("neighbours", "INDEX", "king\udcff", "--by", "related"),
+        ("neighbours", "INDEX", "king\udcff", "--by", "exact"),
+        ("neighbours", "INDEX", "_ king\udcff", "--gapped"),
+        ("paraphrase", "INDEX", "king", "--in", "said \udcff the king"),
+        ("paraphrase", "INDEX", "king\udcff"),
+        ("similarity", "INDEX", "king\udcff", "queen"),
+        ("similarity", "INDEX", "king\udcff", "queen", "--exact"),
+        ("similarity", "INDEX", "king\udcff", "queen", "--opposite"),
+        ("compare", "INDEX", "king\udcff", "queen"),
+        ("contexts", "INDEX", "king\udcff"),
+        ("count", "INDEX", "king\udcff"),
+        ("kwic", "INDEX", "king\udcff"),
+    ],
+    ids=ascii,
+)
+def test_arguments_that_are_not_utf8_are_told(learnt, run, given):
+    index, _ = learnt
+    _, err = run(*(index.path if one == "INDEX" else one for one in given), status=1)
+    assert "not valid Unicode: give it in UTF-8" in err
