@@ -279,7 +279,7 @@ def _annotated(lines: list[str]) -> Any:
 def _annotate() -> int:
     from distsim.corpus.line_files import write_line_files
 
-    d.annotate(["long.txt"], "new.gz", WordAnnotator(), 1)
+    d.annotate(["long.txt"], "new.gz", WordAnnotator(), jobs=1)
     write_line_files("new.gz", tags="new.tags")
     return 0
 

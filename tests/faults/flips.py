@@ -62,8 +62,19 @@ def _walk_index(path: Path) -> object:
     return (
         [one.tolist() for one in index.gapped(["the _ of", "a _ the _ of"])],
         [index.concordance("the", width=5, order=order) for order in ("left", "right")],
-        [d.named_contexts(index, "the", 2, d.Weighting(name)) for name in ("raw", "ppmi", "llr")],
-        len(d.sign(index, out, recipe, d.Selection(3, max_phrases=500), force=True)),
+        [
+            d.named_contexts(index, "the", window=2, weighting=d.Weighting(name))
+            for name in ("raw", "ppmi", "llr")
+        ],
+        len(
+            d.sign(
+                index,
+                out,
+                recipe=recipe,
+                selection=d.Selection(min_count=3, max_phrases=500),
+                force=True,
+            )
+        ),
         d.Paraphraser(index).paraphrases("king"),
     )
 
@@ -116,7 +127,7 @@ def _extract(path: Path) -> object:
 
     bitext = d.Bitext.open(path)
     preset = PRESETS["samt" if bitext.trees else "hiero"]
-    return d.extract_rules([bitext], path.parent / "made.rules", preset, jobs=1).lines()[0]
+    return d.extract_rules([bitext], path.parent / "made.rules", options=preset, jobs=1).lines()[0]
 
 
 def _ask_rules(path: Path) -> object:

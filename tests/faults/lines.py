@@ -93,12 +93,14 @@ def _corpus_readers(folder: Path) -> dict[str, Reader]:
     from distsim.paraphrase.unknown import known_phrases, read_text
 
     def counts(path: Path) -> object:
-        return d.sign(d.CountFiles(path), folder / "counts.table", d.PRESETS["thesis"],
-                    d.Selection(min_count=1, max_length=2), jobs=1, force=True)  # fmt: skip
+        return d.sign(d.CountFiles(path), folder / "counts.table", recipe=d.PRESETS["thesis"],
+        selection=d.Selection(min_count=1, max_length=2), jobs=1, force=True)  # fmt: skip
 
     def index(text_format: Any, path: Path) -> object:
         options = d.IndexOptions(text_format=text_format)
-        return d.CorpusIndex.build([path], folder / "index", options, jobs=1, force=True).n_tokens
+        return d.CorpusIndex.build(
+            [path], folder / "index", options=options, jobs=1, force=True
+        ).n_tokens
 
     tree = b"(ROOT (S (NP (DT the) (NN king)) (VP (VBZ sees))))"
     links = b" ||| 1-2-det 2-3-nsubj 3-0-root"
@@ -185,7 +187,7 @@ def _rule_readers(folder: Path) -> dict[str, Reader]:
     return {
         "rerank": Reader(lambda p: d.rerank_grammar(p, out, ranking), good[:1], b" "),
         "pivot": Reader(lambda p: d.pivot_grammar(p, out, jobs=1), good, b" "),
-        "pack": Reader(lambda p: d.pack_grammar(p, packs, packed, jobs=1), good[:1], b" "),
+        "pack": Reader(lambda p: d.pack_grammar(p, packs, options=packed, jobs=1), good[:1], b" "),
     }
 
 
@@ -291,7 +293,9 @@ def _keeps_lines(name: str, place: Path, draw: random.Random, budget: Budget) ->
     from distsim.signatures.recipe import PRESETS
 
     (place / "text").write_text("the town is a city . the city is a town .\n" * 30)
-    d.CorpusIndex.build([place / "text"], place / "index", d.IndexOptions(text_format="lines"))
+    d.CorpusIndex.build(
+        [place / "text"], place / "index", options=d.IndexOptions(text_format="lines")
+    )
     d.sign(d.CorpusIndex.open(place / "index"), recipe=PRESETS["thesis"])
     scorer = d.RuleScorer([("sim_ngram", d.SignatureTable.open(place / "index"))])
     outcome = Outcome()
@@ -319,14 +323,16 @@ def _keep(outcome: Outcome, lines: list[bytes], known: Any, scorer: Any, place: 
     ranking = d.Ranking({"x" if known.name == "rules" else "0": 1.0}, missing=0.0)
     d.rerank_grammar(source, out, ranking, memory=1 << 20, **rest)
     outcome.check(_texts(split_lines(out.read_bytes())) == _texts(lines), "rerank")
-    d.score_grammar(source, out, scorer, training=d.TrainingOptions("evidence"), jobs=1, **rest)
+    d.score_grammar(
+        source, out, scorer, training=d.TrainingOptions(aligner="evidence"), jobs=1, **rest
+    )
     found = split_lines(out.read_bytes())
     starts = len(found) == len(lines) and all(
         a[:3] == b[:3] for a, b in zip(found, lines, strict=True)
     )
     outcome.check(starts, "score")
     options = d.PivotOptions(columns="conditional", max_translations=10)
-    report = d.pivot_grammar(source, out, options, jobs=1, **rest)
+    report = d.pivot_grammar(source, out, options=options, jobs=1, **rest)
     outcome.check(report.read + report.faulty.kept == len(lines), "pivot read")
     outcome.check(len(split_lines(out.read_bytes())) == report.written, "pivot wrote")
     if known.name == "phrase-table":

@@ -32,12 +32,18 @@ class Everything:
         (folder / "text").write_text(text)
         (folder / "rules").write_text(_RULE)
         self.folder = folder
-        self.index = d.CorpusIndex.build(folder / "text", folder / "index", d.IndexOptions("text"))
+        self.index = d.CorpusIndex.build(
+            folder / "text", folder / "index", options=d.IndexOptions("text")
+        )
         many = d.Selection(min_count=5, max_length=2)
-        self.plain = d.sign(self.index, folder / "plain", d.Recipe(n_bits=64), many)
-        self.learnt = d.sign(self.index, folder / "learnt", d.PRESETS["learnt"], many)
+        self.plain = d.sign(
+            self.index, folder / "plain", recipe=d.Recipe(n_bits=64), selection=many
+        )
+        self.learnt = d.sign(
+            self.index, folder / "learnt", recipe=d.PRESETS["learnt"], selection=many
+        )
         counted, thesis = d.CountFiles(V1 / "counts.txt"), d.PRESETS["thesis"]
-        kept = d.sign(counted, folder / "kept", thesis, many, keep_features=True)
+        kept = d.sign(counted, folder / "kept", recipe=thesis, selection=many, keep_features=True)
         self.bits, self.stored = d.EstimatedCosine(self.learnt), d.StoredCosine(kept)
         self.exact = d.ExactCosine(self.index, self.plain)
         self.real = d.LearntCosine(self.index, self.learnt)
@@ -45,14 +51,16 @@ class Everything:
         self.patterns = d.GappedCosine(self.index, self.learnt)
         self.search = d.NeighbourSearch(self.plain, min_strength=5)
         self.distinct = d.NeighbourSearch(self.learnt, min_strength=2)
-        self.paraphraser = d.Paraphraser(self.index, d.ParaphraseOptions(k=3), table=self.plain)
+        self.paraphraser = d.Paraphraser(
+            self.index, options=d.ParaphraseOptions(k=3), table=self.plain
+        )
         self.scorer = d.RuleScorer([("sim", self.plain)])
         self.joined = d.CorpusIndex.open([self.index.path, self.index.path])
         self.substituter = d.Substituter(self.index, self.learnt, neighbours=5)
         self.opposites = d.Opposites(self.index, self.learnt)
-        self.pair_features = d.PairFeatures(self.learnt)
+        self.pair_features = d.PairFeatures(ngram=self.learnt)
         by = d.PackOptions(weights={"p": 1.0})
-        self.report = d.pack_grammar(folder / "rules", folder / "pack", by)
+        self.report = d.pack_grammar(folder / "rules", folder / "pack", options=by)
         self.pack = d.GrammarIndex.open(folder / "pack")
         english, other = folder / "en", folder / "de"
         english.write_text("the king\nthe queen\nthe king laughed\n" * 9)
@@ -79,7 +87,7 @@ QUESTIONS: dict[str, Callable[[Everything], Any]] = {
     "exact": lambda my: my.exact.estimates(my.pairs),
     "real": lambda my: my.real.estimates(my.pairs),
     "kinds": lambda my: my.kind.estimates(my.pairs[:3]),
-    "gapped neighbours": lambda my: d.gapped_neighbours(my.patterns, "the _ of the", 5),
+    "gapped neighbours": lambda my: d.gapped_neighbours(my.patterns, "the _ of the", k=5),
     "neighbours": lambda my: d.neighbours(my.plain, my.phrases),
     "search": lambda my: my.search.nearest("the king", k=3),
     "distinct": lambda my: [my.distinct.found(phrase) for phrase in my.phrases],

@@ -103,7 +103,8 @@ SUBJECTS = {
     ("NgramModel", "window"), ("RuleAligner", "align"), ("PackOptions", "weights"),
     ("sign", "path"), ("SignatureTable.build", "path"), ("RuleScorer.score", "links"),
     ("SignatureTable.most_similar", "positive"), ("SignatureTable.token_counts", "rows"),
-    ("Fingerprint", "composition"), ("Inflections.open", "name"),
+    ("Fingerprint", "composition"), ("Weighting.manifest", "marginals"),
+    ("Inflections.open", "name"),
     ("Language.open", "name"), ("Weights.default", "name"),
 }  # fmt: skip
 RESULTS = (tuple, list, BaseException)  # what is returned or raised, not called
