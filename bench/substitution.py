@@ -213,7 +213,7 @@ class Peer:
 
 
 def peer_answer(peer: Peer, one: Instance) -> list[str]:
-    return peer.nearest(one.target, k=10)
+    return peer.nearest(one.target, 10)
 
 
 def unit_rows(rows: np.ndarray) -> np.ndarray:

@@ -7,6 +7,7 @@ import pytest
 
 from distsim import (
     CorpusIndex,
+    IndexOptions,
     ParameterError,
     Recipe,
     Selection,
@@ -46,6 +47,7 @@ def test_a_notebook_sees_a_table_and_never_markup_of_the_corpus(tmp_path):
     index = CorpusIndex.build(
         write_lines(tmp_path / "t", [["<script>alert(1)</script>", "x", "&amp;"]] * 3),
         tmp_path / "index",
+        options=IndexOptions(as_is=True),
     )
     shown = index.concordance("x")._repr_html_()
     assert "<script>" not in shown and "&lt;script&gt;" in shown and "&amp;amp;" in shown

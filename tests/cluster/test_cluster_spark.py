@@ -104,5 +104,5 @@ def test_a_second_context_is_refused(spark, tmp_path, files):
 
 def test_without_spark_there_is_one_sentence(tmp_path, files, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyspark", None)
-    with pytest.raises(DistsimError, match="distsim\\[spark\\]"):
+    with pytest.raises(DistsimError, match=r"pip install .\.\[spark\]"):
         sign_on_spark(files, tmp_path / "t", tmp_path / "work")
