@@ -93,7 +93,9 @@ def know_options(flags: Mapping[str, str]) -> None:
 def know_settings(keys: Iterable[str]) -> None:
     """Tell which keys --set takes; the last part of a dotted one is the library's name for it."""
     for key in keys:
-        _flags.setdefault(key.rpartition(".")[2], f"--set {key}")
+        name = key.rpartition(".")[2]
+        if _OTHERWISE.get(name) not in _flags:  # else an option says the same
+            _flags.setdefault(name, f"--set {key}")
 
 
 def in_flags(message: str) -> str:

@@ -22,7 +22,7 @@ GUM = SHARED / "data" / "gum-annotated"
 
 
 def features(sentence, phrase, **switches):
-    found = named_contexts([sentence], phrase, window=SyntaxModel(**switches))
+    found = named_contexts([sentence], phrase, SyntaxModel(**switches))
     assert all(count == weight for _, count, weight in found)
     return {name: count for name, count, _ in found}
 

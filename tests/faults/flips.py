@@ -50,7 +50,7 @@ def _ask_index(path: Path) -> object:
     return (
         index.count(_WORDS).tolist(),
         [one.tolist() for one in index.positions(_WORDS)],
-        [str(line) for line in index.concordance("the", limit=4)],
+        [str(line) for line in index.concordance("the", k=4)],
         list(index.ngrams(shortest=2, min_count=3))[:9],
     )
 

@@ -9,6 +9,7 @@ can be made here also travels to a process and back, and errors do.
 import inspect
 import multiprocessing
 import random
+import shutil
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
@@ -55,7 +56,8 @@ class Everything:
             self.index, options=d.ParaphraseOptions(k=3), table=self.plain
         )
         self.scorer = d.RuleScorer([("sim", self.plain)])
-        self.joined = d.CorpusIndex.open([self.index.path, self.index.path])
+        again = shutil.copytree(self.index.path, folder / "again")
+        self.joined = d.CorpusIndex.open([self.index.path, again])
         self.substituter = d.Substituter(self.index, self.learnt, neighbours=5)
         self.opposites = d.Opposites(self.index, self.learnt)
         self.pair_features = d.PairFeatures(ngram=self.learnt)
@@ -91,12 +93,12 @@ QUESTIONS: dict[str, Callable[[Everything], Any]] = {
     "neighbours": lambda my: d.neighbours(my.plain, my.phrases),
     "search": lambda my: my.search.nearest("the king", k=3),
     "distinct": lambda my: [my.distinct.found(phrase) for phrase in my.phrases],
-    "reranked": lambda my: my.distinct.reranked("the king", 5, my.real, 50),
+    "reranked": lambda my: my.distinct.reranked("the king", my.real, k=5, among=50),
     "paraphrases": lambda my: my.paraphraser.answer("the king"),
     "scores": lambda my: [my.scorer.score(*pair) for pair in my.pairs],
     "features": lambda my: my.pair_features.matrix(my.pairs).tolist(),
     "opposites": lambda my: my.opposites.evidence([("king", "queen"), ("large", "small")]),
-    "joined": lambda my: [my.joined.concordance(phrase, limit=5) for phrase in my.phrases],
+    "joined": lambda my: [my.joined.concordance(phrase, k=5) for phrase in my.phrases],
     "substitutes": lambda my: my.substituter.substitutes("said the", "king", "to alice"),
     "bitext": lambda my: [(my.bitext.english.words(n), my.bitext.links_of(n)) for n in range(27)],
     "rules": lambda my: my.pack.rules("king"),
