@@ -1,89 +1,76 @@
-"""Are antonyms told from synonyms? Patterns and affixes beside frequency, string, likeness alone.
+"""Antonyms told from synonyms: the evidence of opposites beside likeness, letters, frequency.
 
-Areas under the curve on pairs of adjectives, nouns and verbs (gold-antsyn's parts), 95% intervals
-by bootstrap; each kind of evidence alone, the plain score, and weights learnt on the training part
-by `distsim rank` (with the words' vectors, and without), its penalty chosen by its folds.
+Areas under the curve on held-out pairs of adjectives, nouns and verbs (gold-antsyn's val parts) and
+their mean; 95% intervals by bootstrap. The plain score has the weights of the package's file.
+Learnt: `distsim rank` on the training part's pairs, all or those that share no word with the val
+part, its penalty chosen by its folds.
 
-    python bench/opposites.py INDEX FOLDER [--seed 1]
-
-FOLDER: with adjective-pairs.train, .val, noun-pairs..., lines `a<TAB>b<TAB>1 or 0`.
+    python bench/opposites.py INDEX [--no-vectors] [--data FOLDER]
 """
 
-import argparse
-import time
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from frame import SHARED, Cpu, area, mean_of, parser, print_machine, print_table
 
 from distsim import CorpusIndex, SignatureTable, read_gold
 from distsim.comparison import Opposites
-from distsim.evaluation.agreement import area_interval, area_under_curve
 from distsim.grammar import PairFeatures, learn_ranking
 
 PARTS = ("adjective", "noun", "verb")
+SHOWN = ("letters", "frequency", "sim_whole", "opposite", "joined", "together", "parallel",
+         "negation", "polarity")  # fmt: skip
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("index")
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--seed", type=int, default=1)
-    asked = parser.parse_args()
-    index, table = CorpusIndex.open(asked.index), SignatureTable.open(asked.index)
-    gold = {(part, of): read_gold(asked.folder / f"{part}-pairs.{of}")
-            for part in PARTS for of in ("train", "val")}  # fmt: skip
+    options = parser(__doc__)
+    options.add_argument("index")
+    options.add_argument("--data", type=Path, default=SHARED)
+    options.add_argument("--no-vectors", dest="vectors", action="store_false", help="minutes less")
+    given = options.parse_args()
+    index, table = CorpusIndex.open(given.index), SignatureTable.open(given.index)
+    folder = given.data / "gold-antsyn"
+    train = [read_gold(folder / f"{part}-pairs.train") for part in PARTS]
+    held = [read_gold(folder / f"{part}-pairs.val") for part in PARTS]
     features = PairFeatures(ngram=table, opposites=Opposites(index, table))
     groups = features.groups
     kinds = [*groups["text"], *groups["table"], *groups["opposites"]]
-    begun = time.process_time()
-    rows = {key: features.matrix(one.pairs, names=kinds) for key, one in gold.items()}
-    n = sum(len(one.pairs) for one in gold.values())
-    print(f"{n:,} pairs, {1e3 * (time.process_time() - begun) / n:.2f} ms of CPU a pair\n")
-    vectors = {
-        key: features.matrix(one.pairs, names=groups["vectors"]) for key, one in gold.items()
-    }
-    labels = {key: np.array(one.scores) for key, one in gold.items()}
+    with Cpu() as cpu:
+        rows = [features.matrix(one.pairs, names=kinds) for one in held]
+    n = sum(len(one.pairs) for one in held)
+    vectors = [features.matrix(one.pairs, names=groups["vectors"]) for one in held]
+    names = [*kinds, *groups["vectors"]]
+    every = [np.column_stack(both) for both in zip(rows, vectors, strict=True)]
 
-    def line(name: str, values: dict[tuple[str, str], np.ndarray], of: str) -> None:
-        cells, areas = [], []
-        for part in PARTS:
-            mine, truth = np.nan_to_num(values[part, of]), labels[part, of]
-            area = area_under_curve(mine[truth == 1], mine[truth == 0])
-            low, high = area_interval(mine[truth == 1], mine[truth == 0], 300, asked.seed)
-            areas.append(area)
-            cells.append(f"{area:.3f} ({low:.3f} to {high:.3f})")
-        print(f"| {name} | {of} | " + " | ".join(cells) + f" | {np.mean(areas):.3f} |")
+    def line(name: str, values: list[np.ndarray]) -> list[object]:
+        cells = []
+        for mine, gold in zip(values, held, strict=True):
+            truth, known = np.array(gold.scores), np.nan_to_num(mine)
+            cells.append(area(known[truth == 1], known[truth == 0]))
+        return [name, *cells, mean_of(cells)]
 
-    print("| | part | adjectives | nouns | verbs | mean |\n|---|---|---|---|---|---|")
-    for of in ("train", "val"):
-        for number, kind in enumerate(kinds):
-            line(kind, {key: one[:, number] for key, one in rows.items()}, of)
-    train = [(part, "train") for part in PARTS]
-    every = {key: np.column_stack([rows[key], vectors[key]]) for key in gold}
-    held = {p for part in PARTS for pair in gold[part, "val"].pairs for p in pair}
-    for name, columns, matrix in (
-        ("learnt, opposites' evidence", groups["opposites"], rows),
-        ("learnt, all", kinds, rows),
-        ("learnt, all and vectors", [*kinds, *groups["vectors"]], every),
-    ):
-        places = [[*kinds, *groups["vectors"]].index(one) for one in columns]
-        for told, words in (("", set()), (", no word of val's", held)):
-            taught = [
-                (pair, score) for key in train
-                for pair, score in zip(gold[key].pairs, gold[key].scores, strict=True)
-                if not words & set(pair)
-            ]  # fmt: skip
-            pairs, scores = zip(*taught, strict=True)
-            learnt = learn_ranking(
-                replace(gold[train[0]], pairs=pairs, scores=scores, groups=("",) * len(pairs)),
-                features, names=columns,
-                samples=0,
-            )  # fmt: skip
-            found = {
-                key: learnt.weights.values(columns, one[:, places]) for key, one in matrix.items()
-            }
-            line(f"{name}{told}, penalty {learnt.penalty:g}", found, "val")
+    def table_rows():
+        for kind in SHOWN:
+            yield line(kind, [one[:, kinds.index(kind)] for one in rows])
+        tested = {phrase for one in held for pair in one.pairs for phrase in pair}
+        for name, columns in (("all", kinds), ("all and vectors", names))[: 1 + given.vectors]:
+            for more, words in (("", set()), (", no word of val's", tested)):
+                taught = [
+                    (pair, score) for gold in train
+                    for pair, score in zip(gold.pairs, gold.scores, strict=True)
+                    if not words & set(pair)
+                ]  # fmt: skip
+                pairs, scores = zip(*taught, strict=True)
+                gold = replace(train[0], pairs=pairs, scores=scores, groups=("",) * len(pairs))
+                weights = learn_ranking(gold, features, names=columns, samples=0).weights
+                places = [names.index(one) for one in columns]
+                values = [weights.values(columns, one[:, places]) for one in every]
+                yield line(f"learnt, {name}{more}", values)
+
+    print_table(["area", "adjectives", "nouns", "verbs", "mean"], table_rows())
+    print(f"\n{n:,} pairs, {1e3 * cpu.seconds / n:.1f} CPU ms a pair")
+    print_machine()
 
 
 if __name__ == "__main__":

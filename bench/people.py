@@ -1,60 +1,89 @@
-"""Do similarities agree with people? Ours beside word2vec and fastText on the same tokens.
+"""Agreement of similarities with people's judgements, beside word2vec and fastText.
 
-Measured against: gensim's word2vec (skip-gram, 200 dimensions, window 5, 3 epochs) and fastText,
-trained on the index's own tokens by bench/people_peers.py; a phrase is the mean of its words'
-vectors, and in rows of their own the mean by the rarity weights that ours have. Ours: the thesis's
-bits, the default's bits, what is restored of them and the words' vectors, its real-valued vectors,
-and exact cosine. Judged phrases stand as a whole and by how many of their words they share.
+Ours: the thesis's bits; of the default table its bits, what is restored of bits and words' vectors,
+and the real-valued vectors before cutting; the cosines of its weights without any reduction. Peers:
+gensim's skip-gram and fastText (200 dimensions, window 5, 3 epochs, minimum count 5, one thread) on
+the index's own tokens; a phrase is the mean of its words' vectors, or their mean weighted by rarity
+as ours. They are trained once and kept in WORK.
 
-Prints Spearman with 95% intervals on the pairs that all of them cover, then on those that each
-covers itself, CPU seconds and bytes a phrase, as Markdown tables, and the signature line
-of the default table. No pair of a gold set is printed.
+    python bench/people.py INDEX WORK [--peers word2vec fasttext] [--data FOLDER]
 
-    python bench/people_peers.py INDEX PEERS word2vec      (once; needs gensim)
-    python bench/people_peers.py INDEX PEERS fasttext
-    python bench/people.py INDEX WORK GOLD... [--peers PEERS]
+Prints CPU seconds, bytes a phrase and Spearman's correlation on the pairs that all rows cover:
+the mean of seven sets of word pairs, and with 95% intervals the judged paraphrases; then each set.
 """
 
-import argparse
 import json
-import os
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
+from frame import (
+    SHARED,
+    WORD_SETS,
+    Cpu,
+    Estimate,
+    correlation,
+    floats,
+    gold_sets,
+    mean_of,
+    parser,
+    print_machine,
+    print_table,
+)
 
-from distsim import CorpusIndex, ExactCosine, SignatureTable
+from distsim import PRESETS, CorpusIndex, EstimatedCosine, ExactCosine, SignatureTable
 from distsim.comparison import LearntCosine
-from distsim.comparison.measures import EstimatedCosine
-from distsim.evaluation.agreement import spearman, spearman_interval
-from distsim.evaluation.gold import GoldSet, Pair, read_gold
-from distsim.evaluation.report import signature_line
-from distsim.signatures.recipe import PRESETS
 
-SAMPLES = 500  # of the bootstrap
-_THIRD = 1 / 3  # two phrases of two words that share one
-Measure = Callable[[Sequence[Pair]], list[float | None]]
+SETTINGS = {"sg": 1, "vector_size": 200, "window": 5, "epochs": 3, "min_count": 5, "workers": 1}
+BLOCK = 1 << 20
+Measure = Callable[[Sequence[tuple[str, str]]], Sequence[float | None]]
 
 
-def cpu_seconds() -> float:
-    times = os.times()
-    return times.user + times.system
+class Sentences:
+    """The sentences of an index as lists of words, as often as they are asked for."""
+
+    def __init__(self, index: CorpusIndex) -> None:
+        self._index = index
+        self._words = [index.vocabulary.word(number) for number in range(index.n_words)]
+
+    def __iter__(self) -> Iterator[list[str]]:
+        words = self._words
+        for shard in self._index.shards:
+            sentence: list[str] = []
+            for begin in range(0, shard.tokens.size, BLOCK):
+                for token in shard.tokens[begin : begin + BLOCK].tolist():
+                    if token:
+                        sentence.append(words[token])
+                    else:
+                        yield sentence
+                        sentence = []
 
 
-class Timed:
-    def __enter__(self) -> "Timed":
-        self._begun = cpu_seconds()
-        return self
+def trained(index: CorpusIndex, folder: Path, name: str) -> dict:
+    """Train a peer where it is not kept yet; return its CPU seconds and bytes a word."""
+    kept = folder / f"{name}.json"
+    if not kept.exists():
+        from gensim.models import FastText, Word2Vec
 
-    def __exit__(self, *_: object) -> None:
-        self.seconds = cpu_seconds() - self._begun
+        with Cpu() as cpu:
+            model = {"word2vec": Word2Vec, "fasttext": FastText}[name](
+                sentences=Sentences(index), seed=1, **SETTINGS
+            )
+        np.save(folder / f"{name}.npy", model.wv.vectors.astype(np.float32))
+        np.save(folder / f"{name}.contexts.npy", model.syn1neg.astype(np.float32))
+        names = "\n".join(model.wv.index_to_key) + "\n"
+        (folder / f"{name}.words.txt").write_text(names, "utf-8")
+        facts = {"cpu": cpu.seconds, "bytes": 4 * model.wv.vector_size, "index": index.checksum}
+        kept.write_text(json.dumps(facts | SETTINGS, indent=1) + "\n")
+    facts = json.loads(kept.read_text())
+    if facts["index"] != index.checksum:
+        raise SystemExit(f"{kept}: was trained on another index: name another folder")
+    return facts
 
 
-def averaged(index: CorpusIndex, folder: Path, name: str, rare: float | None = None) -> Measure:
-    """Cosine of the means of a peer's word vectors over the words of a phrase.
-
-    rare: a word weighs rare / (rare + its share of the text); all alike where None.
-    """
+def averaged(index: CorpusIndex, folder: Path, name: str, rare: float | None) -> Measure:
+    """Cosine of means of a peer's word vectors; rare: a word weighs rare / (rare + its share)."""
     words = (folder / f"{name}.words.txt").read_text("utf-8").splitlines()
     vectors = np.load(folder / f"{name}.npy")
     rows = {word: row for row, word in enumerate(words)}
@@ -69,113 +98,66 @@ def averaged(index: CorpusIndex, folder: Path, name: str, rare: float | None = N
         total = weights[known] @ vectors[known]
         return total / np.linalg.norm(total)
 
-    def measure(pairs: Sequence[Pair]) -> list[float | None]:
+    def measure(pairs: Sequence[tuple[str, str]]) -> list[float | None]:
         both = [(vector(a), vector(b)) for a, b in pairs]
         return [None if x is None or y is None else float(x @ y) for x, y in both]
 
     return measure
 
 
-def shared(pair: Pair) -> float:
-    """The share of the words of two phrases that both have."""
-    a, b = (set(phrase.split()) for phrase in pair)
-    return len(a & b) / len(a | b)
-
-
-def parts_of(gold: GoldSet) -> list[GoldSet]:
-    if gold.layout != "judged":
-        return [gold]
-    sizes = [{len(phrase.split()) > 1 for phrase in pair} for pair in gold.pairs]
-    phrases = [n for n, size in enumerate(sizes) if size == {True}]
-    shares = {n: shared(gold.pairs[n]) for n in phrases}
-    return [
-        gold.subset("words", [n for n, size in enumerate(sizes) if size == {False}]),
-        gold.subset("phrases", phrases),
-        gold.subset("phrases, no word shared", [n for n in phrases if shares[n] == 0]),
-        gold.subset("a third or less shared", [n for n in phrases if 0 < shares[n] <= _THIRD]),
-        gold.subset("more shared", [n for n in phrases if shares[n] > _THIRD]),
-    ]
-
-
-def agreement(values: list[float | None], gold: GoldSet, rows: list[int]) -> str:
-    mine, theirs = np.array([values[n] for n in rows], float), np.array(gold.scores)[rows]
-    groups = [gold.groups[n] for n in rows]
-    low, high = spearman_interval(mine, theirs, groups, SAMPLES, 1)
-    return f"{spearman(mine, theirs):.3f} ({low:.3f} to {high:.3f})"
-
-
-def print_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    print("| " + " | ".join(("", *heads)) + " |")
-    print("|---" * (len(heads) + 1) + "|")
-    for row in rows:
-        print("| " + " | ".join(row) + " |")
+def measures(
+    index: CorpusIndex, work: Path, peers: list[str]
+) -> Iterator[tuple[str, float, str, Measure]]:
+    """Yield name, CPU seconds, bytes a phrase and measure of each row."""
+    with Cpu() as cpu:
+        thesis = SignatureTable.build(index, work / "thesis", recipe=PRESETS["thesis"], force=True)
+    yield "thesis, 256 bits", cpu.seconds, "32", EstimatedCosine(thesis).similarities
+    recipe = PRESETS["learnt"]
+    with Cpu() as cpu:
+        table = SignatureTable.build(index, work / "table", recipe=recipe, force=True)
+    assert table.parts is not None and recipe.composition is not None
+    restored = (table.bits.nbytes + table.parts.vectors.nbytes) / len(table)
+    for estimate, size in (("bits", 32.0), ("asymmetric", restored), ("restored", restored)):
+        measure = EstimatedCosine(table, estimate=estimate)
+        yield f"default, {estimate}", cpu.seconds, f"{size:.0f}", measure.similarities
+    real = LearntCosine(index, table).similarities
+    yield "default, real-valued", cpu.seconds, f"{2 * table.n_dimensions}", real
+    yield "default's weights, exact", 0.0, "-", ExactCosine(index, table).similarities
+    for name in peers:
+        facts = trained(index, work, name)
+        for label, rare in ((name, None), (f"{name}, by rarity", recipe.composition.rare)):
+            size = str(facts["bytes"])
+            yield label, facts["cpu"], size, averaged(index, work, name, rare)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("index")
-    parser.add_argument("work", type=Path)
-    parser.add_argument("gold", nargs="+")
-    parser.add_argument("--peers", type=Path)
-    asked = parser.parse_args()
-    index = CorpusIndex.open(asked.index)
-    asked.work.mkdir(exist_ok=True)
-    measures: list[tuple[str, float, str, Measure]] = []
-
-    with Timed() as thesis_time:
-        thesis = SignatureTable.build(
-            index, asked.work / "thesis", recipe=PRESETS["thesis"], force=True
-        )
-
-    measures.append(
-        ("thesis, 256 bits", thesis_time.seconds, "32", EstimatedCosine(thesis).similarities)
-    )
-    recipe = PRESETS["learnt"]
-    with Timed() as sign_time:
-        table = SignatureTable.build(index, asked.work / "table", recipe=recipe, force=True)
-    seconds = sign_time.seconds
-    assert table.parts is not None
-    kept = (table.bits.nbytes + table.parts.vectors.nbytes) / len(table)
-    real = LearntCosine(index, table)
-    exact = ExactCosine(index, table)
-    measures += [
-        ("default, 256 bits", seconds, "32",
-         EstimatedCosine(table, estimate="bits").similarities),
-        ("default, restored", seconds, f"{kept:.0f}",
-         EstimatedCosine(table, estimate="restored").similarities),
-        ("default, real-valued", seconds, f"{2 * table.n_dimensions}",
-         real.similarities),
-        ("default's weights, exact", 0.0, "-", exact.similarities),
-    ]  # fmt: skip
-    for name in ("word2vec", "fasttext"):
-        if asked.peers and (asked.peers / f"{name}.json").exists():
-            facts = json.loads((asked.peers / f"{name}.json").read_text())
-            if facts["index_checksum"] != index.checksum:
-                raise SystemExit(f"{asked.peers}: {name} was trained on another index")
-            assert recipe.composition is not None
-            for label, rare in ((name, None), (f"{name}, rarity", recipe.composition.rare)):
-                measures.append((label, facts["cpu_seconds"], str(facts["bytes_a_word"]),
-                                 averaged(index, asked.peers, name, rare)))  # fmt: skip
-
-    sets = [part for path in asked.gold for part in parts_of(read_gold(path))]
-    rows = [[name, f"{spent:.0f}", size] for name, spent, size, _ in measures]
-    own_rows = [[name] for name, *_ in measures]
-    heads = []
-    for gold in sets:
-        found = [measure(gold.pairs) for *_, measure in measures]
-        every = [n for n in range(len(gold.pairs)) if all(v[n] is not None for v in found)]
-        heads.append(f"{gold.name} ({len(every)} of {len(gold.pairs)})")
-        for row, own_row, values in zip(rows, own_rows, found, strict=True):
-            row.append(agreement(values, gold, every))
-            own = [n for n, value in enumerate(values) if value is not None]
-            own_row.append(f"{agreement(values, gold, own)}, {len(own) / len(values):.0%}")
-    print("Spearman on the pairs that all cover, 95% intervals\n")
-    print_table(["CPU s", "bytes", *heads], rows)
-    print("\nOn the pairs that each covers itself, and coverage\n")
-    print_table([gold.name for gold in sets], own_rows)
-    print(f"\nlearning and signing {seconds:.0f} CPU s; {len(table):,} phrases, "
-          f"{index.n_tokens:,} tokens")  # fmt: skip
-    print(signature_line(table, 0, 1))
+    options = parser(__doc__)
+    options.add_argument("index")
+    options.add_argument("work", type=Path)
+    options.add_argument("--peers", nargs="*", default=[], choices=["word2vec", "fasttext"])
+    options.add_argument("--data", type=Path, default=SHARED)
+    given = options.parse_args()
+    index = CorpusIndex.open(given.index)
+    given.work.mkdir(parents=True, exist_ok=True)
+    rows = list(measures(index, given.work, given.peers))
+    cells: list[list[Estimate]] = [[] for _ in rows]
+    heads, n_words = [], len(WORD_SETS)
+    for gold in gold_sets(given.data):
+        found = [floats(measure(gold.pairs)) for *_, measure in rows]
+        common = np.flatnonzero(np.all([~np.isnan(values) for values in found], axis=0))
+        heads.append(f"{re.split('EN-|:', gold.name)[-1]} ({common.size} of {len(gold.pairs)})")
+        groups = [gold.groups[n] for n in common]
+        for row, values in zip(cells, found, strict=True):
+            row.append(correlation(values[common], np.array(gold.scores)[common], groups))
+    summary = []
+    for (name, seconds, size, _), own in zip(rows, cells, strict=True):
+        summary.append([name, f"{seconds:.0f}", size, mean_of(own[:n_words]), *own[n_words:]])
+    print_table(["", "CPU s", "bytes", f"{n_words} word sets", *heads[n_words:]], summary)
+    names = [name for name, *_ in rows]
+    each = [[name, *own[:n_words]] for name, own in zip(names, cells, strict=True)]
+    print_table(["", *heads[:n_words]], each)
+    print(f"\n{index.n_tokens:,} tokens")
+    print_machine()
 
 
 if __name__ == "__main__":

@@ -1,20 +1,16 @@
-"""Are renamed words and phrases found again? Recall and rank by setting, with intervals.
+"""Paraphrases found again: half of the occurrences of words and phrases get a new name.
 
-Half of the occurrences of many words and phrases of each index are given new names, in as many
-draws as there are seeds; for each new name the old one is the answer wanted. Measured against
-ourselves: the paper's exhaustive two-sided contexts first, then the default and what differs
-from it in one setting. --places: of all but the paper's and those named by places.
+Is the old name among the 20 paraphrases of the new one? Words and bigrams evenly over bands of
+frequency, one draw a seed, an index and tables of its own for each. Against ourselves: the paper's
+exhaustive two-sided contexts, and what differs from the default in one setting.
 
-    python bench/pseudowords.py INDEX... [--targets 200] [--each 60 40] [--seeds 7 8] [--only NAME]
-                                [--places 0]
+    python bench/pseudowords.py INDEX [--each 60 40] [--seeds 7 8] [--only NAME...]
 
-top 1, top 20: how often the old name comes first, or among 20; MRR: mean of 1 / rank, 0 where
-it is not among 20; top 20 and MRR with 95% intervals by bootstrap over targets, and the
-difference of MRR from the default on the same targets. By the target's count before renaming:
-top 20 and MRR. CPU: process time a phrase, all threads.
+top 1, top 20: share of names; MRR: mean of 1 / rank, 0 where it is not among 20; intervals of 95%
+by bootstrap over names; the difference is from the default on the same names; MRR of names of less
+than 100 occurrences before the renaming; median of CPU milliseconds.
 """
 
-import argparse
 import random
 import tempfile
 import time
@@ -22,16 +18,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+from frame import parser, print_machine, print_table
 
-from distsim import CorpusIndex, IndexOptions, SignatureTable
+from distsim import CorpusIndex, IndexOptions, Paraphraser, SignatureTable
 from distsim.contexts import Weighting
 from distsim.paraphrase.options import PRESETS, ParaphraseOptions
-from distsim.paraphrase.paraphraser import Paraphraser
-from distsim.signatures.recipe import PRESETS as RECIPES
+from distsim.signatures import PRESETS as RECIPES
 
 MARK = "ж"
-DRAWN_BANDS = ((20, 60), (60, 200), (200, 1000), (1000, 5000))
-BANDS = ((20, 100), (100, 1000), (1000, 1 << 60))
+BANDS = ((20, 60), (60, 200), (200, 1000), (1000, 5000))
+RARE = 100
+SAMPLES = 1000
 
 
 @dataclass(frozen=True)
@@ -42,74 +39,50 @@ class Setting:
     table: str = "learnt"
 
 
-def settings(places: int) -> dict[str, Setting]:
-    default = replace(PRESETS["default"], min_score=0.0, places=places)
-    plain = replace(PRESETS["marton"], min_score=0.0)
-
-    def weights(scheme: str, **settings: float) -> ParaphraseOptions:
-        return replace(default, weighting=Weighting(scheme, **settings))
-
+def settings() -> dict[str, Setting]:
+    default = replace(PRESETS["default"], min_score=0.0)
     return {
-        "paper": Setting(plain, ""),
-        "paper, mcc 5000": Setting(replace(plain, mcc=5000), ""),
         "default": Setting(default),
-        "llr": Setting(weights("llr")),
-        "ppmi, shift 0": Setting(weights("ppmi", shift=0.0)),
-        "no sides, no signatures": Setting(replace(default, one_sided=0), ""),
-        "no signatures": Setting(default, ""),
-        "no sides": Setting(replace(default, one_sided=0)),
-        "thesis signatures": Setting(default, "thesis"),
-        "300 signatures": Setting(replace(default, neighbours=300)),
-        "300 sides, to 256 occurrences": Setting(
-            replace(default, one_sided=300, one_sided_mcc=256)
-        ),
+        "the paper's": Setting(replace(PRESETS["marton"], min_score=0.0), ""),
+        "weights `llr`": Setting(replace(default, weighting=Weighting("llr"))),
+        "weights `ppmi`": Setting(replace(default, weighting=Weighting("ppmi", shift=0.0))),
         "no places": Setting(replace(default, places=0)),
-        "no places, thesis signatures": Setting(replace(default, places=0), "thesis"),
-        "no places, no signatures": Setting(replace(default, places=0), ""),
-        "1 place": Setting(replace(default, places=1)),
-        "3 places": Setting(replace(default, places=3)),
-        "window 3": Setting(replace(default, window=3)),
-        "window 10": Setting(replace(default, window=10)),
+        "no signatures": Setting(default, ""),
+        "the thesis's signatures": Setting(default, "thesis"),
     }
 
 
-def choose_targets(
-    index: CorpusIndex, n: int, seed: int, each: list[int] | None = None
-) -> dict[tuple[str, ...], int]:
-    """Return words and phrases of 1 to 3 tokens, evenly over lengths and bands, with counts.
-
-    each: so many of one token, of two, of three, in place of n evenly.
-    """
+def choose_targets(index: CorpusIndex, each: list[int], seed: int) -> dict[tuple[str, ...], int]:
+    """Return phrases with counts, so many of one token, of two and so on, evenly over bands."""
     rng = random.Random(seed)
     pools: dict[tuple[int, int], list[tuple[tuple[str, ...], int]]] = {}
-    for phrase, count in index.ngrams(shortest=1, longest=3, min_count=DRAWN_BANDS[0][0]):
+    for phrase, count in index.ngrams(shortest=1, longest=len(each), min_count=BANDS[0][0]):
         words = tuple(phrase.split(" "))
-        if not all(word.isalpha() for word in words):
-            continue
-        for band, (low, high) in enumerate(DRAWN_BANDS):
-            if low <= count < high and (each is None or len(words) <= len(each)):
-                pools.setdefault((len(words), band), []).append((words, count))
-    chosen: dict[tuple[str, ...], int] = {}
-    taken: set[str] = set()
+        if all(word.isalpha() for word in words):
+            for band, (low, high) in enumerate(BANDS):
+                if low <= count < high:
+                    pools.setdefault((len(words), band), []).append((words, count))
     for pool in pools.values():
         rng.shuffle(pool)
-    left = [n] * 3 if each is None else list(each)
-    n = n if each is None else sum(each)
-    while len(chosen) < n and any(pools.values()):
-        for key in sorted(pools):
-            if not left[key[0] - 1]:
-                pools[key].clear()
-            while pools[key] and len(chosen) < n:
-                words, count = pools[key].pop()
+    chosen: dict[tuple[str, ...], int] = {}
+    taken: set[str] = set()
+    left = list(each)
+    while any(left) and any(pools.values()):
+        for length, band in sorted(pools):
+            pool = pools[length, band]
+            if not left[length - 1]:
+                pool.clear()
+            while pool:
+                words, count = pool.pop()
                 if not taken & set(words):
                     taken |= set(words)
                     chosen[words] = count
-                    left[len(words) - 1] -= 1
+                    left[length - 1] -= 1
                     break
     return chosen
 
 
-def renamed_corpus(index: CorpusIndex, targets: dict[tuple[str, ...], int], path: Path, seed: int):
+def write_renamed(index: CorpusIndex, targets: dict[tuple[str, ...], int], path: Path, seed: int):
     """Write the index's sentences as lines, every second target (drawn) under its new name."""
     rng = random.Random(seed + 1)
     by_first = {words[0]: words for words in targets}
@@ -134,9 +107,7 @@ def renamed_corpus(index: CorpusIndex, targets: dict[tuple[str, ...], int], path
                 sentence = []
 
 
-def ranks_of(
-    paraphraser: Paraphraser, targets: dict[tuple[str, ...], int]
-) -> tuple[list[int], list[float]]:
+def ranks_of(paraphraser: Paraphraser, targets: dict) -> tuple[list[int], list[float]]:
     """Return the rank of every target's old name, 0 where it is not found, and CPU ms."""
     ranks, times = [], []
     for words in targets:
@@ -150,66 +121,65 @@ def ranks_of(
 
 
 def interval(values: np.ndarray) -> str:
-    """Return mean [2.5%, 97.5%] over a thousand bootstrap samples."""
+    """Return the mean with its 95% interval."""
     rng = np.random.default_rng(1)
-    means = values[rng.integers(0, values.size, (1000, values.size))].mean(axis=1)
+    means = values[rng.integers(0, values.size, (SAMPLES, values.size))].mean(axis=1)
     low, high = np.quantile(means, (0.025, 0.975))
-    return f"{values.mean():.3f} [{low:.3f}, {high:.3f}]"
-
-
-def row(name: str, ranks: np.ndarray, counts: np.ndarray, base: np.ndarray, times) -> str:
-    reciprocal = np.divide(1.0, ranks, out=np.zeros(ranks.size), where=ranks > 0)
-    cells = [name, f"{(ranks == 1).mean():.3f}", interval(ranks > 0), interval(reciprocal)]
-    base = np.divide(1.0, base, out=np.zeros(base.size), where=base > 0)
-    cells.append(interval(reciprocal - base))
-    for low, high in BANDS:
-        mine = (counts >= low) & (counts < high)
-        cells.append(f"{(ranks[mine] > 0).mean():.3f} {reciprocal[mine].mean():.3f}")
-    cells.append(f"{np.median(times):.0f}")
-    return "\t".join(cells)
+    return f"{values.mean():.3f} ({low:.3f} to {high:.3f})"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("indexes", nargs="+", metavar="INDEX")
-    parser.add_argument("--targets", type=int, default=200)
-    parser.add_argument("--each", type=int, nargs="+", help="so many of 1, 2, 3 tokens")
-    parser.add_argument("--seeds", type=int, nargs="+", default=[7, 8])
-    parser.add_argument("--only", nargs="*")
-    parser.add_argument("--places", type=int, default=PRESETS["default"].places)
-    given = parser.parse_args()
-    wanted = {n: s for n, s in settings(given.places).items() if not given.only or n in given.only}
-    for path in given.indexes:
-        source = CorpusIndex.open(path)
-        ranks: dict[str, list[int]] = {name: [] for name in wanted}
-        times: dict[str, list[float]] = {name: [] for name in wanted}
-        counts: list[int] = []
-        for seed in given.seeds:
-            targets = choose_targets(source, given.targets, seed, given.each)
-            counts += targets.values()
-            with tempfile.TemporaryDirectory() as folder:
-                corpus = Path(folder) / "renamed.txt"
-                renamed_corpus(source, targets, corpus, seed)
-                index = CorpusIndex.build(
-                    [corpus], Path(folder) / "index", options=IndexOptions("lines")
+    options = parser(__doc__)
+    options.add_argument("index")
+    options.add_argument("--each", type=int, nargs="+", default=[60, 40])
+    options.add_argument("--seeds", type=int, nargs="+", default=[7, 8])
+    options.add_argument("--only", nargs="*", help="names of settings, beside the default")
+    given = options.parse_args()
+    some = {
+        name: one for name, one in settings().items()
+        if given.only is None or name in ("default", *given.only)
+    }  # fmt: skip
+    source = CorpusIndex.open(given.index)
+    ranks: dict[str, list[int]] = {name: [] for name in some}
+    times: dict[str, list[float]] = {name: [] for name in some}
+    counts: list[int] = []
+    for seed in given.seeds:
+        targets = choose_targets(source, given.each, seed)
+        counts += targets.values()
+        with tempfile.TemporaryDirectory() as folder:
+            corpus = Path(folder) / "renamed.txt"
+            write_renamed(source, targets, corpus, seed)
+            index = CorpusIndex.build(
+                [corpus], Path(folder) / "index", options=IndexOptions("lines")
+            )
+            tables: dict[str, SignatureTable | None] = {"": None}
+            for preset in {one.table for one in some.values()} - {""}:
+                tables[preset] = SignatureTable.build(
+                    index, Path(folder) / preset, recipe=RECIPES[preset]
                 )
-                tables = {"": None}
-                for preset in {one.table for one in wanted.values()} - {""}:
-                    tables[preset] = SignatureTable.build(
-                        index, Path(folder) / preset, recipe=RECIPES[preset]
-                    )
-                for name, one in wanted.items():
-                    found = ranks_of(
-                        Paraphraser(index, options=one.options, table=tables[one.table]), targets
-                    )
-                    ranks[name] += found[0]
-                    times[name] += found[1]
-        bands = "\t".join(f"{low:,} on" for low, _ in BANDS)
-        print(f"{Path(path).name}: {len(counts)} targets, {source.n_tokens:,} tokens")
-        print(f"setting\ttop 1\ttop 20\tMRR\tdifference\t{bands}\tCPU ms")
-        base = np.array(ranks["default" if "default" in ranks else next(iter(ranks))])
-        for name in wanted:
-            print(row(name, np.array(ranks[name]), np.array(counts), base, times[name]), flush=True)
+            for name, one in some.items():
+                paraphraser = Paraphraser(index, options=one.options, table=tables[one.table])
+                found = ranks_of(paraphraser, targets)
+                ranks[name] += found[0]
+                times[name] += found[1]
+    rare = np.array(counts) < RARE
+
+    def row(name: str) -> list[str]:
+        reciprocal, base = (
+            np.array([1 / rank if rank else 0.0 for rank in ranks[one]])
+            for one in (name, "default")
+        )
+        mine = np.array(ranks[name])
+        return [
+            name, f"{(mine == 1).mean():.3f}", f"{(mine > 0).mean():.3f}", interval(reciprocal),
+            "" if name == "default" else interval(reciprocal - base),
+            f"{reciprocal[rare].mean():.3f}", f"{np.median(times[name]):.0f}",
+        ]  # fmt: skip
+
+    heads = ["top 1", "top 20", "MRR", "difference", f"under {RARE}", "CPU ms"]
+    print_table([f"{len(counts)} names", *heads], map(row, some))
+    print(f"\n{source.n_tokens:,} tokens")
+    print_machine()
 
 
 if __name__ == "__main__":

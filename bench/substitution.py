@@ -1,47 +1,47 @@
-"""Substitutes in their sentences: do they agree with people's? Beside word2vec on the same tokens.
+"""Substitutes in their sentences: agreement with people's.
 
-Measured: generalised average precision (GAP) over the candidates that anybody named for the
-lemma, averaged over instances, with 95% intervals by bootstrap over lemmas; ties count as the
-mean of their orders, candidates without a score come last, tied; instances without gold or
-candidates are left out. Then substitutes found without candidates: the share of people's
-weight on the first (best) and among the first ten (oot). Weights of the mix are learnt on one set
-and tested on the other, both ways, beside the default ones. CPU milliseconds an instance.
+Ranking: generalised average precision (GAP) over the candidates that anybody named for the lemma,
+averaged over instances, 95% intervals by bootstrap over lemmas; ties count as the mean of their
+orders, candidates without a score come last, tied; instances without gold or candidates are left
+out. Each kind of evidence alone, the default's mix, and a mix learnt on the other set, since the
+default's weights were chosen on both. Finding: the share of people's weight on the first answer
+(best) and the first ten (oot), without candidates.
 
-Against: each kind of evidence alone, and word2vec (bench/people_peers.py): cosine with the
-lemma, and with the words around too, by their output vectors: add and balAdd (Melamud, Levy and
-Dagan 2015). Phrases are the means of their words' vectors.
+    python bench/substitution.py INDEX [--sets semeval-trial coinco-dev] [--found 600] [--peers
+    WORK]
+                                 [--data FOLDER]
 
-    python bench/substitution.py INDEX FOLDER NAME... [--peers PEERS] [--form] [--found N]
-
-FOLDER has NAME.sentences, NAME.gold and NAME.candidates, plain or .xz. --form names the target
-as it stands in the sentence, not its lemma. Prints Markdown.
+--peers: where bench/people.py keeps word2vec; then also its likeness, and add and balAdd (Melamud,
+Levy and Dagan 2015) by its output vectors.
 """
 
-import argparse
 import lzma
-import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import numpy as np
+from frame import SHARED, Cpu, parser, print_machine, print_table
 from numba import njit
 
 from distsim import CorpusIndex, SignatureTable, Substituter
 from distsim.comparison import NeighbourSearch
 from distsim.evaluation.precision import generalised_average_precision
-from distsim.paraphrase.substitution.likeness import likeness_by_bits
-from distsim.paraphrase.substitution.mix import RANKING, Evidence, Mix
+from distsim.paraphrase import Mix
+from distsim.paraphrase.substitution.mix import RANKING, Evidence
 
 SAMPLES = 1000
-KINDS = ("likeness", "fit", "fluency", "frequency", "company", "shared_fit")
+KINDS = tuple(Mix.__dataclass_fields__)
+WINDOW = 5  # words on either side that add and balAdd look at
 Scorer = Callable[["Instance"], np.ndarray]
+Sets = dict[str, list["Instance"]]
 
 
 @dataclass(frozen=True)
 class Instance:
-    lemma: str  # with its part of speech: the unit of the bootstrap
+    """A target in its sentence; lemma: with its part of speech, the unit of the bootstrap."""
+
+    lemma: str
     target: str
     left: str
     right: str
@@ -54,13 +54,13 @@ class Instance:
 
 
 def lines(folder: Path, name: str) -> list[str]:
-    packed = folder / f"{name}.xz"
-    if packed.exists():
-        return lzma.decompress(packed.read_bytes()).decode().splitlines()
+    archive = folder / f"{name}.xz"
+    if archive.exists():
+        return lzma.decompress(archive.read_bytes()).decode().splitlines()
     return (folder / name).read_text("utf-8").splitlines()
 
 
-def read_set(folder: Path, name: str, form: bool) -> list[Instance]:
+def read_set(folder: Path, name: str) -> list[Instance]:
     candidates = {}
     for line in lines(folder, f"{name}.candidates"):
         lemma, _, named = line.partition("::")
@@ -78,44 +78,26 @@ def read_set(folder: Path, name: str, form: bool) -> list[Instance]:
         lemma, number, place, sentence = line.split("\t")
         words, at = sentence.split(), int(place)
         if gold.get(number) and candidates.get(lemma):
-            target = words[at] if form else lemma.rsplit(".", 1)[0]
             left, right = " ".join(words[:at]), " ".join(words[at + 1 :])
+            target = lemma.rsplit(".", 1)[0]
             found.append(Instance(lemma, target, left, right, candidates[lemma], gold[number]))
     return found
 
 
-def cpu() -> float:
-    times = os.times()
-    return times.user + times.system
-
-
-def interval(values: np.ndarray, instances: list[Instance]) -> tuple[float, float]:
-    lemmas = sorted({one.lemma for one in instances})
-    number = {lemma: i for i, lemma in enumerate(lemmas)}
-    owners = np.array([number[one.lemma] for one in instances])
-    sums = np.bincount(owners, values, len(lemmas))
-    counts = np.bincount(owners, minlength=len(lemmas))
-    generator = np.random.default_rng(1)
-    means = []
-    for _ in range(SAMPLES):
-        drawn = generator.integers(0, len(lemmas), len(lemmas))
-        means.append(sums[drawn].sum() / counts[drawn].sum())
-    low, high = np.quantile(means, [0.025, 0.975])
-    return float(low), float(high)
-
-
-def shown(values: np.ndarray, instances: list[Instance]) -> str:
-    low, high = interval(values, instances)
-    return f"{values.mean():.3f} ({low:.3f} to {high:.3f})"
-
-
-def gaps(instances: list[Instance], scorer: Scorer) -> np.ndarray:
-    return np.array([generalised_average_precision(scorer(one), one.weights) for one in instances])
+def with_interval(values: Sequence[float], instances: list[Instance]) -> str:
+    """Return the mean and its 95% interval, lemmas resampled."""
+    numbers = {lemma: i for i, lemma in enumerate(sorted({one.lemma for one in instances}))}
+    owners = np.array([numbers[one.lemma] for one in instances])
+    sums, counts = np.bincount(owners, values), np.bincount(owners)
+    rng = np.random.default_rng(1)
+    drawn = rng.integers(0, counts.size, (SAMPLES, counts.size))
+    low, high = np.quantile(sums[drawn].sum(axis=1) / counts[drawn].sum(axis=1), [0.025, 0.975])
+    return f"{np.mean(values):.3f} ({low:.3f} to {high:.3f})"
 
 
 @njit
 def mean_gap(columns, weights, gold, starts, best):
-    """Mean GAP of scores columns @ weights, ties in the order given; best: that of each ideal."""
+    """Return the mean GAP of scores columns @ weights; best: that of each ideal order."""
     scores = columns @ weights
     total = 0.0
     for i in range(best.size):
@@ -132,16 +114,13 @@ def mean_gap(columns, weights, gold, starts, best):
 
 
 def learn(evidence: list[Evidence], instances: list[Instance]) -> Mix:
-    """Climb the mean GAP, one weight at a time, by factors of 4 to 1.2; likeness stays 1."""
-    columns = np.concatenate(
-        [
-            np.where(e.scored[:, None], np.stack([getattr(e, k) for k in KINDS], axis=1), -1e3)
-            for e in evidence
-        ]
-    )
+    """Return the weights that reach the highest mean GAP by factors of 4 to 1.2, one at a time."""
+    columns = np.concatenate([
+        np.where(e.scored[:, None], np.stack([getattr(e, k) for k in KINDS], axis=1), -1e3)
+        for e in evidence
+    ])  # fmt: skip
     weights = [one.weights for one in instances]
-    gold = np.concatenate(weights)
-    starts = np.cumsum([0, *map(len, weights)])
+    gold, starts = np.concatenate(weights), np.cumsum([0, *map(len, weights)])
     ideal = [np.sort(w)[::-1] for w in weights]
     best = np.array([(np.cumsum(w) / np.arange(1, w.size + 1))[w > 0].sum() for w in ideal])
     mix = np.array([1.0, 1.0, 0.05, 0.05, 0.5, 0.5])
@@ -157,7 +136,7 @@ def learn(evidence: list[Evidence], instances: list[Instance]) -> Mix:
                     now = mean_gap(columns, tried, gold, starts, best)
                     if now > reached + 1e-5:
                         mix, reached, moved = tried, now, True
-    return Mix(**{kind: round(float(w), 3) for kind, w in zip(KINDS, mix, strict=True)})
+    return Mix(**dict(zip(KINDS, mix.tolist(), strict=True)))
 
 
 class Peer:
@@ -167,173 +146,129 @@ class Peer:
         self._index = index
         names = (folder / "word2vec.words.txt").read_text("utf-8").splitlines()
         self._rows = {word: row for row, word in enumerate(names)}
-        self.names = names
-        self.words = unit_rows(np.load(folder / "word2vec.npy"))
-        self.contexts = unit_rows(np.load(folder / "word2vec.contexts.npy"))
+        self.words, self.contexts = (
+            rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
+            for rows in (np.load(folder / f"word2vec{kind}.npy") for kind in ("", ".contexts"))
+        )
 
-    def vector(self, phrase: str) -> np.ndarray | None:
+    def vector(self, phrase: str) -> np.ndarray:
         rows = [self._rows[w] for w in self._index.words(phrase) if w in self._rows]
-        if not rows:
-            return None
-        mean = self.words[rows].mean(axis=0)
-        return mean / max(1e-12, float(np.linalg.norm(mean)))
+        mean = self.words[rows].mean(axis=0) if rows else np.full(self.words.shape[1], np.nan)
+        return mean / np.linalg.norm(mean)
 
-    def scorer(self, kind: str, window: int = 5) -> Scorer:
-        def score(one: Instance) -> np.ndarray:
-            target = self.vector(one.target)
-            vectors = [self.vector(candidate) for candidate in one.candidates]
-            around = [
-                *(self._index.words(one.left)[-window:] if one.left else ()),
-                *(self._index.words(one.right)[:window] if one.right else ()),
+    def scores(self, one: Instance, kind: str) -> np.ndarray:
+        vectors = np.stack([self.vector(candidate) for candidate in one.candidates])
+        like = vectors @ self.vector(one.target)
+        around = [*self._index.words(one.left)[-WINDOW:]] if one.left else []
+        around += [*self._index.words(one.right)[:WINDOW]] if one.right else []
+        rows = [self._rows[word] for word in around if word in self._rows]
+        if kind == "likeness" or not rows:
+            return like
+        fits = vectors @ self.contexts[rows].T
+        if kind == "add":
+            return (like + fits.sum(axis=1)) / (len(rows) + 1)
+        return (like * len(rows) + fits.sum(axis=1)) / (2 * len(rows))
+
+
+def ranking(sets: Sets, substituter: Substituter, peer: Peer | None) -> None:
+    """Print the table of GAP and the cost of an instance."""
+    first = next(iter(sets.values()))[0]
+    substituter.evidence(first.left, first.target, first.right, first.candidates)  # compiles
+    evidence, costs = {}, []
+    for name, instances in sets.items():
+        with Cpu() as cpu:
+            evidence[name] = [
+                substituter.evidence(one.left, one.target, one.right, one.candidates)
+                for one in instances
             ]
-            rows = [self._rows[word] for word in around if word in self._rows]
-            scores = []
-            for vector in vectors:
-                if vector is None or target is None:
-                    scores.append(np.nan)
-                    continue
-                like = float(vector @ target)
-                fits = self.contexts[rows] @ vector if rows else np.zeros(1)
-                if kind == "likeness":
-                    scores.append(like)
-                elif kind == "add":
-                    scores.append((like + float(fits.sum())) / (fits.size + 1))
-                else:
-                    scores.append((like * fits.size + float(fits.sum())) / (2 * fits.size))
-            return np.array(scores)
+        costs.append(f"{1000 * cpu.seconds / len(instances):.1f}")
 
-        return score
+    def row(label: str, scores: Callable[[str], list[np.ndarray]]) -> list[str]:
+        cells = []
+        for name, instances in sets.items():
+            pairs = zip(scores(name), instances, strict=True)
+            values = [generalised_average_precision(s, one.weights) for s, one in pairs]
+            cells.append(with_interval(values, instances))
+        return [label, *cells]
 
-    def nearest(self, phrase: str, most: int) -> list[str]:
-        vector = self.vector(phrase)
-        if vector is None:
-            return []
-        order = np.argsort(-(self.words @ vector))[: most + 1]
-        return [self.names[i] for i in order if self.names[i] != phrase][:most]
+    def by(mix: Mix) -> Callable[[str], list[np.ndarray]]:
+        return lambda name: [mix.scores(one) for one in evidence[name]]
 
+    def by_peer(kind: str) -> Callable[[str], list[np.ndarray]]:
+        return lambda name: [peer.scores(one, kind) for one in sets[name]]
 
-def peer_answer(peer: Peer, one: Instance) -> list[str]:
-    return peer.nearest(one.target, 10)
+    def rows() -> Iterator[list[str]]:
+        yield row("no order", lambda name: [np.zeros(len(one.candidates)) for one in sets[name]])
+        for kind in KINDS:
+            yield row(f"{kind} alone", by(Mix(**(dict.fromkeys(KINDS, 0.0) | {kind: 1.0}))))
+        yield row("default", by(RANKING))
+        learnt = {name: learn(evidence[name], sets[name]) for name in sets}
+        others = dict(zip(sets, reversed(learnt.values()), strict=True))
+        yield row("learnt on the other set", lambda name: by(others[name])(name))
+        for kind in ("likeness", "add", "balAdd") if peer else ():
+            yield row(f"word2vec, {kind}", by_peer(kind))
 
-
-def unit_rows(rows: np.ndarray) -> np.ndarray:
-    return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
+    print_table(["GAP", *(f"{name} ({len(one):,})" for name, one in sets.items())], rows())
+    print(f"\nCPU ms an instance: {', '.join(costs)}")
 
 
-def ranked(args: argparse.Namespace, index: CorpusIndex, table: SignatureTable) -> None:
-    substituter = Substituter(index, table)
-    sets = {name: read_set(args.folder, name, args.form) for name in args.names}
-    evidence, seconds = {}, {}
-    substituter.evidence("the", "same", "thing", ["sort"])  # compiled, mapped
-    for name, instances in sets.items():
-        begun = cpu()
-        evidence[name] = [
-            substituter.evidence(one.left, one.target, one.right, one.candidates)
-            for one in instances
-        ]
-        seconds[name] = (cpu() - begun) / len(instances)
-    rows: dict[str, dict[str, np.ndarray]] = {}
+def finding(
+    sets: Sets, substituter: Substituter, index: CorpusIndex, search: NeighbourSearch, most: int
+) -> None:
+    """Print the table of what is found without candidates."""
 
-    def add(row: str, name: str, scores: list[np.ndarray]) -> None:
-        pairs = zip(scores, sets[name], strict=True)
-        rows.setdefault(row, {})[name] = np.array(
-            [generalised_average_precision(s, one.weights) for s, one in pairs]
-        )
+    def substitutes(one: Instance) -> list[str]:
+        found = substituter.substitutes(one.left, one.target, one.right)
+        return [answer.substitute for answer in found]
 
-    learnt = {name: learn(evidence[name], instances) for name, instances in sets.items()}
-    nothing = dict.fromkeys(KINDS, 0.0)
-    for name, instances in sets.items():
-        add("no order", name, [np.zeros(len(one.candidates)) for one in instances])
-        for kind in reversed(KINDS):
-            alone = Mix(**(nothing | {kind: 1.0}))
-            add(f"{kind} only", name, [alone.scores(e) for e in evidence[name]])
-        words = [
-            (index.words(one.target), [index.words(c) for c in one.candidates]) for one in instances
-        ]
-        add("likeness by bits only", name, [
-            likeness_by_bits(table, tuple(t), [tuple(c) for c in cs]) for t, cs in words
-        ])  # fmt: skip
-        for left_out in KINDS:
-            mix = Mix(**({k: getattr(RANKING, k) for k in KINDS} | {left_out: 0.0}))
-            add(f"default without {left_out}", name, [mix.scores(e) for e in evidence[name]])
-        add("**default**", name, [RANKING.scores(e) for e in evidence[name]])
-        for other, mix in learnt.items():
-            which = "this set (upper bound)" if other == name else "the other set"
-            add(f"weights learnt on {which}", name, [mix.scores(e) for e in evidence[name]])
-    if args.peers:
-        peer = Peer(index, args.peers)
-        for kind in ("likeness", "add", "balAdd"):
-            for name, instances in sets.items():
-                rows.setdefault(f"word2vec, {kind}", {})[name] = gaps(instances, peer.scorer(kind))
-    print("| GAP | " + " | ".join(f"{n} ({len(i):,})" for n, i in sets.items()) + " |")
-    print("|---|" + "---|" * len(sets))
-    for row, found in rows.items():
-        print(f"| {row} | " + " | ".join(shown(found[n], sets[n]) for n in sets) + " |")
-    for name, mix in learnt.items():
-        print(f"\nlearnt on {name}: {mix}")
-    for name, instances in sets.items():
-        per = np.mean([len(one.candidates) for one in instances])
-        missing = np.mean(np.concatenate([~e.scored for e in evidence[name]]))
-        print(
-            f"{name}: {1000 * seconds[name]:.1f} ms of CPU an instance of {per:.0f} candidates, "
-            f"{missing:.3f} of them without a score"
-        )
+    def nearest(one: Instance) -> list[str]:
+        return [answer.phrase for answer in search.nearest(one.target, k=10) or ()]
 
-
-def found(args: argparse.Namespace, index: CorpusIndex, table: SignatureTable) -> None:
-    substituter = Substituter(index, table)
-    search = NeighbourSearch(table)
-    peer = Peer(index, args.peers) if args.peers else None
-    print(
-        "\n| share of people's weight | set | best | out of ten | CPU ms |\n|---|---|---|---|---|"
-    )
-    for name in args.names:
-        instances = read_set(args.folder, name, args.form)
-        if len(instances) > args.found:
-            chosen = np.random.default_rng(0).permutation(len(instances))[: args.found]
+    def row(system: str, answer: Callable[[Instance], list[str]], name: str) -> list[str]:
+        instances = sets[name]
+        if len(instances) > most:
+            chosen = np.random.default_rng(0).permutation(len(instances))[:most]
             instances = [instances[i] for i in sorted(chosen.tolist())]
-        systems: dict[str, Callable[[Instance], list[str]]] = {
-            "substitute": lambda one: [
-                s.substitute for s in substituter.substitutes(one.left, one.target, one.right)
-            ],
-            "neighbours": lambda one: [n.phrase for n in search.nearest(one.target, k=10) or ()],
-        }
-        if peer is not None:
-            systems["word2vec's neighbours"] = partial(peer_answer, peer)
-        for system, answer in systems.items():
-            answer(instances[0])
-            begun = cpu()
-            best, ten = [], []
-            for one in instances:
-                gold: dict[str, float] = {}
-                for substitute, weight in one.gold.items():
-                    key = " ".join(index.words(substitute))
-                    gold[key] = gold.get(key, 0.0) + weight
-                total = sum(gold.values())
-                answers = list(dict.fromkeys(answer(one)))
-                best.append(sum(gold.get(a, 0.0) for a in answers[:1]) / total)
-                ten.append(sum(gold.get(a, 0.0) for a in answers[:10]) / total)
-            spent = 1000 * (cpu() - begun) / len(instances)
-            print(
-                f"| {system} | {name} ({len(instances):,}) | {shown(np.array(best), instances)} | "
-                f"{shown(np.array(ten), instances)} | {spent:.1f} |"
-            )
+        answer(instances[0])
+        shares: dict[int, list[float]] = {1: [], 10: []}
+        with Cpu() as cpu:
+            answers = [list(dict.fromkeys(answer(one))) for one in instances]
+        for one, own in zip(instances, answers, strict=True):
+            gold: dict[str, float] = {}
+            for substitute, weight in one.gold.items():
+                key = " ".join(index.words(substitute))
+                gold[key] = gold.get(key, 0.0) + weight
+            for n, found in shares.items():
+                found.append(sum(gold.get(a, 0.0) for a in own[:n]) / sum(gold.values()))
+        cells = [with_interval(found, instances) for found in shares.values()]
+        return [
+            system,
+            f"{name} ({len(instances)})",
+            *cells,
+            f"{1e3 * cpu.seconds / len(answers):.0f}",
+        ]
+
+    systems = (("`substitute`", substitutes), ("`neighbours`", nearest))
+    print_table(
+        ["found", "set", "best", "oot", "CPU ms"],
+        (row(*system, name) for name in sets for system in systems),
+    )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("index")
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("names", nargs="+")
-    parser.add_argument("--peers", type=Path)
-    parser.add_argument("--form", action="store_true")
-    parser.add_argument("--found", type=int, default=600)
-    args = parser.parse_args()
-    index = CorpusIndex.open(args.index)
-    table = SignatureTable.open(args.index)
-    ranked(args, index, table)
-    if args.found:
-        found(args, index, table)
+    options = parser(__doc__)
+    options.add_argument("index")
+    options.add_argument("--sets", nargs=2, default=["semeval-trial", "coinco-dev"])
+    options.add_argument("--found", type=int, default=600, help="instances of the second table")
+    options.add_argument("--peers", type=Path)
+    options.add_argument("--data", type=Path, default=SHARED)
+    given = options.parse_args()
+    index, table = CorpusIndex.open(given.index), SignatureTable.open(given.index)
+    substituter = Substituter(index, table)
+    sets = {name: read_set(given.data / "gold-lexsub-dev", name) for name in given.sets}
+    ranking(sets, substituter, Peer(index, given.peers) if given.peers else None)
+    finding(sets, substituter, index, NeighbourSearch(table), given.found)
+    print_machine()
 
 
 if __name__ == "__main__":

@@ -1,30 +1,34 @@
-"""What the experiments on whole sentences need.
+"""What the measurements of rewriting need, made once: some 25 CPU minutes.
 
-`python bench/rewriting/prepare.py FOLDER [SHARED] [--europarl 9000]`. SHARED, ../shared where not
-given, has the data and the small stanza models; `--europarl 0` makes rules of newstest2012 alone,
-in a third of the time. What stands in FOLDER is not made again: an index without
-TurkCorpus's sentences, a table of syntax, three packs (`hiero`; `labels`, of trees; `joint`,
-labels and PPDB's pairs of words), both halves of TurkCorpus with trees, the odd lines to tune on
-and the even ones held back. Some 25 CPU minutes.
+    python bench/rewriting/prepare.py FOLDER [SHARED] [--europarl 9000]
+
+SHARED, ../shared where not given, has the data and the small stanza models; `--europarl 0` makes
+rules of newstest2012 alone, in a third of the time. What stands in FOLDER is not made again: an
+index of Wikipedia without TurkCorpus's sentences (a language model that holds them rewards
+copying), a syntactic table, three packs (`hiero`; `labels`, of trees; `joint`, labels and PPDB's
+pairs of words), both halves of TurkCorpus with trees, the odd lines to tune on and the even ones
+held back; of the held-back ones the longest and the shortest variant where the shortest has more
+than half and at most .8 of its words (thesis 4.3).
 """
 
-import argparse
 import gzip
 import itertools
 import lzma
 import re
-import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from frame import SHARED, distsim, parser
+
 REFERENCES = range(8)
+HALVES = ("tune", "held")
+RUN = 6  # words in a row
+LEAST, MOST = 0.5, 0.8
 _SYMBOL = re.compile(r"[^\s\[\]|]+")
-HERE = Path(__file__).parent
-
-
-def distsim(*arguments: object) -> None:
-    """Run a command of this interpreter's distsim; stop with it."""
-    subprocess.run([Path(sys.executable).parent / "distsim", *map(str, arguments)], check=True)
+_WORD = re.compile(r"[^\W_]+")
+_BRACKETS = {"lrb", "rrb", "lsb", "rsb"}
 
 
 def opened(path: Path):
@@ -32,9 +36,13 @@ def opened(path: Path):
     return kinds.get(path.suffix, open)(path, "rt", encoding="utf-8")
 
 
-def halves(shared: Path, folder: Path) -> None:
+def lines_of(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8").splitlines()
+
+
+def halves(data: Path, folder: Path) -> None:
     """Write TurkCorpus's odd lines as `tune.*`, its even ones as `held.*`."""
-    turk = shared / "data" / "gold-turkcorpus-tune"
+    turk = data / "gold-turkcorpus-tune"
     names = {"norm": "norm"} | {f"turk.{k}": str(k) for k in REFERENCES}
     for name, short in names.items():
         lines = (turk / f"tune.8turkers.tok.{name}").read_text(encoding="utf-8").splitlines(True)
@@ -42,25 +50,47 @@ def halves(shared: Path, folder: Path) -> None:
         (folder / f"held.{short}").write_text("".join(lines[1::2]), encoding="utf-8")
 
 
-def bitext(shared: Path, folder: Path, europarl: int) -> None:
+def runs(text: str) -> list[tuple[str, ...]]:
+    words = [word for word in _WORD.findall(text.lower()) if word not in _BRACKETS]
+    return [tuple(words[i : i + RUN]) for i in range(len(words) - RUN + 1)]
+
+
+def without_sentences(text: Path, out: Path, files: Iterable[Path]) -> None:
+    """Write a text without lines that share two runs of words with a line of the files.
+
+    Lines of under five words and repeated short ones are left out, too.
+    """
+    known = {run for path in files for line in lines_of(path) for run in runs(line)}
+    repeated = set()
+    with opened(text) as lines, out.open("w", encoding="utf-8") as kept:
+        for line in lines:
+            few = len([one for one in _WORD.findall(line.lower()) if one not in _BRACKETS]) < 5
+            if few or line in repeated or sum(run in known for run in runs(line)) >= 2:
+                continue
+            if len(line) < 400:
+                repeated.add(line)
+            kept.write(line)
+
+
+def bitext(data: Path, folder: Path, europarl: int) -> None:
     """Write some Europarl and all of newstest2012 as one pair of texts."""
-    from_where = shared / "data" / "bitext-europarl-fr-en"
+    source = data / "bitext-europarl-fr-en"
     for language in ("en", "fr"):
         with (folder / f"bitext.{language}").open("w", encoding="utf-8") as out:
-            with opened(from_where / f"europarl-v7.fr-en.{language}.xz") as lines:
+            with opened(source / f"europarl-v7.fr-en.{language}.xz") as lines:
                 out.writelines(itertools.islice(lines, europarl))
-            with opened(from_where / f"newstest2012.{language}.xz") as lines:
+            with opened(source / f"newstest2012.{language}.xz") as lines:
                 out.writelines(lines)
 
 
-def ppdb(shared: Path, path: Path) -> None:
+def ppdb(data: Path, path: Path) -> None:
     """Write PPDB's pairs of words, XL's neighbours and XXXL's pairs, as rules."""
     pairs = set()
-    with opened(shared / "data" / "ppdb-derived" / "ppdb-xl.neighbours.txt.gz") as lines:
+    with opened(data / "ppdb-derived" / "ppdb-xl.neighbours.txt.gz") as lines:
         for line in lines:
             first, *others = line.lower().split()
             pairs.update((first, other) for other in others)
-    with opened(shared / "data" / "grammars" / "ppdb-1.0-xxxl-lexical.mwa.pairs.tsv.gz") as lines:
+    with opened(data / "grammars" / "ppdb-1.0-xxxl-lexical.mwa.pairs.tsv.gz") as lines:
         pairs.update(tuple(line.lower().rstrip("\n").split("\t")) for line in lines)
     with path.open("w", encoding="utf-8") as out:
         for one, other in sorted(pairs):
@@ -68,36 +98,49 @@ def ppdb(shared: Path, path: Path) -> None:
                 out.write(f"[X] ||| {one} ||| {other} ||| Lexical=1\n")
 
 
+def longest_and_shortest(folder: Path) -> None:
+    """Write the longest and the shortest of each held-back sentence's variants, as thesis 4.3."""
+    variants = [lines_of(folder / f"held.{name}") for name in ("norm", *REFERENCES)]
+    found = []
+    for some in zip(*variants, strict=True):
+        longest = max(some, key=lambda one: len(one.split()))
+        shortest = min(some, key=lambda one: len(one.split()))
+        if LEAST < len(shortest.split()) / max(len(longest.split()), 1) <= MOST:
+            found.append((longest, shortest))
+    for place, name in enumerate(("long", "short")):
+        text = "".join(f"{one[place]}\n" for one in found)
+        (folder / f"held.{name}").write_text(text, encoding="utf-8")
+
+
 def main(folder: Path, shared: Path, europarl: int) -> None:
     folder.mkdir(exist_ok=True)
-    index, syntax = folder / "wiki.index", folder / "syntax.table"
-    models = shared / "models" / "tiny-en"
+    index, syntax, data = folder / "wiki.index", folder / "syntax.table", shared / "data"
 
     def needs(name: str) -> bool:
         return not (folder / name).exists()
 
     if needs("held.7"):
-        halves(shared, folder)
+        halves(data, folder)
     if needs("wiki.index"):
-        subprocess.run([
-            sys.executable, HERE / "without_sentences.py",
-            shared / "data" / "wiki-en-2015" / "AA.txt.xz", folder / "wiki.txt",
-            *(folder / f"{half}.{name}" for half in ("tune", "held")
-              for name in ("norm", *REFERENCES)),
-        ], check=True)  # fmt: skip
+        texts = [folder / f"{half}.{name}" for half in HALVES for name in ("norm", *REFERENCES)]
+        without_sentences(data / "wiki-en-2015" / "AA.txt.xz", folder / "wiki.txt", texts)
         distsim("index", "build", folder / "wiki.txt", "--format", "text", "-o", index)
     if needs("wiki.index/signatures"):
         distsim("sign", index)
     if needs("syntax.table"):
-        spacy = shared / "data" / "wiki-spacy" / "wiki-spacy.conllu.xz"
+        spacy = data / "wiki-spacy" / "wiki-spacy.conllu.xz"
         distsim("sign", spacy, "--from", "annotated", "-o", syntax)
     if needs("bitext.en"):
-        bitext(shared, folder, europarl)
-    for text, name in (("tune.norm", "tune"), ("held.norm", "held"), ("bitext.en", "bitext")):
+        bitext(data, folder, europarl)
+    if needs("held.long"):
+        longest_and_shortest(folder)
+    for text, name in (("tune.norm", "tune"), ("held.norm", "held"), ("held.long", "held.long"),
+                       ("bitext.en", "bitext")):  # fmt: skip
         if needs(f"{name}.trees"):
             distsim(
                 "annotate", folder / text, "-o", folder / f"{name}.conllu", "--with", "stanza",
-                "--models", models, "--format", "lines", "--trees", folder / f"{name}.trees",
+                "--models", shared / "models" / "tiny-en", "--format", "lines",
+                "--trees", folder / f"{name}.trees",
             )  # fmt: skip
     for name, more in (("hiero", []), ("labels", ["--trees", folder / "bitext.trees"])):
         if needs(f"{name}/packs"):
@@ -109,7 +152,7 @@ def main(folder: Path, shared: Path, europarl: int) -> None:
                 "-o", folder / name,
             )  # fmt: skip
     if needs("joint"):
-        ppdb(shared, folder / "ppdb.rules")
+        ppdb(data, folder / "ppdb.rules")
         scored = folder / "ppdb.scored"
         distsim("score", folder / "ppdb.rules", "--ngram", index, "--syntax", syntax, "-o", scored)
         with (folder / "joint.rules").open("w", encoding="utf-8") as out:
@@ -123,8 +166,8 @@ def main(folder: Path, shared: Path, europarl: int) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("shared", type=Path, nargs="?", default=Path("../shared"))
-    parser.add_argument("--europarl", type=int, default=9000, help="pairs of Europarl")
-    main(**vars(parser.parse_args()))
+    options = parser(__doc__)
+    options.add_argument("folder", type=Path)
+    options.add_argument("shared", type=Path, nargs="?", default=SHARED.parent)
+    options.add_argument("--europarl", type=int, default=9000, help="pairs of Europarl")
+    main(**vars(options.parse_args()))

@@ -1,58 +1,57 @@
-"""What a sentence of 20 words costs: `python bench/rewriting/speed.py PACK INDEX SENTENCES`.
+"""What a sentence of 20 words costs: CPU seconds of rewriting it with ten results.
 
-CPU seconds of opening, of rewriting with ten results, free and to .75 of the words, of finding the
-rules that match.
+    python bench/rewriting/speed.py PACK INDEX SENTENCES
+
+Of the first eleven such sentences after one that compiles: any length, and .75 of the words.
 """
 
 import resource
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
 
-from distsim import CorpusIndex
-from distsim.grammar.packs import GrammarIndex
-from distsim.paraphrase.rewriting import RewriteOptions, Rewriter
-from distsim.paraphrase.rewriting.language_model import IndexModel
-from distsim.paraphrase.rewriting.sentence import Sentence
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from frame import Cpu, parser, print_machine, print_table
+
+from distsim import CorpusIndex, GrammarIndex, RewriteOptions, Rewriter
+from distsim.paraphrase import IndexModel
+
+N_WORDS, N_RESULTS = 20, 10
 
 
-def main(pack: str, index: str, sentences: str) -> None:
-    begun = time.process_time()
-    rewriter = Rewriter(GrammarIndex.open(pack), IndexModel(CorpusIndex.open(index)))
-    opened = time.process_time() - begun
-    grammar, span = rewriter.grammar, rewriter.options.span
-    lines = Path(sentences).read_text(encoding="utf-8").splitlines()
-    lines = [line for line in lines if len(line.split()) == 20][:12]
+def main() -> None:
+    options = parser(__doc__)
+    options.add_argument("pack")
+    options.add_argument("index")
+    options.add_argument("sentences", type=Path)
+    given = options.parse_args()
+    with Cpu() as opening:
+        rewriter = Rewriter(
+            GrammarIndex.open(given.pack), IndexModel(CorpusIndex.open(given.index))
+        )
     short = Rewriter(
         rewriter.grammar.index, rewriter.model, options=RewriteOptions(length=0.75),
-        grammar=grammar,
+        grammar=rewriter.grammar,
     )  # fmt: skip
-    for one in (rewriter, short):
-        one.rewrite(lines[0])  # compiled
-    whole, shortened, found = [], [], []
-    for line in lines[1:]:
-        begun = time.process_time()
-        rewriter.rewrite(line, k=10)
-        whole.append(time.process_time() - begun)
-        begun = time.process_time()
-        made = short.rewrite(line, k=10)
-        shortened.append(time.process_time() - begun)
-        assert {len(one.sentence.split()) for one in made[:1]} == {15}
-        sentence = Sentence(line)
-        possible = np.zeros((len(sentence), span + 1, len(grammar.labels)), bool)
-        if grammar.x >= 0:
-            possible[:, :, grammar.x] = True
-        begun = time.process_time()
-        grammar.matches(grammar.codes(sentence.tokens), possible, 100)
-        found.append(time.process_time() - begun)
+    lines = given.sentences.read_text(encoding="utf-8").splitlines()
+    first, *others = [line for line in lines if len(line.split()) == N_WORDS][:12]
+
+    def row(name: str, one: Rewriter) -> list[str]:
+        one.rewrite(first, k=N_RESULTS)
+        times = []
+        for line in others:
+            with Cpu() as cpu:
+                one.rewrite(line, k=N_RESULTS)
+            times.append(cpu.seconds)
+        return [name, f"{np.mean(times):.3f}", f"{max(times):.3f}"]
+
+    rows = [row("any length", rewriter), row(".75 of the words", short)]
+    print_table([f"{len(rewriter.grammar.index):,} rules", "CPU s, mean", "slowest"], rows)
     gigabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-    print(f"{len(grammar.index):,} rules opened in {opened:.2f} s, {gigabytes:.2f} GB at the end")
-    print(f"a sentence: {np.mean(whole):.3f} s, the slowest {max(whole):.3f}")
-    print(f"to .75 of its words: {np.mean(shortened):.3f} s, the slowest {max(shortened):.3f}")
-    print(f"its rules found: {1000 * np.mean(found):.2f} ms")
+    print(f"\nopened in {opening.seconds:.1f} CPU s, {gigabytes:.2f} GB at the end")
+    print_machine()
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()

@@ -1,16 +1,19 @@
 """Translations of several systems -> BLEU, chrF and their differences with intervals.
 
 All by the statistics of sacrebleu. A system is given as the translations of several draws of
-training data, of the same test sentences.
+training data, of the same test sentences. And what could be gained at most for unknown words: right
+is what an aligner, trained on everything, links to them in the reference.
 """
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from decoder import Table
 
 Words = Sequence[str]
 _SAMPLES = 2_000
+_STEM = 5
 
 
 class Difference(NamedTuple):
@@ -75,23 +78,6 @@ class Metric:
         return Difference(float(mean), float(low), float(high))
 
 
-def better_and_worse(
-    metric: Metric, before: Sequence[Sequence[Words]], after: Sequence[Sequence[Words]]
-) -> tuple[float, float, float]:
-    """Return the shares of sentences: changed; of those better, worse (by the sentence's score)."""
-    changed = better = worse = total = 0
-    for old, new in zip(before, after, strict=True):
-        total += len(old)
-        rows = zip(metric.statistics(old), metric.statistics(new), old, new, strict=True)
-        for a, b, words, others in rows:
-            if words != others:
-                gap = metric.of_sums(b) - metric.of_sums(a)
-                changed += 1
-                better += gap > 0
-                worse += gap < 0
-    return changed / total, better / max(1, changed), worse / max(1, changed)
-
-
 class Wanted(NamedTuple):
     """An unknown word of a test sentence, and the words of the reference aligned to it."""
 
@@ -107,3 +93,40 @@ def recall(wanted: Sequence[Wanted], translations: Sequence[Words]) -> float:
         total += len(one.words)
         found += sum(word in translations[one.sentence] for word in one.words)
     return found / max(1, total)
+
+
+class Ceilings(NamedTuple):
+    """Shares of the unknown tokens, blind to how paraphrases are ranked and weighted.
+
+    copies: the word itself stands in the reference sentence. paraphrases: some rule of a paraphrase
+    says the reference's words; stems: none does, but one begins with the same five letters. any:
+    some rule of the table that was there before says them, so that a perfect paraphraser could.
+    """
+
+    copies: float
+    paraphrases: float
+    stems: float
+    any: float
+
+    def __str__(self) -> str:
+        names = zip(self._fields, self, strict=True)
+        return ", ".join(f"{name} {100 * share:.1f}%" for name, share in names)
+
+
+def ceilings(
+    wanted: Sequence[Wanted], references: Sequence[Sequence[str]], base: Table, augmented: Table
+) -> Ceilings:
+    """Return the ceilings of an augmented table over the one it was made from."""
+    said = {" ".join(target) for target in base.targets}
+    counts = [0, 0, 0, 0]
+    for one in wanted:
+        right = " ".join(one.words)
+        source = augmented.sources[one.word]
+        rules = range(augmented.firsts[source], augmented.firsts[source + 1])
+        new = [" ".join(augmented.targets[rule]) for rule in rules][:-1]  # the last one copies
+        counts[0] += one.word in references[one.sentence]
+        if right:
+            counts[1] += right in new
+            counts[2] += right not in new and any(t[:_STEM] == right[:_STEM] for t in new)
+            counts[3] += right in said
+    return Ceilings(*(count / max(1, len(wanted)) for count in counts))

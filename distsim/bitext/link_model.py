@@ -46,7 +46,7 @@ class LinkModel:
     words mostly stand alone, as in rules of a grammar, place tells little: so a link stays where
     the geometric mean of both directions' probabilities is at least `least_posterior`, and that
     of p(other | English) and p(English | other) at least `least_chance`. On the 165,000 aligned
-    pairs of a French-English phrase table .05 serves best (bench/align.py).
+    pairs of a French-English phrase table .05 served best.
 
     Arguments:
         english, other: the pairs to learn from; those of over 255 tokens are passed over.
