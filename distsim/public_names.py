@@ -82,7 +82,7 @@ TABLE = (
     Home("grammar", "grammar.score_writer", "", "OutputOptions"),
     Home("grammar", "grammar.scoring", "", "RuleScorer ScoreOptions"),
     Home("grammar", "grammar.training", "", "TrainingOptions"),
-    Home("paraphrase", "paraphrase.augment", "augment_phrase_table", "AugmentReport"),
+    Home("paraphrase", "paraphrase.augment", "augment_phrase_table", "AugmentOptions AugmentReport"),
     Home("paraphrase", "paraphrase.batch", "", "paraphrase_phrases"),
     Home("paraphrase", "paraphrase.kinds", "", "KindCosine"),
     Home("paraphrase", "paraphrase.options", "ParaphraseOptions"),

@@ -1,3 +1,4 @@
+from distsim.paraphrase.augment import AugmentOptions as AugmentOptions
 from distsim.paraphrase.augment import AugmentReport as AugmentReport
 from distsim.paraphrase.augment import augment_phrase_table as augment_phrase_table
 from distsim.paraphrase.batch import paraphrase_phrases as paraphrase_phrases

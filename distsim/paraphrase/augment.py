@@ -84,7 +84,7 @@ class _Path(NamedTuple):
     entry: PhraseTableEntry
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class AugmentOptions:
     """Which rules are added to a phrase table, and with which scores.
 

@@ -45,7 +45,7 @@ def test_aggregates_of_the_papers_example(method, value):
 )
 def test_the_papers_example_in_the_older_layout(files, method, text):
     table, paraphrases, new = files(OLD, PARAPHRASES)
-    report = augment_phrase_table(table, paraphrases, new, options=AugmentOptions(method))
+    report = augment_phrase_table(table, paraphrases, new, options=AugmentOptions(method=method))
     lines = new.read_text(encoding="utf-8").splitlines()
     assert lines[1] == (
         "a disponer de los ||| to leave the ||| ( ) ( ) ( ) ( ) ||| ( ) ( ) ( ) ||| "
@@ -57,7 +57,7 @@ def test_the_papers_example_in_the_older_layout(files, method, text):
 
 def test_none_keeps_every_path_with_its_own_scores(files):
     table, paraphrases, new = files(OLD, PARAPHRASES)
-    augment_phrase_table(table, paraphrases, new, options=AugmentOptions("none"))
+    augment_phrase_table(table, paraphrases, new, options=AugmentOptions(method="none"))
     added = [line for line in new.read_text("utf-8").splitlines() if line.startswith("a disponer")]
     assert [line.split(" ||| ")[4].split() for line in added] == [
         ["0.714286", "0.0365803", "1", "0.291936", "2.718", "0.74"],
@@ -169,7 +169,7 @@ def test_malformed_paraphrases_are_named(files, text, message):
 def test_other_misuse_is_refused(files):
     table, paraphrases, new = files(NEW, "c\t1\tb\t.5\n")
     with pytest.raises(ParameterError, match="`method` 'sum': choose one of none, best"):
-        augment_phrase_table(table, paraphrases, new, options=AugmentOptions("sum"))
+        augment_phrase_table(table, paraphrases, new, options=AugmentOptions(method="sum"))
     with pytest.raises(ParameterError, match="`features` 'three': choose one of one, two"):
         augment_phrase_table(table, paraphrases, new, options=AugmentOptions(features="three"))
     with pytest.raises(InputError, match="read and written at once: name another output"):
