@@ -183,6 +183,8 @@ class Recipe:
 
 # What `distsim sign --preset NAME` starts from: data/recipes/sign/NAME.toml.
 PRESETS = presets("sign", get_args(SignPreset), Recipe())
-DEFAULT, SYNTAX, VECTORS = PRESETS["learnt"], PRESETS["syntax"], PRESETS["vectors"]
+DEFAULT = PRESETS["learnt"]
+SYNTAX = PRESETS["syntax"]
+VECTORS = PRESETS["vectors"]
 # By the model that a source names, where nothing is said.
 USUAL: dict[Any, Recipe] = {type(one.model): one for one in (DEFAULT, SYNTAX, VECTORS)}
