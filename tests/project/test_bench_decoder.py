@@ -153,3 +153,16 @@ def test_statistics_are_those_of_sacrebleu(parts):
     counted = tuning.bleu_statistics(np.array([1, 2, 2, 3, 1]), np.array([2, 2, 1, 3, 1, 4]))
     # unigrams 1 2 2 3 1: all five; bigrams 22, 31; trigrams and 4-grams none
     assert counted.tolist() == [5, 5, 2, 4, 0, 3, 0, 2, 5, 6]
+
+
+def test_ceilings_look_at_added_rules_only(parts):
+    _, made, _ = parts
+    from measures import Wanted, ceilings, recall
+
+    base = made("b ||| z ||| 0.6 ||| |||\n")
+    added = made("a ||| zeta 1 ||| 0.5 1 ||| |||\nb ||| z ||| 0.6 1 ||| |||\n", copied=["a"])
+    wanted = [Wanted(0, "a", ("z",)), Wanted(1, "a", ("zeta", "1")), Wanted(1, "q", ())]
+    found = ceilings(wanted, [["z", "a"], ["zeta", "1"]], base, added)
+    # copied: the first; paraphrased: the second; inflected: none; reachable: the first
+    assert found == pytest.approx((1 / 3, 1 / 3, 0.0, 1 / 3))
+    assert recall(wanted, [["z"], ["zeta", "2"]]) == pytest.approx(2 / 3)
