@@ -1,9 +1,9 @@
 """Agreement of rule scores with people: 13,954 judged paraphrase pairs as rules of a grammar.
 
 The pairs are scored by `distsim score --set whole=true`, once without any evidence of bitexts, once
-with the probabilities that a pivoted grammar of one's own has for them. Against: shared words, and
-the pivot probabilities of both directions. Spearman's correlation with 95% intervals, first phrases
-resampled.
+with the probabilities that a pivoted grammar of one's own has for them. Against: shared words, the
+pivot probabilities of both directions (the order of packs) and PPDB's cost. Spearman's correlation
+with 95% intervals, first phrases resampled.
 
     python bench/judged_rules.py INDEX PARAPHRASES [--data FOLDER]
 
@@ -18,19 +18,22 @@ from frame import SHARED, correlation, distsim, floats, parser, print_machine, p
 from scipy.stats import rankdata
 
 from distsim import read_gold
+from distsim.grammar import PPDB_COST
 
 Pair = tuple[str, str]
+PIVOT = "pivot, both directions"
 
 
-def pivoted(path: Path, wanted: set[Pair]) -> dict[Pair, float]:
-    """Return ln p(e|f) + ln p(f|e) of the wanted pairs that a grammar has."""
-    found: dict[Pair, float] = {}
+def pivoted(path: Path, wanted: set[Pair]) -> dict[Pair, tuple[float, float]]:
+    """Return ln p(e|f) + ln p(f|e) and PPDB's cost, negated, of the wanted pairs of a grammar."""
+    found: dict[Pair, tuple[float, float]] = {}
     with path.open(encoding="utf-8") as file:
         for line in file:
             _, source, target, features, *_ = line.split(" ||| ")
             if (source, target) in wanted:
-                named = dict(one.split("=") for one in features.split())
-                found[source, target] = -float(named["p(e|f)"]) - float(named["p(f|e)"])
+                named = {name: float(x) for name, x in (one.split("=") for one in features.split())}
+                cost = sum(weight * named[name] for name, weight in PPDB_COST.items())
+                found[source, target] = -named["p(e|f)"] - named["p(f|e)"], -cost
     return found
 
 
@@ -64,13 +67,12 @@ def main() -> None:
     columns = {"shared words": np.array([overlap(pair) for pair in pairs])}
     columns |= scored(pairs, given.index)
     known = pivoted(given.paraphrases, set(pairs))
-    columns["pivot, both directions"] = floats(known.get(pair) for pair in pairs)
+    for number, name in enumerate((PIVOT, "pivot, PPDB's cost")):
+        columns[name] = floats(known[pair][number] if pair in known else None for pair in pairs)
     longer = np.array([max(len(phrase.split()) for phrase in pair) > 1 for pair in pairs])
-    has_pivot = ~np.isnan(columns["pivot, both directions"]) & ~np.isnan(columns["sim_whole"])
+    has_pivot = ~np.isnan(columns[PIVOT]) & ~np.isnan(columns["sim_whole"])
     ranks = np.full(len(pairs), np.nan)
-    ranks[has_pivot] = sum(
-        rankdata(columns[name][has_pivot]) for name in ("pivot, both directions", "sim_whole")
-    )
+    ranks[has_pivot] = sum(rankdata(columns[name][has_pivot]) for name in (PIVOT, "sim_whole"))
     columns["pivot and sim_whole, mean of ranks"] = ranks
     some = {"all": np.ones(len(pairs), bool), "of several words": longer, "pivoted": has_pivot}
 
