@@ -1,0 +1,230 @@
+"""Sizes of functions, and parameters that their docstrings must explain.
+
+Each list of exceptions may only shrink: a test fails if an entry is no longer needed.
+"""
+
+import ast
+import inspect
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.conftest import PROJECT
+from tests.project.test_public_names import public_functions
+
+MAX_LINES = 60  # without docstring
+MAX_PARAMETERS = 8
+UNNAMED = {"self", "args", "kwargs"}
+
+# "file function" of functions outside kernels that are still too large.
+TOO_LARGE = {
+    "cli/contexts.py contexts",
+    "cli/demo.py demo",
+    "cli/evaluate.py evaluate",
+    "cli/evaluate_sentences.py evaluate_sentences",
+    "cli/neighbours.py neighbours",
+    "cli/similarity.py similarity",
+    "cli/substitute.py substitute",
+    "cluster/plan.py make_plan",
+    "cluster/spark.py sign_on_spark",
+    "comparison/nearest.py neighbours",
+    "grammar/extraction/margins.py count_all",
+    "grammar/packs/pack.py _add",
+    "grammar/pipeline.py make_grammar",
+    "grammar/ranking.py learn_ranking",
+    "grammar/score_file.py score_grammar",
+    "indexes/build.py build_index",
+}
+
+# Functions with parameters that no docstring explains.
+UNEXPLAINED = {
+    "AlignerOptions.sweeps",
+    "AnnotatedText",
+    "ArpaModel.ids",
+    "ArpaModel.rarity",
+    "Bitext",
+    "CorpusIndex.add",
+    "CorpusIndex.beside",
+    "CorpusIndex.build",
+    "CorpusIndex.following",
+    "CorpusIndex.render",
+    "CorpusIndex.spans",
+    "CountFiles",
+    "EstimatedCosine.estimates",
+    "EstimatedCosine.similarities",
+    "EstimatedCosine.similarity",
+    "EstimatedCosine.vectors",
+    "ExactCosine.estimates",
+    "ExactCosine.similarities",
+    "ExactCosine.similarity",
+    "ExtractOptions.settings",
+    "GappedCosine.compare",
+    "GappedCosine.similarities",
+    "GappedCosine.similarity",
+    "GivenVectors",
+    "GrammarIndex",
+    "GrammarIndex.feature",
+    "GrammarIndex.feature_of",
+    "GrammarIndex.open",
+    "IndexModel.ids",
+    "IndexModel.rarity",
+    "IndexOptions.from_manifest",
+    "KindCosine.estimates",
+    "KindCosine.profiled",
+    "KindCosine.similarities",
+    "KindCosine.similarity",
+    "Language",
+    "Language.are_opposed",
+    "LearntCosine.estimates",
+    "LearntCosine.similarities",
+    "LearntCosine.similarity",
+    "LearntWeights.read",
+    "Normaliser.from_manifest",
+    "Opposites.evidence",
+    "Opposites.scores",
+    "OutputOptions.names_features",
+    "RuleAligner.wanted",
+    "RuleScorer.sharing",
+    "SignatureTable.build",
+    "StoredCosine.counts",
+    "StoredCosine.estimates",
+    "StoredCosine.similarities",
+    "Substituter.evidence",
+    "Substituter.scores",
+    "VectorFile",
+    "Weights",
+    "Weights.default",
+    "Weights.get",
+    "Weights.read",
+    "Weights.require",
+    "Weights.write",
+    "annotate",
+    "augment_phrase_table",
+    "bitext/kernels/alignment.py _weigh_again",
+    "bitext/kernels/alignment.py count_links",
+    "bitext/kernels/alignment.py sweep",
+    "bitext/kernels/link_posteriors.py link_posteriors",
+    "bitext/kernels/link_posteriors.py links_both_find",
+    "build_bitext",
+    "cluster/kernels/shuffle_blocks.py frequent_phrases",
+    "cluster/plan.py make_plan",
+    "cluster/spark.py sign_on_spark",
+    "context_picture",
+    "contexts/kernels/syntax.py _count_phrase",
+    "contrast_picture",
+    "explain_grammar",
+    "extract_rules",
+    "grammar/kernels/extraction.py _links_key",
+    "grammar/kernels/extraction.py _side_key",
+    "grammar/kernels/extraction.py _write_rules",
+    "grammar/kernels/extraction.py extract_rows",
+    "grammar/kernels/extraction.py initial_pairs",
+    "grammar/kernels/pivot.py _compose",
+    "grammar/kernels/pivot.py _meet",
+    "grammar/kernels/rule_arrays.py are_rules_sound",
+    "grammar/kernels/rule_counts.py _count_rules",
+    "grammar/kernels/rule_counts.py count_parts",
+    "grammar/kernels/rule_text.py _put_side",
+    "grammar/kernels/rule_text.py _sum_links",
+    "grammar/kernels/rule_text.py _weigh_side",
+    "grammar/kernels/rule_text.py place_symbols",
+    "grammar/kernels/rule_text.py rule_features",
+    "grammar/kernels/rule_text.py rule_lines",
+    "grammar/pipeline.py make_grammar",
+    "grammar/score_file.py score_grammar",
+    "indexes/build.py build_index",
+    "indexes/kernels/hamming.py _take",
+    "kernels/contexts.py _add_beside",
+    "kernels/contexts.py weigh",
+    "make_grammar",
+    "merge_tables",
+    "neighbour_picture",
+    "pack_grammar",
+    "paraphrase/kernels/ngram_model.py _interval",
+    "paraphrase/kernels/profiles.py _weigh",
+    "paraphrase/kernels/profiles.py profile_cosines",
+    "paraphrase/kernels/profiles.py weigh_by_likelihood",
+    "paraphrase/kernels/profiles.py weigh_profile",
+    "paraphrase/kernels/rewriting.py compose",
+    "paraphrase/kernels/rewriting.py fill",
+    "paraphrase/kernels/rewriting.py search",
+    "paraphrase_phrases",
+    "pivot_grammar",
+    "read_gold",
+    "rerank_grammar",
+    "score_grammar",
+    "sign",
+    "sign_on_spark",
+    "signatures/kernels/composition.py compose_rows",
+    "signatures/kernels/distinctive_words.py choose_distinctive",
+    "signatures/kernels/posterior_mean.py posterior_means",
+    "similarities",
+}
+
+
+def functions() -> Iterator[tuple[Path, ast.FunctionDef | ast.AsyncFunctionDef, str]]:
+    """Yield each function of the package: its file, its node, and its class's docstring."""
+    for path in sorted((PROJECT / "distsim").rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        owners = {
+            child: ast.get_docstring(node) or ""
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ClassDef)
+            for child in node.body
+        }
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                yield path.relative_to(PROJECT / "distsim"), node, owners.get(node, "")
+
+
+def parameters(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
+    """Return the names of a function's parameters without `self` and `cls`."""
+    of = node.args
+    every = [*of.posonlyargs, *of.args, *of.kwonlyargs, of.vararg, of.kwarg]
+    return [one.arg for one in every if one is not None and one.arg not in {"self", "cls"}]
+
+
+def n_lines(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Return the number of a function's lines without its decorators and its docstring."""
+    docstring = 0
+    if ast.get_docstring(node) is not None:
+        docstring = node.body[0].end_lineno - node.body[0].lineno + 1
+    return node.end_lineno - node.lineno + 1 - docstring
+
+
+def is_overload(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    return any(ast.unparse(one) == "overload" for one in node.decorator_list)
+
+
+def unexplained(names: list[str], docstring: str) -> list[str]:
+    """Return the names that are not words of a docstring."""
+    return [name for name in names if not re.search(rf"\b{re.escape(name)}\b", docstring)]
+
+
+def test_functions_outside_kernels_are_small():
+    """The parameters of a command's function are its options, which have a limit of their own."""
+    found = set()
+    for path, node, _ in functions():
+        if "kernels" in path.parts:
+            continue
+        crowded = len(parameters(node)) > MAX_PARAMETERS and path.parts[0] != "cli"
+        if n_lines(node) > MAX_LINES or crowded:
+            found.add(f"{path} {node.name}")
+    assert found - TOO_LARGE == set(), "split these functions, or group their options"
+    assert TOO_LARGE - found == set(), "these are small enough: delete them from the list"
+
+
+def test_every_parameter_is_explained():
+    """Of public functions, and of all functions with more than eight parameters."""
+    found = {}
+    for name, (function, docstring) in public_functions().items():
+        names = [one for one in inspect.signature(function).parameters if one not in UNNAMED]
+        found[name] = unexplained(names, docstring)
+    for path, node, owner in functions():
+        names = parameters(node)
+        if len(names) > MAX_PARAMETERS and path.parts[0] != "cli" and not is_overload(node):
+            docstring = f"{owner}\n{ast.get_docstring(node) or ''}"
+            found[f"{path} {node.name}"] = unexplained(names, docstring)
+    missing = {name: names for name, names in found.items() if names}
+    assert {k: v for k, v in missing.items() if k not in UNEXPLAINED} == {}
+    assert UNEXPLAINED - missing.keys() == set(), "all explained: delete them from the list"
