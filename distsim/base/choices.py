@@ -16,7 +16,7 @@ Model = Literal["ngram", "syntax"]
 SignPreset = Literal["learnt", "thesis", "syntax", "syntax-learnt", "vectors"]
 SourceKind = Literal["index", "counts", "annotated", "vectors"]
 EstimateName = Literal["bits", "asymmetric", "restored"]
-ExportFormat = Literal["w2v", "w2v-bin", "parquet", "csv", "graphml"]
+ExportFormat = Literal["w2v", "w2v-bin", "parquet", "csv"]
 
 # Bitexts and the rules made of them.
 PairDedup = Literal["off", "exact"]

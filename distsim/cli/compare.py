@@ -39,14 +39,14 @@ def compare(
     from distsim.contexts.weights import Weighting
     from distsim.indexes.corpus_index import CorpusIndex
     from distsim.indexes.places import signatures_inside
-    from distsim.output.pictures.drawing import require_painter
+    from distsim.output.pictures.drawing import require_svg
     from distsim.signatures.recipe import PRESETS
 
     usual = replace(PRESETS["thesis"], weighting=Weighting("log-llr"))
     (made,) = chosen(usual, settings=settings)
     window, weighting = made.model.window, made.weighting
     if plot is not None:
-        require_painter(plot)
+        require_svg(plot)
     opened = CorpusIndex.open(index)
     signatures = None
     if table is not None or signatures_inside(index).exists():

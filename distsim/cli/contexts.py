@@ -45,9 +45,9 @@ def contexts(
     if plot is not None:
         if kind == "annotated":
             raise typer.BadParameter("--plot draws the words beside a phrase: give an index")
-        from distsim.output.pictures.drawing import require_painter
+        from distsim.output.pictures.drawing import require_svg
 
-        require_painter(plot)
+        require_svg(plot)
     caption = ""
     if kind == "annotated":
         from distsim.contexts.syntax.named import named_contexts as syntax_contexts

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from distsim.base.errors import InputError
-from distsim.cli.console import number, put, put_json, say, visible
-from distsim.cli.options import EstimateOption, PlotOption, SetOption, chosen
+from distsim.cli.console import number, put, put_json, visible
+from distsim.cli.options import EstimateOption, SetOption, chosen
 
 if TYPE_CHECKING:
     from distsim.comparison.measures import Similarity
     from distsim.comparison.table import SignatureTable
-    from distsim.evaluation.correlations import Point, Result
+    from distsim.evaluation.correlations import Result
     from distsim.evaluation.gold import GoldSet
 
 
@@ -70,7 +70,6 @@ def evaluate(
     output_format: Annotated[Format, typer.Option("--format", help="text, tsv or json.")] = (
         "text"
     ),
-    plot: PlotOption = None,
     settings: SetOption = None,
 ) -> None:
     """Print Spearman with its 95% interval, Pearson, pairs and coverage for each gold set.
@@ -97,14 +96,7 @@ def evaluate(
             measures.append(measure if len(tables) == 1 else engine.Named(shown, measure))
     if common:
         measures = engine.in_common(measures)
-    points: list[Point] | None = [] if plot is not None else None
-    if plot is not None:
-        from distsim.evaluation.picture import require_matplotlib
-
-        require_matplotlib()
-    results = engine.evaluate(
-        sets, measures, antonyms=contrary, samples=samples, seed=seed, points=points
-    )
+    results = engine.evaluate(sets, measures, antonyms=contrary, samples=samples, seed=seed)
     lines = [signature_line(table, samples, seed, estimate) for table in opened]
     if len(tables) > 1:
         lines = [f"{label}|{line}" for label, line in zip(_labels(tables), lines, strict=True)]
@@ -123,11 +115,6 @@ def evaluate(
             values = {name: _json(value) for name, value in result._asdict().items()}
             put_json(**values, signature="\n".join(lines))
     _require_some(sets, results, " and ".join(tables))
-    if plot is not None and points is not None:
-        from distsim.evaluation.picture import draw
-
-        draw(points, plot, "\n".join(lines))
-        say(f"{plot}: {len(points):,} measured pairs")
 
 
 def _parted(sources: list[str]) -> tuple[list[str], list[str]]:

@@ -20,7 +20,7 @@ def export(
         typer.Option(
             "--format",
             help="w2v, w2v-bin: real-valued vectors of words; parquet, csv: phrases with their "
-            "signatures; graphml: who is near whom.",
+            "signatures, or with --neighbours their neighbours.",
         ),
     ] = "w2v",
     phrases: Annotated[
@@ -28,10 +28,10 @@ def export(
     ] = None,
     neighbours: Annotated[
         int | None,
-        typer.Option(min=1, metavar="K", help="parquet, csv, graphml: K neighbours of each."),
+        typer.Option(min=1, metavar="K", help="parquet, csv: K neighbours of each."),
     ] = None,
 ) -> None:
-    """Write a table's vectors, phrases or neighbours for gensim, pandas, polars, networkx."""
+    """Write a table's vectors, phrases or neighbours for gensim, pandas and polars."""
     from distsim.output.exporting import export as write
 
     named = None

@@ -63,9 +63,9 @@ def _draw(path: str, is_index: bool, plot: str) -> None:
     from distsim.indexes.corpus_index import CorpusIndex
     from distsim.indexes.places import signatures_inside
     from distsim.output.pictures.corpus import corpus_picture
-    from distsim.output.pictures.drawing import require_painter
+    from distsim.output.pictures.drawing import require_svg
 
-    require_painter(plot)
+    require_svg(plot)
     if not is_index:
         corpus_picture(None, table=SignatureTable.open(path)).save(plot)
         return

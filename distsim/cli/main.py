@@ -173,7 +173,7 @@ _commands(
     (
         "export",
         export.export,
-        "Write vectors, phrases or neighbours for gensim, pandas, networkx.",
+        "Write vectors, phrases or neighbours for gensim, pandas, polars.",
         "export novels.index -o novels.vec",
     ),
 )

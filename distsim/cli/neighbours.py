@@ -91,7 +91,7 @@ def neighbours(
     from distsim.comparison.measures import reason_without_signature
     from distsim.comparison.nearest import RERANKED, NeighbourSearch, rerank_neighbours
     from distsim.comparison.table import SignatureTable
-    from distsim.output.pictures.drawing import require_painter
+    from distsim.output.pictures.drawing import require_svg
     from distsim.output.pictures.phrase_map import neighbour_picture
 
     estimate = by if by in get_args(EstimateName) else None
@@ -108,7 +108,7 @@ def neighbours(
     if plot is not None:
         if several:
             raise typer.BadParameter("--plot goes with one phrase")
-        require_painter(plot)
+        require_svg(plot)
     low, high = lengths_range(lengths) if lengths else (0, 0)
     opened = SignatureTable.open(table)
     among = None

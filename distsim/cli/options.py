@@ -42,7 +42,7 @@ KeepSumsOption = Annotated[
 ]
 PlotOption = Annotated[
     str | None,
-    typer.Option(metavar="FILE", help="Draw a picture too (.png, .svg, .pdf)."),
+    typer.Option(metavar="FILE", help="Draw a picture too (.svg)."),
 ]
 _COMMA = re.compile(r",(?![^()]*\))")
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}

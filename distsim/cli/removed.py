@@ -94,7 +94,7 @@ REMOVED: dict[str, dict[str, str]] = {
         "--with": "first run distsim annotate --with spacy; then use --from annotated",
         "--models": "first run distsim annotate --models DIR; then use --from annotated",
         "--processors": "first run distsim annotate; then use --from annotated",
-        "--words": "use --from vectors --set words=FILE",
+        "--words": "give the words and rows of a .npy file to GivenVectors in Python",
         "--phrases": "use --from vectors --set phrases=FILE",
         "--index": "use --from vectors --set index=INDEX",
         "--counts": "use --from vectors --set counts=FILE",
@@ -131,6 +131,7 @@ REMOVED: dict[str, dict[str, str]] = {
     "evaluate": {
         "--projection": "a table has its projection in itself: leave it out",
         "--seed": "use --set seed=N",
+        "--plot": "use distsim similarity TABLE --pairs FILE and draw the numbers that it prints",
     }
     | {
         option: f"use distsim evaluate-sentences SOURCE SYSTEM {words}".strip()

@@ -45,7 +45,6 @@ class CountSettings:
 class VectorSettings(CountSettings):
     """What goes with word vectors; see VectorFile."""
 
-    words: str | None = None
     phrases: str | None = None
     index: str | None = None
     counts: str | None = None

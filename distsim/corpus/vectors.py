@@ -1,8 +1,7 @@
-"""A file of word vectors -> its words and float32[n, dimensions].
+"""Reads files of word vectors: words and float32[n, dimensions].
 
 Text has a word and its numbers a line, with a header `words dimensions` (word2vec, fastText) or
-without (GloVe); word2vec's binary has the header, then words with float32 behind them; `.npy` has
-the numbers alone, and its words stand in a list, one a line.
+without (GloVe). word2vec's binary format has the header, then each word and its float32 numbers.
 """
 
 import struct
@@ -32,11 +31,11 @@ _MOST_DIMENSIONS = 1 << 16
 _OF_NUMBERS = frozenset(b"0123456789+-.eEnaifNAIF \t\r")
 _CONVERT = "convert the file (iconv -f LATIN1 -t UTF-8)"
 _WRONG_WIDTH = "the header may promise wrong dimensions: fetch the file, or save it, again"
-_NPY = b"\x93NUMPY"
 _NO_VECTORS = {
     struct.pack("<i", 793712314): "a model of fastText: name its .vec file",
     b"\x80": "a pickle: save the vectors in word2vec's format (gensim: save_word2vec_format)",
     b"PK\x03\x04": "a zip archive: unpack it",
+    b"\x93NUMPY": "an array without words: give words and rows to GivenVectors in Python",
     b"\x89HDF": "an HDF5 file: save the vectors in word2vec's format",
 }
 
@@ -48,20 +47,20 @@ class WordVectors(NamedTuple):
     vectors: NDArray[np.float32]
 
 
-def read_vectors(
-    path: str | Path, *, words: str | Path | None = None, most_words: int | None = None
-) -> WordVectors:
-    """Read word vectors of whatever format, plain or packed; `-` is standard input.
+def read_vectors(path: str | Path, *, most_words: int | None = None) -> WordVectors:
+    """Return the words and vectors of a file of word2vec's, GloVe's or fastText's text format.
+
+    Binary files of word2vec are read, too.
 
     Arguments:
-        words: the list of words, one a line, of a .npy file.
-        most_words: read only so many, the first, which mostly are the most frequent.
+        path: plain or compressed; `-` is standard input.
+        most_words: the number of words to read, from the first; all where None.
 
     Raises:
         InputError: the file is empty or damaged, lines differ in their numbers, a number is not
             finite, the header promises what the file does not hold, a word is no UTF-8 or stands
             there twice. The message names the file and the line, or the word of a binary file.
-        ParameterError: `words` is missing, or does not go with the format.
+        ParameterError: `most_words` is below 1.
     """
     if most_words is not None and most_words < 1:
         raise ParameterError(f"`most_words` {most_words}: choose 1 or more")
@@ -74,18 +73,7 @@ def read_vectors(
         for begin, what in _NO_VECTORS.items():
             if head.startswith(begin):
                 raise InputError(f"{label}: is {what}")
-        is_npy = head.startswith(_NPY)
-        if is_npy and words is None:
-            raise ParameterError(f"{label}: holds numbers alone: name the list of its `words`")
-        if words is not None and not is_npy:
-            raise ParameterError(f"{label}: holds its words itself: leave out `words`")
-        if is_npy:
-            found = _read_npy(source, str(words), most_words)
-        elif _is_binary(head):
-            found = _read_binary(source, most_words)
-        else:
-            found = _read_text(source, most_words)
-    return found
+        return (_read_binary if _is_binary(head) else _read_text)(source, most_words)
 
 
 def read_counted_phrases(path: str | Path) -> Iterator[tuple[int, str, int | None]]:
@@ -374,35 +362,4 @@ def _read_binary(source: Source, most: int | None) -> WordVectors:
                 f"{label}: goes on after the {promised:,} words of {n} dimensions that its header "
                 "promises: fetch it again"
             )
-    return gathered.result()
-
-
-def _read_npy(source: Source, words: str, most: int | None) -> WordVectors:
-    label = source.label
-    with open_source(source) as stream:
-        try:
-            vectors = np.lib.format.read_array(stream, allow_pickle=False)
-        except (ValueError, EOFError, MemoryError) as error:
-            reason = str(error).split("\n")[0] or "too large"
-            raise InputError(f"{label}: is no whole .npy file ({reason}): save it again") from None
-    if vectors.ndim != 2 or vectors.dtype.kind != "f" or vectors.size == 0:
-        raise InputError(
-            f"{label}: holds {vectors.dtype}{list(vectors.shape)}, wanted floats, a row for each "
-            "word: save it so"
-        )
-    _require_dimensions(vectors.shape[1], label)
-    listed = []
-    for number, line in read_lines(words):
-        place = f"{file_label(words)}, line {number}"
-        word = _decoded(line, place).rstrip("\r\n")
-        if not word.strip():
-            raise InputError(f"{place}: holds no word, wanted one for each row of {label}")
-        listed.append(word)
-    if len(listed) != len(vectors):
-        raise InputError(
-            f"{file_label(words)}: {len(listed):,} words for the {len(vectors):,} rows of {label}: "
-            "wanted one a row, in the same order"
-        )
-    gathered = _Gathered(label, "row", most)
-    gathered.add(listed, vectors, range(1, len(listed) + 1))
     return gathered.result()

@@ -51,16 +51,6 @@ class Result(NamedTuple):
     composed: int
 
 
-class Point(NamedTuple):
-    """One pair of a scored set, for pictures."""
-
-    gold: str
-    measure: str
-    pair: Pair
-    score: float
-    similarity: float
-
-
 class Named(Similarity):
     """A measure under another name, as where several tables are compared."""
 
@@ -111,7 +101,6 @@ def evaluate(
     antonyms: GoldSet | None = None,
     samples: int = SAMPLES,
     seed: int = 1,
-    points: list[Point] | None = None,
 ) -> Results[Result]:
     """Return the agreement of every measure with every gold set.
 
@@ -123,7 +112,6 @@ def evaluate(
         measures: such as EstimatedCosine, ExactCosine or LearntCosine; anything that has a name
             and estimates.
         samples: bootstrap samples for the intervals; 0: none.
-        points: filled with every measured pair of the scored sets.
 
     Raises:
         ParameterError: `antonyms` is no list of pairs, or samples or seed is negative.
@@ -147,20 +135,12 @@ def evaluate(
             if one.layout == "pairs":
                 results += _areas(one, measure, antonyms, samples, seed)
             else:
-                results += _correlations(one, measure, samples, seed, points)
+                results += _correlations(one, measure, samples, seed)
     return results
 
 
-def _correlations(
-    gold: GoldSet, measure: Similarity, samples: int, seed: int, points: list[Point] | None
-) -> list[Result]:
+def _correlations(gold: GoldSet, measure: Similarity, samples: int, seed: int) -> list[Result]:
     measured = measure.estimates(gold.pairs)
-    if points is not None:
-        points += [
-            Point(gold.name, measure.name, pair, score, said.similarity)
-            for pair, score, said in zip(gold.pairs, gold.scores, measured, strict=True)
-            if said.similarity is not None
-        ]
     parts = [(gold, list(range(len(gold.pairs))))]
     if gold.layout == "judged":
         for name, wanted in (("words", True), ("phrases", False)):

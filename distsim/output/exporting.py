@@ -1,4 +1,4 @@
-"""A table -> files and frames that other tools read: vectors, phrases, neighbours, a graph."""
+"""Exports of a table for other tools: vectors, phrases, neighbours."""
 
 import io
 from collections.abc import Callable, Iterator, Sequence
@@ -22,11 +22,6 @@ from distsim.storage.files import LineWriter, open_output
 
 FORMATS: tuple[str, ...] = get_args(ExportFormat)
 _BLOCK = 1024
-# XML cannot hold these: they are written as Python writes them in a text.
-_NOT_IN_XML = {
-    code: ascii(chr(code))[1:-1]
-    for code in (*range(9), 11, 12, *range(14, 32), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF)
-}
 _NAMED = 3  # of phrases that are left out
 
 
@@ -79,8 +74,7 @@ def export(
 
     `w2v` and `w2v-bin` hold real-valued vectors of words, or of `phrases` made of their words, a
     space written as `_`. `parquet` (by pyarrow) and `csv` hold phrase, strength and signature, or,
-    with `neighbours`, focal phrase, rank, phrase, similarity and strength. `graphml` (by networkx)
-    is the graph of neighbours, 10 of each where not said.
+    with `neighbours`, focal phrase, rank, phrase, similarity and strength.
 
     Arguments:
         path: written whole or not at all, packed where it ends in .gz; `-` for standard output.
@@ -113,14 +107,13 @@ def export(
         with open_output(path) as out:
             _write_vectors(out, vectors, binary=format == "w2v-bin")
         return len(vectors.words)
-    columns = _columns(table, phrases, neighbours or (10 if format == "graphml" else None))
+    columns = _columns(table, phrases, neighbours)
     if format == "csv":
         with open_output(path) as out:
             _write_csv(out, columns)
-    elif format == "parquet":
-        _write_bytes(path, _parquet(columns))
     else:
-        _write_bytes(path, _graphml(columns))
+        with open_output(path) as out:
+            out.write(_parquet(columns))
     return len(columns["phrase"])
 
 
@@ -200,38 +193,14 @@ def _write_csv(out: LineWriter, columns: dict[str, Any]) -> None:
 
 
 def _parquet(columns: dict[str, Any]) -> bytes:
-    _require("pyarrow", "parquet")
+    if find_spec("pyarrow") is None:
+        raise ParameterError(
+            "`format` parquet is written by pyarrow, which is not installed: "
+            f"{how_to_install('export')}"
+        )
     import pyarrow
     from pyarrow import parquet
 
     out = io.BytesIO()
     parquet.write_table(pyarrow.table(columns), out)
     return out.getvalue()
-
-
-def _graphml(columns: dict[str, Any]) -> bytes:
-    _require("networkx", "graphml")
-    import networkx
-
-    graph = networkx.DiGraph()
-    for focal, _, phrase, similarity, strength in zip(*columns.values(), strict=True):
-        focal, phrase = (one.translate(_NOT_IN_XML) for one in (focal, phrase))
-        graph.add_node(focal)
-        graph.add_node(phrase, strength=int(strength))
-        graph.add_edge(focal, phrase, similarity=similarity)
-    out = io.BytesIO()
-    networkx.write_graphml(graph, out)
-    return out.getvalue()
-
-
-def _require(library: str, name: str) -> None:
-    if find_spec(library) is None:
-        raise ParameterError(
-            f"`format` {name} is written by {library}, which is not installed: "
-            f"{how_to_install('export')}"
-        )
-
-
-def _write_bytes(path: str | Path, content: bytes) -> None:
-    with open_output(path) as out:
-        out.write(content)

@@ -170,23 +170,6 @@ def test_evaluate_prints_text_tsv_and_json(alice_index, tmp_path, capsys):
         run("--by", "vectors")
 
 
-def test_a_picture_is_drawn_or_the_extra_named(alice_index, tmp_path, capsys):
-    from distsim.evaluation.correlations import Point
-    from distsim.evaluation.picture import draw
-
-    points = [Point("g", m, ("a", str(n)), n, n / 9) for n in range(5) for m in ("table", "exact")]
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        with pytest.raises(ParameterError, match=r"pip install '\.\[plot\]'"):
-            draw(points, str(tmp_path / "p.png"), "line")
-        return
-    draw(points, str(tmp_path / "p.png"), "line")
-    assert (tmp_path / "p.png").stat().st_size > 1000
-    with pytest.raises(ParameterError, match=r"name a \.png, \.svg or \.pdf file"):
-        draw(points, str(tmp_path / "p.nosuch"), "line")
-
-
 @pytest.mark.skipif(not (SHARED / "data").exists(), reason="needs the shared data")
 def test_the_shared_sets_are_read():
     sets = [

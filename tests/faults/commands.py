@@ -124,15 +124,9 @@ export csv | signed.index known.txt | new.csv.gz
 export parquet | signed.index | new.parquet
     export signed.index --format parquet -o new.parquet
     export signed.index --format csv -o new.parquet
-export graphml | signed.index known.txt | new.graphml
-    export signed.index --format graphml --neighbours 2 --phrases known.txt -o new.graphml
-    export signed.index --format csv -o new.graphml
-evaluate --plot | signed.index gold.tsv | new.svg
-    evaluate signed.index gold.tsv --samples 20 --plot new.svg
+compare --plot | signed.index | new.svg
     compare signed.index the alice --plot new.svg
-compare --plot | signed.index | new.png
-    compare signed.index the alice --plot new.png
-    compare signed.index the a --plot new.png
+    compare signed.index the a --plot new.svg
 evaluate-sentences --form | source people | new.form new.form.key
     evaluate-sentences source people --references people --set items=5 --form new.form
     evaluate-sentences source source --references people --set items=5 --form new.form

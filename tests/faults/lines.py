@@ -122,7 +122,6 @@ def _corpus_readers(folder: Path) -> dict[str, Reader]:
 
 
 def _table_readers(folder: Path) -> dict[str, Reader]:
-    import numpy as np
 
     from distsim.corpus.vectors import read_counted_phrases, read_counts, read_vectors
     from distsim.evaluation.judgements import evaluate_forms
@@ -132,10 +131,9 @@ def _table_readers(folder: Path) -> dict[str, Reader]:
     from distsim.paraphrase.substitution.batch import read_tasks as read_lexsub
     from distsim.paraphrase.substitution.grammar import ParaphraseGrammar
 
-    key, vectors, given = folder / "form.key", folder / "vectors.npy", folder / "sentences"
+    key, given = folder / "form.key", folder / "sentences"
     key.write_bytes(b"row\titem\tsystem\tratio\n1\t1\ta\t.5\n2\t1\tb\t.75\n")
     given.write_bytes(b"the king sees\n" * _LINES_A_FILE)
-    np.save(vectors, np.ones((_LINES_A_FILE, 3), np.float32))
     ranking = b"# learnt\nfeature\tweight\tmean\tscale\tlow\thigh\tmissing\n" + b"".join(
         b"f%d\t.5\t0\t1\t-1\t1\t0\n" % n for n in range(9)
     )
@@ -146,7 +144,6 @@ def _table_readers(folder: Path) -> dict[str, Reader]:
         b"\\data\\\nngram 1=3\n\n\\1-grams:\n-1.0\t<s>\t-0.3\n-0.7\tthe\t-0.2\n-1.2\t</s>\n\n"
         b"\\2-grams:\n-0.4\t<s> the\n\n\\end\\\n"
     )
-    words = [b"".join(b"w%d\n" % n for n in range(_LINES_A_FILE))]
     tree = b"(ROOT (S (NP (DT the) (NN king)) (VP (VBZ sees))))\n"
     return {
         "counts of words": Reader(read_counts, [b"a b\t3\na\t5\nking 4\nthe\t9\n"]),
@@ -159,7 +156,6 @@ def _table_readers(folder: Path) -> dict[str, Reader]:
             b"row\titem\tsource\trewriting\tmeaning\tgrammar\n1\t1\ta\tb\t5\t4\n2\t1\ta\tb\t5\t4\n"]),
         "vectors": Reader(read_vectors, [b"2 3\nking 1 0 .5\nqueen .9 .1 .4\n",
                                          b"".join(b"w%d 1 0 .5\n" % n for n in range(9))], b" "),
-        "words of .npy": Reader(lambda p: read_vectors(vectors, words=p), words),
         "paraphrases": Reader(read_paraphrases, [
             records.encode(), b"a\t1\tb\t.5\tx\nc\tNA\n" * 6], b" "),
         "ARPA": Reader(d.ArpaModel, [arpa]),
@@ -368,7 +364,7 @@ NAMES = (  # of readers, by kind: making them loads much, so they are named here
      "unknown text", "known phrases"),
     ("Pharaoh", "bitext", "links of a bitext", "trees of a bitext", "tags of a bitext"),
     ("counts of words", "counted phrases", "gold, tabs", "gold, commas", "gold, blanks", "forms",
-     "vectors", "words of .npy", "paraphrases", "ARPA", "weights of rewriting", "weights learnt",
+     "vectors", "paraphrases", "ARPA", "weights of rewriting", "weights learnt",
      "substitution", "grammar of substitution", "sentences to rewrite", "trees to rewrite by",
      "sentences to judge", "inflections", "opposites"),
     ("rerank", "pivot", "pack"),

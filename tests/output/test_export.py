@@ -10,7 +10,7 @@ from distsim.comparison.measures import ComposedCosine
 from distsim.contexts import GivenVectors
 from distsim.corpus.vectors import read_vectors
 from distsim.output.exporting import export, word_vectors
-from distsim.signatures import PRESETS, VECTORS
+from distsim.signatures import VECTORS
 
 
 @pytest.fixture(scope="module")
@@ -78,15 +78,6 @@ def test_parquet(table, tmp_path):
     assert polars.read_parquet(tmp_path / "n.parquet")["rank"].to_list() == [1, 2, 3]
 
 
-def test_graphml(table, tmp_path):
-    networkx = pytest.importorskip("networkx")
-    export(table, tmp_path / "g", format="graphml", phrases=["w1", "w2"], neighbours=4)
-    graph = networkx.read_graphml(tmp_path / "g")
-    (first, *_) = neighbours(table, "w1", k=1)
-    assert graph.edges["w1", first.phrase]["similarity"] == pytest.approx(first.similarity)
-    assert graph.out_degree("w1") == graph.out_degree("w2") == 4
-
-
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_frames(table, library):
     pytest.importorskip(library)
@@ -134,19 +125,3 @@ def test_phrases_that_are_left_out_are_told(table, tmp_path, run, form):
     assert "--phrases: is empty" in err and not (tmp_path / "v").exists()
     with pytest.warns(UserWarning, match="1 of 2 `phrases`"):
         export(table, tmp_path / "v", format=form, phrases=["w1", "zebra"])
-
-
-def test_a_graph_of_phrases_with_control_characters(tmp_path):
-    networkx = pytest.importorskip("networkx")
-    from distsim import CorpusIndex, IndexOptions, Selection, sign
-
-    (tmp_path / "text").write_text("a\x01b c\na\x02b c\nd c\n" * 5)
-    index = CorpusIndex.build(tmp_path / "text", tmp_path / "index", options=IndexOptions("lines"))
-    made = sign(
-        index,
-        tmp_path / "t",
-        recipe=PRESETS["thesis"],
-        selection=Selection(min_count=1, max_length=1),
-    )
-    export(made, tmp_path / "g", format="graphml", neighbours=2)
-    assert {r"a\x01b", r"a\x02b", "d", "c"} == set(networkx.read_graphml(tmp_path / "g").nodes)

@@ -176,8 +176,8 @@ def test_commands_draw(run, alice_index, tmp_path):
         drawn, _ = run(*command, "--plot", tmp_path / f"{number}.svg")
         assert plain == drawn
         ElementTree.parse(tmp_path / f"{number}.svg")
-        _, err = run(*command, "--plot", tmp_path / "picture.gif", status=1)
-        assert "picture.gif" in err and ".png" in err
+        _, err = run(*command, "--plot", tmp_path / "picture.png", status=1)
+        assert "picture.png: pictures are written as SVG" in err
 
 
 def test_compare_prints_counts_measures_and_contexts(run, alice_index):
@@ -199,35 +199,3 @@ def test_a_plot_goes_with_one_phrase(run, alice_index, tmp_path):
         "neighbours", alice_index.path, "alice", "king", "--plot", tmp_path / "a.svg", status=2
     )
     assert "one phrase" in err
-
-
-@pytest.mark.extra
-def test_painted_pictures(alice_index, tmp_path):
-    pytest.importorskip("matplotlib", reason="the extra plot is not installed")
-    from matplotlib.image import imread
-
-    table = SignatureTable.open(alice_index.path)
-    picture = corpus_picture(alice_index, table=table)
-    for suffix, magic in ((".png", b"\x89PNG"), (".pdf", b"%PDF")):
-        path = tmp_path / f"picture{suffix}"
-        picture.save(path)
-        assert path.read_bytes().startswith(magic)
-    image = imread(tmp_path / "picture.png")[..., :3]
-    ink = (image.min(axis=2) < 0.9).any(axis=0)
-    assert not ink[:10].any() and not ink[-10:].any()  # nothing runs over the edge
-
-
-@pytest.mark.extra
-def test_the_settings_under_an_evaluation_are_whole(tmp_path):
-    pytest.importorskip("matplotlib", reason="the extra plot is not installed")
-    from matplotlib.image import imread
-
-    from distsim.evaluation.correlations import Point
-    from distsim.evaluation.picture import draw
-
-    points = [Point("gold", "table", n, n / 9, n / 10) for n in range(9)]
-    draw(points, str(tmp_path / "a.png"), "|".join(f"setting-{n}:{n * 1000}" for n in range(60)))
-    image = imread(tmp_path / "a.png")[..., :3]
-    ink = image.min(axis=2) < 0.9
-    assert not ink[:, -8:].any() and not ink[-3:].any()
-    assert ink[-40:].any()

@@ -71,11 +71,6 @@ def test_every_format_gives_the_same_words_and_vectors(tmp_path, n_words, dimens
         found = read_vectors(tmp_path / name)
         assert found.words == words, name
         np.testing.assert_array_equal(found.vectors, vectors, name)
-    np.save(tmp_path / "v.npy", vectors)
-    (tmp_path / "v.words").write_text("\n".join(words), encoding="utf-8")
-    found = read_vectors(tmp_path / "v.npy", words=tmp_path / "v.words")
-    assert found.words == words
-    np.testing.assert_array_equal(found.vectors, vectors)
     for name in files:
         assert read_vectors(tmp_path / name, most_words=2).words == words[:2], name
 
@@ -138,30 +133,10 @@ def test_a_bad_file_is_one_sentence_with_its_place(tmp_path, run, fault):
     assert not (tmp_path / "t").exists()
 
 
-def test_bad_numpy_files(tmp_path):
-    (tmp_path / "words").write_text("a\nb\n")
+def test_a_numpy_file_is_refused(tmp_path):
     np.save(tmp_path / "v.npy", drawn(2, 3))
-    with pytest.raises(ParameterError, match="name the list of its `words`"):
+    with pytest.raises(InputError, match=r"v\.npy: is an array without words: .*GivenVectors"):
         read_vectors(tmp_path / "v.npy")
-    (tmp_path / "text").write_bytes(TWO)
-    with pytest.raises(ParameterError, match="leave out `words`"):
-        read_vectors(tmp_path / "text", words=tmp_path / "words")
-    whole = (tmp_path / "v.npy").read_bytes()
-    for name, content in (("cut.npy", whole[:-3]), ("head.npy", whole[:20])):
-        (tmp_path / name).write_bytes(content)
-        with pytest.raises(InputError, match=r"is no whole \.npy file"):
-            read_vectors(tmp_path / name, words=tmp_path / "words")
-    for array in (np.arange(6).reshape(2, 3), drawn(2, 3)[0], np.empty((0, 3))):
-        np.save(tmp_path / "x.npy", array)
-        with pytest.raises(InputError, match="wanted floats, a row for each word"):
-            read_vectors(tmp_path / "x.npy", words=tmp_path / "words")
-    for text, message in (
-        ("a\n", "words: 1 words for the 2 rows"), ("a\n\n", "words, line 2: holds no word"),
-        ("a\na\n", "row 2: 'a' stands in row 1"),
-    ):  # fmt: skip
-        (tmp_path / "words").write_text(text)
-        with pytest.raises(InputError, match=message):
-            read_vectors(tmp_path / "v.npy", words=tmp_path / "words")
 
 
 def test_counts_of_phrases(tmp_path):

@@ -56,8 +56,7 @@ class VectorFile:
     have the most frequent words first, as such files do.
 
     Arguments:
-        file: word2vec, text or binary, GloVe, fastText's .vec, or .npy; plain or packed.
-        words: the list of words, one a line, of a .npy file.
+        path: a file of word2vec, text or binary, GloVe, or fastText's .vec; plain or compressed.
         phrases: a file of phrases, one a line, that are signed beside the words.
         index: instead, its phrases are; it also gives counts, normaliser and format.
         counts: a file of lines `w1 .. wn<TAB>count`.
@@ -79,7 +78,6 @@ class VectorFile:
         self,
         path: str | Path,
         *,
-        words: str | Path | None = None,
         phrases: str | Path | None = None,
         index: CorpusIndex | None = None,
         counts: str | Path | None = None,
@@ -93,7 +91,7 @@ class VectorFile:
             )
         if index is not None and normaliser is not None:
             raise ParameterError("`index` gives the `normaliser`: leave it out")
-        self.file, self.words, self.phrases, self.index = path, words, phrases, index
+        self.file, self.phrases, self.index = path, phrases, index
         self.counts, self.most_words = counts, most_words
         self.normaliser = index.options.normaliser if index else normaliser or Normaliser()
         self.text_format: TextFormat = index.options.text_format if index else text_format
@@ -101,7 +99,7 @@ class VectorFile:
 
     def read(self) -> WordVectors:
         """Return the words and their vectors."""
-        return read_vectors(self.file, words=self.words, most_words=self.most_words)
+        return read_vectors(self.file, most_words=self.most_words)
 
     @contextmanager
     def counted(self, model: Model, selection: Selection, work: Work) -> Iterator["ReadVectors"]:

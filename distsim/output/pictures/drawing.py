@@ -1,19 +1,15 @@
-"""Shapes on a sheet -> SVG for pages and notebooks, and files in PNG, PDF or SVG.
+"""Drawings: shapes on a sheet, written as SVG for files, notebooks and the server's pages.
 
-One description of a picture serves all of them: SVG is written here, PNG and PDF are painted by
-matplotlib (the extra `plot`). A picture ends with the line of its settings, whole.
+A drawing ends with the line of its settings.
 """
 
-import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
-from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 from unicodedata import east_asian_width
 
 from distsim.base.arguments import AnyPath, one_path
-from distsim.base.distribution import how_to_install
 from distsim.base.errors import ParameterError
 from distsim.storage import open_output
 
@@ -22,8 +18,6 @@ COLOURS: dict[Kind, str] = {
     "ink": "#18222c", "soft": "#4c5a66", "accent": "#2f7f9b", "warm": "#a33b22",
     "line": "#c6ced2", "track": "#e6ebec", "paper": "#ffffff",
 }  # fmt: skip
-SUFFIXES = (".png", ".svg", ".pdf")
-_PIXELS_AN_INCH = 100
 _MARGIN = 24.0
 _SETTINGS_SIZE, _SETTINGS_WIDTH, _SETTINGS_HEIGHT = 10.0, 6.1, 14.0
 _FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
@@ -133,22 +127,18 @@ class Drawing:
         return self.svg()
 
     def save(self, path: AnyPath) -> None:
-        """Write the picture into a file; its name's end says how: .png, .svg or .pdf.
+        """Write the picture as an SVG file.
+
+        Arguments:
+            path: its name ends in .svg.
 
         Raises:
-            ParameterError: another end; or matplotlib, which paints all but .svg, is missing.
+            ParameterError: the name has another end.
         """
-        place = one_path(path)
-        if place.suffix.lower() not in SUFFIXES:
-            raise ParameterError(
-                f"{place}: a picture's name ends in {', '.join(SUFFIXES)}: choose one"
-            )
-        if place.suffix.lower() == ".svg":
-            text = '<?xml version="1.0" encoding="UTF-8"?>\n' + self.svg() + "\n"
-            with open_output(place) as out:
-                out.write(text.encode(errors="replace"))
-            return
-        self._paint(place)
+        require_svg(path)
+        text = '<?xml version="1.0" encoding="UTF-8"?>\n' + self.svg() + "\n"
+        with open_output(one_path(path)) as out:
+            out.write(text.encode(errors="replace"))
 
     def _notes(self) -> list[Shape]:
         """Return the settings in as many lines as they need."""
@@ -159,82 +149,21 @@ class Drawing:
             for number, line in enumerate(lines)
         ]  # fmt: skip
 
-    def _paint(self, path: Path) -> None:
-        figure_class, patches, text_class, line_class = _matplotlib()
-        notes = self._notes()
-        height = self.height + len(notes) * _SETTINGS_HEIGHT
-        figure = figure_class(figsize=(self.width / _PIXELS_AN_INCH, height / _PIXELS_AN_INCH))
-        axes = figure.add_axes((0, 0, 1, 1))
-        axes.set(xlim=(0, self.width), ylim=(height, 0))
-        axes.set_axis_off()
-        for order, shape in enumerate(_flat([*self.shapes, *notes])):
-            colour = COLOURS[shape.kind]
-            if isinstance(shape, Text):
-                axes.add_artist(text_class(
-                    shape.x, shape.y, _plain(shape.text), color=colour, zorder=order,
-                    fontsize=shape.size * 72 / _PIXELS_AN_INCH, va="baseline", parse_math=False,
-                    ha={"start": "left", "middle": "center", "end": "right"}[shape.anchor],
-                    fontweight="bold" if shape.bold else "normal",
-                ))  # fmt: skip
-            elif isinstance(shape, Line):
-                xs, ys = zip(*shape.points, strict=True)
-                axes.add_line(line_class(xs, ys, color=colour, linewidth=shape.width * 0.72,
-                                         zorder=order))  # fmt: skip
-            elif isinstance(shape, Circle):
-                axes.add_patch(patches.Ellipse(
-                    (shape.x, shape.y), 2 * shape.radius, 2 * shape.radius, color=colour,
-                    zorder=order, linewidth=0,
-                ))  # fmt: skip
-            else:
-                axes.add_patch(patches.Rectangle(
-                    (shape.x, shape.y), shape.width, shape.height, color=colour, zorder=order,
-                    linewidth=0,
-                ))  # fmt: skip
-        write_figure(figure, path, dpi=2 * _PIXELS_AN_INCH, facecolor=COLOURS["paper"])
 
+def require_svg(path: AnyPath) -> None:
+    """Raise, before a long computation, where a picture cannot be written under this name.
 
-def write_figure(figure: Any, path: str | Path, **options: Any) -> None:
-    """Write a figure of matplotlib's whole or not at all; the same figure, the same bytes.
+    Arguments:
+        path: where the picture will be written.
 
     Raises:
-        ParameterError: matplotlib knows no such kind of file.
+        ParameterError: the name does not end in .svg.
     """
-    import matplotlib
-
-    suffix = Path(path).suffix.lower()
-    if suffix.lstrip(".") not in figure.canvas.get_supported_filetypes():
-        raise ParameterError(f"{path}: cannot be drawn so: name a .png, .svg or .pdf file")
-    dated = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
-    painted = io.BytesIO()
-    with matplotlib.rc_context({"svg.hashsalt": "distsim"}):
-        figure.savefig(painted, format=suffix.lstrip("."), metadata=dated.get(suffix), **options)
-    with open_output(path) as out:
-        out.write(painted.getvalue())
-
-
-def require_painter(path: AnyPath) -> None:
-    """Raise before a long work if its picture cannot be written.
-
-    Raises:
-        ParameterError: the name ends in something else than .png, .svg, .pdf, or matplotlib,
-            which paints all but .svg, is not installed.
-    """
-    suffix = Path(path).suffix.lower()
-    if suffix not in SUFFIXES:
-        raise ParameterError(f"{path}: a picture's name ends in {', '.join(SUFFIXES)}: choose one")
-    if suffix != ".svg":
-        _matplotlib()
-
-
-def _matplotlib() -> tuple[Any, ...]:
-    try:
-        from matplotlib import patches
-        from matplotlib.figure import Figure
-        from matplotlib.lines import Line2D
-        from matplotlib.text import Text as PaintedText
-    except ImportError:
-        raise ParameterError(f"a picture needs matplotlib: {how_to_install('plot')}") from None
-    return Figure, patches, PaintedText, Line2D
+    if one_path(path).suffix.lower() != ".svg":
+        raise ParameterError(
+            f"{path}: pictures are written as SVG: give a name that ends in .svg (inkscape, "
+            "rsvg-convert or a browser make PNG or PDF of it)"
+        )
 
 
 def wrapped(settings: str, most: int) -> list[str]:
@@ -273,14 +202,6 @@ def shortened(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
-def _flat(shapes: Iterable[Shape]) -> Iterable[Text | Line | Circle | Bar]:
-    for shape in shapes:
-        if isinstance(shape, Group):
-            yield from _flat(shape.shapes)
-        else:
-            yield shape
-
-
 def _svg(shape: Shape, own: bool) -> str:
     if isinstance(shape, Group):
         inner = f"<title>{_safe(shape.told)}</title>" + "".join(_svg(s, own) for s in shape.shapes)
@@ -306,11 +227,6 @@ def _svg(shape: Shape, own: bool) -> str:
     points = " ".join(f"{x:g},{y:g}" for x, y in shape.points)
     look = f'stroke="{colour}"' if own else f'class="p-{shape.kind} p-stroke"'
     return f'<polyline points="{points}" fill="none" stroke-width="{shape.width:g}" {look}/>'
-
-
-def _plain(text: str) -> str:
-    """Return text as it may be painted: no characters that turn or break a line."""
-    return "".join(c if c.isprintable() else "\ufffd" for c in text)
 
 
 def _safe(text: str) -> str:
