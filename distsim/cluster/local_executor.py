@@ -13,7 +13,7 @@ from distsim.cluster.job import Job, open_job
 from distsim.cluster.join import join
 from distsim.cluster.plan import Plan, write_plan
 from distsim.cluster.shuffle_blocks import PacketsByRange
-from distsim.cluster.stages import find_stage, giving, is_done, run_task, stages
+from distsim.cluster.stages import Stage, find_stage, giving, is_done, run_task, stages
 
 
 def run_alone_task(job: Job, name: str, number: int) -> None:
@@ -27,7 +27,7 @@ def run_alone_task(job: Job, name: str, number: int) -> None:
         raise ParameterError(
             f"task {number} of the stage {name}: it has {stage.n_tasks(job)}, counted from 0"
         )
-    if is_done(job, stage, number):
+    if _is_done(job, stage, number):
         return
     if stage.gives:
         PacketsByRange.write(
@@ -51,7 +51,7 @@ def require_all_done(job: Job) -> None:
     """
     for stage in stages(job):
         for number in range(stage.n_tasks(job)):
-            if not is_done(job, stage, number):
+            if not _is_done(job, stage, number):
                 raise ArtifactError(
                     f"{job.folder}: task {number} of the stage {stage.name} is not done: run "
                     f"distsim cluster task {job.folder} {stage.name} {number}"
@@ -71,6 +71,13 @@ def run_alone(
             progress(stage.name, number + 1, n_tasks)
     join(job, path, force)
     return folder
+
+
+def _is_done(job: Job, stage: Stage, number: int) -> bool:
+    """Return whether a task was done; its report is written before its packets are in place."""
+    return is_done(job, stage, number) and (
+        not stage.gives or _packet_file(job, stage.name, number).exists()
+    )
 
 
 def _packet_file(job: Job, stage: str, part: int) -> Path:

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, Protocol
 from distsim.base.errors import InputError, ParameterError
 from distsim.base.parallel import Progress, no_progress, ordered_map
 from distsim.corpus.blocks import read_blocks
+from distsim.corpus.lines import TEXT_LINE_BYTES
 from distsim.corpus.sources import Source, find_texts, spooled_sources
 from distsim.storage import open_output
 from distsim.storage.files import is_stream, open_part, part_of
@@ -132,7 +133,7 @@ def _pieces(sources: Sequence[Source]) -> Iterator[list[str]]:
     """Yield lines that are not blank, so many that they make a piece."""
     lines: list[str] = []
     size = 0
-    for block in read_blocks(sources):
+    for block in read_blocks(sources, longest=TEXT_LINE_BYTES):
         for line in block.lines():
             if line.strip():
                 lines.append(line.strip())

@@ -35,18 +35,20 @@ def read_blocks(
     sources: Sequence[Source],
     block_bytes: int = BLOCK_BYTES,
     watch: Callable[[int, bytes], object] = lambda number, text: None,
+    longest: int | None = None,
 ) -> Iterator[Block]:
     """Yield the sources' text in blocks of about `block_bytes`, a longer line in one piece.
 
     Arguments:
         watch: called with each piece of a source as it is read, and the source's number.
+        longest: bytes of a line; LINE_BYTES where None, TEXT_LINE_BYTES for plain text.
 
     Raises:
-        InputError: a file cannot be read, has a line longer than LINE_BYTES, or is not UTF-8
+        InputError: a file cannot be read, has a line longer than `longest`, or is not UTF-8
             (file, line and byte are named).
     """
     for number, source in enumerate(sources):
-        lines = WholeLines(source.label, block_bytes, block_bytes)
+        lines = WholeLines(source.label, block_bytes, block_bytes, longest)
         with open_source(source) as stream:
             for text, first_line in lines.read(stream, partial(watch, number)):
                 _check_utf8(text, source, first_line)

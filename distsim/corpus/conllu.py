@@ -16,6 +16,7 @@ from distsim.corpus.annotation import (
 )
 from distsim.corpus.blocks import Block
 from distsim.corpus.entities import Mentions
+from distsim.corpus.lines import LINE_BYTES
 from distsim.corpus.sources import Source
 from distsim.corpus.trees import TreeReader
 
@@ -58,6 +59,12 @@ def read_conllu(blocks: Iterable[Block], sources: Sequence[Source]) -> Iterator[
             begin = end + 1
             first = block.first_line + begin
         lines += pieces[begin:]
+        if sum(map(len, lines)) > LINE_BYTES:
+            raise fault(
+                file, first,
+                f"a sentence of more than {LINE_BYTES >> 20} MB begins here: put a blank line "
+                "after each sentence",
+            )  # fmt: skip
     if lines:
         yield from parser.sentence(lines, sources[source].path, first)
 

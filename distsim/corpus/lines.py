@@ -12,7 +12,8 @@ from distsim.base.errors import InputError
 from distsim.corpus.sources import Source, find_file, find_texts, open_source
 
 BLOCK_BYTES = 1 << 22
-LINE_BYTES = 64 << 20
+LINE_BYTES = 4 << 20  # of a line of any format; readers hold several times as much
+TEXT_LINE_BYTES = 64 << 20  # of plain text, which may be a whole book in one line
 _PIECE_BYTES = 1 << 16  # so much at most of a damaged archive is not looked at
 
 
@@ -24,19 +25,20 @@ class LineBlock(NamedTuple):
 
 
 def read_line_blocks(
-    path: str | Path | Source, block_bytes: int = BLOCK_BYTES
+    path: str | Path | Source, block_bytes: int = BLOCK_BYTES, longest: int | None = None
 ) -> Iterator[LineBlock]:
     """Yield a file's bytes in blocks of whole lines, about `block_bytes` each.
 
     Arguments:
         path: plain or packed (told by the first bytes); `-` for standard input; or a source.
+        longest: bytes of a line; LINE_BYTES where None.
 
     Raises:
-        InputError: the file cannot be opened, is packed and damaged, or has a line longer
-            than LINE_BYTES; the message names the last line that could be read, within 64 kB.
+        InputError: the file cannot be opened, is packed and damaged, or has a line that is
+            too long; the message names the last line that could be read, within 64 kB.
     """
     source = path if isinstance(path, Source) else find_file(path)
-    lines = WholeLines(source.label, block_bytes, _PIECE_BYTES)
+    lines = WholeLines(source.label, block_bytes, _PIECE_BYTES, longest)
     try:
         with open_source(source) as stream:
             yield from lines.read(stream)
@@ -47,10 +49,16 @@ def read_line_blocks(
 
 
 class WholeLines:
-    """Cuts streams of bytes into blocks of whole lines; `n_lines` were read so far."""
+    """Cuts streams of bytes into blocks of whole lines; `n_lines` were read so far.
 
-    def __init__(self, label: str, block_bytes: int, piece_bytes: int) -> None:
+    longest: bytes of a line; LINE_BYTES where None.
+    """
+
+    def __init__(
+        self, label: str, block_bytes: int, piece_bytes: int, longest: int | None = None
+    ) -> None:
         self._label = label
+        self._longest = longest or LINE_BYTES
         self._block_bytes = block_bytes
         self._piece_bytes = min(block_bytes, piece_bytes)
         self.n_lines = 0
@@ -61,7 +69,7 @@ class WholeLines:
         """Yield a stream's lines in blocks of about `block_bytes`, a longer line in one piece.
 
         Raises:
-            InputError: a line is longer than LINE_BYTES.
+            InputError: a line is too long.
         """
         held: list[bytes] = []
         n_held = cut = 0  # bytes; those up to the last newline
@@ -74,10 +82,10 @@ class WholeLines:
                 self.n_lines += piece.count(b"\n")
             held.append(piece)
             n_held += len(piece)
-            if n_held - cut > LINE_BYTES:
+            if n_held - cut > self._longest:
                 raise InputError(
                     f"{self._label}, line {self.n_lines + 1}: is longer than "
-                    f"{LINE_BYTES >> 20} MB: is it text? break it into lines"
+                    f"{self._longest >> 20} MB: is it text? break it into lines"
                 )
             if cut and n_held >= self._block_bytes:
                 text = b"".join(held)
@@ -88,16 +96,18 @@ class WholeLines:
             yield LineBlock(b"".join(held), first_line)
 
 
-def read_lines(path: str | Path | Source) -> Iterator[tuple[int, bytes]]:
+def read_lines(
+    path: str | Path | Source, longest: int | None = None
+) -> Iterator[tuple[int, bytes]]:
     """Yield (number from 1, line with its newline) of a file; see read_line_blocks."""
-    for block in read_line_blocks(path):
+    for block in read_line_blocks(path, longest=longest):
         yield from enumerate(split_lines(block.text), block.first_line)
 
 
 def read_text_lines(path: str | Path, as_is: bool = False) -> Iterator[tuple[int, bytes]]:
     """Yield what read_lines yields, of a file that must be plain text; see find_texts."""
     (source,) = find_texts([find_file(path)], as_is)
-    return read_lines(source)
+    return read_lines(source, TEXT_LINE_BYTES)
 
 
 def split_lines(text: bytes) -> list[bytes]:

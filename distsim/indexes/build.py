@@ -25,6 +25,7 @@ from distsim.corpus.known_texts import (
     digests_from_manifest,
     digests_to_manifest,
 )
+from distsim.corpus.lines import TEXT_LINE_BYTES
 from distsim.corpus.near_duplicates import NearDuplicates
 from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.sources import Source, find_sources, find_texts, spooled_sources
@@ -180,7 +181,8 @@ def line_hashes(corpus: Paths, options: IndexOptions) -> np.ndarray:
     vocabulary = VocabularyBuilder()
     numbering = WordNumbering(options.normaliser, vocabulary)
     found = [np.empty(0, np.uint64)]
-    for block in read_blocks(find_sources(one_or_many_paths(corpus, "corpus"))):
+    sources = find_sources(one_or_many_paths(corpus, "corpus"))
+    for block in read_blocks(sources, longest=TEXT_LINE_BYTES):
         tokens = cut(block.text, options.text_format)
         words = numbering.number(block.text, tokens)
         hashes = hash_lines(
@@ -364,7 +366,9 @@ class _IndexBuilder:
 
         before = self._tokens_read()
         digests = [RunningDigest() for _ in sources]
-        blocks = read_blocks(sources, watch=lambda number, text: digests[number].add(text))
+        blocks = read_blocks(
+            sources, watch=lambda number, text: digests[number].add(text), longest=TEXT_LINE_BYTES
+        )
         blocks = self._looked_at(blocks, sources)
         for block, tokens in ordered_map(cut_block, blocks, jobs):
             self._add(block, tokens, first_source + block.source)

@@ -311,6 +311,7 @@ def test_a_run_goes_on_where_it_was_killed(tmp_path, corpus):
     for number in (4, 1, 4):
         run_alone_task(job, "count", number)
     (job.folder / "done" / "count-000001.json").unlink()  # killed before it could say so
+    (job.folder / "count-packets" / "000004").unlink()  # killed between its report and its packets
     run_alone(plan, tmp_path / "many", tmp_path)
     assert same_artifacts(one, tmp_path / "many")
     assert read_plan(job.folder) == plan

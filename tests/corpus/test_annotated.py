@@ -199,6 +199,16 @@ BROKEN_TREES = [
 ]
 
 
+def test_a_sentence_without_end(tmp_path, monkeypatch):
+    """Blank lines forgotten: refused within a few MB, not when the file has been gathered."""
+    monkeypatch.setattr(conllu_reader, "LINE_BYTES", 2 << 20)
+    file = tmp_path / "endless.conllu"
+    line = token(1, "Dogs", 0, "root") + "\n"
+    file.write_text(GOOD + line * ((5 << 20) // len(line)))
+    with pytest.raises(InputError, match="line 4: a sentence of more than 2 MB begins here: put a"):
+        list(read_annotated([file]))
+
+
 @pytest.mark.parametrize(("trees", "line", "said"), BROKEN_TREES, ids=range(len(BROKEN_TREES)))
 def test_broken_trees_name_file_and_line(tmp_path, trees, line, said):
     with pytest.raises(InputError) as error:

@@ -16,12 +16,14 @@ from hypothesis import strategies as st
 from distsim.base.errors import InputError, ParameterError
 from distsim.corpus import lines
 from distsim.corpus.blocks import read_blocks
-from distsim.corpus.lines import read_line_blocks
+from distsim.corpus.lines import read_line_blocks, read_text_lines
 from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.query import split_phrase
 from distsim.corpus.sources import find_sources, open_source, set_unpack_limit, spooled
 from distsim.corpus.tokeniser import tokens_of
 from distsim.corpus.unpacking import DEFAULT_UNPACK_LIMIT
+from distsim.indexes.build import IndexOptions
+from distsim.indexes.corpus_index import CorpusIndex
 
 TEXT = "the cat sat\nöl und 中文\n\nend without newline".encode()
 PACKED = {
@@ -238,6 +240,17 @@ def test_a_line_that_is_none(tmp_path, monkeypatch, reader):
     (tmp_path / "t").write_bytes(b"a\nb\n" + b"c" * (4 << 20) + b"\n")
     with pytest.raises(InputError, match=r"t, line 3: is longer than 3 MB: is it text\? break it"):
         reader(tmp_path / "t")
+
+
+def test_plain_text_may_have_longer_lines_than_other_formats(tmp_path):
+    """A book in one line is indexed; a list of phrases or a grammar with such a line is none."""
+    (tmp_path / "t").write_bytes(b"a b " * (lines.LINE_BYTES // 2) + b"\n")
+    options = IndexOptions(text_format="lines")
+    index = CorpusIndex.build([tmp_path / "t"], tmp_path / "x.index", options=options, jobs=1)
+    assert index.count("b a") == lines.LINE_BYTES // 2 - 1
+    assert sum(1 for _ in read_text_lines(tmp_path / "t")) == 1
+    with pytest.raises(InputError, match=r"t, line 1: is longer than 4 MB: is it text\? break it"):
+        list(read_line_blocks(tmp_path / "t"))
 
 
 @pytest.mark.parametrize("kind", PACKED)

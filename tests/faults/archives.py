@@ -26,7 +26,7 @@ from tests.faults.frame import Budget, Case, Outcome, d, forked
 from tests.faults.lines import KINDS, NAMES
 
 _MOST_MAGIC = 6  # bytes by which a packing is known; what is cut before is read as text
-_BOMB = 1 << 28
+_BOMB, _MEMBERS = 1 << 28, 16
 _MOST_SECONDS, _MOST_BYTES = 60.0, 2 << 30  # for a bomb; some readers hold what is allowed
 Pack = Callable[[bytes], bytes]
 
@@ -157,7 +157,8 @@ def bombs(kind: Any, name: str, place: Path, draw: random.Random, budget: Budget
     for packing, new in _STREAMS.items():
         for what, piece in pieces.items():
             stream, block = new(), piece * ((1 << 20) // len(piece))
-            packed = b"".join(stream.compress(block) for _ in range(_BOMB >> 20)) + stream.flush()
+            pieces_of_member = [stream.compress(block) for _ in range((_BOMB // _MEMBERS) >> 20)]
+            packed = (b"".join(pieces_of_member) + stream.flush()) * _MEMBERS
             file.write_bytes(packed)
 
             def read() -> int:
