@@ -75,17 +75,18 @@ def check_tree(heads: list[int]) -> str | None:
     roots = heads.count(ROOT)
     if roots != 1:
         return f"{roots} roots, wanted one: give exactly one token the head 0"
-    reaches_root = bytearray(len(heads))
+    reached = bytearray(len(heads) + 2)  # the last two: ROOT is -1, NO_HEAD -2
+    reached[ROOT] = reached[NO_HEAD] = 1
     for token, head in enumerate(heads):
-        if reaches_root[token] or head == NO_HEAD:
+        if reached[head]:
+            reached[token] = 1
             continue
-        path = []
-        while head >= 0 and not reaches_root[token]:
-            path.append(token)
+        path = [token]
+        while not reached[head]:
+            path.append(head)
             if len(path) > len(heads):
-                return f"the heads run in a circle through token {token + 1}: mend one of them"
-            token = head
-            head = heads[token]
+                return f"the heads run in a circle through token {head + 1}: mend one of them"
+            head = heads[head]
         for step in path:
-            reaches_root[step] = 1
+            reached[step] = 1
     return None

@@ -1,13 +1,13 @@
-"""CoNLL-U text -> annotated sentences, checked."""
+"""Reads CoNLL-U text as annotated sentences and checks them."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import repeat
 
 from distsim.corpus.annotation import (
     NO_HEAD,
     OUTSIDE,
-    ROOT,
     AnnotatedSentence,
     Arc,
     Normalised,
@@ -69,31 +69,30 @@ def read_conllu(blocks: Iterable[Block], sources: Sequence[Source]) -> Iterator[
         yield from parser.sentence(lines, sources[source].path, first)
 
 
-class _Unusual(Exception):  # noqa: N818 (never seen outside)
-    """A sentence wants a closer look: line by line."""
-
-
-class _Brackets(_Unusual):
-    """Its mentions have to be followed from token to token."""
+class _Brackets(Exception):  # noqa: N818 (never seen outside)
+    """Mentions in brackets have to be followed from token to token."""
 
 
 class _Heads(dict[str, int]):
-    """HEAD as written -> the governor from 0, ROOT or NO_HEAD."""
+    """Governors from 0, ROOT or NO_HEAD, by HEAD as written; KeyError where it is no number."""
 
     def __missing__(self, head: str) -> int:
         if head != "_" and not head.isdecimal():
-            raise _Unusual
+            raise KeyError(head)
         governor = self[head] = NO_HEAD if head == "_" else int(head) - 1
         return governor
 
 
 class _ArcParts(dict[str, tuple[int, str]]):
-    """`head:relation` -> the governor from 0 or ROOT, and the relation."""
+    """The governor from 0 or ROOT and the relation, by `head:relation`.
+
+    KeyError where the head is no number.
+    """
 
     def __missing__(self, part: str) -> tuple[int, str]:
         head, _, kind = part.partition(":")
         if not kind or not head.isdecimal():
-            raise _Unusual
+            raise KeyError(part)
         parsed = int(head) - 1, kind
         if len(self) < _MOST_KEPT:
             self[part] = parsed
@@ -101,14 +100,12 @@ class _ArcParts(dict[str, tuple[int, str]]):
 
 
 class _Classes(dict[str, str]):
-    """MISC -> the entity class, where it has no brackets."""
+    """Entity classes by MISC; _Brackets where mentions in brackets are opened or closed."""
 
     def __init__(self, parse: Callable[[str], str]) -> None:
         self._parse = parse
 
     def __missing__(self, misc: str) -> str:
-        if "\r" in misc:
-            raise _Unusual
         if "Entity=" in misc:
             raise _Brackets
         found = self._parse(misc)
@@ -136,160 +133,92 @@ class _Parser:
     def sentence(self, lines: list[str], file: str, first: int) -> Iterator[AnnotatedSentence]:
         """Yield the sentence in `lines`, the first of which is line `first` of the file.
 
-        Usual ones are read column by column; whatever is not so, or at fault, line by line.
+        It is read column by column; where a column has a fault, its line is looked for.
         """
-        usual = self._usual(lines, file, first)
-        if usual is not None:
-            yield usual
-            return
-        tree_text: tuple[str, int] | None = None
-        rows: list[tuple[int, list[str]]] = []
-        for line, text in enumerate(lines, first):
-            if text[0] == "#":
-                if text.startswith("# newdoc"):
-                    self.new_document()
-                elif "constituency" in text and (found := _TREE.match(text)):
-                    tree_text = (found[1], line)
-                continue
-            columns = text.rstrip("\r").split("\t")
-            if len(columns) != COLUMNS:
-                raise fault(
-                    file, line,
-                    f"{len(columns)} columns, wanted {COLUMNS} parted by tabs: mend the line",
-                )  # fmt: skip
-            rows.append((line, columns))
+        tree: tuple[str, int] | None = None
+        comments = [n for n, text in enumerate(lines) if text[0] == "#"]
+        for n in comments:
+            if lines[n].startswith("# newdoc"):
+                self.new_document()
+            elif "constituency" in lines[n] and (found := _TREE.match(lines[n])):
+                tree = (found[1], first + n)
+        at: Sequence[int] = range(first + len(comments), first + len(lines))  # lines of the rows
+        if comments and comments[-1] >= len(comments):  # some come later
+            at = [first + n for n in range(len(lines)) if n not in comments]
+        rows = [lines[line - first].split("\t") for line in at]
         if not rows:
             return
-        sentence, token_lines = self._tokens(rows, file)
-        sentence.file = file
-        sentence.line = first
-        if tree_text is not None:
-            self._add_tree(sentence, *tree_text)
-        _check(sentence, token_lines)
-        yield sentence
-
-    def _usual(self, lines: list[str], file: str, first: int) -> AnnotatedSentence | None:
-        """Return a sentence of comments and then tokens 1, 2, 3, ...; None if it is not so."""
-        n_comments = 0
-        tree: tuple[str, int] | None = None
-        for text in lines:
-            if text[0] != "#":
-                break
-            if text.startswith("# newdoc"):
-                self.new_document()
-            elif "constituency" in text and (found := _TREE.match(text)):
-                tree = (found[1], first + n_comments)
-            n_comments += 1
-        rows = [text.split("\t") for text in lines[n_comments:]]
-        lines_of: Sequence[int] = range(first + n_comments, first + len(lines))
-        if any(["-" in row[0] for row in rows]):
-            kept = [i for i, row in enumerate(rows) if not _is_range(row)]
-            rows = [rows[i] for i in kept]
-            lines_of = [lines_of[i] for i in kept]
+        empty_nodes: _EmptyNodes = {}
         try:
             number, form, lemma, upos, xpos, _, head, types, deps, misc = zip(*rows, strict=True)
+            is_plain = list(number) == self._first_numbers(len(number))
+        except ValueError:  # a row has another number of columns
+            is_plain = False
+        if not is_plain:
+            rows, at, empty_nodes = _words(rows, at, file)
+            number, form, lemma, upos, xpos, _, head, types, deps, misc = zip(*rows, strict=True)
+        if any("" in column for column in (form, lemma, upos, xpos, types)):
+            at_fault = next(n for n, row in enumerate(rows) if "" in (*row[1:5], row[7]))
+            raise fault(file, at[at_fault], "an empty column: write _ where nothing is known")
+        ner = self._entity_classes(misc, file, at)
+        try:
             heads = [self._heads[text] for text in head]
-            enhanced = self._usual_arcs(deps)
-            ner = self._usual_classes(misc)
-        except (ValueError, _Unusual):
-            return None
-        n = len(number)
-        while len(self._numbers) < n:
-            self._numbers.append(str(len(self._numbers) + 1))
-        if (
-            list(number) != self._numbers[:n]
-            or any("" in column for column in (form, lemma, upos, xpos, types))
-            or any(arc[1] >= n for arc in enhanced)
-            or not (heads.count(NO_HEAD) == n or _is_tree(heads))
-        ):
-            return None
-        if ner is None:
-            ner = list(map(self._entity_class, misc, repeat(file), lines_of))
+        except KeyError as error:
+            line = at[head.index(error.args[0])]
+            raise fault(
+                file, line, f"head {error.args[0]!r}: give the number of a token, or 0"
+            ) from None
         normal = self._normal
         sentence = AnnotatedSentence(
             [normal[text] for text in form],
             [normal[text] for text in lemma],
             list(xpos) if "_" not in xpos else _tags(xpos, upos),
-            ner, heads, list(types), enhanced, file=file, line=first,
+            ner, heads, list(types), self._enhanced(deps, empty_nodes, file, at),
+            file=file, line=first,
         )  # fmt: skip
         if tree is not None:
             self._add_tree(sentence, *tree)
-        return sentence
+        _check(sentence, at)
+        yield sentence
 
-    def _usual_classes(self, misc: Sequence[str]) -> list[str] | None:
-        """Return the entity classes; None where mentions in brackets are open or opened."""
-        if self._mentions.open:
-            return None
-        classes = self._class_of_misc
-        try:
-            return [classes[text] for text in misc]
-        except _Brackets:
-            return None
+    def _first_numbers(self, n: int) -> list[str]:
+        while len(self._numbers) < n:
+            self._numbers.append(str(len(self._numbers) + 1))
+        return self._numbers[:n]
 
-    def _usual_arcs(self, deps: Sequence[str]) -> list[Arc]:
+    def _entity_classes(self, misc: Sequence[str], file: str, at: Sequence[int]) -> list[str]:
+        if not self._mentions.open:
+            classes = self._class_of_misc
+            with suppress(_Brackets):
+                return [classes[text] for text in misc]
+        return list(map(self._entity_class, misc, repeat(file), at))
+
+    def _enhanced(
+        self, deps: Sequence[str], empty_nodes: "_EmptyNodes", file: str, at: Sequence[int]
+    ) -> list[Arc]:
         if deps.count("_") == len(deps):
             return []
-        parts = self._arc_parts
+        parts, n = self._arc_parts, len(deps)
+        try:
+            arcs = [
+                Arc(dependent, *parts[part])
+                for dependent, cell in enumerate(deps) if cell != "_"
+                for part in cell.split("|")
+            ]  # fmt: skip
+        except KeyError:
+            arcs = []
+        if arcs and max([arc[1] for arc in arcs]) < n:
+            return arcs
         return [
-            Arc(dependent, *parts[part])
+            arc
             for dependent, cell in enumerate(deps) if cell != "_"
-            for part in cell.split("|")
+            for arc in _arcs(dependent, cell, n, empty_nodes, file, at[dependent])
         ]  # fmt: skip
-
-    def _tokens(
-        self, rows: list[tuple[int, list[str]]], file: str
-    ) -> tuple[AnnotatedSentence, list[int]]:
-        normal = self._normal
-        words: list[str] = []
-        lemmas: list[str] = []
-        pos: list[str] = []
-        ner: list[str] = []
-        heads: list[int] = []
-        types: list[str] = []
-        graphs: list[tuple[int, str, int]] = []  # (dependent, DEPS, line)
-        empty_nodes: dict[str, tuple[str, int]] = {}
-        token_lines: list[int] = []
-        for line, columns in rows:
-            number, form, lemma, upos, xpos, _, head, deprel, deps, misc = columns
-            if not number.isdecimal():
-                if "-" in number:
-                    continue
-                if "." in number:
-                    empty_nodes[number] = (deps, line)
-                    continue
-                raise fault(file, line, f"token number {number!r}: number tokens 1, 2, 3, ...")
-            n = len(words)
-            if int(number) != n + 1:
-                raise fault(
-                    file, line, f"token number {number}, wanted {n + 1}: number tokens 1, 2, 3, ..."
-                )
-            if not (form and lemma and xpos and upos and deprel):
-                raise fault(file, line, "an empty column: write _ where nothing is known")
-            words.append(normal[form])
-            lemmas.append(normal[lemma])
-            pos.append(xpos if xpos != "_" else upos)
-            ner.append(self._entity_class(misc, file, line))
-            if head.isdecimal():
-                heads.append(int(head) - 1)
-            elif head == "_":
-                heads.append(NO_HEAD)
-            else:
-                raise fault(file, line, f"head {head!r}: give the number of a token, or 0")
-            types.append(deprel)
-            if deps != "_":
-                graphs.append((n, deps, line))
-            token_lines.append(line)
-        if not words:
-            raise fault(file, rows[0][0], "a sentence without tokens: add them or drop its lines")
-        sentence = AnnotatedSentence(words, lemmas, pos, ner, heads, types)
-        for dependent, deps, line in graphs:
-            sentence.enhanced += _arcs(dependent, deps, len(words), empty_nodes, file, line)
-        return sentence, token_lines
 
     def _entity_class(self, misc: str, file: str, line: int) -> str:
         brackets = None
         if "Entity=" in misc:
-            for item in misc.split("|"):
+            for item in misc.rstrip("\r").split("|"):
                 if item.startswith("Entity="):
                     brackets = item[7:]
         try:
@@ -303,7 +232,7 @@ class _Parser:
     def _named_class(self, misc: str, otherwise: str = OUTSIDE) -> str:
         """Return the class that `NER=` or `ner=` names, else another."""
         named = None
-        for item in misc.split("|"):
+        for item in misc.rstrip("\r").split("|"):
             if item.startswith(("NER=", "ner=")):
                 named = item[4:]
         if named is None:
@@ -328,42 +257,57 @@ class _Parser:
         sentence.nodes = tree.nodes
 
 
-def _is_range(row: list[str]) -> bool:
-    """Tell whether a row is of a multiword token, whose words follow."""
-    return len(row) == COLUMNS and "-" in row[0] and row[0][0] != "#"
+# By the number of an empty node: its DEPS, and its line.
+_EmptyNodes = dict[str, tuple[str, int]]
+
+
+def _words(
+    rows: list[list[str]], at: Sequence[int], file: str
+) -> tuple[list[list[str]], list[int], _EmptyNodes]:
+    """Return the rows of words 1, 2, 3, ..., their lines, and the empty nodes.
+
+    Raises:
+        InputError: a row has another number of columns, a word another number, or there is none.
+    """
+    words: list[list[str]] = []
+    lines: list[int] = []
+    empty_nodes: _EmptyNodes = {}
+    for row, line in zip(rows, at, strict=True):
+        number = row[0]
+        if len(row) != COLUMNS:
+            raise fault(
+                file, line, f"{len(row)} columns, wanted {COLUMNS} parted by tabs: mend the line"
+            )
+        if number.isdecimal():
+            words.append(row)
+            lines.append(line)
+            if int(number) != len(words):
+                raise fault(
+                    file, line,
+                    f"token number {number}, wanted {len(words)}: number tokens 1, 2, 3, ...",
+                )  # fmt: skip
+        elif "-" not in number:
+            if "." not in number:
+                raise fault(file, line, f"token number {number!r}: number tokens 1, 2, 3, ...")
+            empty_nodes[number] = (row[8], line)
+    if not words:
+        raise fault(file, at[0], "a sentence without tokens: add them or drop its lines")
+    return words, lines, empty_nodes
 
 
 def _tags(xpos: Sequence[str], upos: Sequence[str]) -> list[str]:
     return [other if tag == "_" else tag for tag, other in zip(xpos, upos, strict=True)]
 
 
-def _is_tree(heads: list[int]) -> bool:
-    """Tell whether every token reaches the one root; `check_tree` says what is wrong if not."""
-    n = len(heads)
-    if min(heads) < ROOT or max(heads) >= n or heads.count(ROOT) != 1:
-        return False
-    reached = [False] * n + [True]  # the last: ROOT is -1
-    for token, head in enumerate(heads):
-        if reached[head]:
-            reached[token] = True
-            continue
-        path = [token]
-        while not reached[head]:
-            path.append(head)
-            if len(path) > n:
-                return False
-            head = heads[head]
-        for step in path:
-            reached[step] = True
-    return True
-
-
-def _check(sentence: AnnotatedSentence, lines: list[int]) -> None:
+def _check(sentence: AnnotatedSentence, lines: Sequence[int]) -> None:
     """Raise for heads that are out of range or make no tree."""
-    n = len(sentence.words)
-    if sentence.heads.count(NO_HEAD) == n:
+    heads, n = sentence.heads, len(sentence.heads)
+    if heads.count(NO_HEAD) == n:
         return  # a corpus without dependencies
-    for token, head in enumerate(sentence.heads):
+    wrong = check_tree(heads) if max(heads) < n and NO_HEAD not in heads else "out of range"
+    if wrong is None:
+        return
+    for token, head in enumerate(heads):
         if head in (NO_HEAD, token) or head >= n:
             found = "_" if head == NO_HEAD else head + 1
             raise fault(
@@ -371,18 +315,11 @@ def _check(sentence: AnnotatedSentence, lines: list[int]) -> None:
                 f"head {found} of token {token + 1}, wanted another token of 1 to {n}, or 0: "
                 "mend the head",
             )  # fmt: skip
-    wrong = check_tree(sentence.heads)
-    if wrong:
-        raise fault(sentence.file, lines[0], wrong)
+    raise fault(sentence.file, lines[0], wrong)
 
 
 def _arcs(
-    dependent: int,
-    deps: str,
-    n: int,
-    empty_nodes: dict[str, tuple[str, int]],
-    file: str,
-    line: int,
+    dependent: int, deps: str, n: int, empty_nodes: _EmptyNodes, file: str, line: int
 ) -> list[Arc]:
     """Return the enhanced arcs in a DEPS column; those from empty nodes led on to real ones."""
     arcs = []
@@ -406,9 +343,7 @@ def _arcs(
     return arcs
 
 
-def _real_governors(
-    node: str, empty_nodes: dict[str, tuple[str, int]], seen: set[str], file: str
-) -> list[int]:
+def _real_governors(node: str, empty_nodes: _EmptyNodes, seen: set[str], file: str) -> list[int]:
     """Return the tokens that govern an empty node, through other empty nodes if need be."""
     seen.add(node)
     found: list[int] = []

@@ -6,7 +6,6 @@ import random
 import pytest
 
 from distsim.base.errors import InputError
-from distsim.corpus import conllu as conllu_reader
 from distsim.corpus.annotated import read_annotated
 from distsim.corpus.annotation import Arc, Node
 from tests.conftest import SHARED
@@ -260,35 +259,36 @@ MIXED = """# newdoc id = x
 PUT = ["", "_", "\t", "\n", "\n\n", "\r", *"#0129-.|:()", "Entity=", "NER=", "é", "x"]
 
 
-def outcome(text, path):
-    path.write_text(text, newline="")
-    sentences = []
-    try:
-        sentences.extend(read_annotated([path]))
-    except InputError as error:
-        return None, str(error)
-    return sentences, None
-
-
-def test_columns_at_once_are_as_lines_one_by_one(tmp_path, monkeypatch):
-    """Usual sentences are read by columns; texts changed at random give the same either way."""
+def test_texts_changed_at_random_are_read_or_refused_with_a_line(tmp_path):
+    """Never another exception; carriage returns change nothing."""
     draw = random.Random(7)
-    texts = [MIXED, MIXED.replace("\n", "\r\n"), MIXED[:-2], MIXED[:-1] + "\r\n"]
+    path = tmp_path / "x"
+    n_read = n_refused = 0
     for _ in range(1500):
         text = list(MIXED)
         for _ in range(draw.choice((1, 1, 2, 3))):
             place = draw.randrange(len(text))
             text[place] = draw.choice(PUT)
-        texts.append("".join(text))
-    path = tmp_path / "x"
-    usual = [lines.split("\n") for lines in MIXED.strip().split("\n\n")]
-    parser = conllu_reader._Parser()
-    assert [parser._usual(lines, "", 1) is None for lines in usual] == [False, True, False]
-    by_columns = [outcome(text, path) for text in texts]
-    monkeypatch.setattr(conllu_reader._Parser, "_usual", lambda *arguments: None)
-    n_read = n_refused = 0
-    for text, found in zip(texts, by_columns, strict=True):
-        assert found == outcome(text, path), text
-        n_read += found[1] is None
-        n_refused += found[1] is not None
+        found = []
+        for ending in ("\n", "\r\n"):
+            path.write_text("".join(text), newline=ending)
+            try:
+                found.append(list(read_annotated([path])))
+            except InputError as error:
+                found.append(str(error))
+        assert found[0] == found[1] or "\r" in text
+        n_read += isinstance(found[0], list)
+        n_refused += isinstance(found[0], str) and ", line " in found[0]
+    assert n_read + n_refused == 1500
     assert min(n_read, n_refused) > 300
+
+
+def test_a_text_of_all_that_may_occur(tmp_path):
+    (tmp_path / "x").write_text(MIXED)
+    first, second, third = read_annotated([tmp_path / "x"])
+    assert (first.pos, first.ner, first.heads) == (["NN", "VERB"], ["per", "o"], [1, -1])
+    assert first.enhanced == [(0, 1, "x"), (0, -1, "y"), (1, -1, "root")]
+    assert [node.label for node in first.nodes] == ["S", "NP", "VP"]
+    assert (second.words, second.ner) == (["de", "el", "c"], ["place", "place", "o"])
+    assert second.enhanced == [(1, 0, "det")]
+    assert (third.heads, third.line) == ([-2, -2], 13)

@@ -91,7 +91,6 @@ UNEXPLAINED = {
     "StoredCosine.similarities",
     "Substituter.evidence",
     "Substituter.scores",
-    "VectorFile",
     "Weights",
     "Weights.default",
     "Weights.get",
