@@ -6,6 +6,7 @@ import random
 import pytest
 
 from distsim.base.errors import InputError
+from distsim.corpus import conllu as conllu_reader
 from distsim.corpus.annotated import read_annotated
 from distsim.corpus.annotation import Arc, Node
 from tests.conftest import SHARED
