@@ -15,11 +15,11 @@ _MOST_OF_NUMBERS = 50  # translations of a label and foreign side, of numeric ru
 
 @grouped
 def pivot(
-    grammars: Annotated[
-        list[str],
+    grammar: Annotated[
+        str,
         typer.Argument(
             metavar="GRAMMAR",
-            help="Rules, a phrase table, or one or more folders of extract --numeric; - for stdin.",
+            help="Rules, a phrase table, or a folder of extract --numeric; - for stdin.",
         ),
     ],
     files: GrammarFileOptions,
@@ -46,39 +46,37 @@ def pivot(
 
     from distsim.grammar.pivot import PivotOptions, pivot_grammar
 
-    numeric = all(Path(grammar).is_dir() for grammar in grammars)
+    numeric = Path(grammar).is_dir()
     usual = PivotOptions(max_translations=_MOST_OF_NUMBERS if numeric else 0)
     (options,) = fine.chosen(usual, columns=columns)
-    if len(grammars) > 1 and not numeric:
-        raise typer.BadParameter("one grammar at a time: only numbers of extract can be joined")
     if why is not None:
         if not numeric:
             raise typer.BadParameter("--why looks into the numbers that extract --numeric writes")
-        _explain(grammars, why)
+        _explain(grammar, why)
         return
     with progress_bar() as bar:
         if numeric:
             from distsim.grammar.extraction.pivoting import pivot_rules
 
-            report = pivot_rules(grammars, output, options, jobs=jobs, memory=memory, progress=bar)
+            report = pivot_rules(grammar, output, options, jobs=jobs, memory=memory, progress=bar)
         else:
             report = pivot_grammar(
-                grammars[0], output, options=options, on_error=files.on_error,
+                grammar, output, options=options, on_error=files.on_error,
                 grammar_format=files.grammar_format, jobs=jobs, memory=memory, progress=bar,
             )  # fmt: skip
     for line in report.lines():
         say(line)
 
 
-def _explain(rules: list[str], pair: str) -> None:
+def _explain(rules: str, pair: str) -> None:
     """Print foreign side, label, its part of the sum, both counts, bitexts; the best first."""
-    from distsim.grammar.extraction.joining import read_rules
+    from distsim.grammar.extraction.numeric import NumericRules
     from distsim.grammar.extraction.pivoting import evidence_for
 
     source, bar, target = pair.partition("|||")
     if not bar or not source.strip() or not target.strip():
         raise typer.BadParameter(f"--why {pair!r}: give both sides, as 'in spite of ||| despite'")
-    found = evidence_for(read_rules(rules), source.strip(), target.strip())
+    found = evidence_for(NumericRules(rules), source.strip(), target.strip())
     for one in found:
         put(one.foreign, one.label, f"{one.p:.6f}", one.source_count, one.target_count, one.bitexts)
     if not found:

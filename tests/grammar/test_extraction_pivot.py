@@ -2,14 +2,11 @@
 
 import math
 import random
-from dataclasses import replace
 
 import pytest
 
-from distsim.base.errors import ParameterError
 from distsim.grammar.extraction.extract import write_rules
 from distsim.grammar.extraction.features import FeatureChoice
-from distsim.grammar.extraction.joining import JoinedRules
 from distsim.grammar.extraction.numeric import NumericRules
 from distsim.grammar.extraction.options import PRESETS
 from distsim.grammar.extraction.pivoting import evidence_for, pivot_rules
@@ -26,7 +23,7 @@ def made(bitexts, preset, folder):
 
 
 @pytest.mark.parametrize("preset", ["phrases", "hiero", "samt", "ppdb"])
-def test_both_roads_agree(preset, tmp_path):
+def test_pivoting_numbers_equals_pivoting_their_text(preset, tmp_path):
     draw = random.Random(4)
     bitexts = [[drawn_pair(draw) for _ in range(40)], [drawn_pair(draw) for _ in range(20)]]
     text, numbers = made(bitexts, preset, tmp_path)
@@ -46,52 +43,6 @@ def test_both_roads_agree(preset, tmp_path):
             # the text has five decimals, so its sums differ a little
             assert found == pytest.approx(features, abs=2e-4), rule
             assert found_links == links
-
-
-@pytest.mark.parametrize("preset", ["phrases", "hiero", "samt", "ppdb"])
-def test_joined_rules_are_those_of_one_extraction(preset, tmp_path):
-    draw = random.Random(6)
-    bitexts = [[drawn_pair(draw) for _ in range(n)] for n in (30, 20, 25)]
-    _, whole = made(bitexts, preset, tmp_path)
-    parts = []
-    for number, some in enumerate((bitexts[:2], bitexts[2:])):
-        (tmp_path / str(number)).mkdir()
-        parts.append(NumericRules(made(some, preset, tmp_path / str(number))[1]))
-
-    def known(rules):
-        (text, starts), (other, begins) = rules.sides("english"), rules.sides("foreign")
-        return {
-            (
-                rules.labels[rules.label[n]], other[begins[f] : begins[f + 1]].tobytes(),
-                text[starts[e] : starts[e + 1]].tobytes(), int(rules.swaps[n]),
-            ): (int(rules.count[n]), rules.margins[n].tolist(), rules.bitexts[n].tolist())
-            for n, (f, e) in enumerate(zip(rules.foreign, rules.english, strict=True))
-        }  # fmt: skip
-
-    assert known(JoinedRules(parts)) == known(NumericRules(whole))
-    pivot_rules(whole, tmp_path / "one")
-    pivot_rules(parts, tmp_path / "several")
-    one, several = read_rules(tmp_path / "one"), read_rules(tmp_path / "several")
-    assert list(one) == list(several) and len(one) > 20
-    for rule, (features, _) in one.items():
-        for name, value in several[rule][0].items():
-            assert name.startswith("Lex") or value == features[name], (rule, name)
-
-
-def test_what_cannot_be_joined(tmp_path):
-    bitext = [[Pair(["rede"], ["speech"], {(0, 0)})]]
-    parts = []
-    for name in ("phrases", "hiero"):
-        (tmp_path / name).mkdir()
-        parts.append(made(bitext, name, tmp_path / name)[1])
-    with pytest.raises(ParameterError, match="was extracted with other options than"):
-        pivot_rules(parts, tmp_path / "out")
-    options = replace(PRESETS["phrases"], min_count=2)
-    for name in ("a", "b"):
-        write_rules(linked_text(bitext, options), None, options, FeatureChoice(),
-                    numeric=tmp_path / name)  # fmt: skip
-    with pytest.raises(ParameterError, match="with min_count 2, so what it left out cannot be"):
-        pivot_rules([tmp_path / "a", tmp_path / "b"], tmp_path / "out")
 
 
 def test_bitexts_count_where_both_translations_were_met(tmp_path):

@@ -226,17 +226,16 @@ class NumericRules:
         )  # fmt: skip
         return texts
 
-    def n_gaps(self, some: np.ndarray | None = None) -> np.ndarray:
-        """Return how many gaps each English side has, int64; or some of them."""
+    def n_gaps(self, some: np.ndarray) -> np.ndarray:
+        """Return the number of gaps of some English sides, int64[n]; some: int64[n]."""
         symbols, starts = self._symbols("english", some)
         gaps = np.concatenate([[0], np.cumsum(symbols >> np.uint32(31), dtype=np.int64)])
         n_gaps: np.ndarray = gaps[starts[1:]] - gaps[starts[:-1]]
         return n_gaps
 
-    def n_symbols(self, some: np.ndarray | None = None) -> np.ndarray:
-        """Return how many symbols each English side has, int64; or some of them."""
-        lengths = self.artifact.array("english/lengths", np.uint8)
-        return (lengths if some is None else lengths[some]).astype(np.int64)
+    def n_symbols(self, some: np.ndarray) -> np.ndarray:
+        """Return the number of symbols of some English sides, int64[n]; some: int64[n]."""
+        return self.artifact.array("english/lengths", np.uint8)[some].astype(np.int64)
 
     def _symbols(self, name: str, some: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
         """Return the symbols of sides end to end, and where each side's begin and the last end."""

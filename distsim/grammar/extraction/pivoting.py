@@ -1,6 +1,5 @@
 """Rules as numbers -> paraphrase rules, by the road of `grammar/pivot`; and why one is there."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -9,7 +8,6 @@ import numpy as np
 from distsim.base.errors import InputError
 from distsim.base.parallel import Progress, no_progress
 from distsim.corpus.vocabulary import hash_blob, hash_texts
-from distsim.grammar.extraction.joining import JoinedRules, read_rules
 from distsim.grammar.extraction.numeric import NumericRules
 from distsim.grammar.faulty_lines import FaultyLines
 from distsim.grammar.kernels.packs import gather_runs
@@ -34,7 +32,7 @@ _STRAIGHT, _SWAPPED = 0 | 1 << 4, 1 | 0 << 4  # orders of two gaps, as kernels.p
 
 
 def pivot_rules(
-    rules: str | Path | NumericRules | Sequence[str | Path | NumericRules],
+    rules: str | Path | NumericRules,
     output: str | Path,
     options: PivotOptions | None = None,
     *,
@@ -49,16 +47,14 @@ def pivot_rules(
     must occur in it.
 
     Arguments:
-        rules: an artifact of kind rules, from extract, or several, which are joined as if their
-            bitexts had been extracted together (JoinedRules).
+        rules: an artifact of kind rules, from extract.
         options: the 50 most probable translations of a foreign side where None.
 
     Raises:
         ArtifactError: the rules cannot be read.
-        ParameterError: several were extracted with different options, or without rare rules.
     """
     options = options or PivotOptions(max_translations=MAX_TRANSLATIONS)
-    found = read_rules([rules] if isinstance(rules, str | Path | NumericRules) else rules)
+    found = rules if isinstance(rules, NumericRules) else NumericRules(rules)
     report = PivotReport(FaultyLines(found.name))
     kept = _meeting(found) if options.identities == "drop" else None
     write_paraphrases(
@@ -75,15 +71,13 @@ def pivot_rules(
     return report
 
 
-def _meeting(rules: NumericRules | JoinedRules) -> np.ndarray:
+def _meeting(rules: NumericRules) -> np.ndarray:
     """Return the rules whose foreign side has another rule too; the others make no paraphrase."""
     same = rules.foreign[1:] == rules.foreign[:-1]
     return np.flatnonzero(np.append(same, False) | np.append(False, same))
 
 
-def translations_of(
-    rules: NumericRules | JoinedRules, kept: np.ndarray | None = None
-) -> Translations:
+def translations_of(rules: NumericRules, kept: np.ndarray | None = None) -> Translations:
     """Return rules as pairing takes them, every probability from its counts.
 
     kept: int64, these rules alone; all where None.
@@ -137,9 +131,7 @@ def translations_of(
     )
 
 
-def _links_of(
-    rules: NumericRules | JoinedRules, kept: np.ndarray | None
-) -> tuple[np.ndarray, np.ndarray]:
+def _links_of(rules: NumericRules, kept: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
     """Return the links of rules end to end, and where those of each begin and the last end."""
     if kept is None:
         return rules.links, rules.link_starts
@@ -164,7 +156,7 @@ class Evidence(NamedTuple):
     bitexts: int
 
 
-def evidence_for(rules: NumericRules | JoinedRules, source: str, target: str) -> list[Evidence]:
+def evidence_for(rules: NumericRules, source: str, target: str) -> list[Evidence]:
     """Return the foreign sides over which two English sides are paraphrases, the best first.
 
     Arguments:
