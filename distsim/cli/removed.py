@@ -226,6 +226,7 @@ REMOVED: dict[str, dict[str, str]] = {
         "--worst": "use --set worst=1.5",
         "--missing": "use --set missing=0",
         "--write": "use --set write=NAME",
+        "--memory": "leave it out: text that is sorted is on the disk",
     },
     "make-grammar": {
         "--preset": "use --set preset=hiero",

@@ -13,7 +13,7 @@ from distsim.cli.grammar_options import (
     feature_weights,
 )
 from distsim.cli.groups import grouped
-from distsim.cli.options import MemoryOption, SetOption, chosen
+from distsim.cli.options import SetOption, chosen
 
 
 @grouped
@@ -37,7 +37,6 @@ def rerank(
         ),
     ] = None,
     settings: SetOption = None,
-    memory: MemoryOption = "128M",  # type: ignore[assignment]
 ) -> None:
     """Write a grammar's rules best first within each left-hand side and source."""
     from distsim.grammar.rerank import PPDB_COST, Ranking, rerank_grammar
@@ -62,7 +61,7 @@ def rerank(
     with progress_bar() as bar:
         report = rerank_grammar(
             grammar, output, ranking, on_error=files.on_error,
-            grammar_format=files.grammar_format, memory=memory, progress=bar,
+            grammar_format=files.grammar_format, progress=bar,
         )  # fmt: skip
     if not report.was_grouped:
         say("rules of one source were not together: the output is sorted by source")

@@ -1,13 +1,16 @@
 """Lines of a grammar -> their symbols, gaps and links as arrays, a whole block at a time."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from distsim.corpus.lines import LineBlock, is_utf8, split_lines
+from distsim.corpus.numbers import plain_count
 from distsim.grammar.fields import tokens
 from distsim.grammar.formats.layout import GrammarFormat
 from distsim.grammar.kernels import rules as kernel
+from distsim.grammar.kernels.columns import read_columns
 from distsim.kernels.compiled import frozen
 
 TERMINAL = kernel.TERMINAL
@@ -68,6 +71,11 @@ class RuleBlock:
         middle, end = self.token_stops[number].tolist()
         return range(begin, middle), range(middle, end)
 
+    def side_texts(self, number: int) -> tuple[str, str]:
+        """Return a rule's source and target side, symbols separated by spaces."""
+        source, target = (b" ".join(map(self.symbol, side)) for side in self.sides(number))
+        return source.decode(), target.decode()
+
     def links_of(self, number: int) -> list[tuple[int, int]]:
         """Return a rule's links."""
         begin = int(self.link_stops[number - 1]) if number else 0
@@ -113,3 +121,31 @@ def parse_block(block: LineBlock, grammar_format: GrammarFormat) -> RuleBlock:
     arrays = kernel.parse_rules(data, frozen(np.array(grammar_format.layout, np.int64)))
     arrays[1][bad] = kernel.NOT_UTF8
     return RuleBlock(block.text, block.first_line, *arrays)
+
+
+def read_features(
+    block: RuleBlock, names: Sequence[str], fields: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the values of some features of each line, and whether they are numbers.
+
+    Arguments:
+        names: of features; a whole number is a position among the bare values, from 0.
+        fields: int64[n, 2], where each line's field starts and stops; that of features where None.
+
+    Returns float64[n, len(names)], NaN without a number; uint8 of the same shape, FOUND or why not
+    (`kernels/columns.py`).
+    """
+    places = [plain_count(name) for name in names]
+    read: tuple[np.ndarray, np.ndarray] = read_columns(
+        frozen(np.frombuffer(block.text, np.uint8)),
+        frozen(block.features if fields is None else fields), *name_arrays(names),
+        frozen(np.array([-1 if place is None else place for place in places], np.int64)),
+    )  # fmt: skip
+    return read
+
+
+def name_arrays(names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Return names as kernels take them: uint8 end to end, int64[n + 1] where each begins."""
+    texts = [name.encode() for name in names]
+    offsets = frozen(np.cumsum([0, *map(len, texts)]))
+    return frozen(np.frombuffer(b"".join(texts), np.uint8)), offsets

@@ -1,6 +1,5 @@
 """A file of learnt weights, plain text -> a score for the features of a rule or a pair."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
@@ -36,8 +35,8 @@ class LearntWeights:
     notes: what stands before them in their file: how they were learnt.
 
     >>> weights = LearntWeights({"x": LearntWeight(2.0, 0.5, 1.0, 0.0, 1.0, -1.0)})
-    >>> weights.value({"x": 9.0}), weights.value({})
-    (1.0, -1.0)
+    >>> weights.values(["x"], np.array([[9.0], [np.nan]])).tolist()
+    [1.0, -1.0]
     """
 
     weights: Mapping[str, LearntWeight]
@@ -48,18 +47,6 @@ class LearntWeights:
     def names(self) -> tuple[str, ...]:
         """The features."""
         return tuple(self.weights)
-
-    def value(self, features: Mapping[str, float]) -> float:
-        """Return the score of a pair with these features; NaN is as good as none."""
-        total = 0.0
-        for name, one in self.weights.items():
-            value = features.get(name, math.nan)
-            if math.isnan(value):
-                total += one.missing
-            else:
-                held = min(one.high, max(one.low, value))
-                total += one.weight * (held - one.mean) / one.scale
-        return total
 
     def values(self, names: Sequence[str], matrix: np.ndarray) -> np.ndarray:
         """Return the scores of many pairs, float64[n]; matrix: float64[n, len(names)]."""

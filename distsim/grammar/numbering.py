@@ -53,6 +53,19 @@ def first_rows(numbers: np.ndarray) -> np.ndarray:
     return first
 
 
+def order_of_texts(text: np.ndarray, starts: np.ndarray, stops: np.ndarray) -> np.ndarray:
+    """Return the order of the bytes of text[starts[i]:stops[i]], int64[n]; equal ones keep theirs.
+
+    Arguments:
+        text: uint8. starts, stops: int64[n].
+    """
+    text, starts, stops = frozen(text), frozen(starts), frozen(stops)
+    heads = kernel.eight_bytes(text, starts, stops)
+    order = np.argsort(heads)
+    kernel.order_texts(text, starts, stops, frozen(heads), order)
+    return order
+
+
 def _one_key(keys: tuple[np.ndarray, ...]) -> np.ndarray | None:
     """Return keys, none negative, as digits of one number, the first the highest; None: too large.
 

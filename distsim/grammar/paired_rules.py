@@ -6,7 +6,7 @@ import numpy as np
 
 from distsim.grammar.kernels import pivot as kernel
 from distsim.grammar.margins import Numbered, settle
-from distsim.grammar.numbering import first_rows, numbers_of, order_by
+from distsim.grammar.numbering import first_rows, numbers_of, order_by, order_of_texts
 from distsim.grammar.pivot_options import PivotOptions, PivotReport
 from distsim.grammar.translations import (
     E_GIVEN_F,
@@ -91,10 +91,7 @@ def _in_byte_order(translations: Translations) -> tuple[np.ndarray, int]:
     """Return (the number of each rule's target side in the order of bytes, how many there are)."""
     number = numbers_of(translations.targets)
     first = first_rows(number)
-    starts, stops = frozen(translations.starts[first]), frozen(translations.stops[first])
-    heads = kernel.eight_bytes(translations.text, starts, stops)
-    order = np.argsort(heads)
-    kernel.order_texts(translations.text, starts, stops, frozen(heads), order)
+    order = order_of_texts(translations.text, translations.starts[first], translations.stops[first])
     rank = np.empty(order.size, np.int64)
     rank[order] = np.arange(order.size)
     return rank[number], order.size

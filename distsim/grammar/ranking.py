@@ -320,9 +320,7 @@ def _rules_of(
         for line, fault in block.faults():
             raise InputError(f"{grammar}, line {line}: {fault}: mend the line")
         for number in range(len(block)):
-            source, target = (
-                b" ".join(map(block.symbol, side)).decode() for side in block.sides(number)
-            )
+            source, target = block.side_texts(number)
             sides = _key(source), _key(target)
             if sides not in wanted:
                 continue

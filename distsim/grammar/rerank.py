@@ -1,11 +1,9 @@
-"""A grammar -> the same rules, best first within each source side, or only the best of them."""
+"""Rules in order of a weighted sum of their features, the best first within each source side."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
-from itertools import chain, islice
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -13,27 +11,28 @@ from distsim.base.choices import OnError
 from distsim.base.errors import ParameterError
 from distsim.base.parallel import Progress, no_progress
 from distsim.corpus.lines import read_line_blocks
-from distsim.corpus.sources import spooled
-from distsim.grammar.block import RuleBlock, parse_block
-from distsim.grammar.external_sort import RUN_BYTES, sorted_records
+from distsim.corpus.vocabulary import HashNumbering
+from distsim.grammar.block import RuleBlock, parse_block, read_features
 from distsim.grammar.faulty_lines import FaultyLines
 from distsim.grammar.fields import (
     LineFaultError,
     is_feature_name,
     require_utf8,
-    split_fields,
     with_line_end,
 )
 from distsim.grammar.formats import find_format
-from distsim.grammar.formats.layout import GrammarFormat
 from distsim.grammar.formats.rules import Features
+from distsim.grammar.kernels.columns import FOUND, NO_NUMBER
 from distsim.grammar.kernels.phrase_pairs import hash_symbols
+from distsim.grammar.kernels.rules import NAMED
 from distsim.grammar.learnt_weights import LearntWeights
+from distsim.grammar.numbering import order_of_texts
 from distsim.grammar.pair_features import PairFeatures, is_feature
+from distsim.grammar.score_writer import lines_with_features
+from distsim.grammar.spool import Spool
 from distsim.kernels.compiled import frozen
+from distsim.storage import scratch_folder
 from distsim.storage.files import open_output
-
-_BATCH_LINES = 4096
 
 # Thesis equation 6.1: what the releases of PPDB are sorted by; lower is better.
 PPDB_COST = {
@@ -108,39 +107,6 @@ class Ranking:
         (self.computed or PairFeatures()).matrix([], names=names)
         return names
 
-    def value(self, features: Features, *, computed: Mapping[str, float] | None = None) -> float:
-        """Return the weighted sum of a rule's features.
-
-        Arguments:
-            computed: further features, of its sides; see computed_names.
-
-        Raises:
-            LineFaultError: a feature is not there, or no number, or the sum is too large.
-        """
-        total = sum(
-            weight * features.number(name, self.missing) for name, weight in self.weights.items()
-        )
-        if self.learnt is not None:
-            others = computed or {}
-            total += self.learnt.value(
-                {
-                    name: others[name] if name in others else features.number(name, math.nan)
-                    for name in self.learnt.names
-                }
-            )
-        if not math.isfinite(total):
-            raise LineFaultError("the weighted sum of its features is too large for a number")
-        return total
-
-
-def ppdb_cost(features: Features, missing: float | None = None) -> float:
-    """Return the cost of thesis equation 6.1: probabilities are -ln p, lower is better.
-
-    >>> ppdb_cost(Features.parse(b"p(e|f)=2 p(f|e)=1 RarityPenalty=.01 p(LHS|e)=1"), missing=0)
-    4.3
-    """
-    return Ranking(PPDB_COST, ascending=True, missing=missing).value(features)
-
 
 @dataclass
 class RerankReport:
@@ -178,14 +144,14 @@ def rerank_grammar(
     *,
     on_error: OnError = "stop",
     grammar_format: str | None = None,
-    memory: int = RUN_BYTES,
     progress: Progress = no_progress,
 ) -> RerankReport:
     """Write a grammar's rules best first within each left-hand side and source.
 
-    Rules of equal sum keep their order, groups too. Where the rules of a group do not stand
-    together in the input, it is sorted on disk first, by label and source; the report says
-    so in `was_grouped`. A faulty line that is kept stands after the group it was met in.
+    Rules of equal sum keep their order, groups too. Where the rules of a group are not together
+    in the input, groups are sorted by label and source; the report says so in `was_grouped`. A
+    faulty line that is kept is written after the group in which it occurs. The text is copied to
+    a temporary file; about 40 bytes a rule are in memory.
 
     Arguments:
         grammar: plain or packed; `-` for standard input.
@@ -193,7 +159,6 @@ def rerank_grammar(
         on_error: faulty lines `stop` the work, or are kept as they are, or dropped.
         grammar_format: a name in distsim.grammar.formats.FORMATS; told by the first lines
             where None.
-        memory: what a sort holds in memory.
 
     Raises:
         InputError: the grammar cannot be read, or a line is faulty (or lacks a feature that
@@ -209,164 +174,146 @@ def rerank_grammar(
     ('[X] ||| a ||| c ||| s=2\\n', 2)
     """
     report = RerankReport(FaultyLines(grammar, on_error))
-    with spooled(grammar) as rules:
-        first = next(iter(read_line_blocks(rules)), None)
-        if first is None:
-            report.faulty.require_lines(0)
-            with open_output(path):
-                return report
-        known = find_format(grammar_format, first.text)
-        report.was_grouped = _is_grouped(rules, known)
-        names = ranking.computed_names
-        lines = _keyed_lines(rules, known)
-        if not report.was_grouped:
-            lines = _sorted(lines, memory)
+    known = None
+    with scratch_folder() as folder:
+        rules = _ReadRules(Spool(folder), ranking, report)
+        for lines in read_line_blocks(grammar):
+            known = known or find_format(grammar_format, lines.text)
+            rules.add(parse_block(lines, known))
+            progress("ranking", report.read, None)
+        report.faulty.require_lines(report.read + report.faulty.kept + report.faulty.dropped)
+        order = rules.order()
         with open_output(path) as out:
-            pairs = _with_computed(lines, ranking, names, known)
-            for line in _ranked(pairs, ranking, report):
-                out.write(line)
-                progress("ranking", report.read, None)
+            rules.spool.write_lines(out, order, None)
     return report
 
 
-class _Line(NamedTuple):
-    """A line with its group's key, its number, where its features stand, what is wrong with it."""
+class _ReadRules:
+    """The lines of a grammar in a spool, with the group and the sum of each."""
 
-    key: bytes
-    number: int
-    features: tuple[int, int]
-    fault: str
-    text: bytes
+    def __init__(self, spool: Spool, ranking: Ranking, report: RerankReport) -> None:
+        self.spool = spool
+        self._ranking, self._report = ranking, report
+        self._computed = ranking.computed_names
+        learnt = () if ranking.learnt is None else ranking.learnt.names
+        self._learnt = [name for name in learnt if name not in self._computed]
+        self._groups = HashNumbering()
 
+    def add(self, block: RuleBlock) -> None:
+        """Append the lines of a block, faulty ones where they are kept."""
+        values, faults = self._sums(block)
+        faulty = self._report.faulty
+        dropped = [n for n in sorted(faults) if not faulty.keeps(block.first_line + n, faults[n])]
+        stays, is_fault = np.ones(len(block), bool), np.zeros(len(block), bool)
+        stays[dropped] = False
+        is_fault[list(faults)] = True
+        self._report.read += len(block) - len(faults)
+        lines = self._written(block, values, is_fault)
+        bounds = np.cumsum([0, *map(len, lines)])
+        shift = self.spool.append_lines(b"".join(lines), bounds, stays) + bounds[:-1]
+        self.spool.append("group", self._numbered(block, shift)[stays])
+        self.spool.append("value", values[stays])
+        self.spool.append("is_fault", is_fault[stays])
 
-def _keys(block: RuleBlock) -> tuple[np.ndarray, np.ndarray]:
-    """Return the bytes of each line that name its group: from its start to its source's end."""
-    begins = np.concatenate([[0], block.token_stops[:-1, 1]])
-    has_source = block.token_stops[:, 0] > begins
-    starts = block.line_starts[:-1]
-    ends = np.where(block.status == 0, np.maximum(block.labels[:, 1], starts), starts)
-    ends[has_source] = block.stops[block.token_stops[has_source, 0] - 1]
-    return starts, ends
+    def _sums(self, block: RuleBlock) -> tuple[np.ndarray, dict[int, str]]:
+        """Return the weighted sum of each rule, float64[n], and what is wrong with which lines."""
+        ranking, weights = self._ranking, self._ranking.weights
+        names = [*weights, *self._learnt]
+        values, found = read_features(block, names)
+        bad = found == NO_NUMBER
+        if ranking.missing is None:
+            bad[:, : len(weights)] = found[:, : len(weights)] != FOUND
+        faults = {n: block.fault(n) for n in np.flatnonzero(block.status).tolist()}
+        for n in np.flatnonzero(bad.any(axis=1) & (block.status == 0)).tolist():
+            faults[n] = self._fault(Features.parse(block.feature_text(n)))
+        total = np.zeros(len(block))
+        with np.errstate(over="ignore", invalid="ignore"):
+            for weight, column in zip(weights.values(), values.T, strict=False):
+                total += weight * np.where(np.isnan(column), ranking.missing or 0.0, column)
+            if ranking.learnt is not None:
+                matrix = values[:, len(weights) :]
+                if self._computed:
+                    sides = [block.side_texts(n) for n in range(len(block))]
+                    maker = ranking.computed or PairFeatures()
+                    matrix = np.hstack([matrix, maker.matrix(sides, names=self._computed)])
+                total += ranking.learnt.values([*self._learnt, *self._computed], matrix)
+        for n in np.flatnonzero(~np.isfinite(total)).tolist():
+            faults.setdefault(n, "the weighted sum of its features is too large for a number")
+        return total, faults
 
+    def _fault(self, features: Features) -> str:
+        """Return what is wrong with the features of a rule that has no sum."""
+        try:
+            for name in self._ranking.weights:
+                features.number(name, self._ranking.missing)
+            for name in self._learnt:
+                features.number(name, math.nan)
+        except LineFaultError as fault:
+            return str(fault)
+        raise AssertionError("the kernel and Features read numbers alike")
 
-def _is_grouped(path: str | Path, grammar_format: GrammarFormat) -> bool:
-    """Tell whether the rules of each group stand together; 8 bytes a group are held."""
-    runs = []
-    last = np.empty(0, np.uint64)
-    for lines in read_line_blocks(path):
-        block = parse_block(lines, grammar_format)
-        starts, stops = _keys(block)
+    def _written(self, block: RuleBlock, values: np.ndarray, is_fault: np.ndarray) -> list[bytes]:
+        """Return the lines of a block as they are written, with their sums where that is asked."""
+        name = self._ranking.write
+        added = [b""] * len(block)
+        if name is not None:
+            is_bare = (block.feature_kinds != 0) & (block.feature_kinds & NAMED == 0)
+            named = b" " + name.encode() + b"="
+            columns = zip(values.tolist(), is_bare.tolist(), is_fault.tolist(), strict=True)
+            added = [
+                b"" if fault else (b" " if bare else named) + b"%.5f" % (round(value, 5) + 0.0)
+                for value, bare, fault in columns
+            ]
+        return [with_line_end(line) for line in lines_with_features(block, added)]
+
+    def _numbered(self, block: RuleBlock, shift: np.ndarray) -> np.ndarray:
+        """Return the group of each line, int64[n], -1 where it is no rule.
+
+        A group is what is equal from the line's start to the end of its source side. Where the
+        first line of each group says so is appended; shift: int64[n], where lines are in the spool.
+        """
+        fine = np.flatnonzero(block.status == 0)
+        begins = np.concatenate([[0], block.token_stops[:-1, 1]])[fine]
+        middles = block.token_stops[fine, 0]
+        starts, stops = block.line_starts[:-1][fine], block.labels[fine, 1]
+        stops = np.maximum(stops, starts)
+        has_source = middles > begins
+        stops[has_source] = block.stops[middles[has_source] - 1]
         data = frozen(np.frombuffer(block.text, np.uint8))
-        hashes = hash_symbols(data, frozen(starts), frozen(stops))[block.status == 0]
-        joined = np.concatenate([last, hashes])
-        new = np.ones(joined.size, bool)
-        new[1:] = joined[1:] != joined[:-1]
-        new[: last.size] = False
-        runs.append(joined[new])
-        last = joined[-1:]
-    hashes = np.concatenate(runs)
-    return np.unique(hashes).size == hashes.size
+        numbers, new = self._groups.number(hash_symbols(data, frozen(starts), frozen(stops)))
+        self.spool.append("key_start", shift[fine][new])
+        self.spool.append("key_stop", (shift[fine] + stops - starts)[new])
+        groups = np.full(len(block), -1, np.int64)
+        groups[fine] = numbers
+        return groups
 
+    def order(self) -> np.ndarray:
+        """Return the numbers of the lines to write, in order, int64; completes the report.
 
-def _keyed_lines(path: str | Path, grammar_format: GrammarFormat) -> Iterator[_Line]:
-    for lines in read_line_blocks(path):
-        block = parse_block(lines, grammar_format)
-        status = block.status.tolist()
-        bounds = zip(*(array.tolist() for array in _keys(block)), block.features.tolist(),
-                     strict=True)  # fmt: skip
-        for number, (start, stop, features) in enumerate(bounds):
-            yield _Line(
-                block.text[start:stop],
-                block.first_line + number,
-                (features[0] - start, features[1] - start),
-                block.fault(number) if status[number] else "",
-                block.line(number),
-            )
-
-
-def _sorted(lines: Iterator[_Line], memory: int) -> Iterator[_Line]:
-    """Yield lines by group, those of one group in their order."""
-    records = (
-        b"%b\t%020d\t%d\t%d\t%b\t%b" % (
-            key.replace(b"\t", b" "), number, *features, fault.encode(), text.removesuffix(b"\n")
-        )
-        for key, number, features, fault, text in lines
-    )  # fmt: skip
-    for record in sorted_records(records, memory):
-        key, number, start, stop, fault, text = record.split(b"\t", 5)
-        yield _Line(key, int(number), (int(start), int(stop)), fault.decode(), text + b"\n")
-
-
-def _with_computed(
-    lines: Iterator[_Line], ranking: Ranking, names: list[str], grammar_format: GrammarFormat
-) -> Iterator[tuple[_Line, dict[str, float]]]:
-    """Yield lines, each with the features of learnt weights that are made of its sides."""
-    maker = ranking.computed or PairFeatures()
-    layout = grammar_format.layout
-    while batch := list(islice(lines, _BATCH_LINES if names else 1)):
-        if not names:
-            yield batch[0], {}
-            continue
-        sides = []
-        for line in batch:
-            fields = split_fields(line.text)
-            given = (fields[place] if not line.fault else b"" for place in layout[1:3])
-            source, target = (side.decode().strip() for side in given)
-            sides.append((source, target))
-        rows = maker.matrix(sides, names=names).tolist()
-        for line, row in zip(batch, rows, strict=True):
-            yield line, dict(zip(names, row, strict=True))
-
-
-def _ranked(
-    lines: Iterator[tuple[_Line, dict[str, float]]], ranking: Ranking, report: RerankReport
-) -> Iterator[bytes]:
-    group: list[tuple[float, bytes]] = []
-    after: list[bytes] = []
-    of_group: bytes | None = None
-    end: list[tuple[_Line | None, dict[str, float]]] = [(None, {})]
-    for line, computed in chain(lines, end):
-        if line is None or (not line.fault and line.key != of_group):
-            yield from _best(group, ranking, report)
-            yield from after
-            group, after = [], []
-            if line is None:
-                return
-            of_group = line.key
-            report.groups += 1
-        fault = line.fault
-        if not fault:
-            try:
-                group.append(_valued(line, ranking, computed))
-                report.read += 1
-            except LineFaultError as error:
-                fault = str(error)
-        if fault and report.faulty.keeps(line.number, fault):
-            after.append(with_line_end(line.text))
-
-
-def _valued(line: _Line, ranking: Ranking, computed: dict[str, float]) -> tuple[float, bytes]:
-    """Return a line's value, and the line with the value in it where that is asked."""
-    start, stop = line.features
-    features = Features.parse(line.text[start:stop])
-    value = ranking.value(features, computed=computed)
-    text = line.text
-    if ranking.write is not None:
-        added = b"%.5f" % (round(value, 5) + 0.0)
-        if features.named or not features.bare:
-            added = ranking.write.encode() + b"=" + added
-        text = text[:stop] + b" " + added + text[stop:]
-    return value, with_line_end(text)
-
-
-def _best(
-    group: list[tuple[float, bytes]], ranking: Ranking, report: RerankReport
-) -> Iterator[bytes]:
-    sign = 1.0 if ranking.ascending else -1.0
-    ordered = sorted(group, key=lambda one: sign * one[0])
-    if ranking.top:
-        ordered = ordered[: ranking.top]
-    for value, line in ordered:
-        if ranking.worst is None or sign * value <= sign * ranking.worst:
-            report.written += 1
-            yield line
+        Groups in the order read where each is together, else in the order of their bytes; faulty
+        lines behind the rules of their group.
+        """
+        ranking, report = self._ranking, self._report
+        group, is_fault = self.spool.column("group", np.int64), self.spool.column("is_fault", bool)
+        of_rules = group[group >= 0]
+        report.groups = len(self._groups)
+        report.was_grouped = int(np.count_nonzero(np.diff(of_rules))) < max(1, report.groups)
+        if report.was_grouped:  # a line that is no rule belongs to the rule before it
+            last_rule = np.maximum.accumulate(np.where(group >= 0, np.arange(group.size), -1))
+            group = np.where(last_rule >= 0, group[last_rule], -1) if group.size else group
+        else:
+            bounds = (self.spool.column(f"key_{end}", np.int64) for end in ("start", "stop"))
+            rank = np.argsort(order_of_texts(self.spool.column("lines", np.uint8), *bounds))
+            group = np.where(group >= 0, rank[group], -1)
+        cost = self.spool.column("value", np.float64) * (1.0 if ranking.ascending else -1.0)
+        order = np.lexsort((np.where(is_fault, np.inf, cost), group))
+        stays = np.ones(order.size, bool)
+        if ranking.top:
+            of_group = group[order]
+            stays = np.arange(order.size) - np.searchsorted(of_group, of_group) < ranking.top
+        if ranking.worst is not None:
+            stays &= cost[order] <= ranking.worst * (1.0 if ranking.ascending else -1.0)
+        faults = is_fault[order]
+        report.written = int(np.count_nonzero(stays & ~faults))
+        wanted: np.ndarray = order[stays | faults]
+        return wanted

@@ -1,6 +1,7 @@
 """The scores of a block's rules -> its lines with the scores behind their features."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import get_args
 
@@ -81,17 +82,17 @@ def lines_with_scores(
             columns.append(
                 [absent if math.isnan(value) else form % value for value in rounded.tolist()]
             )
-    text = block.text
-    bounds = block.line_starts.tolist()
-    ends = block.features[:, 1].tolist()
-    pieces: list[bytes] = []
+    added = [b"".join(row) for row in zip(*columns, strict=True)]
     status = block.status.tolist()
-    for number, (end, *added) in enumerate(zip(ends, *columns, strict=True)):
-        if status[number]:
-            if not drops:
-                pieces.append(text[bounds[number] : bounds[number + 1]])
-            continue
-        pieces.append(text[bounds[number] : end])
-        pieces += added
-        pieces.append(text[end : bounds[number + 1]])
-    return b"".join(pieces)
+    lines = lines_with_features(block, [b"" if status[n] else text for n, text in enumerate(added)])
+    return b"".join([line for n, line in enumerate(lines) if not (drops and status[n])])
+
+
+def lines_with_features(block: RuleBlock, added: Sequence[bytes]) -> list[bytes]:
+    """Return the lines of a block, each with the bytes of `added` behind its last feature."""
+    text = block.text
+    bounds, ends = block.line_starts.tolist(), block.features[:, 1].tolist()
+    return [
+        text[start:end] + more + text[end:stop] if more else text[start:stop]
+        for start, stop, end, more in zip(bounds, bounds[1:], ends, added, strict=False)
+    ]

@@ -282,10 +282,7 @@ class WholeScorer:
 
     def score(self, block: RuleBlock) -> TableScores:
         """Score the rules of a block; the pairs are the rules."""
-        sides = [
-            [without_gaps(b" ".join(map(block.symbol, side)).decode()) for side in block.sides(n)]
-            for n in range(len(block))
-        ]
+        sides = [[without_gaps(side) for side in block.side_texts(n)] for n in range(len(block))]
         some = [n for n, (a, b) in enumerate(sides) if a.strip() and b.strip()]
         found = self._cosine.similarities([(sides[n][0], sides[n][1]) for n in some])
         values = np.full(len(block), np.nan)

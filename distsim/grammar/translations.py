@@ -14,7 +14,7 @@ from distsim.base.choices import Scale
 from distsim.base.parallel import Progress
 from distsim.corpus.lines import read_line_blocks
 from distsim.corpus.vocabulary import HashNumbering
-from distsim.grammar.block import RuleBlock, parse_block
+from distsim.grammar.block import RuleBlock, parse_block, read_features
 from distsim.grammar.faulty_lines import FaultyLines
 from distsim.grammar.formats import find_format
 from distsim.grammar.formats.layout import GrammarFormat
@@ -22,9 +22,9 @@ from distsim.grammar.formats.rules import Features
 from distsim.grammar.kernels import columns as columns_kernel
 from distsim.grammar.kernels import pivot as kernel
 from distsim.grammar.kernels.phrase_pairs import hash_symbols
+from distsim.grammar.spool import Spool
 from distsim.kernels.compiled import frozen
 from distsim.storage import scratch_folder
-from distsim.storage.files import raw_bytes
 
 SCALES: tuple[str, ...] = get_args(Scale)
 
@@ -42,7 +42,6 @@ COLUMNS = (
 _COUNTS = "counts"  # where the rarity penalty is exp(1 - c), c the third of the counts
 _MOST_RARITY = 1e12  # what can be written with five decimals
 _SLACK = 1e-6  # so much above 1 a probability may be, by rounding
-_NO_NAME = frozen(np.empty(0, np.uint8))
 _FITS_NOT = {
     kernel.TOO_MANY_GAPS: f"more than {kernel.MOST_GAPS} gaps, too many to pivot",
     kernel.LOOKS_LIKE_GAP: "a word looks like a gap and would be one in a rule",
@@ -164,14 +163,8 @@ class _Reader:
         self._names = names
         self._scale = scale
         self._format = grammar_format
-        texts = [name.encode() for name in names.values()]
-        self._name_text = frozen(np.frombuffer(b"".join(texts), np.uint8))
-        self._name_offsets = frozen(np.cumsum([0, *map(len, texts)]))
-        self._positions = frozen(
-            np.array([int(c) if c.isdecimal() else -1 for c in names.values()], np.int64)
-        )
-        self._text = _InFile(folder / "text", np.dtype(np.uint8))
-        self._links = _InFile(folder / "links", np.dtype(np.int32))
+        self._spool = Spool(folder)
+        self._n_bytes = self._n_links = 0
         self._numbering = HashNumbering()
         self._labels: list[bytes] = []
         self._arrays: list[tuple[np.ndarray, ...]] = []
@@ -180,7 +173,7 @@ class _Reader:
     def add(self, block: RuleBlock, faulty: FaultyLines) -> None:
         """Add the rules of a block."""
         data = frozen(np.frombuffer(block.text, np.uint8))
-        values, faults = self._numbers(block, data)
+        values, faults = self._numbers(block)
         status, sources, targets, orders, text, offsets = kernel.canonical_sides(
             data, frozen(block.token_stops), frozen(block.starts), frozen(block.stops),
             frozen(block.gaps), self._format.layout.gaps,
@@ -204,25 +197,21 @@ class _Reader:
         arrays = (
             self._label_numbers(block, data), sources, targets, orders,
             gaps[middles] - gaps[begins], ends - middles,
-            offsets[:-1] + self._text.size, offsets[1:] + self._text.size,
-            link_starts + self._links.size // 2, link_stops + self._links.size // 2,
+            offsets[:-1] + self._n_bytes, offsets[1:] + self._n_bytes,
+            link_starts + self._n_links, link_stops + self._n_links,
         )  # fmt: skip
         self._arrays.append(tuple(array[fine] for array in arrays))
         self._values.append(values[fine])
-        self._text.add(text)
-        self._links.add(links.reshape(-1))
+        self._spool.append("text", text)
+        self._spool.append("links", links.astype(np.int32))
+        self._n_bytes += text.size
+        self._n_links += len(links)
 
-    def _numbers(self, block: RuleBlock, data: np.ndarray) -> tuple[np.ndarray, dict[int, str]]:
+    def _numbers(self, block: RuleBlock) -> tuple[np.ndarray, dict[int, str]]:
         """Return the columns of a block, float64[n, c], and what is wrong with its lines."""
-        read = columns_kernel.read_columns
-        values, found = read(
-            data, frozen(block.features), self._name_text, self._name_offsets, self._positions
-        )
+        values, found = read_features(block, list(self._names.values()))
         if self._names.get(RARITY) == _COUNTS:
-            counts, counted = read(
-                data, frozen(block.counts), _NO_NAME, frozen(np.zeros(2, np.int64)),
-                frozen(np.array([2])),
-            )  # fmt: skip
+            counts, counted = read_features(block, ["2"], block.counts)
             at = list(self._names).index(RARITY)
             values[:, at], found[:, at] = np.exp(1.0 - counts[:, 0]), counted[:, 0]
         bad = found != columns_kernel.FOUND
@@ -277,33 +266,13 @@ class _Reader:
             labels=self._labels, label=label,
             sources=sources.astype(np.uint64), targets=targets.astype(np.uint64),
             orders=orders.astype(np.uint32), n_gaps=n_gaps,
-            text=self._text.array(), starts=starts, stops=stops, n_symbols=n_symbols,
-            links=self._links.array().reshape(-1, 2),
+            text=self._spool.column("text", np.uint8), starts=starts, stops=stops,
+            n_symbols=n_symbols,
+            links=self._spool.column("links", np.int32).reshape(-1, 2),
             link_starts=link_starts, link_stops=link_stops,
             columns={name: values[:, k] for k, name in enumerate(self._names)},
             column_names=self._names,
         )  # fmt: skip
-
-
-class _InFile:
-    """An array that comes in pieces and stands in a file, mapped when it is read."""
-
-    def __init__(self, path: Path, dtype: np.dtype) -> None:
-        self._path = path
-        self._dtype = dtype
-        self.size = 0
-
-    def add(self, values: np.ndarray) -> None:
-        """Append values."""
-        with open(self._path, "ab") as file:
-            file.write(raw_bytes(values.astype(self._dtype, copy=False)))
-        self.size += values.size
-
-    def array(self) -> np.ndarray:
-        """Return all values, read-only."""
-        if not self.size:
-            return frozen(np.empty(0, self._dtype))
-        return frozen(np.memmap(self._path, self._dtype, "r", shape=(self.size,)))
 
 
 def _word_links(block: RuleBlock) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

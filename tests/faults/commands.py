@@ -87,7 +87,7 @@ score | para.gz signed.index | new.gz
     score para.gz --ngram signed.index --set aligner=evidence -o new.gz -j 1
     score para.gz --ngram signed.index --set align=none -o new.gz -j 1
 rerank | scored.gz | new.gz
-    rerank scored.gz -w p(e|f)=-1 -w p(f|e)=-1 --set missing=0 --memory 1M -o new.gz
+    rerank scored.gz -w p(e|f)=-1 -w p(f|e)=-1 --set missing=0 -o new.gz
     rerank scored.gz -w p(e|f)=1 --set missing=0 -o new.gz
 rank | gold.tsv signed.index | new.weights
     rank --learn gold.tsv --ngram signed.index --set samples=20 -o new.weights

@@ -317,7 +317,7 @@ def _keep(outcome: Outcome, lines: list[bytes], known: Any, scorer: Any, place: 
         outcome.check(same, f"two readers: {block.line(number)!r}")
     rest: dict[str, Any] = {"on_error": "keep", "grammar_format": known.name}
     ranking = d.Ranking({"x" if known.name == "rules" else "0": 1.0}, missing=0.0)
-    d.rerank_grammar(source, out, ranking, memory=1 << 20, **rest)
+    d.rerank_grammar(source, out, ranking, **rest)
     outcome.check(_texts(split_lines(out.read_bytes())) == _texts(lines), "rerank")
     d.score_grammar(
         source, out, scorer, training=d.TrainingOptions(aligner="evidence"), jobs=1, **rest

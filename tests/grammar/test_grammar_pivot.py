@@ -14,10 +14,9 @@ from typer.testing import CliRunner
 from distsim.base.errors import InputError, ParameterError
 from distsim.cli.main import app
 from distsim.corpus.lines import read_line_blocks, split_lines
-from distsim.grammar.external_sort import sorted_records
 from distsim.grammar.formats.rules import Features, Rule, gap_of
 from distsim.grammar.pivot import PivotOptions, pivot_grammar
-from distsim.grammar.rerank import PPDB_COST, Ranking, ppdb_cost, rerank_grammar
+from distsim.grammar.rerank import PPDB_COST, Ranking, rerank_grammar
 from tests.conftest import SHARED
 from tests.naive.pivot import Translation, naive_pivot, numbered
 
@@ -25,16 +24,8 @@ GRAMMARS = SHARED / "data" / "grammars"
 needs_grammars = pytest.mark.skipif(not GRAMMARS.exists(), reason="needs ../shared/data/grammars")
 
 
-@given(st.lists(st.binary(max_size=6).map(lambda b: b.replace(b"\n", b"")), max_size=60))
-@pytest.mark.parametrize("run_bytes", [1, 300, 1 << 20])
-@settings(max_examples=20, deadline=None)
-def test_records_are_sorted_through_any_number_of_runs(run_bytes, records):
-    assert list(sorted_records(iter(records), run_bytes)) == sorted(records)
-
-
-def test_more_runs_than_files_may_be_open():
-    records = [b"%05d" % (i * 7919 % 1000) for i in range(1000)]
-    assert list(sorted_records(records, 1)) == sorted(records)
+def ppdb_cost(features):
+    return sum(weight * features.number(name) for name, weight in PPDB_COST.items())
 
 
 def pivoted(text, tmp_path, name="out", on_error="stop", memory=1 << 27, **options):
@@ -497,10 +488,10 @@ def test_rules_are_ranked_within_their_source(tmp_path):
 def test_scattered_rules_are_sorted_first(tmp_path):
     lines = [line + b"\n" for line in RANKED.split(b"\n")]
     scattered = lines[3] + lines[0] + lines[4] + lines[1]
-    text, report = ranked(scattered, tmp_path, Ranking({"s": 1}), memory=1)
+    text, report = ranked(scattered, tmp_path, Ranking({"s": 1}))
     assert not report.was_grouped or text == scattered
     scattered = lines[0] + lines[3] + lines[1] + lines[4]
-    text, report = ranked(scattered, tmp_path, Ranking({"s": 1}), memory=1)
+    text, report = ranked(scattered, tmp_path, Ranking({"s": 1}))
     assert not report.was_grouped and report.groups == 3
     assert text == lines[1] + lines[0] + lines[3] + lines[4]
 
@@ -615,7 +606,7 @@ def test_a_pipe_is_ranked_as_a_file_is(tmp_path):
 def test_odd_bytes_are_parts_of_tokens(odd, tmp_path):
     lines = [b"[X] ||| %b ||| e%d ||| s=%d\n" % (source, k, k)
              for k, source in enumerate([odd, b"b", odd, b"b"])]  # fmt: skip
-    text, report = ranked(b"".join(lines), tmp_path, Ranking({"s": 1}), memory=1)
+    text, report = ranked(b"".join(lines), tmp_path, Ranking({"s": 1}))
     assert not report.was_grouped and sorted(split_lines(text)) == sorted(lines)
     assert text.index(lines[2]) + len(lines[2]) == text.index(lines[0])
     made, report = pivoted(b"".join(lines), tmp_path)

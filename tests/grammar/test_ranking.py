@@ -68,11 +68,17 @@ def test_the_fit_is_a_ridge_regression():
     z = (held - held.mean(axis=0)) / held.std(axis=0)
     wanted = np.linalg.solve(z.T @ z + 0.1 * 50 * np.eye(3), z.T @ ranks)
     assert [found.weights[name].weight for name in "abc"] == pytest.approx(wanted)
-    # Equation and object say the same of rows, singly and together; a gap is what `missing` says.
+    # A score is the sum that the file's note tells; a gap is what `missing` says.
     matrix[0, 1] = math.nan
-    many = found.values(["a", "b", "c"], matrix)
-    singly = [found.value(dict(zip("abc", row, strict=True))) for row in matrix.tolist()]
-    assert many == pytest.approx(singly)
+    wanted = [
+        sum(
+            one.missing if math.isnan(value)
+            else one.weight * (min(one.high, max(one.low, value)) - one.mean) / one.scale
+            for one, value in zip(found.weights.values(), row, strict=True)
+        )
+        for row in matrix.tolist()
+    ]  # fmt: skip
+    assert found.values(["a", "b", "c"], matrix) == pytest.approx(wanted)
 
 
 def test_features_of_text_by_hand():
@@ -141,7 +147,7 @@ def test_rerank_orders_by_learnt_weights(judged, run):
     weights = LearntWeights.read(judged / "w")
     names = [name for name in weights.names if name != "p"]
     row = PairFeatures().matrix([("abcdef", "abcdeg")], names=names)[0].tolist()
-    wanted = weights.value(dict(zip(names, row, strict=True)) | {"p": 6.0})
+    (wanted,) = weights.values([*names, "p"], np.array([[*row, 6.0]]))
     assert lines[0].endswith(f"p=6 all={wanted:.5f}")
     # A sum with other features is possible in Python.
     rerank_grammar(judged / "o", judged / "p", Ranking({"p": -100.0}, learnt=weights, top=1),
@@ -199,7 +205,8 @@ def test_a_table_gives_features_of_its_phrases(example_names):
     assert math.isnan(other[names.index("sim_whole")])
     weights = LearntWeights({"frequency": LearntWeight(1.0, 0.0, 1.0, -9.0, 99.0, 0.0)})
     strength = table.strengths[table.find("the queen")]
-    assert weights.value(values) == pytest.approx(math.log(strength + 0.5))
+    found = weights.values(list(values), np.array([list(values.values())]))
+    assert found == pytest.approx(np.log(strength + 0.5))
 
 
 def test_vectors_are_turned_and_keep_what_they_say(example_names):

@@ -235,7 +235,8 @@ class NumericRules:
 
     def n_symbols(self, some: np.ndarray) -> np.ndarray:
         """Return the number of symbols of some English sides, int64[n]; some: int64[n]."""
-        return self.artifact.array("english/lengths", np.uint8)[some].astype(np.int64)
+        lengths: np.ndarray = self.artifact.array("english/lengths", np.uint8)[some]
+        return lengths.astype(np.int64)
 
     def _symbols(self, name: str, some: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
         """Return the symbols of sides end to end, and where each side's begin and the last end."""

@@ -9,11 +9,9 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
-from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -21,24 +19,24 @@ from distsim import storage
 from distsim.base.choices import OnError
 from distsim.base.distribution import how_to_install
 from distsim.base.errors import InputError, ParameterError
-from distsim.base.parallel import Progress, no_progress, ordered_map
+from distsim.base.parallel import Progress, no_progress
 from distsim.bitext.kernels.links import format_links
 from distsim.corpus.lines import read_line_blocks
 from distsim.corpus.sources import file_label, printable
 from distsim.corpus.vocabulary import HashNumbering, VocabularyBuilder
-from distsim.grammar.block import RuleBlock, parse_block
+from distsim.grammar.block import RuleBlock, name_arrays, parse_block, read_features
 from distsim.grammar.faulty_lines import FaultyLines
 from distsim.grammar.fields import require_utf8, with_line_end
 from distsim.grammar.formats import find_format
 from distsim.grammar.kernels import columns as column_kernel
-from distsim.grammar.kernels.packs import gather_lines, gather_runs, source_hashes
+from distsim.grammar.kernels.packs import gather_runs, source_hashes
 from distsim.grammar.kernels.phrase_pairs import hash_symbols
 from distsim.grammar.packs.columns import encode
 from distsim.grammar.packs.grammar_index import LONG_LINKS
 from distsim.grammar.packs.sizes import SIZES, TYPES, rule_sizes, rule_types
+from distsim.grammar.spool import Spool
 from distsim.kernels.compiled import frozen
 from distsim.storage import open_output
-from distsim.storage.files import raw_bytes
 from distsim.storage.locks import exchange, locked, sync_folder
 from distsim.storage.scratch import spare_descriptors
 
@@ -49,8 +47,6 @@ _OURS = re.compile(r"packs\.json|[a-z]+(-[a-z]+)+\.(gz|parquet)|spool|index|\..+
 _LINES_A_PIECE = 1 << 14
 _MOST_FEATURES = 1000
 _MOST_LABELS = 1 << 16
-_ARROW_BYTES = 1 << 31  # of texts in one array
-_NEWLINE = 10
 
 
 @dataclass(frozen=True)
@@ -229,7 +225,7 @@ def _write(
     rules.read(grammar, progress)
     report.read = rules.size
     report.faulty.require_lines(rules.size + report.faulty.kept + report.faulty.dropped)
-    costs, types = rules.column("cost", np.float64), rules.column("kind", np.uint8)
+    costs, types = rules.spool.column("cost", np.float64), rules.spool.column("kind", np.uint8)
     order = np.lexsort((np.arange(costs.size), -costs if options.descending else costs))
     sizes = rule_sizes(types, order)
     for number, size in enumerate(SIZES):
@@ -240,13 +236,14 @@ def _write(
             wanted = order[(types[order] == number) & (sizes[order] <= SIZES.index(size))]
             name = f"{size.lower()}-{kind}"
             if wanted.size:
-                rules.write_text(folder / f"{name}.gz", wanted, jobs)
+                with open_output(folder / f"{name}.gz") as out:
+                    rules.spool.write_lines(out, wanted, jobs)
                 if options.parquet:
                     rules.write_parquet(folder / f"{name}.parquet", wanted, sizes)
             progress("writing", SIZES.index(size) * len(TYPES) + number + 1, 30)
     if options.index:
         rules.write_index(folder / "index", order, sizes, options.quantise, report)
-    rules.close()
+    shutil.rmtree(folder / "spool")
     for path in sorted(folder.rglob("*")):
         if path.is_file():
             report.files[str(path.relative_to(folder))] = path.stat().st_size
@@ -273,7 +270,7 @@ class _ReadRules:
         folder.mkdir()
         self._keeps_sides = options.parquet
         self._keeps_features = options.parquet or options.index
-        self._folder = folder
+        self.spool = Spool(folder)
         self.weights: dict[str, float] = dict(options.weights or {})
         self._without: list[str] = []  # of the usual order, features that the first rules lack
         self._missing, self._faulty = options.missing, faulty
@@ -282,22 +279,6 @@ class _ReadRules:
         self._labels: dict[bytes, int] = {}
         self._names: list[str] = []
         self.size = 0
-        self._n_bytes = 0
-
-    def _append(self, name: str, values: np.ndarray) -> None:
-        with open(self._folder / name, "ab") as file:
-            file.write(raw_bytes(values))
-
-    def column(self, name: str, dtype: Any) -> np.ndarray:
-        """Return what was gathered under a name."""
-        file = self._folder / name
-        if not file.exists() or file.stat().st_size == 0:
-            return np.empty(0, dtype)
-        return np.memmap(file, dtype, "r")
-
-    def close(self) -> None:
-        """Remove the files."""
-        shutil.rmtree(self._folder)
 
     def read(self, grammar: str | Path, progress: Progress) -> None:
         """Read all rules."""
@@ -339,14 +320,14 @@ class _ReadRules:
         if self._keeps_features:
             data = frozen(np.frombuffer(block.text, np.uint8))
             places, most_bare = column_kernel.new_names(
-                data, frozen(block.features[block.status == 0]), *_name_arrays(self._names),
+                data, frozen(block.features[block.status == 0]), *name_arrays(self._names),
                 _MOST_FEATURES + 1,
             )  # fmt: skip
             new = [block.text[start:stop].decode() for start, stop in places.tolist()]
             new += map(str, range(min(most_bare, _MOST_FEATURES + 1)))
         for name in dict.fromkeys([*new, *self.weights]):
             if name not in self._names:
-                self._append(f"feature{len(self._names)}", np.full(self.size, np.nan))
+                self.spool.append(f"feature{len(self._names)}", np.full(self.size, np.nan))
                 self._names.append(name)
         if len(self._names) > _MOST_FEATURES:
             raise InputError(
@@ -354,17 +335,16 @@ class _ReadRules:
                 "Parquet: pack it without them"
             )
 
-    def _add(self, block: RuleBlock) -> None:
-        data = frozen(np.frombuffer(block.text, np.uint8))
-        positions = [int(name) if name.isdecimal() else -1 for name in self._names]
-        values, _ = column_kernel.read_columns(
-            data, frozen(block.features), *_name_arrays(self._names),
-            frozen(np.array(positions, np.int64)),
-        )  # fmt: skip
+    def _costs(self, block: RuleBlock, values: np.ndarray) -> tuple[np.ndarray, dict[int, str]]:
+        """Return the weighted sum of each rule, float64[n], and what is wrong with which lines.
+
+        values: float64[n, features], in the order of the names so far.
+        """
         cost = np.zeros(len(block))
         faults = {n: block.fault(n) for n in np.flatnonzero(block.status).tolist()}
         for name in self._without:
-            for n in np.flatnonzero(~np.isnan(_column(block, name)) & (block.status == 0)).tolist():
+            known = ~np.isnan(_column(block, name)) & (block.status == 0)
+            for n in np.flatnonzero(known).tolist():
                 faults.setdefault(n, f"feature {name} is there, which the first rules lack")
         for name, weight in self.weights.items():
             column = values[:, self._names.index(name)]
@@ -373,50 +353,57 @@ class _ReadRules:
                 for n in np.flatnonzero(absent & (block.status == 0)).tolist():
                     faults.setdefault(n, f"feature {name} is not there or no number")
             cost += weight * np.where(absent, self._missing or 0.0, column)
+        return cost, faults
+
+    def _add(self, block: RuleBlock) -> None:
+        """Append the rules of a block; faulty lines are counted and left out."""
+        values, _ = read_features(block, self._names)
+        cost, faults = self._costs(block, values)
         for n in sorted(faults):
             self._faulty.keeps(block.first_line + n, faults[n])
         fine = np.ones(len(block), bool)
         fine[list(faults)] = False
+        text = with_line_end(block.text)
+        before = self.spool.append_lines(text, np.append(block.line_starts[:-1], len(text)), fine)
+        self._add_sides(block, fine, before)
+        begins = np.concatenate([[0], block.link_stops[:-1]])
+        lengths = block.link_stops - begins
+        self.spool.append("link_length", lengths[fine])
+        linked = block.links[fine[np.repeat(np.arange(len(block)), lengths)]]
+        self.spool.append("links", linked.astype(np.uint32))
+        self.spool.append("cost", cost[fine])
+        for number in range(len(self._names)):
+            self.spool.append(f"feature{number}", values[fine, number])
+        self.size += int(fine.sum())
+
+    def _add_sides(self, block: RuleBlock, fine: np.ndarray, before: int) -> None:
+        """Append the types, labels and symbols of the rules `fine`, bool[n].
+
+        before: bytes in the spool before the block's text.
+        """
+        data = frozen(np.frombuffer(block.text, np.uint8))
         begins = np.concatenate([[0], block.token_stops[:-1, 1]])
         middles, ends = block.token_stops.T
         gaps = np.concatenate([[0], np.cumsum(block.gaps >= 0)])
         n_gaps = gaps[middles] - gaps[begins]
         kinds = rule_types(middles - begins - n_gaps, ends - middles - n_gaps, n_gaps)
-        symbols, new = self._numbering.number(
-            hash_symbols(data, frozen(block.starts), frozen(block.stops))
-        )
+        starts, stops = frozen(block.starts), frozen(block.stops)
+        symbols, new = self._numbering.number(hash_symbols(data, starts, stops))
         self._symbols += [block.symbol(number) for number in new.tolist()]
-        hashes = source_hashes(
-            data, frozen(block.starts), frozen(block.stops), frozen(block.token_stops)
-        )
+        hashes = source_hashes(data, starts, stops, frozen(block.token_stops))
         owner = np.repeat(np.arange(len(block)), ends - begins)
         is_target = (np.arange(symbols.size) >= middles[owner]) & fine[owner]
-        link_begins = np.concatenate([[0], block.link_stops[:-1]])
-        labels = self._numbered_labels(block, data, fine)
-        self._append("cost", cost[fine])
-        self._append("kind", kinds[fine])
-        self._append("hash", hashes[fine])
-        self._append("label", labels[fine])
-        self._append("target_length", (ends - middles)[fine])
-        self._append("target", symbols[is_target])
-        self._append("source_length", (middles - begins)[fine])
-        self._append("source", symbols[~is_target & fine[owner]])
-        self._append("link_length", (block.link_stops - link_begins)[fine])
-        linked = block.links[fine[np.repeat(np.arange(len(block)), block.link_stops - link_begins)]]
-        self._append("links", linked.astype(np.uint32))
+        self.spool.append("kind", kinds[fine])
+        self.spool.append("hash", hashes[fine])
+        self.spool.append("label", self._numbered_labels(block, data, fine)[fine])
+        self.spool.append("target_length", (ends - middles)[fine])
+        self.spool.append("target", symbols[is_target])
+        self.spool.append("source_length", (middles - begins)[fine])
+        self.spool.append("source", symbols[~is_target & fine[owner]])
         if self._keeps_sides:
             for name, first, last in (("source", begins, middles), ("target", middles, ends)):
-                self._append(f"{name}_start", block.starts[first[fine]] + self._n_bytes)
-                self._append(f"{name}_stop", block.stops[last[fine] - 1] + self._n_bytes)
-        text = with_line_end(block.text)
-        bounds = np.append(block.line_starts[:-1], len(text)) + self._n_bytes
-        self._append("line_start", bounds[:-1][fine])
-        self._append("line_stop", bounds[1:][fine])
-        self._append("lines", np.frombuffer(text, np.uint8))
-        self._n_bytes += len(text)
-        for number in range(len(self._names)):
-            self._append(f"feature{number}", values[fine, number])
-        self.size += int(fine.sum())
+                self.spool.append(f"{name}_start", block.starts[first[fine]] + before)
+                self.spool.append(f"{name}_stop", block.stops[last[fine] - 1] + before)
 
     def _numbered_labels(self, block: RuleBlock, data: np.ndarray, fine: np.ndarray) -> np.ndarray:
         """Return the number of each rule's label, uint32, in the order met; 0 for what is none."""
@@ -433,55 +420,43 @@ class _ReadRules:
         labels[fine] = numbers[which]
         return labels
 
-    def write_text(self, path: Path, wanted: np.ndarray, jobs: int | None) -> None:
-        """Write the lines of some rules."""
-        lines = frozen(self.column("lines", np.uint8))
-        starts = frozen(self.column("line_start", np.int64))
-        stops = frozen(self.column("line_stop", np.int64))
-        pieces = [wanted[k : k + _LINES_A_PIECE] for k in range(0, wanted.size, _LINES_A_PIECE)]
-        with open_output(path) as out:
-
-            def packed(piece: np.ndarray) -> bytes:
-                return out.pack(gather_lines(lines, starts, stops, frozen(piece)).tobytes())
-
-            for one in ordered_map(packed, pieces, jobs):
-                out.write_packed(one)
-
     def write_parquet(self, path: Path, wanted: np.ndarray, sizes: np.ndarray) -> None:
         """Write some rules as a table: label, source, target, alignment, size, features."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
         names = [name for name in self._names if name not in ("label", "source", "target")]
-        fields = [("label", pa.string()), ("source", pa.string()), ("target", pa.string()),
-                  ("alignment", pa.string()), ("size", pa.string())]  # fmt: skip
-        schema = pa.schema([*fields, *((name, pa.float64()) for name in names)])
-        lines = frozen(self.column("lines", np.uint8))
-        sides = [
-            [frozen(self.column(f"{side}_{end}", np.int64)) for end in ("start", "stop")]
-            for side in ("source", "target")
-        ]
-        links = frozen(self.column("links", np.uint32).reshape(-1, 2))
-        ends = np.cumsum(self.column("link_length", np.int64), dtype=np.uint64)
+        texts = ("label", "source", "target", "alignment", "size")
+        schema = pa.schema([*((name, pa.string()) for name in texts),
+                            *((name, pa.float64()) for name in names)])  # fmt: skip
+        links = frozen(self.spool.column("links", np.uint32).reshape(-1, 2))
+        ends = np.cumsum(self.spool.column("link_length", np.int64), dtype=np.uint64)
         link_starts = frozen(np.append(np.uint64(0), ends))
         labels = [text.decode(errors="replace") for text in self._labels]
         # Opened here: pyarrow takes no name that is not UTF-8.
         with open(path, "wb") as file, pq.ParquetWriter(file, schema, compression="zstd") as writer:
             for k in range(0, wanted.size, _LINES_A_PIECE):
                 piece = frozen(wanted[k : k + _LINES_A_PIECE])
-                written = format_links(links, link_starts, piece)
-                stops = np.flatnonzero(written == _NEWLINE)
-                columns = [_coded(labels, self.column("label", np.uint32)[piece])]
-                for side in sides:
-                    text = gather_lines(lines, *side, piece).tobytes()
-                    columns.append(_strings(text, side[1][piece] - side[0][piece]))
-                text = written[written != _NEWLINE].tobytes()
-                columns.append(_strings(text, np.diff(stops, prepend=-1) - 1))
-                columns.append(_coded(SIZES, sizes[piece]))
+                aligned = format_links(links, link_starts, piece).tobytes().decode()
+                columns = [
+                    [labels[n] for n in self.spool.column("label", np.uint32)[piece].tolist()],
+                    self._sides("source", piece), self._sides("target", piece),
+                    aligned.split("\n")[:-1], [SIZES[n] for n in sizes[piece].tolist()],
+                ]  # fmt: skip
+                arrays = [pa.array(column, pa.string()) for column in columns]
                 for name in names:
-                    values = self.column(f"feature{self._names.index(name)}", np.float64)[piece]
-                    columns.append(pa.array(values, from_pandas=True))
-                writer.write_table(pa.table(columns, schema=schema))
+                    number = self._names.index(name)
+                    values = self.spool.column(f"feature{number}", np.float64)[piece]
+                    arrays.append(pa.array(values, from_pandas=True))
+                writer.write_table(pa.table(arrays, schema=schema))
+
+    def _sides(self, name: str, rules: np.ndarray) -> list[str]:
+        """Return the `source` or `target` sides of rules; bytes that are not UTF-8 are replaced."""
+        lines = self.spool.column("lines", np.uint8)
+        starts = self.spool.column(f"{name}_start", np.int64)[rules].tolist()
+        stops = self.spool.column(f"{name}_stop", np.int64)[rules].tolist()
+        bounds = zip(starts, stops, strict=True)
+        return [lines[start:stop].tobytes().decode(errors="replace") for start, stop in bounds]
 
     def write_index(
         self, path: Path, order: np.ndarray, sizes: np.ndarray, quantise: bool, report: PackReport
@@ -492,7 +467,7 @@ class _ReadRules:
                 f"the grammar has {len(self._labels):,} labels, an index takes {_MOST_LABELS:,}: "
                 "pack it without an index"
             )
-        hashes = self.column("hash", np.uint64)
+        hashes = self.spool.column("hash", np.uint64)
         rank = np.empty(order.size, np.int64)
         rank[order] = np.arange(order.size)
         by_source = np.lexsort((rank, hashes))
@@ -515,11 +490,9 @@ class _ReadRules:
                 ("targets/symbols", "target", "target_length", np.uint32, by_source),
                 ("links/pairs", "links", "link_length", np.uint64, by_source),
             ):
-                lengths = self.column(length, np.int64)
+                lengths = self.spool.column(length, np.int64)
                 begins = np.concatenate([[0], np.cumsum(lengths)])
-                runs = gather_runs(
-                    frozen(self.column(column, dtype)), frozen(begins), frozen(which)
-                )
+                runs = gather_runs(self.spool.column(column, dtype), frozen(begins), frozen(which))
                 if column == "links":
                     pairs = runs.view(np.uint32).reshape(-1, 2)
                     runs = pairs.astype(np.min_scalar_type(int(pairs.max(initial=0))))
@@ -528,57 +501,24 @@ class _ReadRules:
                 writer.add(name, runs)
                 ends = np.concatenate([[0], np.cumsum(lengths[which])]).astype(np.uint64)
                 writer.add(name + "/starts", ends)
-            writer.add("rules/label", self.column("label", np.uint32)[by_source].astype(np.uint16))
-            writer.add("rules/kind", self.column("kind", np.uint8)[by_source])
+            writer.add(
+                "rules/label", self.spool.column("label", np.uint32)[by_source].astype(np.uint16)
+            )
+            writer.add("rules/kind", self.spool.column("kind", np.uint8)[by_source])
             writer.add("rules/size", sizes[by_source])
-            writer.add("rules/cost", self.column("cost", np.float64)[by_source])
+            writer.add("rules/cost", self.spool.column("cost", np.float64)[by_source])
             for number in range(len(self._names)):
-                values = self.column(f"feature{number}", np.float64)[by_source]
+                values = self.spool.column(f"feature{number}", np.float64)[by_source]
                 coded = encode(np.asarray(values), quantise)
                 writer.add(f"features/{number}", coded.codes)
                 writer.add(f"features/{number}/table", coded.table)
 
 
-def _name_arrays(names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the names of columns as kernels take them: bytes, and where each begins."""
-    texts = [name.encode() for name in names]
-    offsets = frozen(np.cumsum([0, *map(len, texts)]))
-    return frozen(np.frombuffer(b"".join(texts), np.uint8)), offsets
-
-
 def _column(block: RuleBlock, name: str) -> np.ndarray:
-    """Return a named feature of each line of a block, float64; NaN where there is none."""
-    values, _ = column_kernel.read_columns(
-        frozen(np.frombuffer(block.text, np.uint8)), frozen(block.features),
-        *_name_arrays([name]), frozen(np.array([-1])),
-    )  # fmt: skip
+    """Return a feature of each line of a block, float64[n]; NaN where there is none."""
+    values, _ = read_features(block, [name])
     column: np.ndarray = values[:, 0]
     return column
-
-
-def _coded(texts: Sequence[str], numbers: np.ndarray) -> Any:
-    """Return the texts of numbers as an Arrow array."""
-    import pyarrow as pa
-
-    coded = pa.DictionaryArray.from_arrays(pa.array(numbers.astype(np.int32)), pa.array(texts))
-    return coded.cast(pa.string())
-
-
-def _strings(text: bytes, lengths: np.ndarray) -> Any:
-    """Return texts that stand end to end as an Arrow array; bytes that are no UTF-8 are marked."""
-    import pyarrow as pa
-
-    ends = np.append(0, np.cumsum(lengths))
-    if ends[-1] >= _ARROW_BYTES:
-        return pa.array([text[a:b].decode(errors="replace") for a, b in pairwise(ends.tolist())])
-    offsets = pa.py_buffer(ends.astype(np.int32))
-    array = pa.StringArray.from_buffers(lengths.size, offsets, pa.py_buffer(text))
-    try:
-        array.validate(full=True)
-    except pa.ArrowInvalid:
-        pieces = pairwise(ends.tolist())
-        return pa.array([text[a:b].decode(errors="replace") for a, b in pieces])
-    return array
 
 
 def _require_pyarrow() -> None:
