@@ -29,7 +29,8 @@ def split_phrase(phrase: str, normaliser: Normaliser, is_word: Callable[[str], b
         raise ParameterError("the phrase is empty: give at least one word")
     words: list[str] = []
     for piece in pieces:
-        words += [piece] if is_word(piece) else tokens_of(piece, "text")
+        whole = (piece.isascii() and piece.isalpha()) or is_word(piece)
+        words += [piece] if whole else tokens_of(piece, "text")
     if normaliser.drops:
         words = [word for word in words if normaliser.token(word)]
     return words

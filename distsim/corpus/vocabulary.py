@@ -22,10 +22,13 @@ DROPPED = 0xFFFFFFFF  # in place of a word id: the token vanishes
 _EMPTY_SLOT = 0xFFFFFFFF
 _ALL_BITS = (1 << 64) - 1
 _NO_PREFIX = frozen(np.empty(0, np.uint8))
+_FEW = 64  # texts or hashes that are looked up without a kernel, so that no numba is imported
 
 
 def hash_texts(texts: Sequence[bytes], prefix: bytes = b"") -> np.ndarray:
     """Return the stable 64-bit hash of prefix + text for every text, uint64."""
+    if len(texts) <= _FEW:
+        return np.array([hash_text(prefix + text) for text in texts], np.uint64)
     offsets = np.zeros(len(texts) + 1, np.int64)
     np.cumsum([len(text) for text in texts], out=offsets[1:])
     return hash_blob(np.frombuffer(b"".join(texts), np.uint8), offsets, prefix)
@@ -168,7 +171,11 @@ class Vocabulary:
 
     def find(self, hashes: np.ndarray) -> np.ndarray:
         """Return the id of the word with each hash, -1 where there is none; int64."""
-        ids: np.ndarray = find_ids(self._hashes, self._hash_ids, len(self), frozen(hashes))
+        if hashes.size <= _FEW and self._hashes.size:
+            places = np.minimum(np.searchsorted(self._hashes, hashes), self._hashes.size - 1)
+            ids: np.ndarray = self._hash_ids[places].astype(np.int64)
+            return np.where((self._hashes[places] == hashes) & (ids < len(self)), ids, -1)
+        ids = find_ids(self._hashes, self._hash_ids, len(self), frozen(hashes))
         return ids
 
     def word_hashes(self, prefix: bytes = b"") -> np.ndarray:

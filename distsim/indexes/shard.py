@@ -1,5 +1,6 @@
 """One shard of an index: its arrays, and searches in them by token ids."""
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from distsim.storage import Artifact
 
 LONGEST_GAP = 6
 _WORTH_SORTING = 256  # occurrences
+_FEW = 64  # phrases or places that are looked up without a kernel, so that no numba is imported
 
 
 def damaged(path: str | Path = "the index") -> ArtifactError:
@@ -79,6 +81,10 @@ class Shard:
 
         ids: int64, the phrases' words end to end, -1 for an unknown one; stops: int64.
         """
+        if 0 < stops.size <= _FEW:
+            phrases = np.split(ids, stops[:-1])
+            found = np.array([self._interval(phrase.tolist()) for phrase in phrases], np.int64)
+            return found[:, 0], found[:, 1]
         lows = np.empty(stops.size, np.int64)
         highs = np.empty(stops.size, np.int64)
         state = kernel.find_intervals(
@@ -87,6 +93,24 @@ class Shard:
         if state == kernel.DAMAGED:
             raise damaged()
         return lows, highs
+
+    def _interval(self, ids: list[int]) -> tuple[int, int]:
+        """Return one phrase's half-open interval of suffixes."""
+        if not ids or not all(0 < word < self.word_starts.size - 1 for word in ids):
+            return 0, 0
+        low, high = self.word_starts[ids[0] : ids[0] + 2].tolist()
+        if not low <= high <= self.suffixes.size:
+            raise damaged()
+        following = ids[1:]
+        if not following:
+            return low, high
+
+        def words_after(suffix: np.uint32) -> list[int]:
+            words: list[int] = self.tokens[int(suffix) + 1 : int(suffix) + len(ids)].tolist()
+            return words
+
+        low = bisect_left(self.suffixes, following, low, high, key=words_after)
+        return low, bisect_right(self.suffixes, following, low, high, key=words_after)
 
     def positions(self, ids: np.ndarray) -> np.ndarray:
         """Return where one phrase stands, int64, in suffix order."""
@@ -101,12 +125,27 @@ class Shard:
         Columns [0, before) hold the tokens before the position, the rest those from it on;
         0 from the sentence's edge outwards.
         """
+        if suffixes.size <= _FEW:
+            return self._few_neighbourhoods(suffixes.astype(np.int64), before, after, n_words)
         rows = np.empty((suffixes.size, before + after), np.uint32)
         state = kernel.gather_neighbourhoods(
             self.tokens, frozen(suffixes), before, after, n_words, rows
         )
         if state == kernel.DAMAGED:
             raise damaged()
+        return rows
+
+    def _few_neighbourhoods(
+        self, suffixes: np.ndarray, before: int, after: int, n_words: int
+    ) -> np.ndarray:
+        places = suffixes[:, None] + np.arange(-before, after)
+        inside = (places >= 0) & (places < self.tokens.size)
+        rows = np.where(inside, self.tokens[np.clip(places, 0, self.tokens.size - 1)], np.uint32(0))
+        if suffixes.max(initial=0) >= self.tokens.size or rows.max(initial=0) >= n_words:
+            raise damaged()
+        left, right = rows[:, :before], rows[:, before:]
+        left *= np.logical_and.accumulate(left[:, ::-1] != 0, axis=1)[:, ::-1]
+        right *= np.logical_and.accumulate(right != 0, axis=1)
         return rows
 
     def beside(

@@ -2,10 +2,7 @@
 
 from typing import Any
 
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
+from distsim.kernels.compiled import intrinsic
 
 
 @intrinsic
@@ -14,6 +11,10 @@ def prefetch(typing_context: Any, array: Any, index: Any) -> Any:
 
     Random reads of a large array then wait together, not one after another.
     """
+    from llvmlite import ir
+    from numba import types
+    from numba.core import cgutils
+
     signature = types.void(array, types.intp)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:

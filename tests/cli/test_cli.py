@@ -360,9 +360,12 @@ def test_what_a_shell_takes_away_is_told_in_a_sentence(tmp_path, shell, told):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("command", [("--help",), ("--version",), ("info", "INDEX")])
+@pytest.mark.parametrize(
+    "command",
+    ["--help", "--version", "info INDEX", "count INDEX the-rabbit zeppelin", "kwic INDEX dog"],
+)
 def test_looking_does_not_import_the_compiler(index, command):
-    words = [str(index) if word == "INDEX" else word for word in command]
+    words = [str(index) if word == "INDEX" else word for word in command.split()]
     code = (
         "import sys, distsim.cli.main as program\n"
         f"sys.argv = ['distsim', *{words!r}]\n"

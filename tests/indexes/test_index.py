@@ -35,6 +35,23 @@ def test_counts_are_those_of_a_plain_count(index, sentences):
     assert index.n_tokens == sum(map(len, sentences))
 
 
+def test_few_look_ups_without_a_kernel_are_those_of_the_kernel(index, sentences, monkeypatch):
+    phrases = [" ".join(p) for p in naive.count_ngrams(sentences, 4)][:64]
+    asked = [*phrases, "neverseen", f"{phrases[0]} neverseen", " ".join(["a0"] * 50)]
+
+    def answers():
+        index._indexed._ids_of_piece.clear()
+        found = [index.positions(phrase).tolist() for phrase in asked]
+        lines = [index.concordance(phrase, width=3) for phrase in asked]
+        around = [index.neighbourhoods(phrase, 9, 9).tolist() for phrase in asked]
+        return found, lines, [sorted(rows) for rows in around]
+
+    few = answers()
+    for module in ("corpus.vocabulary", "indexes.shard"):
+        monkeypatch.setattr(f"distsim.{module}._FEW", -1)
+    assert answers() == few
+
+
 def test_unseen_phrases_count_nothing(index, sentences):
     assert index.count("neverseen") == 0
     assert index.count(f"{sentences[0][0]} neverseen") == 0

@@ -30,7 +30,7 @@ from distsim.cli import start
 from distsim.contexts.ngram import NgramCounter
 from distsim.contexts.weights import Weighting
 from distsim.indexes import build
-from distsim.kernels import compiled, suffixes
+from distsim.kernels import compiled, compiling, suffixes
 from distsim.kernels.compiled import frozen
 from distsim.output.verification import find_faults
 from tests.faults.commands import WRITING, in_folder, write_texts
@@ -485,8 +485,8 @@ def test_numbas_cache_on_a_full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
             raise OSError(errno.ENOSPC, "No space left on device")
 
     cache = FullCache()
-    monkeypatch.setattr(compiled, "_uncached", set())
-    compiled._forgive(cache, "kernel")
+    monkeypatch.setattr(compiling, "uncached", set())
+    compiling._forgive(cache, "kernel")
     assert cache.load_overload(None, cpu_target.target_context) is None
     assert compiled.uncached_kernels() == 0
     cache.save_overload(None, None)
@@ -499,8 +499,8 @@ def _imported(name: str, **sources: str) -> Any:
         Path(f"{module}.py").write_text("from distsim.kernels.compiled import compiled\n" + source)
     for module in ("inner_kernel", "outer_kernel"):
         sys.modules.pop(module, None)
-    compiled._text_of.cache_clear()
-    compiled._state_of.cache_clear()
+    compiling._text_of.cache_clear()
+    compiling._state_of.cache_clear()
     importlib.invalidate_caches()
     return importlib.import_module(name)
 
@@ -518,7 +518,7 @@ def test_no_other_code_is_taken_for_a_kernels(
     monkeypatch.chdir(folder)
     monkeypatch.syspath_prepend(str(folder))
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    monkeypatch.setattr(compiled, "_uncached", set())  # what fails below is told to nobody later
+    monkeypatch.setattr(compiling, "uncached", set())  # what fails below is told to nobody later
     monkeypatch.setattr(numba.config, "CACHE_DIR", "")
     ints, floats = np.array([1]), np.array([1.5])
     sources = {"inner_kernel": _INNER.format(1), "outer_kernel": _OUTER}
@@ -542,7 +542,7 @@ def _raise_enospc(*given: object) -> None:
 
 
 def test_no_place_for_numbas_cache(index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiled, "_uncached", {"kernel"})
+    monkeypatch.setattr(compiling, "uncached", {"kernel"})
     status, said = run_program(monkeypatch, index.parent, "info x.index")
     assert status == 0
     assert said.startswith("distsim: the compiled kernels could not be kept")

@@ -3,10 +3,8 @@
 from typing import Any
 
 import numpy as np
-from numba import types
-from numba.extending import intrinsic
 
-from distsim.kernels.compiled import compiled
+from distsim.kernels.compiled import compiled, intrinsic
 
 BLOCK = 256  # rows whose distances are taken before they are looked at
 
@@ -14,6 +12,7 @@ BLOCK = 256  # rows whose distances are taken before they are looked at
 @intrinsic
 def count_ones(typing_context: Any, value: Any) -> Any:
     """Return how many bits of a uint64 are set: one instruction where the processor has it."""
+    from numba import types
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.ctpop(arguments[0])
