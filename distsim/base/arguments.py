@@ -1,4 +1,4 @@
-"""Arguments as people give them -> what is meant: one or many texts or paths, whole numbers."""
+"""Checks and conversions of arguments: one or many texts or paths, whole numbers."""
 
 import operator
 import os
@@ -16,7 +16,7 @@ Texts = str | Iterable[str]
 
 
 def one_path(given: Any, argument: str = "path") -> Path:
-    """Return the one path that is meant.
+    """Return an argument that must be one path, as a Path.
 
     Raises:
         ParameterError: it is no path; the message names the argument, what was given and wanted.
@@ -48,7 +48,7 @@ def one_or_many_paths(given: Any, argument: str = "paths") -> list[str | Path]:
 
 
 def one_text(given: Any, argument: str = "text") -> str:
-    """Return the one text that is meant.
+    """Return an argument that must be one text (str).
 
     Raises:
         ParameterError: it is no text; the message names the argument, what was given and wanted.
@@ -117,7 +117,7 @@ def shown(given: Any) -> str:
 
 
 def _is_one(given: Any) -> bool:
-    """Tell whether a value is one thing although it can be iterated over."""
+    """Return whether a value is one text or one bytes object, although it can be iterated over."""
     return isinstance(given, str | bytes | bytearray | memoryview)
 
 

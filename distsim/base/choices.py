@@ -1,4 +1,4 @@
-"""The words that an argument may be, where there are few: one list for the library and its flags.
+"""Permitted values of arguments: one list for the library and the command line.
 
 Imports nothing of ours, so that `distsim --help` need not import the library to name them.
 """

@@ -1,10 +1,10 @@
-"""What can go wrong, as one small family of exceptions; every message is one sentence."""
+"""Exceptions of distsim; every message is one sentence."""
 
 _LONGEST_MESSAGE = 1500  # characters
 
 
 class DistsimError(Exception):
-    """Root of all errors that a user of distsim can cause and mend.
+    """Base class of the errors that a user can cause and correct.
 
     A message that quotes a line of megabytes is cut in its middle, so that its end tells what to
     do.
@@ -26,7 +26,7 @@ class DistsimError(Exception):
 
 
 class InputError(DistsimError):
-    """Text that was read is at fault; the message names the file and, for text, the line.
+    """Invalid input text; the message names the file and, for text, the line.
 
     >>> import distsim
     >>> _ = (folder / "pairs").write_text("king queen 7.5\\nking\\n")
@@ -39,7 +39,7 @@ class InputError(DistsimError):
 
 
 class ArtifactError(DistsimError):
-    """A folder on disk is not a usable index, table or other artifact of ours.
+    """Missing, damaged or locked artifact: an index, a table or another folder written by distsim.
 
     >>> import distsim
     >>> (folder / "empty").mkdir()
@@ -52,7 +52,7 @@ class ArtifactError(DistsimError):
 
 
 class IncompatibleError(DistsimError):
-    """Two things that were made with different settings were to be compared or merged.
+    """Artifacts that cannot be combined: they were made with different settings.
 
     >>> import distsim
     >>> try:

@@ -1,4 +1,4 @@
-"""What the C library does with memory that was freed, where it can be told (glibc)."""
+"""Settings of glibc's malloc: what happens to memory that was freed."""
 
 import ctypes
 from contextlib import suppress
@@ -8,7 +8,7 @@ _ALWAYS = 2**31 - 1
 
 
 def keep_freed() -> None:
-    """Keep it for what comes next: a command that makes many large arrays, one after another.
+    """Keep freed memory in the process, for commands that make many large arrays one after another.
 
     The system clears every page that it hands out, which took a tenth of the time of signing.
     """
@@ -16,7 +16,7 @@ def keep_freed() -> None:
 
 
 def give_back_freed() -> None:
-    """Return large blocks at once: a server, which lives long.
+    """Return large freed blocks to the system at once, for a server, which runs long.
 
     It would keep up to 32 MB of every thread's for the next that asks.
     """

@@ -1,4 +1,4 @@
-"""Items -> results, in order, computed by a few workers while the caller consumes them.
+"""Parallel map: results in order, computed by a few workers while the caller consumes them.
 
 The workers are joblib's: threads, or whatever `joblib.parallel_config` names.
 """
@@ -24,7 +24,7 @@ def no_progress(stage: str, done: int, total: int | None) -> None:
 
 
 class Interrupted(BaseException):
-    """A signal asked the program to stop; on its way up everything half-written is removed.
+    """Raised when a signal asks the program to stop; unfinished files are removed on the way up.
 
     Python loses an exception that a signal raises inside a callback from compiled code, so
     long work asks for it again at its own steps (`check_interrupted`).
@@ -35,7 +35,7 @@ _signals: list[int] = []
 
 
 def interrupt(number: int) -> None:
-    """Raise Interrupted for a signal, here and at the next step of whatever is at work."""
+    """Raise Interrupted for a signal, here and at the next step of running work."""
     _signals.append(number)
     raise Interrupted(number)
 
@@ -54,7 +54,7 @@ def available_cores() -> int:
 
 
 def interruptible(function: Callable[[], Result]) -> Result:
-    """Return function(), computed in a thread of its own, so that Ctrl-C need not wait for it.
+    """Return function(), computed in a separate thread, so that Ctrl-C need not wait for it.
 
     For one long call into compiled code: the process can end while it is still at work.
     """

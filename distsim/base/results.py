@@ -1,4 +1,4 @@
-"""Answers as lists that also make a frame, and show themselves as a table in a notebook."""
+"""Lists of results that convert to a data frame and are shown as a table in a notebook."""
 
 from collections.abc import Iterable
 from dataclasses import fields, is_dataclass
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 class Results(list[T]):
-    """A list of answers of one kind, such as neighbours: named tuples or dataclasses.
+    """A list of results of one kind, such as neighbours: named tuples or dataclasses.
 
     >>> from distsim import neighbours
     >>> found = neighbours(table, "the king", k=3)
@@ -24,7 +24,7 @@ class Results(list[T]):
     """
 
     def columns(self) -> list[str]:
-        """Return the names of the answers' fields; none where there is no answer."""
+        """Return the names of the results' fields; an empty list where there is no result."""
         return list(_fields(self[0], 0)) if self else []
 
     def to_frame(self, *, library: str | None = None) -> Any:

@@ -1,4 +1,4 @@
-"""Dataclasses of options <-> `key=value` and TOML files.
+"""Settings: reads and writes dataclasses of options as `key=value` texts and TOML files.
 
 A key is a field's name; the fields of a dataclass inside another follow a dot, as in
 `weighting.alpha`. A field that may be None is so where `none` is written. Where a field may be one
@@ -22,11 +22,11 @@ _Options = TypeVar("_Options")
 
 
 class SettingError(ParameterError):
-    """A setting that there is not, or a value that it cannot have."""
+    """Unknown setting, or a value that the setting cannot have."""
 
 
 def read_settings(path: str | Path, options: _Options) -> _Options:
-    """Return options with what a TOML file says in place of their own values.
+    """Return options with the values of a TOML file in place of their own.
 
     Arguments:
         path: the file; keys that it lacks stay as they are in `options`.
@@ -53,7 +53,7 @@ def presets(folder: str, names: Iterable[str], options: _Options) -> dict[str, _
 
 
 def read_changes(path: str | Path) -> dict[str, Any]:
-    """Return what a TOML file says, a table as a dict.
+    """Return the settings in a TOML file, a table as a dict.
 
     Raises:
         InputError: the file cannot be read or is no TOML.
@@ -67,7 +67,7 @@ def read_changes(path: str | Path) -> dict[str, Any]:
 
 
 def parse_changes(assignments: Iterable[str]) -> dict[str, Any]:
-    """Return `key=value` texts as nested dicts, each value a text that is still to be read.
+    """Return `key=value` texts as nested dicts; values are texts that `changed` converts.
 
     Raises:
         SettingError: one has no `=`, or a key is given both a value and keys below it.
@@ -93,7 +93,7 @@ def parse_changes(assignments: Iterable[str]) -> dict[str, Any]:
 
 
 def changed(options: Iterable[Any], changes: Mapping[str, Any], where: str = "") -> list[Any]:
-    """Return dataclass instances with what `changes` says in place of their own values.
+    """Return dataclass instances with the values of `changes` in place of their own.
 
     Arguments:
         options: dataclass instances, no two of which have a field of the same name.
@@ -160,11 +160,11 @@ def settings_text(*options: Any) -> str:
 
 
 class _Text(str):
-    """A value as it was typed, still to be read."""
+    """A value as it was typed, not yet converted."""
 
 
 class _At(NamedTuple):
-    """What stands before a key in a message: the file, the keys above."""
+    """The beginning of a message on a key: the file and the keys above."""
 
     place: str
     above: str
@@ -216,7 +216,7 @@ def _inner(now: Any, classes: list[type], name: str, value: Any, hint: Any, at: 
 
 
 def _value(value: Any, hint: Any, name: str, at: _At) -> Any:
-    """Return a plain value as the hint has it.
+    """Return a value converted to the type of its field.
 
     Raises:
         SettingError: it is of another kind.
@@ -254,7 +254,7 @@ def _value(value: Any, hint: Any, name: str, at: _At) -> Any:
 
 
 def _listed(text: Any, in_brackets: bool) -> Sequence[Any] | None:
-    """Return the values that TOML gives as a list, or a text parted by commas; None of others."""
+    """Return the values of a TOML list or of a text separated by commas; None for anything else."""
     if not isinstance(text, _Text):
         return text if isinstance(text, list | tuple) else None
     if in_brackets or text.startswith("["):

@@ -1,4 +1,4 @@
-"""joblib's Parallel, bounded: a task is handed out when a result is taken.
+"""Workers of joblib with a bounded queue: a task is submitted when a result is taken.
 
 joblib itself hands one out when a task ends, so that all results wait in memory for a slow
 consumer; and it looks for tasks that have ended a hundred times a second.
@@ -16,11 +16,11 @@ _POLL_SECONDS = 1.0  # only where a worker has died
 
 
 class _Abandoned(Exception):  # noqa: N818 (nobody sees it)
-    """Thrown into joblib's generator where nobody wants the other results."""
+    """Thrown into joblib's generator where the other results are not needed."""
 
 
 class Ahead(Parallel):  # type: ignore[misc]  # joblib has no types
-    """Workers that stay at most 2 * jobs items ahead of whoever takes their results.
+    """Workers that compute at most 2 * jobs items ahead of the consumer of their results.
 
     Arguments:
         jobs: how many, from 2.
@@ -38,10 +38,10 @@ class Ahead(Parallel):  # type: ignore[misc]  # joblib has no types
         self._failure: Exception | None = None
 
     def dispatch_next(self) -> None:
-        """Hand out nothing when a task ends."""
+        """Submit nothing when a task ends."""
 
     def print_progress(self) -> None:
-        """Note that a task has ended; joblib calls this for each."""
+        """Count the end of a task; joblib calls this for each."""
         self._ended.release()
 
     def map(self, function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:

@@ -65,7 +65,7 @@ class AlignerOptions:
             raise ParameterError(f"iterations {self.iterations}: choose 0.01 to 100")
 
     def manifest(self) -> dict[str, Any]:
-        """Return what a manifest keeps."""
+        """Return the values that are stored in a manifest."""
         return asdict(self)
 
     def sweeps(self, n_pairs: int) -> tuple[int, int, int]:

@@ -116,7 +116,7 @@ class _Leaves:
         self._known: dict[str, tuple[int, int]] = {}
 
     def are(self, leaves: list[str], words: np.ndarray) -> bool:
-        """Tell whether the leaves are these words."""
+        """Return whether the leaves are these words."""
         if len(leaves) != words.size:
             return False
         return all(

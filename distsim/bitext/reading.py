@@ -53,7 +53,7 @@ class BitextOptions:
             raise ParameterError(f"dedup {self.dedup!r}: choose one of {', '.join(PAIR_DEDUPS)}")
 
     def manifest(self) -> dict[str, Any]:
-        """Return what a manifest keeps."""
+        """Return the values that are stored in a manifest."""
         return {
             "format": self.text_format,
             "normaliser": self.normaliser.manifest(),
@@ -79,7 +79,7 @@ class PairCounts:
     repeated: int
 
     def manifest(self) -> dict[str, int]:
-        """Return what a manifest keeps."""
+        """Return the values that are stored in a manifest."""
         return asdict(self)
 
 

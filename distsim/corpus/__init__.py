@@ -1,4 +1,4 @@
-"""Files -> sentences -> token ids."""
+"""Corpora: reads files as sentences, tokens and annotations."""
 
 from distsim.public_names import lazy_names
 

@@ -1,4 +1,4 @@
-"""Annotated files, with or without files of trees -> annotated sentences, checked."""
+"""Reads annotated files, with or without separate files of trees."""
 
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
@@ -68,7 +68,7 @@ def _sentences(sources: Sequence[Source]) -> Iterator[AnnotatedSentence]:
 
 
 def _plain_text() -> str:
-    """Return what is wrong with plain text, and all that it takes to annotate it."""
+    """Return the message on plain text given as annotated text, with the remedy."""
     if find_spec("stanza") or find_spec("spacy"):
         install = ""
     else:

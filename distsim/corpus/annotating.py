@@ -1,4 +1,4 @@
-"""Plain text -> one annotated file, by a tool such as stanza, in pieces and by several processes.
+"""Annotates plain text with stanza or spaCy, in pieces and by several processes.
 
 The text is cut into pieces of whole lines, each annotated in one large call and written as a
 gzip member of its own; one process a core, one thread each. What is done stands in OUT.part
@@ -29,7 +29,7 @@ _LEVEL = 6
 
 
 class Report(NamedTuple):
-    """What was annotated; treeless: sentences whose tree did not fit their tokens."""
+    """Totals of an annotation. treeless: sentences whose tree did not fit their tokens."""
 
     words: int = 0
     sentences: int = 0
@@ -44,17 +44,17 @@ class Annotated(NamedTuple):
 
 
 class Annotator(Protocol):
-    """How text is annotated; it pickles, and two that are equal annotate alike."""
+    """A tool that annotates text. It is pickled; equal annotators give equal results."""
 
     def settings(self) -> dict[str, Any]:
-        """Return what the result depends on, beside the text."""
+        """Return the settings on which the result depends, beside the text."""
 
     def load(self) -> Callable[[list[str]], Annotated]:
-        """Load the models and return what annotates a piece: lines that are not blank."""
+        """Return a function that annotates a piece: lines that are not blank."""
 
 
 def files_of(output: str | Path) -> tuple[Path, Path, Path]:
-    """Return the file that is written, its part, and the note of how far that goes.
+    """Return the paths of an output, of its unfinished part, and of the part's progress file.
 
     Raises:
         InputError: what is written there could not be gone on with.
@@ -67,7 +67,7 @@ def files_of(output: str | Path) -> tuple[Path, Path, Path]:
 
 
 def refuse(missing: Sequence[str]) -> None:
-    """Raise ParameterError for all that an annotator wants, if it wants anything."""
+    """Raise ParameterError where something is missing; the message names all of it."""
     if missing:
         raise ParameterError("; ".join(missing))
 
@@ -81,7 +81,7 @@ def annotate(
     progress: Progress = no_progress,
     as_is: bool = False,
 ) -> Report:
-    """Annotate text files, or folders of them, into one CoNLL-U file.
+    """Return the totals of annotating text files, or folders of them, into one CoNLL-U file.
 
     Arguments:
         path: packed where its name ends in .gz. An unfinished run of the same text and
@@ -130,7 +130,7 @@ def _annotated_sources(
 
 
 def _pieces(sources: Sequence[Source]) -> Iterator[list[str]]:
-    """Yield lines that are not blank, so many that they make a piece."""
+    """Yield pieces of the text: lists of lines that are not blank, of about PIECE_CHARACTERS."""
     lines: list[str] = []
     size = 0
     for block in read_blocks(sources, longest=TEXT_LINE_BYTES):
@@ -157,7 +157,7 @@ def _checksum(paths: Sequence[str], annotator: Annotator) -> str:
 
 
 class _Output:
-    """The file that is written, and how far it goes: `<path>.part` beside `<path>.progress`."""
+    """The output file, unfinished in `<path>.part`, with its progress in `<path>.progress`."""
 
     def __init__(self, path: Path, checksum: str) -> None:
         self._path, self._part, self._note = files_of(path)
@@ -191,7 +191,7 @@ class _Output:
         return Report(*(int(number.split()[0]) for number in numbers.split(", ")))
 
     def _read_note(self) -> dict[str, Any]:
-        """Return the note, empty if there is none.
+        """Return the content of the progress file, empty if there is none.
 
         Raises:
             InputError: something stands in its place, or in that of the part, that is not ours.
@@ -227,7 +227,7 @@ class _Output:
         return gzip.compress(data, _LEVEL, mtime=0) if self._path.suffix == ".gz" else data
 
     def append(self, text: str, report: Report) -> None:
-        """Write a piece and note that it stands there."""
+        """Write a piece and record it in the progress file."""
         self._file.write(self._packed(text))
         self._file.flush()
         self.pieces += 1
@@ -244,7 +244,7 @@ class _Output:
             out.write(json.dumps(note).encode())
 
     def finish(self) -> None:
-        """Put the file in place, under a first line that says what it was made from."""
+        """Write the output from its part, under a first line with checksum and totals."""
         words, sentences, treeless = self.report
         header = f"{self._header}, {words} words, {sentences} sentences, {treeless} without tree\n"
         with open_output(self._path) as out, open(self._part, "rb") as part:
@@ -254,7 +254,7 @@ class _Output:
         self.remove_part()
 
     def remove_part(self) -> None:
-        """Remove the part and its note; the part first, which is not ours without the note."""
+        """Remove the part, then its progress file."""
         self._part.unlink(missing_ok=True)
         self._note.unlink(missing_ok=True)
 
@@ -263,7 +263,7 @@ _loaded: dict[Annotator, Callable[[list[str]], Annotated]] = {}  # one pipeline 
 
 
 def _annotated(annotator: Annotator, lines: list[str]) -> Annotated:
-    """Return a piece annotated; runs in a worker."""
+    """Return the annotation of a piece; runs in a worker."""
     if annotator not in _loaded:
         if multiprocessing.parent_process() is not None:
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends us

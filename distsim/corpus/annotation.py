@@ -1,4 +1,4 @@
-"""What an annotated sentence holds, and the checks that every reader of one makes."""
+"""Annotated sentences, and the checks that every reader of them makes."""
 
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -15,7 +15,7 @@ NORMALISER = Normaliser()
 
 
 class Arc(NamedTuple):
-    """A dependency: token `dependent` hangs on token `governor` (or ROOT), counted from 0."""
+    """A dependency arc from token `governor` (or ROOT) to token `dependent`, counted from 0."""
 
     dependent: int
     governor: int
@@ -55,7 +55,7 @@ class AnnotatedSentence:
 
 
 class Normalised(dict[str, str]):
-    """Text as written -> as it is counted; each distinct text is normalised once."""
+    """Normal forms by text as written; each distinct text is normalised once."""
 
     def __missing__(self, text: str) -> str:
         normal = self[text] = NORMALISER.token(text)
@@ -63,12 +63,12 @@ class Normalised(dict[str, str]):
 
 
 def fault(file: str, line: int, what: str) -> InputError:
-    """Return the error for something wrong in a file; `what` names the remedy too."""
+    """Return the InputError for an invalid line; `what` names the fault and the remedy."""
     return InputError(f"{file}, line {line}: {what}")
 
 
 def check_tree(heads: list[int]) -> str | None:
-    """Return what is wrong with basic dependencies, None if they are a tree with one root.
+    """Return the fault of basic dependencies, None if they are a tree with one root.
 
     Tokens with NO_HEAD are passed over. A head out of range is not looked for here.
     """

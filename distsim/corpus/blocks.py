@@ -1,4 +1,4 @@
-"""Sources -> blocks of whole lines, valid UTF-8, each with its file and first line number."""
+"""Reads sources as blocks of whole lines, valid UTF-8, with file and first line number."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class Block:
     first_line: int
 
     def lines(self) -> list[str]:
-        """Return the lines without their newlines; what stands behind the last one is no line."""
+        """Return the lines without their newlines; nothing after the last newline is no line."""
         lines = self.text.decode().split("\n")
         if lines[-1] == "":
             lines.pop()

@@ -1,4 +1,4 @@
-"""Unicode -> one class per character: the table by which the kernels cut text."""
+"""Tables of character classes, by which kernels cut text."""
 
 import unicodedata
 from functools import cache

@@ -70,7 +70,7 @@ def read_conllu(blocks: Iterable[Block], sources: Sequence[Source]) -> Iterator[
 
 
 class _Brackets(Exception):  # noqa: N818 (never seen outside)
-    """Mentions in brackets have to be followed from token to token."""
+    """Raised where mentions in brackets must be tracked from token to token."""
 
 
 class _Heads(dict[str, int]):
@@ -115,7 +115,7 @@ class _Classes(dict[str, str]):
 
 
 class _Parser:
-    """Parses one sentence after the other; open mentions and known texts are carried along."""
+    """Parser of sentences, in order; it keeps open mentions and parsed texts."""
 
     def __init__(self) -> None:
         self._normal = Normalised()
@@ -321,7 +321,7 @@ def _check(sentence: AnnotatedSentence, lines: Sequence[int]) -> None:
 def _arcs(
     dependent: int, deps: str, n: int, empty_nodes: _EmptyNodes, file: str, line: int
 ) -> list[Arc]:
-    """Return the enhanced arcs in a DEPS column; those from empty nodes led on to real ones."""
+    """Return the enhanced arcs in a DEPS column; empty nodes are replaced by their governors."""
     arcs = []
     for part in deps.split("|"):
         head, colon, kind = part.partition(":")
@@ -344,7 +344,7 @@ def _arcs(
 
 
 def _real_governors(node: str, empty_nodes: _EmptyNodes, seen: set[str], file: str) -> list[int]:
-    """Return the tokens that govern an empty node, through other empty nodes if need be."""
+    """Return the tokens that govern an empty node, also through other empty nodes."""
     seen.add(node)
     found: list[int] = []
     deps, line = empty_nodes[node]
@@ -363,7 +363,7 @@ def _real_governors(node: str, empty_nodes: _EmptyNodes, seen: set[str], file: s
 
 
 def first_text(block: Block) -> tuple[str, int]:
-    """Return the first line that is neither blank nor a comment, and its number; or nothing."""
+    """Return the first line that is neither blank nor a comment, and its number; or ("", 0)."""
     for number, line in enumerate(block.lines(), block.first_line):
         if line.strip() and not line.startswith("#"):
             return line, number

@@ -1,4 +1,4 @@
-"""`Entity=` brackets of CoNLL-U, token by token -> the class of the innermost mention."""
+"""Entity classes from `Entity=` brackets of CoNLL-U."""
 
 import re
 
@@ -9,7 +9,7 @@ _PIECE = re.compile(r"\(([^()]+)(\)?)|([^()]+)\)")
 
 
 class Mentions:
-    """The mentions that are open, from token to token and line to line.
+    """Open entity mentions, tracked from token to token.
 
     >>> mentions = Mentions()
     >>> mentions.innermost("(1-person-new(2-place-new)")

@@ -1,4 +1,4 @@
-"""Tokens as tools write them -> plain text: Moses' entities, the Penn Treebank's brackets."""
+"""Undoes escapes of other tools: Moses' entities, the Penn Treebank's brackets."""
 
 import re
 
@@ -17,7 +17,7 @@ _PENN = {
 
 
 def unescape(token: str) -> str:
-    """Return a token as plain text has it.
+    """Return a token without escapes.
 
     >>> unescape("&apos;s"), unescape("-LRB-"), unescape("&amp;lt;"), unescape("a-b")
     ("'s", '(', '&lt;', 'a-b')
@@ -28,7 +28,7 @@ def unescape(token: str) -> str:
 
 
 def undo_moses_escapes(text: bytes) -> bytes:
-    """Return a text with the characters that Moses' tokenizer wrote as entities.
+    """Return a text with the entities of Moses' tokenizer replaced by characters.
 
     >>> undo_moses_escapes(b"l &apos; R&amp;D &#124;")
     b"l ' R&D |"

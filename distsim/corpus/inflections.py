@@ -1,4 +1,4 @@
-"""A word -> the forms that it may have, by a language's rules in a file."""
+"""Inflected forms of words, by a language's rules in a file."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -41,7 +41,7 @@ class Inflections:
 
     @classmethod
     def open(cls, name: str | Path = DEFAULT) -> "Inflections":
-        """Return the rules of a language that ships (`english`), of a file, or of `none`.
+        """Return the rules of an included language (`english`), of a file, or none (`none`).
 
         Raises:
             ParameterError: neither a file nor a language that ships has this name.

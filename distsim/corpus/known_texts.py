@@ -1,4 +1,4 @@
-"""Sources -> digests of their unpacked text, by which a text is known again whatever its name."""
+"""Digests of uncompressed texts, by which a text is recognised under another name."""
 
 import hashlib
 from collections.abc import Collection, Sequence
@@ -10,14 +10,14 @@ _READ_BYTES = 1 << 20
 
 
 class TextDigest(NamedTuple):
-    """digest: SHA-256 of the unpacked bytes, in hexadecimal. n_bytes: how many."""
+    """Digest of a text: SHA-256 of the uncompressed bytes in hexadecimal, and their number."""
 
     digest: str
     n_bytes: int
 
 
 class RunningDigest:
-    """The digest of a text that comes in pieces."""
+    """Digest of a text that is read in pieces."""
 
     def __init__(self) -> None:
         self._hash = hashlib.sha256()
@@ -29,19 +29,19 @@ class RunningDigest:
         self._n_bytes += len(piece)
 
     def digest(self) -> TextDigest:
-        """Return the digest of what was added so far."""
+        """Return the digest of the pieces added so far."""
         return TextDigest(self._hash.hexdigest(), self._n_bytes)
 
 
 class Repeated(NamedTuple):
-    """A file whose text is in the index already. known_as: the name under which it is."""
+    """A file whose text is in the index already, under the name `known_as`."""
 
     label: str
     known_as: str
 
 
 class Grown(NamedTuple):
-    """A file that begins with all of a text of the same name. n_bytes: of that text."""
+    """A file that begins with an indexed text of the same name, of `n_bytes` bytes."""
 
     label: str
     n_bytes: int
@@ -59,7 +59,7 @@ class KnownTexts:
                 self._lengths.setdefault(name, set()).add(digest.n_bytes)
 
     def find(self, source: Source) -> Repeated | Grown | None:
-        """Read a source to its end and tell whether its text is known, whole or in part.
+        """Return whether a source's text is known, whole or in part, after reading all of it.
 
         Raises:
             InputError: as open_source.
@@ -75,12 +75,12 @@ class KnownTexts:
 
 
 def digests_to_manifest(digests: Sequence[TextDigest | None]) -> list[list[Any] | None]:
-    """Return what a manifest keeps."""
+    """Return the values that are stored in a manifest."""
     return [None if one is None else list(one) for one in digests]
 
 
 def digests_from_manifest(kept: Any, n_sources: int) -> list[TextDigest | None]:
-    """Return the digests that a manifest keeps; older ones keep none.
+    """Return the digests stored in a manifest; None for each source of older ones.
 
     Raises:
         ValueError, TypeError: what is there is not what is written.

@@ -1,4 +1,4 @@
-"""An annotated file -> its trees and its tags, a line a sentence: what a bitext takes beside it."""
+"""Writes the trees and the tags of an annotated file, a line a sentence, for a bitext."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
@@ -14,7 +14,7 @@ _TREE = "# constituency = "
 
 
 class Written(NamedTuple):
-    """lines: how many were written; treeless: of these, without a tree though with words."""
+    """Numbers of lines written, and of those with words but without a tree (`treeless`)."""
 
     lines: int
     treeless: int
@@ -26,7 +26,7 @@ def write_line_files(
     tags: str | Path | None = None,
     lines_of: Sequence[str | Path | Source] = (),
 ) -> Written:
-    """Write the bracketed trees and the part-of-speech tags of an annotated file.
+    """Return the numbers of lines written: trees and part-of-speech tags of an annotated file.
 
     Arguments:
         annotated: CoNLL-U as `annotate` writes it.

@@ -1,4 +1,4 @@
-"""Text files -> blocks of whole lines, as bytes: any packing in, nothing re-encoded.
+"""Reads text files, compressed or not, as blocks of whole lines (bytes).
 
 A line is what ends at a newline; the newline, a carriage return before it and a missing one at
 the end all stay.
@@ -49,7 +49,7 @@ def read_line_blocks(
 
 
 class WholeLines:
-    """Cuts streams of bytes into blocks of whole lines; `n_lines` were read so far.
+    """Reader of streams of bytes in blocks of whole lines; `n_lines` were read so far.
 
     longest: bytes of a line; LINE_BYTES where None.
     """
@@ -105,7 +105,7 @@ def read_lines(
 
 
 def read_text_lines(path: str | Path, as_is: bool = False) -> Iterator[tuple[int, bytes]]:
-    """Yield what read_lines yields, of a file that must be plain text; see find_texts."""
+    """Yield (number from 1, line with its newline) of a file that must be plain text."""
     (source,) = find_texts([find_file(path)], as_is)
     return read_lines(source, TEXT_LINE_BYTES)
 
@@ -120,7 +120,7 @@ def split_lines(text: bytes) -> list[bytes]:
 
 
 def is_utf8(line: bytes) -> bool:
-    """Tell whether a line is valid UTF-8."""
+    """Return whether a line is valid UTF-8."""
     try:
         line.decode()
     except UnicodeDecodeError:

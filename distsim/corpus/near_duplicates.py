@@ -1,4 +1,4 @@
-"""Lines of words, in order -> which of them nearly repeat an earlier one.
+"""Near-duplicate lines: those that nearly repeat an earlier line.
 
 A line is the set of its shingles, runs of five words. Earlier lines that may be like it are
 found by MinHash LSH (Broder 1997; datasketch's implementation) and compared with it exactly:
@@ -34,7 +34,7 @@ _MOST_SHINGLES = 1 << 14  # hashed at a time
 
 
 class NearDuplicates:
-    """Finds lines that nearly repeat an earlier one, and remembers the others.
+    """Finder of lines that nearly repeat an earlier one; it stores the others.
 
     Arguments:
         memory: for the lines that are held; more of them are refused.
@@ -64,13 +64,13 @@ class NearDuplicates:
 
     @property
     def n_bytes(self) -> int:
-        """About how much memory is taken."""
+        """Approximate memory in bytes."""
         return self._n_lines * _LINE_BYTES + 4 * int(self._starts.view()[-1])
 
     def find(
         self, words: np.ndarray, line_stops: np.ndarray, word_hashes: np.ndarray
     ) -> np.ndarray:
-        """Return for each line whether it nearly repeats an earlier one, bool; hold the others.
+        """Return whether each line nearly repeats an earlier one, bool[n]; the others are stored.
 
         Arguments:
             words: uint32 ids, DROPPED where a word vanished. line_stops: int64, the number of
@@ -97,7 +97,7 @@ class NearDuplicates:
         return repeats
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """Return what is to be kept for the next time, by name."""
+        """Return the arrays to be stored for the next run, by name."""
         return {
             "starts": self._starts.view().astype(np.uint64),
             "shingles": self._shingles.view(),
@@ -105,7 +105,7 @@ class NearDuplicates:
         }
 
     def _hashed(self, starts: np.ndarray, shingles: np.ndarray, lines: np.ndarray) -> np.ndarray:
-        """Return the MinHash values of lines, uint32[n, 128]; a long line is cut for a while."""
+        """Return the MinHash values of lines, uint32[n, 128]; long lines are hashed in pieces."""
         pieces: list[list[int]] = []
         firsts = []
         for line in lines.tolist():
@@ -181,7 +181,7 @@ class NearDuplicates:
 
 
 def _alike(a: np.ndarray, b: np.ndarray) -> bool:
-    """Tell whether the Jaccard index of two sets is .8 or more."""
+    """Return whether the Jaccard index of two sets is .8 or more."""
     small, large = sorted((a.size, b.size))
     if small * _DENOMINATOR < large * _NUMERATOR:
         return False

@@ -1,4 +1,4 @@
-"""Token -> the form in which it is indexed and asked for."""
+"""Normalisation of tokens, for indexing and for queries."""
 
 import unicodedata
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ from distsim.base.errors import ArtifactError
 
 @dataclass(frozen=True, kw_only=True)
 class Normaliser:
-    """How a token is normalised: NFC, lower case, NFC again, then the options.
+    """Settings of token normalisation: NFC, lower case, NFC again, then the options.
 
     Arguments:
         lower: fold upper case to lower case.
@@ -32,7 +32,7 @@ class Normaliser:
     drop_digits: bool = False
 
     def token(self, token: str) -> str:
-        """Return the token's normal form, empty where the token vanishes."""
+        """Return the token's normal form, empty where the token is dropped."""
         token = self.characters(token)
         if self.drop_punctuation or self.drop_digits:
             has_letter = any(c.isalpha() for c in token)
@@ -44,7 +44,7 @@ class Normaliser:
         return token
 
     def tokens(self, tokens: Iterable[bytes]) -> list[bytes]:
-        """Return the normal forms of tokens in UTF-8, as `token` does: many, quickly."""
+        """Return the normal forms of many tokens in UTF-8."""
         if self.fold_numbers or self.drops:
             return [self.token(token.decode()).encode() for token in tokens]
         if not self.lower:
@@ -65,11 +65,11 @@ class Normaliser:
 
     @property
     def drops(self) -> bool:
-        """Whether any token can vanish."""
+        """Whether any token can be dropped."""
         return self.drop_punctuation or self.drop_digits
 
     def manifest(self) -> dict[str, Any]:
-        """Return what a manifest keeps."""
+        """Return the values that are stored in a manifest."""
         return asdict(self)
 
     @classmethod

@@ -1,4 +1,4 @@
-"""Text -> the number that it writes plainly, None for all that Python would take besides."""
+"""Numbers in plain notation; other notations that Python accepts are refused."""
 
 import math
 import re
@@ -8,7 +8,7 @@ _MOST_DIGITS = 18  # of a count: such a one fits 64 bits
 
 
 def plain_number(text: bytes | str) -> float | None:
-    """Return a finite number written plainly: sign, digits, point, exponent; None for all else.
+    """Return a finite number in plain notation (sign, digits, point, exponent), else None.
 
     >>> plain_number(b"-1.5e3"), plain_number("1_0"), plain_number("nan"), plain_number("1e400")
     (-1500.0, None, None, None)
@@ -19,7 +19,7 @@ def plain_number(text: bytes | str) -> float | None:
 
 
 def plain_count(text: str) -> int | None:
-    """Return a whole number from 0 that fits 64 bits; None for all else.
+    """Return a whole number from 0 that fits 64 bits, else None.
 
     >>> plain_count("12"), plain_count("-1"), plain_count("1_0"), plain_count("9" * 30)
     (12, None, None, None)

@@ -1,4 +1,4 @@
-"""The first bytes of a file -> what it looks like where it is no plain text: markup, JSON, a table.
+"""Recognises files that are not plain text by their first bytes: markup, JSON, tables.
 
 Careful: what may be a text passes. A tag here and there, commas and tabs that differ in number
 from line to line, brackets, braces and entities are all found in texts.
@@ -44,7 +44,7 @@ _NUMBER = re.compile(r"[-+]?\d+(?:[.:/-]\d+)*(?:[eE][-+]?\d+)?%?")
 
 
 def looks_like(head: bytes, is_whole: bool) -> str | None:
-    """Return what a file looks like by its first bytes, None where it may be plain text.
+    """Return the format of a file by its first bytes, None where it may be plain text.
 
     Arguments:
         head: about HEAD_BYTES of them, unpacked, without a byte order mark.
@@ -67,7 +67,7 @@ def looks_like(head: bytes, is_whole: bool) -> str | None:
 
 
 def _markup(start: str, text: str) -> str | None:
-    """Tell HTML and XML: by the beginning, or by how much of the text is tags."""
+    """Return "HTML" or "XML" by the beginning or the share of tags, None for other text."""
     if _HTML.match(start):
         return "HTML"
     if _XML.match(start):
@@ -87,7 +87,7 @@ def _markup(start: str, text: str) -> str | None:
 
 
 def _json(start: str, is_whole: bool) -> str | None:
-    """Tell JSON, and lines of it."""
+    """Return "JSON" or "JSON lines", None for other text."""
     if not (_OBJECT.match(start) or _ARRAY.match(start)):
         return None
     try:
@@ -103,7 +103,7 @@ def _json(start: str, is_whole: bool) -> str | None:
 
 
 def _table(lines: Sequence[str], is_whole: bool) -> str | None:
-    """Tell tables whose columns are parted by tabs, commas or semicolons."""
+    """Return "TSV" or "CSV" (commas or semicolons), None for other text."""
     for mark, name in (("\t", "TSV"), (",", "CSV"), (";", "CSV")):
         if lines and mark in lines[0]:
             try:
@@ -128,7 +128,7 @@ def _rows(lines: Sequence[str], mark: str) -> list[list[str]]:
 
 
 def _is_table(rows: Sequence[list[str]]) -> bool:
-    """Tell whether rows of fields parted by tabs are a table, not lines that are indented."""
+    """Return whether rows of fields parted by tabs are a table, not lines that are indented."""
     if not all(row[0] for row in rows):
         return False
     tells = _has_header(rows) or _has_numbers(rows)
@@ -136,7 +136,7 @@ def _is_table(rows: Sequence[list[str]]) -> bool:
 
 
 def _is_comma_table(rows: Sequence[list[str]], lines: Sequence[str], mark: str) -> bool:
-    """Tell whether rows of fields parted by commas are a table, not sentences."""
+    """Return whether rows of fields parted by commas are a table, not sentences."""
     fields = [field for row in rows for field in row[1:]]
     if sum(field[:1].isspace() for field in fields) > _MOST_SPACES * len(fields):
         rows = [[field.strip() for field in row] for row in rows]
@@ -150,7 +150,7 @@ def _is_comma_table(rows: Sequence[list[str]], lines: Sequence[str], mark: str) 
 
 
 def _has_header(rows: Sequence[list[str]]) -> bool:
-    """Tell whether the first row names columns."""
+    """Return whether the first row names columns."""
     names = rows[0]
     return len(set(names)) == len(names) and all(
         len(name) <= _LONGEST_NAME and _NAME.fullmatch(name) for name in names
@@ -158,6 +158,6 @@ def _has_header(rows: Sequence[list[str]]) -> bool:
 
 
 def _has_numbers(rows: Sequence[list[str]]) -> bool:
-    """Tell whether a column holds nothing but numbers, the first row aside."""
+    """Return whether a column contains only numbers, the first row aside."""
     columns = zip(*rows[1:], strict=True)
     return any(all(map(_NUMBER.fullmatch, column)) for column in columns)

@@ -1,4 +1,4 @@
-"""A phrase as a user writes it -> the words by which it is looked up."""
+"""Splits phrases as users write them into words."""
 
 from collections.abc import Callable
 
@@ -8,7 +8,7 @@ from distsim.corpus.tokeniser import tokens_of
 
 
 def split_phrase(phrase: str, normaliser: Normaliser, is_word: Callable[[str], bool]) -> list[str]:
-    """Return a phrase's words: pieces between white space that `is_word` knows stay whole.
+    """Return the words of a phrase; a piece between white space that `is_word` accepts stays whole.
 
     Any other piece is cut as running text is. So what an index of running text printed
     (`king 's`) finds itself again, and what a person types (`king's`) finds the same. Words

@@ -1,4 +1,4 @@
-"""Paths -> named byte streams: files and folders, plain or packed, and standard input."""
+"""Opens sources: files and folders, plain or compressed, and standard input."""
 
 import errno
 import io
@@ -30,7 +30,7 @@ _unpack_limit = DEFAULT_UNPACK_LIMIT
 
 @dataclass(frozen=True)
 class Source:
-    """One file to read: `name` is what concordances show, `path` where it is.
+    """One file to read. name: as concordances show it. path: its location.
 
     given: what messages call it, where that is not its path: it was copied from there.
     is_text: it is refused, when it is opened, where it looks like markup, JSON or a table.
@@ -43,17 +43,17 @@ class Source:
 
     @property
     def label(self) -> str:
-        """What messages call it."""
+        """Its name in messages."""
         return self.given or file_label(self.path)
 
 
 def file_label(path: str | Path) -> str:
-    """Return what messages call a file."""
+    """Return the name of a file in messages."""
     return "standard input" if str(path) == STANDARD_INPUT else str(path)
 
 
 def printable(name: str) -> str:
-    r"""Return a name of a file, or made of one, as it can stand in a line of a UTF-8 file.
+    r"""Return a file's name for a line of a UTF-8 file, with unprintable characters escaped.
 
     What cannot be printed is escaped: line ends, control characters, bytes that are not UTF-8.
 
@@ -75,7 +75,7 @@ def _escaped(character: str) -> str:
 def find_sources(
     paths: Sequence[str | Path | Source], written: Sequence[str | Path] = ()
 ) -> list[Source]:
-    """Return the files behind `paths`: a file itself, a folder's files by name, `-` as stdin.
+    """Return the files of `paths`: a file itself, a folder's files by name, `-` as standard input.
 
     A source that was found already stays as it is.
 
@@ -147,7 +147,7 @@ def find_file(path: str | Path, wanted: str = "a file") -> Source:
 def find_texts(
     paths: Sequence[str | Path | Source], as_is: bool = False, written: Sequence[str | Path] = ()
 ) -> list[Source]:
-    """Return the files behind `paths`, as find_sources; they must be plain text.
+    """Return the files of `paths`, which must be plain text.
 
     What looks like HTML, XML, JSON or a table is refused: files here, before any work, what can
     be read but once when it is opened.
@@ -174,7 +174,7 @@ def find_texts(
 
 @contextmanager
 def open_source(source: Source) -> Iterator[BinaryIO]:
-    """Open a source for reading its text: unpacked, without a byte order mark.
+    """Yield the bytes of a source as a stream: uncompressed, without a byte order mark.
 
     Raises:
         InputError: the file cannot be opened, or is packed and damaged, cut short or
@@ -229,7 +229,7 @@ def _required_plain(text: BinaryIO, label: str) -> BinaryIO:
 
 
 def require_readable(source: Source) -> None:
-    """Refuse a file that cannot be opened, before hours of work on those before it.
+    """Raise, before any work, where a file cannot be opened.
 
     Raises:
         InputError: its permissions forbid it.
@@ -239,7 +239,7 @@ def require_readable(source: Source) -> None:
 
 
 def require_files(paths: Sequence[str | Path]) -> None:
-    """Refuse what other machines could not read: standard input, pipes.
+    """Raise where other machines could not read a path: standard input, pipes.
 
     Raises:
         InputError: one of them is no file or folder.
@@ -250,7 +250,7 @@ def require_files(paths: Sequence[str | Path]) -> None:
 
 
 def set_unpack_limit(n_bytes: int) -> None:
-    """Let archives unpack to so many bytes, in this process, however small they are packed.
+    """Set the largest uncompressed size of an archive in this process, in bytes.
 
     One that unpacks to more is refused if it is more than a thousand times its size.
     """
@@ -260,7 +260,7 @@ def set_unpack_limit(n_bytes: int) -> None:
 
 @contextmanager
 def spooled(path: str | Path, again: bool = True) -> Iterator[str | Path]:
-    """Give a path whose text can be read twice, if it is to be.
+    """Yield a path whose text can be read again.
 
     A regular file is its own; standard input, a pipe and whatever else can be read but once
     is copied, unpacked, into a temporary file that goes at the end.
@@ -277,7 +277,7 @@ def spooled(path: str | Path, again: bool = True) -> Iterator[str | Path]:
 
 @contextmanager
 def spooled_sources(sources: Sequence[Source]) -> Iterator[list[Source]]:
-    """Give sources that can be read twice, as spooled does; their names and labels stay."""
+    """Yield sources that can be read again, with the same names and labels."""
     with ExitStack() as stack:
         found = []
         for source in sources:
@@ -294,7 +294,7 @@ def spooled_sources(sources: Sequence[Source]) -> Iterator[list[Source]]:
 
 
 def _is_regular(path: str | Path) -> bool:
-    """Tell whether a path can be opened again and again; one that is not there is left to fail."""
+    """Return whether a path can be opened again; True where it does not exist."""
     if str(path) == STANDARD_INPUT:
         return False
     try:

@@ -1,4 +1,4 @@
-"""Plain text -> CoNLL-U by spaCy (the extra `spacy`)."""
+"""Annotation of plain text by spaCy, as CoNLL-U (the extra `spacy`)."""
 
 import importlib.util
 import json
@@ -17,7 +17,7 @@ FETCH = "fetch models with python -m spacy download en_core_web_sm and name it a
 
 @dataclass(frozen=True)
 class SpacyAnnotator:
-    """How spaCy annotates text: tags, lemmas, dependencies and names, whatever the models give.
+    """Annotation by spaCy: tags, lemmas, dependencies and names, as far as the models have them.
 
     Arguments:
         models: the name of an installed package of models, or the folder of a pipeline.
@@ -48,7 +48,7 @@ class SpacyAnnotator:
         refuse(missing)
 
     def settings(self) -> dict[str, Any]:
-        """Return what the result depends on, beside the text."""
+        """Return the settings on which the result depends, beside the text."""
         meta = json.loads(Path(str(self._meta())).read_text(encoding="utf-8"))
         told = ("lang", "name", "version", "spacy_version", "pipeline", "components", "vectors")
         folder = Path(str(self._meta())).parent
@@ -64,7 +64,7 @@ class SpacyAnnotator:
         }
 
     def load(self) -> Callable[[list[str]], Annotated]:
-        """Return what annotates a piece."""
+        """Return a function that annotates a piece."""
         import spacy
         from spacy.tokens import Doc
 
@@ -93,7 +93,7 @@ class SpacyAnnotator:
         return annotated
 
     def _meta(self) -> Path | None:
-        """Return the file that describes the models, None where there are none."""
+        """Return the path of the models' meta.json, None where there is none."""
         meta = Path(str(self.models)) / "meta.json"
         if meta.is_file():
             return meta
@@ -108,7 +108,7 @@ class SpacyAnnotator:
 
 
 def _rows(sentence: Any) -> list[str]:
-    """Return the CoNLL-U lines of a span of spaCy's; its tokens of white space are left out."""
+    """Return the CoNLL-U lines of a spaCy span, without its tokens of white space."""
     tokens = [token for token in sentence if not token.is_space]
     place = {token.i: number for number, token in enumerate(tokens)}
     heads = [_governor(token, place) for token in tokens]

@@ -1,4 +1,4 @@
-"""Plain text -> CoNLL-U by stanza (the extra `stanza`)."""
+"""Annotation of plain text by stanza, as CoNLL-U (the extra `stanza`)."""
 
 import importlib.util
 import json
@@ -19,7 +19,7 @@ PROCESSORS = ("tokenize", "mwt", "pos", "lemma", "depparse", "ner", "constituenc
 
 @dataclass(frozen=True)
 class StanzaAnnotator:
-    """How stanza annotates text.
+    """Annotation by stanza.
 
     Arguments:
         models: stanza's folder of models, with its resources.json; nothing is downloaded.
@@ -100,7 +100,7 @@ class StanzaAnnotator:
         return present[0], resources[present[0]]
 
     def settings(self) -> dict[str, Any]:
-        """Return what the result depends on, beside the text."""
+        """Return the settings on which the result depends, beside the text."""
         folder = Path(str(self.models))
         models = {
             file.relative_to(folder).as_posix(): checksum_of_file(file)
@@ -113,7 +113,7 @@ class StanzaAnnotator:
         }
 
     def load(self) -> Callable[[list[str]], Annotated]:
-        """Return what annotates a piece."""
+        """Return a function that annotates a piece."""
         pipeline = self.pipeline()
         parsed = "depparse" in self.chosen
 
@@ -142,7 +142,7 @@ class StanzaAnnotator:
 
 
 def conllu_text(text: str, parsed: bool = True) -> Annotated:
-    """Return stanza's CoNLL-U as we keep it.
+    """Return stanza's CoNLL-U as distsim stores it, with totals.
 
     Where no dependencies were asked for, stanza hangs each word on the one before: left out.
 

@@ -1,4 +1,4 @@
-"""Text -> tokens, sentences and lines: by white space, or from running text."""
+"""Tokenisers: cut text at white space, or running text into tokens and sentences."""
 
 import re
 from functools import cache
@@ -39,7 +39,7 @@ class Cut(NamedTuple):
 
 
 def cut(text: bytes, text_format: TextFormat) -> Cut:
-    """Cut valid UTF-8 into tokens.
+    """Return valid UTF-8 cut into tokens.
 
     `lines`: tokens are parted by Unicode white space; each line is a sentence.
     `text`: words, numbers and punctuation stand apart and lines are split into sentences.
@@ -64,7 +64,7 @@ _FEWEST_SIGNS = 5
 
 
 def doubted_format(text: bytes, text_format: TextFormat) -> str:
-    """Return why the beginning of a text does not look as its format says; nothing if it does.
+    """Return why the beginning of a text does not fit its format; an empty text if it does.
 
     >>> doubted_format(b"no, he said: wait; why? well, go!\\n" * 2, "lines")[:30]
     'looks untokenised (`no,`): its'

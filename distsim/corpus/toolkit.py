@@ -1,4 +1,4 @@
-"""The line format of the thesis's toolkit -> annotated sentences, checked.
+"""Reads the line format of the thesis's toolkit as annotated sentences.
 
 One sentence a line: `parse ||| lemmas ||| token/NER ... ||| basic ||| collapsed |||
 collapsed-propagated`; a dependency is `dependent-governor-type`, in a newer version

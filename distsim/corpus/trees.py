@@ -1,4 +1,4 @@
-"""Bracketed constituency trees, one a line -> constituents."""
+"""Parses bracketed constituency trees, one a line."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -23,7 +23,7 @@ class Tree(NamedTuple):
 
 
 class TreeReader:
-    """Parses trees; each distinct label is cut once.
+    """Parser of bracketed trees.
 
     >>> TreeReader().parse("(ROOT (NP-SBJ (DT the) (NN end)))").nodes
     [Node(start=0, stop=2, label='NP'), Node(start=0, stop=1, label='DT'), Node(start=1, stop=2, label='NN')]
@@ -33,7 +33,7 @@ class TreeReader:
         self._categories: dict[str, str] = {}
 
     def parse(self, text: str) -> Tree:
-        """Return the tree; labels lose what follows - or =; traces (-NONE-) are left out.
+        """Return the tree in a line; labels end before - or =; traces (-NONE-) are left out.
 
         Raises:
             ValueError: the brackets do not match, or there is more or less than one tree.

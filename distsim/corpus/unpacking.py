@@ -1,4 +1,4 @@
-"""Bytes as they stand in a file -> the text's: unpacked, each stream to its last byte.
+"""Decompression of files (gzip, bzip2, xz, zstd), each stream to its last byte.
 
 What a file is packed with is told by its first bytes, never by its name. One rule for all
 packings: streams follow one another to the end of the file, of one packing or several; zero
@@ -27,15 +27,15 @@ _ZSTD_READ_BYTES = 1 << 9
 
 
 class DamagedArchiveError(Exception):
-    """A packed file is damaged; the message says how."""
+    """Damaged compressed file; the message names the fault."""
 
 
 class UnpackLimitError(Exception):
-    """A packed file unpacks to much more than any text would."""
+    """Compressed file that expands to much more than any text would."""
 
 
 class _Packing(NamedTuple):
-    """A way of packing: `new` begins a stream, which is fed so many bytes at once."""
+    """A compression format. new: returns a decompressor. read_bytes: its input at a time."""
 
     new: Callable[[], Any]
     read_bytes: int = _READ_BYTES
@@ -43,7 +43,7 @@ class _Packing(NamedTuple):
 
 
 class _Stream:
-    """Unpacks one stream; `rest` is what it was given and did not take."""
+    """Decompressor of one stream; `rest` is input after the stream's end."""
 
     def __init__(self, packing: _Packing) -> None:
         self._stream = packing.new()
@@ -80,7 +80,7 @@ _ZSTD = _Packing(_new_zstd, _ZSTD_READ_BYTES, is_bounded=False)
 
 
 def _packing(magic: bytes) -> _Packing | None:
-    """Return what bytes are packed with that begin so, None if they are not."""
+    """Return the compression format by a file's first bytes, None for an uncompressed file."""
     if magic.startswith(b"\x1f\x8b"):
         return _GZ
     if magic.startswith(b"BZh"):
@@ -95,7 +95,7 @@ def _packing(magic: bytes) -> _Packing | None:
 
 
 class _Unpacker(io.RawIOBase):
-    """The text of a packed file."""
+    """Stream of the uncompressed bytes of a file."""
 
     def __init__(self, raw: BinaryIO, unpack_limit: int) -> None:
         self._raw = raw

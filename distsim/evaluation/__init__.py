@@ -1,4 +1,4 @@
-"""Files of human judgements and a way to measure similarity -> how well the two agree."""
+"""Evaluation: agreement of similarities and rewritings with human judgements."""
 
 from distsim.public_names import lazy_names
 

@@ -1,4 +1,4 @@
-"""Similarities and judgements, one of each a pair -> Spearman, Pearson, areas, intervals.
+"""Statistics of agreement: Spearman, Pearson, area under the curve, bootstrap intervals.
 
 An interval is the range between two quantiles over bootstrap samples, drawn by whole groups
 of pairs: judgements of one phrase's paraphrases are not independent of each other.
@@ -38,7 +38,7 @@ def pearson(a: np.ndarray, b: np.ndarray) -> float:
 
 
 def area_under_curve(positive: np.ndarray, negative: np.ndarray) -> float:
-    """Return how often a positive value exceeds a negative one, a tie counting half.
+    """Return the area under the ROC curve: P(positive > negative), a tie counting one half.
 
     >>> area_under_curve(np.array([0.9, 0.5]), np.array([0.5, 0.1]))
     0.875
@@ -95,7 +95,7 @@ def _quantiles(values: list[float]) -> Interval:
 
 
 def _ranks(values: np.ndarray) -> np.ndarray:
-    """Return ranks from 1, ties at their mean rank, float64."""
+    """Return the ranks of values, float64[n]: from 1, ties at their mean rank."""
     _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
     stops = np.cumsum(counts)
     return (stops - (counts - 1) / 2.0)[inverse]

@@ -1,4 +1,4 @@
-"""Gold sets and ways to measure similarity -> one result for each pair of them."""
+"""Evaluates similarity measures against gold sets."""
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
@@ -25,7 +25,7 @@ _PAIR_LISTS = 4  # of one gold set: its pairs, random ones, antonyms
 
 
 class Result(NamedTuple):
-    """How one measure agrees with one gold set.
+    """Agreement of one measure with one gold set.
 
     statistic: `spearman`, `auc random` or `auc antonyms`; value, low, high: it and its 95%
     interval. pearson: NaN beside an area. pairs: in the set; covered: of those, measured;
@@ -52,19 +52,19 @@ class Result(NamedTuple):
 
 
 class Named(Similarity):
-    """A measure under another name, as where several tables are compared."""
+    """A similarity measure under another name, for comparisons of several tables."""
 
     def __init__(self, name: str, measure: Similarity) -> None:
         self.name = name
         self._measure = measure
 
     def estimates(self, pairs: Iterable[Pair]) -> list[Estimate]:
-        """Return what the measure says of every pair."""
+        """Return the similarity of every pair."""
         return self._measure.estimates(pairs)
 
 
 def in_common(measures: Sequence[Similarity]) -> list[Similarity]:
-    """Return the measures, each of which says something only of pairs of which all do.
+    """Return the measures restricted to the pairs for which all of them have a similarity.
 
     So their results rest on the same pairs and can be compared.
     """
@@ -199,7 +199,7 @@ def _areas(
 
 
 def random_pairs(pairs: Sequence[Pair], seed: int) -> list[Pair]:
-    """Return as many pairs of the same phrases, none of them in the list.
+    """Return random pairs of the same phrases, as many as there are pairs, none of them given.
 
     Fewer where the list holds nearly all pairs that its phrases could make.
     """

@@ -1,4 +1,4 @@
-"""Files of human judgements -> gold sets: scored pairs, judged paraphrases, synonym pairs.
+"""Reads gold sets from files of human judgements.
 
 What a file holds is told by its columns. Tab-, comma- or space-separated:
     scored pairs    phrase, phrase, [further columns,] score     a header line may come first;
@@ -33,7 +33,7 @@ _SCORE = {
 
 @dataclass(frozen=True)
 class GoldSet:
-    """Pairs of phrases with what people said of them.
+    """Pairs of phrases with human judgements.
 
     name: for reports, the file's. layout: what the file held.
     pairs: as written. scores: one a pair, higher is more alike; none for pair lists.
@@ -54,7 +54,7 @@ class GoldSet:
     columns: tuple[int, ...] = ()
 
     def subset(self, part: str, numbers: Sequence[int]) -> "GoldSet":
-        """Return the pairs of these numbers as a set of their own, named `name:part`."""
+        """Return the gold set of some of the pairs, named `name:part`."""
         return GoldSet(
             f"{self.name}:{part}",
             self.layout,
@@ -69,7 +69,7 @@ class GoldSet:
 
 
 def read_gold(path: str | Path, *, columns: tuple[int, int, int] | None = None) -> GoldSet:
-    """Read a gold set, plain or compressed, `-` for standard input.
+    """Return the gold set in a file.
 
     Arguments:
         columns: where the two phrases and the score stand, counted from 1; found by
@@ -123,7 +123,7 @@ def _scored(name: str, path: str, rows: list[Row], columns: tuple[int, int, int]
 
 
 def _named_columns(header: list[str]) -> tuple[int, int, int] | None:
-    """Return the columns, from 1, that a header calls phrase, phrase and score, once each."""
+    """Return the columns, from 1, of phrase, phrase and score by a header's names, or None."""
     names = ["".join(c for c in field.lower() if c.isalnum()) for field in header]
     found = [
         [n for n, name in enumerate(names, 1) if name in wanted]

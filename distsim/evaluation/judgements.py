@@ -1,4 +1,4 @@
-"""Systems' rewritings -> forms for people; forms filled in -> means, sign tests, kappa.
+"""Forms for human judgements of rewritings, and their statistics: means, sign tests, kappa.
 
 Thesis 4.3.2 and 5.4.2.3: meaning and grammar on five points, systems unnamed and in another
 order in every item, with controls: the copy, words deleted at random, a reference.
@@ -38,7 +38,7 @@ def write_form(
     items: int = 50,
     seed: int = 1,
 ) -> int:
-    """Write a form of tab-separated rows and its key; return the number of rows.
+    """Return the number of rows of a form, after writing the form and its key.
 
     A row has empty columns `meaning` and `grammar`, for 1 (none) to 5 (all of it). The key names
     the system of each row and how many words it has of the source's.
@@ -75,7 +75,7 @@ def write_form(
 
 
 class Mean(NamedTuple):
-    """A system's mean judgement on a scale, of so many judgements; its words to the source's."""
+    """Mean judgement of a system on a scale."""
 
     system: str
     scale: str
@@ -85,7 +85,7 @@ class Mean(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """Two systems on a scale where their lengths are within a tenth: wins, ties, sign test."""
+    """Comparison of two systems on a scale, over rewritings of similar length (within a tenth)."""
 
     first: str
     second: str
@@ -97,7 +97,7 @@ class Comparison(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """What people's forms say. kappa: weighted, by scale, the mean over pairs of judges.
+    """Statistics of filled-in forms. kappa: weighted, by scale, the mean over pairs of judges.
 
     failed: judges who put a random deletion above the reference in meaning on average.
     """
@@ -109,7 +109,7 @@ class Judged(NamedTuple):
 
 
 def sign_test(wins: int, losses: int) -> float:
-    """Return the two-sided p of so many wins and losses, ties left out.
+    """Return the p-value of the two-sided sign test, ties left out.
 
     >>> sign_test(8, 2), sign_test(0, 0)
     (0.109375, 1.0)
@@ -120,7 +120,7 @@ def sign_test(wins: int, losses: int) -> float:
 
 
 def weighted_kappa(first: Sequence[int], second: Sequence[int]) -> float:
-    """Return Cohen's kappa of two judges on five points, disagreement by its square.
+    """Return Cohen's kappa of two judges on five points, with quadratic weights.
 
     1 where both always say the same one thing.
 
@@ -134,7 +134,7 @@ def weighted_kappa(first: Sequence[int], second: Sequence[int]) -> float:
 
 
 def evaluate_forms(forms: Sequence[str | Path], key: str | Path) -> Judged:
-    """Return what forms say that were filled in, each by one judge.
+    """Return the statistics of forms, each filled in by one judge.
 
     Raises:
         InputError: a row is not of the key, or a judgement is no whole number of 1 to 5; the

@@ -1,4 +1,4 @@
-"""Ranked candidates and their weights -> generalised average precision (Kishida 2005)."""
+"""Generalised average precision of ranked candidates (Kishida 2005)."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""A table and the way it was evaluated -> the one line that says what the numbers rest on."""
+"""The line of settings under the results of an evaluation."""
 
 from distsim.base.distribution import program_version
 from distsim.comparison.table import SignatureTable
@@ -8,7 +8,7 @@ from distsim.signatures.estimates import estimate_of
 def signature_line(
     table: SignatureTable, samples: int, seed: int, estimate: str | None = None
 ) -> str:
-    """Return the fingerprint, the corpus, how intervals were made and the version in one line.
+    """Return the settings of an evaluation in one line: fingerprint, corpus, bootstrap, version.
 
     estimate: how the table's cosines are estimated; what serves it best where None. Told where
     it is not by bits.

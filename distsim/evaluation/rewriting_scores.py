@@ -1,4 +1,4 @@
-"""A sentence, what it was rewritten to, references -> SARI, BLEU, PRÉCIS, of one sentence."""
+"""Measures of one sentence's rewritings: SARI, BLEU, PRÉCIS."""
 
 import math
 from collections import Counter
@@ -22,7 +22,7 @@ def _f1(precision: float, recall: float) -> float:
 
 
 class Sari:
-    """SARI of one sentence's rewritings (Xu et al. 2016, section 4), 0 where it divides 0 by 0.
+    """SARI of rewritings of one sentence (Xu et al. 2016, section 4); 0/0 counts as 0.
 
     The mean of the F1 of n-grams added, the F1 of those kept and the precision of those deleted,
     each over n of 1 to 4; kept and deleted n-grams count by the share of references that agree.
@@ -53,7 +53,7 @@ class Sari:
             self._parts.append((of_source, of_references, kept, to_add))
 
     def parts(self, tokens: Sequence[str]) -> tuple[float, float, float]:
-        """Return what is had of adding, keeping and deleting, each 0 to 1."""
+        """Return (F1 of added, F1 of kept, precision of deleted n-grams), each 0 to 1."""
         tokens = [token.lower() for token in tokens]
         added = kept = deleted = 0.0
         for length, (of_source, of_references, good, to_add) in enumerate(self._parts, 1):

@@ -1,4 +1,4 @@
-"""Systems' rewritings of the same sentences -> measures side by side, with paired bootstrap.
+"""Compares systems' rewritings of the same sentences, with paired bootstrap.
 
 Counts are kept apart from scores: what a measure adds up is a row a sentence, so that a sample
 of sentences is a sum of rows.
@@ -29,7 +29,7 @@ class System(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A system's measures by name, and how they differ from the baseline's.
+    """Measures of one system, and their differences from the baseline's.
 
     values: SARI and its three parts, BLEU, chrF, TER, PRECIS: times 100; ratio: words to the
     source's; kept: the share of the source's words that stay; LM: ln p a word.
@@ -80,14 +80,14 @@ def truncated(source: str, words: int) -> str:
 
 
 def shortened(source: str, words: int, draw: random.Random) -> str:
-    """Return a sentence with words deleted at random until so many are left."""
+    """Return a sentence with words deleted at random until `words` are left."""
     tokens = source.split()
     kept = sorted(draw.sample(range(len(tokens)), min(len(tokens), max(words, 1))))
     return " ".join(tokens[i] for i in kept)
 
 
 def controls(source: Sequence[str], systems: Sequence[System], seed: int) -> Iterator[System]:
-    """Yield what no system should be below: copy, and of each length truncation and deletion."""
+    """Yield control systems: the copy, and truncation and deletion to each system's lengths."""
     yield System(COPY, list(source))
     for one in systems:
         draw = random.Random(whole_number(seed, "`seed`", 0))
@@ -146,7 +146,7 @@ class Evaluation:
         ]
 
     def counts(self, sentences: Sequence[str]) -> dict[str, np.ndarray]:
-        """Return what each measure adds up, by name, float64[sentences, columns]."""
+        """Return the sufficient statistics of each measure by name, float64[sentences, columns]."""
         tokens = [one.split() for one in sentences]
         rows = {
             "SARI": np.array(
@@ -166,7 +166,7 @@ class Evaluation:
         return rows
 
     def values(self, counts: dict[str, np.ndarray], times: np.ndarray) -> list[dict[str, float]]:
-        """Return the measures of samples of sentences by their counts.
+        """Return the measures of each sample of sentences, from its summed counts.
 
         times: float64[samples, sentences], how often each sentence stands in each sample.
         """
@@ -227,7 +227,7 @@ class Evaluation:
 
 
 def _kept(source: Sequence[str], tokens: Sequence[str]) -> int:
-    """Return how many of the source's words stand in the rewriting, each as often as there."""
+    """Return the number of the source's words that the rewriting keeps, repeats counted."""
     left: dict[str, int] = {}
     for token in tokens:
         left[token] = left.get(token, 0) + 1

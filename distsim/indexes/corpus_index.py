@@ -179,7 +179,7 @@ class CorpusIndex:
         return f"<CorpusIndex {self._indexed!r}>"
 
     def __contains__(self, phrase: object) -> bool:
-        """Tell whether a phrase occurs."""
+        """Return whether a phrase occurs."""
         return self.count(one_text(phrase, "phrase")) > 0
 
     def __len__(self) -> int:
@@ -541,7 +541,7 @@ def _indexes_at(path: Path) -> list[Path]:
 
 
 def knows_text(parameters: dict[str, Any], corpus: str) -> bool:
-    """Tell whether a fingerprint is of an index's text, or of what it held before it grew.
+    """Return whether a fingerprint is of an index's text, or of what it held before it grew.
 
     parameters: of the index. An index of before this was kept is given the benefit of doubt.
     """

@@ -114,7 +114,7 @@ class IndexedText:
         self._known_to_all = known
 
     def has_piece(self, piece: str) -> bool:
-        """Tell whether a piece of a phrase is a word here."""
+        """Return whether a piece of a phrase is a word here."""
         return bool(self.vocabulary.find(hash_texts([piece.encode()]))[0] >= 0)
 
     def ids(self, phrases: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:

@@ -138,7 +138,7 @@ class JoinedText(IndexedText):
         return first | {"counts": counts, "shards": shards, "earlier": []}
 
     def has_piece(self, piece: str) -> bool:
-        """Tell whether a piece of a phrase is a word of any of them."""
+        """Return whether a piece of a phrase is a word of any of them."""
         return any(member.has_piece(piece) for member in self.members)
 
     def counts(self, phrases: Sequence[str]) -> np.ndarray:

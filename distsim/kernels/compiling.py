@@ -116,7 +116,7 @@ class _CompiledFiles(IndexDataCacheFile):
         return data if kept == key else None
 
     def holds_any(self) -> bool:
-        """Tell whether anything is kept of this state of the source."""
+        """Return whether anything is kept of this state of the source."""
         with suppress(OSError):
             return any(name.startswith(self._name) for name in os.listdir(self._cache_path))
         return False

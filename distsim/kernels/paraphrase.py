@@ -90,7 +90,7 @@ def _narrow(tokens, suffixes, patterns, stops, lows, highs, above):
 
 @compiled
 def _stands_before(tokens, position, side, first, stop):
-    """Tell whether side[first:stop] ends right before `position`; a boundary precedes the text."""
+    """Return whether side[first:stop] ends before `position`; a boundary precedes the text."""
     for k in range(1, stop - first + 1):
         at = position - k
         if at < -1:
@@ -231,7 +231,7 @@ def gather_evidence(numbers, contexts, context_weights, n_candidates):
 
 @compiled
 def _is_taken(position, threshold):
-    """Tell whether a hash of the position is below a threshold of 2^32; 2^32 takes all."""
+    """Return whether a hash of the position is below a threshold of 2^32; 2^32 takes all."""
     mixed = np.uint64(position) * HASH_MULTIPLIER
     mixed ^= mixed >> np.uint64(32)
     mixed *= HASH_START | np.uint64(1)
@@ -280,7 +280,7 @@ def copy_words(tokens, positions, lengths, stops, words):
 
 @compiled
 def _stands_in(short, long, without_gap):
-    """Tell whether the words of `short` stand in `long` in the same order."""
+    """Return whether the words of `short` stand in `long` in the same order."""
     k = 0
     for i in range(long.size):
         if without_gap:

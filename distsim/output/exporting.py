@@ -70,7 +70,7 @@ def export(
     neighbours: int | None = None,
     notice: Callable[[str], object] = warn,
 ) -> int:
-    """Write a table, or what it says, for other tools; return the number of rows written.
+    """Return the number of rows written of a table, for other tools.
 
     `w2v` and `w2v-bin` hold real-valued vectors of words, or of `phrases` made of their words, a
     space written as `_`. `parquet` (by pyarrow) and `csv` hold phrase, strength and signature, or,
@@ -120,7 +120,7 @@ def export(
 def _known(
     table: StoredTable, phrases: list[str], vectors: bool, notice: Callable[[str], object]
 ) -> list[str]:
-    """Return the phrases of which a row can be written, and tell which are left out.
+    """Return the phrases of which a row can be written; `notice` is called with those left out.
 
     Raises:
         ParameterError: there is none.

@@ -1,4 +1,4 @@
-"""Artifact -> its faults: bytes that changed, arrays that contradict each other."""
+"""Verification of artifacts: changed bytes, inconsistent arrays."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,7 +21,7 @@ _DEPTH = 16
 
 
 def find_faults(path: str | Path) -> list[str]:
-    """Return what is wrong with an artifact, a few words each; nothing if it is sound.
+    """Return the faults of an artifact, one short text each; an empty list if it is valid.
 
     An index's own signature table and learnt projection are checked with it.
 

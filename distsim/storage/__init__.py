@@ -1,4 +1,4 @@
-"""Arrays and text <-> artifact folders and single files: manifests, maps, checks, locks.
+"""Reads and writes artifact folders and single files: manifests, memory maps, checks, locks.
 
 An artifact is a folder of raw little-endian arrays and a `manifest.json` that names each
 with its dtype, shape, size and checksum. File names carry a piece of the checksum, so a

@@ -1,4 +1,4 @@
-"""Arrays, settings, files -> their checksums: BLAKE2b, 16 bytes, in hexadecimal."""
+"""Checksums of arrays, settings and files: BLAKE2b, 16 bytes, in hexadecimal."""
 
 import hashlib
 import json
@@ -27,7 +27,7 @@ def checksum_of_array(values: np.ndarray) -> str:
 
 
 class RunningChecksum:
-    """The checksum of an array that comes in pieces."""
+    """Checksum of an array that is read in pieces."""
 
     def __init__(self) -> None:
         self._digest = hashlib.blake2b(digest_size=CHECKSUM_BYTES)

@@ -1,4 +1,4 @@
-"""Bytes -> a single file: written whole or not at all, or continued where it stopped."""
+"""Writes single files: whole or not at all, or continued where a run stopped."""
 
 import errno
 import fcntl
@@ -23,7 +23,7 @@ _MEMBER_BYTES = 1 << 20
 
 @contextmanager
 def naming(file: Path) -> Iterator[None]:
-    """Put the file's name into an error of the system that has none."""
+    """Add the file's name to an OSError that has none."""
     try:
         yield
     except OSError as error:
@@ -41,7 +41,7 @@ def raw_bytes(values: np.ndarray) -> memoryview:
 
 
 def new_file(path: Path) -> BinaryIO:
-    """Open a file for writing that is not there yet; no link is followed.
+    """Return a new file opened for writing; no link is followed.
 
     Raises:
         ArtifactError: something stands there.
@@ -54,7 +54,7 @@ def new_file(path: Path) -> BinaryIO:
 
 
 class LineWriter:
-    """Writes bytes to a file, packed into independent gz members where the name ends in .gz."""
+    """Writes bytes to a file, compressed as independent gzip members where the name ends in .gz."""
 
     def __init__(self, stream: BinaryIO, packs: bool) -> None:
         self._stream = stream
@@ -70,7 +70,7 @@ class LineWriter:
             self.flush()
 
     def pack(self, text: bytes) -> bytes:
-        """Return text as it is to stand in the file; may be called from any thread."""
+        """Return text as it is stored in the file; may be called from any thread."""
         return gzip.compress(text, GZ_LEVEL, mtime=0) if self._packs and text else text
 
     def write_packed(self, packed: bytes) -> None:
@@ -79,7 +79,7 @@ class LineWriter:
         self._stream.write(packed)
 
     def flush(self) -> None:
-        """Hand everything written so far to the file."""
+        """Write all buffered bytes to the file."""
         if self._waiting:
             if len(self._waiting) == 1 and not self._packs:
                 self._stream.write(self._waiting[0])  # as it is, without a copy
@@ -90,7 +90,7 @@ class LineWriter:
 
 @contextmanager
 def open_output(path: str | Path) -> Iterator[LineWriter]:
-    """Write a file whole or not at all: it is renamed into place when the block ends well.
+    """Yield a writer of a file that is renamed into place when the block ends without an error.
 
     Arguments:
         path: packed as gz where it ends in `.gz`; `-` for standard output, plain.
@@ -134,7 +134,7 @@ def open_output(path: str | Path) -> Iterator[LineWriter]:
 
 
 def _begun(target: Path) -> tuple[Path, BinaryIO]:
-    """Begin an unfinished file beside `target`, locked; those that killed writers left go.
+    """Return (path, stream) of a new unfinished file beside `target`, locked.
 
     Raises:
         ArtifactError: something that is not ours stands in its place.
@@ -155,7 +155,7 @@ def _begun(target: Path) -> tuple[Path, BinaryIO]:
 
 
 def remove_abandoned(unfinished: Path) -> None:
-    """Remove an unfinished file of a writer that is no more; a living one holds its lock."""
+    """Remove an unfinished file of a writer that has ended; a running writer holds its lock."""
     with suppress(OSError):
         handle = os.open(unfinished, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
@@ -167,26 +167,26 @@ def remove_abandoned(unfinished: Path) -> None:
 
 
 class ResumableLines:
-    """A file of lines under a head, in the making; `done` records stand in it already."""
+    """An unfinished file of records under a head line; it contains `done` records already."""
 
     def __init__(self, stream: BinaryIO, done: int) -> None:
         self._stream = stream
         self.done = done
 
     def write(self, record: bytes) -> None:
-        """Write the next record; it is kept from here on, also when the run is killed."""
+        """Write the next record; it stays when the process is killed."""
         self._stream.write(record)
         self._stream.flush()
         self.done += 1
 
 
 def is_stream(path: Path) -> bool:
-    """Tell whether what is written to `path` is gone: standard output, a pipe, a device."""
+    """Return whether `path` cannot be read again: standard output, a pipe, a device."""
     return str(path) == STANDARD_OUTPUT or (path.exists() and not path.is_file())
 
 
 def is_finished(path: Path, head: bytes) -> bool:
-    """Tell whether a run under this head has ended and left its file at `path`.
+    """Return whether `path` is the complete file of a run with this head line.
 
     Raises:
         InputError: the file there is of another run; or there can be none.
@@ -204,7 +204,7 @@ def is_finished(path: Path, head: bytes) -> bool:
 def resumable_lines(
     path: Path, head: bytes, record_of: Callable[[bytes], object] | None = None
 ) -> Iterator[ResumableLines]:
-    """Write a file line by line; a run that is stopped leaves `<path>.part` to go on with.
+    """Yield a writer of records; a stopped run leaves `<path>.part`, which the next continues.
 
     The part becomes the file when the block ends well. A pipe or a device is never read, so a run
     that writes to one begins anew.
@@ -233,12 +233,12 @@ def resumable_lines(
 
 
 def part_of(path: Path) -> Path:
-    """Return where the part stands of a file that is written bit by bit."""
+    """Return the path of the unfinished part of a file that is written record by record."""
     return path.with_name(path.name + ".part")
 
 
 def open_part(path: Path) -> BinaryIO:
-    """Open the part of the file `path` for reading and writing, made if need be, and locked.
+    """Return the unfinished part of `path`, opened for reading and writing, and locked.
 
     Raises:
         InputError: something else stands there, or another process is writing it.
@@ -268,7 +268,7 @@ def open_part(path: Path) -> BinaryIO:
 
 
 def _require_begun(path: Path, is_ours: bool) -> None:
-    """Refuse a file that another run began.
+    """Raise where a file was begun by another run.
 
     Raises:
         InputError: it is not ours.
@@ -283,7 +283,7 @@ def _require_begun(path: Path, is_ours: bool) -> None:
 def _whole_records(
     file: BinaryIO, path: Path, head: bytes, record_of: Callable[[bytes], object] | None
 ) -> int:
-    """Cut a file after its last whole record and return how many stand there under its head."""
+    """Return the number of whole records in a file; what follows the last one is cut off."""
     written = file.read()
     whole = written[: written.rfind(b"\n") + 1]
     _require_begun(part_of(path), written.startswith(head) or head.startswith(written))

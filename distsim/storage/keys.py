@@ -1,4 +1,4 @@
-"""Names of settings in code <-> keys in stored manifests, where the two differ.
+"""Keys of stored manifests whose settings have another name in code.
 
 Keys of released versions stay, so that older artifacts open and fingerprints do not change.
 """

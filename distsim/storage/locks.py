@@ -1,4 +1,4 @@
-"""A folder that is written -> one writer at a time, on a disk that keeps what it was given."""
+"""Locks of folders (one writer at a time), and syncing to the disk."""
 
 import ctypes
 import errno
@@ -13,7 +13,7 @@ from distsim.base.errors import ArtifactError
 
 @contextmanager
 def locked(folder: Path, path: Path, make: bool = False) -> Iterator[None]:
-    """Hold the folder's lock; the lock goes with the process, however that ends."""
+    """Hold the folder's lock during the block, or until the process ends."""
     while True:
         flags = os.O_RDONLY | os.O_DIRECTORY
         made = False
@@ -54,7 +54,7 @@ def locked(folder: Path, path: Path, make: bool = False) -> Iterator[None]:
 
 
 def require_writable(folder: Path) -> None:
-    """Refuse at the door what would fail after hours of work."""
+    """Raise, before any work, where a folder cannot be written."""
     if not os.access(folder, os.W_OK | os.X_OK):
         raise ArtifactError(
             f"{folder}: cannot be written: change its permissions or name another place"
@@ -74,7 +74,7 @@ _AT_FDCWD, _RENAME_EXCHANGE = -100, 2  # of Linux
 
 
 def exchange(one: Path, other: Path) -> None:
-    """Let two paths change places in one step; in two where the system knows no better."""
+    """Exchange two paths in one step, or in three renames where the system has no such call."""
     rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
     places = (_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other))
     if rename is not None and rename(*places, _RENAME_EXCHANGE) == 0:

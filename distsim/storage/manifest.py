@@ -1,4 +1,4 @@
-"""manifest.json <-> what an artifact is, with every array's dtype, shape, size and checksum."""
+"""Manifests: what an artifact is, with every array's dtype, shape, size and checksum."""
 
 import json
 import math
@@ -20,7 +20,7 @@ _DTYPE = re.compile(r"\|[uib]1|<[uif][248]")
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of artifact, and which format versions of it this distsim writes and reads.
+    """A kind of artifact, with the format versions that this distsim writes and reads.
 
     version: the newest. An artifact is written in the oldest whose readers understand it.
     """
@@ -40,7 +40,7 @@ KINDS = {kind.name: kind for kind in (INDEX, SIGNATURES, PROJECTION, BITEXT, RUL
 
 
 def read_manifest(path: Path) -> dict[str, Any]:
-    """Return the manifest of the artifact at `path`, checked as far as it alone can be.
+    """Return the manifest of the artifact at `path`; it is checked, the arrays are not.
 
     Raises:
         ArtifactError: there is none, or it is damaged.
@@ -82,7 +82,7 @@ def read_manifest(path: Path) -> dict[str, Any]:
 
 
 def require_kind(path: Path, manifest: dict[str, Any], kind: Kind | None) -> Kind:
-    """Return the kind of an artifact, `kind` where given, of a version that can be read."""
+    """Return the kind of an artifact after checking it and its format version."""
     found = KINDS.get(manifest["kind"])
     if found is None:
         raise ArtifactError(
@@ -118,7 +118,7 @@ def _is_well_formed(manifest: dict[str, Any]) -> bool:
 
 
 def _is_entry(entry: dict[str, Any]) -> bool:
-    """Tell whether an array's description is one that this module wrote or could write."""
+    """Return whether an array's entry in a manifest is valid."""
     shape, dtype = entry["shape"], entry["dtype"]
     return (
         _FILE_NAME.fullmatch(entry["file"]) is not None
@@ -136,7 +136,7 @@ def _refuse(constant: str) -> None:
 
 
 def counted(parameters: dict[str, Any], name: str) -> int:
-    """Return what a manifest says was counted.
+    """Return a count from a manifest's parameters.
 
     Raises:
         ValueError: it is no whole number that a count can be; KeyError: it is not there.
@@ -148,12 +148,12 @@ def counted(parameters: dict[str, Any], name: str) -> int:
 
 
 def manifest_text(manifest: dict[str, Any]) -> str:
-    """Return what stands in the file."""
+    """Return the text of the manifest's file."""
     return json.dumps(manifest, indent=1, ensure_ascii=False) + "\n"
 
 
 def manifest_checksum(manifest: dict[str, Any]) -> str:
-    """Return the checksum of everything in a manifest but the checksum itself."""
+    """Return the checksum of a manifest without its entry `checksum`."""
     content = {name: value for name, value in manifest.items() if name != "checksum"}
     return checksum_of_settings(content)
 

@@ -1,4 +1,4 @@
-"""Files -> read-only arrays: small ones read, larger ones memory-mapped."""
+"""Read-only arrays of files: small ones are read, larger ones memory-mapped."""
 
 import ctypes
 import mmap
@@ -16,7 +16,7 @@ _MAPS: dict[int, tuple[str, int, int, int]] = {}
 
 
 def read_only(file: Path, dtype: str, shape: tuple[int, ...], size: int) -> np.ndarray:
-    """Return the array that a file of `size` bytes holds."""
+    """Return the array in a file of `size` bytes."""
     # No link is followed, nothing waited for.
     handle = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
@@ -53,7 +53,7 @@ def _unmap(address: int, size: int) -> None:
 
 
 def cut_short() -> str | None:
-    """Return a file that is shorter now than what is mapped of it; None where none is.
+    """Return a mapped file that is now shorter than its map, None where there is none.
 
     To read what is gone of it would end the process (SIGBUS). A file that was removed or replaced
     is no such: its map stands as long as it is needed. A look at each of the process's maps.

@@ -1,4 +1,4 @@
-"""An artifact on disk -> its manifest and its arrays, checked when they are opened."""
+"""Opens artifacts: manifest and arrays, checked when they are opened."""
 
 import errno
 import mmap
@@ -80,7 +80,7 @@ class Artifact:
         return values
 
     def release(self) -> None:
-        """Let go of the pages of mapped arrays that were read; they are read anew on demand."""
+        """Release the pages of mapped arrays; they are read again on demand."""
         for values in self._arrays.values():
             if values.nbytes > SMALL_BYTES:
                 memory_maps().madvise(values.ctypes.data, values.nbytes, mmap.MADV_DONTNEED)
@@ -90,7 +90,7 @@ class Artifact:
         return sum(entry["size"] for entry in self.manifest["arrays"].values())
 
     def damaged(self) -> list[str]:
-        """Return the files whose bytes are not those that were written."""
+        """Return the names of the files whose checksum is not that of the manifest."""
         return [
             entry["file"]
             for entry in self.manifest["arrays"].values()
@@ -135,7 +135,7 @@ def _reopened(path: str, kind: str, checksum: str) -> Artifact:
 
 @contextmanager
 def understood(path: str | Path) -> Iterator[None]:
-    """Turn what odd parameters in a manifest raise into an ArtifactError that names the place."""
+    """Convert errors from invalid parameters of a manifest into an ArtifactError with the path."""
     try:
         yield
     except (LookupError, TypeError, ValueError, AttributeError) as error:

@@ -1,4 +1,4 @@
-"""Work that needs room on a disk -> a folder for passing files, which goes however work ends."""
+"""Temporary folders that are removed however the process ends."""
 
 import fcntl
 import os
@@ -16,7 +16,7 @@ _NAME = re.compile(rf"\.\w+{re.escape(SCRATCH)}")
 
 @contextmanager
 def scratch_folder(folder: str | Path | None = None) -> Iterator[Path]:
-    """Give a folder for passing files; it goes at the end.
+    """Yield a new temporary folder, which is removed at the end of the block.
 
     One that a killed process left goes when the next is made in the same place: the living hold
     a lock on theirs.
@@ -40,7 +40,7 @@ def scratch_folder(folder: str | Path | None = None) -> Iterator[Path]:
 
 @contextmanager
 def spare_descriptors() -> Iterator[ExitStack]:
-    """Keep some descriptors, to be closed before what has failed is cleared away.
+    """Yield an ExitStack of a few reserved file descriptors, to be closed before a clean-up.
 
     A process that has run out of them could not list a folder otherwise.
     """
@@ -51,7 +51,7 @@ def spare_descriptors() -> Iterator[ExitStack]:
 
 
 def _made(place: Path) -> tuple[Path, int]:
-    """Make a folder and lock it; another process may take it for one left behind before that."""
+    """Return a new temporary folder and the descriptor that locks it."""
     while True:
         made = Path(tempfile.mkdtemp(prefix=".", suffix=SCRATCH, dir=place))
         with suppress(FileNotFoundError):

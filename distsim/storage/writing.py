@@ -1,4 +1,4 @@
-"""Arrays -> an artifact on disk, whole or not at all, made new or changed in one step."""
+"""Writes artifacts, whole or not at all: a new one, or a change in one step."""
 
 import hashlib
 import os
@@ -37,7 +37,7 @@ _NOT_OURS_TO_MIND = {"lost+found"}
 
 
 class ArrayStream:
-    """An array of an artifact that is being written piece by piece."""
+    """Writer of one array of an artifact, piece by piece."""
 
     def __init__(self, folder: Path, name: str, dtype: np.dtype, width: int | None) -> None:
         self._folder = folder
@@ -88,7 +88,7 @@ class ArrayStream:
 
 @dataclass
 class ArtifactWriter:
-    """An artifact in the making; fill `parameters` and the arrays inside `create` or `change`.
+    """Writer of an artifact; fill `parameters` and the arrays inside `create` or `change`.
 
     version: of the format, the oldest whose readers understand what is written.
     """
@@ -138,11 +138,11 @@ class ArtifactWriter:
         return read_only(file, entry["dtype"], tuple(entry["shape"]), entry["size"])
 
     def keep_as_it_is(self) -> None:
-        """Say that there is nothing to be changed: the artifact that stands there stays."""
+        """Mark the artifact as unchanged: it stays as it is."""
         self._kept = True
 
     def finish(self) -> None:
-        """Put the manifest in place: from here on the folder is the new artifact."""
+        """Write the manifest, which makes the folder the new artifact."""
         check_interrupted()
         if self._kept:
             self.abandon()
@@ -170,18 +170,18 @@ class ArtifactWriter:
         return {entry["file"] for entry in self.entries.values()}
 
     def abandon(self) -> None:
-        """Close what is open; nothing of it is kept."""
+        """Close open files without keeping them."""
         for stream in self._streams.values():
             stream.abandon()
 
 
 def holds_artifact(path: str | Path) -> bool:
-    """Tell whether there is an artifact, sound or not, that writing here would replace."""
+    """Return whether a folder contains an artifact, valid or not."""
     return (Path(path) / MANIFEST).is_file()
 
 
 def require_free(path: str | Path, force: bool = False) -> None:
-    """Refuse to write where an artifact stands, unless it is to be replaced.
+    """Raise where an artifact exists and is not to be replaced.
 
     Raises:
         ArtifactError: something stands there and `force` was not given.
@@ -194,7 +194,7 @@ def require_free(path: str | Path, force: bool = False) -> None:
 
 @contextmanager
 def create(path: str | Path, kind: Kind) -> Iterator[ArtifactWriter]:
-    """Write a new artifact at `path`, whole or not at all.
+    """Yield the writer of a new artifact at `path`, which appears complete or not at all.
 
     It is built in a hidden sibling folder and renamed into place; in an empty folder that
     stands there already, it is built inside, the manifest last. An artifact of the same kind,
@@ -248,7 +248,7 @@ def create(path: str | Path, kind: Kind) -> Iterator[ArtifactWriter]:
 
 
 def _forgotten(unfinished: Path) -> set[str]:
-    """Make an artifact that was complete, but not in its place, none; return its files' names."""
+    """Return the files of a complete artifact that was never renamed; its manifest is removed."""
     if (unfinished / MANIFEST).is_symlink() or not holds_artifact(unfinished):
         return set()
     named = _named_files(unfinished)
@@ -257,7 +257,7 @@ def _forgotten(unfinished: Path) -> set[str]:
 
 
 def _require_no_link(path: Path) -> None:
-    """Follow the link that a user names, but none that stands in an artifact or leads nowhere.
+    """Raise where `path` is a link inside an artifact or a link to nothing.
 
     Raises:
         ArtifactError: it does.
@@ -274,7 +274,7 @@ def _require_no_link(path: Path) -> None:
 
 
 def _is_vacant(path: Path) -> bool:
-    """Tell whether a folder is empty but for what a killed writer of ours has left in it."""
+    """Return whether a folder is empty except for files that a killed writer left."""
     return path.is_dir() and all(
         file.name in _NOT_OURS_TO_MIND or _is_leaving(file) or _is_unfinished_inside(file)
         for file in path.iterdir()
@@ -282,14 +282,14 @@ def _is_vacant(path: Path) -> bool:
 
 
 def _is_unfinished_inside(file: Path) -> bool:
-    """Tell whether a killed writer was building an artifact that belongs into the folder's."""
+    """Return whether a folder is an unfinished artifact inside another, left by a killed writer."""
     hidden = file.name.startswith(".") and file.name.endswith(".unfinished")
     return not file.is_symlink() and file.is_dir() and (hidden or holds_artifact(file))
 
 
 @contextmanager
 def change(path: str | Path, kind: Kind) -> Iterator[ArtifactWriter]:
-    """Change the artifact at `path`: new arrays first, then the manifest in one step.
+    """Yield a writer that changes the artifact at `path`: new arrays first, then the manifest.
 
     The writer starts with the present parameters and arrays; entries that are removed from
     `writer.entries` go when the change is complete. Readers see the old or the new state.
@@ -311,7 +311,7 @@ def change(path: str | Path, kind: Kind) -> Iterator[ArtifactWriter]:
 
 @contextmanager
 def _changing(path: Path, writer: ArtifactWriter) -> Iterator[ArtifactWriter]:
-    """Write into a locked folder; afterwards only what its manifest names is left of ours."""
+    """Yield the writer of a locked folder, and remove what its manifest no longer names."""
     require_writable(path)
     before = _named_files(path)
     _clear(path, keep=before)
@@ -331,7 +331,7 @@ def _changing(path: Path, writer: ArtifactWriter) -> Iterator[ArtifactWriter]:
 
 
 def remove_artifact(path: str | Path) -> None:
-    """Remove an artifact of ours and those inside it; files of others in it stay."""
+    """Remove an artifact and those inside it; files that distsim did not write stay."""
     path = Path(path)
     if path.is_symlink() or not holds_artifact(path):
         return
@@ -352,7 +352,7 @@ def _named_files(path: Path) -> set[str]:
 
 
 def _clear(folder: Path, keep: set[str], ours: set[str] | None = None) -> None:
-    """Remove our files that no manifest names: leavings of a writer that was killed.
+    """Remove files that distsim wrote and no manifest names, left by a killed writer.
 
     ours: array files that a manifest of ours named or this writer wrote.
     """
@@ -365,7 +365,7 @@ def _clear(folder: Path, keep: set[str], ours: set[str] | None = None) -> None:
 
 
 def _is_leaving(file: Path, ours: set[str] | None = None) -> bool:
-    """Tell whether a file is one of ours: by its name, and for arrays by their checksum too."""
+    """Return whether distsim wrote a file, by its name and, for arrays, its checksum."""
     if file.is_symlink():
         return False
     if file.is_dir():

@@ -1,4 +1,4 @@
-"""Lines of words -> sets of hashed shingles (runs of words), and how alike two sets are."""
+"""Compiled loops: hashed shingles (runs of words) of lines, and the overlap of two sets."""
 
 import numpy as np
 
@@ -47,7 +47,7 @@ def hash_shingles(words, line_stops, word_hashes, dropped, width):
 
 @compiled
 def count_common(a, b):
-    """Return how many values two ascending arrays share."""
+    """Return the number of values that two ascending arrays share."""
     i = 0
     j = 0
     n = 0

@@ -1,4 +1,4 @@
-"""UTF-8 bytes -> tokens: byte spans, hashes, and where sentences and lines end.
+"""Compiled loops that cut UTF-8 text into tokens, sentences and lines.
 
 Two cuts of the same shape: `cut_white_space` for text that is tokenised already and
 `cut_running_text` for text that is not. Both return
@@ -56,7 +56,7 @@ def _is_word(kind):
 
 @compiled
 def cut_white_space(text, classes):
-    """Cut at Unicode white space; every line with a token is a sentence."""
+    """Return a text cut at Unicode white space; every line with a token is a sentence."""
     capacity = text.size // 2 + 1
     starts = np.empty(capacity, np.int64)
     stops = np.empty(capacity, np.int64)
@@ -119,7 +119,7 @@ def _in_sorted(values, value):
 
 @compiled
 def _word_end(text, start, classes, abbreviations):
-    """Return where the word at `start` ends, and what was met on the way.
+    """Return the end of the word at `start`, with its periods and apostrophes.
 
     Returns (stop, whether a period was taken in as part of an abbreviation,
     number of apostrophes, byte and width of the last one, letters before and after it).
@@ -186,7 +186,7 @@ def _word_end(text, start, classes, abbreviations):
 
 @compiled
 def _sentence_follows(text, i, classes):
-    """Tell whether what comes after the white space at byte i looks like a sentence's start."""
+    """Return whether what comes after the white space at byte i looks like a sentence's start."""
     while i < text.size:
         code, width = _decode(text, i)
         kind = np.int64(classes[code])
@@ -200,7 +200,7 @@ def _sentence_follows(text, i, classes):
 
 @compiled
 def cut_running_text(text, classes, abbreviations):
-    """Cut running text into words, numbers and punctuation, and lines into sentences.
+    """Return running text cut into words, numbers and punctuation, and lines into sentences.
 
     abbreviations: sorted hashes of the words that keep the period after them.
     """

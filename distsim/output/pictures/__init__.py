@@ -1,1 +1,1 @@
-"""What a table or an index answers -> pictures of it: for files, notebooks and the page."""
+"""Pictures of tables and indexes: for files, notebooks and the server's pages."""

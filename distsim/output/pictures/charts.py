@@ -1,4 +1,4 @@
-"""Rows of words and numbers, and lines of points -> parts of a picture."""
+"""Charts: rows of bars, and curves with axes."""
 
 import math
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ def bars(
     drawing: Drawing, rows: Sequence[tuple[str, float, str]], x: float, y: float, width: float,
     full: float | None = None,
 ) -> float:  # fmt: skip
-    """Put rows of a name, a bar and what is written behind it; return where they end.
+    """Return the y below rows of a name, a bar and a value, after drawing them.
 
     Arguments:
         rows: (name, value, as it is written). full: the value of a bar of full length; the
@@ -42,7 +42,7 @@ def curve(
     titles: tuple[str, str, str],
     logarithmic: bool = False,
 ) -> None:
-    """Put a line of points with its axes.
+    """Draw a curve with its axes.
 
     Arguments:
         points: (x, y), not empty; above 0 where logarithmic.
@@ -77,7 +77,7 @@ def curve(
 
 
 def short(value: float) -> str:
-    """Return a round number as an axis has it.
+    """Return a round number as an axis label.
 
     >>> short(2_000_000), short(500), short(0.25)
     ('2M', '500', '0.25')

@@ -1,4 +1,4 @@
-"""A phrase's contexts, or those of two phrases -> pictures of bars."""
+"""Pictures of a phrase's contexts, or of two phrases': bars."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ _WIDTH, _MARGIN, _TOP, _GAP = 1080.0, 24.0, 96.0, 36.0
 def context_picture(
     phrase: str, contexts: Sequence[NamedContext], *, settings: str = "", k: int = 20
 ) -> Drawing:
-    """Return a picture of a phrase's contexts, those before it and those behind it.
+    """Return a picture of a phrase's contexts: on its left, and on its right.
 
     Arguments:
         contexts: as `named_contexts` gives them. k: so many a side.
@@ -51,7 +51,7 @@ def contrast_picture(
     measures: Sequence[tuple[str, float | None]] = (),
     settings: str = "",
 ) -> Drawing:
-    """Return a picture of two phrases: how alike, which contexts both have, which one alone.
+    """Return a picture of two phrases: similarities, shared contexts, contexts of one alone.
 
     Arguments:
         measures: names and similarities.
@@ -83,7 +83,7 @@ def contrast_picture(
 
 
 def _name(feature: str) -> str:
-    """Return a feature as it is read: `l1:revise` as `revise _`, `l2:revise` as `revise · _`."""
+    """Return a feature for readers: `l1:revise` as `revise _`, `l2:revise` as `revise · _`."""
     place, _, word = feature.partition(":")
     distance = place[1:]
     dots = " ·" * (int(distance) - 1) if distance.isdigit() else " …"

@@ -1,4 +1,4 @@
-"""An index or a table -> a picture of its text: frequencies, growth, lengths of phrases."""
+"""Picture of an index's text and a table's phrases: frequencies, growth, lengths."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ _POINTS = 200
 
 
 def spectrum(counts: np.ndarray) -> list[tuple[float, float]]:
-    """Return (rank, count) of the most frequent words and on, evenly spaced by logarithm.
+    """Return (rank, count) of words by descending count, at ranks spaced evenly by logarithm.
 
     >>> spectrum(np.array([1, 8, 2, 0]))
     [(1.0, 8.0), (2.0, 2.0), (3.0, 1.0)]
@@ -27,7 +27,7 @@ def spectrum(counts: np.ndarray) -> list[tuple[float, float]]:
 
 
 def growth(index: CorpusIndex) -> list[tuple[float, float]]:
-    """Return (tokens read, distinct words among them) at some places of the text.
+    """Return (tokens read, distinct words among them) at about 200 places of the text.
 
     Exact: words are numbered in order of first appearance, so those seen so far are as many as
     the largest number.

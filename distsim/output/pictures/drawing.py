@@ -68,7 +68,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Group:
-    """Shapes that belong together. told: a sentence about them. link: where a click leads."""
+    """A group of shapes. told: its tooltip. link: the URL that a click opens."""
 
     shapes: tuple["Shape", ...]
     told: str
@@ -80,7 +80,7 @@ Shape = Text | Line | Circle | Bar | Group
 
 @dataclass
 class Drawing:
-    """Shapes on a sheet of width x height, from its upper left corner; later ones on top.
+    """A drawing of width x height units, from the upper left corner; later shapes are on top.
 
     label: what the picture is, for those who do not see it. settings: what its numbers rest on.
 
@@ -167,7 +167,7 @@ def require_svg(path: AnyPath) -> None:
 
 
 def wrapped(settings: str, most: int) -> list[str]:
-    """Return a line of settings, parts parted by |, as lines of at most so many characters.
+    """Return a line of settings, separated by |, as lines of at most `most` characters.
 
     >>> wrapped("model:ngram|bits:256", 14)
     ['model:ngram|', 'bits:256']
@@ -188,13 +188,13 @@ def wrapped(settings: str, most: int) -> list[str]:
 
 
 def width_of(text: str, size: float) -> float:
-    """Return about how wide a text is, in units of the sheet."""
+    """Return the approximate width of a text, in units of the drawing."""
     letters = sum(2.0 if east_asian_width(c) in "WF" else 1.0 for c in text)
     return 0.56 * size * letters
 
 
 def shortened(text: str, most: int) -> str:
-    """Return a text that fits a picture.
+    """Return a text of at most `most` characters, cut with an ellipsis.
 
     >>> shortened("in spite of", 6)
     'in sp…'
@@ -230,7 +230,7 @@ def _svg(shape: Shape, own: bool) -> str:
 
 
 def _safe(text: str) -> str:
-    """Return text for XML: escaped, without the characters that no XML can hold."""
+    """Return text for XML: escaped, without characters that XML does not allow."""
     kept = "".join(
         c if c >= " " and not "\ud800" <= c <= "\udfff" and c not in "\ufffe\uffff" else "\ufffd"
         for c in text
@@ -239,5 +239,5 @@ def _safe(text: str) -> str:
 
 
 def rounded(points: Sequence[tuple[float, float]]) -> tuple[tuple[float, float], ...]:
-    """Return points rounded to what a sheet shows."""
+    """Return points rounded to a tenth of a unit."""
     return tuple((round(x, 1), round(y, 1)) for x, y in points)

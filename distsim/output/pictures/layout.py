@@ -1,4 +1,4 @@
-"""Phrases and how alike they are -> where they stand in a picture, and which are linked.
+"""Layout of a map of phrases: places in the plane, links, labels without overlap.
 
 Arrays in, arrays out; nothing is drawn by chance, so a picture is the same every time.
 """
@@ -27,7 +27,7 @@ def angles(cosines: np.ndarray) -> NDArray[np.float64]:
 
 
 def spread(distances: np.ndarray) -> NDArray[np.float64]:
-    """Return places in the plane whose distances are like those given, float64[n, 2].
+    """Return places in the plane with about the given distances, float64[n, 2].
 
     Starts from the two strongest axes of classical scaling and lowers the stress by
     majorisation (de Leeuw 1977), short distances weighing more: 1 / distance^2. The mean is 0.
@@ -79,7 +79,7 @@ def links(distances: np.ndarray, each: int = 2) -> list[tuple[int, int]]:
 def fitted(
     places: np.ndarray, widths: np.ndarray, height: float, width: float, tall: float
 ) -> NDArray[np.float64]:
-    """Return places within a frame at which labels of a size do not stand on each other.
+    """Return places of labels within a frame, moved until labels do not overlap, float64[n, 2].
 
     Arguments:
         places: float64[n, 2]. widths: of each label, centred on its place. height: of them all.

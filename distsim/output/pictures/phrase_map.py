@@ -1,4 +1,4 @@
-"""Phrases, how alike they are and how frequent -> a map of them."""
+"""Map of a phrase and its neighbours."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -41,7 +41,7 @@ class Mark(NamedTuple):
 
 
 class Laid(NamedTuple):
-    """Phrases in the plane. joined: pairs by number, with their similarity."""
+    """A layout: phrases in the plane. joined: (phrase, phrase, similarity), by number."""
 
     marks: tuple[Mark, ...]
     joined: tuple[tuple[int, int, float], ...]
@@ -50,7 +50,7 @@ class Laid(NamedTuple):
 def lay_out(
     table: SignatureTable, estimator: Estimator, phrase: str, near: Sequence[Neighbour]
 ) -> Laid:
-    """Return a phrase and those near it in the plane, at distances like those of the table.
+    """Return the layout of a phrase and its neighbours, with distances like those of the table.
 
     Arguments:
         estimator: of the table. phrase: in the table's normal form. near: its neighbours.

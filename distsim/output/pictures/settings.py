@@ -1,4 +1,4 @@
-"""What a picture's numbers rest on -> the one line under it."""
+"""The line of settings under a picture."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from distsim.indexes.corpus_index import CorpusIndex
 
 
 def table_settings(table: SignatureTable) -> str:
-    """Return how a table was made, from which text, and by which version."""
+    """Return the settings of a table in one line: fingerprint, corpus, version."""
     fields: dict[str, Any] = {
         **table.fingerprint.fields(),
         "min-count": table.parameters.get("min_count"),
@@ -18,7 +18,7 @@ def table_settings(table: SignatureTable) -> str:
 
 
 def index_settings(index: CorpusIndex, **more: Any) -> str:
-    """Return of which text something was counted, how, and by which version."""
+    """Return the settings of counts in an index in one line: corpus, tokens, version."""
     return _line({"corpus": index.corpus[:12], "tokens": index.n_tokens, **more})
 
 
