@@ -158,8 +158,8 @@ def score(
     from distsim.cluster.spark import map_on_spark
     from distsim.comparison.table import SignatureTable
     from distsim.corpus.sources import find_sources
+    from distsim.grammar.alignment import TrainingOptions
     from distsim.grammar.scoring import NAMES, ScoreOptions
-    from distsim.grammar.training import TrainingOptions
 
     about, options, training = chosen(
         GrammarSettings(), ScoreOptions(), TrainingOptions(), settings=settings

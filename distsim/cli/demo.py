@@ -119,19 +119,21 @@ def demo(
 def _score_paraphrase_rules(folder: Path, table: "SignatureTable") -> None:
     """Score the paraphrase rules, print the best and worst."""
     from distsim.corpus.lines import read_lines
+    from distsim.grammar.alignment import RuleAligner, TrainingOptions
     from distsim.grammar.formats.rules import Rule
     from distsim.grammar.score_file import score_grammar
     from distsim.grammar.scoring import RuleScorer, ScoreOptions
-    from distsim.grammar.training import TrainingOptions
 
     pivoted, scored = folder / "paraphrases.gz", folder / "scored.gz"
     _step(
         "score", "distsim score PARAPHRASES --ngram novels.index --identical skip --min-strength 20"
     )
     scorer = RuleScorer(
-        [("sim_ngram", table)], options=ScoreOptions(identical="skip", min_strength=20)
+        [("sim_ngram", table)],
+        options=ScoreOptions(identical="skip", min_strength=20),
+        aligner=RuleAligner(training=TrainingOptions(aligner="evidence")),
     )
-    report = score_grammar(pivoted, scored, scorer, training=TrainingOptions(aligner="evidence"))
+    report = score_grammar(pivoted, scored, scorer)
     print(f"{report.tables[0].scored:,} of {report.read:,} rules scored")
     ranked: dict[float, tuple[str, ...]] = {}  # one rule for each similarity
     for _, line in read_lines(scored):

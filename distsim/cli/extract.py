@@ -31,7 +31,9 @@ def extract(
     jobs: JobsOption = None,
 ) -> None:
     """Extract translation rules with all features; English is the target side."""
-    from distsim.grammar.extraction import PRESETS, FeatureChoice, extract_rules
+    from distsim.grammar.extraction.extract import extract_rules
+    from distsim.grammar.extraction.features import FeatureChoice
+    from distsim.grammar.extraction.options import PRESETS
 
     options, choice = fine.chosen(
         PRESETS[preset], FeatureChoice(tuple(features.split(";")) if features else None)

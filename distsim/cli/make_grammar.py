@@ -1,5 +1,6 @@
 """`distsim make-grammar --bitext EN OTHER --index INDEX -o FOLDER`: all steps in one command."""
 
+from itertools import islice
 from typing import Annotated
 
 import typer
@@ -45,7 +46,7 @@ def make_grammar(
     from distsim.grammar.pipeline import make_grammar as make
 
     (options,) = fine.chosen(MakeOptions(text=BitextOptions(text_format, as_is=as_is)))
-    given: list[str | tuple[str, str]] = []
+    given: list[str | tuple[str, ...]] = []
     left = list(others or ())
     for english in bitext:
         if is_artifact(english):
@@ -58,9 +59,11 @@ def make_grammar(
         raise typer.BadParameter(f"--trees {len(trees)} times: give one for each pair of texts")
     if left:
         raise typer.BadParameter(f"{left[0]}: put --bitext EN before it")
+    of_texts = iter(trees or ())
+    given = [(*one, *islice(of_texts, 1)) if isinstance(one, tuple) else one for one in given]
     with progress_bar("done") as bar:
         report = make(
-            given, index, output, options=options, syntax=syntax, trees=trees or (), jobs=jobs,
+            given, index, output, options=options, syntax=syntax, jobs=jobs,
             progress=bar, say=say,
         )  # fmt: skip
     for line in report.lines():

@@ -30,7 +30,7 @@ def pack(
     jobs: JobsOption = None,
 ) -> None:
     """Cut a grammar into packs: S to XXXL, by type of rule, as text, Parquet and an index."""
-    from distsim.grammar.packs import PackOptions, pack_grammar
+    from distsim.grammar.packs.pack import PackOptions, pack_grammar
 
     usual = PackOptions(
         weights=feature_weights(weight) or None, descending=bool(weight), parquet=parquet
@@ -56,7 +56,7 @@ def rules(
     json: JsonOption = False,
 ) -> None:
     """Show the rules of a packed grammar for source sides, the best first."""
-    from distsim.grammar.packs import GrammarIndex
+    from distsim.grammar.packs.grammar_index import GrammarIndex
 
     index = GrammarIndex.open(folder)
     for asked in asked_phrases(sources, batch):

@@ -50,12 +50,12 @@ def rerank(
     (ranking,) = chosen(Ranking(given or nothing, ascending=ppdb), settings=settings)
     if weights is not None:
         from distsim.cli.opened import pair_features
-        from distsim.grammar.learnt_weights import LearntWeights
+        from distsim.grammar.learned_weights import LearnedWeights
 
         ranking = replace(
             ranking,
             weights={},
-            learnt=LearntWeights.read(weights),
+            learned=LearnedWeights.read(weights),
             computed=pair_features(evidence.ngram, evidence.syntax, evidence.opposites),
         )
     with progress_bar() as bar:

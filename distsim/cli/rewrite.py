@@ -79,7 +79,7 @@ def rewrite(
     label, score, features) and one of the sentence's features (sum).
     """
     from distsim.cli.opened import language_model
-    from distsim.grammar.packs import GrammarIndex
+    from distsim.grammar.packs.grammar_index import GrammarIndex
     from distsim.paraphrase.rewriting.batch import read_tasks
     from distsim.paraphrase.rewriting.options import RewriteOptions
     from distsim.paraphrase.rewriting.rewriter import Rewriter

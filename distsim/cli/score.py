@@ -13,6 +13,7 @@ from distsim.cli.groups import OptionGroup, grouped
 from distsim.cli.options import SetOption, chosen
 
 if TYPE_CHECKING:
+    from distsim.grammar.alignment import RuleAligner
     from distsim.grammar.scoring import RuleScorer, ScoreOptions
 
 
@@ -72,18 +73,18 @@ def score(
     jobs: JobsOption = None,
 ) -> None:
     """Write a grammar with the similarity of its rules' sides as further features."""
+    from distsim.grammar.alignment import RuleAligner, TrainingOptions
     from distsim.grammar.score_file import explain_grammar, score_grammar
     from distsim.grammar.score_writer import OutputOptions
     from distsim.grammar.scoring import ScoreOptions
-    from distsim.grammar.training import TrainingOptions
 
     rules, options, writing, training = chosen(
         RuleSettings(), ScoreOptions(), OutputOptions(), TrainingOptions(), settings=settings
     )
-    scorer = _scorer(evidence, cosines, rules, options)
+    scorer = _scorer(evidence, cosines, rules, options, RuleAligner(rules.align, training=training))
     if explain:
         explained = explain_grammar(
-            grammar, scorer, training=training, on_error=files.on_error,
+            grammar, scorer, on_error=files.on_error,
             grammar_format=files.grammar_format,
         )  # fmt: skip
         for pair in explained:
@@ -91,7 +92,7 @@ def score(
         return
     with progress_bar() as bar:
         report = score_grammar(
-            grammar, output, scorer, options=writing, training=training, on_error=files.on_error,
+            grammar, output, scorer, options=writing, on_error=files.on_error,
             grammar_format=files.grammar_format, jobs=jobs, progress=bar,
         )  # fmt: skip
     for line in report.lines():
@@ -103,10 +104,10 @@ def _scorer(
     cosines: CosineOptions,
     settings: RuleSettings,
     options: "ScoreOptions",
+    aligner: "RuleAligner",
 ) -> "RuleScorer":
     from distsim.cli.opened import exact_cosine, opened_gapped, opened_opposites
     from distsim.comparison.table import SignatureTable
-    from distsim.grammar.alignment import RuleAligner
     from distsim.grammar.scoring import NAMES, RuleScorer
 
     ngram, opposites, gaps = evidence.ngram, evidence.opposites, cosines.gaps
@@ -134,7 +135,7 @@ def _scorer(
         tables,
         options=options,
         exact=counters,
-        aligner=RuleAligner(settings.align),
+        aligner=aligner,
         opposites=None if opposites is None else opened_opposites(opposites, ngram),
         whole=settings.whole,
         gapped=None if gaps is None else opened_gapped(gaps, ngram),

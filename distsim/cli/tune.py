@@ -35,7 +35,7 @@ def tune(
 
     from distsim.cli.opened import language_model
     from distsim.evaluation.rewritings import read_sentences
-    from distsim.grammar.packs import GrammarIndex
+    from distsim.grammar.packs.grammar_index import GrammarIndex
     from distsim.paraphrase.rewriting.options import RewriteOptions
     from distsim.paraphrase.rewriting.rewriter import Rewriter
     from distsim.paraphrase.rewriting.tuning import Example, TuneOptions, tune

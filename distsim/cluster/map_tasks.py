@@ -18,11 +18,11 @@ from distsim.cluster.files import attempt_name, remove_abandoned_attempts, repla
 from distsim.comparison.table import SignatureTable
 from distsim.corpus.annotating import Annotator, annotate
 from distsim.corpus.sources import Source, find_sources, find_texts, require_files
-from distsim.grammar.alignment import RuleAligner
+from distsim.grammar.alignment import RuleAligner, TrainingOptions
 from distsim.grammar.score_file import score_grammar
 from distsim.grammar.score_writer import OutputOptions
 from distsim.grammar.scoring import RuleScorer, ScoreOptions
-from distsim.grammar.training import TrainingOptions, trained
+from distsim.grammar.training import trained
 from distsim.storage import checksum_of_settings
 from distsim.storage.checksums import checksum_of_file
 
@@ -71,11 +71,13 @@ class ScoreTask:
 
         So all parts are linked by one model, whatever machine scores them.
         """
-        aligner = RuleAligner(align)
+        aligner = RuleAligner(align, training=training)
         for part in parts:
-            aligner, seen = trained(part, aligner, training or TrainingOptions(), grammar_format, 1)
+            aligner, seen = trained(part, aligner, grammar_format, 1)
             if seen:
                 break
+        if aligner.needs_training:  # no rule lacks links here; later parts must not differ
+            aligner = RuleAligner(align, training=TrainingOptions(aligner="evidence"))
         named = tuple((name, str(Path(path).resolve())) for name, path in tables)
         return cls(
             named, aligner, options or ScoreOptions(), written or OutputOptions(), on_error,
@@ -85,8 +87,8 @@ class ScoreTask:
     def settings(self) -> Any:
         """See PartTask."""
         tables = [[name, SignatureTable.open(path).artifact.checksum] for name, path in self.tables]
-        learnt = self.aligner.learnt.checksum if self.aligner.learnt is not None else None
-        return ["score", tables, self.aligner.mode, learnt, repr(self.options), repr(self.written),
+        learned = self.aligner.learned.checksum if self.aligner.learned is not None else None
+        return ["score", tables, self.aligner.mode, learned, repr(self.options), repr(self.written),
                 self.on_error, self.grammar_format]  # fmt: skip
 
     def find(self, parts: Sequence[Path], folder: Path) -> list[Source]:
@@ -105,7 +107,7 @@ class ScoreTask:
         )
         report = score_grammar(
             part, output, scorer, options=self.written,
-            training=TrainingOptions(aligner="evidence"), on_error=self.on_error,
+            on_error=self.on_error,
             grammar_format=self.grammar_format, jobs=1,
         )  # fmt: skip
         return {"rules": report.read}

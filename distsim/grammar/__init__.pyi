@@ -1,9 +1,10 @@
 from distsim.grammar.alignment import RuleAligner as RuleAligner
+from distsim.grammar.alignment import TrainingOptions as TrainingOptions
 from distsim.grammar.decomposition import decompose as decompose
 from distsim.grammar.extraction.extract import ExtractReport as ExtractReport
 from distsim.grammar.extraction.extract import extract_rules as extract_rules
 from distsim.grammar.extraction.options import ExtractOptions as ExtractOptions
-from distsim.grammar.learnt_weights import LearntWeights as LearntWeights
+from distsim.grammar.learned_weights import LearnedWeights as LearnedWeights
 from distsim.grammar.packs.grammar_index import GrammarIndex as GrammarIndex
 from distsim.grammar.packs.grammar_index import PackedRule as PackedRule
 from distsim.grammar.packs.pack import PackOptions as PackOptions
@@ -16,7 +17,7 @@ from distsim.grammar.pipeline import make_grammar as make_grammar
 from distsim.grammar.pivot import PivotOptions as PivotOptions
 from distsim.grammar.pivot import PivotReport as PivotReport
 from distsim.grammar.pivot import pivot_grammar as pivot_grammar
-from distsim.grammar.ranking import LearntRanking as LearntRanking
+from distsim.grammar.ranking import LearnedRanking as LearnedRanking
 from distsim.grammar.ranking import learn_ranking as learn_ranking
 from distsim.grammar.rerank import PPDB_COST as PPDB_COST
 from distsim.grammar.rerank import Ranking as Ranking
@@ -29,4 +30,3 @@ from distsim.grammar.score_report import ScoreReport as ScoreReport
 from distsim.grammar.score_writer import OutputOptions as OutputOptions
 from distsim.grammar.scoring import RuleScorer as RuleScorer
 from distsim.grammar.scoring import ScoreOptions as ScoreOptions
-from distsim.grammar.training import TrainingOptions as TrainingOptions

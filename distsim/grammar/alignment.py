@@ -1,10 +1,11 @@
 """Rules without word alignment -> links: gaps by index, like words, the rest learnt."""
 
+from dataclasses import dataclass
 from typing import NamedTuple, get_args
 
 import numpy as np
 
-from distsim.base.choices import Align
+from distsim.base.choices import Align, Aligner
 from distsim.base.errors import ParameterError
 from distsim.bitext.link_model import LinkModel
 from distsim.corpus.escapes import unescape
@@ -34,18 +35,45 @@ class Alignment(NamedTuple):
     made: np.ndarray
 
 
+@dataclass(frozen=True, kw_only=True)
+class TrainingOptions:
+    """How links are learned for rules that have none.
+
+    Arguments:
+        aligner: `learnt`: a link model is trained on the grammar's own rules; `evidence`: only
+            gaps, like words and words between linked neighbours are linked.
+        sample: the largest number of rules that the model is trained on.
+
+    Raises:
+        ParameterError: there is no such aligner, or `sample` is below 1.
+
+    >>> TrainingOptions(sample=1000).aligner
+    'learnt'
+    """
+
+    aligner: Aligner = "learnt"
+    sample: int = 20_000
+
+    def __post_init__(self) -> None:
+        if self.aligner not in get_args(Aligner):
+            raise ParameterError(f"`aligner` {self.aligner!r}: choose learnt or evidence")
+        TrainingSample(self.sample)  # refuses what cannot be
+
+
 class RuleAligner:
     """Gives links to rules.
 
     Arguments:
         align: `missing`: rules that have words on both sides and no link between words;
             `all`: every rule, whatever links it has; `none`: no rule.
-        learnt: links words that look unlike; without it they stay unlinked.
+        learned: links words that look unlike; where None, they stay unlinked until a model is
+            trained.
+        training: how a model is trained on the grammar that is scored, where `learned` is None.
 
     Words that are equal once unescaped and folded are linked in order of appearance; then
     words with a common prefix of 4 characters and half of the longer word; then words whose
     neighbours are linked to each other, and the two words of a rule with one a side; then,
-    between words that have no link yet, what the learnt model says. Thesis 5.3.2 treats the
+    between words that have no link yet, those of the learned model. Thesis 5.3.2 treats the
     sides of all rules as a parallel corpus; TrainingSample gathers it.
 
     >>> from distsim.grammar import RuleScorer
@@ -53,11 +81,24 @@ class RuleAligner:
     >>> scorer = RuleScorer([("sim_ngram", table)], aligner=RuleAligner("all"))
     """
 
-    def __init__(self, align: Align = "missing", *, learnt: LinkModel | None = None) -> None:
+    def __init__(
+        self,
+        align: Align = "missing",
+        *,
+        learned: LinkModel | None = None,
+        training: TrainingOptions | None = None,
+    ) -> None:
         if align not in ALIGN:
             raise ParameterError(f"`align` {align!r}: choose one of {', '.join(ALIGN)}")
         self.mode = align
-        self.learnt = learnt
+        self.learned = learned
+        self.training = training or TrainingOptions()
+
+    @property
+    def needs_training(self) -> bool:
+        """Whether a grammar has to be read for links before it is scored."""
+        learns = self.mode != "none" and self.training.aligner == "learnt"
+        return learns and self.learned is None
 
     def wanted(self, block: RuleBlock) -> tuple[np.ndarray, np.ndarray]:
         """Return (rules that lack links, rules to be linked here), bool[n] each."""
@@ -88,9 +129,9 @@ class RuleAligner:
         )  # fmt: skip
         rules = np.empty(0, np.int64)
         extra = np.empty((0, 2), np.int64)
-        if self.learnt is not None and unfinished.any():
-            rules, extra = self._learnt_links(
-                self.learnt, block, same, list(number_of), unfinished, linked
+        if self.learned is not None and unfinished.any():
+            rules, extra = self._learned_links(
+                self.learned, block, same, list(number_of), unfinished, linked
             )
         own = _owners(block.link_stops)
         kept = ~made[own]
@@ -100,14 +141,14 @@ class RuleAligner:
         merged_stops = np.cumsum(np.bincount(owners, minlength=len(block)))
         return Alignment(merged_stops, merged[order], lacking, made)
 
-    def _learnt_links(
-        self, learnt: LinkModel, block: RuleBlock, words: np.ndarray, texts: list[str],
+    def _learned_links(
+        self, learned: LinkModel, block: RuleBlock, words: np.ndarray, texts: list[str],
         wanted: np.ndarray, linked: np.ndarray,
     ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
         """Return (rule, link) of what the model links among words without a link."""
         rules = np.flatnonzero(wanted)
         sources, targets = _sides(block, rules, words, texts)
-        found = learnt.links(sources, targets)
+        found = learned.links(sources, targets)
         owners = rules[_owners(found.starts[1:].astype(np.int64))]
         source_words, target_words = found.pairs.astype(np.int64).T
         begins = np.concatenate([[0], block.token_stops[:-1, 1]])[owners]

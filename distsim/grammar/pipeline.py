@@ -6,7 +6,7 @@ it was made from, and the checksum of each file it wrote. A step is skipped wher
 
 import json
 import stat
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from itertools import islice
@@ -26,11 +26,12 @@ from distsim.bitext.reading import BitextOptions, find_pair
 from distsim.comparison.table import SignatureTable
 from distsim.corpus.sources import find_file
 from distsim.grammar.alignment import RuleAligner
-from distsim.grammar.extraction import PRESETS, ExtractOptions, extract_rules
+from distsim.grammar.extraction.extract import extract_rules
 from distsim.grammar.extraction.numeric import NumericRules
+from distsim.grammar.extraction.options import PRESETS, ExtractOptions
 from distsim.grammar.extraction.pivoting import MAX_TRANSLATIONS, pivot_rules
-from distsim.grammar.packs import GrammarIndex, PackedRule, PackOptions, pack_grammar
-from distsim.grammar.packs.pack import USUAL_ORDER
+from distsim.grammar.packs.grammar_index import GrammarIndex, PackedRule
+from distsim.grammar.packs.pack import USUAL_ORDER, PackOptions, pack_grammar
 from distsim.grammar.pivot import PivotOptions
 from distsim.grammar.score_file import score_grammar
 from distsim.grammar.scoring import RuleScorer, ScoreOptions
@@ -137,13 +138,12 @@ class MakeReport:
 
 
 def make_grammar(
-    bitexts: Sequence[tuple[str | Path, str | Path] | str | Path],
+    bitexts: Sequence[tuple[str | Path, ...] | str | Path],
     index: str | Path,
     path: str | Path,
     *,
     options: MakeOptions | None = None,
     syntax: str | Path | None = None,
-    trees: Sequence[str | Path] = (),
     jobs: int | None = None,
     progress: Progress = no_progress,
     say: Callable[[str], None] = lambda line: None,
@@ -154,11 +154,14 @@ def make_grammar(
     `report.txt`. Killed anywhere, the same command goes on where it stopped.
 
     Arguments:
-        bitexts: pairs of files (English, other), or bitexts that are made already.
-        index: a signed index or a table, for sim_ngram; syntax: a table for sim_syn.
-        trees: bracketed English trees, a file for each pair of files, in their order; for the
-            presets with labels.
-        say: is told what each step came to, as soon as it is known.
+        bitexts: of each bitext its files (English, other), or (English, other, trees), or the
+            folder of one that `align` made. Trees are bracketed, of the English side, a line for
+            each sentence; the presets with labels need them.
+        index: a signed index or a table, for sim_ngram. syntax: a table, for sim_syn.
+        path: the folder to write. options: the steps' settings; MakeOptions() where None.
+        jobs: threads, all cores where None.
+        progress: called with (name of the step, done, total) from time to time.
+        say: called with each line of the report as soon as it is known.
 
     Raises:
         InputError: a text cannot be read, or the folder holds something else.
@@ -173,17 +176,10 @@ def make_grammar(
     options = options or MakeOptions()
     if not bitexts:
         raise ParameterError("no bitext: give at least one")
-    n_texts = sum(isinstance(one, tuple) for one in bitexts)
-    if trees and len(trees) != n_texts:
-        raise ParameterError(
-            f"`trees` {len(trees)}: give one file for each of the {n_texts} pairs of texts, in "
-            "their order; a made bitext has its own"
-        )
     tables = [("sim_ngram", SignatureTable.open(index))]
     if syntax is not None:
         tables.append(("sim_syn", SignatureTable.open(syntax)))
-    of_texts = iter(trees)
-    made = [_opened_or_named(one, of_texts) for one in bitexts]
+    made = [_opened_or_named(one) for one in bitexts]
     target = Path(path)
     # A run that was killed at its first step has left that step's unfinished file.
     others = [one for one in target.glob("*") if not one.match(f".{STEPS}.*.unfinished")]
@@ -207,14 +203,16 @@ class _Texts(NamedTuple):
         return [_state_of(path) for path in self if path is not None]
 
 
-def _opened_or_named(one: Any, trees: Iterator[str | Path]) -> "Bitext | _Texts":
-    if isinstance(one, tuple):
-        find_pair(*one)
-        tree = next(trees, None)
-        if tree is not None:
-            find_file(tree)
-        return _Texts(Path(one[0]), Path(one[1]), None if tree is None else Path(tree))
-    return Bitext.open(one)
+def _opened_or_named(one: Any) -> "Bitext | _Texts":
+    """Return a bitext, opened, or the checked paths of the texts that it is to be made of."""
+    if not isinstance(one, tuple):
+        return Bitext.open(one)
+    if len(one) not in (2, 3):
+        raise ParameterError(f"bitext {one!r}: give (English, other) or (English, other, trees)")
+    find_pair(*one[:2])
+    for tree in one[2:]:
+        find_file(tree)
+    return _Texts(Path(one[0]), Path(one[1]), Path(one[2]) if one[2:] else None)
 
 
 def _state_of(path: Path) -> list[Any]:

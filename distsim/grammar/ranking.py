@@ -26,7 +26,7 @@ from distsim.evaluation.gold import GoldSet, Pair
 from distsim.grammar.block import parse_block
 from distsim.grammar.formats import find_format
 from distsim.grammar.formats.rules import Features
-from distsim.grammar.learnt_weights import LearntWeight, LearntWeights
+from distsim.grammar.learned_weights import LearnedWeight, LearnedWeights
 from distsim.grammar.pair_features import PairFeatures, is_feature, without_gaps
 
 _PENALTIES = (1e-3, 1e-2, 1e-1, 1.0)
@@ -45,7 +45,7 @@ class Agreement(NamedTuple):
 
 
 @dataclass(frozen=True)
-class LearntRanking:
+class LearnedRanking:
     """What was learnt.
 
     weights: of all pairs. alone: each feature, its sign as it agrees best on the pairs that have
@@ -53,11 +53,11 @@ class LearntRanking:
     folds and intervals were drawn by. penalty: of the ridge, chosen by the folds.
 
     >>> mixed = Agreement("all", 0.5, Interval(0.4, 0.6), 9)
-    >>> LearntRanking(LearntWeights({}), mixed, (), "9 connected components", 0.1).lines()
+    >>> LearnedRanking(LearnedWeights({}), mixed, (), "9 connected components", 0.1).lines()
     ['all\\t0.500\\t0.400\\t0.600\\t9']
     """
 
-    weights: LearntWeights
+    weights: LearnedWeights
     mixed: Agreement
     alone: tuple[Agreement, ...]
     units: str
@@ -83,7 +83,7 @@ def learn_ranking(
     folds: int = 5,
     samples: int = 1000,
     seed: int = 1,
-) -> LearntRanking:
+) -> LearnedRanking:
     """Fit weights of features to judgements.
 
     Arguments:
@@ -159,8 +159,8 @@ def learn_ranking(
         "missing where a pair has no value",
     )
     fitted = _fit_in_steps(learning, np.ones(len(learning.pairs), bool), penalty)
-    return LearntRanking(
-        LearntWeights(fitted.weights, notes=notes), mixed, tuple(alone), told, penalty
+    return LearnedRanking(
+        LearnedWeights(fitted.weights, notes=notes), mixed, tuple(alone), told, penalty
     )
 
 
@@ -238,7 +238,7 @@ def _best_penalty(
     return best[1:]
 
 
-def _fit_in_steps(learning: _Learning, rows: np.ndarray, penalty: float) -> LearntWeights:
+def _fit_in_steps(learning: _Learning, rows: np.ndarray, penalty: float) -> LearnedWeights:
     """Return weights of all features, those of rules on what the pairs' own leave.
 
     A rule's features are missing together, mostly: what it tells that no rule has a pair is said
@@ -266,7 +266,7 @@ def _fit_in_steps(learning: _Learning, rows: np.ndarray, penalty: float) -> Lear
         lost -= sum(one.missing for one in added.values())
         name = of_rules[int(everywhere[0])]
         added[name] = added[name]._replace(missing=float(lost))
-    return LearntWeights({**fitted.weights, **added})
+    return LearnedWeights({**fitted.weights, **added})
 
 
 def _wanted(
@@ -399,7 +399,7 @@ def _varies(column: np.ndarray) -> bool:
 
 def fit_weights(
     names: Sequence[str], matrix: np.ndarray, targets: np.ndarray, penalty: float
-) -> LearntWeights:
+) -> LearnedWeights:
     """Return the weights of a ridge regression.
 
     Arguments:
@@ -423,9 +423,9 @@ def fit_weights(
     missing = np.zeros(len(names))
     missing[marked] = solved[len(names) :]
     # What a mark adds where a value is there is the same for all pairs that have it.
-    return LearntWeights(
+    return LearnedWeights(
         {
-            name: LearntWeight(float(weight), *shape, float(none))
+            name: LearnedWeight(float(weight), *shape, float(none))
             for name, weight, shape, none in zip(
                 names, solved[: len(names)], shapes, missing, strict=True
             )

@@ -25,7 +25,7 @@ from distsim.grammar.formats.rules import Features
 from distsim.grammar.kernels.columns import FOUND, NO_NUMBER
 from distsim.grammar.kernels.phrase_pairs import hash_symbols
 from distsim.grammar.kernels.rules import NAMED
-from distsim.grammar.learnt_weights import LearntWeights
+from distsim.grammar.learned_weights import LearnedWeights
 from distsim.grammar.numbering import order_of_texts
 from distsim.grammar.pair_features import PairFeatures, is_feature
 from distsim.grammar.score_writer import lines_with_features
@@ -56,7 +56,7 @@ class Ranking:
         top: keep so many of each left-hand side and source; 0: all.
         missing: what stands for features that are not there or NA; a faulty line where None.
         worst: rules with a worse sum are cut.
-        learnt: add what learnt weights give a rule, for its own features and those that `computed`
+        learned: learned weights, whose sum is added; of a rule's features and those that `computed`
             makes of its sides.
         computed: makes features of sides; those of the text alone where None.
         write: write the sum as a feature of this name, as a bare value where features are.
@@ -72,11 +72,11 @@ class Ranking:
     missing: float | None = None
     worst: float | None = None
     write: str | None = None
-    learnt: LearntWeights | None = None
+    learned: LearnedWeights | None = None
     computed: PairFeatures | None = None
 
     def __post_init__(self) -> None:
-        if not self.weights and self.learnt is None:
+        if not self.weights and self.learned is None:
             raise ParameterError("nothing to rank by: give the weight of at least one feature")
         if self.write is not None and not is_feature_name(self.write):
             raise ParameterError(
@@ -96,14 +96,14 @@ class Ranking:
 
     @property
     def computed_names(self) -> list[str]:
-        """The features of learnt weights that are made of a rule's sides.
+        """The features of learned weights that are made of a rule's sides.
 
         Raises:
             ParameterError: one wants a table that was not given.
         """
-        if self.learnt is None:
+        if self.learned is None:
             return []
-        names = [name for name in self.learnt.names if is_feature(name)]
+        names = [name for name in self.learned.names if is_feature(name)]
         (self.computed or PairFeatures()).matrix([], names=names)
         return names
 
@@ -195,8 +195,8 @@ class _ReadRules:
         self.spool = spool
         self._ranking, self._report = ranking, report
         self._computed = ranking.computed_names
-        learnt = () if ranking.learnt is None else ranking.learnt.names
-        self._learnt = [name for name in learnt if name not in self._computed]
+        learned = () if ranking.learned is None else ranking.learned.names
+        self._learned = [name for name in learned if name not in self._computed]
         self._groups = HashNumbering()
 
     def add(self, block: RuleBlock) -> None:
@@ -218,7 +218,7 @@ class _ReadRules:
     def _sums(self, block: RuleBlock) -> tuple[np.ndarray, dict[int, str]]:
         """Return the weighted sum of each rule, float64[n], and what is wrong with which lines."""
         ranking, weights = self._ranking, self._ranking.weights
-        names = [*weights, *self._learnt]
+        names = [*weights, *self._learned]
         values, found = read_features(block, names)
         bad = found == NO_NUMBER
         if ranking.missing is None:
@@ -230,13 +230,13 @@ class _ReadRules:
         with np.errstate(over="ignore", invalid="ignore"):
             for weight, column in zip(weights.values(), values.T, strict=False):
                 total += weight * np.where(np.isnan(column), ranking.missing or 0.0, column)
-            if ranking.learnt is not None:
+            if ranking.learned is not None:
                 matrix = values[:, len(weights) :]
                 if self._computed:
                     sides = [block.side_texts(n) for n in range(len(block))]
                     maker = ranking.computed or PairFeatures()
                     matrix = np.hstack([matrix, maker.matrix(sides, names=self._computed)])
-                total += ranking.learnt.values([*self._learnt, *self._computed], matrix)
+                total += ranking.learned.values([*self._learned, *self._computed], matrix)
         for n in np.flatnonzero(~np.isfinite(total)).tolist():
             faults.setdefault(n, "the weighted sum of its features is too large for a number")
         return total, faults
@@ -246,7 +246,7 @@ class _ReadRules:
         try:
             for name in self._ranking.weights:
                 features.number(name, self._ranking.missing)
-            for name in self._learnt:
+            for name in self._learned:
                 features.number(name, math.nan)
         except LineFaultError as fault:
             return str(fault)

@@ -20,7 +20,7 @@ from distsim.grammar.formats import find_format
 from distsim.grammar.score_report import ScoredBlock, ScoreReport
 from distsim.grammar.score_writer import OutputOptions, lines_with_scores
 from distsim.grammar.scoring import OUTCOMES, BlockScores, RuleScorer
-from distsim.grammar.training import TrainingOptions, learns, trained
+from distsim.grammar.training import trained
 from distsim.storage.files import open_output
 
 
@@ -30,7 +30,6 @@ def score_grammar(
     scorer: RuleScorer,
     *,
     options: OutputOptions | None = None,
-    training: TrainingOptions | None = None,
     on_error: OnError = "stop",
     grammar_format: str | None = None,
     jobs: int | None = None,
@@ -42,8 +41,8 @@ def score_grammar(
         grammar: rules (Joshua, Thrax, PPDB, cdec) or a Moses phrase table, plain or packed;
             `-` for standard input.
         path: gz where the name ends so; `-` for standard output. Written whole or not at all.
-        scorer: the tables, and the aligner's mode; where it has no learnt model, one is
-            learnt from the grammar's rules that lack links, as `training` says.
+        scorer: the tables and the aligner; where the aligner has no learned model, one is trained
+            on those of the grammar's rules that lack links, by the aligner's TrainingOptions.
         on_error: faulty lines `stop` the work, or are kept as they are, or dropped.
         grammar_format: a name in distsim.grammar.formats.FORMATS; told by the first lines
             where None.
@@ -61,14 +60,13 @@ def score_grammar(
     True
     """
     options = options or OutputOptions()
-    training = training or TrainingOptions()
     started, cpu_started = time.monotonic(), time.process_time()
     faulty = FaultyLines(grammar, on_error)
     if any(table.exact is not None for table in scorer.tables):
         jobs = 1  # an index keeps what it counted, for one thread
-    with spooled(grammar, learns(scorer.aligner, training)) as rules:
-        aligner, trained_on = trained(rules, scorer.aligner, training, grammar_format, jobs)
-        report = ScoreReport(faulty, scorer.names, signature_lines(scorer, aligner, training))
+    with spooled(grammar, scorer.aligner.needs_training) as rules:
+        aligner, trained_on = trained(rules, scorer.aligner, grammar_format, jobs)
+        report = ScoreReport(faulty, scorer.names, signature_lines(scorer, aligner))
         report.trained_on = trained_on
         scoring = RuleScorer.sharing(scorer, aligner)
         blocks = read_line_blocks(rules)
@@ -119,7 +117,6 @@ def explain_grammar(
     grammar: str | Path,
     scorer: RuleScorer,
     *,
-    training: TrainingOptions | None = None,
     on_error: OnError = "stop",
     grammar_format: str | None = None,
 ) -> Iterator[ExplainedPair]:
@@ -132,14 +129,13 @@ def explain_grammar(
     >>> len(list(explain_grammar(folder / "one", scorer))) > 0
     True
     """
-    training = training or TrainingOptions()
     faulty = FaultyLines(grammar, on_error)
     n_lines = 0
     known = None
     of_rules = ("sim_whole", "sim_gap")  # of no pair
     of_pairs = [name for name in scorer.names if name not in of_rules]
-    with spooled(grammar, learns(scorer.aligner, training)) as path:
-        aligner, _ = trained(path, scorer.aligner, training, grammar_format, None)
+    with spooled(grammar, scorer.aligner.needs_training) as path:
+        aligner, _ = trained(path, scorer.aligner, grammar_format, None)
         scoring = RuleScorer.sharing(scorer, aligner)
         for lines in read_line_blocks(path):
             known = known or find_format(grammar_format, lines.text)
@@ -151,15 +147,13 @@ def explain_grammar(
     faulty.require_lines(n_lines)
 
 
-def signature_lines(
-    scorer: RuleScorer, aligner: RuleAligner, training: TrainingOptions
-) -> list[str]:
+def signature_lines(scorer: RuleScorer, aligner: RuleAligner) -> list[str]:
     """Return, per table, one line with everything on which the scores depend."""
     options = scorer.options
     if aligner.mode == "none":
         how = "none"
-    elif aligner.learnt is not None:
-        how = f"{aligner.mode}+learnt{training.sample}"
+    elif aligner.learned is not None:
+        how = f"{aligner.mode}+learnt{aligner.training.sample}"
     else:
         how = f"{aligner.mode}+evidence"
     lines = []

@@ -134,7 +134,7 @@ class ScoreReport:
             told += [f"  {message}" for message in faulty.shown]
         told.append(
             f"{self.lacking:,} rules without links between words, {self.aligned:,} aligned here"
-            + ("" if self.trained_on is None else f", learnt from {self.trained_on:,} rules")
+            + ("" if self.trained_on is None else f", learned from {self.trained_on:,} rules")
         )
         for name, table in zip(self.names, self.tables, strict=True):
             told += table.lines(name, self.without_pairs)

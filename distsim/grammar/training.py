@@ -1,14 +1,10 @@
-"""A grammar's rules without links -> the aligner that links them."""
+"""Trains the link model of an aligner on the rules of a grammar that have no links."""
 
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import get_args
 
 import numpy as np
 
-from distsim.base.choices import Aligner
-from distsim.base.errors import ParameterError
 from distsim.base.parallel import ordered_map
 from distsim.bitext.link_model import LinkModel
 from distsim.corpus.lines import LineBlock, read_line_blocks
@@ -17,41 +13,22 @@ from distsim.grammar.block import RuleBlock, parse_block
 from distsim.grammar.formats import find_format
 
 
-@dataclass(frozen=True, kw_only=True)
-class TrainingOptions:
-    """How links are learnt for rules without any.
+def trained(
+    path: str | Path, aligner: RuleAligner, grammar_format: str | None, jobs: int | None
+) -> tuple[RuleAligner, int | None]:
+    """Return the aligner with a link model, and the number of rules that it was trained on.
+
+    The aligner as it is, and None, where it needs no model or no rule lacks links.
 
     Arguments:
-        aligner: `learnt`, or `evidence`: like words and gaps only.
-        sample: at most so many rules are learnt from.
+        path: a grammar. grammar_format: a name in distsim.grammar.formats.FORMATS; inferred from
+            the first lines where None. jobs: threads, all cores where None.
 
-    >>> TrainingOptions(sample=1000).aligner
-    'learnt'
+    Raises:
+        InputError: the grammar cannot be read.
+        ParameterError: there is no such format.
     """
-
-    aligner: Aligner = "learnt"
-    sample: int = 20_000
-
-    def __post_init__(self) -> None:
-        if self.aligner not in get_args(Aligner):
-            raise ParameterError(f"`aligner` {self.aligner!r}: choose learnt or evidence")
-        TrainingSample(self.sample)  # refuses what cannot be
-
-
-def learns(aligner: RuleAligner, training: TrainingOptions) -> bool:
-    """Tell whether a grammar has to be read for links before it is scored."""
-    return aligner.mode != "none" and aligner.learnt is None and training.aligner == "learnt"
-
-
-def trained(
-    path: str | Path,
-    aligner: RuleAligner,
-    training: TrainingOptions,
-    grammar_format: str | None,
-    jobs: int | None,
-) -> tuple[RuleAligner, int | None]:
-    """Return the aligner with a model, where rules need one, and how many it has seen."""
-    if not learns(aligner, training):
+    if not aligner.needs_training:
         return aligner, None
     blocks = read_line_blocks(path)
     first = next(blocks, None)
@@ -63,10 +40,11 @@ def trained(
         rules = parse_block(block, known)
         return rules, aligner.wanted(rules)[1]
 
-    sample = TrainingSample(training.sample)
+    sample = TrainingSample(aligner.training.sample)
     for rules, wanted in ordered_map(parsed, chain([first], blocks), jobs):
         if wanted.any():
             sample.add(rules, wanted)
     if not len(sample):
         return aligner, None
-    return RuleAligner(aligner.mode, learnt=LinkModel(*sample.pairs(), jobs=jobs)), len(sample)
+    model = LinkModel(*sample.pairs(), jobs=jobs)
+    return RuleAligner(aligner.mode, learned=model, training=aligner.training), len(sample)

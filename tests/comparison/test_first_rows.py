@@ -6,7 +6,8 @@ import pytest
 
 from distsim import CorpusIndex, IndexOptions, ParaphraseOptions, Paraphraser, SignatureTable, sign
 from distsim.comparison import NeighbourSearch
-from distsim.grammar.packs import GrammarIndex, PackOptions, pack_grammar
+from distsim.grammar.packs.grammar_index import GrammarIndex
+from distsim.grammar.packs.pack import PackOptions, pack_grammar
 from distsim.paraphrase.rewriting.language_model import IndexModel
 from distsim.paraphrase.rewriting.options import RewriteOptions
 from distsim.paraphrase.rewriting.rewriter import Rewriter

@@ -123,7 +123,7 @@ def _ask_bitext(path: Path) -> object:
 
 
 def _extract(path: Path) -> object:
-    from distsim.grammar.extraction import PRESETS
+    from distsim.grammar.extraction.options import PRESETS
 
     bitext = d.Bitext.open(path)
     preset = PRESETS["samt" if bitext.trees else "hiero"]
@@ -185,7 +185,7 @@ def _read_weights(path: Path) -> object:
 
 def _read_ranking(path: Path) -> object:
 
-    return d.LearntWeights.read(path)
+    return d.LearnedWeights.read(path)
 
 
 def _read_annotated(path: Path) -> object:

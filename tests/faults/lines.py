@@ -161,7 +161,7 @@ def _table_readers(folder: Path) -> dict[str, Reader]:
         "ARPA": Reader(d.ArpaModel, [arpa]),
         "weights of rewriting": Reader(d.Weights.read, [
             b"# x\n" + b"".join(b"f%d\t%d.5\n" % (n, n) for n in range(9))]),
-        "weights learnt": Reader(d.LearntWeights.read, [ranking]),
+        "weights learnt": Reader(d.LearnedWeights.read, [ranking]),
         "substitution": Reader(lambda p: _all(read_lexsub(p)), [b"the\tking\tsees\tboy;man\n" * 9]),
         "grammar of substitution": Reader(
             lambda p: ParaphraseGrammar.read(p, [("king",)]),
@@ -293,7 +293,9 @@ def _keeps_lines(name: str, place: Path, draw: random.Random, budget: Budget) ->
         [place / "text"], place / "index", options=d.IndexOptions(text_format="lines")
     )
     d.sign(d.CorpusIndex.open(place / "index"), recipe=PRESETS["thesis"])
-    scorer = d.RuleScorer([("sim_ngram", d.SignatureTable.open(place / "index"))])
+    aligner = d.RuleAligner(training=d.TrainingOptions(aligner="evidence"))
+    tables = [("sim_ngram", d.SignatureTable.open(place / "index"))]
+    scorer = d.RuleScorer(tables, aligner=aligner)
     outcome = Outcome()
     for _ in range(-(-budget.lines // _BATCH)):
         lines = _batch(draw, _RULES if name == "rules" else _ENTRIES, _BATCH)
@@ -319,9 +321,7 @@ def _keep(outcome: Outcome, lines: list[bytes], known: Any, scorer: Any, place: 
     ranking = d.Ranking({"x" if known.name == "rules" else "0": 1.0}, missing=0.0)
     d.rerank_grammar(source, out, ranking, **rest)
     outcome.check(_texts(split_lines(out.read_bytes())) == _texts(lines), "rerank")
-    d.score_grammar(
-        source, out, scorer, training=d.TrainingOptions(aligner="evidence"), jobs=1, **rest
-    )
+    d.score_grammar(source, out, scorer, jobs=1, **rest)
     found = split_lines(out.read_bytes())
     starts = len(found) == len(lines) and all(
         a[:3] == b[:3] for a, b in zip(found, lines, strict=True)

@@ -16,14 +16,13 @@ from distsim.base.errors import InputError, ParameterError
 from distsim.cli.main import app
 from distsim.corpus import Normaliser
 from distsim.corpus.lines import LineBlock
-from distsim.grammar.alignment import RuleAligner, TrainingSample
+from distsim.grammar.alignment import RuleAligner, TrainingOptions, TrainingSample
 from distsim.grammar.block import parse_block
 from distsim.grammar.formats.rules import RULES
 from distsim.grammar.score_file import explain_grammar, score_grammar
 from distsim.grammar.score_writer import OutputOptions
 from distsim.grammar.scoring import RuleScorer, ScoreOptions
 from distsim.grammar.tokens import TokenForms, distinct_words, unescape
-from distsim.grammar.training import TrainingOptions
 from tests.conftest import SHARED
 from tests.naive.grammar import naive_decompose
 
@@ -53,7 +52,8 @@ def table(index):
 
 @pytest.fixture(scope="module")
 def scorer(table):
-    return RuleScorer([("sim_ngram", table)])
+    aligner = RuleAligner(training=TrainingOptions(aligner="evidence"))
+    return RuleScorer([("sim_ngram", table)], aligner=aligner)
 
 
 def test_the_worked_rule(scorer, table):
@@ -164,7 +164,7 @@ def scored(grammar, tmp_path, scorer, name="out", on_error="stop", grammar_forma
     (tmp_path / "in").write_bytes(grammar)
     report = score_grammar(
         tmp_path / "in", tmp_path / name, scorer, options=OutputOptions(**options),
-        training=TrainingOptions(aligner="evidence"), on_error=on_error,
+        on_error=on_error,
         grammar_format=grammar_format,
     )  # fmt: skip
     return (tmp_path / name).read_bytes(), report
@@ -344,12 +344,10 @@ def test_learnt_links(tmp_path, table):
     )
     scorer = RuleScorer([("s", table)])
     (tmp_path / "g").write_text(grammar)
-    pairs = list(
-        explain_grammar(tmp_path / "g", scorer, training=TrainingOptions(aligner="learnt"))
-    )
+    pairs = list(explain_grammar(tmp_path / "g", scorer))
     assert sum(p.source == "big" and p.target == "grand" for p in pairs) == 30
     report = score_grammar(tmp_path / "g", tmp_path / "o", scorer)
-    assert report.trained_on == 30 and "learnt from 30 rules" in "\n".join(report.lines())
+    assert report.trained_on == 30 and "learned from 30 rules" in "\n".join(report.lines())
 
 
 def test_distinct_words_are_numbered_by_appearance():
@@ -369,7 +367,6 @@ def test_scoring_a_shipped_grammar_adds_and_changes_nothing_else(name, tmp_path,
         tmp_path / "o",
         scorer,
         options=OutputOptions(style="named"),
-        training=TrainingOptions(aligner="evidence"),
     )
     before = gzip.decompress((GRAMMARS / name).read_bytes())
     import re
@@ -395,12 +392,12 @@ def test_the_command_line(tmp_path, table, monkeypatch):
     assert done.exit_code == 2 and "--ngram" in done.output
 
 
-def test_standard_input_is_read_twice_where_links_are_learnt(monkeypatch, tmp_path, scorer):
+def test_standard_input_is_read_twice_where_links_are_learned(monkeypatch, tmp_path, table):
     class Stream:
         buffer = io.BufferedReader(io.BytesIO(gzip.compress(b"[X] ||| a b ||| c d ||| 1\n" * 9)))
 
     monkeypatch.setattr(sys, "stdin", Stream)
-    report = score_grammar("-", tmp_path / "o", scorer)
+    report = score_grammar("-", tmp_path / "o", RuleScorer([("sim_ngram", table)]))
     assert report.read == report.trained_on == 9
 
 

@@ -11,7 +11,7 @@ import pytest
 from distsim.bitext.bitext import Bitext
 from distsim.grammar import pipeline as making
 from distsim.grammar.extraction.numeric import NumericRules
-from distsim.grammar.packs import GrammarIndex
+from distsim.grammar.packs.grammar_index import GrammarIndex
 
 PAIRS = [
     ("alice", "alice"), ("the queen", "die königin"), ("the king", "der könig"),
@@ -83,8 +83,8 @@ def test_trees_of_texts_label_the_rules(texts, alice_index, tmp_path, run):
     assert told.count("is there already") == 0
     _, err = make(run, texts, path, tmp_path / "h", "--trees", tree, "--trees", tree, status=2)
     assert "give one for each pair of texts" in err
-    with pytest.raises(ValueError, match="`trees` 1: give one file for each of the 0 pairs"):
-        making.make_grammar([tmp_path / "g" / "bitext-1"], path, tmp_path / "h", trees=[tree])
+    with pytest.raises(ValueError, match=r"give \(English, other\) or \(English, other, trees\)"):
+        making.make_grammar([(texts[0],)], path, tmp_path / "h")
 
 
 def test_texts_whose_names_are_no_utf8(texts, alice_index, tmp_path, run):

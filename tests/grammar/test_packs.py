@@ -14,8 +14,11 @@ from distsim.base.errors import ArtifactError, InputError, ParameterError
 from distsim.corpus.lines import read_line_blocks
 from distsim.grammar.formats.rules import Features
 from distsim.grammar.kernels.columns import new_names
-from distsim.grammar.packs import SIZES, TYPES, GrammarIndex, PackOptions, pack, pack_grammar
+from distsim.grammar.packs import pack
 from distsim.grammar.packs.columns import decode, encode
+from distsim.grammar.packs.grammar_index import GrammarIndex
+from distsim.grammar.packs.pack import PackOptions, pack_grammar
+from distsim.grammar.packs.sizes import SIZES, TYPES
 from distsim.grammar.rerank import PPDB_COST
 from distsim.kernels.compiled import frozen
 

@@ -8,7 +8,7 @@ import pytest
 
 from distsim import EstimatedCosine, InputError, ParameterError
 from distsim.evaluation.gold import read_gold
-from distsim.grammar.learnt_weights import LearntWeight, LearntWeights
+from distsim.grammar.learned_weights import LearnedWeight, LearnedWeights
 from distsim.grammar.pair_features import OF_TEXT, PairFeatures
 from distsim.grammar.ranking import (
     _folds,
@@ -95,15 +95,15 @@ def test_features_of_text_by_hand():
 
 def test_weights_are_learnt_and_read_again(judged):
     gold = read_gold(judged / "judged.tsv")
-    learnt = learn_ranking(gold, PairFeatures(), grammar=judged / "rules", samples=50)
-    assert learnt.mixed.value > 0.9
-    assert learnt.mixed.interval.low < learnt.mixed.value < learnt.mixed.interval.high
-    alone = {one.name: one for one in learnt.alone}
+    learned = learn_ranking(gold, PairFeatures(), grammar=judged / "rules", samples=50)
+    assert learned.mixed.value > 0.9
+    assert learned.mixed.interval.low < learned.mixed.value < learned.mixed.interval.high
+    alone = {one.name: one for one in learned.alone}
     assert alone["p"].pairs == 60 and alone["letters"].pairs == 120
-    assert alone["p"].value < learnt.mixed.value
-    (judged / "w").write_text(learnt.weights.text())
-    again = LearntWeights.read(judged / "w")
-    assert again.text() == learnt.weights.text() and again.names == learnt.weights.names
+    assert alone["p"].value < learned.mixed.value
+    (judged / "w").write_text(learned.weights.text())
+    again = LearnedWeights.read(judged / "w")
+    assert again.text() == learned.weights.text() and again.names == learned.weights.names
     half = learn_ranking(gold, PairFeatures(), grammar=judged / "rules", only_grammar=True,
                          samples=0)  # fmt: skip
     assert half.mixed.pairs == 60 and half.mixed.value > 0.9
@@ -132,7 +132,7 @@ def test_weights_are_learnt_and_read_again(judged):
     assert only.weights.names == ("letters",)
 
 
-def test_rerank_orders_by_learnt_weights(judged, run):
+def test_rerank_orders_by_learned_weights(judged, run):
     out, err = run("rank", "--learn", judged / "judged.tsv", "--grammar", judged / "rules",
                    "-o", judged / "w", "--set", "samples=20")  # fmt: skip
     assert out.startswith("all, by weights\t0.9") and "connected components" in err
@@ -144,13 +144,13 @@ def test_rerank_orders_by_learnt_weights(judged, run):
         "--on-error", "keep")  # fmt: skip
     lines = (judged / "o").read_text().splitlines()
     assert [line.split(" ||| ")[2] for line in lines] == ["abcdeg", "uvwxyz", "abc [X,1]"]
-    weights = LearntWeights.read(judged / "w")
+    weights = LearnedWeights.read(judged / "w")
     names = [name for name in weights.names if name != "p"]
     row = PairFeatures().matrix([("abcdef", "abcdeg")], names=names)[0].tolist()
     (wanted,) = weights.values([*names, "p"], np.array([[*row, 6.0]]))
     assert lines[0].endswith(f"p=6 all={wanted:.5f}")
     # A sum with other features is possible in Python.
-    rerank_grammar(judged / "o", judged / "p", Ranking({"p": -100.0}, learnt=weights, top=1),
+    rerank_grammar(judged / "o", judged / "p", Ranking({"p": -100.0}, learned=weights, top=1),
                    on_error="drop")  # fmt: skip
     assert "uvwxyz" in (judged / "p").read_text()
 
@@ -159,7 +159,7 @@ def test_rerank_orders_by_learnt_weights(judged, run):
 def test_weights_are_written_and_read_whatever_the_judged_file_is_called(judged, run, name):
     (judged / "judged.tsv").rename(judged / name)
     run("rank", "--learn", judged / name, "-o", judged / "w", "--set", "samples=0")
-    weights = LearntWeights.read(judged / "w")
+    weights = LearnedWeights.read(judged / "w")
     assert "letters" in weights.names and all(note.isprintable() for note in weights.notes)
 
 
@@ -175,7 +175,7 @@ def test_wrong_files_are_told(judged, run):
     ):
         (judged / "w").write_text(text)
         with pytest.raises(InputError, match=told):
-            LearntWeights.read(judged / "w")
+            LearnedWeights.read(judged / "w")
     (judged / "w").write_text(head + "sim_whole\t1\t0\t1\t0\t1\t0\n")
     _, err = run("rerank", judged / "rules", "--weights", judged / "w", "-o", judged / "o",
                  status=1)  # fmt: skip
@@ -203,7 +203,7 @@ def test_a_table_gives_features_of_its_phrases(example_names):
     assert values["sim_whole"] == pytest.approx(wanted, abs=1e-6)
     assert 0 < values["rare_overlap"] < values["overlap"]  # `the` is in both
     assert math.isnan(other[names.index("sim_whole")])
-    weights = LearntWeights({"frequency": LearntWeight(1.0, 0.0, 1.0, -9.0, 99.0, 0.0)})
+    weights = LearnedWeights({"frequency": LearnedWeight(1.0, 0.0, 1.0, -9.0, 99.0, 0.0)})
     strength = table.strengths[table.find("the queen")]
     found = weights.values(list(values), np.array([list(values.values())]))
     assert found == pytest.approx(np.log(strength + 0.5))

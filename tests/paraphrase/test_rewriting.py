@@ -14,7 +14,8 @@ import pytest
 
 from distsim import CorpusIndex
 from distsim.base.errors import InputError, ParameterError
-from distsim.grammar.packs import GrammarIndex, PackOptions, pack_grammar
+from distsim.grammar.packs.grammar_index import GrammarIndex
+from distsim.grammar.packs.pack import PackOptions, pack_grammar
 from distsim.paraphrase.rewriting import RewriteOptions, Rewriter, Weights, tuning
 from distsim.paraphrase.rewriting import rewriter as rewriter_module
 from distsim.paraphrase.rewriting.chunks import hidden

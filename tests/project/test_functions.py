@@ -78,7 +78,7 @@ UNEXPLAINED = {
     "LearntCosine.estimates",
     "LearntCosine.similarities",
     "LearntCosine.similarity",
-    "LearntWeights.read",
+    "LearnedWeights.read",
     "Normaliser.from_manifest",
     "Opposites.evidence",
     "Opposites.scores",

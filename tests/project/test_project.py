@@ -153,10 +153,10 @@ def test_readme_python_examples_run(workplace):
 
 def test_named_presets_are_those_that_there_are():
     from distsim.base import choices
-    from distsim.grammar import extraction
+    from distsim.grammar.extraction import options as options_of_extraction
     from distsim.paraphrase import options
     from distsim.signatures.recipe import PRESETS
 
-    assert set(get_args(choices.ExtractPreset)) == set(extraction.PRESETS)
+    assert set(get_args(choices.ExtractPreset)) == set(options_of_extraction.PRESETS)
     assert set(get_args(choices.ParaphrasePreset)) == set(options.PRESETS)
     assert set(get_args(choices.SignPreset)) == set(PRESETS)

@@ -181,7 +181,7 @@ def test_rules_are_decomposed(client):
 
 
 def test_a_packed_grammar_and_a_table_of_syntax_are_served(client, alice_index, tmp_path):
-    from distsim.grammar.packs import PackOptions, pack_grammar
+    from distsim.grammar.packs.pack import PackOptions, pack_grammar
 
     (tmp_path / "rules").write_text(GRAMMAR, encoding="utf-8")
     pack_grammar(tmp_path / "rules", tmp_path / "packed", options=PackOptions(weights={"p": 1.0}))

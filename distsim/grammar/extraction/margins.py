@@ -1,6 +1,6 @@
 """Runs of rows -> rules with their counts and all margins, in the order of their hashes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -142,28 +142,12 @@ def count_all(
     groups = runs.groups(max(1, memory // ahead // _BYTES_A_ROW))
     taken = (runs.take(first, stop) for first, stop in groups)
     counted = ordered_map(lambda one: _counted(*one, text), taken, jobs)
-    for (_, stop), rules in zip(groups, counted, strict=True):
+    for (_, stop), (*rules, codes, sums) in zip(groups, counted, strict=True):
         check_interrupted()
-        f, e, label, count, place, gaps, by_bitext, margins, codes, sums = rules
-        part = e >> np.uint64(64 - part_bits) if part_bits else np.zeros(e.size, np.uint16)
-        flags = (e & np.uint64(1)).astype(np.uint8) << np.uint8(1)
-        flags[:1] |= 1
-        flags[1:] |= f[1:] != f[:-1]
-        for name, values in (
-            ("label", label), ("place", place), ("gaps", gaps >> _HALF), ("count", count),
-            ("c_f", margins[:, 0]), ("c_lf", margins[:, 1]), ("c_fe", margins[:, 2]),
-            ("by_bitext", by_bitext), ("flags", flags), ("part", part),
-        ):  # fmt: skip
-            columns[name].append(values)
-        packed = np.empty((e.size, 2), np.uint64)
-        np.right_shift(e, np.uint64(1), out=packed[:, 0])
-        np.left_shift(label, _HALF, out=packed[:, 1], dtype=np.uint64)
-        packed[:, 1] |= count.view(np.uint64)
-        for number, of_part in enumerate(keys):
-            of_part.append(packed[part == number] if part_bits else packed)
+        _append(rules, columns, keys, part_bits)
         for code, total in zip(codes.tolist(), sums.tolist(), strict=True):
             totals[code] = totals.get(code, 0) + total
-        size += f.size
+        size += rules[0].size
         progress("counting", stop, 1 << PART_BITS)
     runs.close()
     codes = np.array(sorted(totals), np.uint32)
@@ -177,6 +161,33 @@ def count_all(
         progress("counting English sides", number, len(keys))
     label_counts = np.array([totals[code] for code in codes.tolist()], np.int64)
     return CountedRules(size, codes, label_counts, columns, parts, n_english)
+
+
+def _append(
+    rules: Sequence[np.ndarray], columns: dict[str, Column], keys: list[Column], part_bits: int
+) -> None:
+    """Append rules to their columns, and each one's English side, label and count to its part.
+
+    rules: as count_parts fills them. keys: uint64[n, 2] of each part of the English sides, which
+    the leading `part_bits` of their hashes number.
+    """
+    f, e, label, count, place, gaps, by_bitext, margins = rules
+    part = e >> np.uint64(64 - part_bits) if part_bits else np.zeros(e.size, np.uint16)
+    flags = (e & np.uint64(1)).astype(np.uint8) << np.uint8(1)
+    flags[:1] |= 1
+    flags[1:] |= f[1:] != f[:-1]
+    for name, values in (
+        ("label", label), ("place", place), ("gaps", gaps >> _HALF), ("count", count),
+        ("c_f", margins[:, 0]), ("c_lf", margins[:, 1]), ("c_fe", margins[:, 2]),
+        ("by_bitext", by_bitext), ("flags", flags), ("part", part),
+    ):  # fmt: skip
+        columns[name].append(values)
+    packed = np.empty((e.size, 2), np.uint64)
+    np.right_shift(e, np.uint64(1), out=packed[:, 0])
+    np.left_shift(label, _HALF, out=packed[:, 1], dtype=np.uint64)
+    packed[:, 1] |= count.view(np.uint64)
+    for number, of_part in enumerate(keys):
+        of_part.append(packed[part == number] if part_bits else packed)
 
 
 def _counted(rows: np.ndarray, bounds: np.ndarray, text: LinkedText) -> tuple[np.ndarray, ...]:

@@ -83,7 +83,7 @@ class Rewriter:
         InputError: weights from a file name features that are not there.
         ParameterError: the language model's weight is not above 0.
 
-    >>> from distsim.grammar.packs import PackOptions, pack_grammar
+    >>> from distsim.grammar.packs.pack import PackOptions, pack_grammar
     >>> from distsim.paraphrase.rewriting.language_model import IndexModel
     >>> _ = (folder / "rules").write_text("[X] ||| monarch ||| king ||| p=1\\n")
     >>> _ = pack_grammar(folder / "rules", folder / "pack", options=PackOptions(weights={"p": 1.0}))

@@ -14,7 +14,7 @@ from distsim.corpus.sources import printable
 _COLUMNS = ("feature", "weight", "mean", "scale", "low", "high", "missing")
 
 
-class LearntWeight(NamedTuple):
+class LearnedWeight(NamedTuple):
     """What one feature adds: weight * (value, held to low .. high, - mean) / scale.
 
     missing: what it adds where a pair has no such value.
@@ -29,17 +29,17 @@ class LearntWeight(NamedTuple):
 
 
 @dataclass(frozen=True)
-class LearntWeights:
+class LearnedWeights:
     """Weights of features, by name.
 
     notes: what stands before them in their file: how they were learnt.
 
-    >>> weights = LearntWeights({"x": LearntWeight(2.0, 0.5, 1.0, 0.0, 1.0, -1.0)})
+    >>> weights = LearnedWeights({"x": LearnedWeight(2.0, 0.5, 1.0, 0.0, 1.0, -1.0)})
     >>> weights.values(["x"], np.array([[9.0], [np.nan]])).tolist()
     [1.0, -1.0]
     """
 
-    weights: Mapping[str, LearntWeight]
+    weights: Mapping[str, LearnedWeight]
     _: KW_ONLY
     notes: tuple[str, ...] = ()
 
@@ -65,7 +65,7 @@ class LearntWeights:
         return "\n".join(lines) + "\n"
 
     @classmethod
-    def read(cls, path: str | Path) -> "LearntWeights":
+    def read(cls, path: str | Path) -> "LearnedWeights":
         """Read a file of weights.
 
         Raises:
@@ -104,7 +104,7 @@ class LearntWeights:
                 raise InputError(
                     f"{path}, line {number}: {fields[0]} has a weight already: drop one line"
                 )
-            weights[fields[0]] = LearntWeight(*found)
+            weights[fields[0]] = LearnedWeight(*found)
         if not weights:
             raise InputError(f"{path}: holds no weights: learn them with distsim rank --learn")
         return cls(weights, notes=tuple(notes))
