@@ -18,9 +18,6 @@ from distsim.cli.options import (
     chosen,
 )
 from distsim.cli.sign import MinCountOption
-from distsim.cli.usage import Grouped, register
-
-app = typer.Typer(cls=Grouped, no_args_is_help=True, rich_markup_mode=None)
 
 
 @dataclass(frozen=True)
@@ -87,12 +84,6 @@ MasterOption = Annotated[
 ]
 
 
-@register(
-    app,
-    "sign",
-    "Sign a corpus on a Spark cluster.",
-    "cluster sign texts/ -o web.table --work /shared/work --master spark://host:7077",
-)
 def sign(
     texts: Texts,
     output: OutputOption,
@@ -133,12 +124,6 @@ def sign(
     _report(output)
 
 
-@register(
-    app,
-    "score",
-    "Score the parts of a grammar on a Spark cluster.",
-    "cluster score grammar-parts/ -o scored/ --ngram web.table --master spark://host:7077",
-)
 def score(
     grammars: Annotated[
         list[str], typer.Argument(metavar="PART...", help="Files of rules, or folders of them.")
@@ -183,12 +168,6 @@ def score(
     say(f"{found.get('rules', 0):,} rules in {counted(found['parts'], 'part')} in {output}")
 
 
-@register(
-    app,
-    "annotate",
-    "Annotate the parts of a text on a Spark cluster.",
-    "cluster annotate texts/ -o annotated/ --models tiny-en --master spark://host:7077",
-)
 def annotate(
     texts: Texts,
     output: OutputFolder,
@@ -214,12 +193,6 @@ def annotate(
     say(f"{found.get('words', 0):,} words in {counted(found['parts'], 'part')} in {output}")
 
 
-@register(
-    app,
-    "plan",
-    "Plan a run for a scheduler without Spark.",
-    "cluster plan texts/ --work /shared/work",
-)
 def plan(
     texts: Texts,
     work: WorkOption,
@@ -251,7 +224,6 @@ def plan(
         put(stage.name, stage.n_tasks(job))
 
 
-@register(app, "task", "Run one task of a stage of such a plan.", "cluster task RUN count 0")
 def task(
     run: Annotated[str, typer.Argument(metavar="RUN", help="The folder that `plan` printed.")],
     stage: Annotated[str, typer.Argument(metavar="STAGE", help="As `plan` printed it.")],
@@ -264,12 +236,6 @@ def task(
     run_alone_task(Job(Path(run)), stage, number)
 
 
-@register(
-    app,
-    "join",
-    "Make the table of a run whose stages are all done.",
-    "cluster join RUN -o web.table",
-)
 def join(
     run: Annotated[str, typer.Argument(metavar="RUN", help="The folder that `plan` printed.")],
     output: OutputOption,

@@ -26,11 +26,8 @@ from distsim.cli.options import (
 
 if TYPE_CHECKING:
     from distsim.indexes.corpus_index import CorpusIndex
-from distsim.cli.usage import Grouped, register
 
 _SHOWN_REPEATED = 5
-
-app = typer.Typer(cls=Grouped, no_args_is_help=True, rich_markup_mode=None)
 
 Corpus = Annotated[
     list[str],
@@ -40,12 +37,6 @@ Corpus = Annotated[
 ]
 
 
-@register(
-    app,
-    "build",
-    "Index a corpus.",
-    "index build --format text my-texts/ -o my.index",
-)
 def build(
     corpus: Corpus,
     output: Annotated[str, typer.Option("--output", "-o", metavar="INDEX", help="Its folder.")],
@@ -89,7 +80,6 @@ def build(
     _report(index)
 
 
-@register(app, "add", "Append text to an index.", "index add my.index more-texts/")
 def add(
     index: Annotated[str, typer.Argument(metavar="INDEX")],
     corpus: Corpus,

@@ -3,7 +3,6 @@
 import signal
 import sys
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from typing import Annotated, Any
 
@@ -11,45 +10,10 @@ import typer
 
 from distsim.base.errors import DistsimError
 from distsim.base.parallel import Interrupted, interrupt
-from distsim.cli import (
-    align,
-    annotate,
-    augment,
-    cluster,
-    compare,
-    contexts,
-    count,
-    demo,
-    evaluate,
-    evaluate_sentences,
-    export,
-    extract,
-    index,
-    info,
-    kwic,
-    learn,
-    make_grammar,
-    merge,
-    neighbours,
-    ngrams,
-    pack,
-    paraphrase,
-    pivot,
-    rank,
-    rerank,
-    rewrite,
-    score,
-    serve,
-    sign,
-    similarity,
-    substitute,
-    tune,
-    verify,
-)
 from distsim.cli.console import in_flags, say, visible
 from distsim.cli.options import UnpackLimitOption
 from distsim.cli.streams import close_output, open_streams
-from distsim.cli.usage import Grouped, bounded, register
+from distsim.cli.usage import Grouped
 
 app = typer.Typer(
     name="distsim",
@@ -59,223 +23,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
-)
-app.add_typer(
-    index.app,
-    name="index",
-    help="Build the index of a corpus, and add text to it.",
-    rich_help_panel="Corpus",
-)
-app.add_typer(
-    cluster.app,
-    name="cluster",
-    help="Sign a corpus on many machines, with Spark or another scheduler.",
-    rich_help_panel="Signatures",
-)
-
-
-def _commands(group: str, *commands: tuple[str, Callable[..., Any], str, str]) -> None:
-    """Add subcommands under a heading: name, function, sentence for --help, example."""
-    for name, function, sentence, example in commands:
-        register(app, name, sentence, example, group)(function)
-
-
-_commands(
-    "Corpus",
-    ("demo", demo.demo, "Run the whole flow on twelve novels.", "demo -o ."),
-    (
-        "count",
-        count.count,
-        "Count phrases in an index, gapped ones too.",
-        'count novels.index "in spite of" "the king"',
-    ),
-    (
-        "kwic",
-        kwic.kwic,
-        "Show a phrase's occurrences in their sentences.",
-        'kwic novels.index "for the sake of" --limit 3',
-    ),
-    (
-        "ngrams",
-        ngrams.ngrams,
-        "List all phrases of an index with their counts.",
-        "ngrams novels.index -n 4 --min-count 250",
-    ),
-    (
-        "contexts",
-        contexts.contexts,
-        "List a phrase's contexts with counts and weights.",
-        "contexts novels.index mother --limit 3",
-    ),
-    (
-        "annotate",
-        annotate.annotate,
-        "Annotate plain text: parts of speech, names, dependencies, trees.",
-        "annotate my.txt -o my.conllu.gz --models models/en",
-    ),
-    (
-        "compare",
-        compare.compare,
-        "Put two phrases side by side: contexts of both and of one.",
-        "compare novels.index husband wife",
-    ),
-    (
-        "serve",
-        serve.serve,
-        "Serve a page to look at, and the same as JSON.",
-        "serve novels.index --port 0",
-    ),
-)
-_commands(
-    "Signatures",
-    (
-        "learn",
-        learn.learn,
-        "Learn a projection from an index, for sign --projection.",
-        "learn wiki.index -o wiki.projection",
-    ),
-    (
-        "sign",
-        sign.sign,
-        "Sign every frequent phrase of a source into a table.",
-        "sign novels.index",
-    ),
-    (
-        "merge",
-        merge.merge,
-        "Merge tables of parts of a corpus into the table of the whole.",
-        "merge a.table b.table -o whole.table",
-    ),
-    (
-        "similarity",
-        similarity.similarity,
-        "Tell how alike two phrases are.",
-        "similarity novels.index husband wife",
-    ),
-    (
-        "neighbours",
-        neighbours.neighbours,
-        "Find the phrases most alike.",
-        'neighbours novels.index "could not" -k 5',
-    ),
-    (
-        "evaluate",
-        evaluate.evaluate,
-        "Measure how well similarities agree with people's.",
-        "evaluate novels.index judged.tsv",
-    ),
-    (
-        "evaluate-sentences",
-        evaluate_sentences.evaluate_sentences,
-        "Measure rewritten sentences, beside copying and cutting.",
-        "evaluate-sentences source.txt mine.txt --references person.txt",
-    ),
-    (
-        "export",
-        export.export,
-        "Write vectors, phrases or neighbours for gensim, pandas, polars.",
-        "export novels.index -o novels.vec",
-    ),
-)
-_commands(
-    "Paraphrases",
-    (
-        "paraphrase",
-        paraphrase.paraphrase,
-        "Find what else could be said, and why.",
-        "paraphrase novels.index replied -k 3",
-    ),
-    (
-        "substitute",
-        substitute.substitute,
-        "Find what fits in a phrase's place in its sentence.",
-        "substitute novels.index 'the bright [boy] read'",
-    ),
-    (
-        "rewrite",
-        rewrite.rewrite,
-        "Rewrite whole sentences: simpler, shorter, or only otherwise.",
-        "rewrite help/packs sentences.txt --index novels.index",
-    ),
-    (
-        "tune",
-        tune.tune,
-        "Tune what rewriting aims at, on sentences that people rewrote.",
-        "tune packs source.txt --references people.txt --index wiki.index -o my.weights",
-    ),
-    (
-        "augment",
-        augment.augment,
-        "Add rules for unknown phrases to a phrase table.",
-        "augment phrase-table.gz --paraphrases out.jsonl -o augmented.gz",
-    ),
-)
-_commands(
-    "Grammars",
-    (
-        "align",
-        align.align,
-        "Link the words of two texts that say the same.",
-        "align talk.en talk.de -o talk.bitext",
-    ),
-    (
-        "extract",
-        extract.extract,
-        "Extract translation rules from bitexts, with all features.",
-        "extract talk.bitext --preset phrases -o talk.gz",
-    ),
-    (
-        "pivot",
-        pivot.pivot,
-        "Make paraphrase rules of rules that share a foreign side.",
-        "pivot translations.gz -o paraphrases.gz",
-    ),
-    (
-        "score",
-        score.score,
-        "Add the similarity of its rules' sides to a grammar.",
-        "score paraphrases.gz --ngram novels.index -o scored.gz",
-    ),
-    (
-        "rank",
-        rank.rank,
-        "Learn one score of all evidence from judged pairs.",
-        "rank --learn judged.tsv --ngram novels.index -o my.weights",
-    ),
-    (
-        "rerank",
-        rerank.rerank,
-        "Put a grammar's rules in order, the best first, and cut them.",
-        "rerank scored.gz --ppdb-cost -o sorted.gz",
-    ),
-    (
-        "make-grammar",
-        make_grammar.make_grammar,
-        "Align, extract, pivot, score and pack, in one command.",
-        "make-grammar --bitext help.en help.de --index novels.index -o help",
-    ),
-    (
-        "pack",
-        pack.pack,
-        "Cut a grammar into packs of several sizes, with an index.",
-        "pack scored.gz -o packs",
-    ),
-    (
-        "rules",
-        pack.rules,
-        "Show a packed grammar's rules for a source side.",
-        "rules help/packs displays -k 2",
-    ),
-)
-_commands(
-    "Artifacts",
-    (
-        "info",
-        info.info,
-        "Describe an index, a table or any other artifact.",
-        "info novels.index",
-    ),
-    ("verify", verify.verify, "Check an artifact for damage.", "verify novels.index"),
 )
 
 
@@ -336,7 +83,7 @@ def main() -> None:
     open_streams()
     try:
         _obey_interrupts()
-        program = bounded(typer.main.get_command(app))
+        program = typer.main.get_command(app)
         status = program(prog_name="distsim", standalone_mode=False) or 0
         sys.stdout.flush()
     except typer.Exit as error:

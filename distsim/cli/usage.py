@@ -1,6 +1,14 @@
-"""The program's own help and arguments: commands and options in groups, numbers that fit."""
+"""The program's commands, its help, and the checks of arguments.
 
-from collections.abc import Callable
+`distsim/data/cli/commands.toml` lists the commands and `removed.toml` what was removed. A command's
+module is imported when the command is used.
+"""
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import import_module
+from importlib.resources import files
 from math import isfinite
 from typing import Any
 
@@ -8,14 +16,81 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from distsim.cli.console import know_options
-from distsim.cli.removed import REMOVED
 
 # Of a seed, and of any other whole number. What counts or limits things needs no more.
 _LARGEST_SEED, _LARGEST = 2**63 - 1, 2**31 - 1
 
 
+@cache
+def read_table(name: str) -> dict[str, Any]:
+    """Return a table of `distsim/data/cli`, as TOML has it."""
+    return tomllib.loads((files("distsim") / "data" / "cli" / f"{name}.toml").read_text())
+
+
+@cache
+def removed_options() -> dict[str, dict[str, str]]:
+    """Return, by command, each removed option or subcommand and what to do instead."""
+    found: dict[str, dict[str, str]] = {}
+    for commands, sentences in read_table("removed").items():
+        for command in commands.split(", "):
+            found.setdefault(command, {}).update(sentences)
+    return found
+
+
+class Commands(Mapping[str, Any]):
+    """Commands by name, each made when it is asked for.
+
+    Arguments:
+        entries: `help`, `example` and perhaps `module` of each command, or `commands` of a group.
+        module: the module in distsim.cli that has all of them; None where each has its own.
+    """
+
+    def __init__(self, entries: Mapping[str, Any], module: str | None = None) -> None:
+        self.entries = entries
+        self._module = module
+        self._made: dict[str, Any] = {}
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.entries)
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._made:
+            entry = self.entries[name]
+            if "commands" in entry:
+                inner = Commands(entry["commands"], name)
+                self._made[name] = Grouped(
+                    name=name,
+                    help=entry["help"],
+                    no_args_is_help=True,
+                    rich_markup_mode=None,
+                    inner=inner,
+                )
+            else:
+                self._made[name] = self._command(name, entry)
+        return self._made[name]
+
+    def _command(self, name: str, entry: Mapping[str, str]) -> Any:
+        module = self._module or entry.get("module", name)
+        function = import_module(f"distsim.cli.{module.replace('-', '_')}")
+        alone = typer.Typer(add_completion=False, rich_markup_mode=None)
+        alone.command(
+            name, cls=Sectioned, short_help=entry["help"],
+            epilog=f"Example: distsim {entry['example']}",
+        )(getattr(function, name.replace("-", "_")))  # fmt: skip
+        return bounded(typer.main.get_command(alone))
+
+
 class Grouped(TyperGroup):
-    """Lists the commands under the headings (`rich_help_panel`) that they were given."""
+    """A group of commands; lists them under headings. Without `inner`, the program itself."""
+
+    def __init__(self, *, inner: Commands | None = None, **settings: Any) -> None:
+        super().__init__(**settings)
+        self._headings = {"Commands": inner.entries} if inner else read_table("commands")
+        entries = {name: one for part in self._headings.values() for name, one in part.items()}
+        self.commands: Any = inner or Commands(entries)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the command that is meant; of one that was removed, say what took its place."""
@@ -26,17 +101,12 @@ class Grouped(TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the list for --help, each command with its whole sentence."""
-        groups: dict[str, list[tuple[str, str]]] = {}
-        commands: list[Any] = [self.get_command(ctx, name) for name in self.list_commands(ctx)]
-        for command in sorted(commands, key=lambda one: not hasattr(one, "commands")):
-            if not command.hidden:
-                heading = getattr(command, "rich_help_panel", None) or "Commands"
-                sentence = command.get_short_help_str(limit=500)
-                groups.setdefault(str(heading), []).append((command.name, sentence))
-        width = max(len(name) for rows in groups.values() for name, _ in rows)
-        for heading, rows in groups.items():
+        width = max(len(name) for name in self.commands)
+        for heading, entries in self._headings.items():
             with formatter.section(heading):
-                formatter.write_dl([(name.ljust(width), sentence) for name, sentence in rows])
+                formatter.write_dl(
+                    [(name.ljust(width), entry["help"]) for name, entry in entries.items()]
+                )
 
 
 class Sectioned(TyperCommand):
@@ -83,35 +153,14 @@ class Sectioned(TyperCommand):
 def _told(error: Any, ctx: Any, name: str) -> Any:
     """Return a usage error, of what was removed with the sentence that names its replacement."""
     command = ctx.command_path.partition(" ")[2]
-    sentence = REMOVED.get(command, {}).get(name)
+    sentence = removed_options().get(command, {}).get(name)
     if sentence is not None:
         error.message, error.possibilities = f"{name} was removed: {sentence}", None
     return error
 
 
-def register(
-    app: typer.Typer, name: str, sentence: str, example: str, group: str | None = None
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return a decorator that adds a subcommand to the program or to a group of commands.
-
-    Arguments:
-        sentence: stands beside its name in --help.
-        example: what its own --help ends with, as it is typed after `distsim`.
-        group: the heading that it stands under.
-    """
-    return app.command(
-        name, cls=Sectioned, short_help=sentence, rich_help_panel=group,
-        epilog=f"Example: distsim {example}",
-    )  # fmt: skip
-
-
 def bounded(command: Any) -> Any:
     """Return a command whose numbers are checked: whole ones in range, others finite."""
-    subcommands = getattr(command, "commands", {}).values()
-    for subcommand in subcommands:
-        bounded(subcommand)
-    if subcommands:
-        return command
     work = command.callback
     options = {param.name: param for param in command.params}
 

@@ -8,10 +8,11 @@ import pytest
 import typer
 
 from distsim.cli.main import app
-from distsim.cli.removed import REMOVED
+from distsim.cli.usage import removed_options
 from tests.conftest import PROJECT
 
 MOST = 12
+REMOVED = removed_options()
 EVERYWHERE = {
     "--as-is",
     "--json",
