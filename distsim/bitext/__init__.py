@@ -1,4 +1,4 @@
-"""Two texts, sentence by sentence -> an artifact with word links, trees and tags."""
+"""Bitexts: artifacts of sentence pairs with word links, trees and tags."""
 
 from distsim.public_names import lazy_names
 

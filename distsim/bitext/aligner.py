@@ -1,4 +1,4 @@
-"""Two sides of a bitext -> word links, learnt from their pairs alone.
+"""Word aligner: learns links from the sentence pairs of a bitext.
 
 A hidden Markov model of jumps with fertilities, by Gibbs sampling (Östling and Tiedemann 2016):
 IBM model 1, then jumps, then fertilities; several independent samplers in either direction, the
@@ -35,7 +35,7 @@ _BUCKET_SIZES = np.bincount(_BUCKETS)
 
 @dataclass(frozen=True, kw_only=True)
 class AlignerOptions:
-    """How links are learnt; kept in the manifest of a bitext.
+    """Settings of the aligner; stored in a bitext's manifest.
 
     Arguments:
         symmetrisation: `intersection` has fewer links, and surer ones.
@@ -69,7 +69,7 @@ class AlignerOptions:
         return asdict(self)
 
     def sweeps(self, n_pairs: int) -> tuple[int, int, int]:
-        """Return how many sweeps each of the three models gets.
+        """Return the numbers of sweeps of the three models.
 
         >>> AlignerOptions().sweeps(10_000), AlignerOptions(iterations=0.1).sweeps(10_000)
         ((12, 12, 50), (1, 1, 5))
@@ -142,7 +142,7 @@ def _blocks(english_starts: np.ndarray, other_starts: np.ndarray) -> Iterator[tu
 
 
 class _Direction(NamedTuple):
-    """What all samplers of one direction share: who generates whom, and their co-occurrences."""
+    """Data that all samplers of one direction share: both sides and their co-occurrences."""
 
     source: Sentences
     target: Sentences
@@ -169,7 +169,7 @@ def _learn_block(
 
 
 class Sampled(NamedTuple):
-    """What the samplers of one direction say together.
+    """Combined result of the samplers of one direction.
 
     co_occurrences: uint32, of every cell (kernels/alignment), `n_co_occurrences` of them.
     partners: uint32 a source word, with how many target words it co-occurs.
@@ -189,7 +189,7 @@ def sample_both_ways(
     english: Sentences, other: Sentences, options: AlignerOptions, jobs: int | None,
     progress: Progress = no_progress,
 ) -> list[Sampled]:  # fmt: skip
-    """Return what the samplers find: English words generating the other side's, then turned."""
+    """Return the results of both directions: English generates the other side, and the reverse."""
     sweeps = options.sweeps(english.starts.size - 1)
     n_last = min(LAST_SWEEPS, sweeps[-1])
     counter = _Counter(progress, 2 * options.samplers * sum(sweeps))
@@ -225,7 +225,7 @@ def _direction(source: Sentences, target: Sentences) -> _Direction:
 
 
 class _Counter:
-    """Reports the sweeps that are done, from several threads."""
+    """Progress counter of sweeps, for several threads."""
 
     def __init__(self, progress: Progress, total: int) -> None:
         self._progress = progress
@@ -243,7 +243,7 @@ def _sample(
     shared: _Direction, options: AlignerOptions, chain: tuple[int, int],
     sweeps: tuple[int, int, int], n_last: int, counter: _Counter,
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    """Run one sampler.
+    """Return the result of one sampler.
 
     Returns its marginals, float32 a cell, summed over the last sweeps, and its last jumps.
     """
@@ -298,7 +298,7 @@ def jump_probabilities(counts: np.ndarray) -> np.ndarray:
 
 
 def _random_state(seed: int, direction: int, sampler: int) -> int:
-    """Return where the random numbers of a sampler begin: splitmix64 of what names it."""
+    """Return the initial random state of a sampler: splitmix64 of its seed and numbers."""
     mask = (1 << 64) - 1
     x = (seed * 1_000_003 + 2 * sampler + direction + 1) * 0x9E3779B97F4A7C15 & mask
     x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 & mask

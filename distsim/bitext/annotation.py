@@ -1,4 +1,4 @@
-"""Files of trees and of tags, a line a sentence -> those of the pairs that are kept."""
+"""Reads files of trees and tags, a line a sentence, for the pairs of a bitext."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +17,7 @@ from distsim.corpus.vocabulary import VocabularyBuilder
 
 
 class ReadTrees(NamedTuple):
-    """Trees of the pairs that are kept; fields as of bitext.Trees, `missing` and `unlike` counted.
+    """Trees of the retained pairs; fields as of bitext.Trees, with counts `missing` and `unlike`.
 
     missing: sentences whose line is blank. unlike: whose leaves are not their tokens.
     """
@@ -33,7 +33,7 @@ class ReadTrees(NamedTuple):
 
 
 class ReadTags(NamedTuple):
-    """Tags of the pairs that are kept: uint32 a token; tags by number; `unlike` sentences."""
+    """Tags of the retained pairs: uint32 per token, tags by number, and counts."""
 
     numbers: np.ndarray
     vocabulary: VocabularyBuilder
@@ -42,7 +42,7 @@ class ReadTags(NamedTuple):
 
 
 def trees_for(path: str | Path, pairs: Pairs, normaliser: Normaliser) -> ReadTrees:
-    """Return the trees in a file for the pairs that are kept.
+    """Return the trees in a file for the retained pairs.
 
     A tree matches where its leaves, normalised, are the English tokens; brackets and quotes
     may be written as the Penn Treebank does (-LRB-, ``).
@@ -88,7 +88,7 @@ def trees_for(path: str | Path, pairs: Pairs, normaliser: Normaliser) -> ReadTre
 
 
 def tags_for(path: str | Path, pairs: Pairs) -> ReadTags:
-    """Return the tags in a file for the pairs that are kept.
+    """Return the tags in a file for the retained pairs.
 
     Raises:
         InputError: the file cannot be read, or the number of lines is not that of the pairs.
@@ -108,7 +108,7 @@ def tags_for(path: str | Path, pairs: Pairs) -> ReadTags:
 
 
 class _Leaves:
-    """Compares leaves with tokens; each distinct leaf is normalised once."""
+    """Comparison of trees' leaves with tokens; each distinct leaf is normalised once."""
 
     def __init__(self, vocabulary: VocabularyBuilder, normaliser: Normaliser) -> None:
         self._number = {word: i for i, word in enumerate(vocabulary.texts(1), 1)}
@@ -124,7 +124,7 @@ class _Leaves:
         )
 
     def _numbers(self, leaf: str) -> tuple[int, int]:
-        """Return the word as which a leaf is known, as it stands and unescaped; -1: none."""
+        """Return the word ids of a leaf as written and unescaped; -1 where unknown."""
         found = self._known.get(leaf)
         if found is None:
             plain, undone = (
@@ -138,7 +138,7 @@ class _Leaves:
 def _lines_for(
     path: str | Path, pairs: Pairs, what: str
 ) -> Iterator[tuple[str, np.ndarray, str, int]]:
-    """Yield (line, its English words, file, line number) for every pair that is kept."""
+    """Yield (line, English word ids, file, line number) for every retained pair."""
     source = find_file(path)
     stops = np.cumsum(pairs.english.lengths)
     n_lines = 0

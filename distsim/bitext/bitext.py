@@ -1,4 +1,4 @@
-"""A bitext on disk -> its sentence pairs: words, links, trees, tags, line numbers."""
+"""Opened bitexts: sentence pairs with words, links, trees, tags and line numbers."""
 
 import json
 from collections.abc import Iterator
@@ -36,7 +36,7 @@ class Side(NamedTuple):
 
 
 class Trees(NamedTuple):
-    """The English constituents; a sentence whose tree is not known has none.
+    """Constituents of the English sentences; none for a sentence without a tree.
 
     text: uint8, the bracketed lines end to end. starts: uint64[n + 1] into it.
     labels: the distinct labels, without what follows - or = (NP-SBJ is NP).
@@ -143,7 +143,7 @@ class Bitext:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What the bitext was made with, and what was counted."""
+        """The settings and counts in the bitext's manifest."""
         return self.artifact.parameters
 
     @property
@@ -157,7 +157,7 @@ class Bitext:
         return [(i, j) for i, j in self.links[first:stop].tolist()]
 
     def faults(self) -> Iterator[str]:
-        """Yield what contradicts itself, a few words each."""
+        """Yield the inconsistencies of the arrays, one short text each."""
         n = len(self)
         for name, side in (("English", self.english), ("other", self.other)):
             lengths = _lengths(side.starts)
@@ -193,7 +193,7 @@ class Bitext:
             yield "there are tags that are not named"
 
     def require_sound(self) -> None:
-        """Refuse what contradicts itself, before kernels read it, which do not look again.
+        """Raise where arrays are inconsistent, before kernels, which do not check them, read them.
 
         Raises:
             ArtifactError: something does; the first such is named.
@@ -204,7 +204,7 @@ class Bitext:
             )
 
     def _check(self) -> None:
-        """Refuse arrays whose sizes contradict each other; `faults` looks at what is in them."""
+        """Raise where the sizes of arrays are inconsistent; `faults` checks their contents."""
         n = self.lines.size
         ends = [
             (self.english.starts, self.english.tokens.size),

@@ -1,4 +1,4 @@
-"""Two files, and what is known of their pairs -> a bitext on disk."""
+"""Builds bitexts from two files and files of links, trees and tags."""
 
 import json
 from pathlib import Path
@@ -19,7 +19,7 @@ from distsim.kernels.compiled import frozen
 
 
 class Given(NamedTuple):
-    """Files that say something of each pair that is read, a line a pair.
+    """Files of links, trees and tags, a line a pair.
 
     links: Pharaoh's, `English-other` from 0, or `other-English` where reversed_links; without
     them links are learnt.
@@ -43,7 +43,7 @@ def build_bitext(
     jobs: int | None = None,
     progress: Progress = no_progress,
 ) -> Bitext:
-    """Make a bitext of two files in the folder `path`; one may be standard input (`-`).
+    """Return the bitext made of two files and written to `path`.
 
     aligner: how links are learnt where none are given; they are learnt of lower-case words.
 
@@ -123,7 +123,7 @@ def _write_learnt_links(
 
 
 def _in_lower_case(side: ReadSide) -> Sentences:
-    """Return a side as the aligner takes it: words that differ in case are one."""
+    """Return a side for the aligner, with words folded to lower case."""
     numbers: dict[str, int] = {}
     words = [numbers.setdefault(t.decode().lower(), len(numbers)) for t in side.vocabulary.texts(1)]
     renumbered = np.array([0, *words], np.uint32)
@@ -158,5 +158,5 @@ def _write_tags(writer: storage.ArtifactWriter, path: str | Path, pairs: Pairs) 
 
 
 def _starts(lengths: Any) -> np.ndarray:
-    """Return where each of things of these lengths begins, and where the last ends, uint64."""
+    """Return the start of each item by its length, and the end of the last, uint64[n + 1]."""
     return np.concatenate([[0], np.cumsum(np.asarray(lengths, np.int64))]).astype(np.uint64)

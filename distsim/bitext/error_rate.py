@@ -1,4 +1,4 @@
-"""Links and links made by hand -> alignment error rate, precision, recall."""
+"""Alignment error rate, precision and recall against links made by hand."""
 
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ from distsim.bitext.links import Links
 
 
 class LinkAgreement(NamedTuple):
-    """How links agree with sure and possible ones made by hand (Och and Ney 2003).
+    """Agreement of links with sure and possible links made by hand (Och and Ney 2003).
 
     error_rate: 1 - (|A and S| + |A and P|) / (|A| + |S|), for links A, sure ones S and possible
     ones P, which hold the sure ones. precision: |A and P| / |A|. recall: |A and S| / |S|.
@@ -24,7 +24,7 @@ class LinkAgreement(NamedTuple):
 
 
 def compare_links(links: Links, gold: Links) -> LinkAgreement:
-    """Return how links agree with those made by hand, of the same pairs of sentences.
+    """Return the agreement of links with those made by hand, for the same sentence pairs.
 
     Raises:
         ParameterError: they are of different numbers of pairs.

@@ -1,4 +1,4 @@
-"""Pairs of token sequences -> probabilities, with which the words of any pairs are linked."""
+"""The aligner's model with fixed parameters, which links any pairs of token sequences."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -29,7 +29,7 @@ _UNKNOWN = 0  # the number of all words that were not learnt
 
 
 class _Chances(NamedTuple):
-    """One direction's probabilities, as kernels/link_posteriors takes them."""
+    """Probabilities of one direction, as kernels/link_posteriors takes them."""
 
     keys: np.ndarray
     chances: np.ndarray
@@ -39,7 +39,7 @@ class _Chances(NamedTuple):
 
 
 class LinkModel:
-    """The aligner's model with what it learnt held still; pairs are linked one by one.
+    """The aligner's model with fixed parameters; pairs are linked independently.
 
     A link's probability in either direction is summed over all ways to link the pair
     (forward-backward; fertilities, which no such sum can hold, serve in learning alone). Where
@@ -83,13 +83,13 @@ class LinkModel:
 
     @property
     def checksum(self) -> str:
-        """What tells two models apart: words, probabilities, and how sure links must be."""
+        """Checksum of a model: words, probabilities and thresholds."""
         chances = [checksum_of_array(values) for one in self._directions for values in one]
         least = [self._least_posterior, self._least_chance]
         return checksum_of_settings([self._numbers, chances, least])
 
     def links(self, english: Sequence[Tokens], other: Sequence[Tokens]) -> LearntLinks:
-        """Return the links of pairs of token sequences; of over 255 tokens or none there are none.
+        """Return the links of pairs of token sequences; none for sequences of 0 or over 255 tokens.
 
         The same pair has the same links whatever stands beside it.
         """
@@ -142,7 +142,7 @@ def _posteriors(source: Sentences, target: Sentences, chances: _Chances) -> np.n
 
 
 def _chances(found: Sampled) -> _Chances:
-    """Return one direction's probabilities from the links that its samplers expect."""
+    """Return the probabilities of one direction, from the expected links of its samplers."""
     source, target = found.source, found.target
     keys = name_co_occurrences(
         source.tokens, source.starts, target.tokens, target.starts, found.co_occurrences,

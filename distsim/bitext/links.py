@@ -1,4 +1,4 @@
-"""Pharaoh lines (`0-0 1-2 3-2-P`) <-> links of sentence pairs."""
+"""Reads and writes links of sentence pairs as Pharaoh lines (`0-0 1-2 3-2-P`)."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -15,7 +15,7 @@ from distsim.kernels.compiled import frozen
 
 
 class Links(NamedTuple):
-    """Links of many pairs.
+    """Links of many sentence pairs.
 
     pairs: int64[m, 2], (English position, other position), ascending within a pair of sentences
     and each once. starts: int64[n + 1] into it. possible: bool[m], marked -P.
@@ -31,7 +31,7 @@ class Links(NamedTuple):
 
 
 def parse_pharaoh(text: bytes, name: str = "links", first_line: int = 1) -> Links:
-    """Return the links of lines, a pair of sentences each, as written.
+    """Return the links in Pharaoh lines, one sentence pair a line.
 
     A link that stands twice is one, possible only where it never stands without its mark.
 
@@ -54,7 +54,7 @@ def parse_pharaoh(text: bytes, name: str = "links", first_line: int = 1) -> Link
 
 
 def in_order(pairs: np.ndarray, starts: np.ndarray, possible: np.ndarray | None = None) -> Links:
-    """Return links of sentences one after the other, sorted within each and each once."""
+    """Return links sorted within each sentence pair, without repeats."""
     if possible is None:
         possible = np.zeros(len(pairs), bool)
     owners = np.repeat(np.arange(starts.size - 1), np.diff(starts))
@@ -68,7 +68,7 @@ def in_order(pairs: np.ndarray, starts: np.ndarray, possible: np.ndarray | None 
 
 
 def read_pharaoh(path: str | Path) -> Links:
-    """Return the links in a file, plain or packed, or from standard input (`-`).
+    """Return the links in a file of Pharaoh lines.
 
     Raises:
         InputError: it cannot be read, or a piece is no link; file and line are named.
@@ -86,7 +86,7 @@ def read_pharaoh(path: str | Path) -> Links:
 
 
 def links_for(path: str | Path, pairs: Pairs, reversed_links: bool = False) -> Links:
-    """Return the links in a file for the pairs that are kept.
+    """Return the links in a file for the retained pairs.
 
     reversed_links: the file's links are (other, English).
 

@@ -1,4 +1,4 @@
-"""Two files with a sentence a line -> the pairs that are kept, as word ids; the rest, counted."""
+"""Reads two files with a sentence a line as retained pairs (word ids) and counts of the rest."""
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, asdict, dataclass, field
@@ -25,7 +25,7 @@ PAIR_DEDUPS: tuple[str, ...] = get_args(PairDedup)
 
 @dataclass(frozen=True)
 class BitextOptions:
-    """How two files become a bitext; kept in its manifest.
+    """Settings by which two files become a bitext; stored in its manifest.
 
     Arguments:
         text_format: `lines` (tokenised) or `text` (running text); in either a line of one
@@ -65,7 +65,7 @@ class BitextOptions:
 
 @dataclass(frozen=True)
 class PairCounts:
-    """Where the pairs of two files went; each left-out pair has one reason, the first that holds.
+    """Counts of retained pairs, and of omitted ones by the first reason that applies.
 
     empty_english, empty_other: that side has no token. long: a side has more than 255.
     repeated: stood there before (dedup `exact`).
@@ -84,7 +84,7 @@ class PairCounts:
 
 
 class ReadSide(NamedTuple):
-    """One side of the pairs that are kept: tokens uint32, lengths int64[n], its words in order."""
+    """One side of the retained pairs: tokens uint32, lengths int64[n], its words in order."""
 
     tokens: np.ndarray
     lengths: np.ndarray
@@ -92,7 +92,7 @@ class ReadSide(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """The pairs that are kept.
+    """The retained pairs.
 
     rows: int64[pairs read], which kept pair each one became, -1 where it was left out.
     lengths_read: int64[pairs read, 2], tokens of both sides.
@@ -106,7 +106,7 @@ class Pairs(NamedTuple):
 
     @property
     def lines(self) -> np.ndarray:
-        """The line of every kept pair, from 1, uint32."""
+        """The line of every retained pair, from 1, uint32."""
         return (np.flatnonzero(self.rows >= 0) + 1).astype(np.uint32)
 
 
@@ -118,7 +118,7 @@ def read_pairs(
     jobs: int | None = None,
     progress: Progress = no_progress,
 ) -> Pairs:
-    """Read two files, plain or packed, of which one may be standard input (`-`).
+    """Return the sentence pairs of two files; one may be standard input (`-`).
 
     Raises:
         InputError: a file cannot be read, is not UTF-8 or holds a NUL; their numbers of lines
@@ -158,7 +158,7 @@ def read_pairs(
 
 
 def describe_left_out(counts: PairCounts) -> str:
-    """Return how many pairs were left out for which reason, empty if none was.
+    """Return the numbers of omitted pairs by reason, as text; empty if there are none.
 
     >>> describe_left_out(PairCounts(9, 5, 1, 0, 2, 1))
     '1 without English, 2 with over 255 tokens, 1 repeated'
@@ -227,7 +227,7 @@ def _joined(pieces: Sequence[np.ndarray], dtype: type) -> np.ndarray:
 def _sort_out(
     english: np.ndarray, other: np.ndarray, hashes: list[np.ndarray], dedup: PairDedup
 ) -> tuple[np.ndarray, PairCounts]:
-    """Return (row of each pair among those kept, -1 for the rest; why the rest was left out)."""
+    """Return (row of each pair among the retained ones, -1 for the rest; counts by reason)."""
     left = np.ones(english.size, bool)
 
     def leave_out(reason: np.ndarray) -> int:
@@ -252,7 +252,7 @@ def _sort_out(
 
 
 def _kept(side: ReadSide, kept: np.ndarray) -> ReadSide:
-    """Return a side without the sentences left out, words numbered anew as if they never were."""
+    """Return a side without the omitted sentences, with words numbered as if they did not occur."""
     if kept.all():
         return side
     tokens = side.tokens[np.repeat(kept, side.lengths)]

@@ -1,4 +1,4 @@
-"""Phrase occurrences -> weighted context features."""
+"""Contexts: counted and weighted context features of phrases."""
 
 from distsim.public_names import lazy_names
 

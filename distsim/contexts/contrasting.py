@@ -1,4 +1,4 @@
-"""Two phrases in an index -> contexts that both have, and those of one alone."""
+"""Contrasts the contexts of two phrases of an index."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -30,7 +30,7 @@ class ContrastedContext(NamedTuple):
 
 
 class Contrast(NamedTuple):
-    """Contexts of two phrases: of both, by the smaller weight; of either alone, by its weight."""
+    """Contexts of two phrases: shared ones by the smaller weight, those of one by its weight."""
 
     both: list[ContrastedContext]
     only_a: list[ContrastedContext]

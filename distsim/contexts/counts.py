@@ -1,4 +1,4 @@
-"""N-gram count files -> phrases with their contexts (window 1) and the corpus's margins.
+"""Reads n-gram count files: phrases, their contexts (window 1) and corpus counts.
 
 The web n-gram format: `w1 .. wn<TAB>count`, a line an n-gram, in any order and any number of
 files. For the line `w p` phrase p has the feature `left w`, for `p v` the feature `right v`;
@@ -63,7 +63,7 @@ class CountReport:
 
 
 class NgramCounts:
-    """Count files, read and summed.
+    """N-gram counts, read from files and summed.
 
     Arguments:
         longest: the most tokens of a phrase; lines of one more give its contexts.
@@ -136,7 +136,7 @@ class NgramCounts:
         return self._store.phrases()
 
     def contexts(self) -> Iterator[tuple[Partition, np.ndarray]]:
-        """Yield what longer lines tell of phrases, with or without a line of their own.
+        """Yield the contexts that longer lines give, also of phrases without a line of their own.
 
         Features are numbered as in `space`; beside them the phrases' tags.
         """
@@ -187,7 +187,7 @@ class NgramCounts:
 
     @property
     def n_sentences(self) -> int:
-        """How many sentences the corpus had: a sentence has one word more than pairs of words."""
+        """Number of sentences of the corpus: a sentence has one word more than pairs of words."""
         return self.n_tokens - self.n_pairs
 
     def corpus_fingerprint(self) -> str:
@@ -196,7 +196,7 @@ class NgramCounts:
         return corpus_fingerprint(hashes, counts, self.n_tokens, self.n_sentences)
 
     def require_margins(self, block: CountedPhrases) -> None:
-        """Refuse features whose word has no line of its own, where weights depend on it.
+        """Raise where the word of a feature has no line of its own, if weights depend on it.
 
         Arguments:
             block: phrases with their features.
@@ -207,7 +207,7 @@ class NgramCounts:
         require_margins(block, self._word_counts.view(), self._word)
 
     def close(self) -> None:
-        """Let go of the memory and the temporary files."""
+        """Release memory and temporary files."""
         self._store.close()
 
     def _phrase_hash(self, words: Sequence[int]) -> int:
@@ -250,7 +250,7 @@ class NgramCounts:
         self._store.add_phrases(own[short], words, starts[short], lengths[short], counts[short])
 
     def _number(self, text: bytes, tokens: Cut) -> np.ndarray:
-        """Return the id of every word, uint32, and take down the words that are new."""
+        """Return the id of every word, uint32; new words are added."""
         known = len(self._vocabulary)
         words = self._numbering.number(text, tokens)
         new = self._vocabulary.texts(known)
@@ -267,7 +267,7 @@ class NgramCounts:
 def require_margins(
     block: CountedPhrases, word_counts: np.ndarray, word: Callable[[int], str]
 ) -> None:
-    """Refuse features whose word has no line of its own.
+    """Raise where the word of a feature has no line of its own.
 
     Arguments:
         block: phrases with their features.

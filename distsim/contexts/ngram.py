@@ -1,4 +1,4 @@
-"""Index -> n-gram contexts: the words beside a phrase, place by place or side by side.
+"""N-gram contexts of an index: the words beside a phrase, by positions or by sides.
 
 `positions`: a family for every place (`l1:revise`), the thesis's model (5.2.1).
 `sides`: a family for either side (`l1-5:revise`), a neighbour counting the more the nearer it
@@ -54,7 +54,7 @@ def family_names(window: int, sides: bool = False) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class NgramModel:
-    """Which words beside a phrase are its features.
+    """N-gram model: the words beside a phrase that are its features.
 
     Arguments:
         window: tokens on either side, 1 to 3; 1 to 10 with `sides`.
@@ -116,7 +116,7 @@ def feature_space(index: CorpusIndex, window: int, sides: bool = False) -> Featu
 
 
 def neighbour_slots(index: CorpusIndex, most: int) -> list[int]:
-    """Return how many tokens have another k places away in their sentence, for k = 1..most.
+    """Return the number of tokens with another k places away in their sentence, for k = 1..most.
 
     Arguments:
         index: of the text.
@@ -155,7 +155,7 @@ def space_of_words(
 
 
 def _times_counted(window: int, sides: bool) -> float:
-    """Return how often each occurrence of a word counts in a family."""
+    """Return the weight with which each occurrence of a word counts in a family."""
     return window * (window + 1) / 2 if sides else 1.0
 
 
@@ -167,7 +167,7 @@ def _family_totals(slots: Sequence[int], window: int, sides: bool) -> np.ndarray
 
 
 class NgramCounter:
-    """Counts the neighbours of phrases in an index; one for each thread.
+    """Counter of the neighbours of phrases in an index; one for each thread.
 
     Arguments:
         n_words: words of the index.
@@ -237,7 +237,7 @@ def phrase_contexts(
 
 
 class PhraseWeigher:
-    """Weighs the contexts of single phrases of an index; may be shared by threads.
+    """Weigher of the contexts of single phrases of an index; may be shared by threads.
 
     The weights are those of a Weigher over the whole feature space; what is kept grows with the
     words and not with the features, since a word is as frequent in any place.

@@ -1,4 +1,4 @@
-"""Phrases and their contexts in any order -> each phrase once, with all that was counted."""
+"""Sums phrases and their contexts, added in any order, into one row for each phrase."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -79,7 +79,7 @@ class Spelling(NamedTuple):
 
 
 class PhraseStore:
-    """Sums phrases' occurrences and contexts, more of them than fit in memory.
+    """Store that sums phrases' occurrences and contexts, more of them than fit in memory.
 
     Phrases are told apart by their hash and by what they are spelt of.
 
@@ -195,7 +195,7 @@ class PhraseStore:
             yield self._joined(last, no_contexts, nothing, min_count)
 
     def close(self) -> None:
-        """Let go of the memory and the temporary files."""
+        """Release memory and temporary files."""
         self._phrases.close()
         self._contexts.close()
 
@@ -239,7 +239,7 @@ _Block = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 class _Phrases:
-    """Phrases in order, taken from partitions as far as they are asked for."""
+    """Reader of phrases in order, from partitions on demand."""
 
     def __init__(self, partitions: Iterator[Partition], longest: int, spelling: Spelling) -> None:
         self._partitions = partitions
@@ -291,7 +291,7 @@ class _Phrases:
     def _told_apart(
         self, part: Partition, words: np.ndarray, lengths: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Return a partition's phrases where some share a hash: each once, with its own count."""
+        """Return the phrases of a partition in which some share a hash, each with its own count."""
         clear = np.flatnonzero(lengths)
         hashes, all_words = [part.phrases[clear]], [words[clear]]
         all_lengths, strengths = [lengths[clear]], [part.counts[part.starts[clear]]]
@@ -338,7 +338,7 @@ def _concatenated(blocks: list[_Block]) -> _Block:
 def phrases_of_one_hash(
     numbers: Sequence[int], counts: Sequence[int], longest: int, fits: Callable[[list[int]], bool]
 ) -> list[tuple[list[int], int]] | None:
-    """Return the phrases, with their counts, whose spellings were added up under one hash.
+    """Return the phrases and counts whose spellings were summed under one hash.
 
     A phrase is a way through the numbers, place by place, whose words have the hash. Its count is
     that of a number which no other of them has, once the others' are known.

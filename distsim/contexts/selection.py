@@ -1,4 +1,4 @@
-"""Which phrases of a corpus are counted and signed."""
+"""Selection of the phrases that are counted and signed."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ LONGEST = 8
 
 @dataclass(frozen=True, kw_only=True)
 class Selection:
-    """Which phrases get a row in the table.
+    """Limits of the phrases that get a row in the table.
 
     Arguments:
         min_count: phrases that occur less often are left out.

@@ -1,4 +1,4 @@
-"""Triples (phrase, feature, count) in any order -> each phrase with its summed features.
+"""Sums triples (phrase, feature, count), added in any order, by phrase.
 
 Triples are gathered in a buffer, equal ones summed when it is full, and written in order to
 one temporary file as a *run*. The file has no name from the start, so that it vanishes with
@@ -48,7 +48,7 @@ class Partition(NamedTuple):
 
 
 class TripleStore:
-    """Sums the counts of (phrase, feature) pairs, more of them than fit in memory.
+    """Store that sums the counts of (phrase, feature) pairs, more of them than fit in memory.
 
     What comes out does not depend on the memory, on the order in which triples are added,
     nor on how they are cut into blocks. Only the triples of a single phrase must fit.
@@ -110,7 +110,7 @@ class TripleStore:
                 yield _cut(triples)
 
     def close(self) -> None:
-        """Let go of the memory and the temporary file."""
+        """Release memory and the temporary file."""
         self._buffer = np.empty((3, 0), _COLUMN)
         self._size = 0
         if self._spill is not None:
@@ -167,7 +167,7 @@ class TripleStore:
 
 
 def _sum_triples(triples: np.ndarray) -> int:
-    """Put triples in order, equal ones summed, and return how many are left in front."""
+    """Return the number of distinct triples after sorting, and summing equal ones, in place."""
     if triples.shape[1] == 0:
         return 0
     ordered = np.empty_like(triples)
@@ -183,7 +183,7 @@ def _cut(triples: np.ndarray) -> Partition:
 
 
 class _Run(NamedTuple):
-    """Triples in order in the temporary file, column by column from byte `offset` on.
+    """Sorted triples in the temporary file, column by column from byte `offset` on.
 
     prefixes: int64[4097], how many triples have a phrase with lower leading 12 bits.
     """
@@ -194,7 +194,7 @@ class _Run(NamedTuple):
 
 
 class _Spill:
-    """A temporary file of runs."""
+    """A temporary file of sorted runs."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -220,7 +220,7 @@ class _Spill:
         self._runs.append(_Run(begin, triples.shape[1], np.append(starts, triples.shape[1])))
 
     def ranges(self, most: int) -> Iterator[tuple[int, int]]:
-        """Yield ranges low..high (inclusive) of phrase hashes that hold about `most` triples.
+        """Yield ranges low..high (inclusive) of phrase hashes with about `most` triples each.
 
         They cover all hashes; one holds more where a single phrase does.
         """
@@ -260,11 +260,11 @@ class _Spill:
         return triples
 
     def _slices(self, low: int, high: int) -> list[tuple[int, int]]:
-        """Return where, in each run, the phrases low..high begin and end."""
+        """Return (start, stop) of the phrases low..high in each run."""
         return [(self._first(run, low), self._first(run, high + 1)) for run in self._runs]
 
     def _first(self, run: _Run, phrase: int) -> int:
-        """Return how many triples of a run have a lower phrase."""
+        """Return the number of triples of a run with a lower phrase."""
         prefix, rest = divmod(phrase, 1 << int(_PREFIX_SHIFT))
         if rest == 0:
             return int(run.prefixes[prefix])

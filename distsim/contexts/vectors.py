@@ -1,4 +1,4 @@
-"""The model of word vectors from elsewhere: a vector's dimensions are a word's features."""
+"""The model of given word vectors: a vector's dimensions are a word's features."""
 
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
@@ -74,7 +74,7 @@ def dimension_counts(vectors: np.ndarray) -> ContextCounts:
 
 
 def no_counts(n: int, dtype: type[np.number[Any]] = np.float32) -> ContextCounts:
-    """Return empty rows, of phrases whose contexts are not counted.
+    """Return empty rows, for phrases whose contexts are not counted.
 
     Arguments:
         n: the number of rows.

@@ -1,4 +1,4 @@
-"""Counted features -> weights: raw, log, ppmi, llr or log-llr."""
+"""Weights of counted features: raw, log, ppmi, llr or log-llr."""
 
 import math
 from dataclasses import KW_ONLY, dataclass, replace
@@ -34,7 +34,7 @@ _RANGES = {
 
 @dataclass(frozen=True)
 class Weighting:
-    """How a feature's count c(p, f) becomes its weight.
+    """Weighting scheme and settings, by which a feature's count c(p, f) becomes its weight.
 
     Arguments:
         scheme:
@@ -150,7 +150,7 @@ class WeightTables(NamedTuple):
 
 
 class Weigher:
-    """Computes the weights of counted features; may be shared by threads.
+    """Computation of the weights of counted features; may be shared by threads.
 
     Attributes:
         manifest: what a fingerprint keeps of the weights.

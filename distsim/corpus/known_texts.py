@@ -59,7 +59,7 @@ class KnownTexts:
                 self._lengths.setdefault(name, set()).add(digest.n_bytes)
 
     def find(self, source: Source) -> Repeated | Grown | None:
-        """Return whether a source's text is known, whole or in part, after reading all of it.
+        """Return how a source's text is known (Repeated, Grown), None for a new text; all is read.
 
         Raises:
             InputError: as open_source.

@@ -126,7 +126,7 @@ class _Unpacker(io.RawIOBase):
         return data
 
     def _begin(self) -> bool:
-        """Begin the next stream; tell whether there is one."""
+        """Return whether there is another stream, after beginning it."""
         while True:
             self._waiting += self._read(max(0, _MAGIC_BYTES - len(self._waiting)))
             if not self._waiting:
@@ -174,7 +174,7 @@ class _Unpacker(io.RawIOBase):
 
 
 class _Rejoined(io.RawIOBase):
-    """Bytes that were read already, and those that follow."""
+    """Stream of bytes that were read already, followed by the rest."""
 
     def __init__(self, head: bytes, rest: BinaryIO) -> None:
         self._head = head
@@ -194,7 +194,7 @@ class _Rejoined(io.RawIOBase):
 
 
 def unpacked(raw: io.BufferedReader, unpack_limit: int) -> BinaryIO:
-    """Return the text of a file, plain or packed, without a byte order mark.
+    """Return a stream of a file's bytes, uncompressed and without a byte order mark.
 
     Raises (also while it is read):
         EOFError: it is packed and cut short. DamagedArchiveError: it is damaged.
@@ -212,7 +212,7 @@ def unpacked(raw: io.BufferedReader, unpack_limit: int) -> BinaryIO:
 
 
 def peeked(stream: io.BufferedReader, size: int) -> tuple[bytes, io.BufferedReader]:
-    """Return the first bytes of a stream, fewer only where it ends, and the stream with them."""
+    """Return the first bytes of a stream, fewer only where it ends, and the whole stream."""
     head = stream.peek(size)[:size]
     if len(head) < size:  # a pipe gives what it has
         head = stream.read(size)
@@ -221,7 +221,7 @@ def peeked(stream: io.BufferedReader, size: int) -> tuple[bytes, io.BufferedRead
 
 
 def _size_of(raw: BinaryIO) -> int:
-    """Return the bytes of the file behind a stream, 0 where there is none."""
+    """Return the size in bytes of a stream's file, 0 where it has none."""
     try:
         return os.fstat(raw.fileno()).st_size
     except (OSError, ValueError):

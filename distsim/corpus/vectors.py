@@ -41,7 +41,7 @@ _NO_VECTORS = {
 
 
 class WordVectors(NamedTuple):
-    """Words as they stand in the file, and their vectors, float32[n, dimensions]."""
+    """Words as written in a file, and their vectors, float32[n, dimensions]."""
 
     words: list[str]
     vectors: NDArray[np.float32]
@@ -77,7 +77,7 @@ def read_vectors(path: str | Path, *, most_words: int | None = None) -> WordVect
 
 
 def read_counted_phrases(path: str | Path) -> Iterator[tuple[int, str, int | None]]:
-    """Yield (line, phrase, count) of lines `w1 .. wn<TAB>count`, of which the count may be missing.
+    """Yield (line, phrase, count) of lines `w1 .. wn<TAB>count`; count is None where missing.
 
     Raises:
         InputError: a line is no UTF-8, or what follows the tab is no count.
@@ -129,7 +129,7 @@ def _read_up_to(stream: BinaryIO, n_bytes: int) -> bytes:
 
 
 def _header(line: bytes) -> tuple[int, int] | None:
-    """Return the words and dimensions that a first line promises, None where it is no header."""
+    """Return (words, dimensions) of a header line, None where the line is no header."""
     pieces = line.split()
     numbers = [plain_count(piece.decode(errors="replace")) for piece in pieces]
     if len(numbers) != 2 or numbers[0] is None or numbers[1] is None:
@@ -146,7 +146,7 @@ def _is_binary(head: bytes) -> bool:
 
 
 class _Gathered:
-    """Words and vectors as they come, checked."""
+    """Words and vectors read so far, checked."""
 
     def __init__(self, label: str, unit: str, most: int | None) -> None:
         self.label = label
@@ -163,7 +163,7 @@ class _Gathered:
         return self._most is not None and len(self) >= self._most
 
     def add(self, words: list[str], vectors: np.ndarray, places: range) -> None:
-        """Add words with their vectors; places: the lines, or the numbers, of the words."""
+        """Add words with their vectors. places: lines or positions of the words, for messages."""
         if self._most is not None:
             words = words[: self._most - len(self)]
             vectors = vectors[: len(words)]
@@ -186,13 +186,13 @@ class _Gathered:
         self._blocks.append(vectors)
 
     def result(self) -> WordVectors:
-        """Return all of it."""
+        """Return all words and vectors."""
         if not self._places:
             raise InputError(f"{self.label}: holds no word: name a file of word vectors")
         return WordVectors(list(self._places), np.concatenate(self._blocks))
 
     def require_promised(self, promised: int) -> None:
-        """Refuse a header that promises another number of words."""
+        """Raise where the header has another number of words."""
         if len(self) != promised and not self.is_full:
             raise InputError(
                 f"{self.label}, line 1: the header promises {promised:,} words, {len(self):,} "
@@ -231,7 +231,7 @@ def _read_text(source: Source, most: int | None) -> WordVectors:
 
 
 def _count_numbers(line: bytes, place: str) -> int:
-    """Return how many numbers end a first line without a header."""
+    """Return the number of numbers at the end of a first line without a header."""
     pieces = line.split()
     n = 0
     while n + 1 < len(pieces) and _is_number(pieces[-1 - n]):
@@ -281,7 +281,7 @@ def _parsed(
 
 
 def _parted(line: bytes, n: int, place: str, of_what: str) -> tuple[bytes, bytes]:
-    """Return the word of a line, which may hold spaces, and its n last pieces."""
+    """Return the word of a line, which may contain spaces, and its n last fields."""
     pieces = line.split()
     n_found = 0
     while n_found + 1 < len(pieces) and _is_number(pieces[-1 - n_found]):
@@ -296,7 +296,7 @@ def _parted(line: bytes, n: int, place: str, of_what: str) -> tuple[bytes, bytes
 
 
 def _numbers(text: bytes) -> np.ndarray | None:
-    """Return the numbers in a text, float64; None where something in it is none."""
+    """Return the numbers in a text, float64; None where a field is no number."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # of numpy before 2.3, where it is no error
         try:

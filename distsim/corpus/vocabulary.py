@@ -1,4 +1,4 @@
-"""Words <-> ids: numbered in order of first appearance, from 1; 0 is the sentence boundary."""
+"""Vocabularies: words numbered in order of first appearance, from 1; 0 is the sentence boundary."""
 
 from collections.abc import Sequence
 
@@ -35,7 +35,7 @@ def hash_texts(texts: Sequence[bytes], prefix: bytes = b"") -> np.ndarray:
 
 
 def hash_text(text: bytes) -> int:
-    """Return the hash of one short text, as hash_texts, without a kernel that must be loaded.
+    """Return the hash of one short text as hash_texts does, without loading a kernel.
 
     >>> hash_text(b"in spite of") == int(hash_texts([b"in spite of"])[0])
     True
@@ -75,12 +75,12 @@ class GrowingArray:
         self._size = size
 
     def view(self) -> np.ndarray:
-        """Return what was appended so far, without copying."""
+        """Return the values appended so far, without a copy."""
         return self._values[: self._size]
 
 
 class HashNumbering:
-    """Numbers 64-bit hashes in order of first appearance, starting at `first`."""
+    """Numbering of 64-bit hashes in order of first appearance, from `first` on."""
 
     def __init__(self, first: int = 0) -> None:
         self._size = 0
@@ -184,7 +184,7 @@ class Vocabulary:
 
 
 class VocabularyBuilder:
-    """Gathers words in order of first appearance; starts empty or from a vocabulary."""
+    """Builder of a vocabulary, in order of first appearance; starts empty or from a vocabulary."""
 
     def __init__(self, known: Vocabulary | None = None) -> None:
         self._numbering = HashNumbering(first=1)
@@ -222,11 +222,11 @@ class VocabularyBuilder:
         return self._hashes.view()
 
     def texts(self, first: int) -> list[bytes]:
-        """Return the words from id `first` on; of a builder that started empty."""
+        """Return the words from id `first` on, of a builder that started empty."""
         return self._texts[first - 1 :]
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """Return what a Vocabulary is made of, by name."""
+        """Return the arrays of a Vocabulary by name."""
         offsets = np.concatenate([[0], np.cumsum(self._lengths.view())])
         hashes = self.hashes()[1:]
         order = np.argsort(hashes, kind="stable")
@@ -239,7 +239,7 @@ class VocabularyBuilder:
 
 
 class WordNumbering:
-    """Turns tokens as written into ids of normalised words.
+    """Converter of tokens as written to ids of normalised words.
 
     Each distinct token is normalised once, however often it occurs.
     """
@@ -251,7 +251,7 @@ class WordNumbering:
         self._word_of_written = GrowingArray(np.uint32)
 
     def number(self, text: bytes, tokens: Cut) -> np.ndarray:
-        """Return the word id of every token of a cut text, DROPPED where it vanishes; uint32."""
+        """Return the word id of every token of a text, uint32; DROPPED where a token is dropped."""
         written, new = self._written.number(tokens.hashes)
         spans = zip(tokens.starts[new].tolist(), tokens.stops[new].tolist(), strict=True)
         normal = self._normaliser.tokens([text[a:b] for a, b in spans])

@@ -1,4 +1,4 @@
-"""Suffix arrays and signatures searched: arrays in, arrays out; CorpusIndex knows the words."""
+"""Corpus indexes: vocabulary and suffix arrays on disk, and searches in them."""
 
 if __name__ != "distsim.indexes":
     raise ImportError(

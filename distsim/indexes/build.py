@@ -1,4 +1,4 @@
-"""Corpus files -> an index on disk: vocabulary, shards of sorted suffixes, sources."""
+"""Builds indexes: vocabulary, shards of sorted suffixes, sources."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -48,7 +48,7 @@ DEFAULT_SHARD_TOKENS = 128_000_000
 
 @dataclass(frozen=True)
 class IndexOptions:
-    """How a corpus becomes an index; kept in its manifest and used again by `index add`.
+    """Settings of an index; stored in its manifest and reused by `index add`.
 
     Arguments:
         text_format: `lines` (tokenised, a sentence a line) or `text` (running text).
@@ -108,7 +108,7 @@ DEFAULT_MEMORY = 4 << 30
 
 @dataclass(frozen=True)
 class NearCost:
-    """What finding near-duplicates took: CPU seconds, lines held, and about their bytes."""
+    """Cost of finding near-duplicates: CPU seconds, lines stored, and their approximate bytes."""
 
     seconds: float
     lines: int
@@ -117,7 +117,7 @@ class NearCost:
 
 @dataclass(frozen=True)
 class BuildReport:
-    """What building an index or adding to it came to.
+    """Result of building an index or adding to it.
 
     near_cost: of finding near-duplicates, if they were to be dropped. added: files that were
     read. repeated: files that were passed over, because their text is in the index already.
@@ -140,7 +140,7 @@ def build_index(
     notice: Callable[[str], object] = warn,
     seen_lines: np.ndarray | None = None,
 ) -> BuildReport:
-    """Index files, folders or standard input (`-`), one or many, into the folder `path`.
+    """Return the report of indexing files, folders or standard input (`-`) into the folder `path`.
 
     Arguments:
         force: replace an index that stands there, and what was signed into it.
@@ -204,7 +204,7 @@ def add_to_index(
     memory: int = DEFAULT_MEMORY,
     notice: Callable[[str], object] = warn,
 ) -> BuildReport:
-    """Append text to an index, as one or more new shards, with the options it was built with.
+    """Return the report of adding text to an index, as new shards, with the options of the index.
 
     A file whose text the index has already, under whatever name, is passed over; where no
     other is left, nothing changes. Of what was built or added before digests were kept, and
@@ -241,7 +241,7 @@ def add_to_index(
 
 
 def _parted(known: KnownTexts, sources: list[Source]) -> tuple[list[Source], list[Repeated]]:
-    """Part sources into those to be read and those that are known."""
+    """Return (sources to be read, sources whose text is in the index already)."""
     new, repeated = [], []
     for source in sources:
         found = known.find(source)
@@ -259,7 +259,7 @@ def _parted(known: KnownTexts, sources: list[Source]) -> tuple[list[Source], lis
 
 
 def read_names(values: np.ndarray) -> list[str]:
-    """Return the names of an index's sources, kept as the JSON of a list.
+    """Return the names of an index's sources, stored as a JSON list.
 
     Raises:
         ValueError: it is something else.
@@ -276,7 +276,7 @@ def read_names(values: np.ndarray) -> list[str]:
 def corpus_fingerprint(
     hashes: np.ndarray, counts: np.ndarray, n_tokens: int, n_sentences: int
 ) -> str:
-    """Return what tells corpora apart: the words with their counts, and the totals.
+    """Return the fingerprint of a corpus: a checksum of its words with counts, and of the totals.
 
     It depends neither on shards nor on the order of the text, and a list of the corpus's
     n-grams tells as much: the sentences are the single words less the pairs of words.
@@ -292,7 +292,7 @@ def corpus_fingerprint(
 
 
 class WordsChecksum:
-    """The corpus fingerprint of words that come in ascending order of their hashes."""
+    """Running corpus fingerprint of words in ascending order of their hashes."""
 
     def __init__(self) -> None:
         self._checksum = storage.RunningChecksum()
@@ -308,7 +308,7 @@ class WordsChecksum:
 
 
 class _IndexBuilder:
-    """Takes blocks of text in order, writes shards and, at the end, all that they share."""
+    """Builder of an index from blocks of text in order: writes shards, then their shared arrays."""
 
     def __init__(
         self,
@@ -353,7 +353,7 @@ class _IndexBuilder:
         self._source = -1
 
     def drop_lines(self, hashes: np.ndarray) -> None:
-        """Take lines for repeated from the start."""
+        """Treat lines with these hashes as repeated."""
         self._seen_lines.number(hashes)
 
     def read(self, sources: Sequence[Source], jobs: int | None) -> None:
@@ -382,7 +382,7 @@ class _IndexBuilder:
             )
 
     def _looked_at(self, blocks: Iterator[Block], sources: Sequence[Source]) -> Iterator[Block]:
-        """Yield the blocks; tell once where the first of a source looks otherwise."""
+        """Yield the blocks; `notice` is called once where a source does not fit the text format."""
         told = False
         seen = -1
         for block in blocks:
@@ -395,7 +395,7 @@ class _IndexBuilder:
             yield block
 
     def finish(self) -> NearCost | None:
-        """Sort the last shard and write what all shards share."""
+        """Return the cost of near-duplicates after writing the last shard and the shared arrays."""
         self._close_shard()
         vocabulary = self._vocabulary.arrays()
         for name, values in vocabulary.items():
@@ -489,7 +489,7 @@ class _IndexBuilder:
         return np.where(repeated, np.uint32(DROPPED), words)
 
     def _lay(self, sentences: "_Sentences") -> None:
-        """Append sentences to the present shard, closing it where it is full."""
+        """Append sentences to the current shard; it is closed where it is full."""
         for part in sentences.parts(
             lambda: self._options.shard_tokens - (self._shard.n_tokens if self._shard else 0)
         ):
@@ -546,7 +546,7 @@ class _Sentences:
 
 
 class _ShardWriter:
-    """Writes one shard: tokens as they come, suffixes when it is closed."""
+    """Writer of one shard: tokens as they are added, suffixes when it is closed."""
 
     def __init__(self, writer: storage.ArtifactWriter, number: int) -> None:
         self._writer = writer

@@ -1,4 +1,4 @@
-"""The one door to an index that knows words: counts, positions, concordances, n-grams."""
+"""Queries of an index by words: counts, positions, concordances, n-grams."""
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -44,7 +44,7 @@ T = TypeVar("T")
 
 
 class ConcordanceLine(NamedTuple):
-    """An occurrence in its sentence: normalised words, parted by spaces.
+    """An occurrence in its sentence, as normalised words separated by spaces.
 
     >>> line = index.concordance("mock turtle", k=1)[0]
     >>> line.node, line.right
@@ -59,7 +59,7 @@ class ConcordanceLine(NamedTuple):
 
 
 class CorpusIndex:
-    """A corpus that answers what occurs in it, where, and beside what.
+    """An opened index: counts, positions, contexts and concordances of phrases.
 
     Methods that take a phrase take any number of phrases too and then return as many answers;
     `phrase in index` tells whether one occurs, and iterating gives the words. Phrases pass
@@ -87,7 +87,7 @@ class CorpusIndex:
 
     @classmethod
     def open(cls, path: Paths) -> "CorpusIndex":
-        """Open an index; its arrays are mapped, not read.
+        """Return the opened index at a path, or several as one; arrays are memory-mapped.
 
         Arguments:
             path: its folder, or a folder of indexes, or several of these: they are asked as one
@@ -122,7 +122,7 @@ class CorpusIndex:
         memory: int = DEFAULT_MEMORY,
         notice: Callable[[str], object] = warn,
     ) -> "CorpusIndex":
-        """Index files, folders or standard input (`-`), one or many, into the folder `path`.
+        """Return the opened index of files, folders or standard input (`-`), written to `path`.
 
         Arguments and what is raised: as of distsim.indexes.build.build_index. Returns the index,
         opened; its `report` says what building came to.
@@ -146,7 +146,7 @@ class CorpusIndex:
         memory: int = DEFAULT_MEMORY,
         notice: Callable[[str], object] = warn,
     ) -> "CorpusIndex":
-        """Append text to the index on disk and return it opened anew; this one stays as it is.
+        """Return the index opened again after adding text to it; this object does not change.
 
         Files whose text the index has already are passed over, unless `again`; the new one's
         `report` names them. Arguments and what is raised: as of
@@ -163,7 +163,7 @@ class CorpusIndex:
         return index
 
     def close(self) -> None:
-        """Let go of the index's arrays; nothing can be asked of it any more."""
+        """Release the index's arrays; it cannot be queried any more."""
         self._indexed.close()
 
     def __enter__(self) -> "CorpusIndex":
@@ -193,12 +193,12 @@ class CorpusIndex:
 
     @property
     def home(self) -> Path | None:
-        """The folder in which its own table stands; None where there are several."""
+        """The folder of an index and of the table inside it; None for several indexes."""
         return self._indexed.home
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What the manifest keeps, added up where there are several."""
+        """The parameters in the manifest, added up over several indexes."""
         return self._indexed.parameters
 
     @property
@@ -227,12 +227,12 @@ class CorpusIndex:
 
     @property
     def n_sources(self) -> int:
-        """Files that the corpus was read from, named once for each time it was read."""
+        """Number of files that were read; a file counts each time it was read."""
         return len(self.sources)
 
     @property
     def sources(self) -> list[str]:
-        """The names of these files."""
+        """Names of the files that were read."""
         return self._indexed.sources
 
     def word_counts(self) -> np.ndarray:
@@ -269,7 +269,7 @@ class CorpusIndex:
     @overload
     def positions(self, phrase: Iterable[str]) -> list[np.ndarray]: ...
     def positions(self, phrase: Texts) -> np.ndarray | list[np.ndarray]:
-        """Return where a phrase stands in the corpus, int64, ascending.
+        """Return the positions of a phrase in the corpus, int64, ascending.
 
         A position counts the tokens and sentence boundaries before the phrase.
         """
@@ -313,7 +313,7 @@ class CorpusIndex:
         sample: int | None = None,
         gapped: bool = False,
     ) -> Results[ConcordanceLine] | list[Results[ConcordanceLine]]:
-        """Return a phrase's occurrences with what stands around them in the sentence.
+        """Return the concordance lines of a phrase: its occurrences with the words around them.
 
         Arguments:
             k: at most so many lines, the first of the order; all where None.
@@ -358,7 +358,7 @@ class CorpusIndex:
     def beside(
         self, phrase: str, window: int, *, sides: bool = False
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Count the words beside a phrase; see contexts.ngram.phrase_contexts.
+        """Return the counted words beside a phrase as (features uint32, counts uint32).
 
         Returns (features uint32, family * n_words + word, ascending; counts uint32, or uint64).
         """
@@ -429,7 +429,7 @@ class CorpusIndex:
         sample: int | None = None,
         gapped: bool = False,
     ) -> np.ndarray:
-        """Return where the lines of a concordance stand, int64[m, 2], positions half-open.
+        """Return the spans of the lines of a concordance, int64[m, 2], half-open positions.
 
         Arguments: as of `concordance`; `lines` shows what stands there.
         """
@@ -450,7 +450,7 @@ class CorpusIndex:
         return ordered
 
     def lines(self, spans: np.ndarray, *, width: int = 10) -> Results[ConcordanceLine]:
-        """Return what stands at spans of positions, and up to `width` tokens around each."""
+        """Return the concordance lines of spans, with up to `width` tokens on either side."""
         left, right = self._around(spans, width)
         owners = self._owners(spans)
         lines = Results[ConcordanceLine]()
@@ -480,7 +480,7 @@ class CorpusIndex:
         return sources[number]
 
     def _owners(self, spans: np.ndarray) -> np.ndarray:
-        """Return the number of the shard that holds each span."""
+        """Return the number of the shard of each span."""
         starts = [shard.first_position for shard in self.shards]
         return np.searchsorted(starts, spans[:, 0], "right") - 1
 
@@ -530,7 +530,7 @@ def _each(given: Texts, answer: Callable[[str], T], argument: str = "phrase") ->
 
 
 def _indexes_at(path: Path) -> list[Path]:
-    """Return the index at a path, or those in a folder, by name; the path where there is none."""
+    """Return the paths of the index at a path, or of those inside the folder, by name."""
     if not path.is_dir() or storage.holds_artifact(path):
         return [path]
     inside = sorted(
@@ -541,7 +541,7 @@ def _indexes_at(path: Path) -> list[Path]:
 
 
 def knows_text(parameters: dict[str, Any], corpus: str) -> bool:
-    """Return whether a fingerprint is of an index's text, or of what it held before it grew.
+    """Return whether a fingerprint is that of an index's text, or of its text before it grew.
 
     parameters: of the index. An index of before this was kept is given the benefit of doubt.
     """

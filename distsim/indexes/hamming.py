@@ -1,4 +1,4 @@
-"""Bit signatures -> the nearest rows by Hamming distance; arrays in, arrays out.
+"""Exact search of bit signatures by Hamming distance.
 
 Every query is one pass over all bits, on the thread that asks: nothing is started that a fork
 could lose, and threads that ask at once do not wait for each other.
@@ -13,7 +13,7 @@ from distsim.kernels.compiled import frozen
 def nearest(
     bits: np.ndarray, query: np.ndarray, k: int, radius: int | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the k nearest rows and every further row as near as the k-th.
+    """Return the k nearest rows, and all rows tied with the k-th.
 
     Arguments:
         bits: uint64[n, n_words], may be a read-only map; it is not copied.

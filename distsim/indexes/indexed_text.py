@@ -1,4 +1,4 @@
-"""An index's folder -> its words and shards, and where phrases stand in them.
+"""The text of one index folder: its words, its shards, and positions of phrases.
 
 What `CorpusIndex` asks; several folders answer as one by distsim.indexes.joined.
 """
@@ -21,7 +21,7 @@ _CACHED_WORDS = 1 << 20
 
 
 class IndexedText:
-    """The text of an index in one folder; its arrays are mapped, not read.
+    """The text of an index in one folder; its arrays are memory-mapped.
 
     path, checksum, parameters, options, n_tokens, corpus: as CorpusIndex has them. Pickled by its
     path and opened again from there.
@@ -69,13 +69,13 @@ class IndexedText:
         return f"of {self.n_tokens:,} tokens at {str(self.path)!r}"
 
     def close(self) -> None:
-        """Let go of the arrays."""
+        """Release the arrays."""
         self._closed = True
         self._shards = []
 
     @property
     def home(self) -> Path | None:
-        """The folder in which its own table stands, and to which text is added."""
+        """The folder of its own table, to which text is added."""
         return self.path
 
     @property
@@ -96,7 +96,7 @@ class IndexedText:
 
     @property
     def sources(self) -> list[str]:
-        """The names of the files that the text was read from, once for each time it was read."""
+        """Names of the files that were read; a file occurs each time it was read."""
         return self._sources
 
     def words(self, phrase: str) -> list[str]:
@@ -104,13 +104,13 @@ class IndexedText:
         return split_phrase(phrase, self.options.normaliser, self.known_pieces())
 
     def known_pieces(self) -> Callable[[str], bool]:
-        """Return the test by which split_phrase leaves a piece of a phrase whole."""
+        """Return the test whether split_phrase leaves a piece of a phrase whole."""
         if self.options.text_format == "lines":
             return lambda piece: True
         return self._known_to_all or self.has_piece
 
     def ask_with_others(self, known: Callable[[str], bool]) -> None:
-        """Let pieces of phrases be whole where `known` says so: any of the others may have them."""
+        """Use `known`, which asks several indexes, to decide which pieces of phrases stay whole."""
         self._known_to_all = known
 
     def has_piece(self, piece: str) -> bool:
@@ -165,7 +165,7 @@ class IndexedText:
         return total
 
     def positions(self, phrase: str, first: int | None = None) -> np.ndarray:
-        """Return where a phrase stands, ascending; the `first` of these places alone if given."""
+        """Return the positions of a phrase, int64, ascending; only the `first` ones if given."""
         ids, _ = self.ids([phrase])
         found, n = [np.empty(0, np.int64)], 0
         for shard in self.shards:

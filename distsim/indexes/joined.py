@@ -1,4 +1,4 @@
-"""Indexes in many folders -> one that answers as an index of all their text, in the order given.
+"""Several indexes queried as one index of all their text, in the given order.
 
 Counts and positions are asked index by index and added; vocabularies are joined, by the words'
 hashes, when words are to be told apart or shown. No array is copied.
@@ -21,7 +21,7 @@ from distsim.storage import checksum_of_settings
 
 
 class JoinedText(IndexedText):
-    """Several indexes, asked as one; `CorpusIndex.open` of several paths asks it.
+    """The text of several indexes as one; used by `CorpusIndex.open` of several paths.
 
     Words are numbered as an index of all the text numbers them. What walks a suffix array itself
     (paraphrases, fluency) needs an index in one folder and says so.
@@ -57,7 +57,7 @@ class JoinedText(IndexedText):
         return f"of {self.n_tokens:,} tokens in {len(self.members)} folders"
 
     def close(self) -> None:
-        """Let go of the arrays of all indexes."""
+        """Release the arrays of all indexes."""
         for member in self.members:
             member.close()
         self.__dict__.pop("shards", None)
@@ -73,7 +73,7 @@ class JoinedText(IndexedText):
 
     @cached_property
     def shards(self) -> list[Shard]:
-        """The shards of all indexes, which speak of words by the joint numbers."""
+        """The shards of all indexes, with joint word ids."""
         found: list[Any] = []
         position = source = 0
         for number, member in enumerate(self.members):
@@ -85,7 +85,7 @@ class JoinedText(IndexedText):
 
     @cached_property
     def _joint(self) -> tuple[Vocabulary, list[np.ndarray]]:
-        """All words, and the joint number of each word of each index, uint32."""
+        """(Vocabulary of all words, the joint id of each word of each index, uint32)."""
         numbering = HashNumbering(first=1)
         numbers, texts, lengths, hashes = [], [], [np.zeros(1, np.int64)], []
         for member in self.members:
@@ -128,7 +128,7 @@ class JoinedText(IndexedText):
 
     @cached_property
     def parameters(self) -> dict[str, Any]:  # type: ignore[override]
-        """What a manifest keeps of an index, added up."""
+        """The parameters of the indexes, added up."""
         first = dict(self.members[0].parameters)
         counts = {
             name: sum(int(member.parameters["counts"].get(name, 0)) for member in self.members)
@@ -166,7 +166,7 @@ def _length(text: IndexedText) -> int:
 
 
 class _JoinedShard:
-    """A shard that speaks of words by the joint numbers; what a Shard answers, but its arrays."""
+    """A shard with joint word ids; it has the methods of Shard, without its arrays."""
 
     def __init__(
         self, text: JoinedText, member: int, shard: Shard, position: int, source: int

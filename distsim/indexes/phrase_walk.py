@@ -1,4 +1,4 @@
-"""Shards -> all phrases of 1..n tokens with all their occurrences side by side.
+"""Enumerates all phrases of 1..n tokens in shards, with all occurrences of each together.
 
 Suffixes that share n tokens are neighbours in a suffix array, so the runs of rows that share
 n tokens are exactly the phrases of n tokens. The shards agree on the order of suffixes,
@@ -48,7 +48,7 @@ def word_counts(shards: Sequence[Shard], n_words: int) -> np.ndarray:
 
 
 def chunk_words(counts: np.ndarray, chunk_rows: int = CHUNK_ROWS) -> list[tuple[int, int]]:
-    """Cut the words into half-open ranges whose counts sum to about `chunk_rows` each."""
+    """Return half-open ranges of word ids whose counts sum to about `chunk_rows` each."""
     stops = np.cumsum(counts[1:], dtype=np.int64)
     ranges = []
     first = 0
@@ -68,7 +68,7 @@ def gather_chunk(
     before: int = 0,
     after: int = 0,
 ) -> PhraseChunk:
-    """Gather the phrases of 1..longest tokens whose first word lies in the range `words`."""
+    """Return the phrases of 1..longest tokens whose first word is in the range `words`."""
     parts = [shard.rows_of_words(words, before, longest, after, n_words) for shard in shards]
     rows = _merged(parts, before, longest)
     common = kernel.common_prefixes(frozen(rows), before, longest)
@@ -84,7 +84,7 @@ def walk(
 
 
 def _merged(parts: list[np.ndarray], first: int, length: int) -> np.ndarray:
-    """Merge row sets that are each in order, two by two."""
+    """Return sorted row sets merged into one, two by two."""
     while len(parts) > 1:
         merged = []
         for a, b in zip(parts[::2], parts[1::2], strict=False):

@@ -1,4 +1,4 @@
-"""Where an index keeps what was made of it; imports no kernels, for commands that only look."""
+"""Paths inside an index's folder; imports no kernels."""
 
 from pathlib import Path
 
@@ -6,5 +6,5 @@ from distsim.base.arguments import AnyPath
 
 
 def signatures_inside(path: AnyPath) -> Path:
-    """Return where an index keeps the signature table that was signed into it."""
+    """Return the path of the signature table inside an index's folder."""
     return Path(path) / "signatures"

@@ -1,4 +1,4 @@
-"""One shard of an index: its arrays, and searches in them by token ids."""
+"""Shards of an index: arrays, and searches by token ids."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
@@ -113,14 +113,14 @@ class Shard:
         return low, bisect_right(self.suffixes, following, low, high, key=words_after)
 
     def positions(self, ids: np.ndarray) -> np.ndarray:
-        """Return where one phrase stands, int64, in suffix order."""
+        """Return the positions of one phrase, int64, in suffix order."""
         lows, highs = self.intervals(ids, np.array([ids.size]))
         return self.suffixes[lows[0] : highs[0]].astype(np.int64)
 
     def neighbourhoods(
         self, suffixes: np.ndarray, before: int, after: int, n_words: int
     ) -> np.ndarray:
-        """Return what stands around positions, uint32[len(suffixes), before + after].
+        """Return the tokens around positions, uint32[len(suffixes), before + after].
 
         Columns [0, before) hold the tokens before the position, the rest those from it on;
         0 from the sentence's edge outwards.
@@ -151,7 +151,7 @@ class Shard:
     def beside(
         self, ids: np.ndarray, window: int, sides: bool, n_words: int
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Count what stands beside one phrase; see contexts.ngram for families.
+        """Return the counted features of one phrase: (features uint32, ascending; counts uint32).
 
         Returns (features uint32, family * n_words + word, ascending; counts uint32).
         """
@@ -170,7 +170,7 @@ class Shard:
     def beside_words(
         self, words: np.ndarray, window: int, sides: bool, n_words: int, seen: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Count what stands beside each of many words, int64; below 0, one that has no occurrence.
+        """Return the counted features of many words as sparse rows; ids below 0 have empty rows.
 
         Returns (row_starts int64, features uint32, in no particular order, counts uint32).
 

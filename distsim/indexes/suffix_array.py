@@ -1,4 +1,4 @@
-"""Token ids -> suffix array: the positions of all suffixes, sorted by their tokens."""
+"""Builds suffix arrays of token ids."""
 
 import numpy as np
 from pydivsufsort import divsufsort

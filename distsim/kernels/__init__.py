@@ -1,1 +1,1 @@
-"""Compiled loops over typed arrays, and nothing else; each has a slow twin in tests/naive."""
+"""Compiled loops over typed arrays; each has a reference implementation in tests/naive."""

@@ -1,4 +1,4 @@
-"""Longer arrays with what others hold: an entry at a time, without a slice assigned.
+"""Copies of arrays into larger ones, for kernels.
 
 Where one array is assigned to a slice of another, numba compiles what puts their two shapes into
 words, should they differ: four seconds of each first run.

@@ -89,7 +89,7 @@ def uncached_kernels() -> int:
 
 
 def compiled_kernels() -> int:
-    """Return how many kernels this process had to compile: none once numba's cache has all."""
+    """Return the number of kernels that this process compiled; 0 once numba's cache has all."""
     compiling = sys.modules.get("distsim.kernels.compiling")
     return 0 if compiling is None else len(compiling.compiled)
 

@@ -45,7 +45,7 @@ def cached_kernel(function: Callable[..., Any]) -> Any:
 
 
 def _without_literals(kernel: Any) -> Any:
-    """Let a kernel be compiled once where others call it with 0, with True, and with variables.
+    """Return a kernel that is compiled once for literals and variables of a type.
 
     To numba each literal in a call is a type of its own, for which it compiles the callee anew.
     """
@@ -100,7 +100,7 @@ class _CompiledFiles(IndexDataCacheFile):
         self._name = f"{base}.{_state_of(Path(function.__code__.co_filename))}"
 
     def save(self, key: Any, data: Any) -> None:
-        """Keep what was compiled; files of another state of the source go."""
+        """Store a compiled kernel; files of other states of the source are removed."""
         for name in os.listdir(self._cache_path):
             if name.startswith(self._before) and not name.startswith(self._name):
                 with suppress(OSError):
@@ -108,7 +108,7 @@ class _CompiledFiles(IndexDataCacheFile):
         self._save_data(self._named(key), (key, data))
 
     def load(self, key: Any) -> Any:
-        """Return what was kept, None where nothing was."""
+        """Return a stored kernel, None where there is none."""
         try:
             kept, data = self._load_data(self._named(key))
         except FileNotFoundError:
@@ -148,7 +148,7 @@ def _text_of(file: Path) -> bytes:
 
 
 def _forgive(cache: Any, name: str) -> None:
-    """Let a cache that fails do without, instead of failing the call.
+    """Make a failing cache a miss instead of an error of the call.
 
     What is kept is loaded without numba's registries, which take half a second and are needed
     only where something is compiled; numba fills them then by itself.

@@ -1,4 +1,4 @@
-"""Rows around phrases -> counted context features -> weights, as sparse rows.
+"""Compiled loops that count context features of phrases and weigh them, as sparse rows.
 
 Sparse rows: the features of phrase i are features[row_starts[i]:row_starts[i + 1]], with
 their counts or weights beside them; no feature stands twice in a row.
@@ -19,7 +19,7 @@ _AHEAD = 16  # features whose numbers are asked for while others are weighed
 
 @compiled
 def _take_counts(features, counts, seen, begin, stop, shift):
-    """Move the counts of words features[begin:stop] out of `seen`; words become features.
+    """Move the counts of the words features[begin:stop] from `seen` to `counts`, and name features.
 
     By adding `shift`, 0 where they are features already.
     """
@@ -32,7 +32,7 @@ def _take_counts(features, counts, seen, begin, stop, shift):
 
 @compiled
 def count_neighbours(rows, lows, highs, first, length, window, n_words, seen):
-    """Count the words at each position 1..window left and right of phrases of one length.
+    """Return the counted words at each position 1..window left and right of phrases of one length.
 
     rows[:, first:first + length] is the phrase; its occurrences are the rows
     lows[p]:highs[p]. seen: uint32[n_words] of zeros, and zeros again afterwards.
@@ -68,7 +68,7 @@ def count_neighbours(rows, lows, highs, first, length, window, n_words, seen):
 
 @compiled
 def count_sides(rows, lows, highs, first, length, window, n_words, seen):
-    """Count the words within `window` places left and right of phrases, the nearer the more.
+    """Return the counted words within `window` places of phrases, on each side, nearer ones more.
 
     Arguments and results as of count_neighbours; a word at distance d counts
     window + 1 - d times; the families are left, right.
@@ -109,7 +109,7 @@ def count_sides(rows, lows, highs, first, length, window, n_words, seen):
 
 @inlined
 def _add_beside(tokens, position, length, window, sides, n_words, seen, features, n):
-    """Count the words beside one occurrence; return how many features there are now, or DAMAGED."""
+    """Return the number of features after counting the words beside one occurrence, or DAMAGED."""
     if position + length > tokens.size:
         return DAMAGED
     for side in range(2):
@@ -134,7 +134,7 @@ def _add_beside(tokens, position, length, window, sides, n_words, seen, features
 
 @compiled
 def count_beside(tokens, suffixes, length, window, sides, n_words, seen, features):
-    """Count the words beside the occurrences of one phrase, straight from the text.
+    """Return the number of features beside one phrase, counted into `seen`; or DAMAGED.
 
     suffixes: where its `length` tokens begin. sides: families and weights as of count_sides, else
     as of count_neighbours. seen: uint32[families * n_words], counts of features so far, added to.
@@ -152,7 +152,7 @@ def count_beside(tokens, suffixes, length, window, sides, n_words, seen, feature
 
 @compiled
 def count_beside_words(tokens, suffixes, ends, window, sides, n_words, seen):
-    """Count the words beside each of many words, straight from the text.
+    """Return the counted words beside each of many words, from the text, as sparse rows.
 
     suffixes[ends[p]:ends[p + 1]]: where word p stands. sides, seen: as of count_beside; zeros, and
     zeros again afterwards. Returns (row_starts int64, features uint32, counts uint32), or arrays
@@ -183,7 +183,7 @@ def count_beside_words(tokens, suffixes, ends, window, sides, n_words, seen):
 
 @compiled
 def add_rows(starts, features, counts, seen):
-    """Add up sparse rows of several parts of a text, as count_beside_words returns them.
+    """Return the sums of sparse rows of several parts of a text.
 
     starts: int64[n_parts, n_rows + 1], where the rows of each part begin in features and counts,
     which stand end to end.
@@ -207,7 +207,7 @@ def add_rows(starts, features, counts, seen):
 
 @compiled
 def log_likelihood_ratio(both, row, column, total):
-    """Return Dunning's G2 of a 2x2 table, 0 where it is seen no more often than expected.
+    """Return Dunning's G2 of a 2x2 table, 0 where the pair is no more frequent than by chance.
 
     both: phrase and feature together; row: the phrase; column: the feature; total: all.
     """
@@ -238,7 +238,7 @@ def ln(n, logs):
 
 @inlined
 def weight(scheme, count, row, column, total, association, shift, discount):
-    """Return the weight of a feature of a phrase; the formulas are Weighting's.
+    """Return the weight of a feature of a phrase, by the formulas of Weighting.
 
     scheme: a code of kernels.schemes. count: phrase and feature together; row: all features of
     the phrase in the feature's family; column: the feature in the corpus; total: its family

@@ -1,4 +1,4 @@
-"""Bytes -> stable 64-bit hashes: the name of a word, phrase or feature on every machine.
+"""Stable 64-bit hashes of bytes: identifiers of words, phrases and features on every machine.
 
 One byte is one step `h = (h ^ byte) * K; h ^= h >> 32`, a bijection of h, so the hash of a
 text can be continued by the text that follows; `finish` mixes the last state once more.
@@ -58,7 +58,7 @@ def hash_states(text, offsets):
 
 @compiled
 def number_hashes(hashes, keys, values, next_number, first_seen):
-    """Number the hashes in order of first appearance with an open-addressing table.
+    """Return the number of each hash in order of first appearance, by an open-addressing table.
 
     keys, values: the table, a power of two long, kept at least half empty by the caller;
     value 0xFFFFFFFF marks an empty slot. Writes the index of each new hash's first

@@ -1,4 +1,4 @@
-"""Sorting of numbers by the rows that they name, for kernels that cannot make arrays."""
+"""Heap sort of row numbers by their rows, for kernels that allocate nothing."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Contexts and places of phrases: sides found, gaps walked, occurrences sampled.
+"""Compiled loops for paraphrases: occurrences of contexts, words in gaps, samples.
 
 Positions and ids that come from a file are checked before they are used; DAMAGED is returned
 instead of reading beyond an array.
@@ -296,7 +296,7 @@ def _stands_in(short, long, without_gap):
 
 @compiled
 def relations(words, stops, focal):
-    """Return how each phrase is related to the focal one, uint8: a sum of the signs above.
+    """Return the relations of each phrase to the focal one, uint8: a sum of the flags above.
 
     words: int64, the word ids of all phrases, end to end; stops: int64, where each ends; focal:
     int64. PIECE: one of the two stands in the other without a gap; CONTAINED: the phrase's words

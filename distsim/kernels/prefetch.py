@@ -1,4 +1,4 @@
-"""A hint to the processor: this will be read soon."""
+"""Prefetching: a hint to the processor that an address will be read soon."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from distsim.kernels.compiled import intrinsic
 
 @intrinsic
 def prefetch(typing_context: Any, array: Any, index: Any) -> Any:
-    """Ask for array[index] to be brought near; nothing else happens, wherever index points.
+    """Prefetch array[index] into the cache; harmless for any index.
 
     Random reads of a large array then wait together, not one after another.
     """

@@ -1,4 +1,4 @@
-"""The weighting schemes: the name of each, the number that kernels know it by, what it needs.
+"""Weighting schemes: names, codes in kernels, and the arrays and settings that they need.
 
 A new scheme is an entry here and its line in kernels.contexts.weight (CONTRIBUTING.md).
 """
@@ -9,7 +9,7 @@ RAW, LOG, PPMI, LLR, LOG_LLR = range(5)
 
 
 class Scheme(NamedTuple):
-    """How counts become weights, as far as it is no formula.
+    """A weighting scheme: its code and what it needs.
 
     code: a number of its own. marginals: a weight depends on how often features occur in the
     corpus. probabilities: on ln P(f) too, and on the share of its counts with which a feature

@@ -1,4 +1,4 @@
-"""Suffix arrays over token ids: search, runs of equal prefixes, neighbourhoods.
+"""Compiled loops over suffix arrays of token ids: search, runs of equal prefixes, contexts.
 
 Every index that comes from `suffixes` or `tokens` may come from a damaged file: it is
 checked before it is used, and DAMAGED is returned instead of reading beyond an array.
@@ -113,7 +113,7 @@ def count_words(tokens, n_words):
 
 @compiled
 def gather_neighbourhoods(tokens, suffixes, before, after, n_words, rows):
-    """Copy what stands around each suffix, inside its sentence, into rows[i].
+    """Copy the tokens around each suffix, within its sentence, into rows[i].
 
     rows: uint32[len(suffixes), before + after]; columns [0, before) are the tokens before
     the position, the last one the nearest, columns from `before` on the tokens from it on;
@@ -182,7 +182,7 @@ def merge_rows(a, b, first, length, out):
 
 @compiled
 def common_prefixes(rows, first, longest):
-    """Return how many tokens each row shares with the row before, from column `first` on.
+    """Return the number of tokens that each row shares with the row before, from column `first` on.
 
     uint8[len(rows)], at most `longest`, 0 for the first row; the 0 beyond a sentence's end
     is shared with nothing.
@@ -260,7 +260,7 @@ def match_left(tokens, begins, ends, part, longest_gap, out_begins, out_ends):
 
 @compiled
 def count_disorder(tokens, suffixes, depth):
-    """Return how many suffixes stand after a greater one, looking `depth` tokens deep."""
+    """Return the number of suffixes that follow a greater one, compared up to `depth` tokens."""
     n = 0
     for i in range(1, suffixes.size):
         a = np.int64(suffixes[i - 1])

@@ -1,4 +1,4 @@
-"""Rows of text end to end: put into another order, found by hash and text."""
+"""Compiled loops over texts end to end: permutation, search by hash and text."""
 
 import numpy as np
 

@@ -103,7 +103,7 @@ def _next_random(x):
 
 @uncounted
 def _fraction(x):
-    """Return what a state of the generator says, in [0, 1): its upper 24 bits, float32."""
+    """Return a state of the generator as a float32 in [0, 1): its upper 24 bits."""
     return np.float32((x * U(2685821657736338717)) >> U(40)) * np.float32(2.0**-24)
 
 
@@ -163,7 +163,7 @@ def _weigh_again(
     stage, step, i, first, source, ring, source_counts, source_prior, fertility, fertility_counts,
     fertility_prior, weight,
 ):  # fmt: skip
-    """Give position i of a sentence a link more (step 1) or less (-1); weigh its word anew.
+    """Add a link to position i of a sentence (step 1) or remove one (-1), and update its weight.
 
     The word may stand at several positions: ring leads from each to the next.
     """
@@ -195,7 +195,7 @@ def sweep(
     pair_counts, source_counts, source_prior, none_counts, none_prior, fertility_counts,
     fertility_prior, jumps, jumps_back, jump_counts, alpha, none_odds, marginals, state,
 ):  # fmt: skip
-    """Draw every target token's link anew, in order, given all other links.
+    """Run one Gibbs sweep: draw every target token's link, in order, given all other links.
 
     The chance of position i is p(target word | source word) * p(jump to i) * p(jump from i) *
     p(one more link) / p(as many as now), the later factors from the stage on that has them; of

@@ -1,4 +1,4 @@
-"""Compiled loops over sentence pairs and a learnt model: how probable is each link.
+"""Compiled loops over sentence pairs and a learned model: posterior probabilities of links.
 
 Sides, cells and NONE are those of kernels/alignment.
 """
@@ -30,7 +30,7 @@ def link_posteriors(
     source, source_starts, target, target_starts, keys, chances, unseen, none_chances, jumps,
     none_chance,
 ):  # fmt: skip
-    """Return the probability of every cell's link, float32, summed over all ways to link a pair.
+    """Return the posterior probability of every cell's link, float32, by forward-backward.
 
     The model is that of the sampler's second stage: each target token is linked to position i
     with chance (1 - none_chance) * p(jump from the link before to i) * p(word | word of i), or to
@@ -123,7 +123,7 @@ def links_both_find(
     english, english_starts, other, other_starts, other_posteriors, english_posteriors,
     keys, chances, keys_back, chances_back, least_posterior, least_chance,
 ):  # fmt: skip
-    """Return the links that are probable where they stand and between words that fit.
+    """Return the links with a high posterior in both directions and between words that fit.
 
     Both are geometric means over the two directions: of the posteriors (other_posteriors: a cell,
     other token by other token; english_posteriors: English token by English token), and of the

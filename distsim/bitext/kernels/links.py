@@ -1,4 +1,4 @@
-"""Compiled loops over word links as text: Pharaoh lines <-> pairs of positions."""
+"""Compiled loops that parse and format word links (Pharaoh lines)."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ MOST_POSITION = 1 << 30  # beyond any text; larger numbers stay there
 
 @compiled
 def parse_links(text):
-    """Read lines of links `i-j`, `i-j-P` (possible ones), parted by white space.
+    """Return the links in lines of `i-j` or `i-j-P` (possible links), separated by white space.
 
     text: uint8, whole lines.
     Returns (pairs int32[m, 2], possible bool[m], line_stops int64[n_lines], fault int64):

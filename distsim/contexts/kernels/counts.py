@@ -1,4 +1,4 @@
-"""Lines of an n-gram count list -> counts, phrases and what stands beside them.
+"""Compiled loops over lines of n-gram counts: counts, phrases and the words beside them.
 
 A phrase's words travel as a *spelling*: as many 64-bit numbers as hold all its word ids, two
 to a number of 28 bits each, with the number's place in the leading 8 bits.
@@ -20,7 +20,7 @@ _LONGEST_NUMBER = 18
 
 @compiled
 def parse_counts(text, starts, stops, line_stops):
-    """Read the count behind the tab of every line `w1 .. wn<TAB>count`.
+    """Return the counts of lines `w1 .. wn<TAB>count`, and the first invalid line.
 
     starts, stops: the bytes of each token, as cut at white space; line_stops: the number of
     tokens up to the end of each line. Returns (counts uint64 by line, the first line at
@@ -78,7 +78,7 @@ def hash_words(words, starts, lengths, text, offsets):
 
 @compiled
 def _tag(words, begin, stop, word_hashes):
-    """Return a hash of a phrase's words that has nothing to do with that of its text; 31 bits."""
+    """Return a 31-bit hash of a phrase's words, independent of the hash of its text."""
     state = np.uint64(stop - begin)
     for i in range(begin, stop):
         state = (state ^ word_hashes[words[i]]) * _TAG_FACTOR
@@ -100,7 +100,7 @@ def tag_phrases(words, starts, lengths, word_hashes):
 
 @compiled
 def part_by_tag(starts, features):
-    """Part rows of tagged features, in order, into those of one phrase each.
+    """Return rows of tagged features split into rows of one phrase each.
 
     Returns (row of each part int64, tag uint64, starts int64, features without tags uint64).
     """
@@ -200,7 +200,7 @@ def read_spellings(starts, spellings, longest):
 
 @compiled
 def count_lines(words, starts, lengths, counts, longest, text, offsets, word_hashes, word_counts):
-    """Turn lines of words into phrases of their own and features of shorter phrases.
+    """Return the phrases of lines of words, and the features that they give shorter phrases.
 
     words: uint32; line i is words[starts[i]:starts[i] + lengths[i]], 1 to longest + 1 of
     them. text, offsets: the words' UTF-8 by id; word_hashes: their hashes.

@@ -1,4 +1,4 @@
-"""Annotated sentences as numbers -> syntactic features of phrase occurrences, counted.
+"""Compiled loops that count syntactic features of phrases in annotated sentences.
 
 A feature is packed into one integer, `template | a | b`: a template is a name with two places
 left open, a and b are the numbers of the texts that go there. So occurrences are counted
@@ -32,7 +32,7 @@ _FIRST_SLOTS = 1 << 10
 
 
 class Sentences(NamedTuple):
-    """A corpus as arrays; tokens count through all sentences.
+    """A corpus as arrays; token positions run through all sentences.
 
     texts: int32[n, 4], the text of each token by kind. before, after: uint8[n], tokens of its
     sentence on either side, 255 where there are more. Token i has arcs[arc_starts[i]:
@@ -53,7 +53,7 @@ class Sentences(NamedTuple):
 
 
 class Templates(NamedTuple):
-    """Which template each kind of feature has, int16, OFF where it is not wanted.
+    """The template of each kind of feature, int16; OFF where the kind is switched off.
 
     ngrams: [side, kind, tokens - 1, distance - 1]. arcs: [graph, direction, side, kind].
     spans: [1]. slashes: [4]. heads: [kind]. root: int32[1], the text that stands for the root.
@@ -150,7 +150,7 @@ def pack(template, a, b):
 
 @compiled
 def ngram_features(i, j, sentences, templates, out, n):
-    """Append the uni- and bigrams beside the phrase [i, j); return how many features there are."""
+    """Return the number of features after appending the uni- and bigrams beside [i, j)."""
     texts = sentences.texts
     ngrams = templates.ngrams
     window = ngrams.shape[3]
@@ -182,7 +182,7 @@ def ngram_features(i, j, sentences, templates, out, n):
 
 @compiled
 def arc_features(i, j, sentences, templates, out, n):
-    """Append the arcs that cross the edge of [i, j), and the head of a complete subtree."""
+    """Return the number of features after appending arcs across the edges of [i, j)."""
     texts = sentences.texts
     attached = 0  # tokens with a basic head
     leaving = 0  # basic arcs that end outside, on the governor's or the dependent's side
@@ -221,7 +221,7 @@ def arc_features(i, j, sentences, templates, out, n):
 
 @compiled
 def tree_features(i, j, sentences, templates, out, n):
-    """Append the constituents over [i, j) and its slashed labels, each label once."""
+    """Return the number of features after appending constituents over [i, j) and slashed labels."""
     begin = sentences.begin
     end = sentences.end
     length = j - i
@@ -256,7 +256,7 @@ def tree_features(i, j, sentences, templates, out, n):
 
 @compiled
 def _slash(whole, missing, side, templates, out, first, n):
-    """Append the two features of a label, unless they stand in out[first:n] already."""
+    """Return the number of features after appending a label's two, unless out[first:n] has them."""
     a = pack(templates.slashes[side], whole, 0)
     b = pack(templates.slashes[side + 1], missing, 0)
     for k in range(first, n, 2):
@@ -283,7 +283,7 @@ def most_features(i, j, sentences, templates):
 
 @compiled
 def occurrence_features(i, j, sentences, templates, out):
-    """Fill out with the features of the phrase [i, j), in order of families; return how many."""
+    """Return the number of features of the phrase [i, j), written to `out` in order of families."""
     n = ngram_features(i, j, sentences, templates, out, 0)
     n = tree_features(i, j, sentences, templates, out, n)
     return arc_features(i, j, sentences, templates, out, n)
@@ -291,7 +291,7 @@ def occurrence_features(i, j, sentences, templates, out):
 
 @compiled
 def _place(keys, key):
-    """Return the slot of an open-addressing table where key stands or would go."""
+    """Return the slot of a key in an open-addressing table, or the free slot for it."""
     mask = np.uint64(keys.size - 1)
     mixed = key * MULTIPLIER
     slot = (mixed ^ (mixed >> np.uint64(32))) & mask
@@ -334,7 +334,7 @@ def count_packed(occurrences, sentences, templates):
 def _count_phrase(
     occurrences, low, high, sentences, templates, keys, counts, slots, out
 ):  # fmt: skip
-    """Count the features of occurrences[low:high] in an empty table; return it and its size."""
+    """Return (table, size) of the counted features of occurrences[low:high]."""
     n = 0
     for o in range(low, high):
         i = np.int64(occurrences[o] >> LENGTH_SHIFT)

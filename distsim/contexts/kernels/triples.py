@@ -1,4 +1,4 @@
-"""Triples (phrase, feature, count) -> in order of phrase and feature, equal ones summed."""
+"""Compiled loops that sort triples (phrase, feature, count) and sum equal ones."""
 
 import numpy as np
 
@@ -115,7 +115,7 @@ def _quicksort(phrases, features, counts, begin, stop):
 
 @compiled
 def sum_equal(phrases, features, counts):
-    """Sum the counts of equal neighbours in place; return how many triples are left in front."""
+    """Return the number of distinct triples after summing equal neighbours in place."""
     n = 0
     for i in range(phrases.size):
         if n > 0 and phrases[i] == phrases[n - 1] and features[i] == features[n - 1]:

@@ -1,1 +1,1 @@
-"""Where phrases with counted contexts come from: a file for each kind of source."""
+"""Sources of phrases with counted contexts: a file for each kind."""

@@ -1,4 +1,4 @@
-"""Annotated sentences -> phrases with their syntactic features, counted (thesis 5.2.2)."""
+"""Source: phrases of annotated sentences with counted syntactic features (thesis 5.2.2)."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -96,7 +96,7 @@ class AnnotatedText:
 
 
 class Sentences(AnnotatedText):
-    """The phrases of annotated sentences that are at hand, such as a list of them."""
+    """The phrases of annotated sentences in memory, such as a list of them."""
 
     def __init__(self, sentences: Iterable[AnnotatedSentence]) -> None:
         super().__init__("-")

@@ -1,4 +1,4 @@
-"""N-gram count files -> phrases with the words right beside them, as in an index of their text."""
+"""Source: phrases of n-gram count files, with the words right beside them."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -109,7 +109,7 @@ class CountedFiles(CountedText):
         return self._counts.space()
 
     def gather_marginals(self) -> None:
-        """Refuse, from now on, words that have no line of their own."""
+        """From now on, raise where a word has no line of its own."""
         self._needs_margins = True
 
     def lowest_count(self, selection: Selection) -> int:

@@ -1,4 +1,4 @@
-"""Index -> phrases with the words beside them, counted."""
+"""Source: phrases of an index with the words beside them, counted."""
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -181,7 +181,7 @@ class IndexText(CountedText):
 
     @cached_property
     def _counts(self) -> np.ndarray:
-        """How often each word occurs, uint64, by id; the sentence boundary never."""
+        """Occurrences of each word, uint64 by id; 0 for the sentence boundary."""
         counts = self._index.word_counts()
         counts[:1] = 0
         return counts

@@ -1,4 +1,4 @@
-"""Word vectors from elsewhere -> words, and phrases that are made of them."""
+"""Source: words with given vectors, and phrases composed of them."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -49,7 +49,7 @@ class VectorReport:
 
 
 class VectorFile:
-    """The words of a file of vectors, and phrases made of them.
+    """The words of a file of vectors, and phrases composed of them.
 
     Strengths are counts where there are any, 0 where nothing is known. A word weighs in a phrase
     by its share of all counts; without counts by its rank in the file (Zipf's law), which should
@@ -119,7 +119,7 @@ class VectorFile:
 
 
 class GivenVectors(VectorFile):
-    """The same of words and vectors that are at hand, such as gensim's KeyedVectors.
+    """A VectorFile of words and vectors in memory, such as gensim's KeyedVectors.
 
     Arguments:
         words: the words. vectors: float[n, dimensions], a row for each.
@@ -224,7 +224,7 @@ class ReadVectors(CountedText):
         return np.sort(self.space.hashes)
 
     def parts(self, min_count: int, max_length: int, by_hash: bool = False) -> Iterator[Part]:
-        """Yield words in batches, then phrases: all that were named, or the index's.
+        """Yield the parts of words, then of phrases: the listed ones, or the index's.
 
         Arguments:
             min_count, max_length, by_hash: as of CountedText.
@@ -297,7 +297,7 @@ def _normal_forms(
 
 
 def _read_phrases(source: VectorFile, words: set[str]) -> list[str]:
-    """Return the phrases that were named and are no words, in their normal form, each once."""
+    """Return the listed phrases that are not words, normalised, without repeats."""
     if source.phrases is None:
         return []
     whole = source.text_format == "lines"
@@ -314,7 +314,7 @@ def _split(phrase: str, normaliser: Normaliser, is_word: Callable[[str], bool]) 
 
 
 def _blob(texts: list[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Return texts as UTF-8 end to end, uint8, and where each begins, int64[n + 1]."""
+    """Return (UTF-8 of texts end to end, uint8; starts, int64[n + 1])."""
     data = [text.encode() for text in texts]
     ends = np.zeros(len(data) + 1, np.int64)
     np.cumsum([len(one) for one in data], out=ends[1:])

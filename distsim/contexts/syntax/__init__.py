@@ -1,1 +1,1 @@
-"""Annotated sentences -> syntactic features of phrases (thesis 5.2.2); a file for each family."""
+"""Syntactic features of phrases in annotated sentences (thesis 5.2.2); a file for each family."""

@@ -1,4 +1,4 @@
-r"""Constituents of a sentence -> the labels of any span: X, X/Y, X\Y, X+Y and X+Y+Z.
+r"""Labels of spans from the constituents of a sentence: X, X/Y, X\Y, X+Y and X+Y+Z.
 
 Thesis 3.2.2, after Zollmann and Venugopal (2006): a span that is no constituent may still be
 an X that lacks a Y on its right (X/Y) or on its left (X\Y), or constituents side by side.

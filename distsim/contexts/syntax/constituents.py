@@ -1,4 +1,4 @@
-"""Family `constituent`: what a phrase is in the constituency tree.
+"""Family `constituent`: the constituents that are the phrase.
 
 `c_syn_span_NP`: one feature for every node over exactly the phrase, parts of speech and unary
 chains included, the root left out; labels without their functions (NP-SBJ is NP).

@@ -1,4 +1,4 @@
-"""Annotated corpus -> its frequent phrases with their counted syntactic features, in rows.
+"""Counts syntactic features of the phrases of an annotated corpus, as sparse rows.
 
 Every occurrence of every phrase goes through a triple store, phrase hash by place, so that a
 phrase's occurrences come out side by side, in bounded memory; features are made only then,
@@ -41,7 +41,7 @@ class Occurrences(NamedTuple):
 
     @property
     def strengths(self) -> np.ndarray:
-        """How often each phrase occurs, int64[n]."""
+        """Occurrences of each phrase, int64[n]."""
         return np.diff(self.starts)
 
     def up_to(self, length: int) -> "Occurrences":
@@ -98,7 +98,7 @@ class OccurrenceStore:
     def read(
         self, sentences: Iterable[AnnotatedSentence], progress: Progress = no_progress
     ) -> EncodedCorpus:
-        """Return all sentences as arrays, and keep their phrases.
+        """Return all sentences as arrays; their phrases are stored.
 
         Arguments:
             sentences: read once.
@@ -152,7 +152,7 @@ class OccurrenceStore:
         return int(np.partition(counts, counts.size - max_phrases)[-max_phrases:].min())
 
     def close(self) -> None:
-        """Let go of memory and temporary files."""
+        """Release memory and temporary files."""
         self._store.close()
         self._encoder.close()
 

@@ -1,4 +1,4 @@
-"""Annotated sentences -> arrays of numbers in temporary files, mapped; texts stay in memory."""
+"""Encodes annotated sentences as arrays of numbers in temporary files; texts stay in memory."""
 
 import hashlib
 from collections.abc import Iterable, Iterator
@@ -27,7 +27,7 @@ _STARTS = {"arc_starts": "arcs", "begin_starts": "begin", "end_starts": "end"}
 
 
 class _Numbers(dict[str, int]):
-    """Text -> its number; a new one gets the next."""
+    """Numbers by text; a new text gets the next number."""
 
     def __missing__(self, text: str) -> int:
         number = self[text] = len(self)
@@ -35,7 +35,7 @@ class _Numbers(dict[str, int]):
 
 
 class Texts:
-    """Texts <-> numbers, in order of first appearance; text 0 is empty, text 1 the root's."""
+    """Texts numbered in order of first appearance; text 0 is empty, text 1 is the root's."""
 
     def __init__(self) -> None:
         self.numbers = _Numbers({"": 0, ROOT_TEXT: 1})
@@ -101,7 +101,7 @@ class EncodedCorpus:
 
 
 class Encoder:
-    """Gathers sentences block by block into files in `folder`.
+    """Encoder of sentences, block by block, into files in `folder`.
 
     The result does not depend on the size of blocks.
 

@@ -1,4 +1,4 @@
-"""Rows of counted features -> how often each feature occurs in all of them, in bounded memory."""
+"""Corpus counts of features, summed in bounded memory."""
 
 from collections import Counter
 from pathlib import Path
@@ -42,7 +42,7 @@ class Marginals:
         self._store.add(rows.hashes, rows.families, rows.counts)
 
     def finish(self) -> None:
-        """Sum what was added."""
+        """Sum the rows added so far."""
         repeats: Counter[tuple[int, int]] = Counter()  # (family, marginal): so many features
         totals = np.zeros(self._n_families)
         path = self._folder / "marginals"
@@ -91,7 +91,7 @@ class Marginals:
 
 
 def row_space(model: SyntaxModel, rows: FeatureRows, marginals: Marginals | None) -> FeatureSpace:
-    """Return the features of a batch as a space of their own, with the corpus's marginals.
+    """Return the feature space of a batch, with the corpus counts of its features.
 
     Features are numbered by their places in the rows, so that no corpus-wide numbering has to be
     held in memory.

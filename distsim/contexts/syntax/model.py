@@ -1,4 +1,4 @@
-"""Switches (families, kinds, window) -> the features of the syntactic model."""
+"""The syntactic model: its switches (families, kinds, window) and templates."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,7 +20,7 @@ LONGEST = 8  # tokens of a phrase: three bits of a packed occurrence
 
 @dataclass(frozen=True, kw_only=True)
 class SyntaxModel:
-    """Which features a phrase has.
+    """Syntactic model: the families and kinds of features that a phrase has.
 
     Arguments:
         families: names out of FAMILIES; fewer families, fewer features and less time.

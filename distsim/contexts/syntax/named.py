@@ -1,4 +1,4 @@
-"""Annotated sentences and a phrase -> its syntactic features by name, counted and weighed."""
+"""Syntactic features of one phrase by name, counted and weighted."""
 
 from collections.abc import Iterable, Iterator
 
@@ -77,7 +77,7 @@ def _spellings(phrase: str) -> list[list[str]]:
 def _holding(
     sentences: Iterable[AnnotatedSentence], spellings: list[list[str]], found: list[list[int]]
 ) -> Iterator[AnnotatedSentence]:
-    """Yield the sentences that hold the phrase; note each occurrence, packed, by spelling."""
+    """Yield the sentences that contain the phrase; occurrences are added by spelling."""
     position = 0
     for sentence in sentences:
         words = sentence.words

@@ -1,4 +1,4 @@
-"""The shape of a feature's name: text around two places, each filled by a text of the corpus."""
+"""Templates of features' names: text around two slots, each filled by a text of the corpus."""
 
 from typing import NamedTuple
 

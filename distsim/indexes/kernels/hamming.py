@@ -1,4 +1,4 @@
-"""Signatures -> the nearest rows by Hamming distance, in one pass over the bits."""
+"""Compiled loops that find the nearest signatures by Hamming distance, in one pass."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ BLOCK = 256  # rows whose distances are taken before they are looked at
 
 @intrinsic
 def count_ones(typing_context: Any, value: Any) -> Any:
-    """Return how many bits of a uint64 are set: one instruction where the processor has it."""
+    """Return the number of set bits of a uint64: one instruction where the processor has it."""
     from numba import types
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -55,7 +55,7 @@ def _nearest_of(distances, n):
 
 @compiled
 def _keep_within(rows, distances, size, limit):
-    """Move the kept rows at most `limit` away to the front; return their number."""
+    """Return the number of rows at most `limit` away, after moving them to the front."""
     kept = 0
     for j in range(size):
         if distances[j] <= limit:
@@ -67,7 +67,7 @@ def _keep_within(rows, distances, size, limit):
 
 @compiled
 def _take(block, n, first, k, limit, below, at_distance, rows, distances, size):
-    """Keep the rows of a block that are at most `limit` away; return (limit, below, size).
+    """Return (limit, below, size) after collecting the rows of a block at most `limit` away.
 
     The limit is that of the k nearest so far; below: rows kept that are nearer than it.
     at_distance: int64, rows kept by distance.
