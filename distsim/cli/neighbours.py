@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from distsim.comparison.measures import Similarity
     from distsim.comparison.nearest import Neighbour
     from distsim.comparison.table import SignatureTable
+    from distsim.paraphrase.substitution.substituter import Substituter
 
 _USUAL = 10
 
@@ -126,9 +127,15 @@ def neighbours(
         k = _USUAL
     measure = _measure(str(by), opened, table, index) if measured else None
     looked_at = RERANKED if measured else k
+    limited = any(given is not None for given in (candidates, lengths, min_strength))
+    words = _substituter(opened, table, index) if by == "substitutes" and not limited else None
     n_composed = n_hidden = 0
     for one in asked:
         focal = [one.phrase] if several else []
+        of_word = None if words is None or one.empty else words.alone(one.phrase, k=k)
+        if of_word is not None and plot is None:
+            _put_near(one.phrase, focal, of_word, as_json)
+            continue
         found = None if one.empty else search.found(one.phrase, k=looked_at, threshold=threshold)
         if found is None:
             reason = "empty" if one.empty else reason_without_signature(opened, one.phrase)
@@ -176,6 +183,17 @@ def _measure(by: str, opened: "SignatureTable", table: str, index: str | None) -
     return KindCosine(
         CorpusIndex.open(index or table), opened, "related" if by == "related" else "substitutes"
     )
+
+
+def _substituter(opened: "SignatureTable", table: str, index: str | None) -> "Substituter | None":
+    """Return what finds substitutes of words, None where `sign` stored nothing for it."""
+    from distsim.indexes.corpus_index import CorpusIndex
+    from distsim.paraphrase.substitution.substituter import Substituter
+    from distsim.paraphrase.substitution.word_profiles import finder_of
+
+    if finder_of(opened) is None:
+        return None
+    return Substituter(CorpusIndex.open(index or table), opened)
 
 
 def _put_near(phrase: str, focal: list[str], near: "Results[Neighbour]", as_json: bool) -> None:

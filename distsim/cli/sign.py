@@ -34,6 +34,19 @@ class StoredSettings:
 
 
 @dataclass(frozen=True)
+class FinderSettings:
+    """What finds substitutes, stored beside a learnt table of an index.
+
+    Arguments:
+        finder: whether it is stored.
+        inflections: the forms of words: `english`, `none`, or a file of rules.
+    """
+
+    finder: bool = True
+    inflections: str = "english"
+
+
+@dataclass(frozen=True)
 class CountSettings:
     """How the words of count files, or of word vectors, are read; see CountFiles."""
 
@@ -116,7 +129,7 @@ def sign(
     if projection is not None and kind == "vectors":
         raise typer.BadParameter("--projection: is learnt from the vectors themselves: leave out")
     about: tuple[Any, ...] = {
-        "index": (StoredSettings(),),
+        "index": (StoredSettings(), FinderSettings()),
         "counts": (StoredSettings(), CountSettings()),
         "annotated": (StoredSettings(), AnnotatedSettings()),
         "vectors": (VectorSettings(),),
@@ -139,6 +152,8 @@ def sign(
     )  # fmt: skip
     report(table)
     _report(table)
+    if isinstance(about_source[-1], FinderSettings):
+        _store_finder(source, table, about_source[-1], jobs)
 
 
 def _signed(
@@ -159,6 +174,33 @@ def _signed(
         if force or output is None or not holds_artifact(output):
             raise
         return built(may_replace(output, force))
+
+
+def _store_finder(
+    source: Any, table: "SignatureTable", how: FinderSettings, jobs: int | None
+) -> None:
+    """Store what finds substitutes beside a table, where one is to be, and say its size."""
+    from distsim.base.errors import ParameterError
+    from distsim.indexes.places import finder_inside
+    from distsim.paraphrase.substitution.space import open_space
+    from distsim.paraphrase.substitution.word_profiles import build_finder, finder_of
+    from distsim.storage import remove_artifact
+
+    if not how.finder:
+        remove_artifact(finder_inside(table.path))
+    if not how.finder or open_space(source, table) is None:
+        return
+    if finder_of(table) is None or not table.unchanged:
+        try:
+            with progress_bar("lemmas") as bar:
+                build_finder(source, table, inflections=how.inflections, jobs=jobs, progress=bar)
+        except ParameterError as error:
+            say(f"no finder of substitutes: {error}")
+            return
+    stored = finder_of(table)
+    assert stored is not None
+    n, megabytes = stored.parameters["lemmas"], stored.size() / 1e6
+    say(f"{n:,} lemmas with their profiles, {megabytes:,.0f} MB, to find substitutes")
 
 
 def _source(

@@ -43,10 +43,12 @@ class CommandSettings:
     Arguments:
         neighbours: the number of nearest words that are candidates.
         inflections: `english`, `none`, or a file of rules.
+        weights: of what `sign` stored to find words: `substitutes`, which ship, or a TOML file.
     """
 
     neighbours: int = 200
     inflections: str = "english"
+    weights: str = "substitutes"
 
 
 @grouped
@@ -92,6 +94,7 @@ def substitute(
     from distsim.paraphrase.substitution.mix import FINDING, RANKING
     from distsim.paraphrase.substitution.occurrence import split_marked
     from distsim.paraphrase.substitution.substituter import Substituter
+    from distsim.paraphrase.substitution.word_finder import FinderWeights
 
     ranking, how = chosen(RANKING, CommandSettings(), settings=settings)
     finding, _ = chosen(FINDING, CommandSettings(), settings=settings)
@@ -118,6 +121,7 @@ def substitute(
         finding=finding,
         inflections=Inflections.open(how.inflections),
         neighbours=how.neighbours,
+        weights=FinderWeights.open(how.weights),
         grammar=None if given.grammar is None else _rules(given.grammar, opened.words, tasks),
     )
 

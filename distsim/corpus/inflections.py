@@ -111,6 +111,26 @@ class Inflections:
         kept = dict.fromkeys(one for one in found if one != word and is_word(one))
         return [one for one in kept if word in self.forms(one)]
 
+    def kind(self, base: str, form: str) -> str:
+        """Return the ending that stands for what a form is: `ed` of `went`; "" of the base itself.
+
+        A form that ends otherwise stands for the first general ending that no other form of the
+        word has.
+
+        >>> rules = Inflections({"": ["s", "ed", "ing"]}, {"go": ["goes", "went", "going"]})
+        >>> [rules.kind("go", form) for form in rules.forms("go")]
+        ['', 's', 'ed', 'ing']
+        """
+        if form == base:
+            return ""
+        general = [one for one in self._endings.get("", ()) if one[0] != "+"]
+        for ending in sorted(general, key=len, reverse=True):
+            if form.endswith(ending):
+                return ending
+        others = [one for one in self.forms(base)[1:] if one != form]
+        free = [one for one in general if not any(other.endswith(one) for other in others)]
+        return free[0] if free else form
+
     def _stem(self, word: str, ending: str) -> str | None:
         doubled = ending[0] == "+"
         ending = ending.removeprefix("+")

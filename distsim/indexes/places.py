@@ -8,3 +8,8 @@ from distsim.base.arguments import AnyPath
 def signatures_inside(path: AnyPath) -> Path:
     """Return the path of the signature table inside an index's folder."""
     return Path(path) / "signatures"
+
+
+def finder_inside(path: AnyPath) -> Path:
+    """Return where a signature table keeps what finds substitutes."""
+    return Path(path) / "finder"

@@ -11,7 +11,7 @@ from distsim.bitext.bitext import Bitext
 from distsim.comparison.table import SignatureTable
 from distsim.indexes.corpus_index import CorpusIndex, knows_text
 from distsim.indexes.indexed_text import IndexedText
-from distsim.indexes.places import signatures_inside
+from distsim.indexes.places import finder_inside, signatures_inside
 from distsim.kernels.compiled import frozen
 from distsim.kernels.suffixes import count_disorder
 from distsim.signatures.projections.spectral import SpectralProjection
@@ -58,6 +58,8 @@ def find_faults(path: str | Path) -> list[str]:
             faults += _table_faults(table)
             if table.fingerprint.is_learnt:
                 faults += find_faults(table.projection.path)
+            if finder_inside(path).exists():
+                faults += find_faults(finder_inside(path))
         elif artifact.kind is storage.BITEXT:
             faults += Bitext(artifact).faults()
         elif artifact.kind is storage.PROJECTION:

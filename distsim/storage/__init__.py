@@ -18,6 +18,7 @@ from distsim.storage.files import (
 )
 from distsim.storage.manifest import (
     BITEXT,
+    FINDER,
     GRAMMAR,
     INDEX,
     KINDS,

@@ -36,7 +36,10 @@ PROJECTION = Kind("projection", version=3, oldest_readable=1)
 BITEXT = Kind("bitext", version=1, oldest_readable=1)
 RULES = Kind("rules", version=1, oldest_readable=1)
 GRAMMAR = Kind("grammar", version=2, oldest_readable=1)
-KINDS = {kind.name: kind for kind in (INDEX, SIGNATURES, PROJECTION, BITEXT, RULES, GRAMMAR)}
+FINDER = Kind("finder", version=1, oldest_readable=1)
+KINDS = {
+    kind.name: kind for kind in (INDEX, SIGNATURES, PROJECTION, FINDER, BITEXT, RULES, GRAMMAR)
+}
 
 
 def read_manifest(path: Path) -> dict[str, Any]:

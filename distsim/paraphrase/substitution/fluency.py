@@ -33,9 +33,12 @@ class Fluency:
         self._trust = trust
 
     def scores(
-        self, occurrence: Occurrence, candidates: Sequence[Words]
+        self, occurrence: Occurrence, candidates: Sequence[Words], like: str | None = None
     ) -> tuple[np.ndarray, list[Words]]:
         """Return how probable each candidate is in the slot, with the words behind it.
+
+        Arguments:
+            like: a word; forms of a candidate that are what this is of its base word are preferred.
 
         Returns (natural logarithms, float64[n]: the probabilities of a candidate's forms are
         added up, since people name a substitute in another form than the sentence needs; the
@@ -48,12 +51,15 @@ class Fluency:
                 owners.append(number)
         logs = self.log_probabilities(occurrence, fillers)
         total = np.full(len(candidates), -np.inf)
-        best: list[tuple[float, Words]] = [(-np.inf, ())] * len(candidates)
+        best: list[tuple[bool, float, Words]] = [(False, -np.inf, ())] * len(candidates)
+        wanted = None if like is None else self._forms.kind(like)
         for owner, form, log in zip(owners, fillers, logs.tolist(), strict=True):
             total[owner] = np.logaddexp(total[owner], log)
-            if log > best[owner][0]:
-                best[owner] = log, form
-        return total, [form for _, form in best]
+            base = candidates[owner]
+            agrees = len(base) == 1 and self._forms.kind(form[0], base[0]) == wanted
+            if (agrees, log) > best[owner][:2]:
+                best[owner] = agrees, log, form
+        return total, [form for _, _, form in best]
 
     def log_probabilities(self, occurrence: Occurrence, fillers: Sequence[Words]) -> np.ndarray:
         """Return ln p(filler and the words behind it | the words before it), float64[n].

@@ -35,6 +35,10 @@ class Forms:
         self.base = lru_cache(_CACHED_WORDS)(self._base)
         self.of_phrase = lru_cache(_CACHED_WORDS)(self._of_phrase)
 
+    def kind(self, word: str, base: str | None = None) -> str:
+        """Return what form of its base a word is, as `Inflections.kind` does."""
+        return self._inflections.kind(self.base(word) if base is None else base, word)
+
     def _of_phrase(self, words: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
         """Return a phrase and those with its first or its last word in another form."""
         found = [words]

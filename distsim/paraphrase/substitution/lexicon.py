@@ -32,6 +32,11 @@ class Lexicon:
         ids = self.ids(words)
         return np.where(ids > 0, self._counts[ids], 0)
 
+    def counts_of(self, ids: np.ndarray) -> np.ndarray:
+        """Return how often the words of these ids, above 0, occur, int64."""
+        counts: np.ndarray = self._counts[ids]
+        return counts
+
     def most_frequent(self, most: int) -> list[str]:
         """Return the most frequent words, the most frequent first."""
         order = np.argsort(-self._counts[1:], kind="stable")[:most] + 1

@@ -9,6 +9,7 @@ import numpy as np
 
 from distsim.base.errors import IncompatibleError, ParameterError
 from distsim.base.results import Results
+from distsim.comparison.nearest import Neighbour
 from distsim.comparison.table import SignatureTable
 from distsim.corpus.inflections import Inflections
 from distsim.indexes.corpus_index import CorpusIndex
@@ -23,9 +24,11 @@ from distsim.paraphrase.substitution.likeness import WordVectors, likeness_by_bi
 from distsim.paraphrase.substitution.mix import FINDING, RANKING, Evidence, Mix
 from distsim.paraphrase.substitution.occurrence import Occurrence
 from distsim.paraphrase.substitution.space import LearntSpace, open_space
+from distsim.paraphrase.substitution.word_finder import FinderWeights, Found, WordFinder
 
 Words = tuple[str, ...]
 MOST_CANDIDATES = 10_000
+FLUENT = 150  # so many of the lemmas found are read in the sentence
 
 
 class ContextWord(NamedTuple):
@@ -46,7 +49,9 @@ class Substitute(NamedTuple):
     the corpus knows nothing of it. likeness: cosine with the target. fit: cosine with the
     slot's own signature. fluency: ln p in the slot, all forms together, less the target's.
     occurrences: in the corpus, of all forms. because: the context words that speak for
-    it, strongest first. origin: `given`, `words`, `phrases`, `grammar`.
+    it, strongest first. origin: `given`, `finder`, `words`, `phrases`, `grammar`. Of the finder
+    the score is the chance that people name the substitute; in a language or size of text that it
+    was not calibrated on, its share among all that are found.
 
     >>> best = Substituter(index, learnt).substitutes("said the", "king", "to alice")[0]
     >>> best.origin, best.occurrences > 0
@@ -74,6 +79,7 @@ class Substituter:
         inflections: the rules of the language; English where None.
         neighbours: so many of the nearest words or phrases are candidates where none are given.
         grammar: paraphrase rules whose targets are candidates too.
+        weights: of what `sign` stored to find substitutes of words; those that ship where None.
 
     Raises:
         IncompatibleError: the table was not signed from this corpus.
@@ -95,6 +101,7 @@ class Substituter:
         inflections: Inflections | None = None,
         neighbours: int = MOST_FOUND,
         grammar: ParaphraseGrammar | None = None,
+        weights: FinderWeights | None = None,
     ) -> None:
         if table.parameters["corpus"] != index.parameters["corpus"]:
             raise IncompatibleError(
@@ -106,7 +113,7 @@ class Substituter:
         self._table = table
         self._again = partial(
             Substituter, ranking=ranking, finding=finding, inflections=inflections,
-            neighbours=neighbours, grammar=grammar,
+            neighbours=neighbours, grammar=grammar, weights=weights,
         )  # fmt: skip
         self._ranking, self._finding = ranking, finding
         self._lexicon = Lexicon(index)
@@ -116,6 +123,10 @@ class Substituter:
         if self._space is not None:
             self._vectors = WordVectors(self._space, self._forms, self._lexicon)
         self._fluency = Fluency(self._lexicon, self._forms)
+        self._weights = weights or FinderWeights.open()
+        self._words = None
+        if self._space is not None and grammar is None and finding == FINDING:
+            self._words = WordFinder.open(index, table)
         self._finder = Finder(table, self._lexicon, self._forms, self._vectors, neighbours, grammar)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -146,6 +157,9 @@ class Substituter:
             raise ParameterError(f"k {k}: choose 1 or more")
         occurrence = Occurrence.of(self._lexicon, left, target, right)
         slot = self._slot(occurrence)
+        pool = None if candidates is not None else self._pool(occurrence.target)
+        if pool is not None and slot is not None:
+            return self._found(occurrence, slot, pool, k)
         if candidates is None:
             vector = np.empty(0) if slot is None else slot.vector
             found = self._finder.of(occurrence.target, vector)
@@ -169,10 +183,7 @@ class Substituter:
         for i in order[:k].tolist():
             because: tuple[ContextWord, ...] = ()
             if slot is not None and rows is not None:
-                because = tuple(
-                    ContextWord(occurrence.word_at(place), place, share)
-                    for place, share in slot.because(rows[i])
-                )
+                because = _because(occurrence, slot, rows[i])
             result.append(
                 Substitute(
                     names[i],
@@ -183,6 +194,105 @@ class Substituter:
                     int(counts[i]),
                     because,
                     origins[i],
+                )
+            )
+        return result
+
+    def features(self, left: str, target: str, right: str) -> tuple[list[str], np.ndarray] | None:
+        """Return what is found for a word before it is weighed; None where nothing was stored.
+
+        Returns (the words; float64[n, 7], what tells of each, as of IN_SENTENCE).
+        """
+        occurrence = Occurrence.of(self._lexicon, left, target, right)
+        slot, pool = self._slot(occurrence), self._pool(occurrence.target)
+        if pool is None or slot is None:
+            return None
+        words, columns, _ = self._weighed(occurrence, slot, pool)
+        return words, columns
+
+    def alone(self, target: str, *, k: int | None = 10) -> Results[Neighbour] | None:
+        """Return what may stand in a word's place in some sentence, best first, as base words.
+
+        The similarity is the chance that people name the word, the strength its occurrences in
+        all forms. None where nothing was stored to find it by.
+
+        Arguments:
+            target: a word, as typed. k: so many at most; all 400 that are looked at where None.
+        """
+        pool = self._pool(self._lexicon.words(target))
+        if pool is None or self._words is None:
+            return None
+        chances = self._weights.alone.chances(pool.features, self._words.is_calibrated)
+        words, counts = self._words.words, self._words.counts
+        order = np.argsort(-chances, kind="stable")[:k]
+        return Results(
+            Neighbour(words[lemma], float(chances[i]), int(counts[lemma]))
+            for i, lemma in zip(order.tolist(), pool.lemmas[order].tolist(), strict=True)
+        )
+
+    def features_alone(self, target: str) -> tuple[list[str], np.ndarray] | None:
+        """Return the same of a word without a sentence: float64[n, 5], as of ALONE."""
+        pool = self._pool(self._lexicon.words(target))
+        if pool is None or self._words is None:
+            return None
+        return [self._words.words[lemma] for lemma in pool.lemmas.tolist()], pool.features
+
+    def bases(self, phrase: str) -> list[str]:
+        """Return the base word of a word that is known, none of others."""
+        words = self._lexicon.words(phrase)
+        lemma = self._lemma(words)
+        return [self._words.words[lemma]] if self._words is not None and lemma >= 0 else []
+
+    def _lemma(self, words: Words) -> int:
+        """Return the number of the lemma of a phrase that is one word, -1 where it has none."""
+        if self._words is None or len(words) != 1:
+            return -1
+        return self._words.lemma(int(self._lexicon.ids(words)[0]))
+
+    def _pool(self, target: Words) -> Found | None:
+        """Return what is stored of a target that is one word; None where nothing is."""
+        lemma = self._lemma(target)
+        return self._words.found(lemma) if self._words is not None and lemma >= 0 else None
+
+    def _weighed(
+        self, occurrence: Occurrence, slot: Slot, pool: Found
+    ) -> tuple[list[str], np.ndarray, list[Words]]:
+        """Return (words, features float64[n, 7], the form in which each is shown)."""
+        assert self._words is not None
+        columns = np.column_stack([pool.features, self._words.fit(pool.lemmas, slot.vector)])
+        first = columns @ self._weights.in_sentence.weights[:-1]
+        best = np.argsort(-first, kind="stable")[:FLUENT]
+        words = [self._words.words[lemma] for lemma in pool.lemmas[best].tolist()]
+        fluency, shown = self._fluency.scores(
+            occurrence, [*((word,) for word in words), occurrence.target], occurrence.target[0]
+        )
+        relative = fluency[:-1] - fluency[-1]
+        return words, np.column_stack([columns[best], relative]), shown[:-1]
+
+    def _found(
+        self, occurrence: Occurrence, slot: Slot, pool: Found, k: int | None
+    ) -> Results[Substitute]:
+        """Return the substitutes of a word by what `sign` stored, best first."""
+        words, columns, shown = self._weighed(occurrence, slot, pool)
+        assert self._vectors is not None and self._words is not None
+        chances = self._weights.in_sentence.chances(columns, self._words.is_calibrated)
+        own = self._vectors.rows([occurrence.target])[0]
+        result = Results[Substitute]()
+        for i in np.argsort(-chances, kind="stable")[:k].tolist():
+            (row,) = self._vectors.rows([(words[i],)])
+            *_, fit, fluency = columns[i].tolist()
+            count = self._count((words[i],))
+            because = _because(occurrence, slot, row)
+            result.append(
+                Substitute(
+                    " ".join(shown[i]),
+                    float(chances[i]),
+                    float(row @ own),
+                    fit,
+                    fluency,
+                    count,
+                    because,
+                    "finder",
                 )
             )
         return result
@@ -245,3 +355,10 @@ class Substituter:
         if len(words) == 1:
             return int(self._lexicon.counts(self._forms.of_word(words[0])).sum())
         return int(self._lexicon.index.count(" ".join(words)))
+
+
+def _because(occurrence: Occurrence, slot: Slot, row: np.ndarray) -> tuple[ContextWord, ...]:
+    """Return the context words that speak for a candidate with this vector."""
+    return tuple(
+        ContextWord(occurrence.word_at(place), place, share) for place, share in slot.because(row)
+    )

@@ -1,0 +1,293 @@
+"""Words around lemmas -> sparse profiles; profiles -> cosines with one of them; ranks.
+
+Sparse rows: the features of row i are features[starts[i]:starts[i + 1]], ascending, their
+counts or weights beside them. A feature is a lemma on the left, one on the right, or a frame: the
+word before and the word behind together.
+"""
+
+import math
+
+import numpy as np
+
+from distsim.kernels.arrays import grown
+from distsim.kernels.compiled import compiled, uncounted
+from distsim.kernels.suffixes import DAMAGED
+
+WINDOW = 2
+NOTHING = np.uint32(0xFFFFFFFF)
+_MIXER = np.uint64(0x9E3779B97F4A7C15)
+
+
+@uncounted
+def _frame(keys, numbers, key):
+    """Return the number of a frame by an open-addressing table, NOTHING where it is no feature."""
+    mask = np.uint64(keys.size - 1)
+    slot = ((key * _MIXER) >> np.uint64(20)) & mask
+    while numbers[slot] != NOTHING and keys[slot] != key:
+        slot = (slot + np.uint64(1)) & mask
+    return numbers[slot]
+
+
+@compiled
+def frame_table(frames, n_slots):
+    """Return (keys uint64, numbers uint32) of an open-addressing table of frames, uint64[n].
+
+    n_slots: a power of 2, twice n at least.
+    """
+    keys = np.zeros(n_slots, np.uint64)
+    numbers = np.full(n_slots, NOTHING, np.uint32)
+    mask = np.uint64(n_slots - 1)
+    for i in range(frames.size):
+        slot = ((frames[i] * _MIXER) >> np.uint64(20)) & mask
+        while numbers[slot] != NOTHING:
+            slot = (slot + np.uint64(1)) & mask
+        keys[slot] = frames[i]
+        numbers[slot] = np.uint32(i)
+    return keys, numbers
+
+
+@compiled
+def frames_around(tokens, lemmas, part, n_parts):
+    """Return left << 32 | right of every token that has a lemma, uint64.
+
+    lemmas: int32[n_words], -1 for a word that has none. Only the frames whose left word is
+    `part` modulo n_parts.
+    """
+    out = np.empty(tokens.size // n_parts + 1024, np.uint64)
+    n = 0
+    for i in range(tokens.size - 1):
+        left = np.uint64(tokens[i - 1]) if i > 0 else np.uint64(0)
+        if tokens[i] >= lemmas.size or lemmas[tokens[i]] < 0 or left % np.uint64(n_parts) != part:
+            continue
+        if n == out.size:
+            out = grown(out, n, 2 * n)
+        out[n] = (left << np.uint64(32)) | np.uint64(tokens[i + 1])
+        n += 1
+    return out[:n]
+
+
+@compiled
+def count_profiles(
+    tokens, suffixes, word_starts, forms, form_starts, contexts, n_contexts, keys, numbers, seen
+):
+    """Count what stands around lemmas in one shard.
+
+    forms: int64, word ids; lemma i has forms[form_starts[i]:form_starts[i + 1]]. contexts:
+    int32[n_words], what a word beside counts as, -1 for nothing. keys, numbers: of frames. seen:
+    uint32[2 * n_contexts + frames] of zeros, and zeros again afterwards.
+    Returns (state, starts int64, features uint32, counts uint32), rows in no order.
+    """
+    starts = np.zeros(form_starts.size, np.int64)
+    features = np.empty(1 << 16, np.uint32)
+    counts = np.empty(1 << 16, np.uint32)
+    n = 0
+    for lemma in range(form_starts.size - 1):
+        begin = n
+        for f in range(form_starts[lemma], form_starts[lemma + 1]):
+            if forms[f] + 1 >= word_starts.size:
+                continue
+            for s in range(word_starts[forms[f]], word_starts[forms[f] + 1]):
+                at = np.int64(suffixes[s])
+                if at >= tokens.size:
+                    return DAMAGED, starts, features, counts
+                if n + 2 * WINDOW + 1 > features.size:
+                    features = grown(features, n, 2 * features.size)
+                    counts = grown(counts, n, features.size)
+                for side in range(2):
+                    place = at
+                    for _ in range(WINDOW):
+                        place += 2 * side - 1
+                        if place < 0 or place >= tokens.size or tokens[place] == 0:
+                            break
+                        if tokens[place] >= contexts.size:
+                            return DAMAGED, starts, features, counts
+                        context = contexts[tokens[place]]
+                        if context >= 0:
+                            feature = side * n_contexts + context
+                            if seen[feature] == 0:
+                                features[n] = feature
+                                n += 1
+                            seen[feature] += 1
+                if at + 1 < tokens.size:
+                    left = np.uint64(tokens[at - 1]) if at > 0 else np.uint64(0)
+                    frame = _frame(keys, numbers, left << np.uint64(32) | np.uint64(tokens[at + 1]))
+                    if frame != NOTHING:
+                        feature = 2 * n_contexts + np.int64(frame)
+                        if seen[feature] == 0:
+                            features[n] = feature
+                            n += 1
+                        seen[feature] += 1
+        for f in range(begin, n):
+            counts[f] = seen[features[f]]
+            seen[features[f]] = 0
+        starts[lemma + 1] = n
+    return 0, starts, features[:n].copy(), counts[:n].copy()
+
+
+@compiled
+def order_rows(starts, features, counts):
+    """Put the features of each row in ascending order, in place, with their counts."""
+    for row in range(starts.size - 1):
+        begin = starts[row]
+        packed = np.empty(starts[row + 1] - begin, np.uint64)
+        for i in range(packed.size):
+            packed[i] = (np.uint64(features[begin + i]) << np.uint64(32)) | counts[begin + i]
+        packed.sort()
+        for i in range(packed.size):
+            features[begin + i] = packed[i] >> np.uint64(32)
+            counts[begin + i] = packed[i] & np.uint64(0xFFFFFFFF)
+
+
+@compiled
+def weigh_profiles(starts, features, counts, shares, log_p, shift, out_starts, out, weights):
+    """Weigh counts by positive pointwise mutual information, in bytes; return how many are left.
+
+    weight = (ln(c / (row * p)) - shift) * c / (c + 1), where c is the count times its feature's
+    share and row the sum of the row's; 255 stands for a row's largest weight. shares, log_p:
+    float64[n_features]. Fills out_starts int64[n + 1], out uint16, weights uint8.
+    """
+    n = 0
+    for row in range(starts.size - 1):
+        total = 0.0
+        for i in range(starts[row], starts[row + 1]):
+            total += counts[i] * shares[features[i]]
+        largest = 0.0
+        for again in range(2):
+            for i in range(starts[row], starts[row + 1]):
+                count = counts[i] * shares[features[i]]
+                weight = math.log(count / total) - log_p[features[i]] - shift
+                weight *= count / (count + 1.0)
+                if again == 0:
+                    largest = max(largest, weight)
+                elif weight > 0.0:
+                    stored = math.floor(255.0 * weight / largest + 0.5)
+                    if stored > 0:
+                        out[n] = features[i]
+                        weights[n] = np.uint8(stored)
+                        n += 1
+        out_starts[row + 1] = n
+    return n
+
+
+@compiled
+def similar_rows(starts, features, weights, squares, row, dense, out):
+    """Fill out, float64[n], with the cosine of one row and each; 0 where one has nothing.
+
+    squares: float64[n], the sum of the squared weights of each row. dense: int32[n_features] of
+    zeros, and zeros again afterwards.
+    """
+    for i in range(starts[row], starts[row + 1]):
+        dense[features[i]] = weights[i]
+    for other in range(starts.size - 1):
+        total = 0
+        for i in range(starts[other], starts[other + 1]):
+            total += np.int32(weights[i]) * dense[features[i]]
+        scale = squares[other] * squares[row]
+        out[other] = total / math.sqrt(scale) if scale > 0.0 else 0.0
+    for i in range(starts[row], starts[row + 1]):
+        dense[features[i]] = 0
+
+
+@compiled
+def similar_vectors(vectors, squares, row, out):
+    """Fill out, float64[n], with the cosine of one row of vectors, int8, and each."""
+    for other in range(vectors.shape[0]):
+        total = np.int32(0)
+        for i in range(vectors.shape[1]):
+            total += np.int32(vectors[other, i]) * np.int32(vectors[row, i])
+        scale = squares[other] * squares[row]
+        out[other] = total / math.sqrt(scale) if scale > 0.0 else 0.0
+
+
+@compiled
+def highest_cosines(
+    starts, features, weights, squares, first, references, by_feature, owners, shares, ranks, out
+):
+    """Fill out, float32[n, levels], with cosines of rows first.. at some ranks among references.
+
+    references: int64[m], rows; a row is not its own reference. by_feature: int64[n_features + 1],
+    where the references that have a feature begin in owners, uint16, and shares, uint8, their
+    weights. ranks: int64[levels], from 0.
+    """
+    totals = np.empty(references.size, np.int64)
+    cosines = np.empty(references.size)
+    for row in range(first, first + out.shape[0]):
+        totals[:] = 0
+        for i in range(starts[row], starts[row + 1]):
+            weight = np.int64(weights[i])
+            for j in range(by_feature[features[i]], by_feature[features[i] + 1]):
+                totals[owners[j]] += weight * shares[j]
+        for j in range(references.size):
+            scale = squares[references[j]] * squares[row]
+            cosines[j] = -totals[j] / math.sqrt(scale) if scale > 0.0 else 0.0
+            if references[j] == row:
+                cosines[j] = 1.0
+        ordered = np.sort(cosines)
+        for level in range(ranks.size):
+            out[row - first, level] = -ordered[ranks[level]]
+
+
+@compiled
+def ranks_among(thresholds, log_ranks, rows, cosines):
+    """Return ln of the rank that a cosine has in the list of each row, float64[n].
+
+    thresholds: float32[rows, levels], the cosines at the ranks whose logarithms log_ranks are,
+    descending; between two the logarithm is linear; rows: int64[n]; cosines: float64[n].
+    """
+    out = np.empty(rows.size)
+    last = log_ranks.size - 1
+    for i in range(rows.size):
+        level = 0
+        while level <= last and thresholds[rows[i], level] > cosines[i]:
+            level += 1
+        if level == 0 or level > last:
+            out[i] = log_ranks[min(level, last)]
+            continue
+        above = thresholds[rows[i], level - 1]
+        below = thresholds[rows[i], level]
+        share = (above - cosines[i]) / (above - below)
+        out[i] = log_ranks[level - 1] + share * (log_ranks[level] - log_ranks[level - 1])
+    return out
+
+
+@compiled
+def sentences_of_lemmas(tokens, lemmas, n_lemmas):
+    """Return (the number of sentences that each lemma stands in, uint32; sentences)."""
+    found = np.zeros(n_lemmas, np.uint32)
+    last = np.full(n_lemmas, -1, np.int64)
+    sentence = np.int64(0)
+    for i in range(tokens.size):
+        if tokens[i] == 0:
+            sentence += 1
+        elif tokens[i] < lemmas.size:
+            lemma = lemmas[tokens[i]]
+            if lemma >= 0 and last[lemma] != sentence:
+                last[lemma] = sentence
+                found[lemma] += 1
+    return found, sentence
+
+
+@compiled
+def count_company(tokens, positions, lemmas, last, found):
+    """Add to found, int64[n_lemmas], the sentences around positions that each lemma stands in.
+
+    positions: int64, ascending; those of one sentence count once. last: int64[n_lemmas], -1, and
+    numbers of positions afterwards. Returns how many sentences there were.
+    """
+    end = np.int64(-1)
+    n = 0
+    for p in range(positions.size):
+        at = positions[p]
+        if at <= end:
+            continue
+        n += 1
+        while at > 0 and tokens[at - 1] != 0:
+            at -= 1
+        while at < tokens.size and tokens[at] != 0:
+            lemma = lemmas[tokens[at]] if tokens[at] < lemmas.size else -1
+            if lemma >= 0 and last[lemma] != p:
+                last[lemma] = p
+                found[lemma] += 1
+            at += 1
+        end = at
+    return n

@@ -1,0 +1,233 @@
+"""A word, alone or in its sentence -> what may stand in its place, by what `sign` stored.
+
+400 lemmas are looked at: those most similar by three measures together. What orders them are the
+ranks that the word has in their own lists, not the similarities, so that weights hold for texts of
+other sizes: frequent words are near to many, and to rank high in the list of a word that has many
+near ones says more.
+"""
+
+from functools import lru_cache
+from importlib.resources import files
+from typing import NamedTuple
+
+import numpy as np
+
+from distsim import storage
+from distsim.base.errors import ArtifactError, InputError
+from distsim.base.settings import read_changes
+from distsim.comparison.table import SignatureTable
+from distsim.indexes.corpus_index import CorpusIndex
+from distsim.kernels.compiled import frozen
+from distsim.paraphrase.kernels import finder as kernel
+from distsim.paraphrase.substitution.word_profiles import SPACES, Rows, finder_of, levels
+
+POOL = 400
+ALONE = ("rank_vectors", "rank_words", "rank_frames", "company", "frequency")
+IN_SENTENCE = (*ALONE, "fit", "fluency")
+SHIPPED = "substitutes"
+_SIMILARITY = {"vectors": 1.0, "words": 2.0, "frames": 2.0}
+_FREQUENCY = 0.04
+_MOST_SENTENCES = 4000
+# What the scores were calibrated on: English of so many tokens.
+CALIBRATED_ON = "english"
+CALIBRATED_TOKENS = (10_000_000, 200_000_000)
+_CACHED = 256
+
+
+class Found(NamedTuple):
+    """The lemmas that are looked at for one, in no order of merit.
+
+    lemmas: int64[m], their numbers. similarities: float64[m], of the vectors. features:
+    float64[m, 5], as of ALONE: ln of the rank that the word has in the lemma's own list by
+    vectors, by the words beside and by frames; ln of how much more often than chance both stand
+    in one sentence; ln of the lemma's count.
+    """
+
+    lemmas: np.ndarray
+    similarities: np.ndarray
+    features: np.ndarray
+
+
+class WordFinder:
+    """What finds substitutes of single words; may be shared by threads.
+
+    words: the lemmas. counts: int64[n], their occurrences. vectors: int8[n, n_dimensions].
+    is_calibrated: whether scores are chances in a text of this language and size.
+
+    Raises:
+        ArtifactError: what is stored contradicts itself.
+    """
+
+    def __init__(self, index: CorpusIndex, artifact: storage.Artifact) -> None:
+        self._index = index
+        with storage.understood(artifact.path):
+            n = int(artifact.parameters["lemmas"])
+            self._n_sentences = int(artifact.parameters["sentences"])
+            english = artifact.parameters["inflections"] == CALIBRATED_ON
+        least, most = CALIBRATED_TOKENS
+        self.is_calibrated = english and least <= index.n_tokens <= most
+        self.vectors = frozen(artifact.array("vectors/values", np.int8, ndim=2))
+        self.counts = frozen(artifact.array("counts", np.int64))
+        self._sentences = artifact.array("sentences", np.uint32)
+        self._ranks = {
+            name: frozen(artifact.array(f"{name}/ranks", np.float32, ndim=2)) for name in SPACES
+        }
+        self._rows = {
+            name: Rows(*(
+                frozen(artifact.array(f"{name}/{part}", dtype))
+                for part, dtype in zip(Rows._fields, (np.int64, np.uint16, np.uint8), strict=True)
+            ))
+            for name in SPACES[1:]
+        }  # fmt: skip
+        forms = artifact.array("forms", np.uint32).astype(np.int64)
+        starts = artifact.array("form_starts", np.int64)
+        bases = artifact.array("bases", np.int64)
+        sizes = {self.vectors.shape[0], self.counts.size, self._sentences.size, bases.size}
+        sizes |= {starts.size - 1, *(rows.starts.size - 1 for rows in self._rows.values())}
+        sizes |= {len(ranks) for ranks in self._ranks.values()}
+        sound = (
+            sizes == {n}
+            and max(forms.max(), bases.max()) < index.n_words
+            and _ascending(starts, forms)
+        )
+        if not sound or not all(_ascending(r.starts, r.features) for r in self._rows.values()):
+            raise ArtifactError(
+                f"{artifact.path}: its arrays contradict each other: sign the index again"
+            )
+        self._forms, self._starts = forms, starts
+        self._lemma_of = np.full(index.n_words, -1, np.int32)
+        self._lemma_of[forms] = np.repeat(np.arange(n), np.diff(starts))
+        self.words = index.vocabulary.words(bases)
+        self._squares = {name: frozen(rows.squares()) for name, rows in self._rows.items()}
+        values = self.vectors.astype(np.int32)
+        self._squares["vectors"] = frozen(np.einsum("ij,ij->i", values, values).astype(np.float64))
+        self._log_counts = np.log(self.counts + 1.0)
+        self.found = lru_cache(_CACHED)(self._found)
+
+    @classmethod
+    def open(cls, index: CorpusIndex, table: SignatureTable) -> "WordFinder | None":
+        """Return what `sign` stored beside a table; None where it stored nothing for this one."""
+        artifact = finder_of(table)
+        return None if artifact is None else cls(index, artifact)
+
+    def lemma(self, word_id: int) -> int:
+        """Return the number of a word's lemma, -1 where it has none."""
+        known = 0 < word_id < self._lemma_of.size
+        return int(self._lemma_of[word_id]) if known else -1
+
+    def fit(self, lemmas: np.ndarray, slot: np.ndarray) -> np.ndarray:
+        """Return the cosine of lemmas with a slot's unit vector, float64[n]."""
+        lengths = np.sqrt(np.maximum(self._squares["vectors"][lemmas], 1.0))
+        cosines: np.ndarray = (self.vectors[lemmas].astype(np.float64) @ slot) / lengths
+        return cosines
+
+    def _found(self, lemma: int) -> Found:
+        """Return the lemmas most similar to one, with what tells of each without a sentence."""
+        cosines = {name: self._cosines(name, lemma) for name in SPACES}
+        mixed = _FREQUENCY * self._log_counts
+        for name, weight in _SIMILARITY.items():
+            mixed = mixed + weight * cosines[name]
+        mixed[lemma] = -np.inf
+        pool = np.argsort(-mixed, kind="stable")[: min(POOL, mixed.size - 1)]
+        columns = [
+            kernel.ranks_among(
+                ranks, frozen(np.log(levels(1 << ranks.shape[1]) + 1.0)), frozen(pool),
+                frozen(cosines[name][pool]),
+            )
+            for name, ranks in self._ranks.items()
+        ]  # fmt: skip
+        columns += [self._company(lemma, pool), self._log_counts[pool]]
+        return Found(pool, cosines["vectors"][pool], np.stack(columns, axis=1))
+
+    def _cosines(self, name: str, lemma: int) -> np.ndarray:
+        out = np.empty(self.counts.size)
+        if name == "vectors":
+            kernel.similar_vectors(self.vectors, self._squares[name], lemma, out)
+        else:
+            dense = np.zeros(1 << 16, np.int32)
+            kernel.similar_rows(*self._rows[name], self._squares[name], lemma, dense, out)
+        return out
+
+    def _company(self, lemma: int, pool: np.ndarray) -> np.ndarray:
+        """Return ln of how much more often than chance lemmas stand in sentences with one."""
+        forms = self._forms[self._starts[lemma] : self._starts[lemma + 1]]
+        total = max(1, int(self.counts[lemma]))
+        step = -(-total // _MOST_SENTENCES)
+        found, sampled = np.zeros(self.counts.size, np.int64), 0
+        lemma_of = frozen(self._lemma_of)
+        for shard in self._index.shards:
+            places = np.sort(
+                np.concatenate([shard.positions(np.array([form])) for form in forms.tolist()])
+            )[::step]
+            last = np.full(found.size, -1, np.int64)
+            sampled += kernel.count_company(shard.tokens, frozen(places), lemma_of, last, found)
+        scale = self._sentences[lemma] / max(1, sampled)
+        expected = self._sentences[pool] * (self._sentences[lemma] / max(1, self._n_sentences))
+        company: np.ndarray = np.log((found[pool] * scale + 0.5) / (expected + 0.5))
+        return company
+
+
+class Scale(NamedTuple):
+    """Weights of features, and how their sums become chances.
+
+    weights: float64[n]. intercept, slope: the chance that people name a word is the logistic
+    function of intercept + slope * ln of the word's share among all that are found.
+    """
+
+    weights: np.ndarray
+    intercept: float
+    slope: float
+
+    def chances(self, features: np.ndarray, calibrated: bool = True) -> np.ndarray:
+        """Return the chance that each word is one that people name, float64[m].
+
+        Arguments:
+            features: float64[m, n], of all words found for one target.
+            calibrated: else the words' shares are returned, which add up to 1.
+        """
+        sums = features @ self.weights
+        highest = sums.max(initial=-np.inf)
+        log_shares = sums - highest - np.log(np.exp(sums - highest).sum())
+        if not calibrated:
+            shares: np.ndarray = np.exp(log_shares)
+            return shares
+        chances: np.ndarray = 1.0 / (1.0 + np.exp(-self.intercept - self.slope * log_shares))
+        return chances
+
+
+class FinderWeights(NamedTuple):
+    """What each feature weighs. alone: as of ALONE; in_sentence: as of IN_SENTENCE."""
+
+    alone: Scale
+    in_sentence: Scale
+
+    @classmethod
+    def open(cls, name: str = SHIPPED) -> "FinderWeights":
+        """Return the weights that ship (`substitutes`), or those of a TOML file.
+
+        Raises:
+            InputError: the file has other keys, or values that are no numbers.
+        """
+        shipped = files("distsim") / "data" / "weights" / f"{name}.toml"
+        path = str(shipped) if shipped.is_file() else name
+        found = read_changes(path)
+        scales = []
+        for table, features in (("alone", ALONE), ("in_sentence", IN_SENTENCE)):
+            keys = (*features, "intercept", "slope")
+            own = found.get(table)
+            if not isinstance(own, dict) or set(own) != set(keys):
+                raise InputError(f"{path}: [{table}] must have the keys {', '.join(keys)}")
+            if not all(type(value) in (int, float) for value in own.values()):
+                raise InputError(f"{path}: [{table}] must have numbers alone")
+            weights = np.array([own[key] for key in features], np.float64)
+            scales.append(Scale(weights, float(own["intercept"]), float(own["slope"])))
+        return cls(*scales)
+
+
+def _ascending(starts: np.ndarray, values: np.ndarray) -> bool:
+    return (
+        starts.size > 0
+        and int(starts[0]) == 0
+        and int(starts[-1]) == values.size
+        and bool(np.all(starts[:-1] <= starts[1:]))
+    )

@@ -1,0 +1,251 @@
+"""What `sign` stores to find substitutes of words, and what is found with it."""
+
+import numpy as np
+import pytest
+
+from distsim import (
+    ArtifactError,
+    CorpusIndex,
+    IndexOptions,
+    InputError,
+    ParameterError,
+    Selection,
+    SignatureTable,
+    Substituter,
+)
+from distsim.corpus import Inflections
+from distsim.output import find_faults
+from distsim.paraphrase.substitution import word_profiles
+from distsim.paraphrase.substitution.inflections import Forms
+from distsim.paraphrase.substitution.lemmas import Lemmas
+from distsim.paraphrase.substitution.lexicon import Lexicon
+from distsim.paraphrase.substitution.word_finder import (
+    ALONE,
+    IN_SENTENCE,
+    FinderWeights,
+    Scale,
+    WordFinder,
+)
+from distsim.paraphrase.substitution.word_profiles import build_finder, finder_of
+from tests.naive import finder as naive
+from tests.paraphrase.test_substitution import RECIPE
+
+
+@pytest.fixture(scope="module")
+def signed(alice, tmp_path_factory):
+    """(index of Alice, its learnt table with a finder)."""
+    folder = tmp_path_factory.mktemp("finder")
+    (folder / "alice.txt").write_text(alice, encoding="utf-8")
+    index = CorpusIndex.build(
+        [folder / "alice.txt"], folder / "index", options=IndexOptions("text")
+    )
+    table = SignatureTable.build(index, recipe=RECIPE, selection=Selection(min_count=3))
+    build_finder(index, table, jobs=1)
+    return index, table
+
+
+def numbered(index, inflections=None):
+    lexicon = Lexicon(index)
+    return Lemmas.of(lexicon, Forms(inflections or Inflections.open(), lexicon))
+
+
+def profiles(index, lemmas):
+    return word_profiles._profiles(index, lemmas, map, lambda *_: None)
+
+
+def test_profiles_are_those_of_the_definition(signed, monkeypatch):
+    index, _ = signed
+    monkeypatch.setattr(word_profiles, "MOST_CONTEXTS", 100)
+    lemmas = numbered(index)
+    vocabulary = index.vocabulary
+    lemma_of = {
+        form: lemmas.words[i]
+        for i in range(len(lemmas.words))
+        for form in vocabulary.words(lemmas.forms[lemmas.starts[i] : lemmas.starts[i + 1]])
+    }
+    shard = index.shards[0]
+    tokens = vocabulary.words(np.asarray(shard.tokens, np.int64))
+    sentences = [[]]
+    for word in tokens:
+        if word:
+            sentences[-1].append(word)
+        else:
+            sentences.append([])
+    words, frames = naive.profiles(sentences, lemma_of, 100, word_profiles.LEAST_FRAME)
+    counts = dict(zip(lemmas.words, lemmas.counts.tolist(), strict=True))
+    total = sum(counts.values())
+    wanted = {
+        "words": naive.weights(words, lambda f: min(1, (1e-4 * total / counts[f[1]]) ** 0.5), 1.0),
+        "frames": naive.weights(frames, lambda f: 1.0, 0.0),
+    }
+    found = profiles(index, lemmas)
+    kept = word_profiles._frequent_frames(index, lemmas.of_words(index.n_words)).tolist()
+    named = {
+        "words": [(side, word) for side in (0, 1) for word in lemmas.words[:100]],
+        "frames": [tuple(vocabulary.words(np.array([f >> 32, f & 0xFFFFFFFF]))) for f in kept],
+    }
+    assert len(kept) > 10
+    for name, rows in found.items():
+        for i, lemma in enumerate(lemmas.words):
+            own = slice(rows.starts[i], rows.starts[i + 1])
+            features = [named[name][f] for f in rows.features[own].tolist()]
+            got = dict(zip(features, rows.weights[own].tolist(), strict=True))
+            assert got == pytest.approx(wanted[name][lemma], abs=1), (name, lemma)
+
+
+def test_shards_give_the_same_profiles(alice, tmp_path, signed):
+    (tmp_path / "alice.txt").write_text(alice, encoding="utf-8")
+    options = IndexOptions("text", shard_tokens=5000)
+    parts = CorpusIndex.build([tmp_path / "alice.txt"], tmp_path / "index", options=options)
+    assert len(parts.shards) > 3
+    whole, some = (profiles(index, numbered(index)) for index in (signed[0], parts))
+    for name in whole:
+        for one, other in zip(whole[name], some[name], strict=True):
+            assert np.array_equal(one, other)
+
+
+def test_features_are_those_of_the_definition(signed):
+    index, table = signed
+    finder = WordFinder.open(index, table)
+    rows = profiles(index, Lemmas(finder.words, finder._forms, finder._starts, finder.counts))
+    lemma = finder.words.index("queen")
+    found = finder.found(lemma)
+    assert lemma not in found.lemmas
+    assert found.features.shape == (found.lemmas.size, len(ALONE))
+    n = len(finder.words)
+    for column, name in ((1, "words"), (2, "frames")):
+        own = rows[name]
+        spelt = [
+            dict(
+                zip(
+                    own.features[own.starts[i] : own.starts[i + 1]].tolist(),
+                    own.weights[own.starts[i] : own.starts[i + 1]].tolist(),
+                    strict=True,
+                )
+            )
+            for i in range(n)
+        ]
+        for place in (0, 7, 20):
+            other = int(found.lemmas[place])
+            others = [naive.cosine(spelt[other], spelt[i]) for i in range(n) if i != other]
+            value = naive.cosine(spelt[other], spelt[lemma])
+            wanted = naive.log_rank(others, value)
+            assert found.features[place, column] == pytest.approx(wanted, abs=1e-4)
+
+
+def test_company_counts_sentences(signed):
+    index, table = signed
+    finder = WordFinder.open(index, table)
+    lemma = finder.words.index("queen")
+    found = finder.found(lemma)
+    tokens = index.vocabulary.words(np.asarray(index.shards[0].tokens, np.int64))
+    sentences = [set(one.split()) for one in " ".join(w or "\n" for w in tokens).split("\n")]
+    forms = [
+        set(index.vocabulary.words(finder._forms[finder._starts[i] : finder._starts[i + 1]]))
+        for i in (lemma, int(found.lemmas[3]))
+    ]
+    both = sum(bool(one & forms[0]) and bool(one & forms[1]) for one in sentences)
+    alone = [sum(bool(one & own) for one in sentences) for own in forms]
+    expected = alone[0] * alone[1] / index.parameters["counts"]["sentences"]
+    wanted = np.log((both + 0.5) / (expected + 0.5))
+    assert found.features[3, 3] == pytest.approx(wanted)
+
+
+def test_substitutes_are_other_words_in_the_form_of_the_target(signed):
+    substituter = Substituter(*signed)
+    found = substituter.substitutes("she", "looked", "at the hatter", k=None)
+    assert {one.origin for one in found} == {"finder"}
+    names = [one.substitute for one in found]
+    assert len(set(names)) == len(names)
+    assert not {"look", "looks", "looked", "looking"} & set(names)
+    assert {"began", "took"} <= set(names), "irregular forms stand for -ed"
+    assert not {"begin", "take"} & set(names)
+    scores = [one.score for one in found]
+    assert scores == sorted(scores, reverse=True)
+    assert all(0 < score < 1 for score in scores)
+    first = substituter.substitutes("she", "looked", "at the hatter", k=3)
+    assert list(first) == list(found[:3])
+
+
+def test_a_word_alone_and_what_is_not_stored(signed):
+    substituter = Substituter(*signed)
+    near = substituter.alone("queen", k=5)
+    assert [one.similarity for one in near] == sorted((o.similarity for o in near), reverse=True)
+    assert list(near) == list(substituter.alone("Queens", k=9)[:5])
+    assert substituter.alone("the queen") is None
+    assert substituter.alone("zeppelin") is None
+    assert substituter.features("the", "zeppelin", "flew") is None
+    assert {one.origin for one in substituter.substitutes("the", "mock turtle", "said")} != {
+        "finder"
+    }
+
+
+def test_a_table_without_a_finder_answers_by_likeness(signed, tmp_path):
+    index, table = signed
+    other = SignatureTable.build(index, tmp_path / "t", recipe=RECIPE, selection=table.selection)
+    assert finder_of(other) is None
+    with_finder, without = Substituter(index, table), Substituter(index, other)
+    assert without.alone("queen") is None
+    assert {one.origin for one in without.substitutes("the", "queen", "said")} == {"words"}
+    named = ["king", "hatter"]
+    assert list(with_finder.substitutes("the", "queen", "said", candidates=named)) == list(
+        without.substitutes("the", "queen", "said", candidates=named)
+    )
+
+
+def test_a_finder_of_another_table_is_not_used(signed, tmp_path):
+    index, table = signed
+    made = SignatureTable.build(index, tmp_path / "t", recipe=RECIPE, selection=table.selection)
+    build_finder(index, made, jobs=1)
+    again = SignatureTable.build(
+        index, tmp_path / "t", recipe=RECIPE, selection=Selection(min_count=9), force=True
+    )
+    assert finder_of(again) is None
+
+
+def test_damage_is_found(signed, tmp_path):
+    index, table = signed
+    made = SignatureTable.build(index, tmp_path / "t", recipe=RECIPE, selection=table.selection)
+    folder = build_finder(index, made, jobs=1)
+    assert find_faults(made.path) == []
+    (file,) = folder.glob("words-weights.*")
+    data = bytearray(file.read_bytes())
+    data[0] ^= 1
+    file.write_bytes(bytes(data))
+    assert find_faults(made.path) == [f"{file} is damaged"]
+    file.write_bytes(bytes(data[:-1]))
+    with pytest.raises(ArtifactError, match="words-weights"):
+        WordFinder.open(index, made)
+
+
+def test_what_cannot_have_a_finder_is_refused(signed, tmp_path):
+    index, _ = signed
+    from distsim import PRESETS
+
+    thesis = SignatureTable.build(index, tmp_path / "thesis", recipe=PRESETS["thesis"])
+    with pytest.raises(ParameterError, match="only a learnt table"):
+        build_finder(index, thesis)
+    (tmp_path / "text").write_text("the king saw the queen and the king went\n" * 40)
+    small = CorpusIndex.build([tmp_path / "text"], tmp_path / "small")
+    table = SignatureTable.build(small, recipe=RECIPE)
+    with pytest.raises(ParameterError, match="wanted 100"):
+        build_finder(small, table)
+
+
+def test_weights_of_a_file(tmp_path):
+    shipped = FinderWeights.open()
+    assert len(shipped.alone.weights) == len(ALONE)
+    assert len(shipped.in_sentence.weights) == len(IN_SENTENCE)
+    mine = tmp_path / "mine.toml"
+    mine.write_text("[alone]\ncompany = 1\n")
+    with pytest.raises(InputError, match=r"mine.toml: \[alone\] must have the keys rank_vectors"):
+        FinderWeights.open(str(mine))
+    with pytest.raises(InputError, match="nothing.toml"):
+        FinderWeights.open(str(tmp_path / "nothing.toml"))
+
+
+def test_chances_by_hand():
+    scale = Scale(np.array([1.0]), 0.0, 1.0)
+    share = np.array([0.75, 0.25])
+    found = scale.chances(np.log(share)[:, None] + 800.0)
+    assert found == pytest.approx(share / (1 + share))
