@@ -1,8 +1,10 @@
-"""A packed forest -> its best derivations, lazily: each is made only when another asks for it.
+"""The best derivations of a packed forest, made lazily: each only when another asks for it.
 
-Huang and Chiang 2005, algorithm 3. Of derivations that say the same the best one stands for all,
-at every item, so that the lists do not fill with them.
+Algorithm 3 of Huang and Chiang (2005, Better k-best parsing, IWPT). Derivations with the same
+words are merged at every item: the best one represents all.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,14 +12,107 @@ from distsim.kernels.arrays import doubled, grown
 from distsim.kernels.compiled import compiled, uncounted
 
 NO = -1
-_EDGE, _ONE, _TWO, _BELOW, _BESIDE = range(5)  # of a candidate; then its place in a heap
-_STOP = 4  # of a derivation: edge, two ranks, where its words begin and stop
-_MIX = np.uint64(0x9E3779B97F4A7C15)
+_EDGE, _ONE, _TWO, _BELOW, _BESIDE = range(5)  # columns of a candidate; two of its place in a heap
+_START, _STOP = 3, 4  # columns of a derivation: edge, two ranks, where its words begin and stop
+_CANDIDATES, _DERIVATIONS, _RANKED, _SPOKEN = range(4)  # entries of `sizes`
+_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+
+
+class Hypergraph(NamedTuple):
+    """A packed forest and the target sides of its rules.
+
+    first_edges: int64 by item, its first edge; -1 for the beginning of the sentence.
+    edges: int64[edges, 4], rule, two items (-1 for none), next edge of the same item (-1).
+    edge_scores: float64[edges], the score of an edge without that of its items.
+    targets: int64, symbols of all target sides, end to end; -1 and -2 are an edge's two items.
+    target_starts: int64[rules + 1], where each target side begins.
+    same: int64 by symbol, a number that symbols of equal spelling share.
+    """
+
+    first_edges: np.ndarray
+    edges: np.ndarray
+    edge_scores: np.ndarray
+    targets: np.ndarray
+    target_starts: np.ndarray
+    same: np.ndarray
+
+
+class Made(NamedTuple):
+    """Derivations found so far, and candidates for the next ones.
+
+    heaps: int64 by item, its best candidate with a score (a pairing heap). waiting: int64 by item,
+    its first candidate without a score (a linked list); -1 for none in both.
+    n_found: int64 by item, derivations found, -1 where nothing has asked yet.
+    slots, rooms: int64 by item, where its part of `ranked` begins, and its room.
+    ranked: int64, derivations of items, best first. candidates: int64[room, 5]; scores: float64
+    of candidates. derivations: int64[room, 5]; totals: float64, their scores; hashes: uint64,
+    of their words. spoken: int64, words of derivations, end to end.
+    sizes: int64[4], entries of candidates, derivations, ranked and spoken that are in use.
+    """
+
+    heaps: np.ndarray
+    waiting: np.ndarray
+    n_found: np.ndarray
+    slots: np.ndarray
+    rooms: np.ndarray
+    ranked: np.ndarray
+    candidates: np.ndarray
+    scores: np.ndarray
+    derivations: np.ndarray
+    totals: np.ndarray
+    hashes: np.ndarray
+    spoken: np.ndarray
+    sizes: np.ndarray
+
+
+@compiled
+def _nothing_made(n_items):
+    return Made(
+        np.full(n_items, NO, np.int64), np.full(n_items, NO, np.int64),
+        np.full(n_items, NO, np.int64), np.zeros(n_items, np.int64), np.zeros(n_items, np.int64),
+        np.empty(1024, np.int64), np.empty((1024, 5), np.int64), np.empty(1024, np.float64),
+        np.empty((1024, 5), np.int64), np.empty(1024, np.float64), np.empty(1024, np.uint64),
+        np.empty(4096, np.int64), np.zeros(4, np.int64),
+    )  # fmt: skip
+
+
+@uncounted
+def _has_room(made, item, n_words):
+    """Tell whether one derivation of n_words, and two candidates, can be added for an item."""
+    sizes = made.sizes
+    return (
+        sizes[_CANDIDATES] + 2 <= made.scores.size
+        and sizes[_DERIVATIONS] < made.hashes.size
+        and sizes[_RANKED] + 2 * made.rooms[item] + 2 <= made.ranked.size
+        and sizes[_SPOKEN] + n_words <= made.spoken.size
+    )
+
+
+@compiled
+def _enlarged(made, item, n_words):
+    """Return the same with longer arrays where `_has_room` found too little room."""
+    candidates, scores = made.candidates, made.scores
+    derivations, totals, hashes = made.derivations, made.totals, made.hashes
+    ranked, spoken, sizes = made.ranked, made.spoken, made.sizes
+    if sizes[_CANDIDATES] + 2 > scores.size:
+        candidates, scores = doubled(candidates), grown(scores, scores.size, 2 * scores.size)
+    if sizes[_DERIVATIONS] == hashes.size:
+        derivations = doubled(derivations)
+        totals = grown(totals, totals.size, 2 * totals.size)
+        hashes = grown(hashes, hashes.size, 2 * hashes.size)
+    while sizes[_RANKED] + 2 * made.rooms[item] + 2 > ranked.size:
+        ranked = grown(ranked, ranked.size, 2 * ranked.size)
+    while sizes[_SPOKEN] + n_words > spoken.size:
+        spoken = grown(spoken, spoken.size, 2 * spoken.size)
+    return Made(
+        made.heaps, made.waiting, made.n_found, made.slots, made.rooms, ranked, candidates,
+        scores, derivations, totals, hashes, spoken, sizes,
+    )  # fmt: skip
 
 
 @uncounted
 def _before(rows, scores, a, b):
-    """Tell whether candidate a goes before b: the higher score, the older edge, lower ranks."""
+    """Tell whether candidate a precedes b: by score, then the older edge, then lower ranks."""
     if scores[a] != scores[b]:
         return scores[a] > scores[b]
     if rows[a, _EDGE] != rows[b, _EDGE]:
@@ -29,7 +124,7 @@ def _before(rows, scores, a, b):
 
 @uncounted
 def _melded(rows, scores, a, b):
-    """Put two pairing heaps together; return the first of both. -1 is an empty one."""
+    """Return the root of two pairing heaps (Fredman et al. 1986) put together; -1 is empty."""
     if a < 0:
         return b
     if b < 0:
@@ -42,8 +137,8 @@ def _melded(rows, scores, a, b):
 
 
 @uncounted
-def _rest(rows, scores, root):
-    """Return the heap without its first."""
+def _without_root(rows, scores, root):
+    """Return the root of a pairing heap from which the root was taken."""
     pairs = np.int64(NO)
     one = rows[root, _BELOW]
     while one >= 0:
@@ -68,268 +163,329 @@ def _rest(rows, scores, root):
 
 @uncounted
 def _hash(words, start, stop, same):
-    """Return the hash of some words, by the number that stands for each in `same`."""
+    """Return the hash of the spelling of words[start:stop], uint64."""
     state = np.uint64(stop - start)
     for k in range(start, stop):
-        state = (state ^ np.uint64(same[words[k]])) * _MIX
+        state = (state ^ np.uint64(same[words[k]])) * _MULTIPLIER
         state ^= state >> np.uint64(32)
     return state
 
 
 @uncounted
-def _says(words, start, stop, others, first, last, same):
-    """Tell whether two runs of words are the same."""
-    if stop - start != last - first:
+def _same_words(made, same, a, b):
+    """Tell whether derivations a and b have the same words."""
+    start, first = made.derivations[a, _START], made.derivations[b, _START]
+    size = made.derivations[a, _STOP] - start
+    if made.hashes[a] != made.hashes[b] or size != made.derivations[b, _STOP] - first:
         return False
-    for k in range(stop - start):
-        if same[words[start + k]] != same[others[first + k]]:
+    for k in range(size):
+        if same[made.spoken[start + k]] != same[made.spoken[first + k]]:
+            return False
+    return True
+
+
+@uncounted
+def _child(made, edges, edge, one, two, symbol):
+    """Return the derivation that fills a gap of an edge; symbol: -1 or -2, which gap."""
+    return made.ranked[made.slots[edges[edge, -symbol]] + (one if symbol == -1 else two)]
+
+
+@uncounted
+def _count_words(forest, made, candidate):
+    """Return how many words a candidate has."""
+    rows = made.candidates
+    edge = rows[candidate, _EDGE]
+    rule = forest.edges[edge, 0]
+    n = 0
+    for k in range(forest.target_starts[rule], forest.target_starts[rule + 1]):
+        symbol = forest.targets[k]
+        if symbol >= 0:
+            n += 1
+        else:
+            below = _child(
+                made, forest.edges, edge, rows[candidate, _ONE], rows[candidate, _TWO], symbol
+            )
+            n += made.derivations[below, _STOP] - made.derivations[below, _START]
+    return n
+
+
+@uncounted
+def _speak(forest, made, edge, one, two):
+    """Append the words of an edge over two derivations to `spoken`; return where they stop."""
+    spoken = made.spoken
+    n = made.sizes[_SPOKEN]
+    rule = forest.edges[edge, 0]
+    for k in range(forest.target_starts[rule], forest.target_starts[rule + 1]):
+        symbol = forest.targets[k]
+        if symbol >= 0:
+            spoken[n] = symbol
+            n += 1
+            continue
+        below = _child(made, forest.edges, edge, one, two, symbol)
+        for j in range(made.derivations[below, _START], made.derivations[below, _STOP]):
+            spoken[n] = spoken[j]
+            n += 1
+    return n
+
+
+@uncounted
+def _wait(made, item, edge, one, two):
+    """Add a candidate without a score to an item."""
+    row = made.sizes[_CANDIDATES]
+    made.candidates[row, _EDGE] = edge
+    made.candidates[row, _ONE] = one
+    made.candidates[row, _TWO] = two
+    made.candidates[row, _BELOW] = NO
+    made.candidates[row, _BESIDE] = made.waiting[item]
+    made.waiting[item] = row
+    made.sizes[_CANDIDATES] += 1
+
+
+@uncounted
+def _rank(made, item, derivation):
+    """Append a derivation to those of an item."""
+    n = made.n_found[item]
+    if n == made.rooms[item]:
+        start = made.sizes[_RANKED]
+        for k in range(n):
+            made.ranked[start + k] = made.ranked[made.slots[item] + k]
+        made.slots[item] = start
+        made.rooms[item] = max(2, 2 * n)
+        made.sizes[_RANKED] += made.rooms[item]
+    made.ranked[made.slots[item] + n] = derivation
+    made.n_found[item] = n + 1
+
+
+@uncounted
+def _add_derivation(forest, made, item, edge, one, two, stop, score):
+    """Add a derivation to an item, unless one with the same words is there already.
+
+    edge: -1 for the empty derivation of a sentence's beginning. stop: where its words stop in
+    `spoken`; they begin where those in use end.
+    """
+    new = made.sizes[_DERIVATIONS]
+    row = made.derivations[new]
+    row[0], row[1], row[2] = edge, one, two
+    row[_START], row[_STOP] = made.sizes[_SPOKEN], stop
+    made.totals[new] = score
+    made.hashes[new] = _hash(made.spoken, row[_START], stop, forest.same)
+    for k in range(made.n_found[item]):
+        if _same_words(made, forest.same, new, made.ranked[made.slots[item] + k]):
+            return
+    made.sizes[_SPOKEN] = stop
+    made.sizes[_DERIVATIONS] += 1
+    _rank(made, item, new)
+
+
+@uncounted
+def _missing_child(forest, made, candidate):
+    """Return which gap of a candidate, 0 or 1, has no derivation of its rank yet; -1 for none."""
+    for gap in range(2):
+        child = forest.edges[made.candidates[candidate, _EDGE], 1 + gap]
+        if child >= 0 and made.n_found[child] <= made.candidates[candidate, _ONE + gap]:
+            is_exhausted = made.waiting[child] < 0 and made.heaps[child] < 0
+            if made.n_found[child] < 0 or not is_exhausted:
+                return gap
+    return NO
+
+
+@uncounted
+def _score_waiting(forest, made, item):
+    """Move the first waiting candidate of an item to its heap; drop one that cannot exist."""
+    row = made.waiting[item]
+    made.waiting[item] = made.candidates[row, _BESIDE]
+    made.candidates[row, _BESIDE] = NO
+    edge = made.candidates[row, _EDGE]
+    score = forest.edge_scores[edge]
+    for gap in range(2):
+        child = forest.edges[edge, 1 + gap]
+        if child < 0:
+            continue
+        rank = made.candidates[row, _ONE + gap]
+        if made.n_found[child] <= rank:
+            return
+        score += made.totals[made.ranked[made.slots[child] + rank]]
+    made.scores[row] = score
+    made.heaps[item] = _melded(made.candidates, made.scores, made.heaps[item], row)
+
+
+@uncounted
+def _take_best(forest, made, item):
+    """Make a derivation of the best candidate of an item; its successors wait."""
+    row = made.heaps[item]
+    made.heaps[item] = _without_root(made.candidates, made.scores, row)
+    edge, one, two = made.candidates[row, 0], made.candidates[row, 1], made.candidates[row, 2]
+    stop = _speak(forest, made, edge, one, two)
+    _add_derivation(forest, made, item, edge, one, two, stop, made.scores[row])
+    if forest.edges[edge, 2] >= 0:
+        _wait(made, item, edge, one, two + 1)
+    if forest.edges[edge, 1] >= 0 and two == 0:  # else a successor of (one, two - 1)
+        _wait(made, item, edge, one + 1, two)
+
+
+@compiled
+def _begin(forest, made, item):
+    """Add the first candidate of every edge of an item, or the empty derivation; return `made`."""
+    made.n_found[item] = 0
+    edge = forest.first_edges[item]
+    if not _has_room(made, item, 0):
+        made = _enlarged(made, item, 0)
+    if edge < 0:
+        _add_derivation(forest, made, item, NO, 0, 0, made.sizes[_SPOKEN], 0.0)
+    while edge >= 0:
+        if not _has_room(made, item, 0):
+            made = _enlarged(made, item, 0)
+        _wait(made, item, edge, 0, 0)
+        edge = forest.edges[edge, 3]
+    return made
+
+
+@compiled
+def _find(forest, made, item, rank):
+    """Find the derivation of a rank of an item, if it has so many; return `made`.
+
+    The stack is an array of its own: sentences may be long.
+    """
+    stack = np.empty((64, 2), np.int64)
+    stack[0, 0] = item
+    stack[0, 1] = rank
+    depth = 1
+    while depth > 0:
+        at = stack[depth - 1, 0]
+        if made.n_found[at] < 0:
+            made = _begin(forest, made, at)
+        elif made.n_found[at] > stack[depth - 1, 1]:
+            depth -= 1
+        elif made.waiting[at] >= 0:
+            row = made.waiting[at]
+            gap = _missing_child(forest, made, row)
+            if gap < 0:
+                _score_waiting(forest, made, at)
+                continue
+            if depth == stack.shape[0]:
+                stack = doubled(stack)
+            stack[depth, 0] = forest.edges[made.candidates[row, _EDGE], 1 + gap]
+            stack[depth, 1] = made.candidates[row, _ONE + gap]
+            depth += 1
+        elif made.heaps[at] < 0:
+            depth -= 1
+        else:
+            n_words = _count_words(forest, made, made.heaps[at])
+            if not _has_room(made, at, n_words):
+                made = _enlarged(made, at, n_words)
+            _take_best(forest, made, at)
+    return made
+
+
+@uncounted
+def _best_goal(goal, ends):
+    """Return the goal of the highest score; of equal ones that of the lowest item."""
+    best = 0
+    for k in range(1, ends.size):
+        if ends[k] > ends[best] or (ends[k] == ends[best] and goal[k, 0] < goal[best, 0]):
+            best = k
+    return best
+
+
+@uncounted
+def _is_new(made, same, derivation, chosen, n):
+    """Tell whether a derivation has words, and no other of chosen[:n] has the same."""
+    if made.derivations[derivation, _START] == made.derivations[derivation, _STOP]:
+        return False
+    for k in range(n):
+        if _same_words(made, same, derivation, chosen[k]):
             return False
     return True
 
 
 @compiled
-def best_derivations(first_edges, edges, edge_scores, goal, targets, target_starts, same, most):
-    """Return the best derivations of whole sentences, all saying something else, none nothing.
+def _rules_of(forest, made, derivation, nodes, n_nodes):
+    """Append the rules of a derivation, from the whole to its parts, left to right.
 
-    first_edges: int64 by item, -1 where the sentence begins. edges: int64[m, 4] of rule, two
-    items, the next edge of the item. edge_scores: float64[m]. goal: float64[k, 2] of an item and
-    what the end scores. targets, target_starts: of rules; -1 and -2 are an edge's two items.
-    same: int64 by word, a number that words written alike share. most: so many are wanted.
-
-    Returns (words, starts, nodes, node_starts): what is said, end to end; int64 rows of rule and
-    how many of its items have nodes, from the whole to its parts, left to right.
+    nodes: int64[room, 2] of rule and number of its parts. Returns (nodes, n_nodes).
     """
-    n_items = first_edges.size
-    # Of an item: its heap and its waiting candidates, its derivations and the room for them.
-    heaps = np.full(n_items, NO, np.int64)
-    waiting = np.full(n_items, NO, np.int64)
-    n_found = np.full(n_items, NO, np.int64)  # -1: not begun
-    slots = np.zeros(n_items, np.int64)
-    rooms = np.zeros(n_items, np.int64)
-    found = np.empty(1024, np.int64)
-    n_slots = 0
-    candidates = np.empty((1024, 5), np.int64)
-    scores = np.empty(1024, np.float64)
-    n_candidates = 0
-    derivations = np.empty((1024, 5), np.int64)
-    derivation_scores = np.empty(1024, np.float64)
-    hashes = np.empty(1024, np.uint64)
-    n_derivations = 0
-    said = np.empty(4096, np.int64)
-    n_said = 0
-    asked = np.empty((64, 2), np.int64)  # a stack of our own: sentences may be long
-    out = np.empty(1024, np.int64)
-    out_starts = np.zeros(64, np.int64)
-    out_hashes = np.empty(64, np.uint64)
-    n_out = 0
+    stack = np.empty(64, np.int64)
+    stack[0] = derivation
+    depth = 1
+    while depth > 0:
+        depth -= 1
+        derivation = stack[depth]
+        edge = made.derivations[derivation, 0]
+        if depth + 2 > stack.size:
+            stack = grown(stack, depth, 2 * stack.size)
+        parts = 0
+        for gap in range(2, 0, -1):  # the right one below the left one
+            child = forest.edges[edge, gap]
+            if child >= 0:
+                below = made.ranked[made.slots[child] + made.derivations[derivation, gap]]
+                if made.derivations[below, 0] >= 0:
+                    stack[depth] = below
+                    depth += 1
+                    parts += 1
+        if n_nodes == nodes.shape[0]:
+            nodes = doubled(nodes)
+        nodes[n_nodes, 0] = forest.edges[edge, 0]
+        nodes[n_nodes, 1] = parts
+        n_nodes += 1
+    return nodes, n_nodes
+
+
+@compiled
+def _written(forest, made, chosen):
+    """Return (words, starts, nodes, node_starts) of the chosen derivations, end to end."""
+    rows = made.derivations
+    starts = np.zeros(chosen.size + 1, np.int64)
+    node_starts = np.zeros(chosen.size + 1, np.int64)
     nodes = np.empty((256, 2), np.int64)
-    node_starts = np.zeros(64, np.int64)
     n_nodes = 0
-    ends = np.empty(goal.shape[0], np.float64)
+    for k in range(chosen.size):
+        starts[k + 1] = starts[k] + rows[chosen[k], _STOP] - rows[chosen[k], _START]
+        nodes, n_nodes = _rules_of(forest, made, chosen[k], nodes, n_nodes)
+        node_starts[k + 1] = n_nodes
+    words = np.empty(starts[-1], np.int64)
+    for k in range(chosen.size):
+        for j in range(starts[k + 1] - starts[k]):
+            words[starts[k] + j] = made.spoken[rows[chosen[k], _START] + j]
+    return words, starts, nodes[:n_nodes].copy(), node_starts
+
+
+@compiled
+def best_derivations(forest, goal, most):
+    """Return the best derivations of whole sentences, no two with the same words, none empty.
+
+    forest: a Hypergraph. goal: float64[k, 2], last items and what the sentence's end adds to
+    their score. most: at most so many are returned.
+
+    Returns (words, starts, nodes, node_starts): symbols of all, end to end, and where each
+    begins; int64 rows of rule and number of its parts, from the whole to its parts, left to
+    right, and where those of each begin.
+    """
+    made = _nothing_made(forest.first_edges.size)
     ranks = np.zeros(goal.shape[0], np.int64)
-    n_goal = 0
-    taken = np.int64(0)
-    while goal.shape[0] > 0 and n_out < most:
-        if n_goal < goal.shape[0]:
-            taken = np.int64(n_goal)
-            n_goal += 1
-        else:
-            ranks[taken] += 1
-        wanted_item = np.int64(goal[taken, 0])
-        asked[0, 0] = wanted_item
-        asked[0, 1] = ranks[taken]
-        depth = 1
-        while depth > 0:
-            at = asked[depth - 1, 0]
-            edge = np.int64(NO)
-            one, two = np.int64(0), np.int64(0)
-            start, row = np.int64(0), np.int64(NO)
-            key = np.uint64(0)
-            successors = 0
-            if n_found[at] < 0:
-                n_found[at] = 0
-                edge = first_edges[at]
-            new = edge < 0 and n_found[at] == 0 and first_edges[at] < 0
-            if edge < 0 and not new:
-                if n_found[at] > asked[depth - 1, 1]:
-                    depth -= 1
-                    continue
-                if waiting[at] >= 0:
-                    row = waiting[at]
-                    lacking = False
-                    there = True
-                    score = edge_scores[candidates[row, _EDGE]]
-                    for k in range(2):
-                        child = edges[candidates[row, _EDGE], 1 + k]
-                        rank = candidates[row, _ONE + k]
-                        if child < 0:
-                            continue
-                        if n_found[child] > rank:
-                            score += derivation_scores[found[slots[child] + rank]]
-                        elif n_found[child] >= 0 and waiting[child] < 0 and heaps[child] < 0:
-                            there = False
-                        else:
-                            lacking = True
-                            if depth == asked.shape[0]:
-                                asked = doubled(asked)
-                            asked[depth, 0] = child
-                            asked[depth, 1] = rank
-                            depth += 1
-                            break
-                    if not lacking:
-                        waiting[at] = candidates[row, _BESIDE]
-                        candidates[row, _BESIDE] = NO
-                        if there:
-                            scores[row] = score
-                            heaps[at] = _melded(candidates, scores, heaps[at], row)
-                    continue
-                if heaps[at] < 0:
-                    depth -= 1
-                    continue
-                row = heaps[at]
-                heaps[at] = _rest(candidates, scores, row)
-                edge, one, two = candidates[row, 0], candidates[row, 1], candidates[row, 2]
-                start = np.int64(n_said)
-                rule = edges[edge, 0]
-                for k in range(target_starts[rule], target_starts[rule + 1]):
-                    symbol = targets[k]
-                    low = np.int64(k)
-                    high = np.int64(k + 1)
-                    if symbol < 0:
-                        child = edges[edge, -symbol]
-                        below = found[slots[child] + (one if symbol == -1 else two)]
-                        low, high = derivations[below, 3], derivations[below, _STOP]
-                    for j in range(low, high):
-                        if n_said == said.size:
-                            said = grown(said, n_said, 2 * n_said)
-                        said[n_said] = targets[j] if symbol >= 0 else said[j]
-                        n_said += 1
-                successors = 1
-                key = _hash(said, start, n_said, same)
-                new = True
-                for k in range(slots[at], slots[at] + n_found[at]):
-                    other = found[k]
-                    if hashes[other] == key and _says(
-                        said, start, n_said, said, derivations[other, 3],
-                        derivations[other, _STOP], same,
-                    ):  # fmt: skip
-                        new = False  # said better by another derivation
-                        n_said = start
-                        break
-            if new:
-                if n_derivations == hashes.size:
-                    derivations = doubled(derivations)
-                    derivation_scores = grown(derivation_scores, n_derivations, 2 * n_derivations)
-                    hashes = grown(hashes, n_derivations, 2 * n_derivations)
-                derivations[n_derivations, 0] = edge
-                derivations[n_derivations, 1] = one
-                derivations[n_derivations, 2] = two
-                derivations[n_derivations, 3] = start
-                derivations[n_derivations, _STOP] = n_said if edge >= 0 else start
-                derivation_scores[n_derivations] = scores[row] if edge >= 0 else 0.0
-                hashes[n_derivations] = key
-                if n_found[at] == rooms[at]:
-                    room = max(np.int64(2), 2 * rooms[at])
-                    while n_slots + room > found.size:
-                        found = grown(found, n_slots, 2 * found.size)
-                    for k in range(n_found[at]):
-                        found[n_slots + k] = found[slots[at] + k]
-                    slots[at], rooms[at] = n_slots, room
-                    n_slots += room
-                found[slots[at] + n_found[at]] = n_derivations
-                n_found[at] += 1
-                n_derivations += 1
-            # What comes next waits: every edge of an item just begun, or those after (one, two).
-            begun = successors == 0
-            while edge >= 0:
-                if begun:
-                    ranked = (np.int64(0), np.int64(0))
-                elif successors == 1:
-                    successors = 2
-                    if edges[edge, 2] < 0:
-                        continue
-                    ranked = (one, two + 1)
-                elif successors == 2:
-                    successors = 3
-                    if edges[edge, 1] < 0 or two > 0:  # else there by (one, two - 1) already
-                        continue
-                    ranked = (one + 1, two)
-                else:
-                    break
-                if n_candidates == scores.size:
-                    candidates = doubled(candidates)
-                    scores = grown(scores, n_candidates, 2 * n_candidates)
-                candidates[n_candidates, _EDGE] = edge
-                candidates[n_candidates, _ONE] = ranked[0]
-                candidates[n_candidates, _TWO] = ranked[1]
-                candidates[n_candidates, _BELOW] = NO
-                candidates[n_candidates, _BESIDE] = waiting[at]
-                waiting[at] = n_candidates
-                n_candidates += 1
-                if begun:
-                    edge = edges[edge, 3]
-        ends[taken] = -np.inf
-        if n_found[wanted_item] > ranks[taken]:
-            derivation = found[slots[wanted_item] + ranks[taken]]
-            ends[taken] = derivation_scores[derivation] + goal[taken, 1]
-        if n_goal < goal.shape[0]:
-            continue
-        taken = np.int64(0)
-        for k in range(1, goal.shape[0]):
-            if ends[k] > ends[taken] or (ends[k] == ends[taken] and goal[k, 0] < goal[taken, 0]):
-                taken = np.int64(k)
-        if ends[taken] == -np.inf:
+    ends = np.empty(goal.shape[0], np.float64)
+    chosen = np.empty(64, np.int64)
+    n = 0
+    begun = 0
+    while n < most and goal.shape[0] > 0:
+        taken = begun if begun < ends.size else _best_goal(goal, ends)
+        item = np.int64(goal[taken, 0])
+        if begun < ends.size:
+            begun += 1
+        elif ends[taken] == -np.inf:
             break
-        derivation = found[slots[np.int64(goal[taken, 0])] + ranks[taken]]
-        start, stop = derivations[derivation, 3], derivations[derivation, _STOP]
-        key = _hash(said, start, stop, same)
-        known = start == stop
-        for k in range(n_out):
-            if out_hashes[k] == key and _says(
-                said, start, stop, out, out_starts[k], out_starts[k + 1], same
-            ):
-                known = True
-                break
-        if known:
-            continue
-        if n_out + 1 == out_starts.size:
-            out_starts = grown(out_starts, n_out + 1, 2 * out_starts.size)
-            node_starts = grown(node_starts, n_out + 1, 2 * node_starts.size)
-            out_hashes = grown(out_hashes, n_out, 2 * out_hashes.size)
-        out_hashes[n_out] = key
-        at_word = out_starts[n_out]
-        while at_word + stop - start > out.size:
-            out = grown(out, at_word, 2 * out.size)
-        for k in range(start, stop):
-            out[at_word + k - start] = said[k]
-        depth = 1
-        asked[0, 0] = derivation
-        while depth > 0:
-            depth -= 1
-            derivation = asked[depth, 0]
-            edge = derivations[derivation, 0]
-            parts = 0
-            for back in range(2):  # the right one first, which then comes last
-                child = edges[edge, 2 - back]
-                if child < 0:
-                    continue
-                below = found[slots[child] + derivations[derivation, 2 - back]]
-                if derivations[below, 0] < 0:
-                    continue
-                if depth == asked.shape[0]:
-                    asked = doubled(asked)
-                asked[depth, 0] = below
-                depth += 1
-                parts += 1
-            if n_nodes == nodes.shape[0]:
-                nodes = doubled(nodes)
-            nodes[n_nodes, 0] = edges[edge, 0]
-            nodes[n_nodes, 1] = parts
-            n_nodes += 1
-        n_out += 1
-        out_starts[n_out] = at_word + stop - start
-        node_starts[n_out] = n_nodes
-    return (
-        out[: out_starts[n_out]].copy(), out_starts[: n_out + 1].copy(), nodes[:n_nodes].copy(),
-        node_starts[: n_out + 1].copy(),
-    )  # fmt: skip
+        else:
+            derivation = made.ranked[made.slots[item] + ranks[taken]]
+            if _is_new(made, forest.same, derivation, chosen, n):
+                if n == chosen.size:
+                    chosen = grown(chosen, n, 2 * n)
+                chosen[n] = derivation
+                n += 1
+                if n == most:
+                    break
+            ranks[taken] += 1
+        made = _find(forest, made, item, ranks[taken])
+        ends[taken] = -np.inf
+        if made.n_found[item] > ranks[taken]:
+            derivation = made.ranked[made.slots[item] + ranks[taken]]
+            ends[taken] = made.totals[derivation] + goal[taken, 1]
+    return _written(forest, made, chosen[:n].copy())
