@@ -82,6 +82,14 @@ def intrinsic(function: Callable[..., Any]) -> Any:
     return Kernel(function, "intrinsic_kernel")
 
 
+def folded(function: Callable[..., Any]) -> Any:
+    """Compile an `uncounted` function into each of its callers: a part of a long kernel.
+
+    A call that hands on some tens of arrays costs as much as a short part does.
+    """
+    return _without_literals(njit(**_UNCOUNTED, forceinline=True)(function))
+
+
 def uncached_kernels() -> int:
     """Return how many kernels could not be stored in numba's cache."""
     compiling = sys.modules.get("distsim.kernels.compiling")

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from distsim.kernels.arrays import doubled, grown
-from distsim.kernels.compiled import compiled, uncounted
+from distsim.kernels.compiled import compiled, folded
 
 NO = -1
 _EDGE, _ONE, _TWO, _BELOW, _BESIDE = range(5)  # columns of a candidate; two of its place in a heap
@@ -76,7 +76,7 @@ def _nothing_made(n_items):
     )  # fmt: skip
 
 
-@uncounted
+@folded
 def _has_room(made, item, n_words):
     """Tell whether one derivation of n_words, and two candidates, can be added for an item."""
     sizes = made.sizes
@@ -110,7 +110,7 @@ def _enlarged(made, item, n_words):
     )  # fmt: skip
 
 
-@uncounted
+@folded
 def _before(rows, scores, a, b):
     """Tell whether candidate a precedes b: by score, then the older edge, then lower ranks."""
     if scores[a] != scores[b]:
@@ -122,7 +122,7 @@ def _before(rows, scores, a, b):
     return rows[a, _TWO] < rows[b, _TWO]
 
 
-@uncounted
+@folded
 def _melded(rows, scores, a, b):
     """Return the root of two pairing heaps (Fredman et al. 1986) put together; -1 is empty."""
     if a < 0:
@@ -136,7 +136,7 @@ def _melded(rows, scores, a, b):
     return a
 
 
-@uncounted
+@folded
 def _without_root(rows, scores, root):
     """Return the root of a pairing heap from which the root was taken."""
     pairs = np.int64(NO)
@@ -161,7 +161,7 @@ def _without_root(rows, scores, root):
     return rest
 
 
-@uncounted
+@folded
 def _hash(words, start, stop, same):
     """Return the hash of the spelling of words[start:stop], uint64."""
     state = np.uint64(stop - start)
@@ -171,7 +171,7 @@ def _hash(words, start, stop, same):
     return state
 
 
-@uncounted
+@folded
 def _same_words(made, same, a, b):
     """Tell whether derivations a and b have the same words."""
     start, first = made.derivations[a, _START], made.derivations[b, _START]
@@ -184,13 +184,13 @@ def _same_words(made, same, a, b):
     return True
 
 
-@uncounted
+@folded
 def _child(made, edges, edge, one, two, symbol):
     """Return the derivation that fills a gap of an edge; symbol: -1 or -2, which gap."""
     return made.ranked[made.slots[edges[edge, -symbol]] + (one if symbol == -1 else two)]
 
 
-@uncounted
+@folded
 def _count_words(forest, made, candidate):
     """Return how many words a candidate has."""
     rows = made.candidates
@@ -209,7 +209,7 @@ def _count_words(forest, made, candidate):
     return n
 
 
-@uncounted
+@folded
 def _speak(forest, made, edge, one, two):
     """Append the words of an edge over two derivations to `spoken`; return where they stop."""
     spoken = made.spoken
@@ -228,7 +228,7 @@ def _speak(forest, made, edge, one, two):
     return n
 
 
-@uncounted
+@folded
 def _wait(made, item, edge, one, two):
     """Add a candidate without a score to an item."""
     row = made.sizes[_CANDIDATES]
@@ -241,7 +241,7 @@ def _wait(made, item, edge, one, two):
     made.sizes[_CANDIDATES] += 1
 
 
-@uncounted
+@folded
 def _rank(made, item, derivation):
     """Append a derivation to those of an item."""
     n = made.n_found[item]
@@ -256,7 +256,7 @@ def _rank(made, item, derivation):
     made.n_found[item] = n + 1
 
 
-@uncounted
+@folded
 def _add_derivation(forest, made, item, edge, one, two, stop, score):
     """Add a derivation to an item, unless one with the same words is there already.
 
@@ -277,7 +277,7 @@ def _add_derivation(forest, made, item, edge, one, two, stop, score):
     _rank(made, item, new)
 
 
-@uncounted
+@folded
 def _missing_child(forest, made, candidate):
     """Return which gap of a candidate, 0 or 1, has no derivation of its rank yet; -1 for none."""
     for gap in range(2):
@@ -289,7 +289,7 @@ def _missing_child(forest, made, candidate):
     return NO
 
 
-@uncounted
+@folded
 def _score_waiting(forest, made, item):
     """Move the first waiting candidate of an item to its heap; drop one that cannot exist."""
     row = made.waiting[item]
@@ -309,7 +309,7 @@ def _score_waiting(forest, made, item):
     made.heaps[item] = _melded(made.candidates, made.scores, made.heaps[item], row)
 
 
-@uncounted
+@folded
 def _take_best(forest, made, item):
     """Make a derivation of the best candidate of an item; its successors wait."""
     row = made.heaps[item]
@@ -377,7 +377,7 @@ def _find(forest, made, item, rank):
     return made
 
 
-@uncounted
+@folded
 def _best_goal(goal, ends):
     """Return the goal of the highest score; of equal ones that of the lowest item."""
     best = 0
@@ -387,7 +387,7 @@ def _best_goal(goal, ends):
     return best
 
 
-@uncounted
+@folded
 def _is_new(made, same, derivation, chosen, n):
     """Tell whether a derivation has words, and no other of chosen[:n] has the same."""
     if made.derivations[derivation, _START] == made.derivations[derivation, _STOP]:

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from distsim.kernels.compiled import compiled, uncounted
+from distsim.kernels.compiled import compiled, folded
 from distsim.paraphrase.kernels.fluency import _lower_bound
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -19,7 +19,7 @@ _ONE = np.uint64(1)
 _EMPTY = np.uint64(0)
 
 
-@uncounted
+@folded
 def mixed(state, word):
     """Return the key of a row of words continued by a word; never 0."""
     own = (np.uint64(word) + _THREE) * _MIX  # -1 is no 0
@@ -27,7 +27,7 @@ def mixed(state, word):
     return (state ^ (state >> _SHIFT)) | _ONE
 
 
-@uncounted
+@folded
 def _interval(tokens, suffixes, word_starts, words, first, stop, keys, lows, highs, at):
     """Return the slot that holds the intervals of words[first:stop], one for each shard.
 
@@ -69,7 +69,7 @@ def _interval(tokens, suffixes, word_starts, words, first, stop, keys, lows, hig
     return at[stop - 1 - first] & mask
 
 
-@uncounted
+@folded
 def _from_index(model, words, first, stop):
     """p(w | h of d words) = (c(h w) + trust p(w | shorter h)) / (c(h) + trust), as `fluency`."""
     tokens, suffixes, word_starts, _, numbers, caches = model
@@ -103,7 +103,7 @@ def _from_index(model, words, first, stop):
     return math.log(p)
 
 
-@uncounted
+@folded
 def _slot_of(keys, key):
     mask = np.uint64(keys.size - 1)
     slot = key & mask
@@ -112,7 +112,7 @@ def _slot_of(keys, key):
     return slot
 
 
-@uncounted
+@folded
 def _from_table(model, words, first, stop):
     """The n-gram's own probability, or the history's back-off and the shorter one's (ARPA)."""
     _, _, _, table, numbers, _ = model
@@ -134,7 +134,7 @@ def _from_table(model, words, first, stop):
     return backed_off + numbers[2]
 
 
-@uncounted
+@folded
 def log_probability(model, words, first, stop):
     """Return ln p(words[stop - 1] | words[first:stop - 1]).
 

@@ -34,7 +34,7 @@ class Node(NamedTuple):
 
 
 class Derivation(NamedTuple):
-    """words: its symbols, in order. nodes: its rules, from the whole to its parts, left to right."""
+    """words: symbols, in order. nodes: rules, from the whole to its parts, left to right."""
 
     words: tuple[int, ...]
     nodes: list[Node]

@@ -2,14 +2,13 @@
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from distsim.corpus.escapes import unescape
 from distsim.grammar.packs.grammar_index import GrammarIndex
 from distsim.kernels.compiled import frozen
-from distsim.paraphrase.kernels import rewriting as kernel
+from distsim.paraphrase.kernels.matching import SourceRules, Trie, find_matches
 from distsim.paraphrase.rewriting import features
 from distsim.paraphrase.rewriting.language_model import LanguageModel
 from distsim.paraphrase.rewriting.weights import Weights
@@ -18,19 +17,6 @@ X = "X"
 _GAP = re.compile(r"\[([^\[\]\s]*),(\d+)\]")
 _MOST_GAPS = 2
 _STEM = 4  # letters
-
-
-class Trie(NamedTuple):
-    """Source sides by their symbols; node 0 is the root, the children of a node stand together.
-
-    children: int64[nodes + 1]; symbols: int64[nodes], by which a node is reached: labels of
-    gaps, then words. node_sources: int64[nodes + 1] into sources, int64.
-    """
-
-    children: np.ndarray
-    symbols: np.ndarray
-    node_sources: np.ndarray
-    sources: np.ndarray
 
 
 class Grammar:
@@ -104,12 +90,10 @@ class Grammar:
 
     def matches(self, codes: np.ndarray, possible: np.ndarray, most: int) -> np.ndarray:
         """Return where source sides match, as kernels.rewriting.find_matches; fills `possible`."""
-        trie = self.trie
-        found: np.ndarray = kernel.find_matches(
-            trie.children, trie.symbols, trie.node_sources, trie.sources,
-            frozen(self.arrays.rule_starts), frozen(self.arrays.rule_labels), frozen(codes),
-            possible, possible.shape[1] - 1, most,
-        )  # fmt: skip
+        rules = SourceRules(frozen(self.arrays.rule_starts), frozen(self.arrays.rule_labels))
+        found: np.ndarray = find_matches(
+            self.trie, rules, frozen(codes), possible, possible.shape[1] - 1, most
+        )
         return found
 
     def sources_of(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

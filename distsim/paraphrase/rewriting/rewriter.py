@@ -12,7 +12,9 @@ from distsim.corpus.escapes import unescape
 from distsim.corpus.trees import Tree
 from distsim.grammar.packs.grammar_index import GrammarIndex
 from distsim.kernels.compiled import frozen
-from distsim.paraphrase.kernels import rewriting as kernel
+from distsim.paraphrase.kernels.cube_pruning import Rules, Scoring
+from distsim.paraphrase.kernels.matching import best_rules
+from distsim.paraphrase.kernels.search import GLUE_RULE, Limits, Matches, Spans, search
 from distsim.paraphrase.rewriting import features
 from distsim.paraphrase.rewriting.chunks import Hidden, hidden
 from distsim.paraphrase.rewriting.forest import Derivation, Forest, Node, best
@@ -275,7 +277,7 @@ class _Problem:
         scores = rewriter._scores.fill(rules, of_rule)[rules]
         if options.keep or options.avoid:
             scores = np.where(self._allowed(rules, of_rule), scores, -np.inf)
-        places, group_starts = kernel.best_rules(frozen(starts), frozen(scores), options.rules)
+        places, group_starts = best_rules(frozen(starts), frozen(scores), options.rules)
         group_parts, part_starts = np.arange(group_starts.size), group_starts
         if options.length is not None:
             places, group_parts, part_starts = self._parted(places, rules, of_rule, group_starts)
@@ -350,26 +352,25 @@ class _Problem:
         said = [self._said_of(edit.what) for edit in edits]
         edit_targets = np.array([symbol for some in said for symbol in some], np.int64)
         edit_starts = np.cumsum([0, *map(len, said)])
-        self._targets = np.concatenate([[-1, -2], targets, edit_targets])
-        self._target_starts = np.concatenate(
-            [[0], 2 + target_starts, 2 + targets.size + edit_starts[1:]]
-        )
+        all_targets = np.concatenate([[-1, -2], targets, edit_targets])
+        starts = np.concatenate([[0], 2 + target_starts, 2 + targets.size + edit_starts[1:]])
         labels = grammar.arrays.rule_labels[self._rules].astype(np.int64)
-        self._labels = np.concatenate(
+        all_labels = np.concatenate(
             [[-1], labels, np.full(len(edits), grammar.x if grammar.x >= 0 else _KEPT_LABEL)]
         ).astype(np.int64)
         edit_scores = [
             sum(weights.get(name) * value for name, value in edit.counted.items()) + edit.penalty
             for edit in edits
         ]
-        self._rule_scores = np.concatenate([[weights.get(features.GLUE)], scores, edit_scores])
-        owner = np.repeat(np.arange(self._labels.size), np.diff(self._target_starts))
-        self._words_of = np.bincount(owner[self._targets >= 0], minlength=self._labels.size)
-        self._rule_scores += weights.get(features.WORDS) * self._words_of
+        all_scores = np.concatenate([[weights.get(features.GLUE)], scores, edit_scores])
+        owner = np.repeat(np.arange(all_labels.size), np.diff(starts))
+        words = np.bincount(owner[all_targets >= 0], minlength=all_labels.size)
+        all_scores += weights.get(features.WORDS) * words
         plain = self.sentence.plain
         if self._copy is not None:
             plain = [*plain, *map(unescape, self._copy.words)]
-        self._word_ids = np.concatenate([grammar.word_ids, self._rewriter.model.ids(plain)])
+        word_ids = np.concatenate([grammar.word_ids, self._rewriter.model.ids(plain)])
+        self._numbered = Rules(all_targets, starts, word_ids, all_scores, all_labels, words)
 
     def _said_of(self, edit: Deletion | int) -> range:
         """Return the symbols that an edit says: its word's, those hidden, -1 for a beginning."""
@@ -385,14 +386,13 @@ class _Problem:
         edits = self._edits
         n_groups = group_parts.size - 1
         more = np.arange(1, len(edits) + 1)
-        self._group_parts = np.concatenate([group_parts, group_parts[-1] + more])
-        self._part_starts = np.concatenate([1 + part_starts, 1 + part_starts[-1] + more])
+        group_parts = np.concatenate([group_parts, group_parts[-1] + more])
+        part_starts = np.concatenate([1 + part_starts, 1 + part_starts[-1] + more])
         jumps = [
             (edit.what.stop, edit.what.start, self._first_edit + number)
             for number, edit in enumerate(edits)
             if isinstance(edit.what, Deletion) and self._is_long(edit.what)
         ]
-        self._jumps = np.array(sorted(jumps), np.int64).reshape(-1, 3)
         rows = np.full((len(edits), 7), -1, np.int64)
         for row, edit in zip(rows, edits, strict=True):
             if isinstance(edit.what, int):
@@ -405,28 +405,32 @@ class _Problem:
             [self._grammar.gap_labels[self._matches[:, 2]], np.full((len(edits), 2), -1)]
         )
         order = np.lexsort((np.arange(len(every)), every[:, 0], every[:, 1]))
-        self._every, self._every_group = every[order], every_group[order]
-        self._gap_labels = gap_labels[order]
+        self._placed = Matches(
+            every[order], gap_labels[order], every_group[order], group_parts, part_starts,
+            np.array(sorted(jumps), np.int64).reshape(-1, 3),
+        )  # fmt: skip
 
     def search(self, words: int = -1) -> Forest:
         """Return the forest of the best rewritings of so many words, or the nearest; -1: of any."""
         model = self._rewriter.model
+        spans = Spans(len(self.sentence), self._span, self._licences_of, self._grammar.x)
+        scoring = Scoring(model.model, model.order, self._weights.get(features.LM), model.end)
         for window in (_WINDOW, _ANY):
-            forest = Forest(*kernel.search(
-                len(self.sentence), self._span, self._every, self._gap_labels, self._every_group,
-                self._group_parts, self._part_starts, self._target_starts, self._targets,
-                self._word_ids, self._rule_scores, self._labels, self._words_of,
-                self._licences_of, self._grammar.x, self._options.pops, self._last_pops, words,
-                window, model.model, model.order, self._weights.get(features.LM), model.end,
-                self._jumps,
-            ))  # fmt: skip
+            limits = Limits(self._options.pops, self._last_pops, words, window)
+            forest = Forest(*search(spans, self._placed, self._numbered, scoring, limits))
             if len(forest.goal) or forest.words < 0:
                 break
         return forest
 
     def answers(self, forest: Forest, most: int) -> list[Derivation]:
         """Return the best rewritings of a forest, the best first, all different."""
-        return best(forest, self._targets, self._target_starts, self._written_alike(), most)
+        return best(
+            forest,
+            self._numbered.targets,
+            self._numbered.target_starts,
+            self._written_alike(),
+            most,
+        )
 
     def _written_alike(self) -> np.ndarray:
         """Return a number by symbol that symbols which are written alike share, int64."""
@@ -483,12 +487,12 @@ class _Problem:
 
     def _is_step(self, rule: int) -> bool:
         if rule < self._first_edit:
-            return rule != kernel.GLUE_RULE
+            return rule != GLUE_RULE
         return isinstance(self._edits[rule - self._first_edit].what, Deletion)
 
     def _shape(self, rule: int) -> tuple[int, tuple[int, ...]]:
         """Return (a rule's own tokens, those before each of its gaps; none before neighbours)."""
-        if rule == kernel.GLUE_RULE:
+        if rule == GLUE_RULE:
             return 0, ()
         if rule >= self._first_edit:
             edit = self._edits[rule - self._first_edit].what
@@ -517,7 +521,7 @@ class _Problem:
         total: dict[str, float] = {}
         steps = []
         for rule, _ in nodes:
-            if rule == kernel.GLUE_RULE:
+            if rule == GLUE_RULE:
                 total[features.GLUE] = total.get(features.GLUE, 0.0) + 1.0
                 continue
             step = self._told.get(rule)
@@ -536,7 +540,7 @@ class _Problem:
         changes = sum(step.before.lower() != step.after.lower() for step in steps)
         total |= features.of_whole(changes, text == self._source)
         total[features.WORDS] = float(len(symbols))
-        total[features.LM] = self._rewriter.model.of_ids(self._word_ids[np.array(symbols)])
+        total[features.LM] = self._rewriter.model.of_ids(self._numbered.word_ids[np.array(symbols)])
         score = sum(weights.get(name) * value for name, value in total.items())
         return Rewriting(text, score, dict(sorted(total.items())), tuple(steps))
 
