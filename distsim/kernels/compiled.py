@@ -77,17 +77,18 @@ def uncounted(function: Callable[..., Any]) -> Any:
     return Kernel(function, "uncounted_kernel")
 
 
+def folded(function: Callable[..., Any]) -> Any:
+    """Return an `uncounted` function that is compiled into each of its callers.
+
+    For the parts of a long kernel: a call that hands on some tens of arrays takes as long as a
+    short part does.
+    """
+    return Kernel(function, "folded_kernel")
+
+
 def intrinsic(function: Callable[..., Any]) -> Any:
     """Return a function that kernels call and that emits machine instructions itself."""
     return Kernel(function, "intrinsic_kernel")
-
-
-def folded(function: Callable[..., Any]) -> Any:
-    """Compile an `uncounted` function into each of its callers: a part of a long kernel.
-
-    A call that hands on some tens of arrays costs as much as a short part does.
-    """
-    return _without_literals(njit(**_UNCOUNTED, forceinline=True)(function))
 
 
 def uncached_kernels() -> int:

@@ -69,6 +69,11 @@ def uncounted_kernel(function: Callable[..., Any]) -> Any:
     return _without_literals(njit(**_UNCOUNTED)(function))
 
 
+def folded_kernel(function: Callable[..., Any]) -> Any:
+    """Return an uncounted function that is compiled into each of its callers."""
+    return _without_literals(njit(**_UNCOUNTED, forceinline=True)(function))
+
+
 def intrinsic_kernel(function: Callable[..., Any]) -> Any:
     """Return an intrinsic of numba, with the type by which kernels find it."""
     made: Any = intrinsic(function)
