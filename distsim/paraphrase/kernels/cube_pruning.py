@@ -1,6 +1,6 @@
 """Cube pruning (Chiang 2007, Hierarchical phrase-based translation): the best items of a cell."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -48,7 +48,7 @@ class Scoring(NamedTuple):
     """The language model: parts that ngram_model.log_probability takes, the length of its
     n-grams, its weight, and the word that ends a sentence."""
 
-    model: tuple
+    model: tuple[Any, ...]
     order: int
     weight: float
     end: int
