@@ -213,7 +213,7 @@ def _opened(index: str, table: str | None, options: "ParaphraseOptions") -> "Par
         signatures = SignatureTable.open(table)
     elif options.neighbours and signatures_inside(index).exists():
         signatures = SignatureTable.open(index)
-        if signatures.parameters["corpus"] != opened.parameters["corpus"]:
+        if not signatures.is_of(opened):
             say(f"the signatures inside are older than the text: run distsim sign {index}")
     elif options.neighbours:
         say(f"no signatures in {index}: fewer candidates are found; distsim sign {index} adds them")

@@ -274,7 +274,7 @@ class ExactCosine(Similarity):
     def __init__(
         self, index: CorpusIndex, table: StoredTable, *, kept: int = _CACHED_VECTORS
     ) -> None:
-        _require_corpus(index, table)
+        table.require_text(index)
         self.index = index
         self._table = table
         self._model = _ngram_model(table)
@@ -385,7 +385,7 @@ class LearntCosine(Similarity):
         *,
         projection: SpectralProjection | None = None,
     ) -> None:
-        _require_corpus(index, table)
+        table.require_text(index)
         projection = projection or table.projection
         if table.fingerprint.projection != projection.manifest():
             raise IncompatibleError(
@@ -521,14 +521,6 @@ def checked_pairs(pairs: Iterable[Pair]) -> list[Pair]:
 def _of_vectors(a: tuple[np.ndarray, np.ndarray], b: tuple[np.ndarray, np.ndarray]) -> Estimate:
     value = cosine(*a, *b)
     return Estimate(None if value < -1.5 else min(1.0, float(value)))
-
-
-def _require_corpus(index: CorpusIndex, table: StoredTable) -> None:
-    if table.parameters["corpus"] != index.parameters["corpus"]:
-        raise IncompatibleError(
-            f"{table.path} was not signed from the present text of {index.path}: sign the "
-            f"index again (distsim sign {index.path}) or name the one it was signed from"
-        )
 
 
 def reason_without_signature(table: StoredTable, phrase: str) -> str:

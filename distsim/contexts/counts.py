@@ -5,6 +5,7 @@ files. For the line `w p` phrase p has the feature `left w`, for `p v` the featu
 p's own line tells how often it occurs.
 """
 
+import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -74,6 +75,7 @@ class NgramCounts:
 
     def __init__(self, longest: int, normaliser: Normaliser, folder: Path, memory: int) -> None:
         self.report = CountReport()
+        self.digest = hashlib.blake2b(digest_size=16)  # of all lines read
         self.longest = longest
         self._vocabulary = VocabularyBuilder()
         spelling = Spelling(self._vocabulary.hashes, self._phrase_hash)
@@ -107,6 +109,7 @@ class NgramCounts:
             return block, tokens, _counts(block, tokens, sources[block.source])
 
         for block, tokens, counts in ordered_map(parsed, read_blocks(sources), jobs):
+            self.digest.update(block.text)
             self._add(block.text, tokens, counts)
             progress("reading", self.report.lines, None)
         if len(self._vocabulary) == 1:

@@ -207,6 +207,11 @@ class CorpusIndex:
         return self._indexed.corpus
 
     @property
+    def text_checksum(self) -> str:
+        """A checksum of all sentences, whatever their order; all text is read for it once."""
+        return self._indexed.text_checksum
+
+    @property
     def shards(self) -> list[Shard]:
         """The shards, in order of the text.
 

@@ -4,6 +4,7 @@ What `CorpusIndex` asks; several folders answer as one by distsim.indexes.joined
 """
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,12 @@ from distsim.corpus.query import split_phrase
 from distsim.corpus.vocabulary import Vocabulary, hash_texts
 from distsim.indexes.build import IndexOptions, read_names
 from distsim.indexes.shard import Shard, damaged
+from distsim.kernels.compiled import frozen
+from distsim.kernels.suffixes import hash_sentences
 
 GAP = "_"
 _CACHED_WORDS = 1 << 20
+OF_SENTENCES = "sentences:"  # how the checksum of an index's text begins
 
 
 class IndexedText:
@@ -88,6 +92,13 @@ class IndexedText:
         if self._closed:
             raise ParameterError(f"{self.path}: the index was closed: open it again")
         return self._shards
+
+    @cached_property
+    def text_checksum(self) -> str:
+        """A checksum of all sentences, whatever their order and the shards."""
+        hashes = frozen(self.vocabulary.word_hashes())
+        sums = (int(hash_sentences(frozen(shard.tokens), hashes)) for shard in self.shards)
+        return f"{OF_SENTENCES}{sum(sums) % (1 << 64):016x}"
 
     @property
     def vocabulary(self) -> Vocabulary:

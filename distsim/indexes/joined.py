@@ -14,7 +14,7 @@ from distsim.base.errors import IncompatibleError, ParameterError
 from distsim.corpus.vocabulary import HashNumbering, Vocabulary
 from distsim.indexes import phrase_walk
 from distsim.indexes.build import corpus_fingerprint
-from distsim.indexes.indexed_text import IndexedText
+from distsim.indexes.indexed_text import OF_SENTENCES, IndexedText
 from distsim.indexes.shard import Shard
 from distsim.kernels.tables import permute_texts
 from distsim.storage import checksum_of_settings
@@ -115,6 +115,12 @@ class JoinedText(IndexedText):
     def numbers(self, member: int) -> np.ndarray:
         """Return the joint number of each word of an index, uint32 by id."""
         return self._joint[1][member]
+
+    @cached_property
+    def text_checksum(self) -> str:
+        """The sum of the checksums of all members: that of an index of all the text."""
+        sums = (int(one.text_checksum.removeprefix(OF_SENTENCES), 16) for one in self.members)
+        return f"{OF_SENTENCES}{sum(sums) % (1 << 64):016x}"
 
     @cached_property
     def corpus(self) -> str:  # type: ignore[override]

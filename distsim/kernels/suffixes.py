@@ -7,6 +7,7 @@ checked before it is used, and DAMAGED is returned instead of reading beyond an 
 import numpy as np
 
 from distsim.kernels.compiled import compiled
+from distsim.kernels.hashing import START, finish, step
 from distsim.kernels.prefetch import prefetch
 
 DAMAGED = -1
@@ -109,6 +110,24 @@ def count_words(tokens, n_words):
     for w in range(n_words):
         out[w + 1] += out[w]
     return out
+
+
+@compiled
+def hash_sentences(tokens, word_hashes):
+    """Return the sum of a hash of each sentence, uint64: of the same ones in any order the same.
+
+    word_hashes: uint64, by id. 0 if damaged.
+    """
+    total, state = np.uint64(0), START
+    for i in range(tokens.size):
+        if tokens[i] >= word_hashes.size:
+            return np.uint64(0)
+        if tokens[i] == 0:
+            total += finish(state)
+            state = START
+        else:
+            state = step(finish(state), word_hashes[tokens[i]])
+    return total
 
 
 @compiled

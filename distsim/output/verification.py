@@ -44,14 +44,17 @@ def find_faults(path: str | Path) -> list[str]:
         return faults
     try:
         if artifact.kind is storage.INDEX:
-            faults += _index_faults(CorpusIndex(IndexedText(artifact)))
+            index = CorpusIndex(IndexedText(artifact))
+            faults += _index_faults(index)
             inside = signatures_inside(path)
             if inside.is_symlink():
                 faults.append(f"{inside} is a link, and artifacts hold none")
             elif inside.exists():
                 faults += find_faults(inside)
-                corpus = storage.Artifact(inside, storage.SIGNATURES).parameters.get("corpus")
-                if not knows_text(artifact.parameters, str(corpus)):
+                table = SignatureTable(storage.Artifact(inside, storage.SIGNATURES))
+                corpus = str(table.parameters.get("corpus"))
+                is_older = corpus != index.corpus and knows_text(artifact.parameters, corpus)
+                if not is_older and not table.is_of(index):
                     faults.append(f"{inside} was signed from another text than the index holds")
         elif artifact.kind is storage.SIGNATURES:
             table = SignatureTable(artifact)

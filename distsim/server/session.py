@@ -126,7 +126,7 @@ class Opened:
 
     def is_current(self, name: str = MAIN) -> bool:
         """Tell whether a table was signed from the index's present text."""
-        return bool(self.tables[name].parameters["corpus"] == self.index.corpus)
+        return self.tables[name].is_of(self.index)
 
     def require_current(self) -> SignatureTable:
         """Return the usual table.

@@ -30,7 +30,7 @@ class ProjectionStore:
         folder: of the table that is being written.
         work: threads and progress, for learning.
         given: a learnt projection, or a table that has one; none where None.
-        known: paths where what would be learnt may stand already.
+        known: tables that may have been signed by what would be learnt.
         may_replace: whether it may be another one than that of the table that stands there.
     """
 
@@ -92,6 +92,8 @@ class ProjectionStore:
         """Return a sound projection that learning would give again, None where there is none."""
         for path in self._known:
             with suppress(DistsimError):
+                if not training.content or storage.Artifact(path).made_from != training.content:
+                    continue
                 found = SpectralProjection.open(path)
                 if found.answers(training.settings) and not found.artifact.damaged():
                     return found

@@ -37,7 +37,6 @@ from distsim.signatures.feature_store import FeatureWriter, has_features
 from distsim.signatures.kernels.projection import cut_bits
 from distsim.signatures.layout import GatheredRows, Rows, StreamedRows
 from distsim.signatures.projection_store import ProjectionStore, clear_projections, only_its_own
-from distsim.signatures.projections.spectral import projection_inside
 from distsim.signatures.projections.training import TrainingRows
 from distsim.signatures.recipe import DEFAULT, USUAL, Recipe, ResolvedRecipe
 from distsim.signatures.signer import SignedBatch, Signer
@@ -105,7 +104,7 @@ def sign(
     path = one_path(path) if path is not None else signatures_inside(Path(str(home)))
     recipe, selection = recipe or USUAL[source.usual_model], selection or Selection()
     _require_possible(recipe, selection, projection, options)
-    known = [path] if home is None else [path, signatures_inside(home), projection_inside(home)]
+    known = [path] if home is None else [path, signatures_inside(home)]
     try:
         with storage.create(path, storage.SIGNATURES) as writer, only_its_own(writer.folder):
             work = Work(writer.folder, options.memory, options.jobs, options.progress)
@@ -269,6 +268,8 @@ class Signing:
         """
         with suppress(DistsimError, LookupError, TypeError):
             artifact = storage.Artifact(path, storage.SIGNATURES)
+            if not self._text.content or artifact.made_from != self._text.content:
+                return False
             present = dict(artifact.parameters)
             for name in ("phrases", "phrases_without_context"):
                 present.pop(name)
@@ -314,6 +315,7 @@ class Signing:
             fingerprint = replace(fingerprint, composition=made_of)
             if options.keep_parts:
                 parts.write(writer, resolved.projection.n_bits)
+        writer.made_from = self._text.content
         writer.parameters = {
             "fingerprint": fingerprint.manifest(),
             **self._chosen(),

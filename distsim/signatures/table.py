@@ -19,6 +19,7 @@ from distsim.contexts.selection import Selection
 from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.query import split_phrase
 from distsim.indexes.corpus_index import CorpusIndex, knows_text
+from distsim.indexes.indexed_text import OF_SENTENCES
 from distsim.indexes.places import signatures_inside
 from distsim.kernels.compiled import frozen
 from distsim.signatures.composition import PartVectors
@@ -133,6 +134,34 @@ class StoredTable:
                 )
             return table
         return cls(storage.Artifact(path, storage.SIGNATURES))
+
+    def is_of(self, index: CorpusIndex) -> bool:
+        """Return whether the table was signed from an index's present text.
+
+        Of tables that do not say from which sentences, the words and their counts are compared.
+
+        Arguments:
+            index: its text is read once, where the table was signed from an index.
+        """
+        made_from = self.artifact.made_from
+        return self.parameters["corpus"] == index.corpus and (
+            not made_from.startswith(OF_SENTENCES) or made_from == index.text_checksum
+        )
+
+    def require_text(self, index: CorpusIndex) -> None:
+        """Refuse an index whose present text is not the table's.
+
+        Arguments:
+            index: of the text.
+
+        Raises:
+            IncompatibleError: the table was signed from another text.
+        """
+        if not self.is_of(index):
+            raise IncompatibleError(
+                f"{self.path} was not signed from the present text of {index.path}: sign the "
+                f"index again (distsim sign {index.path}) or name the one it was signed from"
+            )
 
     @cached_property
     def projection(self) -> SpectralProjection:

@@ -11,6 +11,7 @@ from distsim.base.errors import ArtifactError
 from distsim.storage.checksums import checksum_of_settings
 
 MANIFEST = "manifest.json"
+MADE_FROM = ".made-from"
 
 # What an entry of a manifest may say: no path out of the folder, no dtype that holds pointers.
 _FILE_NAME = re.compile(r"[^/\0]+\.bin")
@@ -153,6 +154,11 @@ def counted(parameters: dict[str, Any], name: str) -> int:
 def manifest_text(manifest: dict[str, Any]) -> str:
     """Return the text of the manifest's file."""
     return json.dumps(manifest, indent=1, ensure_ascii=False) + "\n"
+
+
+def made_from_text(checksum: str, content: str) -> str:
+    """Return what the file MADE_FROM holds: to which manifest it belongs, from which content."""
+    return f"{checksum} {content} {checksum_of_settings([checksum, content])}\n"
 
 
 def manifest_checksum(manifest: dict[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 import errno
 import mmap
+import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +13,15 @@ import numpy as np
 
 from distsim.base.errors import ArtifactError
 from distsim.storage.checksums import checksum_of_file
-from distsim.storage.manifest import KINDS, MANIFEST, Kind, read_manifest, require_kind
+from distsim.storage.manifest import (
+    KINDS,
+    MADE_FROM,
+    MANIFEST,
+    Kind,
+    made_from_text,
+    read_manifest,
+    require_kind,
+)
 from distsim.storage.maps import SMALL_BYTES, memory_maps, read_only
 
 
@@ -55,6 +64,29 @@ class Artifact:
         checksum: str = self.manifest["checksum"]
         return checksum
 
+    @property
+    def made_from(self) -> str:
+        """The checksum of all that the artifact was made from, empty where it is not known.
+
+        It stands in a file of its own, bound to the manifest's checksum: equal artifacts may be
+        made from different files, and their manifests stay equal.
+        """
+        of, content = self._record() or ("", "")
+        return content if of == self.checksum else ""
+
+    def _record(self) -> tuple[str, str] | None:
+        """Return what the file says, None where it is damaged, and nothing where there is none."""
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        try:
+            with os.fdopen(os.open(self.path / MADE_FROM, flags), "rb") as file:
+                text = file.read(256).decode(errors="replace")
+        except FileNotFoundError:
+            return "", ""
+        except OSError:
+            return None
+        of, content = text.split(" ")[:2] if " " in text else ("", "")
+        return (of, content) if text == made_from_text(of, content) else None
+
     def __contains__(self, name: str) -> bool:
         return name in self.manifest["arrays"]
 
@@ -91,11 +123,12 @@ class Artifact:
 
     def damaged(self) -> list[str]:
         """Return the names of the files whose checksum is not that of the manifest."""
-        return [
+        found = [
             entry["file"]
             for entry in self.manifest["arrays"].values()
             if checksum_of_file(self.path / entry["file"]) != entry["checksum"]
         ]
+        return found if self._record() is not None else [*found, MADE_FROM]
 
     def _map(self, name: str) -> np.ndarray:
         entry = self.manifest["arrays"][name]

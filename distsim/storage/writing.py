@@ -18,8 +18,10 @@ from distsim.storage.checksums import CHECKSUM_BYTES, checksum_of_file
 from distsim.storage.files import naming, new_file, raw_bytes
 from distsim.storage.locks import locked, require_writable, sync_folder
 from distsim.storage.manifest import (
+    MADE_FROM,
     MANIFEST,
     Kind,
+    made_from_text,
     manifest_checksum,
     manifest_text,
     read_manifest,
@@ -90,7 +92,9 @@ class ArrayStream:
 class ArtifactWriter:
     """Writer of an artifact; fill `parameters` and the arrays inside `create` or `change`.
 
-    version: of the format, the oldest whose readers understand what is written.
+    version: of the format, the oldest whose readers understand what is written. made_from: a
+    checksum of all that it is made from, where its maker looks for it again; see
+    Artifact.made_from.
     """
 
     folder: Path
@@ -98,6 +102,7 @@ class ArtifactWriter:
     parameters: dict[str, Any] = field(default_factory=dict)
     entries: dict[str, dict[str, Any]] = field(default_factory=dict)
     version: int = 1
+    made_from: str = ""
     _streams: dict[str, ArrayStream] = field(default_factory=dict)
     _unchecked: set[str] = field(default_factory=set)  # entries that an earlier writer made
     _kept: bool = False
@@ -155,15 +160,21 @@ class ArtifactWriter:
             "parameters": self.parameters,
             "arrays": dict(sorted(self.entries.items())),
         }
-        manifest["checksum"] = manifest_checksum(manifest)
-        part = self.folder / f".{MANIFEST}{_PART}"
+        manifest["checksum"] = checksum = manifest_checksum(manifest)
+        if self.made_from:  # holds for the new manifest only, so it may come before that
+            self._put(MADE_FROM, made_from_text(checksum, self.made_from))
+        self._put(MANIFEST, manifest_text(manifest))
+        sync_folder(self.folder)
+
+    def _put(self, name: str, text: str) -> None:
+        """Write a file whole; the names of all before it are on the disk before its own."""
+        part = self.folder / f".{name}{_PART}"
         with naming(part), new_file(part) as file:
-            file.write(manifest_text(manifest).encode())
+            file.write(text.encode())
             file.flush()
             os.fsync(file.fileno())
-        sync_folder(self.folder)  # the arrays' names are on the disk before the manifest's
-        os.replace(part, self.folder / MANIFEST)
         sync_folder(self.folder)
+        os.replace(part, self.folder / name)
 
     def files(self) -> set[str]:
         """Return the names of the files of its arrays."""
@@ -348,7 +359,7 @@ def remove_artifact(path: str | Path) -> None:
 def _named_files(path: Path) -> set[str]:
     if not holds_artifact(path):
         return set()
-    return {entry["file"] for entry in read_manifest(path)["arrays"].values()}
+    return {MADE_FROM, *(entry["file"] for entry in read_manifest(path)["arrays"].values())}
 
 
 def _clear(folder: Path, keep: set[str], ours: set[str] | None = None) -> None:
@@ -372,7 +383,7 @@ def _is_leaving(file: Path, ours: set[str] | None = None) -> bool:
         return file.name.startswith(".") and file.name.endswith(SCRATCH)
     if not file.is_file():
         return False
-    if file.name.startswith(".") and file.name.endswith(_PART):
+    if file.name == MADE_FROM or (file.name.startswith(".") and file.name.endswith(_PART)):
         return True
     array = _ARRAY_FILE.fullmatch(file.name)
     if array is None:

@@ -154,34 +154,34 @@ def bombs(kind: Any, name: str, place: Path, draw: random.Random, budget: Budget
     outcome, file = Outcome(), place / "bomb"
     reader = kind(place)[name]
     pieces = {"zeros": b"\0", "line ends": b"\n", "a word": b"the ", "a line": reader.good[0][:40]}
-    for packing, new in _STREAMS.items():
-        for what, piece in pieces.items():
-            stream, block = new(), piece * ((1 << 20) // len(piece))
-            pieces_of_member = [stream.compress(block) for _ in range((_BOMB // _MEMBERS) >> 20)]
-            packed = (b"".join(pieces_of_member) + stream.flush()) * _MEMBERS
-            file.write_bytes(packed)
+    for what, piece in pieces.items():
+        packing, new = draw.choice(list(_STREAMS.items()))  # below all readers they are one
+        stream, block = new(), piece * ((1 << 20) // len(piece))
+        pieces_of_member = [stream.compress(block) for _ in range((_BOMB // _MEMBERS) >> 20)]
+        packed = (b"".join(pieces_of_member) + stream.flush()) * _MEMBERS
+        file.write_bytes(packed)
 
-            def read() -> int:
-                before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-                begun = time.process_time()
-                try:
-                    said = f"read {reader.read(file)!r:.40}"
-                except d.DistsimError as error:
-                    said = f"refused: {error}"
-                after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-                print(f"{said}\t{time.process_time() - begun}\t{(after - before) << 10}")
-                return 0
+        def read() -> int:
+            before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+            begun = time.process_time()
+            try:
+                said = f"read {reader.read(file)!r:.40}"
+            except d.DistsimError as error:
+                said = f"refused: {error}"
+            after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+            print(f"{said}\t{time.process_time() - begun}\t{(after - before) << 10}")
+            return 0
 
-            ended = forked(read, patience=300)
-            told, seconds, memory = (ended.out.decode() + "\t0\t0").split("\t")[:3]
-            how = f"{packing} of {what}, {len(packed):,} bytes"
-            outcome.counts["refused" if told.startswith("refused") else "read"] += 1
-            outcome.counts["MB at most"] = max(outcome.counts["MB at most"], int(memory) >> 20)
-            outcome.check(ended.status == 0, f"{how}: exit {ended.status}: {ended.said[-300:]}")
-            outcome.check(
-                float(seconds) < _MOST_SECONDS and int(memory) < _MOST_BYTES,
-                f"{how}: {seconds} CPU s, {int(memory) >> 20} MB: {told[:200]}",
-            )
+        ended = forked(read, patience=300)
+        told, seconds, memory = (ended.out.decode() + "\t0\t0").split("\t")[:3]
+        how = f"{packing} of {what}, {len(packed):,} bytes"
+        outcome.counts["refused" if told.startswith("refused") else "read"] += 1
+        outcome.counts["MB at most"] = max(outcome.counts["MB at most"], int(memory) >> 20)
+        outcome.check(ended.status == 0, f"{how}: exit {ended.status}: {ended.said[-300:]}")
+        outcome.check(
+            float(seconds) < _MOST_SECONDS and int(memory) < _MOST_BYTES,
+            f"{how}: {seconds} CPU s, {int(memory) >> 20} MB: {told[:200]}",
+        )
     return outcome
 
 

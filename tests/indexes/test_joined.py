@@ -82,6 +82,20 @@ def test_a_table_of_several_is_that_of_one(indexes, tmp_path, learning):
         sign(many)
 
 
+def test_the_checksum_of_a_text_is_that_of_its_sentences(tmp_path):
+    """Whatever their order, the shards and folders; not of the same words in another order."""
+    lines = ["a b", "b a c", "a b", "c", "a b c d"]
+    found = []
+    for number, some in enumerate((lines, lines[::-1], lines[:2], lines[2:], ["b a", *lines[1:]])):
+        text = write_lines(tmp_path / f"{number}.txt", some)
+        options = IndexOptions("lines", shard_tokens=4 if number == 1 else 1 << 20)
+        index = CorpusIndex.build([text], tmp_path / f"{number}.index", options=options)
+        found.append(index.text_checksum)
+    joined = CorpusIndex.open([tmp_path / "2.index", tmp_path / "3.index"])
+    assert found[0] == found[1] == joined.text_checksum
+    assert len(set(found)) == 4
+
+
 def test_running_text_is_cut_as_the_whole_knows_it(tmp_path):
     (tmp_path / "a").write_text("I can't. Rock'n'roll is here.")
     (tmp_path / "b").write_text("We don't. No rock here.")

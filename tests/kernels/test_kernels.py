@@ -236,6 +236,7 @@ class TestSuffixes:
         wild[7] = 4_000_000_000
         assert gather(frozen(wild), frozen(array), 1, 2, 6, rows) == suffixes.DAMAGED
         assert suffixes.count_words(frozen(wild), 6).size == 0
+        assert suffixes.hash_sentences(frozen(wild), frozen(np.arange(6, dtype=np.uint64))) == 0
         starts = np.full(7, 4_000_000_000, np.uint32)
         found = np.empty(1, np.int64)
         state = suffixes.find_intervals(

@@ -10,6 +10,7 @@ from distsim import (
     ArtifactError,
     CorpusIndex,
     DistsimError,
+    IncompatibleError,
     IndexOptions,
     ParameterError,
     Recipe,
@@ -18,11 +19,14 @@ from distsim import (
     learn,
     sign,
 )
-from distsim.comparison import LearntCosine, NeighbourSearch
+from distsim.comparison import ExactCosine, LearntCosine, NeighbourSearch
 from distsim.contexts import AnnotatedText, CountFiles, NgramModel, SyntaxModel, Weighting
 from distsim.output.verification import find_faults
+from distsim.paraphrase import Substituter
 from distsim.signatures import Composition, Fingerprint
 from distsim.signatures.projections.kinds import KINDS, Kind
+from distsim.signatures.recipe import DEFAULT
+from distsim.storage.manifest import MADE_FROM
 from tests.contexts.test_counts import same_folders
 from tests.faults.frame import snapshot
 
@@ -114,6 +118,80 @@ def test_the_very_table_is_made_once(index, recipe):
         assert not sign(index, recipe=recipe, selection=SOME, keep_parts=False).unchanged
     else:
         assert not sign(index, recipe=recipe, selection=SOME, keep_sums=True).unchanged
+
+
+ORDERS = ("the red house stands near the old town", "old the town red stands the near house")
+
+
+@pytest.fixture
+def orders(tmp_path):
+    """Two indexes of the same words as often, in another order."""
+    for name, line in zip("ab", ORDERS, strict=True):
+        (tmp_path / name).write_text(f"{line}\n" * 9)
+        CorpusIndex.build([tmp_path / name], tmp_path / f"{name}.index")
+    return [CorpusIndex.open(tmp_path / f"{name}.index") for name in "ab"]
+
+
+@pytest.mark.parametrize("recipe", [Recipe(n_bits=64), replace(RECIPE, projection="spectral")])
+def test_a_text_of_the_same_words_in_another_order_is_another(orders, tmp_path, recipe):
+    one, other = orders
+    assert one.corpus == other.corpus
+    some = {"recipe": recipe, "selection": SOME}
+    sign(one, tmp_path / "t", **some)
+    wanted = sign(other, tmp_path / "fresh", **some)
+    assert SignatureTable.open(tmp_path / "t").artifact.checksum != wanted.artifact.checksum
+    with pytest.raises(ArtifactError, match="t: holds an artifact already"):
+        sign(other, tmp_path / "t", **some)
+    assert not sign(other, tmp_path / "t", **some, force=True).unchanged
+    assert same_folders(tmp_path / "t", wanted.path)
+    assert sign(other, tmp_path / "t", **some).unchanged
+    if recipe.is_learnt:
+        return
+    with pytest.raises(IncompatibleError, match="not signed from the present text of .*a.index"):
+        ExactCosine(one, wanted)
+    with pytest.raises(IncompatibleError, match="not signed from the present text of .*a.index"):
+        Substituter(one, sign(other, tmp_path / "s", recipe=DEFAULT, selection=SOME))
+    shutil.copytree(wanted.path, one.path / "signatures")
+    assert any("signed from another text" in fault for fault in find_faults(one.path))
+
+
+def test_the_projection_of_another_text_is_not_taken(orders, tmp_path, monkeypatch):
+    """Where words occur as often the weights' settings are the same, not what is learnt."""
+    one, other = orders
+    some = Selection(min_count=4, max_length=1)
+    wanted = sign(other, tmp_path / "fresh", recipe=RECIPE, selection=some)
+    sign(one, tmp_path / "t", recipe=RECIPE, selection=SOME)
+    found = sign(other, tmp_path / "t", recipe=RECIPE, selection=some, force=True)
+    assert found.projection.artifact.checksum == wanted.projection.artifact.checksum
+
+
+def test_counts_of_the_same_words_in_other_pairs_are_others(tmp_path):
+    text = "a b\t{}\nb a\t{}\na\t9\nb\t9\n"
+    tables = [tmp_path / "t", tmp_path / "fresh"]
+    for counts, path in (((4, 2), tables[0]), ((2, 4), tables[1]), ((2, 4), tables[0])):
+        (tmp_path / "counts").write_text(text.format(*counts))
+        made = sign(CountFiles(tmp_path / "counts"), path, recipe=Recipe(n_bits=64), force=True,
+                    selection=Selection(min_count=1, max_length=2))  # fmt: skip
+        assert not made.unchanged
+    assert same_folders(*tables)
+
+
+def test_a_table_that_does_not_say_what_it_was_made_from_is_made_again(index):
+    table = sign(index, recipe=Recipe(), selection=SOME)
+    assert sign(index, recipe=Recipe(), selection=SOME).unchanged
+    record = table.path / MADE_FROM
+    before = record.read_text()
+    for text in (None, before[1:], "", "\xff"):
+        record.unlink()
+        if text is not None:
+            record.write_text(text, "latin-1")
+        assert find_faults(table.path) == ([] if text is None else [f"{record} is damaged"])
+        assert not sign(index, recipe=Recipe(), selection=SOME).unchanged
+        assert record.read_text() == before
+    record.rename(table.path / "mine")
+    record.symlink_to("mine")  # a name of ours never follows a link
+    assert not sign(index, recipe=Recipe(), selection=SOME).unchanged
+    assert not record.is_symlink() and (table.path / "mine").read_text() == before
 
 
 def test_a_damaged_table_is_made_again(index):

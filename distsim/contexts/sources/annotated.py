@@ -132,7 +132,7 @@ class CountedSentences(CountedText):
         work: Work,
     ) -> None:
         self.model = {**model.manifest(), "trees": bool(corpus.sentences.begin.size)}
-        self.corpus = corpus.checksum
+        self.corpus = self.content = corpus.checksum
         self.n_tokens = corpus.n_tokens
         self.n_sentences = corpus.n_sentences
         self.parameters = {"tokens": corpus.n_tokens, "sentences": corpus.n_sentences}

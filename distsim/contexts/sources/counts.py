@@ -100,6 +100,7 @@ class CountedFiles(CountedText):
         self.n_tokens = counts.n_tokens
         self.n_sentences = counts.n_sentences
         self.corpus = self.marginals = counts.corpus_fingerprint()
+        self.content = f"lines:{counts.digest.hexdigest()}"
         self._counts = counts
         self._needs_margins = False
 

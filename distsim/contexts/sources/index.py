@@ -167,6 +167,7 @@ class IndexText(CountedText):
         self.normaliser = index.options.normaliser
         self.text_format = index.options.text_format
         self.corpus = self.marginals = index.corpus
+        self.content = index.text_checksum
         self.n_tokens = int(index.parameters["counts"]["tokens"])
         self.n_sentences = int(index.parameters["counts"]["sentences"])
         self._index = index

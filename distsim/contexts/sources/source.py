@@ -133,6 +133,8 @@ class CountedText:
         normaliser: how words are normalised.
         text_format: how phrases that are looked up are cut into words.
         corpus: checksum of the text; may be None until all parts were asked for.
+        content: checksum of all that tables of it depend on, empty where it is not known; `corpus`
+            is the same for texts that differ in the order of words only.
         marginals: checksum of what weights depend on beyond a phrase's own counts.
         n_tokens, n_sentences: of the text.
         is_sorted: whether parts come in ascending order of hashes, asked or not.
@@ -143,6 +145,7 @@ class CountedText:
     normaliser: Normaliser
     text_format: TextFormat
     corpus: str | None
+    content: str = ""
     marginals: str
     n_tokens: int
     n_sentences: int

@@ -193,7 +193,7 @@ class ReadVectors(CountedText):
         self.marginals = content
         known = [self._strengths.tolist(), self._phrases, self._phrase_strengths.tolist()]
         index = source.index.corpus if source.index else None
-        self.corpus = checksum_of_settings([content, known, index])
+        self.corpus = self.content = checksum_of_settings([content, known, index])
         longest = max((phrase.count(" ") + 1 for phrase in self._phrases), default=1)
         self.parameters = {"dimensions": self._vectors.shape[1], "words": len(texts)}
         if source.index is None:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from distsim.base.errors import IncompatibleError, ParameterError
+from distsim.base.errors import ParameterError
 from distsim.base.results import Results
 from distsim.comparison.nearest import Neighbour
 from distsim.comparison.table import SignatureTable
@@ -103,11 +103,7 @@ class Substituter:
         grammar: ParaphraseGrammar | None = None,
         weights: FinderWeights | None = None,
     ) -> None:
-        if table.parameters["corpus"] != index.parameters["corpus"]:
-            raise IncompatibleError(
-                f"{table.path} was not signed from the present text of {index.path}: sign the "
-                f"index again (distsim sign {index.path}) or name the one it was signed from"
-            )
+        table.require_text(index)
         if neighbours < 1:
             raise ParameterError(f"neighbours {neighbours}: choose 1 or more")
         self._table = table

@@ -149,14 +149,12 @@ class SpectralProjection:
         }
 
     def answers(self, wanted: dict[str, Any]) -> bool:
-        """Return whether learning with these settings would give this projection again.
+        """Return whether learning from the same text with these settings would give it again.
 
         Arguments:
-            wanted: model, weights, bits, seed and learning, as a projection keeps them. They
-                depend on the text only where the weights or the model have a checksum of it.
+            wanted: model, weights, bits, seed and learning, as a projection keeps them.
         """
-        same = all(self.parameters.get(name) == value for name, value in wanted.items())
-        return same and ("marginals" in wanted["weights"] or "vectors" in wanted["model"])
+        return all(self.parameters.get(name) == value for name, value in wanted.items())
 
     def require_model(self, settings: dict[str, Any]) -> None:
         """Refuse contexts of another kind than it was learnt from.

@@ -159,9 +159,14 @@ class Training:
         """Whether the words' mean vector is taken off before bits are cut."""
         return bool(self._text.model.get("centre", True))
 
+    @property
+    def content(self) -> str:
+        """The checksum of the text; with equal settings it gives an equal projection."""
+        return self._text.content
+
     @cached_property
     def settings(self) -> dict[str, Any]:
-        """The settings that the projection's manifest keeps; equal ones give equal projections."""
+        """The settings that the projection's manifest keeps."""
         return {
             "model": self._text.model,
             "weights": self._weigher.manifest,
