@@ -250,14 +250,14 @@ def _sample(
     source, target = shared.source, shared.target
     state = np.array([_random_state(options.seed, *chain)], np.uint64)
     links = kernel.draw_links(source.starts, target.starts, state)
-    pair_counts = np.zeros(shared.n_co_occurrences, np.float32)
-    source_counts = np.zeros(source.n_words, np.float32)
-    none_counts = np.zeros(target.n_words, np.float32)
-    jump_counts = np.zeros(kernel.N_JUMPS, np.int64)
-    fertility_counts = np.zeros((source.n_words, kernel.FERTILITIES), np.float32)
-    text = (source.tokens, source.starts, target.tokens, target.starts, shared.cells)
-    counts = (pair_counts, source_counts, none_counts, fertility_counts, jump_counts)
-    kernel.count_links(*text, links, *counts)
+    counts = kernel.LinkCounts(
+        np.zeros(shared.n_co_occurrences, np.float32),
+        np.zeros(source.n_words, np.float32),
+        np.zeros(target.n_words, np.float32),
+        np.zeros((source.n_words, kernel.FERTILITIES), np.float32),
+        np.zeros(kernel.N_JUMPS, np.int64),
+    )
+    kernel.count_links(source, target, shared.cells, links, counts)
     alpha = np.float32(LEXICAL_PRIOR)
     source_prior = frozen(alpha * shared.partners.astype(np.float32))
     n_target_words = np.count_nonzero(np.bincount(target.tokens))
@@ -269,21 +269,23 @@ def _sample(
         if stage == kernel.FERTILITY:  # the earlier models leave these counts alone
             for stale in counts:
                 stale[:] = 0
-            kernel.count_links(*text, links, *counts)
+            kernel.count_links(source, target, shared.cells, links, counts)
         for number in range(n_sweeps):
             check_interrupted()
-            jumps = jump_probabilities(jump_counts)
-            jump_counts[:] = 0
+            jumps = jump_probabilities(counts.jumps)
+            counts.jumps[:] = 0
             if stage == kernel.FERTILITY and number == n_sweeps - n_last:
                 marginals = np.zeros(shared.n_cells, np.float32)
+            model = kernel.SweepModel(
+                alpha, source_prior, alpha * np.float32(n_target_words), none_odds,
+                fertility_prior, frozen(jumps), frozen(jumps[::-1]),
+            )  # fmt: skip
             kernel.sweep(
-                stage, source.tokens, source.starts, shared.ring, target.tokens, target.starts,
-                shared.cells, links, pair_counts, source_counts, source_prior, none_counts,
-                alpha * np.float32(n_target_words), fertility_counts, fertility_prior,
-                frozen(jumps), frozen(jumps[::-1]), jump_counts, alpha, none_odds, marginals, state,
+                stage, source, target, shared.ring, shared.cells, links, counts, model, marginals,
+                state,
             )  # fmt: skip
             counter.add()
-    return marginals, jump_counts
+    return marginals, counts.jumps
 
 
 def jump_probabilities(counts: np.ndarray) -> np.ndarray:

@@ -100,9 +100,8 @@ class LinkModel:
         there, back = self._directions
         posteriors = _posteriors(*sides, there), _posteriors(*sides[::-1], back)
         pairs, starts = links_both_find(
-            sides[0].tokens, sides[0].starts, sides[1].tokens, sides[1].starts, *posteriors,
-            frozen(there.keys), frozen(there.chances), frozen(back.keys), frozen(back.chances),
-            self._least_posterior, self._least_chance,
+            sides, posteriors, (_frozen(there), _frozen(back)), self._least_posterior,
+            self._least_chance,
         )  # fmt: skip
         lengths = np.zeros(len(english), np.uint64)
         lengths[usable] = np.diff(starts)
@@ -133,12 +132,11 @@ def _usable(english: Sequence[Tokens], other: Sequence[Tokens]) -> list[int]:
 
 
 def _posteriors(source: Sentences, target: Sentences, chances: _Chances) -> np.ndarray:
-    return frozen(
-        link_posteriors(
-            source.tokens, source.starts, target.tokens, target.starts, *map(frozen, chances),
-            NONE_PROBABILITY,
-        )
-    )  # fmt: skip
+    return frozen(link_posteriors(source, target, _frozen(chances), NONE_PROBABILITY))
+
+
+def _frozen(chances: _Chances) -> _Chances:
+    return _Chances(*map(frozen, chances))
 
 
 def _chances(found: Sampled) -> _Chances:

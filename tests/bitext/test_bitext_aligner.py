@@ -56,7 +56,7 @@ class Compiled:
         self.ring = kernel.same_words(source.tokens, source.starts)
         self.state = np.array([seed], np.uint64)
         self.links = kernel.draw_links(source.starts, target.starts, self.state)
-        self.counts = (
+        self.counts = kernel.LinkCounts(
             np.zeros(n, np.float32), np.zeros(source.n_words, np.float32),
             np.zeros(target.n_words, np.float32),
             np.zeros((source.n_words, kernel.FERTILITIES), np.float32),
@@ -67,25 +67,20 @@ class Compiled:
     def recount(self):
         for values in self.counts:
             values[:] = 0
-        kernel.count_links(*self.text(), self.links, *self.counts)
-
-    def text(self):
-        source, target = self.source, self.target
-        return source.tokens, source.starts, target.tokens, target.starts, frozen(self.cells)
+        kernel.count_links(self.source, self.target, frozen(self.cells), self.links, self.counts)
 
     def sweep(self, stage, jumps, alpha, prior, odds, marginals):
-        pair_counts, source_counts, none_counts, fertility_counts, jump_counts = self.counts
-        jump_counts[:] = 0
+        self.counts.jumps[:] = 0
         n_target_words = np.unique(self.target.tokens).size
-        source, source_starts, target, target_starts, cells = self.text()
-        kernel.sweep(
-            stage, source, source_starts, frozen(self.ring), target, target_starts, cells,
-            self.links, pair_counts, source_counts,
-            frozen(np.float32(alpha) * self.partners.astype(np.float32)), none_counts,
-            np.float32(alpha * n_target_words), fertility_counts,
+        model = kernel.SweepModel(
+            np.float32(alpha), frozen(np.float32(alpha) * self.partners.astype(np.float32)),
+            np.float32(alpha * n_target_words), np.float32(odds),
             frozen(np.full(kernel.FERTILITIES, prior, np.float32)), frozen(jumps),
-            frozen(jumps[::-1]), jump_counts, np.float32(alpha), np.float32(odds), marginals,
-            self.state,
+            frozen(jumps[::-1]),
+        )  # fmt: skip
+        kernel.sweep(
+            stage, self.source, self.target, frozen(self.ring), frozen(self.cells), self.links,
+            self.counts, model, marginals, self.state,
         )  # fmt: skip
 
     def rows(self):

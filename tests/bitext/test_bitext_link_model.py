@@ -14,6 +14,7 @@ from distsim.bitext.kernels.link_posteriors import (
     name_co_occurrences,
 )
 from distsim.bitext.link_model import LinkModel
+from distsim.bitext.link_model import _Chances as Chances
 from distsim.kernels.compiled import frozen
 from tests.bitext.test_bitext_aligner import as_sentences, drawn_pairs
 from tests.naive import alignment as naive
@@ -31,8 +32,7 @@ def test_posteriors_are_those_of_all_ways_to_link(seed):
     chances, unseen = draw.random(len(met)), draw.random(source.n_words) / 9
     none_chances, jumps = draw.random(target.n_words), draw.random(kernel.N_JUMPS)
     found = link_posteriors(
-        source.tokens, source.starts, target.tokens, target.starts, frozen(keys), frozen(chances),
-        frozen(unseen), frozen(none_chances), frozen(jumps), 0.2,
+        source, target, Chances(*map(frozen, (keys, chances, unseen, none_chances, jumps))), 0.2,
     )  # fmt: skip
     chance_of = dict(zip(met, chances.tolist(), strict=True))
     expected = [
@@ -64,11 +64,14 @@ def test_links_need_both_means():
     # One pair, English 0 1, other 0. Posteriors: 0-0 .9 and .4, mean .6; 1-0 .8 and .9.
     # Chances: 0-0 .5 and .5; 1-0 .01 and .09, mean .03.
     def links(least_posterior, least_chance):
+        nothing = np.empty(0)
+        sides = as_sentences([[5, 6]]), as_sentences([[7]])
+        posteriors = np.array([0.9, 0.8], np.float32), np.array([0.4, 0.9], np.float32)
+        keys = np.array([[5 << 32 | 7, 6 << 32 | 7], [7 << 32 | 5, 7 << 32 | 6]], np.uint64)
+        chances = np.array([[0.5, 0.01], [0.5, 0.09]])
         pairs, starts = links_both_find(
-            np.array([5, 6], np.uint32), np.array([0, 2]), np.array([7], np.uint32),
-            np.array([0, 1]), np.array([0.9, 0.8], np.float32), np.array([0.4, 0.9], np.float32),
-            np.array([5 << 32 | 7, 6 << 32 | 7], np.uint64), np.array([0.5, 0.01]),
-            np.array([7 << 32 | 5, 7 << 32 | 6], np.uint64), np.array([0.5, 0.09]),
+            sides, posteriors,
+            tuple(Chances(keys[n], chances[n], nothing, nothing, nothing) for n in range(2)),
             least_posterior, least_chance,
         )  # fmt: skip
         assert starts.tolist() == [0, len(pairs)]

@@ -1,17 +1,19 @@
 """Compiled loops over sentence pairs: co-occurring words, Gibbs sweeps, symmetrised links.
 
-A side is its tokens end to end, uint32, with where each sentence starts, int64[n + 1]. The words
-of `source` generate those of `target`: every target token is linked to one source position of its
-pair, or to none (NONE), uint8.
+A side is a named tuple, such as aligner.Sentences: its `tokens` end to end, uint32, and `starts`,
+where each sentence begins in them, int64[n + 1]. The words of `source` generate those of `target`:
+every target token is linked to one source position of its pair, or to none (NONE), uint8.
 
 A cell is a pair (target position, source position) of one sentence pair; cells stand pair by pair,
 target position by target position. Two words that meet in a cell are a co-occurrence. These are
 numbered target word by target word, so that the counts of a rare word lie side by side.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
-from distsim.kernels.compiled import compiled, uncounted
+from distsim.kernels.compiled import compiled, inlined, uncounted
 from distsim.kernels.prefetch import prefetch
 
 U = np.uint64  # unsigned indices spare a check for negative ones at every read
@@ -124,193 +126,274 @@ def draw_links(source_starts, target_starts, state):
     return links
 
 
-@compiled
-def count_links(
-    source, source_starts, target, target_starts, cells, links,
-    pair_counts, source_counts, none_counts, fertility_counts, jump_counts,
-):  # fmt: skip
-    """Count links into arrays of zeros, those that `sweep` keeps up to date.
+class LinkCounts(NamedTuple):
+    """Counts of links, which `sweep` keeps up to date.
 
-    pair_counts: of each co-occurrence; source_counts: of each source word; none_counts: of each
-    target word without a link; fertility_counts: [source word, number of links]; all float32.
-    jump_counts: int64[N_JUMPS], how often a link follows another at a distance, from the
-    position before the first and to the one past the last.
+    Attributes:
+        pairs: float32, of each co-occurrence.
+        source: float32, of each source word.
+        none: float32, of each target word without a link.
+        fertility: float32[n_source_words, FERTILITIES], source words by number of links.
+        jumps: int64[N_JUMPS], how often a link follows another at a distance, from the position
+            before the first and to the one past the last.
+    """
+
+    pairs: np.ndarray
+    source: np.ndarray
+    none: np.ndarray
+    fertility: np.ndarray
+    jumps: np.ndarray
+
+
+class SweepModel(NamedTuple):
+    """Priors and probabilities that do not change during a sweep.
+
+    Attributes:
+        alpha: float32, the prior of one target word.
+        source_prior: float32 a source word, the sum of alpha over its target words.
+        none_prior: float32, the same of no link.
+        none_odds: float32, the odds of no link against one.
+        fertility_prior: float32[FERTILITIES].
+        jumps, jumps_back: float32[N_JUMPS], the probability of a jump, and the same reversed.
+    """
+
+    alpha: np.float32
+    source_prior: np.ndarray
+    none_prior: np.float32
+    none_odds: np.float32
+    fertility_prior: np.ndarray
+    jumps: np.ndarray
+    jumps_back: np.ndarray
+
+
+@compiled
+def count_links(source, target, cells, links, counts):
+    """Count links into arrays of zeros.
+
+    Arguments:
+        source, target: the sides.
+        cells: uint32, of number_cells.
+        links: uint8, of each target token.
+        counts: LinkCounts, filled.
     """
     cell = 0
-    for s in range(source_starts.size - 1):
-        first = source_starts[s]
-        length = source_starts[s + 1] - first
+    for s in range(source.starts.size - 1):
+        first = source.starts[s]
+        length = source.starts[s + 1] - first
         fertility = np.zeros(length, np.int64)
         before = -1
-        for t in range(target_starts[s], target_starts[s + 1]):
+        for t in range(target.starts[s], target.starts[s + 1]):
             link = np.int64(links[t])
             if link == NONE:
-                none_counts[target[t]] += 1
+                counts.none[target.tokens[t]] += 1
             else:
-                pair_counts[cells[cell + link]] += 1
-                source_counts[source[first + link]] += 1
+                counts.pairs[cells[cell + link]] += 1
+                counts.source[source.tokens[first + link]] += 1
                 fertility[link] += 1
-                jump_counts[JUMP_ZERO + link - before] += 1
+                counts.jumps[JUMP_ZERO + link - before] += 1
                 before = link
             cell += length
-        jump_counts[JUMP_ZERO + length - before] += 1
+        counts.jumps[JUMP_ZERO + length - before] += 1
         for i in range(length):
-            fertility_counts[source[first + i], min(FERTILITIES - 2, fertility[i])] += 1
+            counts.fertility[source.tokens[first + i], min(FERTILITIES - 2, fertility[i])] += 1
 
 
 @uncounted
-def _weigh_again(
-    stage, step, i, first, source, ring, source_counts, source_prior, fertility, fertility_counts,
-    fertility_prior, weight,
-):  # fmt: skip
+def _weigh_again(stage, step, i, words, ring, counts, model, fertility, weight):
     """Add a link to position i of a sentence (step 1) or remove one (-1), and update its weight.
 
-    The word may stand at several positions: ring leads from each to the next.
+    The word may occur at several positions.
+
+    Arguments:
+        stage: IBM1, HMM or FERTILITY.
+        step, i: float32 and uint64.
+        words, ring: of the sentence: its words, and from each position the next of the same word.
+        counts, model: LinkCounts and SweepModel.
+        fertility: uint64, the number of links of each position.
+        weight: float32, of each position, whatever the target word.
     """
     one = np.float32(1)
     most = U(FERTILITIES - 2)
-    word = source[first + i]
-    source_counts[word] += step
-    part = one / (source_counts[word] + source_prior[word])
+    word = words[i]
+    counts.source[word] += step
+    part = one / (counts.source[word] + model.source_prior[word])
     if stage == FERTILITY:
-        fertility_counts[word, min(most, fertility[i])] -= one
+        counts.fertility[word, min(most, fertility[i])] -= one
         fertility[i] += U(1) if step > 0 else ~U(0)
-        fertility_counts[word, min(most, fertility[i])] += one
+        counts.fertility[word, min(most, fertility[i])] += one
     k = i
     while True:
         weight[k] = part
         if stage == FERTILITY:
             now = min(most, fertility[k])
-            more = fertility_counts[word, now + U(1)] + fertility_prior[now + U(1)]
-            here = fertility_counts[word, now] - one + fertility_prior[now]
+            more = counts.fertility[word, now + U(1)] + model.fertility_prior[now + U(1)]
+            here = counts.fertility[word, now] - one + model.fertility_prior[now]
             weight[k] = part * more / here
-        k = U(ring[first + k])
+        k = U(ring[k])
         if k == i:
             break
 
 
+@inlined
+def _weigh_sentence(stage, words, links, counts, model, fertility, weight):
+    """Fill the number of links and the weight of each position of a sentence.
+
+    Arguments: as of _weigh_again; links: of its target tokens.
+    """
+    one = np.float32(1)
+    length = U(words.size)
+    if stage == FERTILITY:
+        most = U(FERTILITIES - 2)
+        for i in range(length):
+            fertility[i] = U(0)
+        for j in range(U(links.size)):
+            if links[j] != NONE:
+                fertility[U(links[j])] += U(1)
+        for i in range(length):
+            word = words[i]
+            now = min(most, fertility[i])
+            more = counts.fertility[word, now + U(1)] + model.fertility_prior[now + U(1)]
+            here = counts.fertility[word, now] - one + model.fertility_prior[now]
+            weight[i] = more / (here * (counts.source[word] + model.source_prior[word]))
+    else:
+        for i in range(length):
+            word = words[i]
+            weight[i] = one / (counts.source[word] + model.source_prior[word])
+
+
+@inlined
+def _next_links(links, length, later):
+    """Fill, for each target token of a sentence, the link of the next one that has any."""
+    after = np.int64(length)
+    for k in range(U(links.size)):
+        j = U(links.size) - U(1) - k
+        later[j] = after
+        if links[j] != NONE:
+            after = np.int64(links[j])
+
+
+@inlined
+def _running_shares(stage, cells, cell, length, before, later, counts, model, weight, share):
+    """Fill the running sums of the positions' shares of a target token; return (sum, jump).
+
+    jump: the factor of no link.
+
+    Arguments:
+        stage, counts, model, weight: as of _weigh_again.
+        cells, cell, length: cells[cell : cell + length] are the token's.
+        before, later: the links before and after it.
+        share: float32, filled.
+    """
+    running = np.float32(0)
+    if stage == IBM1:
+        for i in range(length):
+            prefetch(counts.pairs, cells[cell + length + i])
+            running += (counts.pairs[cells[cell + i]] + model.alpha) * weight[i]
+            share[i] = running
+        jump = np.float32(length)
+    else:
+        ahead = U(JUMP_ZERO - before)
+        back = U(JUMP_ZERO - later)
+        for i in range(length):
+            prefetch(counts.pairs, cells[cell + length + i])
+            running += (counts.pairs[cells[cell + i]] + model.alpha) * (
+                weight[i] * (model.jumps[ahead + i] * model.jumps_back[back + i])
+            )
+            share[i] = running
+        jump = model.jumps[U(JUMP_ZERO + later - before)]
+    return running, jump
+
+
+@inlined
+def _add_marginals(marginals, cell, length, share, part):
+    """Add a target token's shares, times `part`, to its cells' marginals.
+
+    share: running sums.
+    """
+    past = np.float32(0)
+    for i in range(length):
+        marginals[cell + i] += (share[i] - past) * part
+        past = share[i]
+
+
 @compiled
-def sweep(
-    stage, source, source_starts, ring, target, target_starts, cells, links,
-    pair_counts, source_counts, source_prior, none_counts, none_prior, fertility_counts,
-    fertility_prior, jumps, jumps_back, jump_counts, alpha, none_odds, marginals, state,
-):  # fmt: skip
+def sweep(stage, source, target, ring, cells, links, counts, model, marginals, state):
     """Run one Gibbs sweep: draw every target token's link, in order, given all other links.
 
     The chance of position i is p(target word | source word) * p(jump to i) * p(jump from i) *
     p(one more link) / p(as many as now), the later factors from the stage on that has them; of
-    no link `none_odds` * p(target word | none) * p(jump past it), or of an even jump for IBM1.
-    Words and numbers of links are collapsed: counts without this token, and their priors. Jumps
-    are as given: their probabilities stand still while all are drawn.
+    no link none_odds * p(target word | none) * p(jump past it), or of an even jump for IBM1.
+    Words and numbers of links are collapsed: counts without this token, and their priors. The
+    probabilities of jumps do not change while all links are drawn.
 
     Arguments:
-        ring: of same_words(source). links and the counts of count_links: changed;
-            jump_counts are added up from here, from zeros.
-        source_prior: float32 a source word, the sum of its target words' alpha. none_prior: the
-            same of no link. fertility_prior: float32[FERTILITIES].
-        jumps, jumps_back: float32[N_JUMPS], a jump's probability and the same from the end.
-        alpha: of one target word. none_odds: of no link against one.
+        stage: IBM1, HMM or FERTILITY.
+        source, target: the sides.
+        ring: uint8, of same_words(source.tokens, source.starts).
+        cells: uint32, of number_cells.
+        links: uint8, of each target token; changed.
+        counts: LinkCounts; changed. Jumps are added up from here, from zeros.
+        model: SweepModel.
         marginals: float32 a cell or empty; to each its link's probability is added.
         state: uint64[1], of the random numbers; changed.
     """
     one = np.float32(1)
-    zero = U(0)
-    most = U(FERTILITIES - 2)
     weight = np.empty(256, np.float32)  # of a source position, whatever the target word
     share = np.empty(256, np.float32)  # running sums of what each position weighs
     fertility = np.empty(256, np.uint64)
     later = np.empty(256, np.int64)
     n_none = np.float32(0)
-    for w in range(none_counts.size):
-        n_none += none_counts[w]
+    for w in range(counts.none.size):
+        n_none += counts.none[w]
     keep = marginals.size > 0
     cell = U(0)
     random = state[0]
-    for s in range(U(source_starts.size - 1)):
-        first = U(source_starts[s])
-        length = U(source_starts[s + U(1)]) - first
-        begin = U(target_starts[s])
-        n_target = U(target_starts[s + U(1)]) - begin
-        if stage == FERTILITY:
-            for i in range(length):
-                fertility[i] = zero
-            for j in range(n_target):
-                if links[begin + j] != NONE:
-                    fertility[U(links[begin + j])] += U(1)
-            for i in range(length):
-                word = source[first + i]
-                now = min(most, fertility[i])
-                more = fertility_counts[word, now + U(1)] + fertility_prior[now + U(1)]
-                here = fertility_counts[word, now] - one + fertility_prior[now]
-                weight[i] = more / (here * (source_counts[word] + source_prior[word]))
-        else:
-            for i in range(length):
-                word = source[first + i]
-                weight[i] = one / (source_counts[word] + source_prior[word])
+    for s in range(U(source.starts.size - 1)):
+        first = U(source.starts[s])
+        length = U(source.starts[s + U(1)]) - first
+        begin = U(target.starts[s])
+        n_target = U(target.starts[s + U(1)]) - begin
+        words = source.tokens[first : first + length]
+        own_ring = ring[first : first + length]
+        own_links = links[begin : begin + n_target]
+        _weigh_sentence(stage, words, own_links, counts, model, fertility, weight)
         if stage != IBM1:
-            after = np.int64(length)
-            for k in range(n_target):
-                j = n_target - U(1) - k
-                later[j] = after
-                if links[begin + j] != NONE:
-                    after = np.int64(links[begin + j])
+            _next_links(own_links, length, later)
         before = np.int64(-1)
         for j in range(n_target):
-            old = U(links[begin + j])
-            word_here = target[begin + j]
+            old = U(own_links[j])
+            word_here = target.tokens[begin + j]
             if old == NONE:
-                none_counts[word_here] -= one
+                counts.none[word_here] -= one
                 n_none -= one
             else:
-                pair_counts[cells[cell + old]] -= one
-                _weigh_again(
-                    stage, -one, old, first, source, ring, source_counts, source_prior, fertility,
-                    fertility_counts, fertility_prior, weight,
-                )  # fmt: skip
-            none = none_odds * (none_counts[word_here] + alpha) / (n_none + none_prior)
-            running = np.float32(0)
-            if stage == IBM1:
-                for i in range(length):
-                    prefetch(pair_counts, cells[cell + length + i])
-                    running += (pair_counts[cells[cell + i]] + alpha) * weight[i]
-                    share[i] = running
-                none *= np.float32(length)
-            else:
-                ahead = U(JUMP_ZERO - before)
-                back = U(JUMP_ZERO - later[j])
-                for i in range(length):
-                    prefetch(pair_counts, cells[cell + length + i])
-                    running += (pair_counts[cells[cell + i]] + alpha) * (
-                        weight[i] * (jumps[ahead + i] * jumps_back[back + i])
-                    )
-                    share[i] = running
-                none *= jumps[U(JUMP_ZERO + later[j] - before)]
+                counts.pairs[cells[cell + old]] -= one
+                _weigh_again(stage, -one, old, words, own_ring, counts, model, fertility, weight)
+            none = model.none_odds * (counts.none[word_here] + model.alpha)
+            none /= n_none + model.none_prior
+            running, jump = _running_shares(
+                stage, cells, cell, length, before, later[j], counts, model, weight, share
+            )
+            none *= jump
             random = _next_random(random)
             drawn = _fraction(random) * (running + none)
-            new = zero
+            new = U(0)
             for i in range(length):
                 new += U(share[i] <= drawn)
             if keep:
-                part = one / (running + none)
-                past = np.float32(0)
-                for i in range(length):
-                    marginals[cell + i] += (share[i] - past) * part
-                    past = share[i]
+                _add_marginals(marginals, cell, length, share, one / (running + none))
             if new == length:
-                links[begin + j] = NONE
-                none_counts[word_here] += one
+                own_links[j] = NONE
+                counts.none[word_here] += one
                 n_none += one
             else:
-                links[begin + j] = new
-                pair_counts[cells[cell + new]] += one
-                _weigh_again(
-                    stage, one, new, first, source, ring, source_counts, source_prior, fertility,
-                    fertility_counts, fertility_prior, weight,
-                )  # fmt: skip
-                jump_counts[U(JUMP_ZERO + np.int64(new) - before)] += 1
+                own_links[j] = new
+                counts.pairs[cells[cell + new]] += one
+                _weigh_again(stage, one, new, words, own_ring, counts, model, fertility, weight)
+                counts.jumps[U(JUMP_ZERO + np.int64(new) - before)] += 1
                 before = np.int64(new)
             cell += length
-        jump_counts[U(JUMP_ZERO + np.int64(length) - before)] += 1
+        counts.jumps[U(JUMP_ZERO + np.int64(length) - before)] += 1
     state[0] = random
 
 
