@@ -1,6 +1,6 @@
 """`distsim contexts SOURCE PHRASE`: the features behind a phrase's signature."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -42,31 +42,22 @@ def contexts(
     made, _ = chosen(usual, Selection(), recipe=recipe, settings=settings)
     if made.model.name != usual.model.name:
         raise typer.BadParameter(f"a recipe of {made.model.name} contexts: --from {kind} has none")
+    if kind == "annotated" and plot is not None:
+        raise typer.BadParameter("--plot draws the words beside a phrase: give an index")
+    if kind == "index" and trees:
+        raise typer.BadParameter("--trees goes with --from annotated")
     if plot is not None:
-        if kind == "annotated":
-            raise typer.BadParameter("--plot draws the words beside a phrase: give an index")
         from distsim.output.pictures.drawing import require_svg
 
         require_svg(plot)
-    caption = ""
     if kind == "annotated":
         from distsim.contexts.syntax.named import named_contexts as syntax_contexts
         from distsim.corpus.annotated import read_annotated
 
         read = read_annotated(sources, trees=trees or ())
-        found = syntax_contexts(read, phrase, made.model, made.weighting)
+        found, caption = syntax_contexts(read, phrase, made.model, made.weighting), ""
     else:
-        from distsim.contexts.ngram import named_contexts
-        from distsim.indexes.corpus_index import CorpusIndex
-        from distsim.output.pictures.settings import index_settings
-
-        if trees:
-            raise typer.BadParameter("--trees goes with --from annotated")
-        index, model = CorpusIndex.open(sources), made.model
-        found = named_contexts(
-            index, phrase, window=model.window, weighting=made.weighting, sides=model.sides
-        )
-        caption = index_settings(index, window=model.window, weights=made.weighting.scheme)
+        found, caption = _index_contexts(sources, phrase, made)
     if not found:
         say(f"{phrase!r} does not occur beside any word")
     if plot is not None:
@@ -78,3 +69,16 @@ def contexts(
             put_json(feature=feature, count=times, weight=weight)
         else:
             put(feature, times, number(weight))
+
+
+def _index_contexts(indexes: list[str], phrase: str, recipe: Any) -> tuple[Any, str]:
+    """Return a phrase's contexts in indexes, and the settings for a picture's caption."""
+    from distsim.contexts.ngram import named_contexts
+    from distsim.indexes.corpus_index import CorpusIndex
+    from distsim.output.pictures.settings import index_settings
+
+    index, model, weighting = CorpusIndex.open(indexes), recipe.model, recipe.weighting
+    found = named_contexts(
+        index, phrase, window=model.window, weighting=weighting, sides=model.sides
+    )
+    return found, index_settings(index, window=model.window, weights=weighting.scheme)

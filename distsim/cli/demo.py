@@ -17,11 +17,13 @@ from distsim.cli.console import progress_bar
 
 if TYPE_CHECKING:
     from distsim.comparison.table import SignatureTable
+    from distsim.indexes.corpus_index import CorpusIndex
 
 _COUNTED = ("in spite of", "on account of", "for the sake of", "by means of")
 _SHOWN = "in spite of"
 _FOCAL = ("mother", "evening", "for a moment", "in spite of", "replied")
 _BEST, _WORST = 6, 4
+_SCORE_SETTINGS = ("identical=skip", "min_strength=20", "aligner=evidence")
 _PAIRS = (
     ("mother", "father"),
     ("replied", "answered"),
@@ -54,9 +56,6 @@ def demo(
         from distsim.cli.serve import require_server
 
         require_server()
-    from distsim import CorpusIndex, ExactCosine, IndexOptions, Recipe, SignatureTable, similarity
-    from distsim.comparison import NeighbourSearch
-    from distsim.contexts import Weighting
 
     begun = time.monotonic()
     with (
@@ -65,42 +64,9 @@ def demo(
         _pivoting(folder / "paraphrases.gz") as pivoted,
     ):
         path = folder / "novels.index"
-        _step("index", f"distsim index build --format text NOVELS -o {path.name}")
-        with progress_bar() as bar:
-            index = CorpusIndex.build([novels], path, options=IndexOptions("text"), progress=bar)
-        counts = index.parameters["counts"]
-        print(
-            f"{counts['tokens']:,} tokens of {len(list(novels.iterdir()))} novels, "
-            f"{index.n_words - 1:,} words, {counts['sentences']:,} sentences"
-        )
-
-        _step("count", f"distsim count {path.name} " + " ".join(f"'{p}'" for p in _COUNTED))
-        for phrase, times in zip(_COUNTED, index.count(_COUNTED).tolist(), strict=True):
-            print(f"{phrase}\t{times}")
-
-        _step("kwic", f"distsim kwic {path.name} '{_SHOWN}' --sample 4 --width 5")
-        for line in index.concordance(_SHOWN, width=5, sample=4):
-            name = line.source.removesuffix(".txt.xz")
-            print(f"{name}:{line.line}\t{line.left}\t{line.node}\t{line.right}")
-
-        _step("sign", f"distsim sign {path.name} --preset thesis --set weighting.scheme=log")
-        with progress_bar() as bar:
-            table = SignatureTable.build(index, recipe=Recipe(weighting=Weighting("log")),
-                                         progress=bar)  # fmt: skip
-        print(f"{len(table):,} phrases of 1 to {table.longest} tokens, {table.n_bits} bits each")
-
-        _step("neighbours", f"distsim neighbours {path.name} PHRASE -k 6 --min-strength 20")
-        search = NeighbourSearch(table, min_strength=20)
-        for phrase in _FOCAL:
-            near = list(search.nearest(phrase, k=6) or ())
-            print(f"{phrase}\t" + ", ".join(f"{n.phrase} {n.similarity:.2f}" for n in near))
-
-        _step("similarity", f"distsim similarity {path.name} A B, and with --exact")
-        exact = ExactCosine(index, table)
-        for a, b in _PAIRS:
-            estimated, true = similarity(table, a, b), exact.similarity(a, b)
-            shown = "\t".join("NA" if v is None else f"{v:.3f}" for v in (estimated, true))
-            print(f"{a} | {b}\t{shown}")
+        index = _index(novels, path)
+        table = _sign(index, path.name)
+        _compare(index, table, path.name)
         _step("pivot", "distsim pivot RULES --columns joint -o PARAPHRASES")
         print(pivoted())
         _score_paraphrase_rules(folder, table)
@@ -116,6 +82,64 @@ def demo(
             run(Places(str(path), grammar=str(folder / "scored.gz")), "127.0.0.1", port, [])
 
 
+def _index(novels: Path, path: Path) -> "CorpusIndex":
+    """Index the novels, count phrases and show a concordance; return the index."""
+    from distsim import CorpusIndex, IndexOptions
+
+    _step("index", f"distsim index build --format text NOVELS -o {path.name}")
+    with progress_bar() as bar:
+        index = CorpusIndex.build([novels], path, options=IndexOptions("text"), progress=bar)
+    counts = index.parameters["counts"]
+    print(
+        f"{counts['tokens']:,} tokens of {len(list(novels.iterdir()))} novels, "
+        f"{index.n_words - 1:,} words, {counts['sentences']:,} sentences"
+    )
+
+    _step("count", f"distsim count {path.name} " + " ".join(f"'{p}'" for p in _COUNTED))
+    for phrase, times in zip(_COUNTED, index.count(_COUNTED).tolist(), strict=True):
+        print(f"{phrase}\t{times}")
+
+    _step("kwic", f"distsim kwic {path.name} '{_SHOWN}' --sample 4 --width 5")
+    for line in index.concordance(_SHOWN, width=5, sample=4):
+        name = line.source.removesuffix(".txt.xz")
+        print(f"{name}:{line.line}\t{line.left}\t{line.node}\t{line.right}")
+
+    return index
+
+
+def _sign(index: "CorpusIndex", name: str) -> "SignatureTable":
+    """Sign the phrases and print neighbours of some; return the table."""
+    from distsim import Recipe, SignatureTable
+    from distsim.comparison import NeighbourSearch
+    from distsim.contexts import Weighting
+
+    _step("sign", f"distsim sign {name} --preset thesis --set weighting.scheme=log")
+    with progress_bar() as bar:
+        table = SignatureTable.build(index, recipe=Recipe(weighting=Weighting("log")),
+                                     progress=bar)  # fmt: skip
+    print(f"{len(table):,} phrases of 1 to {table.longest} tokens, {table.n_bits} bits each")
+
+    _step("neighbours", f"distsim neighbours {name} PHRASE -k 6 --min-strength 20")
+    search = NeighbourSearch(table, min_strength=20)
+    for phrase in _FOCAL:
+        near = list(search.nearest(phrase, k=6) or ())
+        print(f"{phrase}\t" + ", ".join(f"{n.phrase} {n.similarity:.2f}" for n in near))
+
+    return table
+
+
+def _compare(index: "CorpusIndex", table: "SignatureTable", name: str) -> None:
+    """Print estimated and exact similarities of some pairs."""
+    from distsim import ExactCosine, similarity
+
+    _step("similarity", f"distsim similarity {name} A B, and with --exact")
+    exact = ExactCosine(index, table)
+    for a, b in _PAIRS:
+        estimated, true = similarity(table, a, b), exact.similarity(a, b)
+        shown = "\t".join("NA" if v is None else f"{v:.3f}" for v in (estimated, true))
+        print(f"{a} | {b}\t{shown}")
+
+
 def _score_paraphrase_rules(folder: Path, table: "SignatureTable") -> None:
     """Score the paraphrase rules, print the best and worst."""
     from distsim.corpus.lines import read_lines
@@ -125,9 +149,8 @@ def _score_paraphrase_rules(folder: Path, table: "SignatureTable") -> None:
     from distsim.grammar.scoring import RuleScorer, ScoreOptions
 
     pivoted, scored = folder / "paraphrases.gz", folder / "scored.gz"
-    _step(
-        "score", "distsim score PARAPHRASES --ngram novels.index --identical skip --min-strength 20"
-    )
+    settings = " ".join(f"--set {one}" for one in _SCORE_SETTINGS)
+    _step("score", f"distsim score PARAPHRASES --ngram novels.index {settings}")
     scorer = RuleScorer(
         [("sim_ngram", table)],
         options=ScoreOptions(identical="skip", min_strength=20),

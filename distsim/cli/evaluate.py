@@ -100,6 +100,12 @@ def evaluate(
     lines = [signature_line(table, samples, seed, estimate) for table in opened]
     if len(tables) > 1:
         lines = [f"{label}|{line}" for label, line in zip(_labels(tables), lines, strict=True)]
+    _put_results(results, lines, output_format)
+    _require_some(sets, results, " and ".join(tables))
+
+
+def _put_results(results: "list[Result]", lines: list[str], output_format: Format) -> None:
+    """Print results, then a line of settings for each table."""
     if output_format == "text":
         _print_text(results)
         for line in lines:
@@ -114,7 +120,6 @@ def evaluate(
         for result in results:
             values = {name: _json(value) for name, value in result._asdict().items()}
             put_json(**values, signature="\n".join(lines))
-    _require_some(sets, results, " and ".join(tables))
 
 
 def _parted(sources: list[str]) -> tuple[list[str], list[str]]:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from distsim.cli.console import put, put_json, say
+from distsim.cli.groups import OptionGroup, grouped
 from distsim.cli.options import AsIsOption, SetOption, chosen
 
 if TYPE_CHECKING:
-    from distsim.evaluation.rewritings import Row
+    from distsim.evaluation.rewritings import Row, System
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,36 @@ class SentenceSettings:
     seed: int = 1
 
 
+@dataclass
+class MeasureOptions(OptionGroup):
+    """What rewritten sentences are measured by."""
+
+    references: Annotated[
+        list[str] | None, typer.Option(metavar="FILE", help="What people wrote; repeat it.")
+    ] = None
+    index: Annotated[
+        str | None, typer.Option(metavar="INDEX", help="Also ln p a word, by this index.")
+    ] = None
+    ter: Annotated[bool, typer.Option("--ter", help="TER too, which is slow.")] = False
+    baseline: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Compare with it.  [default: copy]")
+    ] = None
+    samples: Annotated[int, typer.Option(min=0, help="Bootstrap samples; 0: none.")] = 1000
+
+
+@dataclass
+class FormOptions(OptionGroup):
+    """Forms in which people judge sentences."""
+
+    form: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Write a form for people, and FILE.key.")
+    ] = None
+    judged: Annotated[
+        str | None, typer.Option(metavar="KEY", help="The files are forms that people filled in.")
+    ] = None
+
+
+@grouped
 def evaluate_sentences(
     files: Annotated[
         list[str],
@@ -31,26 +62,11 @@ def evaluate_sentences(
             help="Sentences, and what systems made of them, line by line; with --judged the forms.",
         ),
     ],
-    references: Annotated[
-        list[str] | None, typer.Option(metavar="FILE", help="What people wrote; repeat it.")
-    ] = None,
-    index: Annotated[
-        str | None, typer.Option(metavar="INDEX", help="Also ln p a word, by this index.")
-    ] = None,
-    ter: Annotated[bool, typer.Option("--ter", help="TER too, which is slow.")] = False,
-    baseline: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Compare with it.  [default: copy]")
-    ] = None,
-    samples: Annotated[int, typer.Option(min=0, help="Bootstrap samples; 0: none.")] = 1000,
+    how: MeasureOptions,
+    forms: FormOptions,
     output_format: Annotated[
         Literal["tsv", "json"], typer.Option("--format", help="json has all intervals.")
     ] = "tsv",
-    form: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Write a form for people, and FILE.key.")
-    ] = None,
-    judged: Annotated[
-        str | None, typer.Option(metavar="KEY", help="The files are forms that people filled in.")
-    ] = None,
     settings: SetOption = None,
     as_is: AsIsOption = False,
 ) -> None:
@@ -66,15 +82,54 @@ def evaluate_sentences(
         COPY,
         MEASURES,
         Evaluation,
-        System,
         controls,
-        read_sentences,
     )
 
     (fine,) = chosen(SentenceSettings(), settings=settings)
-    if judged is not None:
-        _put_judgements(files, judged)
+    if forms.judged is not None:
+        _put_judgements(files, forms.judged)
         return
+    sentences, people, mine = _read_files(files, how.references or [], as_is)
+    n = len(sentences)
+    if forms.form is not None:
+        key = f"{forms.form}.key"
+        n_rows = write_form(
+            forms.form, key, sentences, mine, people, items=fine.items, seed=fine.seed
+        )
+        say(f"{forms.form}: {n_rows:,} rows to be judged; {key} names their systems")
+        return
+    model = language_model(how.index) if how.index is not None else None
+    baseline = how.baseline or COPY
+    evaluation = Evaluation(
+        sentences, people, phi=fine.phi, ter=how.ter,
+        log_probability=None if model is None else model.log_probability,
+    )  # fmt: skip
+    everything = [*controls(sentences, mine, fine.seed), *mine]
+    rows = evaluation.rows(everything, baseline=baseline, samples=how.samples, seed=fine.seed)
+    signature = (
+        f"sentences:{n}|references:{len(people)}|precis:{fine.phi:g}|baseline:{baseline}"
+        f"|samples:{how.samples}|seed:{fine.seed}"
+    )
+    if output_format == "json":
+        _put_json_rows(rows, signature)
+        return
+    left_out = {name for name, there in (("LM", how.index), ("TER", how.ter)) if not there}
+    _put_rows(rows, [name for name in MEASURES if name not in left_out], how.samples > 0)
+    put(f"# {signature}")
+
+
+def _put_json_rows(rows: "Iterator[Row]", signature: str) -> None:
+    for row in rows:
+        differences = {name: list(one) for name, one in row.differences.items()}
+        put_json(system=row.name, **row.values, differences=differences, signature=signature)
+
+
+def _read_files(
+    files: list[str], references: list[str], as_is: bool
+) -> "tuple[list[str], list[list[str]], list[System]]":
+    """Return the source's sentences, people's rewritings of them, and the systems with theirs."""
+    from distsim.evaluation.rewritings import System, read_sentences
+
     source, *systems = files
     if not systems:
         raise typer.BadParameter("give the source's sentences, then those of a system or more")
@@ -90,31 +145,7 @@ def evaluate_sentences(
         System(name, read_sentences(path, n, as_is))
         for name, path in zip(names, systems, strict=True)
     ]
-    if form is not None:
-        key = f"{form}.key"
-        n_rows = write_form(form, key, sentences, mine, people, items=fine.items, seed=fine.seed)
-        say(f"{form}: {n_rows:,} rows to be judged; {key} names their systems")
-        return
-    model = language_model(index) if index is not None else None
-    evaluation = Evaluation(
-        sentences, people, phi=fine.phi, ter=ter,
-        log_probability=None if model is None else model.log_probability,
-    )  # fmt: skip
-    baseline = baseline or COPY
-    everything = [*controls(sentences, mine, fine.seed), *mine]
-    rows = evaluation.rows(everything, baseline=baseline, samples=samples, seed=fine.seed)
-    signature = (
-        f"sentences:{n}|references:{len(people)}|precis:{fine.phi:g}|baseline:{baseline}"
-        f"|samples:{samples}|seed:{fine.seed}"
-    )
-    if output_format == "json":
-        for row in rows:
-            differences = {name: list(one) for name, one in row.differences.items()}
-            put_json(system=row.name, **row.values, differences=differences, signature=signature)
-        return
-    left_out = {name for name, there in (("LM", index), ("TER", ter)) if not there}
-    _put_rows(rows, [name for name in MEASURES if name not in left_out], samples > 0)
-    put(f"# {signature}")
+    return sentences, people, mine
 
 
 def _put_rows(rows: "Iterator[Row]", shown: list[str], differences: bool) -> None:

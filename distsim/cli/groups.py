@@ -3,18 +3,12 @@
 import dataclasses
 import inspect
 from collections.abc import Callable
-from copy import copy
 from functools import wraps
-from typing import Annotated, Any, ClassVar, get_args, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 
 class OptionGroup:
-    """Base of dataclasses whose fields are options of a command.
-
-    heading: what they stand under in the command's --help; among the others without one.
-    """
-
-    heading: ClassVar[str | None] = None
+    """Base of dataclasses whose fields are options of a command."""
 
     def given(self) -> list[str]:
         """Return the options that were given, as they are typed."""
@@ -42,7 +36,7 @@ def grouped(command: Callable[..., Any]) -> Callable[..., Any]:
             parameters += [
                 inspect.Parameter(
                     field.name, inspect.Parameter.KEYWORD_ONLY,
-                    default=field.default, annotation=_under(parameter.annotation.heading, hint),
+                    default=field.default, annotation=hint,
                 )
                 for field, hint in _fields(parameter.annotation)
             ]  # fmt: skip
@@ -66,14 +60,6 @@ def grouped(command: Callable[..., Any]) -> Callable[..., Any]:
 def _fields(group: type) -> list[tuple[dataclasses.Field[Any], Any]]:
     hints = get_type_hints(group, include_extras=True)
     return [(field, hints[field.name]) for field in dataclasses.fields(group)]
-
-
-def _under(heading: str | None, hint: Any) -> Any:
-    """Return the hint of an option that stands under a heading in --help."""
-    told, option, *_ = get_args(hint)
-    option = copy(option)
-    option.rich_help_panel = option.rich_help_panel or heading
-    return Annotated[told, option]
 
 
 def _flag(name: str, hint: Any) -> str:

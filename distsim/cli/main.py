@@ -48,7 +48,9 @@ def _options(
 _INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _ONE_TAP_SECONDS = 2.0
 _BROKEN_PIPE = 128 + signal.SIGPIPE
-_OUT_OF_MEMORY = "out of memory: lower --shard-tokens or --jobs, or use a larger machine"
+_OUT_OF_MEMORY = (
+    "out of memory: lower --memory, --jobs or --set shard_tokens, or use a larger machine"
+)
 _NO_ROOM = {  # what the loader of libraries and the interpreter say, and what is told
     "failed to map segment": _OUT_OF_MEMORY,
     "can't start new thread": "no thread can be started: raise the limit of memory (ulimit -v) or "

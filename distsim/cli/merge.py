@@ -5,7 +5,6 @@ from typing import Annotated
 import typer
 
 from distsim.cli.console import ForceOption, JobsOption, may_replace, progress_bar, say
-from distsim.cli.options import KeepSumsOption
 
 
 def merge(
@@ -16,7 +15,9 @@ def merge(
     min_count: Annotated[
         int | None, typer.Option(min=1, help="Leave out phrases rarer in all; default: as signed.")
     ] = None,
-    keep_sums: KeepSumsOption = False,
+    keep_sums: Annotated[
+        bool, typer.Option(help="Store the sums of all phrases, so that the table can be merged.")
+    ] = False,
     force: ForceOption = False,
     jobs: JobsOption = None,
 ) -> None:

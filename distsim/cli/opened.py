@@ -1,4 +1,4 @@
-"""Paths of tables, indexes, models -> what measures similarity; what tells likely sentences."""
+"""Opens measures of similarity and language models from the paths of a command line."""
 
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from distsim.comparison.opposites.opposites import Opposites
     from distsim.comparison.table import SignatureTable
     from distsim.grammar.pair_features import PairFeatures
+    from distsim.indexes.corpus_index import CorpusIndex
     from distsim.paraphrase.rewriting.language_model import LanguageModel
 
 
@@ -29,21 +30,36 @@ def language_model(path: str | None) -> "LanguageModel":
     return ArpaModel(path) if Path(path).is_file() else IndexModel(CorpusIndex.open(path))
 
 
+def index_of(table_path: str, index_path: str | None, otherwise: str = "") -> "CorpusIndex":
+    """Return the index that is named, or else the one that contains the table.
+
+    Arguments:
+        otherwise: what else the user can do, for the message.
+
+    Raises:
+        ParameterError: no index is named and the table is in none.
+    """
+    from distsim import storage
+    from distsim.indexes.corpus_index import CorpusIndex
+
+    if index_path is None and storage.Artifact(table_path).kind is not storage.INDEX:
+        raise ParameterError(
+            f"{table_path}: the table contains no contexts: name its index with --index INDEX"
+            + otherwise
+        )
+    return CorpusIndex.open(index_path or table_path)
+
+
 def exact_cosine(
     table: "SignatureTable", table_path: str, index_path: str | None
 ) -> "ExactCosine | StoredCosine":
-    """Return exact cosines for a table.
-
-    From the features kept in it, where there are some and no index is named; else from the
-    index it lives in or the one named.
+    """Return exact cosines for a table, from its stored features or from its index.
 
     Raises:
-        ParameterError: the table keeps no features, lives in no index and none was given; or
-            its model counts in no index.
+        ParameterError: the table has no features and is in no index, and no index is named; or
+            an index does not have its contexts.
     """
-    from distsim import storage
     from distsim.comparison.measures import ExactCosine, StoredCosine
-    from distsim.indexes.corpus_index import CorpusIndex
     from distsim.signatures.feature_store import has_features
 
     if table.fingerprint.is_of_vectors:
@@ -56,63 +72,59 @@ def exact_cosine(
         return StoredCosine(table)
     if not counts_in_index:
         raise ParameterError(
-            f"{table_path}: no index holds the contexts of a syntactic table: sign it again with "
-            "--set keep_features=true"
+            f"{table_path}: no index contains the contexts of a syntactic table: sign it again "
+            "with --set keep_features=true"
         )
-
-    if index_path is None:
-        if storage.Artifact(table_path).kind is not storage.INDEX:
-            raise ParameterError(
-                f"{table_path}: the table holds no contexts: name its index with --index INDEX, or "
-                "sign it again with --set keep_features=true"
-            )
-        index_path = table_path
-    return ExactCosine(CorpusIndex.open(index_path), table)
+    otherwise = ", or sign it again with --set keep_features=true"
+    return ExactCosine(index_of(table_path, index_path, otherwise), table)
 
 
 def opened_opposites(index: str, table: str | None = None) -> "Opposites":
-    """Return what tells opposites, by an index and its own table, or another of the same words.
+    """Return the measure of opposites of an index, by its own table or another of the same words.
 
     Raises:
-        ParameterError: what is named is no index.
+        ParameterError: `index` is not an index.
     """
-    from distsim import storage
     from distsim.comparison.opposites.opposites import Opposites
     from distsim.comparison.table import SignatureTable
     from distsim.indexes.corpus_index import CorpusIndex
     from distsim.indexes.places import signatures_inside
 
-    if storage.Artifact(index).kind is not storage.INDEX:
-        raise ParameterError(f"{index}: opposites are told by an index: name the table's index")
+    _require_index(index, "opposites are found in an index")
     inside = signatures_inside(index).exists()
     signatures = SignatureTable.open(index if inside or table is None else table)
     return Opposites(CorpusIndex.open(index), signatures)
 
 
 def opened_gapped(index: str, table: str | None = None) -> "GappedCosine":
-    """Return what compares patterns with gaps, by an index and a learnt table, or its own.
+    """Return the similarity of patterns with gaps, by an index and a learned table, or its own.
 
     Raises:
-        ParameterError: what is named is no index.
+        ParameterError: `index` is not an index.
     """
-    from distsim import storage
     from distsim.comparison.gapped.signatures import GappedCosine
     from distsim.comparison.table import SignatureTable
     from distsim.indexes.corpus_index import CorpusIndex
     from distsim.indexes.places import signatures_inside
 
-    if storage.Artifact(index).kind is not storage.INDEX:
-        raise ParameterError(f"{index}: gaps are looked for in an index: name the table's index")
+    _require_index(index, "gaps are looked up in an index")
     signatures = None if table is None else SignatureTable.open(table)
     if signatures is None or (signatures.parts is None and signatures_inside(index).exists()):
         signatures = SignatureTable.open(index)
     return GappedCosine(CorpusIndex.open(index), signatures)
 
 
+def _require_index(path: str, why: str) -> None:
+    from distsim import storage
+
+    if storage.Artifact(path).kind is not storage.INDEX:
+        raise ParameterError(f"{path}: {why}: name the table's index")
+
+
 def pair_features(
     ngram: str | None, syntax: str | None, opposites: str | None = None
 ) -> "PairFeatures":
-    """Return what computes features of pairs, with the tables and the index at these paths."""
+    """Return the features of pairs of phrases, by the tables and the index at these paths."""
     from distsim.comparison.table import SignatureTable
     from distsim.grammar.pair_features import PairFeatures
 
@@ -126,28 +138,20 @@ def pair_features(
 def learnt_cosine(
     table: "SignatureTable", table_path: str, index_path: str | None
 ) -> "LearntCosine | ComposedCosine":
-    """Return real-valued cosines for a learnt table, from its index and its own projection.
+    """Return cosines of real-valued vectors for a table with a learned projection.
 
-    Those of a table of word vectors need no index.
+    A table of word vectors needs no index.
 
     Raises:
-        ParameterError: the table is not learnt, or lives in no index and none was given.
+        ParameterError: the table has no learned projection; or it is in no index and none is named.
     """
-    from distsim import storage
     from distsim.comparison.measures import ComposedCosine, LearntCosine
-    from distsim.indexes.corpus_index import CorpusIndex
 
     if not table.fingerprint.is_learnt:
         raise ParameterError(
-            f"{table_path}: was not signed by a learnt projection and has no real vectors: "
-            "sign it with --preset learnt, or leave out vectors"
+            f"{table_path}: was not signed with a learned projection and has no real-valued "
+            "vectors: sign it with --preset learnt, or leave out vectors"
         )
     if table.fingerprint.is_of_vectors:
         return ComposedCosine(table)
-    if index_path is None:
-        if storage.Artifact(table_path).kind is not storage.INDEX:
-            raise ParameterError(
-                f"{table_path}: a table holds no contexts: name its index with --index INDEX"
-            )
-        index_path = table_path
-    return LearntCosine(CorpusIndex.open(index_path), table)
+    return LearntCosine(index_of(table_path, index_path), table)

@@ -1,45 +1,41 @@
-"""Options that more than one subcommand has: weights, the normaliser's, memory."""
+"""Options that several subcommands have: fine settings, memory, estimates of similarity."""
 
 import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
 from distsim.base.choices import EstimateName
-from distsim.base.settings import SettingError, changed, keys, parse_changes, read_changes
+from distsim.base.settings import (
+    SettingError,
+    changed,
+    keys,
+    parse_changes,
+    read_changes,
+    settings_text,
+)
 from distsim.cli.console import know_settings
 from distsim.cli.groups import OptionGroup
 from distsim.corpus.numbers import plain_number
-from distsim.kernels.schemes import SCHEMES
-
-if TYPE_CHECKING:
-    Weights = str
-else:
-    Weights = Literal[tuple(SCHEMES)]
 
 EstimateOption = Annotated[
     EstimateName | None,
     typer.Option(
         help="bits: by Hamming distance; asymmetric: a real vector against bits; restored: the "
-        "vectors to be expected of both. Default: restored where words' vectors are kept."
+        "posterior mean vectors of both. Default: restored where the table stores words' vectors."
     ),
 ]
 OppositesOption = Annotated[
     str | None,
     typer.Option(
-        metavar="INDEX", help="Also tell opposites, by what joins them in this signed index."
+        metavar="INDEX",
+        help="Also find opposites, by words that join them in this index.",
     ),
 ]
 KeepCaseOption = Annotated[bool, typer.Option(help="Do not fold to lower case.")]
-FoldNumbersOption = Annotated[bool, typer.Option(help="Write every digit as 0.")]
-DropPunctuationOption = Annotated[bool, typer.Option(help="Drop tokens without letter or digit.")]
-DropDigitsOption = Annotated[bool, typer.Option(help="Drop tokens with digits and no letter.")]
-KeepSumsOption = Annotated[
-    bool, typer.Option(help="Keep the sums of all phrases, so that the table can be merged.")
-]
 PlotOption = Annotated[
     str | None,
     typer.Option(metavar="FILE", help="Draw a picture too (.svg)."),
@@ -73,7 +69,11 @@ def split_names(text: str) -> tuple[str, ...]:
 
 SetOption = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="Change a fine setting; repeat it."),
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="Change a fine setting; repeat it. `--set keys` lists all with their values.",
+    ),
 ]
 RecipeOption = Annotated[
     str | None, typer.Option("--recipe", metavar="FILE", help="Take fine settings from TOML.")
@@ -94,17 +94,23 @@ def chosen(
         given: values of fields from options of the command; those that are None say nothing.
 
     Raises:
-        typer.BadParameter: `settings` has a key that there is not, or a wrong value.
-        SettingError, InputError: the same of the file, or it is no TOML.
+        typer.BadParameter: `settings` has an unknown key or a wrong value.
+        SettingError, InputError: the same of the file, or it is not TOML.
+        typer.Exit: `settings` is `keys`; the settings were printed as TOML.
     """
     know_settings(key for one in options for key in keys(one))
     found = list(options) if recipe is None else changed(options, read_changes(recipe), recipe)
+    listed = "keys" in (settings or ())
     try:
-        changes = parse_changes(settings or ())
+        changes = parse_changes([text for text in settings or () if text != "keys"])
         changes |= {name: value for name, value in given.items() if value is not None}
-        return changed(found, changes)
+        found = changed(found, changes)
     except SettingError as error:
         raise typer.BadParameter(str(error), param_hint="--set") from None
+    if listed:
+        print(settings_text(*found), end="")
+        raise typer.Exit
+    return found
 
 
 @dataclass
@@ -143,7 +149,8 @@ UnpackLimitOption = Annotated[
         metavar="SIZE",
         parser=memory_bytes,
         callback=_set_unpack_limit,
-        help="Let packed files unpack to so much and over 1,000 times their size; 100M.",
+        help="Maximum uncompressed size of a file that is over 1,000 times larger than "
+        "compressed.  [default: 100M]",
     ),
 ]
 ModelsOption = Annotated[

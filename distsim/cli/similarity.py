@@ -1,8 +1,8 @@
-"""`distsim similarity TABLE A B`: how alike are two phrases?"""
+"""`distsim similarity TABLE A B`: the similarity of two phrases, or of pairs in a file."""
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -34,53 +34,41 @@ def similarity(
     opposite: Annotated[
         bool,
         typer.Option(
-            "--opposite", help="Also tell whether they are opposites, by patterns in the index."
+            "--opposite", help="Also print whether they are opposites, by patterns in the index."
         ),
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Tell how alike two phrases are.
+    """Print the similarity of two phrases.
 
     Prints one number, or a<TAB>b<TAB>similarity for every pair of a file. With --opposite a score
-    of opposites follows, the higher the likelier, and `opposite` where it is as high as theirs. One
-    more column says
-    `composed` where a phrase is not in the table and was made of its words.
+    of opposites follows, the higher the likelier, and `opposite` where it is as high as that of
+    known opposites. One more column says `composed` where a phrase is not in the table and was made
+    of its words.
     """
-    from distsim.cli.opened import exact_cosine
-    from distsim.comparison import measures as engine
+    from distsim.cli.opened import exact_cosine, opened_opposites
+    from distsim.comparison.measures import EstimatedCosine
     from distsim.comparison.table import SignatureTable
 
-    single = a is not None and b is not None
     if exact and estimate is not None:
         raise typer.BadParameter("--exact counts contexts, --estimate reads the table: choose one")
-    if single == (pairs is not None) or (a is not None and b is None):
-        raise typer.BadParameter("give two phrases, or a file of pairs with --pairs")
+    single, asked = _asked_pairs(a, b, pairs)
     opened = SignatureTable.open(table)
-    asked = [(a or "", b or "")] if pairs is None else _read_pairs(pairs)
-    if single and not all(phrase.strip() for phrase in asked[0]):
-        raise ParameterError("a phrase is empty: give at least one word for each")
     filled = [pair for pair in asked if pair[0].strip() and pair[1].strip()]
+    measure: Any = EstimatedCosine(opened, estimate=estimate)
     if exact:
-        cosines = exact_cosine(opened, table, index).similarities(filled)
-        values = iter([engine.Estimate(value) for value in cosines])
-    else:
-        values = iter(engine.EstimatedCosine(opened, estimate=estimate).estimates(filled))
-    told: Iterator[OppositeEvidence | None] = iter(())
+        measure = exact_cosine(opened, table, index)
+    values = iter(measure.estimates(filled))
+    evidence: Iterator[OppositeEvidence | None] = iter(())
     if opposite:
-        from distsim.cli.opened import opened_opposites
-
-        told = iter(opened_opposites(index or table, table).evidence(filled))
+        evidence = iter(opened_opposites(index or table, table).evidence(filled))
     n_composed = 0
     missing: Counter[str] = Counter()
     for first, second in asked:
         empty = not (first.strip() and second.strip())
         value, composed = (None, False) if empty else next(values)
         n_composed += composed
-        mark = ["composed"] if composed else []
-        found = next(told) if opposite and not empty else None
-        if opposite:
-            is_opposite = ["opposite"] if found and found.opposite else []
-            mark = [number(found.score if found else None), *is_opposite, *mark]
+        found = next(evidence) if opposite and not empty else None
         reason = None
         if value is None:
             reason = "empty phrase" if empty else _reason(opened, first, second, exact)
@@ -88,17 +76,42 @@ def similarity(
         if as_json:
             more = {"opposite": found._asdict() if found else None} if opposite else {}
             put_json(a=first, b=second, similarity=value, reason=reason, composed=composed, **more)
-        elif single:
-            put(number(value), *mark)
         else:
-            put(first, second, number(value), *mark)
+            columns = _opposite_columns(found) if opposite else []
+            columns += ["composed"] if composed else []
+            put(*([] if single else [first, second]), number(value), *columns)
+    _say_totals(n_composed, missing, 0 if single else len(asked))
+
+
+def _say_totals(n_composed: int, missing: "Counter[str]", n_pairs: int) -> None:
+    """Say how many pairs were composed or have no similarity; n_pairs is 0 for a single pair."""
+    of_all = f" of {n_pairs:,} pairs" if n_pairs else ""
     if n_composed:
-        say(
-            f"composed: {n_composed:,} of {len(asked):,} pairs have a phrase that is not in the "
-            "table and was made of its words"
-        )
+        say(f"composed of its words: a phrase in {n_composed:,}{of_all or ' pair'}")
     for reason, times in missing.most_common(10):
-        say(f"NA: {reason}" + ("" if single else f": {times:,} of {len(asked):,} pairs"))
+        say(f"NA: {reason}" + (f": {times:,}{of_all}" if n_pairs else ""))
+
+
+def _opposite_columns(found: "OppositeEvidence | None") -> list[str]:
+    """Return the score of a pair as opposites, and `opposite` where it is high enough."""
+    if found is None:
+        return [number(None)]
+    return [number(found.score), *(["opposite"] if found.opposite else [])]
+
+
+def _asked_pairs(
+    a: str | None, b: str | None, pairs: str | None
+) -> tuple[bool, list[tuple[str, str]]]:
+    """Return whether one pair was given as arguments, and all pairs that are asked for."""
+    single = a is not None and b is not None
+    if single == (pairs is not None) or (a is not None and b is None):
+        raise typer.BadParameter("give two phrases, or a file of pairs with --pairs")
+    if pairs is not None:
+        return False, _read_pairs(pairs)
+    asked = (a or "", b or "")
+    if not all(phrase.strip() for phrase in asked):
+        raise ParameterError("a phrase is empty: give at least one word for each")
+    return True, [asked]
 
 
 def _reason(table, a: str, b: str, exact: bool) -> str:  # type: ignore[no-untyped-def]
@@ -121,7 +134,7 @@ def _read_pairs(path: str) -> list[tuple[str, str]]:
         columns = text.split("\t")
         if len(columns) < 2:
             raise InputError(
-                f"{path}, line {line}: one column, wanted two phrases parted by a tab: add the tab"
+                f"{path}, line {line}: one column, expected two phrases separated by a tab"
             )
         asked.append((columns[0], columns[1]))
         if not columns[0].strip() or not columns[1].strip():

@@ -1,6 +1,7 @@
-"""`distsim substitute INDEX 'the bright [boy] read'`: what may stand there instead."""
+"""`distsim substitute INDEX 'the bright [boy] read'`: substitutes of a word in its sentence."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,9 +14,10 @@ from distsim.cli.options import SetOption, chosen
 if TYPE_CHECKING:
     from distsim.paraphrase.substitution.batch import Task
     from distsim.paraphrase.substitution.grammar import ParaphraseGrammar
-    from distsim.paraphrase.substitution.substituter import Substitute
+    from distsim.paraphrase.substitution.substituter import Substitute, Substituter
 
 _SHOWN_WORDS = 5
+_USUAL = 10
 
 
 @dataclass
@@ -90,23 +92,13 @@ def substitute(
     from distsim.comparison.table import SignatureTable
     from distsim.corpus.inflections import Inflections
     from distsim.indexes.corpus_index import CorpusIndex
-    from distsim.paraphrase.substitution.batch import Task, read_tasks
     from distsim.paraphrase.substitution.mix import FINDING, RANKING
-    from distsim.paraphrase.substitution.occurrence import split_marked
     from distsim.paraphrase.substitution.substituter import Substituter
     from distsim.paraphrase.substitution.word_finder import FinderWeights
 
     ranking, how = chosen(RANKING, CommandSettings(), settings=settings)
     finding, _ = chosen(FINDING, CommandSettings(), settings=settings)
-    if (sentence is None) == (file is None):
-        raise typer.BadParameter("give a sentence, or a file of lines with --input")
-    if file is not None and given.candidates is not None:
-        raise typer.BadParameter("--candidates goes with a sentence: a file has its own column")
-    if sentence is not None:
-        named = None if given.candidates is None else tuple(_split(given.candidates))
-        tasks = [Task(1, *split_marked(sentence), named)]
-    else:
-        tasks = list(read_tasks(str(file)))
+    tasks = _tasks(sentence, file, given.candidates)
     opened = CorpusIndex.open(index)
     for task in tasks:
         if not opened.words(task.target):
@@ -124,18 +116,34 @@ def substitute(
         weights=FinderWeights.open(how.weights),
         grammar=None if given.grammar is None else _rules(given.grammar, opened.words, tasks),
     )
-
-    def answer(task: "Task") -> "list[Substitute]":
-        most = 10 if k is None and task.candidates is None else k
-        return substituter.substitutes(
-            task.left, task.target, task.right, k=most, candidates=task.candidates
-        )
-
-    for task, found in zip(tasks, ordered_map(answer, tasks, jobs), strict=True):
+    answers = ordered_map(partial(_answer, substituter, k), tasks, jobs)
+    for task, found in zip(tasks, answers, strict=True):
         if not found:
             say(f"line {task.line}: nothing can replace {task.target!r}: no candidates")
         for rank, one in enumerate(found, 1):
             _put(task.line, rank, one, why, as_json)
+
+
+def _answer(substituter: "Substituter", k: int | None, task: "Task") -> "list[Substitute]":
+    most = _USUAL if k is None and task.candidates is None else k
+    return substituter.substitutes(
+        task.left, task.target, task.right, k=most, candidates=task.candidates
+    )
+
+
+def _tasks(sentence: str | None, file: str | None, candidates: str | None) -> "list[Task]":
+    """Return what is asked: one sentence, or the lines of a file."""
+    from distsim.paraphrase.substitution.batch import Task, read_tasks
+    from distsim.paraphrase.substitution.occurrence import split_marked
+
+    if file is not None and candidates is not None:
+        raise typer.BadParameter("--candidates goes with a sentence: a file has its own column")
+    if sentence is not None and file is None:
+        named = None if candidates is None else tuple(_split(candidates))
+        return [Task(1, *split_marked(sentence), named)]
+    if sentence is not None or file is None:
+        raise typer.BadParameter("give a sentence, or a file of lines with --input")
+    return list(read_tasks(file))
 
 
 def _put(line: int, rank: int, one: "Substitute", why: bool, as_json: bool) -> None:

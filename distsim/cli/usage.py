@@ -110,7 +110,7 @@ class Grouped(TyperGroup):
 
 
 class Sectioned(TyperCommand):
-    """Lists a command's options under the headings (`rich_help_panel`) that they were given."""
+    """A command that names what took the place of removed options, and ends with an example."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the arguments; of an option that was removed, say what took its place."""
@@ -134,16 +134,16 @@ class Sectioned(TyperCommand):
         return pieces
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write arguments, options without a heading, then those of each heading."""
+        """Write the arguments, then the options."""
         sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx)
             if record is not None:
-                usual, (name, told) = "Options", record
+                name, text = record
                 if param.param_type_name == "argument":  # all are text: their type says nothing
-                    usual, name = "Arguments", name.split(" <")[0]
-                heading = getattr(param, "rich_help_panel", None) or usual
-                sections.setdefault(str(heading), []).append((name, told))
+                    sections["Arguments"].append((name.split(" <")[0], text))
+                else:
+                    sections["Options"].append((name, text))
         for heading, records in sections.items():
             if records:
                 with formatter.section(heading):

@@ -151,6 +151,8 @@ def test_settings_are_read_before_anything_is_opened(path, run, tmp_path, monkey
     words = [*path.split(), *shlex.split(" ".join(example))]
     _, err = run(*words, "--set", "nonsense=1", status=2)
     assert "Invalid value for --set: nonsense: no such setting: choose one of" in err
+    out, _ = run(*words, "--set", "keys")
+    assert all(" = " in line or line[:1] == "[" for line in out.splitlines() if line), out
     Path("mine.toml").write_text("nonsense = 1\n")
     if "--recipe" in options(path):
         _, err = run(*words, "--recipe", "mine.toml", status=1)

@@ -175,7 +175,7 @@ def test_score_writes_sim_gap(signed, tmp_path, run):
     first, second = out.splitlines()
     assert " sim_gap=0." in first and "sim_gap=" not in second
     _, refused = run("score", tmp_path / "rules", "--gaps", table.path, status=1)
-    assert "gaps are looked for in an index" in refused
+    assert "gaps are looked up in an index" in refused
 
 
 def test_a_table_without_words_vectors_is_refused(signed, tmp_path):
@@ -214,5 +214,5 @@ def test_neighbours_finds_patterns(signed, run):
     out, _ = run("neighbours", table.path, "--index", index.path, "--gapped", "eats _", "--json")
     assert '"gaps"' in out
     _, refused = run("neighbours", table.path, "--gapped", "takes _", status=1)
-    assert "gaps are looked for in an index" in refused
+    assert "gaps are looked up in an index" in refused
     run("neighbours", table.path, "--gapped", "takes _", "--by", "exact", status=2)

@@ -76,7 +76,7 @@ def test_hidden_rows_are_told(learnt, run):  # noqa: F811
     found = NeighbourSearch(table).found("the queen", k=5)
     assert isinstance(found, Found) and found.hidden > 0
     _, err = run("neighbours", table.path, "the queen", "-k", 5)
-    assert f"{found.hidden:,} rows as near that say the same again are hidden: --all shows" in err
+    assert f"{found.hidden:,} near-duplicates hidden: --all shows" in err
     _, err = run("neighbours", table.path, "the queen", "-k", 5, "--all")
     assert "hidden" not in err
     near = NeighbourSearch(table, distinct=False).above("the queen", 0.5)

@@ -175,7 +175,7 @@ def test_rules_pairs_and_commands(signed, tmp_path, run):
     out, _ = run("similarity", index.path, "rise", "fall", "--opposite", "--json")
     assert json.loads(out)["opposite"]["joined"] > 0
     _, err = run("similarity", table.path, "rise", "fall", "--opposite", status=1)
-    assert "opposites are told by an index: name the table's index" in err
+    assert "opposites are found in an index: name the table's index" in err
     _, err = run("rank", "--learn", tmp_path / "g", "--opposites", table.path, "-o",
                  tmp_path / "w", status=1)  # fmt: skip
 

@@ -166,7 +166,7 @@ def test_evaluate_prints_text_tsv_and_json(alice_index, tmp_path, capsys):
     assert row.split("\t")[:3] == ["gold", "table", "spearman"]
     assert line.startswith("# model:ngram")
     assert json.loads(run("--format", "json"))["covered"] == 3
-    with pytest.raises(ParameterError, match="not signed by a learnt projection"):
+    with pytest.raises(ParameterError, match="not signed with a learned projection"):
         run("--by", "vectors")
 
 

@@ -18,13 +18,6 @@ UNNAMED = {"self", "args", "kwargs"}
 
 # "file function" of functions outside kernels that are still too large.
 TOO_LARGE = {
-    "cli/contexts.py contexts",
-    "cli/demo.py demo",
-    "cli/evaluate.py evaluate",
-    "cli/evaluate_sentences.py evaluate_sentences",
-    "cli/neighbours.py neighbours",
-    "cli/similarity.py similarity",
-    "cli/substitute.py substitute",
     "cluster/plan.py make_plan",
     "cluster/spark.py sign_on_spark",
     "comparison/nearest.py neighbours",
