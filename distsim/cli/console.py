@@ -257,3 +257,9 @@ def progress_bar(unit: str = "tokens") -> Iterator[_Bar]:
         yield bar
     finally:
         bar.close()
+
+
+def say_opposites(n: int) -> None:
+    """Say how many rows were moved below the others because they are opposites."""
+    if n:
+        say(f"{counted(n, 'opposite')} put below the other answers")

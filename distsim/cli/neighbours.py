@@ -20,6 +20,7 @@ from distsim.cli.console import (
     put_json,
     read_lines,
     say,
+    say_opposites,
 )
 from distsim.cli.groups import OptionGroup, grouped
 from distsim.cli.options import PlotOption
@@ -177,8 +178,9 @@ def _search(
         words = _substituter(opened, table, how.index)
 
     def reranked(phrase: str) -> "Found | None":
-        of_word = None if words is None else words.alone(phrase, k=k)
+        of_word: Any = None if words is None else words.alone(phrase, k=k)
         if of_word is not None:
+            say_opposites(sum(word.opposite for word in of_word))
             return Found(of_word, 0)
         found = search.found(phrase, k=RERANKED)
         if found is None:
@@ -224,6 +226,7 @@ def _put_near(phrase: str, near: "Results[Neighbour]", several: bool, as_json: b
             put_json(focal=phrase, rank=rank, **(other._asdict() | {"similarity": value}))
         else:
             mark = ["composed"] if other.composed else []
+            mark += ["opposite"] if getattr(other, "opposite", False) else []
             focal = [phrase] if several else []
             put(*focal, rank, other.phrase, number(value), other.strength, *mark)
 

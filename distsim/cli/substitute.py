@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from distsim.base.errors import InputError
-from distsim.cli.console import NOT_AVAILABLE, JobsOption, JsonOption, number, put, put_json, say
+from distsim.cli.console import (
+    NOT_AVAILABLE,
+    JobsOption,
+    JsonOption,
+    number,
+    put,
+    put_json,
+    say,
+    say_opposites,
+)
 from distsim.cli.groups import OptionGroup, grouped
 from distsim.cli.options import SetOption, chosen
 
@@ -46,11 +55,13 @@ class CommandSettings:
         neighbours: the number of nearest words that are candidates.
         inflections: `english`, `none`, or a file of rules.
         weights: of what `sign` stored to find words: `substitutes`, which ship, or a TOML file.
+        opposites: put words found that are opposites of the target below the others.
     """
 
     neighbours: int = 200
     inflections: str = "english"
     weights: str = "substitutes"
+    opposites: bool = True
 
 
 @grouped
@@ -84,8 +95,9 @@ def substitute(
     """Find what can replace a word or phrase in its sentence.
 
     Prints line<TAB>rank<TAB>substitute<TAB>score; lines from 1. Candidates without a word that
-    the corpus contains come last, with NA. --why adds similarity, fit, fluency, count, where it
-    was found, and context words with their part of the fit. `--set fit=0` leaves out a kind of
+    the corpus contains come last, with NA. A last column says `opposite` of opposites of the
+    target, which come below the other answers. --why adds similarity, fit, fluency, count, where
+    it was found, and context words with their part of the fit. `--set fit=0` leaves out a kind of
     evidence.
     """
     from distsim.base.parallel import ordered_map
@@ -94,7 +106,7 @@ def substitute(
     from distsim.indexes.corpus_index import CorpusIndex
     from distsim.paraphrase.substitution.mix import FINDING, RANKING
     from distsim.paraphrase.substitution.substituter import Substituter
-    from distsim.paraphrase.substitution.word_finder import FinderWeights
+    from distsim.paraphrase.substitution.word_finder import FinderWeights, WordOptions
 
     ranking, how = chosen(RANKING, CommandSettings(), settings=settings)
     finding, _ = chosen(FINDING, CommandSettings(), settings=settings)
@@ -113,15 +125,18 @@ def substitute(
         finding=finding,
         inflections=Inflections.open(how.inflections),
         neighbours=how.neighbours,
-        weights=FinderWeights.open(how.weights),
+        words=WordOptions(FinderWeights.open(how.weights), how.opposites),
         grammar=None if given.grammar is None else _rules(given.grammar, opened.words, tasks),
     )
     answers = ordered_map(partial(_answer, substituter, k), tasks, jobs)
+    n_opposites = 0
     for task, found in zip(tasks, answers, strict=True):
         if not found:
             say(f"line {task.line}: nothing can replace {task.target!r}: no candidates")
         for rank, one in enumerate(found, 1):
             _put(task.line, rank, one, why, as_json)
+            n_opposites += one.opposite
+    say_opposites(n_opposites)
 
 
 def _answer(substituter: "Substituter", k: int | None, task: "Task") -> "list[Substitute]":
@@ -151,7 +166,7 @@ def _put(line: int, rank: int, one: "Substitute", why: bool, as_json: bool) -> N
         values = one._asdict()
         values["because"] = [word._asdict() for word in one.because[:_SHOWN_WORDS]]
         if not why:
-            values = {"substitute": one.substitute, "score": one.score}
+            values = {name: values[name] for name in ("substitute", "score", "opposite")}
         put_json(line=line, rank=rank, **values)
         return
     reasons: list[object] = []
@@ -161,7 +176,8 @@ def _put(line: int, rank: int, one: "Substitute", why: bool, as_json: bool) -> N
         )
         cosines = (f"{value:.6f}" for value in (one.likeness, one.fit, one.fluency))
         reasons = [*cosines, one.occurrences, one.origin, words or NOT_AVAILABLE]
-    put(line, rank, one.substitute, number(one.score), *reasons)
+    label = ["opposite"] if one.opposite else []
+    put(line, rank, one.substitute, number(one.score), *reasons, *label)
 
 
 def _split(candidates: str) -> list[str]:

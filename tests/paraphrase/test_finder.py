@@ -1,5 +1,7 @@
 """What `sign` stores to find substitutes of words, and what is found with it."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -25,6 +27,7 @@ from distsim.paraphrase.substitution.word_finder import (
     FinderWeights,
     Scale,
     WordFinder,
+    WordOptions,
 )
 from distsim.paraphrase.substitution.word_profiles import build_finder, finder_of
 from tests.naive import finder as naive
@@ -178,6 +181,52 @@ def test_a_word_alone_and_what_is_not_stored(signed):
     assert {one.origin for one in substituter.substitutes("the", "mock turtle", "said")} != {
         "finder"
     }
+
+
+def told(*opposites):
+    """An Opposites that knows some words for opposites of all."""
+
+    class Told:
+        def evidence(self, pairs):
+            return [SimpleNamespace(opposite=word in opposites) for _, word in pairs]
+
+    return Told()
+
+
+@pytest.mark.parametrize(
+    ("k", "opposites", "wanted"),
+    [
+        (3, "", "a b c"),
+        (3, "b", "a c b!"),
+        (3, "a b", "c a! b!"),
+        (3, "a b c d e f g h", "a! b!"),
+        (1, "a", "b"),
+        (2, "c", "a b"),
+        (None, "a h", "b c d e f g a! h!"),
+    ],
+)
+def test_opposites_come_last(signed, k, opposites, wanted):
+    substituter = Substituter(*signed)
+    substituter._opposites = told(*opposites.split())
+    words = list("abcdefgh")
+    found = substituter._opposites_last("x", words, k)
+    assert " ".join(words[place] + "!" * opposite for place, opposite in found) == wanted
+
+
+def test_opposites_are_labelled_and_can_stay(signed):
+    substituter = Substituter(*signed)
+    first = substituter.substitutes("the", "queen", "said")[0]
+    substituter._opposites = told(first.substitute)
+    found = substituter.substitutes("the", "queen", "said")
+    assert found[-1] == first._replace(opposite=True)
+    assert sum(one.opposite for one in found) == 1
+    assert len({one.substitute for one in found}) == len(found) == 10
+    near = substituter.alone("queen", k=10)
+    assert [one.phrase for one in near if one.opposite] in ([], [first.substitute])
+    as_ranked = Substituter(*signed, words=WordOptions(opposites=False)).substitutes(
+        "the", "queen", "said"
+    )
+    assert as_ranked[0] == first
 
 
 def test_a_table_without_a_finder_answers_by_likeness(signed, tmp_path):

@@ -90,6 +90,15 @@ def test_the_forms_of_a_candidate_are_added_up(tmp_path):
     assert likeliest[0] in {("goes",), ("went",)}
 
 
+def test_pieces_of_a_phrase_and_what_crosses_its_edge_are_no_candidates(small_index):
+    forms = Forms(Inflections({}, {}), Lexicon(small_index))
+    target = ("take", "part", "in")
+    given = ["participate in", "part in the", "part", "take", "to take", "in the", "join .", "join"]
+    given += ["took part", "parts of", "in", "take part in the"]
+    kept = as_bases(target, [tuple(one.split()) for one in given], forms)
+    assert [" ".join(one) for one in kept] == ["participate in", "join", "took part", "parts of"]
+
+
 def test_damage_is_told_and_not_followed(small_index):
     shard = small_index.shards[0]
     starts = np.array(shard.word_starts)

@@ -132,18 +132,34 @@ class Finder:
 def as_bases(target: Words, candidates: Iterable[Words], forms: Forms) -> list[Words]:
     """Return candidates with single words as base words, each once, in their order.
 
-    The target, its forms and what holds one of them are left out.
+    The target, its forms and what holds one of them are left out. So is, of a target of several
+    words, what is a piece of it, crosses its edge (*part in the* for *take part in*), or has a
+    token without letters and digits.
     """
     own = {target, *forms.of_phrase(target)}
     if len(target) == 1:
         own |= {(form,) for form in forms.of_word(forms.base(target[0]))}
     kept: dict[Words, None] = {}
     for words in candidates:
+        if len(target) > 1 and (_crosses(target, words) or not all(map(_is_spelt, words))):
+            continue
         if len(words) == 1:
             words = (forms.base(words[0]),)
         if not any(_holds(words, one) for one in own):
             kept[words] = None
     return list(kept)
+
+
+def _crosses(target: Words, words: Words) -> bool:
+    """Tell whether some words are a piece of a target, or begin as it ends, or end as it begins."""
+    lengths = range(1, min(len(target), len(words)) + 1)
+    return _holds(target, words) or any(
+        words[:n] == target[-n:] or words[-n:] == target[:n] for n in lengths
+    )
+
+
+def _is_spelt(word: str) -> bool:
+    return any(map(str.isalnum, word))
 
 
 def _holds(words: Words, part: Words) -> bool:

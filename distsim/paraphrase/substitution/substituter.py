@@ -9,7 +9,7 @@ import numpy as np
 
 from distsim.base.errors import ParameterError
 from distsim.base.results import Results
-from distsim.comparison.nearest import Neighbour
+from distsim.comparison.opposites.opposites import Opposites
 from distsim.comparison.table import SignatureTable
 from distsim.corpus.inflections import Inflections
 from distsim.indexes.corpus_index import CorpusIndex
@@ -24,10 +24,16 @@ from distsim.paraphrase.substitution.likeness import WordVectors, likeness_by_bi
 from distsim.paraphrase.substitution.mix import FINDING, RANKING, Evidence, Mix
 from distsim.paraphrase.substitution.occurrence import Occurrence
 from distsim.paraphrase.substitution.space import LearntSpace, open_space
-from distsim.paraphrase.substitution.word_finder import FinderWeights, Found, WordFinder
+from distsim.paraphrase.substitution.word_finder import (
+    FinderWeights,
+    Found,
+    WordFinder,
+    WordOptions,
+)
 
 Words = tuple[str, ...]
 MOST_CANDIDATES = 10_000
+_SPARE = 5  # rows that may take the place of opposites
 FLUENT = 150  # so many of the lemmas found are read in the sentence
 
 
@@ -49,9 +55,10 @@ class Substitute(NamedTuple):
     the corpus knows nothing of it. likeness: cosine with the target. fit: cosine with the
     slot's own signature. fluency: ln p in the slot, all forms together, less the target's.
     occurrences: in the corpus, of all forms. because: the context words that speak for
-    it, strongest first. origin: `given`, `finder`, `words`, `phrases`, `grammar`. Of the finder
-    the score is the chance that people name the substitute; in a language or size of text that it
-    was not calibrated on, its share among all that are found.
+    it, strongest first. opposite: whether it is an opposite of the target, told of words found by
+    what `sign` stored; these come last. origin: `given`, `finder`, `words`, `phrases`, `grammar`.
+    Of the finder the score is the chance that people name the substitute; in a language or size of
+    text that it was not calibrated on, its share among all that are found.
 
     >>> best = Substituter(index, learnt).substitutes("said the", "king", "to alice")[0]
     >>> best.origin, best.occurrences > 0
@@ -66,6 +73,21 @@ class Substitute(NamedTuple):
     occurrences: int
     because: tuple[ContextWord, ...]
     origin: str
+    opposite: bool = False
+
+
+class FoundWord(NamedTuple):
+    """A base word that may stand in another's place in some sentence, as a Neighbour.
+
+    similarity: the score, as of Substitute. strength: occurrences of all forms. opposite: whether
+    it is an opposite of the other; these come last.
+    """
+
+    phrase: str
+    similarity: float
+    strength: int
+    composed: bool
+    opposite: bool
 
 
 class Substituter:
@@ -79,7 +101,7 @@ class Substituter:
         inflections: the rules of the language; English where None.
         neighbours: so many of the nearest words or phrases are candidates where none are given.
         grammar: paraphrase rules whose targets are candidates too.
-        weights: of what `sign` stored to find substitutes of words; those that ship where None.
+        words: how words are found by what `sign` stored.
 
     Raises:
         IncompatibleError: the table was not signed from this corpus.
@@ -101,7 +123,7 @@ class Substituter:
         inflections: Inflections | None = None,
         neighbours: int = MOST_FOUND,
         grammar: ParaphraseGrammar | None = None,
-        weights: FinderWeights | None = None,
+        words: WordOptions = WordOptions(),
     ) -> None:
         table.require_text(index)
         if neighbours < 1:
@@ -109,7 +131,7 @@ class Substituter:
         self._table = table
         self._again = partial(
             Substituter, ranking=ranking, finding=finding, inflections=inflections,
-            neighbours=neighbours, grammar=grammar, weights=weights,
+            neighbours=neighbours, grammar=grammar, words=words,
         )  # fmt: skip
         self._ranking, self._finding = ranking, finding
         self._lexicon = Lexicon(index)
@@ -119,10 +141,13 @@ class Substituter:
         if self._space is not None:
             self._vectors = WordVectors(self._space, self._forms, self._lexicon)
         self._fluency = Fluency(self._lexicon, self._forms)
-        self._weights = weights or FinderWeights.open()
+        self._weights = words.weights or FinderWeights.open()
         self._words = None
         if self._space is not None and grammar is None and finding == FINDING:
             self._words = WordFinder.open(index, table)
+        self._opposites = None
+        if words.opposites and self._words is not None:
+            self._opposites = Opposites(index, table, inflections=inflections)
         self._finder = Finder(table, self._lexicon, self._forms, self._vectors, neighbours, grammar)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -206,11 +231,10 @@ class Substituter:
         words, columns, _ = self._weighed(occurrence, slot, pool)
         return words, columns
 
-    def alone(self, target: str, *, k: int | None = 10) -> Results[Neighbour] | None:
+    def alone(self, target: str, *, k: int | None = 10) -> Results[FoundWord] | None:
         """Return what may stand in a word's place in some sentence, best first, as base words.
 
-        The similarity is the chance that people name the word, the strength its occurrences in
-        all forms. None where nothing was stored to find it by.
+        None where nothing was stored to find it by.
 
         Arguments:
             target: a word, as typed. k: so many at most; all 400 that are looked at where None.
@@ -219,12 +243,37 @@ class Substituter:
         if pool is None or self._words is None:
             return None
         chances = self._weights.alone.chances(pool.features, self._words.is_calibrated)
-        words, counts = self._words.words, self._words.counts
-        order = np.argsort(-chances, kind="stable")[:k]
+        order = np.argsort(-chances, kind="stable")
+        lemmas = pool.lemmas[order].tolist()
+        words = [self._words.words[lemma] for lemma in lemmas]
         return Results(
-            Neighbour(words[lemma], float(chances[i]), int(counts[lemma]))
-            for i, lemma in zip(order.tolist(), pool.lemmas[order].tolist(), strict=True)
+            FoundWord(
+                words[i],
+                float(chances[order[i]]),
+                int(self._words.counts[lemmas[i]]),
+                False,
+                opposite,
+            )
+            for i, opposite in self._opposites_last(self._lexicon.words(target)[0], words, k)
         )
+
+    def _opposites_last(
+        self, target: str, words: list[str], k: int | None
+    ) -> list[tuple[int, bool]]:
+        """Return (place, whether it is an opposite) of k words; opposites after the others.
+
+        Of one answer none is an opposite. words: best first.
+        """
+        most = len(words) if k is None else min(k, len(words))
+        if self._opposites is None:
+            return [(place, False) for place in range(most)]
+        looked_at = words[: most + _SPARE]
+        told = self._opposites.evidence([(target, word) for word in looked_at])
+        opposite = [one is not None and one.opposite for one in told]
+        last = [place for place in range(most) if opposite[place]][: max(0, most - 1)]
+        others = [place for place, is_one in enumerate(opposite) if not is_one]
+        first = others[: most - len(last)]
+        return [*((place, False) for place in first), *((place, True) for place in last)]
 
     def features_alone(self, target: str) -> tuple[list[str], np.ndarray] | None:
         """Return the same of a word without a sentence: float64[n, 5], as of ALONE."""
@@ -274,7 +323,10 @@ class Substituter:
         chances = self._weights.in_sentence.chances(columns, self._words.is_calibrated)
         own = self._vectors.rows([occurrence.target])[0]
         result = Results[Substitute]()
-        for i in np.argsort(-chances, kind="stable")[:k].tolist():
+        order = np.argsort(-chances, kind="stable").tolist()
+        ranked = self._opposites_last(occurrence.target[0], [words[i] for i in order], k)
+        for place, opposite in ranked:
+            i = order[place]
             (row,) = self._vectors.rows([(words[i],)])
             *_, fit, fluency = columns[i].tolist()
             count = self._count((words[i],))
@@ -289,6 +341,7 @@ class Substituter:
                     count,
                     because,
                     "finder",
+                    opposite,
                 )
             )
         return result

@@ -6,6 +6,7 @@ other sizes: frequent words are near to many, and to rank high in the list of a 
 near ones says more.
 """
 
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 from typing import NamedTuple
@@ -222,6 +223,18 @@ class FinderWeights(NamedTuple):
             weights = np.array([own[key] for key in features], np.float64)
             scales.append(Scale(weights, float(own["intercept"]), float(own["slope"])))
         return cls(*scales)
+
+
+@dataclass(frozen=True)
+class WordOptions:
+    """How words are found.
+
+    weights: of the features; those that ship where None. opposites: opposites of the target are
+    put below the others.
+    """
+
+    weights: FinderWeights | None = None
+    opposites: bool = True
 
 
 def _ascending(starts: np.ndarray, values: np.ndarray) -> bool:
