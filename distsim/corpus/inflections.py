@@ -1,7 +1,7 @@
 """Inflected forms of words, by a language's rules in a file."""
 
-from collections.abc import Callable
-from functools import lru_cache
+from collections.abc import Callable, Iterable
+from functools import lru_cache, partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -20,15 +20,23 @@ class Inflections:
 
     Arguments:
         endings: the endings that stand for one of a base word's: `{"": ["s"], "y": ["ies"]}`.
-        words: the forms of the words that go their own ways: `{"go": ["goes", "went"]}`.
+        words: the forms of irregular words: `{"go": ["goes", "went"]}`.
+        function_words: articles, pronouns, prepositions, conjunctions, auxiliaries, punctuation.
 
     >>> Inflections({"": ["s", "ed", "+ed"], "y": ["ies"]}, {"go": ["went"]}).forms("stop")
     ['stop', 'stops', 'stoped', 'stopped']
     """
 
-    def __init__(self, endings: dict[str, list[str]], words: dict[str, list[str]]) -> None:
+    def __init__(
+        self,
+        endings: dict[str, list[str]],
+        words: dict[str, list[str]],
+        *,
+        function_words: Iterable[str] = (),
+    ) -> None:
         self._endings = endings
         self._words = words
+        self.function_words = frozenset(function_words)
         self._bases: dict[str, list[str]] = {}
         for base, forms in words.items():
             for form in forms:
@@ -37,7 +45,8 @@ class Inflections:
         self.forms = lru_cache(_CACHED_WORDS)(self._made_forms)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Inflections, (self._endings, self._words)
+        made = partial(Inflections, function_words=self.function_words)
+        return made, (self._endings, self._words)
 
     @classmethod
     def open(cls, name: str | Path = DEFAULT) -> "Inflections":
@@ -62,6 +71,7 @@ class Inflections:
     def _read(cls, path: str) -> "Inflections":
         endings: dict[str, list[str]] = {}
         words: dict[str, list[str]] = {}
+        function_words: list[str] = []
         for number, raw in read_lines(path):
             line = raw.decode(errors="replace").rstrip("\r\n")
             if not line.strip() or line.startswith("#"):
@@ -72,11 +82,13 @@ class Inflections:
                     f"{path}, line {number}: {line!r} is no rule: write a base, a tab, and its "
                     "forms or endings parted by spaces"
                 )
-            if base.startswith("-"):
+            if base == "*":
+                function_words += forms.split()
+            elif base.startswith("-"):
                 endings[base[1:]] = forms.split()
             else:
                 words[base] = forms.split()
-        return cls(endings, words)
+        return cls(endings, words, function_words=function_words)
 
     def _made_forms(self, word: str) -> list[str]:
         """Return a base word and all forms that it may have, itself first, each once."""
@@ -92,6 +104,18 @@ class Inflections:
         for ending in self._endings[base]:
             forms.append(f"{word}{word[-1]}{ending[1:]}" if ending[0] == "+" else stem + ending)
         return list(dict.fromkeys(forms))
+
+    def are_forms_of_one(self, a: str, b: str) -> bool:
+        """Return whether two words are forms of one base word by the language's rules.
+
+        >>> english = Inflections.open("english")
+        >>> english.are_forms_of_one("cities", "city"), english.are_forms_of_one("went", "going")
+        (True, True)
+        >>> english.are_forms_of_one("cities", "towns")
+        False
+        """
+        a_bases = {a, *self.bases(a, lambda _: True)}
+        return not a_bases.isdisjoint({b, *self.bases(b, lambda _: True)})
 
     def bases(self, word: str, is_word: Callable[[str], bool]) -> list[str]:
         """Return the words of which a word may be a form, itself left out.
