@@ -22,7 +22,7 @@ from frame import SHARED, distsim, parser, print_machine, print_table
 
 from distsim import read_gold
 from distsim.evaluation.agreement import spearman
-from distsim.grammar.learnt_weights import LearntWeight, LearntWeights
+from distsim.grammar.learned_weights import LearnedWeight, LearnedWeights
 
 FEATURES = ("p(e|f)", "p(f|e)", "LogCount", "sim_ngram")
 MAIN = ("help-de", "help-es", "help-fr", "europarl")
@@ -83,7 +83,7 @@ def ranks(judged: Judged) -> np.ndarray:
     return values
 
 
-def learned(judged: Judged, rows: np.ndarray) -> LearntWeights:
+def learned(judged: Judged, rows: np.ndarray) -> LearnedWeights:
     """Return the weights learned from some pairs; a missing feature adds nothing."""
     some = judged.features[rows]
     low, high = np.nanquantile(some, (0.005, 0.995), axis=0)
@@ -93,9 +93,9 @@ def learned(judged: Judged, rows: np.ndarray) -> LearntWeights:
     y = ranks(judged)[rows]
     weights = np.linalg.solve(x.T @ x + RIDGE * len(x) * np.eye(x.shape[1]), x.T @ (y - y.mean()))
     columns = (weights, mean, scale, low, high, np.zeros(len(weights)))
-    return LearntWeights(
+    return LearnedWeights(
         {
-            name: LearntWeight(*map(float, one))
+            name: LearnedWeight(*map(float, one))
             for name, one in zip(FEATURES, zip(*columns, strict=True), strict=True)
         }
     )
@@ -205,7 +205,7 @@ def main() -> None:
     )
     if given.write is not None:
         notes = (
-            "order of paraphrase rules in packs, the report of make-grammar and rerank; largest first",
+            "order of paraphrase rules in packs, make-grammar's report, rerank; largest first",
             f"learned from {len(base.pairs)} rules of six bitexts for pairs judged by people "
             "(Pavlick et al. 2015, PPDB 2.0; cited, no rows kept); features are -ln p, ln of the "
             "count of pivots, similarity",
@@ -213,7 +213,7 @@ def main() -> None:
             "Wikipedia, signed by the default",
         )
         weights = learned(base, np.arange(len(base.pairs)))
-        given.write.write_text(LearntWeights(weights.weights, notes=notes).text(), "utf-8")
+        given.write.write_text(LearnedWeights(weights.weights, notes=notes).text(), "utf-8")
     print_machine()
 
 

@@ -42,6 +42,9 @@ LabelFree = Literal["all", "same-label"]
 Aggregation = Literal["none", "best", "add", "average", "update"]
 AddedScores = Literal["one", "two"]
 
+# Grammars.
+PairKind = Literal["content", "inflection", "function"]
+
 # Paraphrases.
 ParaphrasePreset = Literal["default", "thorough", "marton"]
 Entailment = Literal["off", "contained", "containing", "both"]

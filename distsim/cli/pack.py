@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from distsim.base.choices import PairKind
 from distsim.cli.console import (
     InputOption,
     JobsOption,
@@ -25,6 +26,10 @@ def pack(
     ],
     weight: WeightOption = None,
     parquet: Annotated[bool, typer.Option("--parquet", help="Write Parquet beside text.")] = False,
+    kinds: Annotated[
+        list[PairKind] | None,
+        typer.Option(help="Only rules whose sides differ in this; repeat it."),
+    ] = None,
     settings: SetOption = None,
     on_error: OnErrorOption = "stop",
     jobs: JobsOption = None,
@@ -33,7 +38,10 @@ def pack(
     from distsim.grammar.packs.pack import PackOptions, pack_grammar
 
     usual = PackOptions(
-        weights=feature_weights(weight) or None, descending=bool(weight), parquet=parquet
+        weights=feature_weights(weight) or None,
+        descending=bool(weight),
+        parquet=parquet,
+        kinds=tuple(kinds or ()),
     )
     (options,) = chosen(usual, settings=settings)
     with progress_bar("rules") as bar:
@@ -65,6 +73,14 @@ def rules(
             if json:
                 put_json(**rule._asdict())
             else:
-                put(rule.source, rule.target, rule.label, f"{rule.cost:.5f}", rule.size, rule.kind)
+                put(
+                    rule.source,
+                    rule.target,
+                    rule.label,
+                    f"{rule.cost:.5f}",
+                    rule.size,
+                    rule.kind,
+                    rule.pair_kind,
+                )
         if not found and not asked.empty:
             say(f"{asked.phrase}: no rule has this source side")

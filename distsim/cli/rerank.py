@@ -41,21 +41,21 @@ def rerank(
     """Write a grammar's rules best first within each left-hand side and source."""
     from distsim.grammar.rerank import PPDB_COST, Ranking, rerank_grammar
 
-    if (weights is not None) + ppdb + bool(weight) != 1:
+    if (weights is not None) + ppdb + bool(weight) > 1:
         raise typer.BadParameter(
-            "give --weight FEATURE=NUMBER, once or more, or --ppdb-cost, or --weights FILE"
+            "give one of --weight FEATURE=NUMBER, --ppdb-cost and --weights FILE"
         )
     given = PPDB_COST if ppdb else feature_weights(weight)
     nothing = {"": 0.0}  # until the file of weights is read
     (ranking,) = chosen(Ranking(given or nothing, ascending=ppdb), settings=settings)
-    if weights is not None:
+    if not given:
         from distsim.cli.opened import pair_features
-        from distsim.grammar.learned_weights import LearnedWeights
+        from distsim.grammar.learned_weights import LearnedWeights, rule_order
 
         ranking = replace(
             ranking,
             weights={},
-            learned=LearnedWeights.read(weights),
+            learned=rule_order() if weights is None else LearnedWeights.read(weights),
             computed=pair_features(evidence.ngram, evidence.syntax, evidence.opposites),
         )
     with progress_bar() as bar:

@@ -43,6 +43,9 @@ class Inflections:
                 self._bases.setdefault(form, []).append(base)
         self._longest = max(map(len, endings), default=0)
         self.forms = lru_cache(_CACHED_WORDS)(self._made_forms)
+        self._all_bases = lru_cache(_CACHED_WORDS)(
+            lambda word: frozenset((word, *self.bases(word, lambda _: True)))
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         made = partial(Inflections, function_words=self.function_words)
@@ -114,8 +117,7 @@ class Inflections:
         >>> english.are_forms_of_one("cities", "towns")
         False
         """
-        a_bases = {a, *self.bases(a, lambda _: True)}
-        return not a_bases.isdisjoint({b, *self.bases(b, lambda _: True)})
+        return not self._all_bases(a).isdisjoint(self._all_bases(b))
 
     def bases(self, word: str, is_word: Callable[[str], bool]) -> list[str]:
         """Return the words of which a word may be a form, itself left out.

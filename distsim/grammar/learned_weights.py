@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,6 +13,8 @@ from distsim.base.errors import InputError
 from distsim.corpus.numbers import plain_number
 from distsim.corpus.sources import printable
 
+# A rule has a place in the default order if it has one of these.
+ORDER_NEEDS = ("p(e|f)", "p(f|e)")
 _COLUMNS = ("feature", "weight", "mean", "scale", "low", "high", "missing")
 
 
@@ -56,6 +60,10 @@ class LearnedWeights:
             part = one.weight * (np.clip(column, one.low, one.high) - one.mean) / one.scale
             total += np.where(np.isnan(column), one.missing, part)
         return total
+
+    def slopes(self) -> dict[str, float]:
+        """Return what each feature adds per unit of its value, between its bounds."""
+        return {name: one.weight / one.scale for name, one in self.weights.items()}
 
     def text(self) -> str:
         """Return the file's text, a line for each note."""
@@ -108,3 +116,12 @@ class LearnedWeights:
         if not weights:
             raise InputError(f"{path}: holds no weights: learn them with distsim rank --learn")
         return cls(weights, notes=tuple(notes))
+
+
+@cache
+def rule_order() -> LearnedWeights:
+    """Return the weights of the default order of rules; the file names what they were learned from.
+
+    Features that a rule lacks add nothing; a rule needs one of ORDER_NEEDS.
+    """
+    return LearnedWeights.read(str(files("distsim") / "data" / "weights" / "order.weights"))

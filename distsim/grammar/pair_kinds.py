@@ -1,13 +1,13 @@
 """The kind of a paraphrase pair: what differs between its two sides."""
 
-from collections import Counter
 from collections.abc import Sequence
-from typing import Literal, get_args
+from typing import get_args
 
+from distsim.base.choices import PairKind
 from distsim.corpus.inflections import Inflections
 
-PairKind = Literal["content", "inflection", "function"]
 PAIR_KINDS: tuple[PairKind, ...] = get_args(PairKind)
+KIND_FEATURE = "Kind"  # of a rule in a text pack
 _MOST_PAIRED = 4  # words that differ on one side: more are content
 
 
@@ -30,16 +30,19 @@ def pair_kind(source: Sequence[str], target: Sequence[str], language: Inflection
     >>> pair_kind(["the", "city"], ["cities"], english), pair_kind(["city"], ["town"], english)
     ('inflection', 'content')
     """
-    left, right = Counter(source), Counter(target)
-    sides = [
-        [word for word in words.elements() if not _is_function(word, language)]
-        for words in (left - right, right - left)
-    ]
-    if not sides[0] and not sides[1]:
+    left, right = list(source), []
+    for word in target:
+        if word in left:
+            left.remove(word)
+        else:
+            right.append(word)
+    left = [word for word in left if not _is_function(word, language)]
+    right = [word for word in right if not _is_function(word, language)]
+    if not left and not right:
         return "function"
-    if len(sides[0]) != len(sides[1]) or len(sides[0]) > _MOST_PAIRED:
+    if len(left) != len(right) or len(left) > _MOST_PAIRED:
         return "content"
-    return "inflection" if _all_paired(*sides, language) else "content"
+    return "inflection" if _all_paired(left, right, language) else "content"
 
 
 def _is_function(word: str, language: Inflections) -> bool:

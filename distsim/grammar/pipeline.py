@@ -30,8 +30,9 @@ from distsim.grammar.extraction.extract import extract_rules
 from distsim.grammar.extraction.numeric import NumericRules
 from distsim.grammar.extraction.options import PRESETS, ExtractOptions
 from distsim.grammar.extraction.pivoting import MAX_TRANSLATIONS, pivot_rules
+from distsim.grammar.learned_weights import rule_order
 from distsim.grammar.packs.grammar_index import GrammarIndex, PackedRule
-from distsim.grammar.packs.pack import USUAL_ORDER, PackOptions, pack_grammar
+from distsim.grammar.packs.pack import PackOptions, pack_grammar
 from distsim.grammar.pivot import PivotOptions
 from distsim.grammar.score_file import score_grammar
 from distsim.grammar.scoring import RuleScorer, ScoreOptions
@@ -305,7 +306,7 @@ class _Steps:
             paraphrases, scored, self._scorer(), jobs=self._jobs, progress=self._progress
         ).lines())  # fmt: skip
         packs = self._folder / "packs"
-        self._step(packs, [found, list(options.sizes), USUAL_ORDER], lambda: pack_grammar(
+        self._step(packs, [found, list(options.sizes), rule_order().text()], lambda: pack_grammar(
             scored, packs, options=options.packing, jobs=self._jobs,
             progress=self._progress,
         ).lines())  # fmt: skip
@@ -405,7 +406,9 @@ class _Steps:
 
 
 def _says_anew(rule: PackedRule) -> bool:
-    """Tell whether no side of a rule stands in the other, and not all aligned pieces are equal."""
+    """Return whether content differs, no side is in the other, not all aligned pieces are equal."""
+    if rule.pair_kind != "content":
+        return False
     one, two = f" {rule.source} ", f" {rule.target} "
     return one not in two and two not in one and rule.features[_SIM] < _ALL_EQUAL
 

@@ -232,6 +232,10 @@ class _ReadRules:
                 total += weight * np.where(np.isnan(column), ranking.missing or 0.0, column)
             if ranking.learned is not None:
                 matrix = values[:, len(weights) :]
+                if not weights and not self._computed:
+                    absent = np.isnan(matrix).all(axis=1) & (block.status == 0)
+                    for n in np.flatnonzero(absent).tolist():
+                        faults.setdefault(n, f"has none of {', '.join(self._learned)} to rank by")
                 if self._computed:
                     sides = [block.side_texts(n) for n in range(len(block))]
                     maker = ranking.computed or PairFeatures()

@@ -11,14 +11,17 @@ import numpy as np
 import pytest
 
 from distsim.base.errors import ArtifactError, InputError, ParameterError
+from distsim.corpus.inflections import Inflections
 from distsim.corpus.lines import read_line_blocks
 from distsim.grammar.formats.rules import Features
 from distsim.grammar.kernels.columns import new_names
+from distsim.grammar.learned_weights import rule_order
 from distsim.grammar.packs import pack
 from distsim.grammar.packs.columns import decode, encode
 from distsim.grammar.packs.grammar_index import GrammarIndex
 from distsim.grammar.packs.pack import PackOptions, pack_grammar
 from distsim.grammar.packs.sizes import SIZES, TYPES
+from distsim.grammar.pair_kinds import pair_kind
 from distsim.grammar.rerank import PPDB_COST
 from distsim.kernels.compiled import frozen
 
@@ -64,8 +67,22 @@ def kind_of(line):
 
 
 def cost_of(line):
-    features = Features.parse(line.split(" ||| ")[3].encode())
-    return features.number("p(e|f)") + features.number("p(f|e)")
+    """The learned order, by hand: a feature that is not there adds nothing."""
+    named = dict(one.split("=") for one in line.split(" ||| ")[3].split())
+    total = 0.0
+    for name, one in rule_order().weights.items():
+        if named.get(name, "NA") != "NA":
+            held = min(max(float(named[name]), one.low), one.high)
+            total -= one.weight * (held - one.mean) / one.scale
+    return total
+
+
+def with_kind(line):
+    """The line as packs have it."""
+    fields = line.split(" ||| ")
+    kind = pair_kind(fields[1].split(), fields[2].split(), Inflections.open())
+    fields[3] += f" Kind={kind}"
+    return " ||| ".join(fields)
 
 
 def test_each_size_is_the_better_half_of_the_next(tmp_path):
@@ -73,6 +90,7 @@ def test_each_size_is_the_better_half_of_the_next(tmp_path):
     report = pack_grammar(tmp_path / "grammar", tmp_path / "packs", jobs=2)
     for kind in TYPES:
         ordered = sorted((line for line in lines if kind_of(line) == kind), key=cost_of)
+        ordered = [with_kind(line) for line in ordered]
         assert ordered
         for number, size in enumerate(SIZES):
             n = math.ceil(len(ordered) / 2 ** (len(SIZES) - 1 - number))
@@ -94,14 +112,15 @@ def test_one_probability_orders_where_the_other_is_not_there(tmp_path, name):
         "dceb"
     )
     manifest = json.loads((tmp_path / "packs" / "packs.json").read_text())
-    assert manifest["order"] == {"weights": {name: 1.0}, "best": "smallest"}
+    assert manifest["order"]["weights"][name] > 0 and manifest["order"]["best"] == "smallest"
+    assert manifest["order"]["learned"] == list(rule_order().notes)
 
 
-def test_an_order_that_rules_do_not_tell_is_asked_for(tmp_path, run, monkeypatch):
+def test_rules_without_a_probability_are_refused(tmp_path, run):
     grammar, packs = tmp_path / "grammar", tmp_path / "packs"
     grammar.write_text("[X] ||| a ||| b ||| p(e|f)=NA p(e|f,LHS)=1 RarityPenalty=1 |||\n" * 3)
     _, err = run("pack", grammar, "-o", packs, status=1)
-    assert "the first 3 rules have neither p(e|f) nor p(f|e) to be ordered by: give --weight" in err
+    assert "line 1: has neither p(e|f) nor p(f|e) to be ordered by: give --weight" in err
     assert not packs.exists()
     run("pack", grammar, "-o", packs, "-w", "RarityPenalty=-1")
     one, both = (
@@ -109,12 +128,33 @@ def test_an_order_that_rules_do_not_tell_is_asked_for(tmp_path, run, monkeypatch
         "[X] ||| a ||| c ||| p(e|f)=2 p(f|e)=1 |||\n",
     )
     grammar.write_text(both + one)
-    _, err = run("pack", grammar, "-o", packs, status=1)
-    assert "line 2: feature p(f|e) is not there or no number" in err
-    grammar.write_text(one * 3 + both)
-    monkeypatch.setattr(pack, "read_line_blocks", lambda path: read_line_blocks(path, 40))
-    _, err = run("pack", grammar, "-o", packs, status=1)
-    assert "line 4: feature p(f|e) is there, which the first rules lack" in err
+    run("pack", grammar, "-o", packs)
+    assert [rule.target for rule in GrammarIndex.open(packs).rules("a")] == ["b", "c"]
+
+
+def test_kinds_are_marked_and_can_be_left_out(tmp_path, run):
+    """Rules of other kinds are not in the packs; a marked grammar is marked once."""
+    grammar, packs = tmp_path / "grammar", tmp_path / "packs"
+    pairs = {"town": "content", "the city": "function", "cities": "inflection"}
+    grammar.write_text("".join(f"[X] ||| city ||| {one} ||| p(e|f)=1 |||\n" for one in pairs))
+    run("pack", grammar, "-o", packs)
+    found = GrammarIndex.open(packs).rules("city")
+    assert {rule.target: rule.pair_kind for rule in found} == pairs
+    assert not any("Kind" in rule.features for rule in found)
+    out, _ = run("rules", packs, "city")
+    assert sorted(line.split("\t")[-1] for line in out.splitlines()) == sorted(pairs.values())
+    text = b"".join(gzip.decompress(one.read_bytes()) for one in packs.glob("xxxl-*.gz"))
+    (tmp_path / "again").write_bytes(text)
+    assert text.count(b" Kind=") == 3 and b"||| p(e|f)=1 Kind=content |||" in text
+    kinds = ("--kinds", "content", "--kinds", "function")
+    _, err = run("pack", tmp_path / "again", "-o", packs, *kinds)
+    assert "1 content, 1 inflection, 1 function" in err
+    text = b"".join(gzip.decompress(one.read_bytes()) for one in packs.glob("xxxl-*.gz"))
+    assert text.count(b" Kind=") == 2 and b"inflection" not in text
+    assert len(GrammarIndex.open(packs)) == 2
+    _, err = run("pack", grammar, "-o", packs, "--kinds", "noun", status=2)
+    assert "content" in err and "inflection" in err and "function" in err
+    # A missing probability adds nothing, as if it were average.
 
 
 def test_the_order_of_ppdb_can_be_asked_for(tmp_path):
@@ -124,9 +164,10 @@ def test_the_order_of_ppdb_can_be_asked_for(tmp_path):
     )
     written = gzip.decompress((tmp_path / "packs" / "xxxl-lexical.gz").read_bytes()).decode()
     lexical = [line for line in lines if kind_of(line) == "lexical"]
-    assert written.splitlines(keepends=True) == sorted(
+    ordered = sorted(
         lexical, key=lambda line: ppdb_cost(Features.parse(line.split(" ||| ")[3].encode()))
     )
+    assert written.splitlines(keepends=True) == [with_kind(line) for line in ordered]
 
 
 @pytest.mark.parametrize("quantise", [False, True])
@@ -357,7 +398,7 @@ def test_more_features_than_an_index_takes(tmp_path, run):
         "pack", tmp_path / "grammar", "-o", tmp_path / "packs", "-w", "f1=1", "--set", "index=false"
     )
     written = gzip.decompress((tmp_path / "packs" / "s-lexical.gz").read_bytes())
-    assert written == (tmp_path / "grammar").read_bytes()
+    assert written.replace(b" Kind=content", b"") == (tmp_path / "grammar").read_bytes()
 
 
 def test_new_names_are_those_of_the_twin():
@@ -407,13 +448,14 @@ def test_a_rule_without_a_feature_that_is_weighed(tmp_path, run):
     path = tmp_path / "grammar"
     drawn_grammar(path, n=10)
     with open(path, "a", encoding="utf-8") as file:
-        file.write("[NP] ||| x ||| y ||| p(e|f)=1 |||\n[NP] ||| x\n")
-    with pytest.raises(InputError, match="line 11: feature p"):
+        file.write("[NP] ||| x ||| y ||| sim_ngram=1 |||\n[NP] ||| x\n")
+    with pytest.raises(InputError, match=r"line 11: has neither p\(e"):
         pack_grammar(path, tmp_path / "packs")
     assert not (tmp_path / "packs").exists() and not list(tmp_path.glob(".*"))
     _, err = run("pack", path, "-o", tmp_path / "packs", "--on-error", "drop")
     assert "10 rules, 2 faulty lines left out" in err
-    run("pack", path, "-o", tmp_path / "packs", "--on-error", "drop", "--set", "missing=50")
+    run("pack", path, "-o", tmp_path / "packs", "--on-error", "drop", "-w", "p(e|f)=-1", "--set",
+        "missing=50")  # fmt: skip
     out, _ = run("rules", tmp_path / "packs", "x")
     assert out.split("\t")[1] == "y"
     _, err = run("rules", tmp_path / "packs", "zz")

@@ -13,6 +13,7 @@ from distsim.base.results import Results
 from distsim.corpus.vocabulary import Vocabulary, hash_text
 from distsim.grammar.packs.columns import decode
 from distsim.grammar.packs.sizes import SIZES, TYPES
+from distsim.grammar.pair_kinds import PAIR_KINDS
 
 LONG_LINKS = 2  # the format version from which positions of links may take two or four bytes
 _LINK_TYPES = (np.uint8, np.uint16, np.uint32)
@@ -22,6 +23,7 @@ class PackedRule(NamedTuple):
     """A paraphrase rule: label without brackets; sides; features by name; links; its pack.
 
     size: the smallest pack that holds it. kind: one of `TYPES`. cost: what packs are ordered by.
+    pair_kind: one of `PAIR_KINDS`, what differs between the sides; empty in packs made before.
 
     >>> PackedRule("X", "king", "queen", {"sim_ngram": 0.4}, [(0, 0)], "S", "lexical", 1.5).target
     'queen'
@@ -35,6 +37,7 @@ class PackedRule(NamedTuple):
     size: str
     kind: str
     cost: float
+    pair_kind: str = ""
 
 
 class RuleArrays(NamedTuple):
@@ -91,6 +94,9 @@ class GrammarIndex:
             self._kind = array("rules/kind", np.uint8)
             self._size = array("rules/size", np.uint8)
             self._cost = array("rules/cost", np.float64)
+            self._pair_kind = (
+                array("rules/pair_kind", np.uint8) if "rules/pair_kind" in artifact else None
+            )
             self._vocabulary = Vocabulary(
                 *(array(f"symbols/{part}", dtype)
                   for part, dtype in zip(Vocabulary.PARTS, Vocabulary.DTYPES, strict=True))
@@ -258,4 +264,5 @@ class GrammarIndex:
                 SIZES[self._size[rule]],
                 TYPES[self._kind[rule]],
                 float(self._cost[rule]),
+                "" if self._pair_kind is None else PAIR_KINDS[self._pair_kind[rule]],
             )

@@ -1,8 +1,8 @@
 """A paraphrase grammar -> a folder of packs: text by size and type, Parquet, an index.
 
 Thesis 6.2: XXXL has all rules, each smaller size the better half of the next, for each type. They
-are ordered by ln p(e|f) + ln p(f|e) or another sum of features. PPDB's own cost (equation 6.1)
-agrees less with people: 100 times RarityPenalty outweighs everything else.
+are ordered by weights learned from judged pairs, or another sum of features. PPDB's own cost
+(equation 6.1) agrees less with people: 100 times RarityPenalty outweighs everything else.
 """
 
 import json
@@ -21,8 +21,9 @@ from distsim.base.distribution import how_to_install
 from distsim.base.errors import InputError, ParameterError
 from distsim.base.parallel import Progress, no_progress
 from distsim.bitext.kernels.links import format_links
+from distsim.corpus.inflections import DEFAULT, Inflections
 from distsim.corpus.lines import read_line_blocks
-from distsim.corpus.sources import file_label, printable
+from distsim.corpus.sources import printable
 from distsim.corpus.vocabulary import HashNumbering, VocabularyBuilder
 from distsim.grammar.block import RuleBlock, name_arrays, parse_block, read_features
 from distsim.grammar.faulty_lines import FaultyLines
@@ -31,9 +32,13 @@ from distsim.grammar.formats import find_format
 from distsim.grammar.kernels import columns as column_kernel
 from distsim.grammar.kernels.packs import gather_runs, source_hashes
 from distsim.grammar.kernels.phrase_pairs import hash_symbols
+from distsim.grammar.kernels.rules import NAMED
+from distsim.grammar.learned_weights import ORDER_NEEDS, rule_order
 from distsim.grammar.packs.columns import encode
 from distsim.grammar.packs.grammar_index import LONG_LINKS
 from distsim.grammar.packs.sizes import SIZES, TYPES, rule_sizes, rule_types
+from distsim.grammar.pair_kinds import KIND_FEATURE, PAIR_KINDS, pair_kind
+from distsim.grammar.score_writer import lines_with_features
 from distsim.grammar.spool import Spool
 from distsim.kernels.compiled import frozen
 from distsim.storage import open_output
@@ -41,8 +46,6 @@ from distsim.storage.locks import exchange, locked, sync_folder
 from distsim.storage.scratch import spare_descriptors
 
 MANIFEST = "packs.json"
-# Written as -ln p, so the rule with the smallest sum has the largest ln p(e|f) + ln p(f|e).
-USUAL_ORDER = {"p(e|f)": 1.0, "p(f|e)": 1.0}
 _OURS = re.compile(r"packs\.json|[a-z]+(-[a-z]+)+\.(gz|parquet)|spool|index|\..+\.unfinished")
 _LINES_A_PIECE = 1 << 14
 _MOST_FEATURES = 1000
@@ -54,10 +57,13 @@ class PackOptions:
     """How a grammar is packed.
 
     Arguments:
-        weights: what rules are ordered by, feature to weight; USUAL_ORDER where None, or the one
-            of its two features that the rules have.
-        descending: the largest sum is best; else the smallest.
-        missing: stands for a feature that a rule lacks; a faulty line where None.
+        weights: what rules are ordered by, feature to weight; the learned order where None
+            (`rule_order`): pivot probabilities, count of pivots, similarity.
+        descending: the largest sum is best, else the smallest; for `weights`.
+        missing: value of a feature of `weights` that a rule lacks; an invalid line where None.
+        kinds: only rules of these kinds, some of PAIR_KINDS; all where empty.
+        inflections: a language's rules of inflection and function words, which tell kinds: a name,
+            a file, or `none`.
         sizes: which sizes are written as text, some of SIZES.
         parquet: write Parquet beside text; needs pyarrow.
         index: write the index that GrammarIndex opens.
@@ -71,6 +77,8 @@ class PackOptions:
     _: KW_ONLY
     descending: bool = False
     missing: float | None = None
+    kinds: tuple[str, ...] = ()
+    inflections: str = DEFAULT
     sizes: tuple[str, ...] = SIZES
     parquet: bool = False
     index: bool = True
@@ -80,6 +88,9 @@ class PackOptions:
         for size in self.sizes:
             if size not in SIZES:
                 raise ParameterError(f"sizes {size!r}: choose of {', '.join(SIZES)}")
+        for kind in self.kinds:
+            if kind not in PAIR_KINDS:
+                raise ParameterError(f"`kinds` {kind!r}: choose of {', '.join(PAIR_KINDS)}")
         if self.weights is not None and not self.weights:
             raise ParameterError("nothing to order by: give the weight of at least one feature")
         for name in self.weights or ():
@@ -99,6 +110,7 @@ class PackReport:
 
     faulty: FaultyLines
     read: int = 0
+    pair_kinds: dict[str, int] = field(default_factory=dict)
     rules: dict[str, dict[str, int]] = field(default_factory=dict)
     files: dict[str, int] = field(default_factory=dict)
 
@@ -108,6 +120,7 @@ class PackReport:
         if self.faulty.kept or self.faulty.dropped:
             told[0] += f", {self.faulty.kept + self.faulty.dropped:,} faulty lines left out"
             told += [f"  {message}" for message in self.faulty.shown]
+        told.append(", ".join(f"{n:,} {kind}" for kind, n in self.pair_kinds.items()))
         for size, counts in self.rules.items():
             told.append(f"{size}: " + ", ".join(f"{n:,} {name}" for name, n in counts.items()))
         return told
@@ -132,8 +145,7 @@ def pack_grammar(
 
     Raises:
         InputError: the grammar cannot be read, a line is faulty and on_error is `stop`, rules
-            have no feature of USUAL_ORDER and `weights` is None, or something else stands at
-            `folder`.
+            have neither p(e|f) nor p(f|e) and `weights` is None, or something else is at `folder`.
         ParameterError: Parquet is asked for and pyarrow is not installed.
 
     >>> rule = "[X] ||| the king ||| the queen ||| p(e|f)=1.5 sim_ngram=.4 ||| 0-0 1-1\\n"
@@ -224,9 +236,11 @@ def _write(
     rules = _ReadRules(folder / "spool", options, report.faulty)
     rules.read(grammar, progress)
     report.read = rules.size
+    report.pair_kinds = rules.pair_kinds
     report.faulty.require_lines(rules.size + report.faulty.kept + report.faulty.dropped)
     costs, types = rules.spool.column("cost", np.float64), rules.spool.column("kind", np.uint8)
-    order = np.lexsort((np.arange(costs.size), -costs if options.descending else costs))
+    descending = options.descending and options.weights is not None
+    order = np.lexsort((np.arange(costs.size), -costs if descending else costs))
     sizes = rule_sizes(types, order)
     for number, size in enumerate(SIZES):
         counts = np.bincount(types[sizes <= number], minlength=len(TYPES)).tolist()
@@ -254,7 +268,8 @@ def _write(
         },
         "order": {
             "weights": rules.weights,
-            "best": "largest" if options.descending else "smallest",
+            "best": "largest" if descending else "smallest",
+            **({} if rules.learned is None else {"learned": list(rules.learned.notes)}),
         },
         "rules": report.rules,
         "files": report.files,
@@ -271,8 +286,12 @@ class _ReadRules:
         self._keeps_sides = options.parquet
         self._keeps_features = options.parquet or options.index
         self.spool = Spool(folder)
+        self.learned = rule_order() if options.weights is None else None
         self.weights: dict[str, float] = dict(options.weights or {})
-        self._without: list[str] = []  # of the usual order, features that the first rules lack
+        if self.learned is not None:  # the smallest sum is best, the largest learned score
+            self.weights = {name: -slope for name, slope in self.learned.slopes().items()}
+        self.pair_kinds: dict[str, int] = dict.fromkeys(PAIR_KINDS, 0)
+        self._kinds, self._language = options.kinds, Inflections.open(options.inflections)
         self._missing, self._faulty = options.missing, faulty
         self._numbering = HashNumbering(first=1)
         self._symbols: list[bytes] = []
@@ -286,29 +305,9 @@ class _ReadRules:
         for lines in read_line_blocks(grammar):
             known = known or find_format(None, lines.text)
             block = parse_block(lines, known)
-            if not self.weights and (block.status == 0).any():
-                self._choose_order(block, file_label(grammar))
             self._name_features(block)
             self._add(block)
             progress("reading", self.size, None)
-
-    def _choose_order(self, block: RuleBlock, label: str) -> None:
-        """Order by what rules of a block have of USUAL_ORDER.
-
-        Raises:
-            InputError: they have neither feature.
-        """
-        fine = block.status == 0
-        for name, weight in USUAL_ORDER.items():
-            if np.isnan(_column(block, name)[fine]).all():
-                self._without.append(name)
-            else:
-                self.weights[name] = weight
-        if not self.weights:
-            raise InputError(
-                f"{label}: the first {np.count_nonzero(fine):,} rules have neither "
-                f"{' nor '.join(USUAL_ORDER)} to be ordered by: give `weights`, as sim_ngram=1"
-            )
 
     def _name_features(self, block: RuleBlock) -> None:
         """Give each feature that is new in a block a column, missing in the rules before.
@@ -324,6 +323,7 @@ class _ReadRules:
                 _MOST_FEATURES + 1,
             )  # fmt: skip
             new = [block.text[start:stop].decode() for start, stop in places.tolist()]
+            new = [name for name in new if name != KIND_FEATURE]
             new += map(str, range(min(most_bare, _MOST_FEATURES + 1)))
         for name in dict.fromkeys([*new, *self.weights]):
             if name not in self._names:
@@ -340,12 +340,17 @@ class _ReadRules:
 
         values: float64[n, features], in the order of the names so far.
         """
-        cost = np.zeros(len(block))
         faults = {n: block.fault(n) for n in np.flatnonzero(block.status).tolist()}
-        for name in self._without:
-            known = ~np.isnan(_column(block, name)) & (block.status == 0)
-            for n in np.flatnonzero(known).tolist():
-                faults.setdefault(n, f"feature {name} is there, which the first rules lack")
+        if self.learned is not None:
+            needed = [self._names.index(name) for name in ORDER_NEEDS]
+            lacking = np.isnan(values[:, needed]).all(axis=1) & (block.status == 0)
+            for n in np.flatnonzero(lacking).tolist():
+                faults[n] = (
+                    f"has neither {' nor '.join(ORDER_NEEDS)} to be ordered by: give `weights`, as "
+                    "sim_ngram=1"
+                )
+            return -self.learned.values(self._names, values), faults
+        cost = np.zeros(len(block))
         for name, weight in self.weights.items():
             column = values[:, self._names.index(name)]
             absent = np.isnan(column)
@@ -356,30 +361,53 @@ class _ReadRules:
         return cost, faults
 
     def _add(self, block: RuleBlock) -> None:
-        """Append the rules of a block; faulty lines are counted and left out."""
+        """Append the rules of a block; invalid lines are counted and left out."""
         values, _ = read_features(block, self._names)
         cost, faults = self._costs(block, values)
         for n in sorted(faults):
             self._faulty.keeps(block.first_line + n, faults[n])
         fine = np.ones(len(block), bool)
         fine[list(faults)] = False
-        text = with_line_end(block.text)
-        before = self.spool.append_lines(text, np.append(block.line_starts[:-1], len(text)), fine)
-        self._add_sides(block, fine, before)
-        begins = np.concatenate([[0], block.link_stops[:-1]])
-        lengths = block.link_stops - begins
-        self.spool.append("link_length", lengths[fine])
-        linked = block.links[fine[np.repeat(np.arange(len(block)), lengths)]]
-        self.spool.append("links", linked.astype(np.uint32))
+        pair_kinds = self._pair_kinds(block, fine)
+        lines = _lines_with_kinds(block, pair_kinds)
+        bounds = np.cumsum([0, *map(len, lines)])
+        before = self.spool.append_lines(b"".join(lines), bounds, fine)
+        self._add_sides(block, fine, before + bounds[:-1] - block.line_starts[:-1])
+        self.spool.append("pair_kind", pair_kinds[fine])
+        self._add_links(block, fine)
         self.spool.append("cost", cost[fine])
         for number in range(len(self._names)):
             self.spool.append(f"feature{number}", values[fine, number])
         self.size += int(fine.sum())
 
-    def _add_sides(self, block: RuleBlock, fine: np.ndarray, before: int) -> None:
+    def _pair_kinds(self, block: RuleBlock, fine: np.ndarray) -> np.ndarray:
+        """Return the number of each rule's kind, uint8[n]; rules of kinds not wanted leave `fine`.
+
+        fine: bool[n], changed in place.
+        """
+        numbers = np.zeros(len(block), np.uint8)
+        wanted = [PAIR_KINDS.index(kind) for kind in self._kinds or PAIR_KINDS]
+        for n in np.flatnonzero(fine).tolist():
+            source, target = block.side_texts(n)
+            numbers[n] = PAIR_KINDS.index(pair_kind(source.split(), target.split(), self._language))
+        counts = np.bincount(numbers[fine], minlength=len(PAIR_KINDS)).tolist()
+        for kind, count in zip(PAIR_KINDS, counts, strict=True):
+            self.pair_kinds[kind] += count
+        fine &= np.isin(numbers, wanted)
+        return numbers
+
+    def _add_links(self, block: RuleBlock, fine: np.ndarray) -> None:
+        """Append the links of the rules `fine`, bool[n]."""
+        begins = np.concatenate([[0], block.link_stops[:-1]])
+        lengths = block.link_stops - begins
+        self.spool.append("link_length", lengths[fine])
+        linked = block.links[fine[np.repeat(np.arange(len(block)), lengths)]]
+        self.spool.append("links", linked.astype(np.uint32))
+
+    def _add_sides(self, block: RuleBlock, fine: np.ndarray, shift: np.ndarray) -> None:
         """Append the types, labels and symbols of the rules `fine`, bool[n].
 
-        before: bytes in the spool before the block's text.
+        shift: int64[n], how many bytes further each line is in the spool than in the block.
         """
         data = frozen(np.frombuffer(block.text, np.uint8))
         begins = np.concatenate([[0], block.token_stops[:-1, 1]])
@@ -402,8 +430,8 @@ class _ReadRules:
         self.spool.append("source", symbols[~is_target & fine[owner]])
         if self._keeps_sides:
             for name, first, last in (("source", begins, middles), ("target", middles, ends)):
-                self.spool.append(f"{name}_start", block.starts[first[fine]] + before)
-                self.spool.append(f"{name}_stop", block.stops[last[fine] - 1] + before)
+                self.spool.append(f"{name}_start", block.starts[first[fine]] + shift[fine])
+                self.spool.append(f"{name}_stop", block.stops[last[fine] - 1] + shift[fine])
 
     def _numbered_labels(self, block: RuleBlock, data: np.ndarray, fine: np.ndarray) -> np.ndarray:
         """Return the number of each rule's label, uint32, in the order met; 0 for what is none."""
@@ -425,14 +453,15 @@ class _ReadRules:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        names = [name for name in self._names if name not in ("label", "source", "target")]
-        texts = ("label", "source", "target", "alignment", "size")
+        texts = ("label", "source", "target", "alignment", "size", "pair_kind")
+        names = [name for name in self._names if name not in texts]
         schema = pa.schema([*((name, pa.string()) for name in texts),
                             *((name, pa.float64()) for name in names)])  # fmt: skip
         links = frozen(self.spool.column("links", np.uint32).reshape(-1, 2))
         ends = np.cumsum(self.spool.column("link_length", np.int64), dtype=np.uint64)
         link_starts = frozen(np.append(np.uint64(0), ends))
         labels = [text.decode(errors="replace") for text in self._labels]
+        kinds = self.spool.column("pair_kind", np.uint8)
         # Opened here: pyarrow takes no name that is not UTF-8.
         with open(path, "wb") as file, pq.ParquetWriter(file, schema, compression="zstd") as writer:
             for k in range(0, wanted.size, _LINES_A_PIECE):
@@ -442,6 +471,7 @@ class _ReadRules:
                     [labels[n] for n in self.spool.column("label", np.uint32)[piece].tolist()],
                     self._sides("source", piece), self._sides("target", piece),
                     aligned.split("\n")[:-1], [SIZES[n] for n in sizes[piece].tolist()],
+                    [PAIR_KINDS[n] for n in kinds[piece].tolist()],
                 ]  # fmt: skip
                 arrays = [pa.array(column, pa.string()) for column in columns]
                 for name in names:
@@ -505,6 +535,7 @@ class _ReadRules:
                 "rules/label", self.spool.column("label", np.uint32)[by_source].astype(np.uint16)
             )
             writer.add("rules/kind", self.spool.column("kind", np.uint8)[by_source])
+            writer.add("rules/pair_kind", self.spool.column("pair_kind", np.uint8)[by_source])
             writer.add("rules/size", sizes[by_source])
             writer.add("rules/cost", self.spool.column("cost", np.float64)[by_source])
             for number in range(len(self._names)):
@@ -514,11 +545,18 @@ class _ReadRules:
                 writer.add(f"features/{number}/table", coded.table)
 
 
-def _column(block: RuleBlock, name: str) -> np.ndarray:
-    """Return a feature of each line of a block, float64[n]; NaN where there is none."""
-    values, _ = read_features(block, [name])
-    column: np.ndarray = values[:, 0]
-    return column
+def _lines_with_kinds(block: RuleBlock, pair_kinds: np.ndarray) -> list[bytes]:
+    """Return the lines of a block; those with named features, and no kind yet, get `Kind=...`."""
+    texts = [f" {KIND_FEATURE}={kind}".encode() for kind in PAIR_KINDS]
+    has_names = (block.feature_kinds & NAMED != 0) & (block.status == 0)
+    known = f"{KIND_FEATURE}=".encode()
+    added = [
+        texts[number] if named and known not in block.feature_text(n) else b""
+        for n, (number, named) in enumerate(
+            zip(pair_kinds.tolist(), has_names.tolist(), strict=True)
+        )
+    ]
+    return [with_line_end(line) for line in lines_with_features(block, added)]
 
 
 def _require_pyarrow() -> None:
