@@ -4,7 +4,6 @@ from typing import Annotated
 
 import typer
 
-from distsim.base.choices import PairKind
 from distsim.cli.console import (
     InputOption,
     JobsOption,
@@ -17,6 +16,13 @@ from distsim.cli.console import (
 )
 from distsim.cli.grammar_options import OnErrorOption, WeightOption, feature_weights
 from distsim.cli.options import SetOption, chosen
+from distsim.grammar.pair_kinds import PAIR_KINDS
+
+
+def _pair_kind(text: str) -> str:
+    if text not in PAIR_KINDS:
+        raise typer.BadParameter(f"{text!r}: choose one of {', '.join(PAIR_KINDS)}")
+    return text
 
 
 def pack(
@@ -27,8 +33,12 @@ def pack(
     weight: WeightOption = None,
     parquet: Annotated[bool, typer.Option("--parquet", help="Write Parquet beside text.")] = False,
     kinds: Annotated[
-        list[PairKind] | None,
-        typer.Option(help="Only rules whose sides differ in this; repeat it."),
+        list[str] | None,
+        typer.Option(
+            metavar=f"[{'|'.join(PAIR_KINDS)}]",
+            parser=_pair_kind,
+            help="Only rules whose sides differ in this; repeat it.",
+        ),
     ] = None,
     settings: SetOption = None,
     on_error: OnErrorOption = "stop",

@@ -124,7 +124,7 @@ class MakeReport:
         told = list(self.told)
         for title, rules in (
             (
-                f"the {len(self.best)} best, by p(e|f) and p(f|e), then counts, then {_SIM}; none "
+                f"the {len(self.best)} best of content, in the order of packs; none "
                 "is a part of its paraphrase:",
                 self.best,
             ),

@@ -11,6 +11,7 @@ import pytest
 from distsim.bitext.bitext import Bitext
 from distsim.grammar import pipeline as making
 from distsim.grammar.extraction.numeric import NumericRules
+from distsim.grammar.learned_weights import rule_order
 from distsim.grammar.packs.grammar_index import GrammarIndex
 
 PAIRS = [
@@ -44,12 +45,13 @@ def test_the_whole_road_and_again(texts, alice_index, tmp_path, run):
     out, told = make(run, texts, path, tmp_path / "grammar")
     assert not left.exists()
     assert (
-        "150 sentence pairs of 1 bitexts" in out
-        and "best, by p(e|f) and p(f|e), then counts" in out
+        "150 sentence pairs of 1 bitexts" in out and "best of content, in the order of packs" in out
     )
     assert (tmp_path / "grammar" / "report.txt").read_text() == out
     index = GrammarIndex.open(tmp_path / "grammar" / "packs")
-    np.testing.assert_allclose(index.costs, index.feature("p(e|f)") + index.feature("p(f|e)"))
+    order = rule_order()
+    columns = [index.feature(name) for name in order.names]
+    np.testing.assert_allclose(index.costs, -order.values(order.names, np.column_stack(columns)))
     costs = [float(line.split()[0]) for line in out.splitlines() if " -> " in line]
     assert costs[:20] == sorted(costs[:20]) and costs[0] == pytest.approx(
         index.costs.min(), abs=1e-3
