@@ -98,7 +98,8 @@ TABLE = (
     Home("output", "output.pictures.corpus", "", "corpus_picture"),
     Home("output", "output.pictures.phrase_map", "", "neighbour_picture"),
     Home("output", "output.verification", "find_faults"),
-    Home("cluster", "cluster.spark", "sign_on_spark"),
+    Home("cluster", "cluster.spark", "sign_on_spark", "SparkOptions"),
+    Home("cluster", "cluster.plan", "", "Division PlanOptions"),
 )  # fmt: skip
 
 TOPICS = tuple(dict.fromkeys(home.topic for home in TABLE))

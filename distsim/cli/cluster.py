@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -19,18 +19,8 @@ from distsim.cli.options import (
 )
 from distsim.cli.sign import MinCountOption
 
-
-@dataclass(frozen=True)
-class PlanSettings:
-    """How the work is shared out; see distsim.cluster.plan.make_plan.
-
-    memory: of a task, for what it puts in order. part_bytes: small files are read together
-    up to this. n_ranges: of hashes; by the text's size where None.
-    """
-
-    memory: int = 256 << 20
-    part_bytes: int = 16 << 20
-    n_ranges: int | None = None
+if TYPE_CHECKING:
+    from distsim.cluster.plan import PlanOptions
 
 
 @dataclass(frozen=True)
@@ -107,7 +97,7 @@ def sign(
     Run again after it was killed, it goes on with what it finds in SHARED. --set changes what it
     changes in `sign`, and dedup, part_bytes, n_ranges, memory and keep_work.
     """
-    from distsim.cluster.spark import sign_on_spark
+    from distsim.cluster.spark import SparkOptions, sign_on_spark
 
     planned, left = _planned(
         kind, preset, WorkSettings(), recipe=recipe, settings=settings, min_count=min_count,
@@ -115,10 +105,10 @@ def sign(
     )  # fmt: skip
     force = may_replace(output, force)
     with progress_bar("tasks") as bar:
-        report = sign_on_spark(
-            texts, output, work, **planned, master=master, keep_index=keep_index,
-            keep_work=left.keep_work, force=force, progress=bar, notice=say,
-        )  # fmt: skip
+        run = SparkOptions(
+            master=master, keep_index=keep_index, keep_work=left.keep_work, force=force
+        )
+        report = sign_on_spark(texts, output, work, planned, run=run, progress=bar, notice=say)
     for sentence in report.sentences():
         say(sentence)
     _report(output)
@@ -217,7 +207,7 @@ def plan(
         kind, preset, recipe=recipe, settings=settings, min_count=min_count,
         text_format=text_format, as_is=as_is or None,
     )  # fmt: skip
-    made = make_plan(texts, **planned, written=[work])
+    made = make_plan(texts, planned, written=[work])
     job = Job(write_plan(made, _shared(work)))
     put("run", job.folder)
     for stage in stages(job):
@@ -255,17 +245,17 @@ def join(
 
 def _planned(
     kind: str, preset: str | None, more: Any = None, **given: Any
-) -> tuple[dict[str, Any], Any]:
-    """Return what make_plan is told, and `more` with what --recipe and --set say."""
+) -> "tuple[PlanOptions, Any]":
+    """Return the options of a plan, and `more` with the changes of --recipe and --set."""
+    from distsim.cluster.plan import Division, PlanOptions
     from distsim.contexts.selection import Selection
     from distsim.indexes.build import IndexOptions
     from distsim.signatures.recipe import PRESETS
 
     usual = PRESETS[preset or ("thesis" if kind == "counts" else "learnt")]
-    about = [usual, Selection(), IndexOptions(), PlanSettings(), *([] if more is None else [more])]
-    made, selection, options, shared, *left = chosen(*about, **given)
-    planned = {"recipe": made, "selection": selection, "options": options, **vars(shared)}
-    return planned | {"from_counts": kind == "counts"}, left[0] if left else None
+    about = [usual, Selection(), IndexOptions(), Division(), *([] if more is None else [more])]
+    made, selection, index, division, *left = chosen(*about, **given)
+    return PlanOptions(made, selection, index, kind == "counts", division), (left or [None])[0]
 
 
 def _shared(work: str) -> Path:

@@ -1,8 +1,8 @@
-"""Text or counts, a recipe, a selection -> a plan: parts, ranges, and where everything stands.
+"""Plans a run: the parts of the corpus, the ranges of hashes, and the folders of the run.
 
-The plan is one file in a folder that all machines share; everything else in there is named after
-its stage and the number of its part or range. What a run was doing when it was killed is so found
-by the next one with the same plan.
+The plan is one file in a folder that all machines share. Everything else in there is named after
+its stage and the number of its part or range, so that the next run with the same plan continues a
+run that was killed.
 
     SHARED/text-CHECKSUM/   the parts' indexes, for every table of this text
     SHARED/sign-CHECKSUM/   plan.json, what the stages wrote, what they report (done/)
@@ -11,7 +11,7 @@ by the next one with the same plan.
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -30,8 +30,6 @@ _VERSION = 1
 _PACKED = {".gz": 3, ".bz2": 4, ".xz": 4, ".zst": 3}
 BYTES_A_TOKEN = 5
 _BYTES_A_COUNT_LINE = 20
-_PART_BYTES = 16 << 20
-_LARGEST_PART = 1 << 30
 _RANGE_TOKENS = 2_000_000
 _MOST_RANGES = 4096
 _SPARE_BITS = 8
@@ -40,10 +38,52 @@ Kind = Literal["text", "counts"]
 
 
 @dataclass(frozen=True)
+class Division:
+    """How the work is divided into tasks.
+
+    Arguments:
+        memory: bytes that a task holds at most for what it sorts.
+        part_bytes: a task reads consecutive files until they have this many bytes together.
+        n_ranges: ranges of hashes; by the size of the text where None.
+
+    >>> Division(n_ranges=64).memory
+    268435456
+    """
+
+    memory: int = 256 << 20
+    part_bytes: int = 16 << 20
+    n_ranges: int | None = None
+
+
+@dataclass(frozen=True)
+class PlanOptions:
+    """What is signed, and how.
+
+    Arguments:
+        recipe: how contexts become bits; the preset `learnt`, or `thesis` of counts, where None.
+        selection: which phrases are signed.
+        index: how text becomes an index; of counts, its format and normaliser.
+        from_counts: the files are n-gram counts.
+        division: how the work is divided into tasks.
+
+    >>> PlanOptions(from_counts=True, division=Division(n_ranges=64)).selection.min_count
+    5
+    """
+
+    recipe: Recipe | None = None
+    selection: Selection = field(default_factory=Selection)
+    index: IndexOptions = field(default_factory=IndexOptions)
+    from_counts: bool = False
+    division: Division = field(default_factory=Division)
+
+
+@dataclass(frozen=True)
 class TextPart:
     """Consecutive files that one task reads.
 
-    names: what concordances show. size: in bytes. stamp: checksum of the files' sizes and times.
+    Arguments:
+        paths: of the files. names: what concordances show. size: of all files, in bytes.
+        stamp: checksum of the files' sizes and times.
     """
 
     paths: tuple[str, ...]
@@ -53,7 +93,7 @@ class TextPart:
 
     @property
     def unpacked_size(self) -> int:
-        """About how many bytes of text the files hold."""
+        """Bytes of text in the files, estimated from their sizes where they are compressed."""
         by_kind = [_PACKED.get(Path(path).suffix.lower(), 1) for path in self.paths]
         return self.size * max(by_kind, default=1)
 
@@ -76,11 +116,14 @@ class TextPart:
 class Plan:
     """Everything on which a run depends.
 
-    kind: of text, or of n-gram counts. parts: in order of the corpus. options: how text becomes
-    an index; of counts the normaliser and the format matter. n_ranges: of hashes.
-    key_bits: so many leading bits of a phrase's hash tell phrases apart while they are counted;
-    those that share them are told apart afterwards. memory_bytes: of a task, for what it puts in
-    order; text: checksum of the parts with sizes and times.
+    Arguments:
+        kind: text, or n-gram counts. parts: in order of the corpus.
+        recipe, selection: as of `sign`. options: how text becomes an index.
+        n_ranges: the number of ranges of hashes.
+        key_bits: leading bits of a phrase's hash by which phrases are counted; phrases that share
+            them are separated later.
+        memory_bytes: that a task holds at most for what it sorts.
+        text: checksum of the parts with their sizes and times.
     """
 
     kind: Kind
@@ -95,30 +138,24 @@ class Plan:
 
     @property
     def model(self) -> NgramModel:
-        """Which words are features."""
+        """The model of contexts: which words beside a phrase are features."""
         assert isinstance(self.recipe.model, NgramModel)
         return self.recipe.model
 
     @property
     def name(self) -> str:
-        """What tells runs apart, 12 hexadecimal digits."""
+        """The checksum that identifies the run, 12 hexadecimal digits."""
         return checksum_of_settings([_VERSION, to_plain(replace(self, memory_bytes=0))])[:12]
 
     def folder(self, shared: Path) -> Path:
-        """Return where a run of this plan stands."""
+        """Return the folder of the run inside the shared folder."""
         return shared / f"sign-{self.name}"
 
 
 def make_plan(
     paths: Sequence[str | Path],
-    recipe: Recipe | None = None,
-    selection: Selection | None = None,
-    options: IndexOptions | None = None,
+    options: PlanOptions | None = None,
     *,
-    from_counts: bool = False,
-    memory: int = 256 << 20,
-    part_bytes: int = _PART_BYTES,
-    n_ranges: int | None = None,
     written: Sequence[str | Path] = (),
 ) -> Plan:
     """Return the plan by which a corpus is signed.
@@ -126,9 +163,8 @@ def make_plan(
     Arguments:
         paths: text files or folders of them, in the order of the corpus, or n-gram counts. All
             machines see them under the same paths.
-        part_bytes: neighbouring files are read by one task until it has so many bytes.
-        n_ranges: of hashes; by the size of the text where None.
-        written: where the run writes, passed over in folders of text.
+        options: what is signed, and how; the defaults where None.
+        written: files and folders that the run writes; they are left out of folders of text.
 
     Raises:
         InputError: a file is missing, empty of bytes or, of text, looks like something else, or
@@ -136,12 +172,14 @@ def make_plan(
         ParameterError: the recipe does not count words beside phrases, or near-duplicates are to
             be dropped, which takes one machine.
     """
-    recipe = recipe or (PRESETS["thesis"] if from_counts else DEFAULT)
-    selection, options = selection or Selection(), options or IndexOptions()
-    _require_possible(recipe, options, from_counts)
+    how = options or PlanOptions()
+    from_counts, selection = how.from_counts, how.selection
+    part_bytes = how.division.part_bytes
+    recipe = how.recipe or (PRESETS["thesis"] if from_counts else DEFAULT)
+    _require_possible(recipe, how.index, from_counts)
     require_files(paths)
     sources = find_texts(
-        [Path(file).resolve() for file in paths], from_counts or options.as_is, written
+        [Path(file).resolve() for file in paths], from_counts or how.index.as_is, written
     )
     for source in sources:
         if not source.path.isprintable():
@@ -161,9 +199,9 @@ def make_plan(
     if selection.max_phrases is not None or from_counts or key_bits > 40:
         key_bits = 64
     return Plan(
-        "counts" if from_counts else "text", parts, recipe, selection, options,
-        n_ranges or min(_MOST_RANGES, 1 + n_tokens // _RANGE_TOKENS), key_bits, memory,
-        checksum_of_settings([known, part_bytes, options.manifest()]),
+        "counts" if from_counts else "text", parts, recipe, selection, how.index,
+        how.division.n_ranges or min(_MOST_RANGES, 1 + n_tokens // _RANGE_TOKENS), key_bits,
+        how.division.memory, checksum_of_settings([known, part_bytes, how.index.manifest()]),
     )  # fmt: skip
 
 

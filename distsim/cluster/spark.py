@@ -1,4 +1,6 @@
-"""Stages on Spark: packets go through its shuffle; pyspark is imported here and in `daemon`.
+"""Runs the stages of a plan on Spark, whose shuffle moves the packets.
+
+pyspark is imported here and in `daemon`.
 
 By RDDs: the numbers of parts become (range, packet) pairs, and each range's packets one partition.
 A packet is some hundred kilobytes of arrays, so the Java side never sees a phrase; data frames
@@ -12,11 +14,13 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from warnings import warn
 
 from distsim import storage
 from distsim.base.arguments import Paths, one_or_many_paths, one_path
@@ -27,12 +31,9 @@ from distsim.cluster.job import Job, open_job
 from distsim.cluster.join import join
 from distsim.cluster.map_tasks import PartMap
 from distsim.cluster.memory import worker_bytes
-from distsim.cluster.plan import Plan, make_plan, write_plan
+from distsim.cluster.plan import Plan, PlanOptions, make_plan, write_plan
 from distsim.cluster.report import ClusterReport
 from distsim.cluster.stages import Stage, find_stage, giving, is_done, run_task, stages
-from distsim.contexts.selection import Selection
-from distsim.indexes.build import IndexOptions
-from distsim.signatures.recipe import Recipe
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -55,42 +56,51 @@ _SETTINGS = {
 }
 
 
+@dataclass(frozen=True)
+class SparkOptions:
+    """Where a run on Spark takes place, and what it leaves.
+
+    Arguments:
+        spark: a session, not of Spark Connect; where None a context is started, and stopped at the
+            end. master: the address of the cluster for that context, such as `local[4]`.
+        keep_index: a folder into which the parts' indexes are moved, to be opened together.
+        keep_work: keep the shared folder, so that another recipe finds the parts' indexes.
+        force: replace a table that exists.
+
+    >>> SparkOptions(master="local[4]").keep_work
+    False
+    """
+
+    spark: "SparkSession | None" = None
+    master: str | None = None
+    keep_index: str | Path | None = None
+    keep_work: bool = False
+    force: bool = False
+
+
 def sign_on_spark(
     paths: Paths,
     path: str | Path,
     work: str | Path,
+    options: PlanOptions | None = None,
     *,
-    recipe: Recipe | None = None,
-    selection: Selection | None = None,
-    options: IndexOptions | None = None,
-    spark: "SparkSession | None" = None,
-    master: str | None = None,
-    from_counts: bool = False,
-    keep_index: str | Path | None = None,
-    keep_work: bool = False,
-    force: bool = False,
+    run: SparkOptions | None = None,
     progress: Progress = no_progress,
-    notice: Any = lambda sentence: None,
-    **settings: Any,
+    notice: Callable[[str], object] = warn,
 ) -> ClusterReport:
-    """Sign a corpus on a Spark cluster into the table that one machine would make of it.
+    """Return the run totals of signing a corpus on a Spark cluster; the table is written at `path`.
 
-    The bytes are those of an index of the files that is signed, or of `CountFiles`. What a run that
-    was killed has done is found in `work` by the next one.
+    Its bytes are those of the table that one machine would make: of an index of the files, or of
+    `CountFiles`. A run that was killed is continued by the next one with the same arguments.
 
     Arguments:
         paths: text in the order of the corpus, or n-gram counts; under the same paths everywhere.
-        path: the table's folder, where the driver writes.
+        path: the table's folder, which the driver writes.
         work: a folder that all machines share, a POSIX file system: object stores do not rename.
-        recipe, selection: as of `sign`. options: as of `CorpusIndex.build`.
-        spark: a session, not of Spark Connect; a context is started, and stopped at the end, where
-            None. master: of that one.
-        from_counts: the files are n-gram counts.
-        keep_index: a folder into which the parts' indexes go, to be opened together.
-        keep_work: leave what is in `work`, so that another recipe finds the parts' indexes.
-        force: replace a table that stands at `path`.
-        notice: is told what memory workers need, and what settings stand in the way.
-        settings: as of `make_plan`: `memory`, `part_bytes`, `n_ranges`.
+        options: what is signed, and how; the defaults where None.
+        run: the Spark session or cluster, and what the run leaves; the defaults where None.
+        progress: called with the stage, and its tasks done and in all.
+        notice: called with sentences on the memory of workers, and on unsuitable settings.
 
     Raises:
         As `make_plan` and `sign`; ArtifactError, too, where a worker does not see `work`;
@@ -98,30 +108,29 @@ def sign_on_spark(
 
     >>> from pyspark.sql import SparkSession  # doctest: +SKIP
     >>> spark = SparkSession.builder.getOrCreate()  # doctest: +SKIP
-    >>> sign_on_spark("texts", "web.table", "/shared/work", spark=spark).tokens  # doctest: +SKIP
+    >>> run = SparkOptions(spark=spark)  # doctest: +SKIP
+    >>> sign_on_spark("texts", "web.table", "/shared/work", run=run).tokens  # doctest: +SKIP
     2031583
     """
     path, shared = one_path(path).resolve(), one_path(work, "work").resolve()
-    plan = make_plan(
-        one_or_many_paths(paths, "paths"), recipe, selection, options, from_counts=from_counts,
-        written=[path, shared], **settings,
-    )  # fmt: skip
-    storage.require_free(path, force)
+    run = run or SparkOptions()
+    plan = make_plan(one_or_many_paths(paths, "paths"), options, written=[path, shared])
+    storage.require_free(path, run.force)
     if not path.parent.is_dir():
         raise ArtifactError(f"{path.parent}: no such folder: create it first")
     shared.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
     job = Job(write_plan(plan, shared))
-    with _context(spark, master) as context:
+    with _context(run.spark, run.master) as context:
         _check(context, plan, notice)
         for stage in stages(job):
             _run_stage(context, job, stage, progress)
         progress("join", 0, 1)
-        join(job, path, force)
+        join(job, path, run.force)
     report = ClusterReport.of(job, time.monotonic() - began)
-    if keep_index is not None:
-        job.move_indexes(one_path(keep_index, "keep_index"))
-    if not keep_work:
+    if run.keep_index is not None:
+        job.move_indexes(one_path(run.keep_index, "keep_index"))
+    if not run.keep_work:
         shutil.rmtree(job.folder, ignore_errors=True)
         shutil.rmtree(job.texts, ignore_errors=True)
     return report
@@ -134,12 +143,13 @@ def map_on_spark(
     master: str | None = None,
     progress: Progress = no_progress,
 ) -> dict[str, int]:
-    """Score or annotate parts on a Spark cluster, a task each, nothing shuffled.
+    """Return the totals of scoring or annotating parts on a Spark cluster, a task for each part.
 
-    Parts whose output is there are passed over. Returns what the others came to, added up.
+    Parts whose output exists are left out. Nothing is shuffled.
 
     Arguments:
-        spark, master: as of `sign_on_spark`.
+        parts: the parts, their outputs and the task. spark, master: as of `SparkOptions`.
+        progress: called with the parts done and in all.
 
     Raises:
         As the task; DistsimError as of `sign_on_spark`.

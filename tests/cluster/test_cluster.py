@@ -28,7 +28,7 @@ from distsim.cluster.job import Job
 from distsim.cluster.kernels.shuffle_blocks import count_phrases, frequent_phrases, mark_keys
 from distsim.cluster.local_executor import run_alone, run_alone_task
 from distsim.cluster.map_tasks import PartMap, ScoreTask
-from distsim.cluster.plan import make_plan, read_plan, write_plan
+from distsim.cluster.plan import Division, PlanOptions, make_plan, read_plan, write_plan
 from distsim.contexts import CountFiles, NgramModel, Weighting
 from distsim.contexts.weights import SCHEMES
 from distsim.grammar import RuleScorer
@@ -74,8 +74,15 @@ def one_machine(corpus, folder, recipe, selection=SELECTION, options=None) -> Pa
     return Path(sign(index, folder / "one.table", recipe=recipe, selection=selection).path)
 
 
+def planned(corpus, recipe=None, selection=SELECTION, options=None, from_counts=False, **division):
+    index = options or IndexOptions()
+    return make_plan(
+        corpus, PlanOptions(recipe, selection, index, from_counts, Division(**division))
+    )
+
+
 def cluster(corpus, folder, recipe, selection=SELECTION, options=None, **settings) -> Path:
-    plan = make_plan(corpus, recipe, selection, options, part_bytes=1, **settings)
+    plan = planned(corpus, recipe, selection, options, part_bytes=1, **settings)
     run_alone(plan, folder / "many.table", folder)
     return folder / "many.table"
 
@@ -270,12 +277,12 @@ def test_outputs_of_other_parts_or_another_aligner_are_refused(scored):
 def test_a_text_that_has_changed_is_another_run(tmp_path, corpus):
     """Also where its size and time are as before; a run that is planned refuses it."""
     recipe = PRESETS["thesis"]
-    plan = make_plan(corpus, recipe, SELECTION)
-    assert make_plan(corpus, recipe, SELECTION) == plan
+    plan = planned(corpus, recipe, SELECTION)
+    assert planned(corpus, recipe, SELECTION) == plan
     text, times = corpus[0].read_bytes(), corpus[0].stat()
     corpus[0].write_bytes(text.swapcase())
     os.utime(corpus[0], ns=(times.st_atime_ns, times.st_mtime_ns))
-    assert make_plan(corpus, recipe, SELECTION).name != plan.name
+    assert planned(corpus, recipe, SELECTION).name != plan.name
     corpus[0].write_bytes(text + b"more\n")
     job = Job(write_plan(plan, tmp_path))
     with pytest.raises(InputError, match=r"0\.txt, …: was changed since the run was planned"):
@@ -294,9 +301,9 @@ def test_what_is_at_fault_is_one_sentence(tmp_path, corpus, run):
     with pytest.raises(InputError, match="no such file or folder"):
         make_plan([tmp_path / "nowhere"])
     with pytest.raises(ParameterError, match="choose exact or off"):
-        make_plan(corpus, options=IndexOptions(dedup="near"))
+        planned(corpus, options=IndexOptions(dedup="near"))
     with pytest.raises(ParameterError, match="words beside phrases only"):
-        make_plan(corpus, SYNTAX)
+        planned(corpus, SYNTAX)
     with pytest.raises(ArtifactError, match="every machine sees"):
         read_plan(tmp_path)
     with pytest.raises(InputError, match="nothing to sign"):
@@ -314,7 +321,7 @@ def test_a_run_goes_on_where_it_was_killed(tmp_path, corpus):
     """Tasks done in any order, some twice, before another run finishes."""
     recipe = Recipe(n_bits=64)
     one = one_machine(corpus, tmp_path, recipe)
-    plan = make_plan(corpus, recipe, SELECTION, part_bytes=1, n_ranges=3)
+    plan = planned(corpus, recipe, SELECTION, part_bytes=1, n_ranges=3)
     job = Job(write_plan(plan, tmp_path))
     for number in (4, 1, 4):
         run_alone_task(job, "count", number)

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from distsim import CorpusIndex, DistsimError, InputError, ParameterError, Selection, sign
-from distsim.cluster.spark import sign_on_spark
+from distsim.cluster.plan import Division, PlanOptions
+from distsim.cluster.spark import SparkOptions, sign_on_spark
 from distsim.signatures.recipe import PRESETS
 from tests.cluster.test_cluster import same_artifacts
 from tests.conftest import random_sentences, write_lines
@@ -62,8 +63,9 @@ def test_two_workers_make_the_table_of_one_machine(spark, tmp_path, files, prese
     index = CorpusIndex.build(files, tmp_path / "one.index")
     one = sign(index, tmp_path / "one.table", recipe=PRESETS[preset], selection=SELECTION).path
     report = sign_on_spark(
-        files, tmp_path / "many.table", tmp_path / "work", recipe=PRESETS[preset],
-        selection=SELECTION, spark=spark, part_bytes=1, n_ranges=3, keep_index=tmp_path / "parts",
+        files, tmp_path / "many.table", tmp_path / "work",
+        PlanOptions(PRESETS[preset], SELECTION, division=Division(part_bytes=1, n_ranges=3)),
+        run=SparkOptions(spark, keep_index=tmp_path / "parts"), notice=print,
     )  # fmt: skip
     assert same_artifacts(Path(one), tmp_path / "many.table")
     assert report.tokens == index.n_tokens and sum(report.shuffled.values()) > 0
@@ -76,8 +78,8 @@ def test_what_a_worker_finds_at_fault_is_one_sentence_here(spark, tmp_path, file
     (tmp_path / "bad.txt").write_bytes(b"good line\nbad \xff line\n")
     with pytest.raises(InputError, match=r"bad\.txt, line 2, byte 5: not UTF-8 .* \(on "):
         sign_on_spark(
-            [*files, tmp_path / "bad.txt"], tmp_path / "t", tmp_path / "work", spark=spark,
-            part_bytes=1,
+            [*files, tmp_path / "bad.txt"], tmp_path / "t", tmp_path / "work",
+            PlanOptions(division=Division(part_bytes=1)), run=SparkOptions(spark), notice=print,
         )  # fmt: skip
     assert not (tmp_path / "t").exists()
     assert list((tmp_path / "work").glob("text-*/000000.index"))  # for the next run
@@ -93,7 +95,8 @@ def test_a_session_without_a_context_of_its_own_is_refused(tmp_path, files):
             raise NotImplementedError("not supported in Spark Connect")
 
     with pytest.raises(ParameterError, match="Spark Connect, which has no RDDs"):
-        sign_on_spark(files, tmp_path / "t", tmp_path / "work", spark=ConnectSession())
+        run = SparkOptions(ConnectSession())
+        sign_on_spark(files, tmp_path / "t", tmp_path / "work", run=run)
 
 
 @pytest.mark.extra

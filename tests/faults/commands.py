@@ -281,10 +281,10 @@ def _annotate() -> int:
 def _cluster() -> int:
     """Plan a run without an engine, do all its tasks, join."""
     from distsim.cluster.local_executor import run_alone
-    from distsim.cluster.plan import make_plan
+    from distsim.cluster.plan import Division, PlanOptions, make_plan
 
     Path("work").mkdir(exist_ok=True)
-    plan = make_plan(["a.txt"], part_bytes=1 << 13, n_ranges=2)
+    plan = make_plan(["a.txt"], PlanOptions(division=Division(part_bytes=1 << 13, n_ranges=2)))
     run_alone(plan, Path("new.table"), Path("work").resolve(), force=True)
     return 0
 

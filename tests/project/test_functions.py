@@ -18,8 +18,6 @@ UNNAMED = {"self", "args", "kwargs"}
 
 # "file function" of functions outside kernels that are still too large.
 TOO_LARGE = {
-    "cluster/plan.py make_plan",
-    "cluster/spark.py sign_on_spark",
     "comparison/nearest.py neighbours",
     "grammar/ranking.py learn_ranking",
     "indexes/build.py build_index",
@@ -90,8 +88,6 @@ UNEXPLAINED = {
     "augment_phrase_table",
     "build_bitext",
     "cluster/kernels/shuffle_blocks.py frequent_phrases",
-    "cluster/plan.py make_plan",
-    "cluster/spark.py sign_on_spark",
     "context_picture",
     "contexts/kernels/syntax.py _count_phrase",
     "contrast_picture",
@@ -136,7 +132,6 @@ UNEXPLAINED = {
     "rerank_grammar",
     "score_grammar",
     "sign",
-    "sign_on_spark",
     "signatures/kernels/composition.py compose_rows",
     "signatures/kernels/distinctive_words.py choose_distinctive",
     "signatures/kernels/posterior_mean.py posterior_means",
