@@ -1,35 +1,42 @@
-"""`distsim demo`: the whole flow on the novels in the package."""
+"""`distsim demo`: every kind of answer from twelve novels, each with the command that gave it.
 
+The words and sentences were chosen before their answers were seen, and stay whatever the answers
+are: `mother`, `evening`, `replied`, `for a moment` and `in spite of` were in the first demo;
+`heard`, `quiet` and `tone` are, of all words of at least four letters that occur 200 to 2,000
+times in the novels, those with the smallest SHA-256.
+"""
+
+import json
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
 
 from distsim.base.errors import DistsimError
-from distsim.cli.console import progress_bar
 
-if TYPE_CHECKING:
-    from distsim.comparison.table import SignatureTable
-    from distsim.indexes.corpus_index import CorpusIndex
-
-_COUNTED = ("in spite of", "on account of", "for the sake of", "by means of")
-_SHOWN = "in spite of"
-_FOCAL = ("mother", "evening", "for a moment", "in spite of", "replied")
-_BEST, _WORST = 6, 4
-_SCORE_SETTINGS = ("identical=skip", "min_strength=20", "aligner=evidence")
-_PAIRS = (
-    ("mother", "father"),
-    ("replied", "answered"),
-    ("for a moment", "for a minute"),
-    ("evening", "elephant"),
+_INDEX = "novels.index"
+_CONCORDANCE = ("kwic", _INDEX, "in spite of", "--sample", "5", "--width", "5")
+_NEIGHBOURS = (
+    *("neighbours", _INDEX, "mother", "evening", "replied", "heard", "quiet", "tone"),
+    *("for a moment", "in spite of", "-k", "6", "--min-strength", "20"),
 )
+_PARAPHRASES = ("paraphrase", _INDEX, "replied", "for a moment", "-k", "5")
+_SUBSTITUTES = ("substitute", _INDEX, "it was a [cold] night in winter", "-k", "5")
+_SENTENCE = "i will not speak of the matter again ."
+_REWRITTEN = ("rewrite", "packs", "sentence.txt", "--index", _INDEX, "-n", "1", "--why")
+_FAILURE = """
+The last list is a failure: 'in spite of' occurs less than 200 times, so its vector is made of
+those of `in`, `spite` and `of`, and phrases of the same small words come first."""
+_COLUMNS = 4  # focal phrases side by side
 
 
 def demo(
@@ -37,186 +44,179 @@ def demo(
         str | None,
         typer.Option("--output", "-o", metavar="FOLDER", help="Keep the index there."),
     ] = None,
-    bitext: Annotated[
-        bool, typer.Option("--bitext", help="Make paraphrases of a small bitext, too.")
-    ] = False,
     serve: Annotated[
         bool, typer.Option("--serve", help="Then serve a page to look at it, until Ctrl-C.")
     ] = False,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Of the page; 0: any.")] = 8765,
 ) -> None:
-    """Run the whole flow on twelve novels.
+    """Show what distsim does, on twelve novels, in about a minute.
 
-    Index them, sign their phrases, and ask for similar ones; takes under a minute. With --bitext,
-    paraphrase rules are made as well; the first time this takes another minute, to compile.
+    Indexes and signs the novels; prints a concordance, neighbours, paraphrases, substitutes in a
+    sentence and a rewritten sentence, each below the command that gave it.
     """
-    import time
-
     if serve:
         from distsim.cli.serve import require_server
 
         require_server()
-
     begun = time.monotonic()
-    with (
-        _folder(output) as folder,
-        as_file(files("distsim") / "data" / "novels") as novels,
-        _pivoting(folder / "paraphrases.gz") as pivoted,
-    ):
-        path = folder / "novels.index"
-        index = _index(novels, path)
-        table = _sign(index, path.name)
-        _compare(index, table, path.name)
-        _step("pivot", "distsim pivot RULES --columns joint -o PARAPHRASES")
-        print(pivoted())
-        _score_paraphrase_rules(folder, table)
-        if bitext:
-            _make_grammar(folder, path)
-        kept = f"; the index is {path}" if output else ""
-        print(f"\ndone in {time.monotonic() - begun:.0f} seconds{kept}")
+    with _folder(output) as folder:
+        if (folder / _INDEX).exists():
+            raise DistsimError(f"{folder / _INDEX}: exists already: name another folder with -o")
+        _show_all(folder)
+        kept = f"; the index is {folder / _INDEX}" if output else ""
+        print(f"\nDone in {time.monotonic() - begun:.0f} seconds{kept}.")
         if serve:
             from distsim.cli.serve import run
             from distsim.server.session import Places
 
-            _step("serve", f"distsim serve {path.name} --grammar scored.gz")
-            run(Places(str(path), grammar=str(folder / "scored.gz")), "127.0.0.1", port, [])
+            print(f"\n$ distsim serve {_INDEX} --grammar packs", flush=True)
+            places = Places(str(folder / _INDEX), grammar=str(folder / "packs"))
+            run(places, "127.0.0.1", port, [])
 
 
-def _index(novels: Path, path: Path) -> "CorpusIndex":
-    """Index the novels, count phrases and show a concordance; return the index."""
-    from distsim import CorpusIndex, IndexOptions
-
-    _step("index", f"distsim index build --format text NOVELS -o {path.name}")
-    with progress_bar() as bar:
-        index = CorpusIndex.build([novels], path, options=IndexOptions("text"), progress=bar)
-    counts = index.parameters["counts"]
-    print(
-        f"{counts['tokens']:,} tokens of {len(list(novels.iterdir()))} novels, "
-        f"{index.n_words - 1:,} words, {counts['sentences']:,} sentences"
-    )
-
-    _step("count", f"distsim count {path.name} " + " ".join(f"'{p}'" for p in _COUNTED))
-    for phrase, times in zip(_COUNTED, index.count(_COUNTED).tolist(), strict=True):
-        print(f"{phrase}\t{times}")
-
-    _step("kwic", f"distsim kwic {path.name} '{_SHOWN}' --sample 4 --width 5")
-    for line in index.concordance(_SHOWN, width=5, sample=4):
-        name = line.source.removesuffix(".txt.xz")
-        print(f"{name}:{line.line}\t{line.left}\t{line.node}\t{line.right}")
-
-    return index
-
-
-def _sign(index: "CorpusIndex", name: str) -> "SignatureTable":
-    """Sign the phrases and print neighbours of some; return the table."""
-    from distsim import Recipe, SignatureTable
-    from distsim.comparison import NeighbourSearch
-    from distsim.contexts import Weighting
-
-    _step("sign", f"distsim sign {name} --preset thesis --set weighting.scheme=log")
-    with progress_bar() as bar:
-        table = SignatureTable.build(index, recipe=Recipe(weighting=Weighting("log")),
-                                     progress=bar)  # fmt: skip
-    print(f"{len(table):,} phrases of 1 to {table.longest} tokens, {table.n_bits} bits each")
-
-    _step("neighbours", f"distsim neighbours {name} PHRASE -k 6 --min-strength 20")
-    search = NeighbourSearch(table, min_strength=20)
-    for phrase in _FOCAL:
-        near = list(search.nearest(phrase, k=6) or ())
-        print(f"{phrase}\t" + ", ".join(f"{n.phrase} {n.similarity:.2f}" for n in near))
-
-    return table
-
-
-def _compare(index: "CorpusIndex", table: "SignatureTable", name: str) -> None:
-    """Print estimated and exact similarities of some pairs."""
-    from distsim import ExactCosine, similarity
-
-    _step("similarity", f"distsim similarity {name} A B, and with --exact")
-    exact = ExactCosine(index, table)
-    for a, b in _PAIRS:
-        estimated, true = similarity(table, a, b), exact.similarity(a, b)
-        shown = "\t".join("NA" if v is None else f"{v:.3f}" for v in (estimated, true))
-        print(f"{a} | {b}\t{shown}")
-
-
-def _score_paraphrase_rules(folder: Path, table: "SignatureTable") -> None:
-    """Score the paraphrase rules, print the best and worst."""
-    from distsim.corpus.lines import read_lines
-    from distsim.grammar.alignment import RuleAligner, TrainingOptions
-    from distsim.grammar.formats.rules import Rule
-    from distsim.grammar.score_file import score_grammar
-    from distsim.grammar.scoring import RuleScorer, ScoreOptions
-
-    pivoted, scored = folder / "paraphrases.gz", folder / "scored.gz"
-    settings = " ".join(f"--set {one}" for one in _SCORE_SETTINGS)
-    _step("score", f"distsim score PARAPHRASES --ngram novels.index {settings}")
-    scorer = RuleScorer(
-        [("sim_ngram", table)],
-        options=ScoreOptions(identical="skip", min_strength=20),
-        aligner=RuleAligner(training=TrainingOptions(aligner="evidence")),
-    )
-    report = score_grammar(pivoted, scored, scorer)
-    print(f"{report.tables[0].scored:,} of {report.read:,} rules scored")
-    ranked: dict[float, tuple[str, ...]] = {}  # one rule for each similarity
-    for _, line in read_lines(scored):
-        rule = Rule.parse(line)
-        value = rule.features.get("sim_ngram")
-        if value is not None:
-            sides = (b" ".join(side).decode() for side in (rule.source, rule.target))
-            ranked.setdefault(float(value), (rule.label.decode(), *sides))
-    ordered = sorted(ranked.items(), reverse=True)
-    for similarity, columns in [*ordered[:_BEST], *ordered[-_WORST:]]:
-        print(f"{similarity:.3f}", *columns, sep="\t")
-
-
-@contextmanager
-def _pivoting(output: Path) -> Iterator[Callable[[], str]]:
-    """Pivot the translation rules in the package meanwhile, in a process of its own.
-
-    The first time most of the demo is compiling, and this is half of it. Gives a function that
-    waits for the end and returns the last line of the report.
-    """
-    with as_file(files("distsim") / "data" / "grammars" / "bengali-english.samt.gz") as rules:
-        command = [sys.executable, "-m", "distsim.cli.start", "pivot", str(rules)]
-        command += ["--columns", "joint", "-o", str(output)]
-        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-
-            def ended() -> str:
-                _, said = process.communicate()
-                last = str(said).strip().rpartition("\n")[2]
-                if process.returncode:
-                    raise DistsimError(last.removeprefix("distsim: "))
-                return last
-
-            try:
-                yield ended
-            finally:
-                if process.poll() is None:
-                    process.terminate()
-
-
-def _make_grammar(folder: Path, index: Path) -> None:
-    """Make a paraphrase grammar of the bitext in the package; print its best rules."""
-    from distsim.bitext.reading import BitextOptions
-    from distsim.grammar.pipeline import MakeOptions, make_grammar
-
-    _step("make-grammar", f"distsim make-grammar --bitext EN DE --format text --index {index.name}")
-    with as_file(files("distsim") / "data" / "bitext") as texts, progress_bar() as bar:
-        pair = (texts / "help.en.xz", texts / "help.de.xz")
-        report = make_grammar(
-            [pair],
-            index,
-            folder / "help",
-            options=MakeOptions(text=BitextOptions("text")),
-            progress=bar,
+def _show_all(folder: Path) -> None:
+    """Run the commands, two at a time, and print their answers in the order of a reader."""
+    (folder / "sentence.txt").write_text(f"{_SENTENCE}\n", encoding="utf-8")
+    data = files("distsim") / "data"
+    with (
+        as_file(data / "novels") as novels,
+        as_file(data / "grammars" / "bengali-english.samt.gz") as rules,
+        _Commands(folder) as commands,
+    ):
+        index = commands.start("index", "build", "--format", "text", novels, "-o", _INDEX)
+        packed = commands.start("pivot", rules, "--columns", "joint", "-o", "paraphrases.gz")
+        packed = commands.start("pack", "paraphrases.gz", "-o", "packs", after=packed)
+        rewritten = commands.start(*_REWRITTEN, "--json", after=packed, also=index)
+        signed = commands.start("sign", _INDEX, after=index)
+        found = [
+            commands.start(*command, "--json", after=signed)
+            for command in (_NEIGHBOURS, _PARAPHRASES, _SUBSTITUTES)
+        ]
+        _title("The corpus", ("index", "build", "--format", "text", "NOVELS", "-o", _INDEX))
+        print(_last_line(index.result().stderr))
+        _title("A phrase in its contexts", _CONCORDANCE)
+        _show_concordance(_rows(commands.run(*_CONCORDANCE, "--json")))
+        _title("The learned table of all phrases of 1 to 4 words", ("sign", _INDEX))
+        print(signed.result().stderr.strip().splitlines()[0])
+        _title("Phrases used in similar contexts, with similarities", _NEIGHBOURS)
+        _show_neighbours(_rows(found[0].result()))
+        print(_FAILURE)
+        _title("Paraphrases, with scores", _PARAPHRASES)
+        _show_ranked(_rows(found[1].result()), "phrase")
+        _title("Words that fit in a sentence", _SUBSTITUTES)
+        fitting = [row | {"focal": "cold"} for row in _rows(found[2].result())]
+        _show_ranked(fitting, "substitute")
+        _title(
+            "A sentence rewritten with rules made from translations",
+            ("pivot", "RULES", "--columns", "joint", "-o", "paraphrases.gz"),
+            ("pack", "paraphrases.gz", "-o", "packs"),
+            _REWRITTEN,
         )
-    shown = report.lines()
-    print("\n".join(shown[: len(shown) - len(report.drawn) - 1]))
+        _show_rewriting(_rows(rewritten.result()))
 
 
-def _step(name: str, command: str) -> None:
-    print(f"\n{name}: {command}", flush=True)
+class _Commands:
+    """Runs commands of distsim in a folder, at most two at a time; a failure ends the demo."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._pool = ThreadPoolExecutor(2)
+        self._running: set[subprocess.Popen[str]] = set()
+
+    def __enter__(self) -> "_Commands":
+        return self
+
+    def __exit__(self, *reason: object) -> None:
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        for process in list(self._running):
+            process.terminate()
+        self._pool.shutdown()
+
+    def start(
+        self,
+        *arguments: str | Path,
+        after: "Future[Any] | None" = None,
+        also: "Future[Any] | None" = None,
+    ) -> "Future[subprocess.CompletedProcess[str]]":
+        """Run a command as soon as a place is free, and after one or two others have ended."""
+
+        def waited() -> subprocess.CompletedProcess[str]:
+            for other in (after, also):
+                if other is not None:
+                    other.result()
+            return self.run(*arguments)
+
+        return self._pool.submit(waited)
+
+    def run(self, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+        """Return a command's output; its own sentence is the error where it fails."""
+        words = [sys.executable, "-m", "distsim.cli.start", *map(str, arguments)]
+        with subprocess.Popen(
+            words, cwd=self._folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            encoding="utf-8",
+        ) as process:  # fmt: skip
+            self._running.add(process)
+            try:
+                out, err = process.communicate()
+            finally:
+                self._running.discard(process)
+        if process.returncode:
+            raise DistsimError(_last_line(err).removeprefix("distsim: "))
+        return subprocess.CompletedProcess(words, 0, out, err)
+
+
+def _show_concordance(rows: list[dict[str, Any]]) -> None:
+    wide = max(len(row["left"]) for row in rows)
+    for row in rows:
+        place = f"{row['source'].removesuffix('.txt.xz')}:{row['line']}"
+        print(f"{row['left']:>{wide}}  {row['node']}  {row['right']}  ({place})")
+
+
+def _show_neighbours(rows: list[dict[str, Any]]) -> None:
+    columns: dict[str, list[str]] = {}
+    for row in rows:
+        shown = columns.setdefault(row["focal"], [row["focal"].upper()])
+        shown.append(f"{row['phrase']} {row['similarity']:.2f}")
+    listed = list(columns.values())
+    for first in range(0, len(listed), _COLUMNS):
+        print()
+        block = listed[first : first + _COLUMNS]
+        wide = [max(map(len, column)) for column in block]
+        for row in range(max(map(len, block))):
+            cells = [column[row] if row < len(column) else "" for column in block]
+            line = "   ".join(f"{cell:{n}}" for cell, n in zip(cells, wide, strict=True))
+            print(line.rstrip())
+
+
+def _show_ranked(rows: list[dict[str, Any]], answer: str) -> None:
+    listed: dict[str, list[str]] = {}
+    for row in rows:
+        listed.setdefault(row["focal"], []).append(f"{row[answer]} {row['score']:.2f}")
+    for name, answers in listed.items():
+        print(f"{name}: {', '.join(answers)}")
+
+
+def _show_rewriting(rows: list[dict[str, Any]]) -> None:
+    print(f"before: {_SENTENCE}")
+    for best in rows[0]["rewritings"]:
+        print(f"after:  {best['sentence']}")
+        for step in best["steps"]:
+            print(f"rule:   [{step['label']}] {step['before']} -> {step['after']}")
+
+
+def _rows(done: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def _last_line(text: str) -> str:
+    return text.strip().rpartition("\n")[2]
+
+
+def _title(sentence: str, *commands: tuple[str, ...]) -> None:
+    print(f"\n== {sentence}")
+    for command in commands:
+        print("$ distsim " + " ".join(f"'{word}'" if " " in word else word for word in command))
+    sys.stdout.flush()
 
 
 @contextmanager
