@@ -1,4 +1,4 @@
-"""Pages that the project has or makes itself: README, ARCHITECTURE, FORMAT; commands; names."""
+"""Pages that the project has elsewhere or generates: README, benchmarks, commands, settings, names."""
 
 import re
 from importlib import import_module
@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Any
 
 PROJECT = Path(__file__).parent.parent
-_PAGES = {"README.md": "index.md"} | {
-    name: name for name in ("ARCHITECTURE.md", "FORMAT.md", "CHANGELOG.md")
+_PAGES = {
+    "README.md": "index.md",
+    "bench/README.md": "benchmarks.md",
+    **{name: name for name in ("ARCHITECTURE.md", "CONTRIBUTING.md", "FORMAT.md", "CHANGELOG.md")},
 }
 _LINK = re.compile(r"\[([^\]]*)\]\((?!https?:|#)([^)]*)\)")
 
@@ -16,7 +18,11 @@ def on_files(files: Any, config: Any) -> Any:
     """Add the pages that are no file of docs/."""
     from mkdocs.structure.files import File
 
-    made = {"reference/cli.md": command_line(), "reference/api.md": names()}
+    made = {
+        "reference/cli.md": command_line(),
+        "reference/settings.md": settings(),
+        "reference/api.md": names(),
+    }
     for source, page in _PAGES.items():
         made[page] = linked((PROJECT / source).read_text(encoding="utf-8"))
     for page, content in made.items():
@@ -25,41 +31,68 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def on_page_content(html: str, page: Any, config: Any, files: Any) -> str:
-    """Turn the notebook's links to pages, which are right beside its file, into the site's."""
+    """Replace links to pages in a notebook, which are right beside its file, by the site's."""
     if page.file.src_path.endswith(".ipynb"):
-        html = re.sub(r'href="(guides/\w+)\.md"', r'href="../\1/"', html)
+        html = re.sub(r'href="(guides/[\w-]+)\.md"', r'href="../../\1/"', html)
     return html
 
 
 def linked(text: str) -> str:
-    """Return text with links to pages of the site; to other files, their words alone."""
+    """Return text with links to pages of the site; of links to other files only the words."""
 
     def replaced(link: re.Match[str]) -> str:
-        words, _, target = link[1], link[0], link[2].removeprefix("docs/")
+        words, whole = link[1], link[0]
+        target, _, place = link[2].removeprefix("docs/").partition("#")
+        if target == "bench/":
+            target = "bench/README.md"
         page = _PAGES.get(target, target)
-        is_page = page in _PAGES.values() or (PROJECT / "docs" / page).is_file()
-        return f"[{words}]({page})" if is_page else words
+        if page in _PAGES.values() or (PROJECT / "docs" / page).is_file():
+            return f"[{words}]({page}{'#' + place if place else ''})"
+        return words if not whole.startswith("!") else whole
 
     return _LINK.sub(replaced, text)
 
 
 def command_line() -> str:
-    """Return a page of every command's own help."""
+    """Return a page with the help of every command."""
     import click
     from typer.main import get_command
 
     from distsim.cli.main import app
 
-    def told(command: Any, name: str, parent: Any) -> list[str]:
-        context = click.Context(command, info_name=name, parent=parent, terminal_width=96)
+    def described(command: Any, name: str, parent: Any) -> list[str]:
+        context = click.Context(command, info_name=name, parent=parent, terminal_width=88)
         path = context.command_path
         title = "# Command line" if parent is None else f"## {path}"
         shown = [title, "", "```text", command.get_help(context), "```", ""]
-        for below, inner in getattr(command, "commands", {}).items():
-            shown += told(inner, below, context)
+        if any("--set" in one.opts for one in command.params):
+            shown += [f"[Settings of `{path}`](settings.md#{path.replace(' ', '-')})", ""]
+        for below in command.list_commands(context) if hasattr(command, "list_commands") else ():
+            shown += described(command.get_command(context, below), below, context)
         return shown
 
-    return "\n".join(told(get_command(app), "distsim", None))
+    return "\n".join(described(get_command(app), "distsim", None))
+
+
+def settings() -> str:
+    """Return a page with every key of `--set`, by command: its default and its meaning."""
+    import tempfile
+
+    import click
+    import typer
+    from typer.main import get_command
+
+    from distsim.cli import options
+    from distsim.cli.main import app
+
+    page = [
+        "# Settings",
+        "",
+        "Keys of `--set KEY=VALUE` by command, with their defaults. A key with dots is a key of a TOML table in a file "
+        "for `--recipe`.",
+        "",
+    ]
+    return "\n".join(page)
 
 
 def names() -> str:
