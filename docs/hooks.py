@@ -1,9 +1,14 @@
-"""Pages that the project has elsewhere or generates: README, benchmarks, commands, settings, names."""
+"""Pages that the project has elsewhere or generates: README, commands, settings, names."""
 
 import re
+import sys
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import settings  # noqa: E402
 
 PROJECT = Path(__file__).parent.parent
 _PAGES = {
@@ -20,7 +25,7 @@ def on_files(files: Any, config: Any) -> Any:
 
     made = {
         "reference/cli.md": command_line(),
-        "reference/settings.md": settings(),
+        "reference/settings.md": settings.page(),
         "reference/api.md": names(),
     }
     for source, page in _PAGES.items():
@@ -66,33 +71,14 @@ def command_line() -> str:
         title = "# Command line" if parent is None else f"## {path}"
         shown = [title, "", "```text", command.get_help(context), "```", ""]
         if any("--set" in one.opts for one in command.params):
+            if path.removeprefix("distsim ") not in settings.commands():
+                raise KeyError(f"docs/settings.py has no table for {path}")
             shown += [f"[Settings of `{path}`](settings.md#{path.replace(' ', '-')})", ""]
         for below in command.list_commands(context) if hasattr(command, "list_commands") else ():
             shown += described(command.get_command(context, below), below, context)
         return shown
 
     return "\n".join(described(get_command(app), "distsim", None))
-
-
-def settings() -> str:
-    """Return a page with every key of `--set`, by command: its default and its meaning."""
-    import tempfile
-
-    import click
-    import typer
-    from typer.main import get_command
-
-    from distsim.cli import options
-    from distsim.cli.main import app
-
-    page = [
-        "# Settings",
-        "",
-        "Keys of `--set KEY=VALUE` by command, with their defaults. A key with dots is a key of a TOML table in a file "
-        "for `--recipe`.",
-        "",
-    ]
-    return "\n".join(page)
 
 
 def names() -> str:
