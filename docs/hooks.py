@@ -8,7 +8,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-import settings  # noqa: E402
+import settings
 
 PROJECT = Path(__file__).parent.parent
 _PAGES = {
