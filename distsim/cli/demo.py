@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from importlib.resources import as_file, files
+from itertools import zip_longest
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -175,17 +176,16 @@ def _show_concordance(rows: list[dict[str, Any]]) -> None:
 def _show_neighbours(rows: list[dict[str, Any]]) -> None:
     columns: dict[str, list[str]] = {}
     for row in rows:
-        shown = columns.setdefault(row["focal"], [row["focal"].upper()])
-        shown.append(f"{row['phrase']} {row['similarity']:.2f}")
+        column = columns.setdefault(row["focal"], [row["focal"].upper()])
+        column.append(f"{row['phrase']} {row['similarity']:.2f}")
     listed = list(columns.values())
     for first in range(0, len(listed), _COLUMNS):
         print()
         block = listed[first : first + _COLUMNS]
         wide = [max(map(len, column)) for column in block]
-        for row in range(max(map(len, block))):
-            cells = [column[row] if row < len(column) else "" for column in block]
-            line = "   ".join(f"{cell:{n}}" for cell, n in zip(cells, wide, strict=True))
-            print(line.rstrip())
+        for cells in zip_longest(*block, fillvalue=""):
+            shown = "   ".join(f"{cell:{n}}" for cell, n in zip(cells, wide, strict=True))
+            print(shown.rstrip())
 
 
 def _show_ranked(rows: list[dict[str, Any]], answer: str) -> None:
