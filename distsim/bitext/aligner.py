@@ -71,6 +71,9 @@ class AlignerOptions:
     def sweeps(self, n_pairs: int) -> tuple[int, int, int]:
         """Return the numbers of sweeps of the three models.
 
+        Arguments:
+            n_pairs: sentence pairs of the bitext; fewer get more sweeps.
+
         >>> AlignerOptions().sweeps(10_000), AlignerOptions(iterations=0.1).sweeps(10_000)
         ((12, 12, 50), (1, 1, 5))
         """

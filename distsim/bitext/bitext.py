@@ -98,6 +98,9 @@ class Tags(NamedTuple):
 class Bitext:
     """Sentence pairs with word links, read-only, over mapped arrays.
 
+    Arguments:
+        artifact: the opened artifact; `Bitext.open` opens a path.
+
     Attributes:
         english, other: the two sides.
         lines: uint32[n], each pair's line in the files that were read, from 1.

@@ -45,7 +45,14 @@ def build_bitext(
 ) -> Bitext:
     """Return the bitext made of two files and written to `path`.
 
-    aligner: how links are learnt where none are given; they are learnt of lower-case words.
+    Arguments:
+        english, other: files with a sentence a line; one may be standard input (`-`).
+        path: folder of the bitext.
+        options: how lines become tokens.
+        given: files of links, trees and tags.
+        aligner: how links are learned where none are given; they are learned of lower-case words.
+        jobs: threads, all cores where None; the result does not depend on it.
+        progress: called with the stage and the number of tokens or sweeps.
 
     Raises:
         InputError: a file is missing, unreadable or not UTF-8; the files do not go together;

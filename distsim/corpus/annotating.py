@@ -84,9 +84,12 @@ def annotate(
     """Return the totals of annotating text files, or folders of them, into one CoNLL-U file.
 
     Arguments:
-        path: packed where its name ends in .gz. An unfinished run of the same text and
-            settings is taken up where it stopped; a finished one is kept as it is.
+        paths: files or folders of plain text, compressed or not.
+        path: the output, compressed where its name ends in .gz. An unfinished run of the same
+            text and settings is continued where it stopped; a finished one stays as it is.
+        annotator: a StanzaAnnotator or SpacyAnnotator.
         jobs: processes, all cores where None; the result does not depend on it.
+        progress: called with the stage and the number of words.
         as_is: take text that looks like HTML, XML, JSON or a table.
 
     Raises:

@@ -74,7 +74,14 @@ class Normaliser:
 
     @classmethod
     def from_manifest(cls, values: dict[str, Any]) -> "Normaliser":
-        """Return the normaliser that a manifest describes."""
+        """Return the normaliser that a manifest describes.
+
+        Arguments:
+            values: as `manifest` returns them.
+
+        Raises:
+            ArtifactError: a newer version of distsim wrote them.
+        """
         try:
             return cls(**{name: bool(value) for name, value in values.items()})
         except TypeError:

@@ -54,7 +54,12 @@ class GoldSet:
     columns: tuple[int, ...] = ()
 
     def subset(self, part: str, numbers: Sequence[int]) -> "GoldSet":
-        """Return the gold set of some of the pairs, named `name:part`."""
+        """Return the gold set of some of the pairs, named `name:part`.
+
+        Arguments:
+            part: the second half of the name.
+            numbers: places of the pairs, from 0.
+        """
         return GoldSet(
             f"{self.name}:{part}",
             self.layout,
@@ -72,6 +77,7 @@ def read_gold(path: str | Path, *, columns: tuple[int, int, int] | None = None) 
     """Return the gold set in a file.
 
     Arguments:
+        path: plain or compressed; `-` for standard input.
         columns: where the two phrases and the score stand, counted from 1; found by
             itself, or by a header that names them, where None.
 

@@ -89,7 +89,11 @@ class IndexOptions:
 
     @classmethod
     def from_manifest(cls, values: dict[str, Any]) -> "IndexOptions":
-        """Return the options that a manifest describes."""
+        """Return the options that a manifest describes.
+
+        Arguments:
+            values: as `manifest` returns them.
+        """
         return cls(
             values["format"],
             normaliser=Normaliser.from_manifest(values["normaliser"]),

@@ -124,8 +124,11 @@ class CorpusIndex:
     ) -> "CorpusIndex":
         """Return the opened index of files, folders or standard input (`-`), written to `path`.
 
-        Arguments and what is raised: as of distsim.indexes.build.build_index. Returns the index,
-        opened; its `report` says what building came to.
+        Arguments:
+            corpus, path, options, force, jobs, progress, memory, notice: as of
+                distsim.indexes.build.build_index, whose errors are raised.
+
+        Returns the index, opened; its `report` has the result of building it.
         """
         report = build_index(
             corpus, path, options, force=force, jobs=jobs, progress=progress,
@@ -149,8 +152,14 @@ class CorpusIndex:
         """Return the index opened again after adding text to it; this object does not change.
 
         Files whose text the index has already are passed over, unless `again`; the new one's
-        `report` names them. Arguments and what is raised: as of
-        distsim.indexes.build.add_to_index.
+        `report` names them.
+
+        Arguments:
+            corpus, again, as_is, jobs, progress, memory, notice: as of
+                distsim.indexes.build.add_to_index, whose errors are raised.
+
+        Raises:
+            ParameterError: these are several indexes.
         """
         if self.home is None:
             raise ParameterError("several indexes together take no text: add it to one of them")
@@ -363,9 +372,15 @@ class CorpusIndex:
     def beside(
         self, phrase: str, window: int, *, sides: bool = False
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the counted words beside a phrase as (features uint32, counts uint32).
+        """Return the counted words beside a phrase: (features, counts).
 
-        Returns (features uint32, family * n_words + word, ascending; counts uint32, or uint64).
+        features: uint32, family * n_words + word, ascending. counts: uint32, or uint64 where one
+        is larger.
+
+        Arguments:
+            phrase: as typed.
+            window: tokens on either side.
+            sides: one family for either side, not one for every position.
         """
         ids, _ = self._indexed.ids([phrase])
         parts = [shard.beside(ids, window, sides, self.n_words) for shard in self.shards]
@@ -412,6 +427,12 @@ class CorpusIndex:
         """Return the text of rows[number, first:first + length] for each number and length.
 
         Returns (UTF-8 uint8, end to end; offsets int64[len(numbers) + 1]).
+
+        Arguments:
+            rows: uint32[m, n], word ids.
+            numbers: int64[k], rows of `rows`.
+            lengths: int64[k], tokens of each text.
+            first: the column where each begins.
         """
         text, ends = render_phrases(
             frozen(rows.reshape(-1)),
@@ -436,7 +457,9 @@ class CorpusIndex:
     ) -> np.ndarray:
         """Return the spans of the lines of a concordance, int64[m, 2], half-open positions.
 
-        Arguments: as of `concordance`; `lines` shows what stands there.
+        Arguments:
+            phrase, k, width, order, sample, gapped: as of `concordance`; `lines` returns the
+                lines of the spans.
         """
         if gapped:
             spans = self._indexed.gapped(phrase, LONGEST_GAP)
@@ -474,7 +497,11 @@ class CorpusIndex:
         return lines
 
     def following(self, spans: np.ndarray) -> np.ndarray:
-        """Return the word right behind each span of positions, uint32; 0 at a sentence's end."""
+        """Return the id of the word after each span, uint32; 0 at a sentence's end.
+
+        Arguments:
+            spans: int64[m, 2], half-open positions.
+        """
         return self._around(spans, 1)[1][:, 0]
 
     def source(self, number: int) -> str:

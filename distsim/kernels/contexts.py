@@ -109,7 +109,17 @@ def count_sides(rows, lows, highs, first, length, window, n_words, seen):
 
 @inlined
 def _add_beside(tokens, position, length, window, sides, n_words, seen, features, n):
-    """Return the number of features after counting the words beside one occurrence, or DAMAGED."""
+    """Return the number of features after counting the words beside one occurrence, or DAMAGED.
+
+    Arguments:
+        tokens: uint32, of a shard.
+        position, length: of the occurrence, in tokens.
+        window: tokens on either side.
+        sides: one family of features for either side, not one for every position.
+        n_words: words of the index.
+        seen: uint32[families * n_words], counts so far.
+        features: uint32, the features so far, n of them.
+    """
     if position + length > tokens.size:
         return DAMAGED
     for side in range(2):

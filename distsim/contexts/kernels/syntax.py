@@ -334,7 +334,18 @@ def count_packed(occurrences, sentences, templates):
 def _count_phrase(
     occurrences, low, high, sentences, templates, keys, counts, slots, out
 ):  # fmt: skip
-    """Return (table, size) of the counted features of occurrences[low:high]."""
+    """Return the counted features of occurrences[low:high] as a table, and their number.
+
+    The table is (keys, counts, slots, out), as given or larger.
+
+    Arguments:
+        occurrences: uint64, positions and lengths.
+        low, high: the range.
+        sentences, templates: Sentences and Templates.
+        keys, counts: uint64 and uint32, an open-addressing table of zeros.
+        slots: int64, the slots in use, in order of first appearance.
+        out: uint64, room for the features of one occurrence.
+    """
     n = 0
     for o in range(low, high):
         i = np.int64(occurrences[o] >> LENGTH_SHIFT)

@@ -44,8 +44,8 @@ class AnnotatedText:
     """The phrases of annotated text; temporary files take about 250 bytes a token.
 
     Arguments:
-        files: CoNLL-U or the toolkit's lines, plain or packed, folders too. trees: files of
-            bracketed trees, one a line, one a sentence.
+        paths: files or folders of CoNLL-U or of the toolkit's lines, plain or compressed.
+        trees: files of bracketed trees, one a line, one a sentence.
 
     >>> from distsim import Recipe, Selection, sign
     >>> from distsim.contexts import SyntaxModel

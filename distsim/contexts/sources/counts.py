@@ -24,7 +24,8 @@ class CountFiles:
     """The phrases of n-gram count files.
 
     Arguments:
-        files: of lines `w1 .. wn<TAB>count`, in any order; folders, packed files and `-` too.
+        paths: files of lines `w1 .. wn<TAB>count`, in any order; folders, compressed files and
+            `-` too.
         normaliser: every word passes it, and so will the phrases that are looked up.
         text_format: how the counted text was cut into words, and so how phrases that are looked
             up are cut.

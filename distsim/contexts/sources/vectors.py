@@ -122,8 +122,9 @@ class GivenVectors(VectorFile):
     """A VectorFile of words and vectors in memory, such as gensim's KeyedVectors.
 
     Arguments:
-        words: the words. vectors: float[n, dimensions], a row for each.
-        Others: as of VectorFile.
+        words: the words.
+        vectors: float[n, dimensions], a row for each.
+        others: the keyword arguments of VectorFile.
 
     >>> import numpy as np
     >>> from distsim import sign

@@ -69,8 +69,15 @@ def _keep_within(rows, distances, size, limit):
 def _take(block, n, first, k, limit, below, at_distance, rows, distances, size):
     """Return (limit, below, size) after collecting the rows of a block at most `limit` away.
 
-    The limit is that of the k nearest so far; below: rows kept that are nearer than it.
-    at_distance: int64, rows kept by distance.
+    Arguments:
+        block: distances of n rows, of which row `first` is the first.
+        n, first: rows of the block.
+        k: the number of nearest rows.
+        limit: the distance of the k-th nearest row so far.
+        below: the number of collected rows that are nearer than `limit`.
+        at_distance: int64, the number of collected rows by distance.
+        rows, distances: int64, collected so far; changed.
+        size: their number.
     """
     for i in range(n):
         distance = np.int64(block[i])

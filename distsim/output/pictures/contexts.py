@@ -17,7 +17,10 @@ def context_picture(
     """Return a picture of a phrase's contexts: on its left, and on its right.
 
     Arguments:
-        contexts: as `named_contexts` gives them. k: so many a side.
+        phrase: for the title.
+        contexts: as `named_contexts` returns them.
+        settings: the line of settings under the picture.
+        k: contexts on each side, at most.
 
     Raises:
         ParameterError: there are none.
@@ -54,7 +57,10 @@ def contrast_picture(
     """Return a picture of two phrases: similarities, shared contexts, contexts of one alone.
 
     Arguments:
-        measures: names and similarities.
+        a, b: the phrases.
+        found: their contexts, as `contrast` returns them.
+        measures: (name, similarity or None) of each measure.
+        settings: the line of settings under the picture.
 
     >>> from distsim.contexts import contrast
     >>> contrast_picture("alice", "the queen", contrast(index, "alice", "the queen")).label

@@ -122,6 +122,9 @@ def neighbour_picture(
     A notebook shows it as it is; `save` writes it into a file.
 
     Arguments:
+        table: the table.
+        phrase: as typed.
+        k: the number of neighbours.
         near: the neighbours, where they were found before; the k nearest where None.
 
     Raises:
