@@ -45,7 +45,7 @@ from distsim.contexts.sources.index import word_pieces
 from distsim.contexts.sources.source import Work
 from distsim.corpus.vocabulary import hash_blob
 from distsim.indexes import phrase_walk
-from distsim.indexes.build import build_index, line_hashes
+from distsim.indexes.build import build_part, line_hashes
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.kernels.compiled import frozen
 from distsim.signatures.composition import PartVectors, PartWords
@@ -94,9 +94,9 @@ def drop_repeated(job: Job, number: int, packets: Iterable[bytes], tally: dict[s
     )
 
 
-def _repeated_lines(job: Job, part: int) -> np.ndarray | None:
+def _repeated_lines(job: Job, part: int) -> np.ndarray:
     if not job.drops_lines:
-        return None
+        return np.empty(0, np.uint64)
     found = [
         unpack(packet)["lines"]
         for number in range(job.n_ranges)
@@ -118,10 +118,8 @@ def index_part(job: Job, part: int) -> CorpusIndex | None:
     if not storage.holds_artifact(path):
         try:
             with first_stays(path) as folder:
-                build_index(
-                    _paths(job, part), folder, job.plan.options, jobs=1,
-                    notice=lambda doubt: None, seen_lines=_repeated_lines(job, part),
-                )  # fmt: skip
+                seen = _repeated_lines(job, part)
+                build_part(_paths(job, part), folder, job.plan.options, seen)
         except InputError as error:
             if "no token in the corpus" not in str(error):
                 raise

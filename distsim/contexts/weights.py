@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -133,22 +133,6 @@ def known_logarithms(n: int) -> np.ndarray:
 _LOGARITHMS = known_logarithms(4096)  # of most counts
 
 
-class WeightTables(NamedTuple):
-    """Arrays from which the kernel weighs features; those that a scheme does not need are empty.
-
-    Attributes:
-        families: uint8[n], the family of each feature.
-        marginals: float64[n], occurrences of each feature in the corpus.
-        chances: float64[n, 2]: twice the family plus the kept share; ln(kept share / P(f)).
-        totals: float64[n_families].
-    """
-
-    families: np.ndarray
-    marginals: np.ndarray
-    chances: np.ndarray
-    totals: np.ndarray
-
-
 class Weigher:
     """Computation of the weights of counted features; may be shared by threads.
 
@@ -163,7 +147,13 @@ class Weigher:
     def __init__(self, weighting: Weighting, marginals: str | None = None) -> None:
         self.manifest = weighting.manifest(marginals)
         self._weighting = weighting
-        self._tables: FirstCached[FeatureSpace, WeightTables] = FirstCached(self._make_tables)
+        self._settings = kernel.WeightSettings(
+            weighting.needs.code, float(weighting.shift), float(weighting.discount),
+            float(weighting.min_weight),
+        )  # fmt: skip
+        self._tables: FirstCached[FeatureSpace, kernel.WeightTables] = FirstCached(
+            self._make_tables
+        )
         self._log_totals: FirstCached[MarginalCounts, np.ndarray] = FirstCached(
             lambda whole: family_log_totals(whole, weighting)
         )
@@ -175,11 +165,9 @@ class Weigher:
             contexts: counted features.
             space: the space in which they are numbered.
         """
-        weighting = self._weighting
         weights: np.ndarray = kernel.weigh(
             frozen(contexts.starts), frozen(contexts.features), frozen(contexts.counts),
-            *self._tables(space), _LOGARITHMS, weighting.needs.code, float(weighting.shift),
-            float(weighting.discount), float(weighting.min_weight),
+            self._tables(space), self._settings,
         )  # fmt: skip
         return weights
 
@@ -207,7 +195,7 @@ class Weigher:
             )  # fmt: skip
         return replace(space, log_p=log_p, kept=kept)
 
-    def _make_tables(self, space: FeatureSpace) -> WeightTables:
+    def _make_tables(self, space: FeatureSpace) -> kernel.WeightTables:
         needs, nothing = self._weighting.needs, np.empty(0)
         space = self.prepared(space)
         chances = np.empty((0, 2))
@@ -216,13 +204,13 @@ class Weigher:
                 [2.0 * space.families + space.kept, np.log(space.kept) - space.log_p]
             )
         wants_marginals = needs.marginals and not needs.probabilities
-        arrays = (
-            space.families,
-            space.marginals if wants_marginals else nothing,
-            chances,
-            space.totals if needs.marginals else nothing,
+        return kernel.WeightTables(
+            frozen(space.families),
+            frozen(space.marginals if wants_marginals else nothing),
+            frozen(chances),
+            frozen(space.totals if needs.marginals else nothing),
+            _LOGARITHMS,
         )
-        return WeightTables(*map(frozen, arrays))
 
 
 def kept_shares(marginals: np.ndarray, totals: np.ndarray, subsample: float | None) -> np.ndarray:

@@ -142,15 +142,18 @@ def build_index(
     progress: Progress = no_progress,
     memory: int = DEFAULT_MEMORY,
     notice: Callable[[str], object] = warn,
-    seen_lines: np.ndarray | None = None,
 ) -> BuildReport:
     """Return the report of indexing files, folders or standard input (`-`) into the folder `path`.
 
     Arguments:
-        force: replace an index that stands there, and what was signed into it.
-        notice: is told where the text does not look as `options` say.
-        memory: for the lines held to find near-duplicates.
-        seen_lines: uint64, of `line_hashes`: lines that stand elsewhere, to be dropped here too.
+        corpus: paths of plain text, compressed or not; `-` is standard input.
+        path: folder of the index.
+        options: how the text becomes an index.
+        force: replace an index that exists at `path`, and what was signed into it.
+        jobs: threads, all cores where None; the result does not depend on it.
+        progress: called with the stage and the number of tokens.
+        memory: in bytes, for the lines that are stored to find near-duplicates.
+        notice: called with a sentence where the text does not fit `options`.
 
     Raises:
         InputError: a source is missing, unreadable, not UTF-8 or looks like something else than
@@ -165,14 +168,30 @@ def build_index(
     storage.require_free(path, force)
     with storage.create(path, storage.INDEX) as writer:
         builder = _IndexBuilder(writer, options, progress, memory, notice)
-        if seen_lines is not None:
-            builder.drop_lines(seen_lines)
         builder.read(sources, jobs)
         report = BuildReport(builder.finish(), len(sources))
     for inside in path.iterdir():  # signed into the index that was replaced
         if inside.is_dir():
             storage.remove_artifact(inside)
     return report
+
+
+def build_part(corpus: Paths, path: AnyPath, options: IndexOptions, seen_lines: np.ndarray) -> None:
+    """Build the index of a part of a text that is indexed in parts, in this thread.
+
+    Arguments:
+        corpus, path, options: as of build_index.
+        seen_lines: uint64, of `line_hashes`: lines of earlier parts, which are dropped here.
+
+    Raises: as of build_index.
+    """
+    path = one_path(path)
+    sources = find_texts(one_or_many_paths(corpus, "corpus"), options.as_is, [path])
+    with storage.create(path, storage.INDEX) as writer:
+        builder = _IndexBuilder(writer, options, no_progress, DEFAULT_MEMORY, lambda doubt: None)
+        builder.drop_lines(seen_lines)
+        builder.read(sources, 1)
+        builder.finish()
 
 
 def line_hashes(corpus: Paths, options: IndexOptions) -> np.ndarray:

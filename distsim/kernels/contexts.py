@@ -5,6 +5,7 @@ their counts or weights beside them; no feature stands twice in a row.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -275,30 +276,106 @@ def require_scheme(scheme):
         raise ValueError("no weighting scheme has this code")
 
 
+class WeightTables(NamedTuple):
+    """Arrays from which `weigh` computes weights; those that a scheme does not need are empty.
+
+    Attributes:
+        families: uint8[n], the family of each feature.
+        marginals: float64[n], occurrences of each feature in the corpus.
+        chances: float64[n, 2], side by side since they are read at random: twice the family plus
+            the share of its counts with which a feature counts (a multiple of 2^-12, at most 1);
+            ln(share / P(f)).
+        totals: float64[n_families].
+        logs: float64, ln i of small whole numbers i.
+    """
+
+    families: np.ndarray
+    marginals: np.ndarray
+    chances: np.ndarray
+    totals: np.ndarray
+    logs: np.ndarray
+
+
+class WeightSettings(NamedTuple):
+    """The scheme and its settings, as of Weighting.
+
+    Attributes:
+        scheme: a code of kernels.schemes.
+        shift, discount, min_weight: of PPMI.
+    """
+
+    scheme: int
+    shift: float
+    discount: float
+    min_weight: float
+
+
+@inlined
+def _row_sums(begin, stop, features, counts, chances, row_totals, row_logs):
+    """Fill the sums of the shares of a row's counts by family, and their logarithms.
+
+    Arguments:
+        begin, stop: of the row, in features and counts.
+        chances: as of WeightTables.
+        row_totals, row_logs: float64[n_families], filled.
+    """
+    flat = chances.reshape(-1)
+    for f in range(begin, stop):
+        if f + _AHEAD < features.size:
+            prefetch(flat, np.int64(features[f + _AHEAD]) * 2)
+        known = chances[features[f], 0]
+        family = np.int64(known) // 2
+        row_totals[family] += counts[f] * (known - 2 * family)
+    for family in range(row_totals.size):
+        row_logs[family] = math.log(row_totals[family]) if row_totals[family] > 0.0 else 0.0
+
+
+@inlined
+def _weigh_associations(begin, stop, features, counts, tables, settings, lowest, sums, weights):
+    """Fill the weights of a row by association; return whether any is at least `lowest`.
+
+    Arguments:
+        begin, stop: of the row, in features and counts.
+        tables, settings: WeightTables and WeightSettings.
+        lowest: smaller weights are 0.
+        sums: the row's sums by family, and their logarithms.
+        weights: float64, beside features; filled.
+    """
+    chances = tables.chances
+    flat = chances.reshape(-1)
+    some = False
+    for f in range(begin, stop):
+        if f + _AHEAD < features.size:
+            prefetch(flat, np.int64(features[f + _AHEAD]) * 2)
+        known = chances[features[f], 0]
+        family = np.int64(known) // 2
+        association = -np.inf
+        if counts[f] > 0:
+            association = ln(counts[f], tables.logs) + chances[features[f], 1] - sums[1][family]
+        found = 0.0
+        if association > settings.shift:
+            found = weight(
+                settings.scheme, counts[f] * (known - 2 * family), sums[0][family], 0.0, 0.0,
+                association, settings.shift, settings.discount,
+            )  # fmt: skip
+        some = some or (found > 0.0 and found >= lowest)
+        weights[f] = found if found >= lowest else 0.0
+    return some
+
+
 @compiled
-def weigh(
-    row_starts,
-    features,
-    counts,
-    families,
-    marginals,
-    chances,
-    totals,
-    logs,
-    scheme,
-    shift,
-    discount,
-    least,
-):
+def weigh(row_starts, features, counts, tables, settings):
     """Return the weight of every feature of every row, float64.
 
-    families: uint8 by feature. scheme: a code of kernels.schemes; shift, discount, least: of PPMI.
-    Weights below `least` are 0, in rows that have others.
-    Empty where the scheme does not need them: marginals, float64 by feature; totals, float64 by
-    family; chances, float64[features, 2], side by side since they are read at random: twice the
-    feature's family and the share of its counts with which it counts (a multiple of 2^-12, at most
-    1), and ln(share / P(f)); logs, float64: ln i of whole numbers i, as far as they are often met.
+    Arguments:
+        row_starts: int64[n + 1], where each row begins in features and counts.
+        features: uint32, numbers of features.
+        counts: beside them.
+        tables: WeightTables.
+        settings: WeightSettings. Weights below min_weight are 0, in rows that have others.
     """
+    scheme, shift, discount = settings.scheme, settings.shift, settings.discount
+    families, marginals, totals = tables.families, tables.marginals, tables.totals
     require_scheme(scheme)
     weights = np.empty(features.size, np.float64)
     if totals.size == 0:
@@ -308,12 +385,11 @@ def weigh(
         return weights
     row_totals = np.zeros(totals.size, np.float64)
     row_logs = np.zeros(totals.size, np.float64)
-    flat = chances.reshape(-1)
     for p in range(row_starts.size - 1):
         begin = row_starts[p]
         stop = row_starts[p + 1]
         row_totals[:] = 0.0
-        if chances.size == 0:
+        if tables.chances.size == 0:
             for f in range(begin, stop):
                 row_totals[families[features[f]]] += counts[f]
             for f in range(begin, stop):
@@ -324,33 +400,13 @@ def weigh(
                     totals[family], 0.0, shift, discount,
                 )  # fmt: skip
             continue
-        for f in range(begin, stop):
-            if f + _AHEAD < features.size:
-                prefetch(flat, np.int64(features[f + _AHEAD]) * 2)
-            known = chances[features[f], 0]
-            family = np.int64(known) // 2
-            row_totals[family] += counts[f] * (known - 2 * family)
-        for family in range(totals.size):
-            row_logs[family] = math.log(row_totals[family]) if row_totals[family] > 0.0 else 0.0
-        lowest = least
+        _row_sums(begin, stop, features, counts, tables.chances, row_totals, row_logs)
+        lowest = settings.min_weight
         while True:
-            some = False
-            for f in range(begin, stop):
-                if f + _AHEAD < features.size:
-                    prefetch(flat, np.int64(features[f + _AHEAD]) * 2)
-                known = chances[features[f], 0]
-                family = np.int64(known) // 2
-                association = -np.inf
-                if counts[f] > 0:
-                    association = ln(counts[f], logs) + chances[features[f], 1] - row_logs[family]
-                found = 0.0
-                if association > shift:
-                    count = counts[f] * (known - 2 * family)
-                    found = weight(
-                        scheme, count, row_totals[family], 0.0, 0.0, association, shift, discount
-                    )
-                some = some or (found > 0.0 and found >= lowest)
-                weights[f] = found if found >= lowest else 0.0
+            some = _weigh_associations(
+                begin, stop, features, counts, tables, settings, lowest, (row_totals, row_logs),
+                weights,
+            )  # fmt: skip
             if some or lowest == 0.0:
                 break
             lowest = 0.0

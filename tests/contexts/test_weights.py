@@ -89,8 +89,11 @@ def test_kernels_refuse_a_code_that_no_scheme_has():
     with pytest.raises(ValueError, match="no weighting scheme has this code"):
         contexts.weigh(
             frozen(np.array([0, 1])), frozen(np.zeros(1, np.uint32)),
-            frozen(np.ones(1, np.uint32)), frozen(np.zeros(1, np.uint8)), none,
-            frozen(np.empty((0, 2))), none, none, UNKNOWN, 0.0, 0.0, 0.0,
+            frozen(np.ones(1, np.uint32)),
+            contexts.WeightTables(
+                frozen(np.zeros(1, np.uint8)), none, frozen(np.empty((0, 2))), none, none
+            ),
+            contexts.WeightSettings(UNKNOWN, 0.0, 0.0, 0.0),
         )  # fmt: skip
     words, places = frozen(np.full((2, 2), 0.5)), frozen(np.array([[1.0, 0.0]]))
     logs = frozen(np.log(np.maximum(1, np.arange(16))))

@@ -55,16 +55,22 @@ def _is_word(kind):
 
 
 @compiled
+def _most_lines(text):
+    """Return the number of newlines plus one."""
+    n = 1
+    for i in range(text.size):
+        n += text[i] == 10
+    return n
+
+
+@compiled
 def cut_white_space(text, classes):
     """Return a text cut at Unicode white space; every line with a token is a sentence."""
     capacity = text.size // 2 + 1
     starts = np.empty(capacity, np.int64)
     stops = np.empty(capacity, np.int64)
     hashes = np.empty(capacity, np.uint64)
-    n_lines = 1
-    for i in range(text.size):
-        if text[i] == 10:
-            n_lines += 1
+    n_lines = _most_lines(text)
     line_stops = np.empty(n_lines, np.int64)
     sentence_stops = np.empty(n_lines, np.int64)
     sentence_lines = np.empty(n_lines, np.int64)
@@ -199,6 +205,55 @@ def _sentence_follows(text, i, classes):
 
 
 @compiled
+def _token_end(text, i, classes, abbreviations):
+    """Return the end of the token at byte i, and where it is split into two; else the end twice."""
+    code, width = _decode(text, i)
+    kind = np.int64(classes[code])
+    stop = i + width
+    if _is_word(kind):
+        stop, _, n_apostrophes, apostrophe, apostrophe_width, before, after = _word_end(
+            text, i, classes, abbreviations
+        )
+        if n_apostrophes > 0 and after <= 2:
+            return stop, apostrophe  # king 's
+        if n_apostrophes == 1 and before <= 2:
+            return stop, apostrophe + apostrophe_width  # l' homme
+    elif kind != IDEOGRAPH and kind != CLOSE and kind != OPEN:
+        while stop < text.size:
+            next_code, next_width = _decode(text, stop)
+            if next_code != code:
+                break
+            stop += next_width
+    return stop, stop
+
+
+@compiled
+def _is_over(text, i, kind, classes, ends, ends_here):
+    """Return whether the sentence is over before the character at byte i, of class `kind`."""
+    if kind == SPACE:
+        return ends and _sentence_follows(text, i, classes)
+    closing = kind == CLOSE or kind == QUOTE or kind == APOSTROPHE
+    stopping = kind == STOP or kind == WIDE_STOP or kind == PERIOD
+    return kind == NEWLINE or (ends_here and not closing and not stopping)
+
+
+@compiled
+def _ends_after(kind, ends, ends_here):
+    """Return (ends, ends_here) after a token that begins with a character of class `kind`.
+
+    ends: the sentence is over if white space and a likely start follow. ends_here: it is over
+    unless closing punctuation follows (ideographic stops).
+    """
+    if kind == STOP or kind == WIDE_STOP or kind == PERIOD:
+        return True, kind == WIDE_STOP
+    if _is_word(kind) or kind == IDEOGRAPH:
+        return False, ends_here
+    if kind == CLOSE or kind == QUOTE or kind == APOSTROPHE:
+        return ends, ends_here
+    return False, False
+
+
+@compiled
 def cut_running_text(text, classes, abbreviations):
     """Return running text cut into words, numbers and punctuation, and lines into sentences.
 
@@ -208,10 +263,7 @@ def cut_running_text(text, classes, abbreviations):
     starts = np.empty(capacity, np.int64)
     stops = np.empty(capacity, np.int64)
     hashes = np.empty(capacity, np.uint64)
-    n_lines = 1
-    for i in range(text.size):
-        if text[i] == 10:
-            n_lines += 1
+    n_lines = _most_lines(text)
     line_stops = np.empty(n_lines, np.int64)
     sentence_stops = np.empty(capacity, np.int64)
     sentence_lines = np.empty(capacity, np.int64)
@@ -219,8 +271,8 @@ def cut_running_text(text, classes, abbreviations):
     n_sentences = 0
     line = 0
     sentence_begin = 0
-    ends = False  # the sentence is over if white space and a likely start follow
-    ends_here = False  # it is over unless closing punctuation follows (ideographic stops)
+    ends = False  # see _ends_after
+    ends_here = False
     i = 0
     while i <= text.size:
         if i < text.size:
@@ -229,12 +281,7 @@ def cut_running_text(text, classes, abbreviations):
         else:
             kind = NEWLINE
             width = 1
-        closing = kind == CLOSE or kind == QUOTE or kind == APOSTROPHE
-        stopping = kind == STOP or kind == WIDE_STOP or kind == PERIOD
-        if kind == SPACE:
-            over = ends and _sentence_follows(text, i, classes)
-        else:
-            over = kind == NEWLINE or (ends_here and not closing and not stopping)
+        over = _is_over(text, i, kind, classes, ends, ends_here)
         if over:
             if n_tokens > sentence_begin:
                 sentence_stops[n_sentences] = n_tokens
@@ -249,33 +296,8 @@ def cut_running_text(text, classes, abbreviations):
                 line += 1
             i += width
             continue
-        stop = i + width
-        split = stop
-        if _is_word(kind):
-            stop, _, n_apostrophes, apostrophe, apostrophe_width, before, after = _word_end(
-                text, i, classes, abbreviations
-            )
-            split = stop
-            if n_apostrophes > 0 and after <= 2:
-                split = apostrophe  # king 's
-            elif n_apostrophes == 1 and before <= 2:
-                split = apostrophe + apostrophe_width  # l' homme
-            ends = False
-        elif kind == IDEOGRAPH:
-            ends = False
-        else:
-            while kind != CLOSE and kind != OPEN and stop < text.size:
-                next_code, next_width = _decode(text, stop)
-                if next_code != code:
-                    break
-                stop += next_width
-            split = stop
-            if stopping:
-                ends = True
-                ends_here = kind == WIDE_STOP
-            elif not closing:
-                ends = False
-                ends_here = False
+        stop, split = _token_end(text, i, classes, abbreviations)
+        ends, ends_here = _ends_after(kind, ends, ends_here)
         starts[n_tokens] = i
         stops[n_tokens] = split
         hashes[n_tokens] = finish(extend(START, text, i, split))
