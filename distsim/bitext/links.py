@@ -74,15 +74,16 @@ def read_pharaoh(path: str | Path) -> Links:
         InputError: it cannot be read, or a piece is no link; file and line are named.
     """
     source = find_file(path)
-    parts = []
+    pairs, possible = [np.empty((0, 2), np.int64)], [np.empty(0, bool)]
+    sizes = [np.zeros(1, np.uint32)]  # of a line each
     for block in read_blocks([source]):
         refuse_nul(block, source.path)
-        parts.append(parse_pharaoh(block.text, source.path, block.first_line))
-    return Links(
-        np.concatenate([np.empty((0, 2), np.int64), *(part.pairs for part in parts)]),
-        np.cumsum(np.concatenate([[0], *(np.diff(part.starts) for part in parts)])),
-        np.concatenate([np.empty(0, bool), *(part.possible for part in parts)]),
-    )
+        part = parse_pharaoh(block.text, source.path, block.first_line)
+        pairs.append(part.pairs)
+        possible.append(part.possible)
+        sizes.append(np.diff(part.starts).astype(np.uint32))
+    starts = np.cumsum(np.concatenate(sizes), dtype=np.int64)
+    return Links(np.concatenate(pairs), starts, np.concatenate(possible))
 
 
 def links_for(path: str | Path, pairs: Pairs, reversed_links: bool = False) -> Links:

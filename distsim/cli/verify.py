@@ -8,7 +8,7 @@ from distsim.cli.console import put
 
 
 def verify(artifact: Annotated[str, typer.Argument(metavar="ARTIFACT")]) -> None:
-    """Check an artifact for damage.
+    """Check an artifact for damage, or a folder of packs or of make-grammar with all in it.
 
     Its checksums and all that must hold in it; exit status 1 if anything is wrong.
     """

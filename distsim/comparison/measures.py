@@ -11,14 +11,14 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from distsim.base.arguments import one_or_many_texts, one_text, shown
+from distsim.base.arguments import AnyPath, one_or_many_texts, one_text, shown
 from distsim.base.errors import IncompatibleError, ParameterError
 from distsim.contexts.ngram import NgramModel, PhraseWeigher, feature_space, phrase_contexts
 from distsim.contexts.sources.source import PhraseBatch
 from distsim.contexts.weights import Weigher
 from distsim.corpus.query import split_phrase
 from distsim.corpus.vocabulary import hash_texts
-from distsim.indexes.corpus_index import CorpusIndex
+from distsim.indexes.corpus_index import CorpusIndex, opened_index
 from distsim.kernels.compiled import frozen
 from distsim.kernels.contexts import cosine
 from distsim.signatures.composition import Composer
@@ -272,8 +272,9 @@ class ExactCosine(Similarity):
     name = "exact"
 
     def __init__(
-        self, index: CorpusIndex, table: StoredTable, *, kept: int = _CACHED_VECTORS
+        self, index: CorpusIndex | AnyPath, table: TableLike, *, kept: int = _CACHED_VECTORS
     ) -> None:
+        index, table = opened_index(index), opened_table(table)
         table.require_text(index)
         self.index = index
         self._table = table
@@ -325,7 +326,8 @@ class StoredCosine(Similarity):
 
     name = "exact"
 
-    def __init__(self, table: StoredTable) -> None:
+    def __init__(self, table: TableLike) -> None:
+        table = opened_table(table)
         self._table = table
         self._store = FeatureStore(table.artifact)
         self._vector = lru_cache(_CACHED_VECTORS)(self._stored_vector)
@@ -380,11 +382,12 @@ class LearntCosine(Similarity):
 
     def __init__(
         self,
-        index: CorpusIndex,
-        table: StoredTable,
+        index: CorpusIndex | AnyPath,
+        table: TableLike,
         *,
         projection: SpectralProjection | None = None,
     ) -> None:
+        index, table = opened_index(index), opened_table(table)
         table.require_text(index)
         projection = projection or table.projection
         if table.fingerprint.projection != projection.manifest():
@@ -456,7 +459,8 @@ class ComposedCosine(Similarity):
 
     name = "vectors"
 
-    def __init__(self, table: StoredTable) -> None:
+    def __init__(self, table: TableLike) -> None:
+        table = opened_table(table)
         if table.parts is None:
             raise IncompatibleError(
                 f"{table.path} keeps no vectors of words: sign it again and keep its parts"

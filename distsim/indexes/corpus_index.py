@@ -1,6 +1,7 @@
 """Queries of an index by words: counts, positions, concordances, n-grams."""
 
 from collections.abc import Callable, Iterable, Iterator
+from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, get_args, overload
 from warnings import warn
@@ -16,6 +17,7 @@ from distsim.base.arguments import (
     one_or_many_texts,
     one_path,
     one_text,
+    shown,
     whole_number,
 )
 from distsim.base.choices import Order
@@ -578,3 +580,17 @@ def knows_text(parameters: dict[str, Any], corpus: str) -> bool:
     parameters: of the index. An index of before this was kept is given the benefit of doubt.
     """
     return corpus == parameters["corpus"] or corpus in parameters.get("earlier", (corpus,))
+
+
+def opened_index(given: CorpusIndex | AnyPath) -> CorpusIndex:
+    """Return the index that is meant: itself, or that at a path.
+
+    Raises:
+        ArtifactError: there is no index at the path.
+        ParameterError: it is something else.
+    """
+    if isinstance(given, CorpusIndex):
+        return given
+    if isinstance(given, str | PathLike) and given != "":
+        return CorpusIndex.open(given)
+    raise ParameterError(f"index: is {shown(given)}, wanted an index or the path of one")

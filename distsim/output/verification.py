@@ -1,14 +1,17 @@
 """Verification of artifacts: changed bytes, inconsistent arrays."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from distsim import storage
-from distsim.base.errors import ArtifactError
+from distsim.base.errors import ArtifactError, InputError
 from distsim.bitext.bitext import Bitext
 from distsim.comparison.table import SignatureTable
+from distsim.corpus.lines import read_line_blocks
 from distsim.indexes.corpus_index import CorpusIndex, knows_text
 from distsim.indexes.indexed_text import IndexedText
 from distsim.indexes.places import finder_inside, signatures_inside
@@ -16,14 +19,18 @@ from distsim.kernels.compiled import frozen
 from distsim.kernels.suffixes import count_disorder
 from distsim.signatures.projections.spectral import SpectralProjection
 from distsim.signatures.sums import KeptSums
+from distsim.storage.checksums import checksum_of_file
 
 _DEPTH = 16
+_PACKS, _STEPS = "packs.json", "steps.json"  # lists of files that `pack` and make_grammar write
 
 
 def find_faults(path: str | Path) -> list[str]:
     """Return the faults of an artifact, one short text each; an empty list if it is valid.
 
-    An index's own signature table and learnt projection are checked with it.
+    An index's own signature table and learnt projection are checked with it. Of a folder that
+    `pack` or `make_grammar` wrote, all files are checked: those of packs by their sizes, compressed
+    ones by their checksums too, those of `make_grammar`'s steps by the checksums noted for each.
 
     Raises:
         ArtifactError: the artifact cannot be opened at all.
@@ -32,6 +39,10 @@ def find_faults(path: str | Path) -> list[str]:
     []
     """
     path = Path(path)
+    if not storage.holds_artifact(path):
+        for list_of_files, faults_in in ((_STEPS, _step_faults), (_PACKS, _pack_faults)):
+            if (path / list_of_files).is_file():
+                return _listed_faults(path, list_of_files, faults_in)
     while True:
         artifact = storage.Artifact(path)
         try:
@@ -74,6 +85,48 @@ def find_faults(path: str | Path) -> list[str]:
     except ArtifactError as error:
         faults.append(str(error))
     return faults
+
+
+def _listed_faults(
+    path: Path, list_of_files: str, faults_in: Callable[[Path, Any], Iterator[str]]
+) -> list[str]:
+    """Return the faults of the files that a list names, and of the artifacts beside it."""
+    try:
+        faults = list(faults_in(path, json.loads((path / list_of_files).read_bytes())))
+    except (ValueError, LookupError, TypeError, AttributeError):
+        return [f"{path / list_of_files} is damaged"]
+    for inside in sorted(path.iterdir()):
+        if storage.holds_artifact(inside) or (inside / _PACKS).is_file():
+            faults += find_faults(inside)
+    return faults
+
+
+def _step_faults(path: Path, steps: Any) -> Iterator[str]:
+    for step, entry in steps.items():
+        for name, checksum in entry["files"].items():
+            file = path / step / name
+            if not file.is_file():
+                yield f"{file} is missing"
+            elif checksum_of_file(file) != checksum:
+                yield f"{file} is damaged"
+
+
+def _pack_faults(path: Path, packs: Any) -> Iterator[str]:
+    for name, size in packs["files"].items():
+        file = path / name
+        if not file.is_file():
+            yield f"{file} is missing"
+        elif file.stat().st_size != size:
+            yield f"{file} has {file.stat().st_size:,} bytes, wanted {size:,}"
+        elif file.suffix == ".gz":
+            size_name, _, kind = file.stem.partition("-")
+            try:
+                n_rules = sum(block.text.count(b"\n") for block in read_line_blocks(file))
+            except InputError as error:
+                yield str(error)
+                continue
+            if n_rules != packs["rules"][size_name.upper()][kind]:
+                yield f"{file} has {n_rules:,} rules, which is not the number in {_PACKS}"
 
 
 def _index_faults(index: CorpusIndex) -> Iterator[str]:

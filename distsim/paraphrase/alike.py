@@ -3,7 +3,7 @@
 import numpy as np
 
 from distsim.comparison.nearest import NeighbourSearch
-from distsim.comparison.table import SignatureTable
+from distsim.signatures.table import StoredTable
 
 _CROWD = 4  # phrases of the same distinctive words that may stand around each other
 _LEAST_STRENGTH = 5  # of phrases as long as the focal one: fewer are hardly worth their bits
@@ -22,7 +22,7 @@ class AlikePhrases:
             them.
     """
 
-    def __init__(self, table: SignatureTable, min_strength: int) -> None:
+    def __init__(self, table: StoredTable, min_strength: int) -> None:
         self._table = table
         self._search = None
         self._of_length: dict[int, NeighbourSearch] = {}

@@ -13,13 +13,14 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from distsim.base.arguments import AnyPath
 from distsim.base.errors import ParameterError
 from distsim.comparison.measures import Estimate, EstimatedCosine, Pair, Similarity, checked_pairs
-from distsim.comparison.table import SignatureTable
 from distsim.contexts.weights import Weighting
-from distsim.indexes.corpus_index import CorpusIndex
+from distsim.indexes.corpus_index import CorpusIndex, opened_index
 from distsim.paraphrase.occurrences import Sampler, locate, word_ids
 from distsim.paraphrase.profiles import Profiler
+from distsim.signatures.table import TableLike, opened_table
 
 Kind = Literal["substitutes", "related"]
 KINDS: tuple[str, ...] = get_args(Kind)
@@ -51,9 +52,10 @@ class KindCosine(Similarity):
     True
     """
 
-    def __init__(self, index: CorpusIndex, table: SignatureTable, kind: Kind) -> None:
+    def __init__(self, index: CorpusIndex | AnyPath, table: TableLike, kind: Kind) -> None:
         if kind not in KINDS:
             raise ParameterError(f"`kind` {kind!r}: choose one of {', '.join(KINDS)}")
+        index, table = opened_index(index), opened_table(table)
         table.require_normaliser_of(index)
         self.name = kind
         self._kind: Kind = kind

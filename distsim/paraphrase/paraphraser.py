@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from distsim.base.arguments import AnyPath
 from distsim.base.results import Results
-from distsim.comparison.table import SignatureTable
-from distsim.indexes.corpus_index import CorpusIndex
+from distsim.indexes.corpus_index import CorpusIndex, opened_index
 from distsim.paraphrase.alike import AlikePhrases
 from distsim.paraphrase.candidates import Candidates, find_candidates
 from distsim.paraphrase.compared import Comparer
@@ -24,6 +24,7 @@ from distsim.paraphrase.options import LONGEST_PHRASE, ParaphraseOptions
 from distsim.paraphrase.pool import Pool
 from distsim.paraphrase.profiles import Profiler
 from distsim.paraphrase.surroundings import Surroundings, one_sided, surroundings
+from distsim.signatures.table import StoredTable, TableLike, opened_table
 
 GAP = "_"
 BOUNDARY_SIGN = "|"
@@ -108,12 +109,13 @@ class Paraphraser:
 
     def __init__(
         self,
-        index: CorpusIndex,
+        index: CorpusIndex | AnyPath,
         *,
         options: ParaphraseOptions | None = None,
-        table: SignatureTable | None = None,
+        table: TableLike | None = None,
         memory: int = _KEPT_BYTES,
     ) -> None:
+        index, table = opened_index(index), None if table is None else opened_table(table)
         self.index = index
         self._table = table
         self._memory = memory
@@ -364,6 +366,6 @@ def _within(contexts: Surroundings, walk: int | None) -> Surroundings:
 
 
 def _paraphraser(
-    index: CorpusIndex, options: ParaphraseOptions, table: SignatureTable | None, memory: int
+    index: CorpusIndex, options: ParaphraseOptions, table: StoredTable | None, memory: int
 ) -> Paraphraser:
     return Paraphraser(index, options=options, table=table, memory=memory)

@@ -1,20 +1,33 @@
 """Where a table is meant, an index that was signed and a path do as well; phrases are composed."""
 
+import shutil
+
 import pytest
 
 from distsim import (
     ArtifactError,
     CorpusIndex,
     EstimatedCosine,
+    ExactCosine,
     ParameterError,
+    Paraphraser,
     SignatureTable,
+    Substituter,
     export,
     neighbours,
+    sign,
     similarities,
     similarity,
 )
-from distsim.comparison import NeighbourSearch
-from distsim.output import word_vectors
+from distsim.comparison import (
+    GappedCosine,
+    LearntCosine,
+    NeighbourSearch,
+    Opposites,
+)
+from distsim.comparison.measures import ComposedCosine
+from distsim.output import corpus_picture, neighbour_picture, word_vectors
+from distsim.paraphrase import KindCosine
 
 
 def test_an_index_or_a_path_stands_for_its_table(alice_index, tmp_path):
@@ -28,6 +41,42 @@ def test_an_index_or_a_path_stands_for_its_table(alice_index, tmp_path):
         assert neighbours(given, "alice", k=3) == neighbours(table, "alice", k=3)
         assert NeighbourSearch(given).nearest("alice", k=3) == neighbours(table, "alice", k=3)
         assert export(given, tmp_path / "x.csv", format="csv", phrases=["alice"]) == 1
+
+
+PAIR = ("alice", "the queen")
+OF_AN_INDEX = {
+    "exact": lambda i, t: ExactCosine(i, t).similarity(*PAIR),
+    "vectors": lambda i, t: LearntCosine(i, t).similarity(*PAIR),
+    "composed": lambda i, t: ComposedCosine(t).similarity(*PAIR),
+    "opposites": lambda i, t: Opposites(i, t).evidence([PAIR]),
+    "gaps": lambda i, t: GappedCosine(i, t).similarity("the _ of", "a _ of"),
+    "kind": lambda i, t: KindCosine(i, t, "related").similarity(*PAIR),
+    "substitutes": lambda i, t: Substituter(i, t).substitutes("the", "king", "said", k=2),
+    "paraphrases": lambda i, t: Paraphraser(i, table=t).paraphrases("the queen")[:2],
+    "map": lambda i, t: neighbour_picture(t, "alice", k=2).svg(),
+    "corpus": lambda i, t: corpus_picture(i, table=t).svg(),
+}
+
+
+@pytest.fixture(scope="module")
+def learnt_inside(alice_index, tmp_path_factory):
+    index = CorpusIndex.open(shutil.copytree(alice_index.path, tmp_path_factory.mktemp("x") / "x"))
+    return index, sign(index)
+
+
+@pytest.mark.parametrize("name", OF_AN_INDEX)
+def test_classes_of_an_index_and_a_table_take_paths(learnt_inside, name):
+    index, table = learnt_inside
+    ask = OF_AN_INDEX[name]
+    wanted = ask(index, table)
+    for given in (index, index.path, str(index.path), str(table.path)):
+        assert ask(index, given) == wanted
+    assert ask(str(index.path), table) == wanted
+    with pytest.raises(ParameterError, match=r"table: is 5 \(int\), wanted a table, an index"):
+        ask(index, 5)
+    if name not in ("composed", "map"):
+        with pytest.raises(ParameterError, match=r"index: is 5 \(int\), wanted an index or the"):
+            ask(5, table)
 
 
 @pytest.mark.parametrize(

@@ -328,7 +328,7 @@ def fill_disk(trial: Trial, draw: random.Random, times: int) -> None:
         before = shutil.disk_usage(disk).used
         trial.run()
         trial.new = trial.seen()  # some outputs name the folder that they stand in
-        needed = shutil.disk_usage(disk).used - before + (64 << 10)
+        needed = max(0, shutil.disk_usage(disk).used - before) + (64 << 10)
         for number in range(-(-times // 6)):
             room = 0 if number == 0 else draw.randrange(needed)
             limit(1 << 30)

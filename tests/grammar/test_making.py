@@ -69,6 +69,18 @@ def test_the_whole_road_and_again(texts, alice_index, tmp_path, run):
     )  # fmt: skip
     assert "300 sentence pairs of 2 bitexts" in both
     assert {p: p.read_bytes() for p in (tmp_path / "grammar").glob("*.gz")} == before
+    assert run("verify", tmp_path / "grammar")[0] == f"{tmp_path / 'grammar'}\tsound\n"
+    names = [
+        *json.loads((tmp_path / "grammar" / "steps.json").read_text()),
+        "packs/xxxl-lexical.gz",
+    ]
+    for name in names:
+        file = tmp_path / "grammar" / name
+        file = next(file.rglob("*.bin")) if file.is_dir() else file
+        whole = file.read_bytes()
+        file.write_bytes(whole[:-9] + bytes([whole[-9] ^ 1]) + whole[-8:])
+        assert f"{file} is damaged" in run("verify", tmp_path / "grammar", status=1)[1]
+        file.write_bytes(whole)
 
 
 def test_trees_of_texts_label_the_rules(texts, alice_index, tmp_path, run):

@@ -224,6 +224,34 @@ def test_changed_bytes_are_told_or_answered(tmp_path):
     assert refused > 30
 
 
+def test_verify_checks_all_packs_of_a_folder(tmp_path, run):
+    drawn_grammar(tmp_path / "grammar", n=60)
+    packs = tmp_path / "packs"
+    pack_grammar(tmp_path / "grammar", packs, options=PackOptions(sizes=("S", "XXXL")))
+    assert run("verify", packs)[0] == f"{packs}\tsound\n"
+    for file in sorted(packs.rglob("*.*")):
+        whole = file.read_bytes()
+        for changed in (whole[: len(whole) // 2], b"", None):
+            file.unlink()
+            if changed is not None:
+                file.write_bytes(changed)
+            if changed != whole and (file.name, changed) != ("packs.json", None):
+                assert file.name in run("verify", packs, status=1)[1], (file, changed)
+            file.write_bytes(whole)
+        if file.suffix in (".gz", ".bin") and whole:
+            at = -len(whole) // 2
+            file.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at:][1:])
+            assert file.name in run("verify", packs, status=1)[1], file
+            file.write_bytes(whole)
+    fewer = gzip.decompress((packs / "xxxl-lexical.gz").read_bytes()).split(b"\n", 1)[1]
+    (packs / "xxxl-lexical.gz").write_bytes(gzip.compress(fewer))
+    listed = json.loads((packs / "packs.json").read_text())
+    listed["files"]["xxxl-lexical.gz"] = (packs / "xxxl-lexical.gz").stat().st_size
+    (packs / "packs.json").write_text(json.dumps(listed))
+    assert "rules, which is not the number in packs.json" in run("verify", packs, status=1)[1]
+    assert run("verify", packs / "index")[0] == f"{packs / 'index'}\tsound\n"
+
+
 def test_packs_are_replaced_in_one_step_and_nothing_of_others_with_them(tmp_path, monkeypatch):
     grammar, packs = tmp_path / "grammar", tmp_path / "packs"
     drawn_grammar(grammar)

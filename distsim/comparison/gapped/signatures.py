@@ -13,15 +13,16 @@ from typing import Any
 
 import numpy as np
 
+from distsim.base.arguments import AnyPath
 from distsim.base.errors import IncompatibleError
 from distsim.comparison.gapped.matches import Matcher, Matches
 from distsim.comparison.gapped.patterns import Pattern
 from distsim.contexts.features import ContextCounts, FeatureSpace
 from distsim.contexts.weights import Weigher, Weighting
-from distsim.indexes.corpus_index import CorpusIndex
+from distsim.indexes.corpus_index import CorpusIndex, opened_index
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import find_sorted
-from distsim.signatures.table import StoredTable
+from distsim.signatures.table import TableLike, opened_table
 
 PLACES, MATCHES = 5_000, 500
 BESIDE = 4  # words beside an edge of a pattern
@@ -66,7 +67,8 @@ class GappedCosine:
     True
     """
 
-    def __init__(self, index: CorpusIndex, table: StoredTable) -> None:
+    def __init__(self, index: CorpusIndex | AnyPath, table: TableLike) -> None:
+        index, table = opened_index(index), opened_table(table)
         if table.parts is None:
             raise IncompatibleError(
                 f"{table.path}: keeps no vectors of words to compare gaps by: sign it again with "

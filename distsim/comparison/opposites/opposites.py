@@ -7,15 +7,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from distsim.base.arguments import AnyPath
 from distsim.comparison.kernels import joins as kernel
 from distsim.comparison.measures import EstimatedCosine, Pair, checked_pairs
 from distsim.comparison.opposites.language import EVIDENCE, Language
 from distsim.corpus.inflections import Inflections
 from distsim.corpus.vocabulary import hash_texts
-from distsim.indexes.corpus_index import CorpusIndex
+from distsim.indexes.corpus_index import CorpusIndex, opened_index
 from distsim.indexes.shard import Shard, damaged
 from distsim.kernels.compiled import frozen
-from distsim.signatures.table import StoredTable
+from distsim.signatures.table import StoredTable, TableLike, opened_table
 
 _WINDOW = 14  # tokens between two phrases that stand together
 _SAMPLE = 20_000  # occurrences of the rarer phrase that are looked at, evenly spaced
@@ -74,12 +75,13 @@ class Opposites:
 
     def __init__(
         self,
-        index: CorpusIndex,
-        table: StoredTable,
+        index: CorpusIndex | AnyPath,
+        table: TableLike,
         *,
         language: Language | None = None,
         inflections: Inflections | None = None,
     ) -> None:
+        index, table = opened_index(index), opened_table(table)
         table.require_normaliser_of(index)
         self.index = index
         self.table = table

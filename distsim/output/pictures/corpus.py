@@ -2,12 +2,13 @@
 
 import numpy as np
 
+from distsim.base.arguments import AnyPath
 from distsim.base.errors import ParameterError
-from distsim.comparison.table import SignatureTable
-from distsim.indexes.corpus_index import CorpusIndex
+from distsim.indexes.corpus_index import CorpusIndex, opened_index
 from distsim.output.pictures.charts import bars, curve
 from distsim.output.pictures.drawing import Drawing, Text
 from distsim.output.pictures.settings import index_settings, table_settings
+from distsim.signatures.table import TableLike, opened_table
 
 _WIDTH, _HEIGHT, _MARGIN, _PART = 1180.0, 460.0, 24.0, 360.0
 _POINTS = 200
@@ -49,7 +50,9 @@ def growth(index: CorpusIndex) -> list[tuple[float, float]]:
     return points
 
 
-def corpus_picture(index: CorpusIndex | None, *, table: SignatureTable | None = None) -> Drawing:
+def corpus_picture(
+    index: CorpusIndex | AnyPath | None, *, table: TableLike | None = None
+) -> Drawing:
     """Return a picture of an index, of a table, or of both.
 
     Word frequencies by rank and the growth of the vocabulary, of an index; the phrases of a
@@ -61,6 +64,8 @@ def corpus_picture(index: CorpusIndex | None, *, table: SignatureTable | None = 
     >>> corpus_picture(index, table=table).label
     'Words and phrases of a text'
     """
+    index = None if index is None else opened_index(index)
+    table = None if table is None else opened_table(table)
     settings = [index_settings(index)] if index is not None else []
     settings += [table_settings(table)] if table is not None else []
     drawing = Drawing(

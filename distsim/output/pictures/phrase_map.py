@@ -9,7 +9,6 @@ import numpy as np
 
 from distsim.base.errors import ParameterError
 from distsim.comparison.nearest import Neighbour, NeighbourSearch
-from distsim.comparison.table import SignatureTable
 from distsim.output.pictures.drawing import (
     Bar,
     Circle,
@@ -23,6 +22,7 @@ from distsim.output.pictures.drawing import (
 from distsim.output.pictures.layout import angles, fitted, links, spread
 from distsim.output.pictures.settings import table_settings
 from distsim.signatures.estimates import Estimator
+from distsim.signatures.table import StoredTable, TableLike, opened_table
 
 WIDTH, HEIGHT = 720, 740
 _SIZE, _PADDING, _LABEL_HEIGHT, _DOT_ROOM = 15.0, 12.0, 18.0, 16.0
@@ -48,7 +48,7 @@ class Laid(NamedTuple):
 
 
 def lay_out(
-    table: SignatureTable, estimator: Estimator, phrase: str, near: Sequence[Neighbour]
+    table: StoredTable, estimator: Estimator, phrase: str, near: Sequence[Neighbour]
 ) -> Laid:
     """Return the layout of a phrase and its neighbours, with distances like those of the table.
 
@@ -115,7 +115,7 @@ def draw_map(
 
 
 def neighbour_picture(
-    table: SignatureTable, phrase: str, *, k: int = 20, near: Sequence[Neighbour] | None = None
+    table: TableLike, phrase: str, *, k: int = 20, near: Sequence[Neighbour] | None = None
 ) -> Drawing:
     """Return a picture of a phrase's neighbours: a list with bars, and a map.
 
@@ -133,6 +133,7 @@ def neighbour_picture(
     >>> neighbour_picture(learnt, "alice", k=5).label
     'Neighbours of alice'
     """
+    table = opened_table(table)
     if near is None:
         near = NeighbourSearch(table).nearest(phrase, k=k)
     if not near:

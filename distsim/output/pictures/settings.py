@@ -3,11 +3,11 @@
 from typing import Any
 
 from distsim.base.distribution import program_version
-from distsim.comparison.table import SignatureTable
 from distsim.indexes.corpus_index import CorpusIndex
+from distsim.signatures.table import StoredTable
 
 
-def table_settings(table: SignatureTable) -> str:
+def table_settings(table: StoredTable) -> str:
     """Return the settings of a table in one line: fingerprint, corpus, version."""
     fields: dict[str, Any] = {
         **table.fingerprint.fields(),

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from distsim.comparison.nearest import NeighbourSearch
-from distsim.comparison.table import SignatureTable
 from distsim.paraphrase.substitution.grammar import ParaphraseGrammar
 from distsim.paraphrase.substitution.inflections import Forms
 from distsim.paraphrase.substitution.lexicon import Lexicon
 from distsim.paraphrase.substitution.likeness import WordVectors
+from distsim.signatures.table import StoredTable
 
 Words = tuple[str, ...]
 MOST_FOUND = 200
@@ -57,7 +57,7 @@ class WordCandidates:
 class PhraseCandidates:
     """The phrases whose bits are nearest to the target's, and to its base form's."""
 
-    def __init__(self, table: SignatureTable, forms: Forms) -> None:
+    def __init__(self, table: StoredTable, forms: Forms) -> None:
         lengths = range(1, min(_LONGEST, table.longest) + 1)
         self._search = NeighbourSearch(table, lengths=lengths, estimate="bits")
         self._forms = forms
@@ -85,7 +85,7 @@ class Finder:
 
     def __init__(
         self,
-        table: SignatureTable,
+        table: StoredTable,
         lexicon: Lexicon,
         forms: Forms,
         vectors: WordVectors | None,

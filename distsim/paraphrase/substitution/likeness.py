@@ -6,10 +6,10 @@ from functools import lru_cache
 import numpy as np
 
 from distsim.comparison.measures import EstimatedCosine
-from distsim.comparison.table import SignatureTable
 from distsim.paraphrase.substitution.inflections import Forms
 from distsim.paraphrase.substitution.lexicon import Lexicon
 from distsim.paraphrase.substitution.space import LearntSpace
+from distsim.signatures.table import StoredTable
 
 Words = tuple[str, ...]
 _CACHED_WORDS = 1 << 12  # 8 MB
@@ -57,9 +57,7 @@ class WordVectors:
         return rows
 
 
-def likeness_by_bits(
-    table: SignatureTable, target: Words, candidates: Sequence[Words]
-) -> np.ndarray:
+def likeness_by_bits(table: StoredTable, target: Words, candidates: Sequence[Words]) -> np.ndarray:
     """Return the estimated cosine of the target and each candidate, 0 where there is none."""
     cosines = np.zeros(len(candidates))
     some = [number for number, words in enumerate(candidates) if words]

@@ -9,7 +9,6 @@ from functools import lru_cache
 import numpy as np
 
 from distsim.base.errors import IncompatibleError
-from distsim.comparison.table import SignatureTable
 from distsim.contexts.ngram import NgramModel, feature_space
 from distsim.contexts.weights import kept_shares
 from distsim.corpus.vocabulary import hash_texts
@@ -17,6 +16,7 @@ from distsim.indexes.corpus_index import CorpusIndex
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import find_sorted
 from distsim.signatures.kernels.projection import NOWHERE
+from distsim.signatures.table import StoredTable
 
 _CACHED_PHRASES = 1 << 12  # 8 MB
 
@@ -30,7 +30,7 @@ class LearntSpace:
         IncompatibleError: the table was signed by no learnt projection, or keeps no words' vectors.
     """
 
-    def __init__(self, index: CorpusIndex, table: SignatureTable) -> None:
+    def __init__(self, index: CorpusIndex, table: StoredTable) -> None:
         projection = table.projection
         if table.parts is None:
             raise IncompatibleError(
@@ -115,7 +115,7 @@ class LearntSpace:
         return (moved / scale, 1.0 / (scale * length)) if scale > 0.0 else (total * 0.0, 0.0)
 
 
-def open_space(index: CorpusIndex, table: SignatureTable | None) -> LearntSpace | None:
+def open_space(index: CorpusIndex, table: StoredTable | None) -> LearntSpace | None:
     """Return the space of a learnt table signed from an index; None where it has none."""
     if table is None or not table.fingerprint.is_learnt:
         return None

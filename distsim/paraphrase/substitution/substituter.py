@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from distsim.base.arguments import AnyPath
 from distsim.base.errors import ParameterError
 from distsim.base.results import Results
 from distsim.comparison.opposites.opposites import Opposites
-from distsim.comparison.table import SignatureTable
 from distsim.corpus.inflections import Inflections
-from distsim.indexes.corpus_index import CorpusIndex
+from distsim.indexes.corpus_index import CorpusIndex, opened_index
 from distsim.paraphrase.substitution.candidates import MOST_FOUND, Finder
 from distsim.paraphrase.substitution.coherence import company
 from distsim.paraphrase.substitution.fit import Slot
@@ -30,6 +30,7 @@ from distsim.paraphrase.substitution.word_finder import (
     WordFinder,
     WordOptions,
 )
+from distsim.signatures.table import TableLike, opened_table
 
 Words = tuple[str, ...]
 MOST_CANDIDATES = 10_000
@@ -115,8 +116,8 @@ class Substituter:
 
     def __init__(
         self,
-        index: CorpusIndex,
-        table: SignatureTable,
+        index: CorpusIndex | AnyPath,
+        table: TableLike,
         *,
         ranking: Mix = RANKING,
         finding: Mix = FINDING,
@@ -125,6 +126,7 @@ class Substituter:
         grammar: ParaphraseGrammar | None = None,
         words: WordOptions = WordOptions(),
     ) -> None:
+        index, table = opened_index(index), opened_table(table)
         table.require_text(index)
         if neighbours < 1:
             raise ParameterError(f"neighbours {neighbours}: choose 1 or more")

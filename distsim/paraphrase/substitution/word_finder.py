@@ -16,11 +16,11 @@ import numpy as np
 from distsim import storage
 from distsim.base.errors import ArtifactError, InputError
 from distsim.base.settings import read_changes
-from distsim.comparison.table import SignatureTable
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.kernels.compiled import frozen
 from distsim.paraphrase.kernels import finder as kernel
 from distsim.paraphrase.substitution.word_profiles import SPACES, Rows, finder_of, levels
+from distsim.signatures.table import StoredTable
 
 POOL = 400
 ALONE = ("rank_vectors", "rank_words", "rank_frames", "company", "frequency")
@@ -106,7 +106,7 @@ class WordFinder:
         self.found = lru_cache(_CACHED)(self._found)
 
     @classmethod
-    def open(cls, index: CorpusIndex, table: SignatureTable) -> "WordFinder | None":
+    def open(cls, index: CorpusIndex, table: StoredTable) -> "WordFinder | None":
         """Return what `sign` stored beside a table; None where it stored nothing for this one."""
         artifact = finder_of(table)
         return None if artifact is None else cls(index, artifact)

@@ -15,7 +15,6 @@ import numpy as np
 from distsim import storage
 from distsim.base.errors import ParameterError
 from distsim.base.parallel import Progress, no_progress, ordered_map
-from distsim.comparison.table import SignatureTable
 from distsim.corpus.inflections import Inflections
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.indexes.places import finder_inside
@@ -28,6 +27,7 @@ from distsim.paraphrase.substitution.lemmas import Lemmas
 from distsim.paraphrase.substitution.lexicon import Lexicon
 from distsim.paraphrase.substitution.likeness import WordVectors
 from distsim.paraphrase.substitution.space import open_space
+from distsim.signatures.table import StoredTable
 
 MOST_CONTEXTS = 20_000  # lemmas that are context
 MOST_FRAMES = 1 << 16
@@ -57,7 +57,7 @@ class Rows(NamedTuple):
         return squares
 
 
-def finder_of(table: SignatureTable) -> storage.Artifact | None:
+def finder_of(table: StoredTable) -> storage.Artifact | None:
     """Return what finds substitutes beside a table; None where nothing is stored for this one."""
     folder = finder_inside(table.path)
     if not storage.holds_artifact(folder):
@@ -68,7 +68,7 @@ def finder_of(table: SignatureTable) -> storage.Artifact | None:
 
 def build_finder(
     index: CorpusIndex,
-    table: SignatureTable,
+    table: StoredTable,
     *,
     inflections: str = "english",
     jobs: int | None = None,
