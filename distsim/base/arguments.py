@@ -31,7 +31,7 @@ def one_or_many_paths(given: Any, argument: str = "paths") -> list[str | Path]:
     """Return paths, given as one or as any number of them.
 
     Raises:
-        ParameterError: as one_path; of many, the message names the one at fault.
+        ParameterError: as one_path; of many, the message names the invalid one.
 
     >>> one_or_many_paths("a.txt"), one_or_many_paths(["a.txt", "b.txt"])
     (['a.txt'], ['a.txt', 'b.txt'])
@@ -66,7 +66,7 @@ def one_or_many_texts(given: Any, argument: str = "texts") -> list[str]:
     """Return texts, given as one or as any number of them; `isinstance(given, str)` tells which.
 
     Raises:
-        ParameterError: as one_text; of many, the message names the one at fault.
+        ParameterError: as one_text; of many, the message names the invalid one.
 
     >>> one_or_many_texts("a b"), one_or_many_texts(("a", "b"))
     (['a b'], ['a', 'b'])

@@ -1,6 +1,6 @@
 """Permitted values of arguments: one list for the library and the command line.
 
-Imports nothing of ours, so that `distsim --help` need not import the library to name them.
+Imports nothing else of distsim, so that `distsim --help` need not import the library to name them.
 """
 
 from typing import Literal

@@ -56,7 +56,7 @@ def available_cores() -> int:
 def interruptible(function: Callable[[], Result]) -> Result:
     """Return function(), computed in a separate thread, so that Ctrl-C need not wait for it.
 
-    For one long call into compiled code: the process can end while it is still at work.
+    For one long call into compiled code: the process can end while it is still running.
     """
     outcome: Future[Result] = Future()
 

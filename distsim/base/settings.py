@@ -196,7 +196,7 @@ def _changed(options: Any, changes: Mapping[str, Any], at: _At) -> Any:
 
 
 def _inner(now: Any, classes: list[type], name: str, value: Any, hint: Any, at: _At) -> Any:
-    """Return the new value of a field that holds a dataclass."""
+    """Return the new value of a field that contains a dataclass."""
     may_be_none = type(None) in get_args(hint)
     if may_be_none and value == NONE:
         return None

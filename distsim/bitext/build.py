@@ -22,7 +22,7 @@ class Given(NamedTuple):
     """Files of links, trees and tags, a line a pair.
 
     links: Pharaoh's, `English-other` from 0, or `other-English` where reversed_links; without
-    them links are learnt.
+    them links are learned.
     trees: bracketed, of the English side. tags: of each English token.
     """
 
@@ -57,7 +57,7 @@ def build_bitext(
     Raises:
         InputError: a file is missing, unreadable or not UTF-8; the files do not go together;
             links, trees or tags are not those of the pairs.
-        ArtifactError: something that is no bitext stands at `path`, or it is being written.
+        ArtifactError: something that is no bitext exists at `path`, or it is being written.
         ParameterError: the normaliser drops tokens, and there are links, trees or tags.
 
     >>> _ = (folder / "en").write_text("the house\\nthe cat\\na cat\\n")

@@ -91,7 +91,7 @@ class LinkModel:
     def links(self, english: Sequence[Tokens], other: Sequence[Tokens]) -> LearntLinks:
         """Return the links of pairs of token sequences; none for sequences of 0 or over 255 tokens.
 
-        The same pair has the same links whatever stands beside it.
+        The same pair has the same links whatever is beside it.
         """
         usable = _usable(english, other) if self._directions else []
         if not usable:

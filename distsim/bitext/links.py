@@ -33,7 +33,7 @@ class Links(NamedTuple):
 def parse_pharaoh(text: bytes, name: str = "links", first_line: int = 1) -> Links:
     """Return the links in Pharaoh lines, one sentence pair a line.
 
-    A link that stands twice is one, possible only where it never stands without its mark.
+    A link that occurs twice is one, possible only where it never occurs without its mark.
 
     Raises:
         InputError: a piece is no link; `name`, the line and the piece are named.

@@ -121,7 +121,7 @@ def read_pairs(
     """Return the sentence pairs of two files; one may be standard input (`-`).
 
     Raises:
-        InputError: a file cannot be read, is not UTF-8 or holds a NUL; their numbers of lines
+        InputError: a file cannot be read, is not UTF-8 or contains a NUL; their numbers of lines
             differ; both are one file or one text; no pair is left.
     """
     options = options or BitextOptions()
@@ -187,7 +187,7 @@ def find_pair(english: str | Path, other: str | Path) -> list[Source]:
 
 
 def refuse_nul(block: Block, path: str) -> None:
-    """Raise an InputError where a text holds a NUL; file and line are named."""
+    """Raise an InputError where a text contains a NUL; file and line are named."""
     place = block.text.find(b"\0")
     if place >= 0:
         line = block.first_line + block.text.count(b"\n", 0, place)

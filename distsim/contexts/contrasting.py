@@ -13,7 +13,7 @@ from distsim.indexes.corpus_index import CorpusIndex
 class ContrastedContext(NamedTuple):
     """A word beside two phrases: place (`l1`: right before, `r1`: right behind), weights, counts.
 
-    Weights below 0 are 0: beside that phrase it stands no more often than chance has it.
+    Weights below 0 are 0: it is beside that phrase no more often than by chance.
     """
 
     place: str
@@ -25,7 +25,7 @@ class ContrastedContext(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """The context with a gap where the phrase stands: `largest _`."""
+        """The context with a gap in place of the phrase: `largest _`."""
         return f"{self.word} _" if self.place[0] == "l" else f"_ {self.word}"
 
 

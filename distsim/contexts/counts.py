@@ -98,10 +98,10 @@ class NgramCounts:
         Arguments:
             sources: files of counts.
             jobs: threads; as many as the machine has cores where None.
-            progress: is told the stage and the lines read.
+            progress: called with the stage and the lines read.
 
         Raises:
-            InputError: a line is malformed, a file unreadable, or no line holds an n-gram.
+            InputError: a line is malformed, a file unreadable, or no line contains an n-gram.
         """
 
         def parsed(block: Block) -> tuple[Block, Cut, np.ndarray]:
@@ -205,7 +205,7 @@ class NgramCounts:
             block: phrases with their features.
 
         Raises:
-            InputError: names the first such word and the phrase beside which it stands.
+            InputError: names the first such word and the phrase beside which it is.
         """
         require_margins(block, self._word_counts.view(), self._word)
 
@@ -278,7 +278,7 @@ def require_margins(
         word: returns the text of an id.
 
     Raises:
-        InputError: names the first such word and the phrase beside which it stands.
+        InputError: names the first such word and the phrase beside which it is.
     """
     words = block.features % np.uint64(word_counts.size)
     missing = word_counts[words] == 0

@@ -40,7 +40,7 @@ class FeatureSpace:
         totals: float64[n_families], occurrences of all features of each family.
         log_p: float64[n], ln P(f), where it was computed before; else None.
         kept: float64[n], the share of its count with which each feature counts; with `log_p`.
-        whole: counts of all features of the corpus, where the space holds only some of them.
+        whole: counts of all features of the corpus, where the space contains only some of them.
     """
 
     family_names: tuple[str, ...]

@@ -2,7 +2,7 @@
 
 `positions`: a family for every place (`l1:revise`), the thesis's model (5.2.1).
 `sides`: a family for either side (`l1-5:revise`), a neighbour counting the more the nearer it
-stands: window for the next one, 1 for the last.
+is: window for the next one, 1 for the last.
 """
 
 from collections.abc import Sequence

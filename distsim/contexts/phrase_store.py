@@ -81,7 +81,7 @@ class Spelling(NamedTuple):
 class PhraseStore:
     """Store that sums phrases' occurrences and contexts, more of them than fit in memory.
 
-    Phrases are told apart by their hash and by what they are spelt of.
+    Phrases are distinguished by their hash and by what they are spelt of.
 
     Arguments:
         longest: the most tokens of a phrase.

@@ -14,7 +14,7 @@ class Selection:
     Arguments:
         min_count: phrases that occur less often are left out.
         max_length: the longest phrases, in tokens, 1 to 8.
-        max_phrases: keep only so many, the most frequent ones; all of them where None.
+        max_phrases: number of phrases to keep, the most frequent ones; all of them where None.
 
     >>> Selection(min_count=2)
     Selection(min_count=2, max_length=4, max_phrases=None)

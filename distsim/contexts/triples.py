@@ -57,7 +57,7 @@ class TripleStore:
         folder: where the temporary file goes, when the buffer is full for the first time; it
             has no name and takes 24 bytes a triple that differs from its neighbours.
         memory: for the buffers; less makes more and shorter runs.
-        n_partitions: at least so many partitions, where there are so many phrases; None: as
+        n_partitions: least number of partitions, where there are as many phrases; None: as
             few as the memory allows.
 
     Raises:
@@ -222,7 +222,7 @@ class _Spill:
     def ranges(self, most: int) -> Iterator[tuple[int, int]]:
         """Yield ranges low..high (inclusive) of phrase hashes with about `most` triples each.
 
-        They cover all hashes; one holds more where a single phrase does.
+        They cover all hashes; one contains more where a single phrase does.
         """
         sizes = np.diff(np.sum([run.prefixes for run in self._runs], axis=0))
         stops = np.cumsum(sizes)

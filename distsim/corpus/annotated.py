@@ -23,13 +23,13 @@ def read_annotated(
     """Yield the sentences of annotated files, in order.
 
     Arguments:
-        paths: files or folders of CoNLL-U or of the toolkit's line format, told apart by
+        paths: files or folders of CoNLL-U or of the toolkit's line format, distinguished by
             their first line, plain or compressed.
         trees: files of bracketed trees; line i of all of them together is the tree of
             sentence i, a blank line that of a sentence without one.
 
     Raises:
-        InputError: a file cannot be read, a line is at fault, there is no sentence, or trees
+        InputError: a file cannot be read, a line is invalid, there is no sentence, or trees
             and sentences do not match; file and line are named.
 
     >>> _ = (folder / "r.conllu").write_text("1\\tHi\\thi\\tX\\tUH\\t_\\t0\\troot\\t_\\t_\\n\\n")

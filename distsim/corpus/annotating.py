@@ -1,7 +1,7 @@
 """Annotates plain text with stanza or spaCy, in pieces and by several processes.
 
 The text is cut into pieces of whole lines, each annotated in one large call and written as a
-gzip member of its own; one process a core, one thread each. What is done stands in OUT.part
+gzip member of its own; one process a core, one thread each. What is done is in OUT.part
 beside a note of how far it goes, so that the same command goes on where another stopped.
 """
 
@@ -197,7 +197,7 @@ class _Output:
         """Return the content of the progress file, empty if there is none.
 
         Raises:
-            InputError: something stands in its place, or in that of the part, that is not ours.
+            InputError: another file is in its place, or in that of the part.
         """
         try:
             note: dict[str, Any] = json.loads(self._note.read_text())

@@ -30,8 +30,8 @@ def write_line_files(
 
     Arguments:
         annotated: CoNLL-U as `annotate` writes it.
-        trees, tags: the files to write, packed where their names end in .gz; tags are XPOS, or
-            UPOS where that is missing, parted by spaces.
+        trees, tags: the files to write, compressed where their names end in .gz; tags are XPOS, or
+            UPOS where that is missing, separated by spaces.
         lines_of: the tokenised text that was annotated, a sentence a line: line n of trees and
             tags then stands for its line n, an empty line for one without tokens.
 

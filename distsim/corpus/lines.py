@@ -30,11 +30,11 @@ def read_line_blocks(
     """Yield a file's bytes in blocks of whole lines, about `block_bytes` each.
 
     Arguments:
-        path: plain or packed (told by the first bytes); `-` for standard input; or a source.
+        path: plain or compressed; `-` for standard input; or a source.
         longest: bytes of a line; LINE_BYTES where None.
 
     Raises:
-        InputError: the file cannot be opened, is packed and damaged, or has a line that is
+        InputError: the file cannot be opened, is compressed and damaged, or has a line that is
             too long; the message names the last line that could be read, within 64 kB.
     """
     source = path if isinstance(path, Source) else find_file(path)

@@ -128,7 +128,7 @@ def _rows(lines: Sequence[str], mark: str) -> list[list[str]]:
 
 
 def _is_table(rows: Sequence[list[str]]) -> bool:
-    """Return whether rows of fields parted by tabs are a table, not lines that are indented."""
+    """Return whether rows of fields separated by tabs are a table, not lines that are indented."""
     if not all(row[0] for row in rows):
         return False
     tells = _has_header(rows) or _has_numbers(rows)
@@ -136,7 +136,7 @@ def _is_table(rows: Sequence[list[str]]) -> bool:
 
 
 def _is_comma_table(rows: Sequence[list[str]], lines: Sequence[str], mark: str) -> bool:
-    """Return whether rows of fields parted by commas are a table, not sentences."""
+    """Return whether rows of fields separated by commas are a table, not sentences."""
     fields = [field for row in rows for field in row[1:]]
     if sum(field[:1].isspace() for field in fields) > _MOST_SPACES * len(fields):
         rows = [[field.strip() for field in row] for row in rows]

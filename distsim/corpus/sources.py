@@ -80,14 +80,14 @@ def find_sources(
     A source that was found already stays as it is.
 
     Names are the file's own, within a folder the path from that folder, so that the same
-    corpus gives the same index wherever it stands. Hidden files in folders are passed over.
+    corpus gives the same index wherever it is. Hidden files in folders are passed over.
 
     Arguments:
         written: files and folders that are made of these: passed over in a folder, so that
             nothing reads its own output when it is run again.
 
     Raises:
-        InputError: a path is empty, does not exist or is one of those `written`, a folder holds
+        InputError: a path is empty, does not exist or is one of those `written`, a folder contains
             no file, standard input is named twice.
     """
     outputs = {Path(path).resolve() for path in written}
@@ -137,7 +137,7 @@ def find_file(path: str | Path, wanted: str = "a file") -> Source:
         wanted: what the message says of the file that is wanted in place of a folder.
 
     Raises:
-        InputError: nothing stands there, or a folder.
+        InputError: nothing is there, or a folder.
     """
     if path != "" and str(path) != STANDARD_INPUT and Path(path).is_dir():
         raise InputError(f"{path}: is a folder, wanted {wanted}: name one")
@@ -177,7 +177,7 @@ def open_source(source: Source) -> Iterator[BinaryIO]:
     """Yield the bytes of a source as a stream: uncompressed, without a byte order mark.
 
     Raises:
-        InputError: the file cannot be opened, or is packed and damaged, cut short or
+        InputError: the file cannot be opened, or is compressed and damaged, cut short or
             suspiciously large (found while reading, inside the `with` block).
     """
     label = source.label

@@ -21,7 +21,7 @@ class SpacyAnnotator:
 
     Arguments:
         models: the name of an installed package of models, or the folder of a pipeline.
-        pretokenised: lines are sentences, tokens parted by white space.
+        pretokenised: lines are sentences, tokens separated by white space.
 
     Sentences end where the pipeline says, or at full stops where it says nothing. A sentence
     whose dependencies are no tree is written without them.

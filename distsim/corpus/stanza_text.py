@@ -24,7 +24,7 @@ class StanzaAnnotator:
     Arguments:
         models: stanza's folder of models, with its resources.json; nothing is downloaded.
         processors: out of PROCESSORS; None: all that the models have.
-        pretokenised: lines are sentences, tokens parted by white space.
+        pretokenised: lines are sentences, tokens separated by white space.
 
     Raises:
         ParameterError: stanza is not installed, or a model is not there; all is said at once.

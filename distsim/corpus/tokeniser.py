@@ -41,11 +41,11 @@ class Cut(NamedTuple):
 def cut(text: bytes, text_format: TextFormat) -> Cut:
     """Return valid UTF-8 cut into tokens.
 
-    `lines`: tokens are parted by Unicode white space; each line is a sentence.
+    `lines`: tokens are separated by Unicode white space; each line is a sentence.
     `text`: words, numbers and punctuation stand apart and lines are split into sentences.
     A word is a run of letters, marks and digits, joined by inner hyphens and apostrophes and
     by periods between letters; numbers keep their inner periods and commas; a clitic of one
-    or two letters stands alone with its apostrophe (king 's, l' homme); initials and common
+    or two letters is a token with its apostrophe (king 's, l' homme); initials and common
     abbreviations keep their period; every other character is a token, brackets apart a run of one
     character too. A sentence ends at . ! ? … before white space and anything but a lower-case
     letter, and at ideographic stops.

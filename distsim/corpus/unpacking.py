@@ -1,6 +1,6 @@
 """Decompression of files (gzip, bzip2, xz, zstd), each stream to its last byte.
 
-What a file is packed with is told by its first bytes, never by its name. One rule for all
+A file's compression is recognised by its first bytes, never by its name. One rule for all
 packings: streams follow one another to the end of the file, of one packing or several; zero
 bytes may fill up what is behind them; anything else is an error. Reading is bounded: a piece
 that comes out never takes much more memory than is asked for.
@@ -197,7 +197,7 @@ def unpacked(raw: io.BufferedReader, unpack_limit: int) -> BinaryIO:
     """Return a stream of a file's bytes, uncompressed and without a byte order mark.
 
     Raises (also while it is read):
-        EOFError: it is packed and cut short. DamagedArchiveError: it is damaged.
+        EOFError: it is compressed and cut short. DamagedArchiveError: it is damaged.
         UnpackLimitError: it unpacks to more than `unpack_limit` bytes and LARGEST_RATIO times
             its size.
     """

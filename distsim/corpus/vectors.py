@@ -58,7 +58,7 @@ def read_vectors(path: str | Path, *, most_words: int | None = None) -> WordVect
 
     Raises:
         InputError: the file is empty or damaged, lines differ in their numbers, a number is not
-            finite, the header promises what the file does not hold, a word is no UTF-8 or stands
+            finite, the header promises what the file does not hold, a word is no UTF-8 or is
             there twice. The message names the file and the line, or the word of a binary file.
         ParameterError: `most_words` is below 1.
     """
@@ -101,7 +101,7 @@ def read_counts(path: str | Path) -> dict[str, int]:
     """Return the count of every phrase of a file of `w1 .. wn<TAB>count`; or `word count`.
 
     Raises:
-        InputError: a line has no count, or a phrase stands there twice.
+        InputError: a line has no count, or a phrase occurs twice.
     """
     label, counts = file_label(path), dict[str, int]()
     for number, phrase, count in read_counted_phrases(path):

@@ -201,7 +201,7 @@ def _areas(
 def random_pairs(pairs: Sequence[Pair], seed: int) -> list[Pair]:
     """Return random pairs of the same phrases, as many as there are pairs, none of them given.
 
-    Fewer where the list holds nearly all pairs that its phrases could make.
+    Fewer where the list contains nearly all pairs that its phrases could make.
     """
     taken = {frozenset(pair) for pair in pairs}
     generator = np.random.default_rng(seed)

@@ -1,6 +1,6 @@
 """Reads gold sets from files of human judgements.
 
-What a file holds is told by its columns. Tab-, comma- or space-separated:
+The kind of a file is recognised by its columns. Tab-, comma- or space-separated:
     scored pairs    phrase, phrase, [further columns,] score     a header line may come first;
                     one that names them (`term1,score,term2`) says where they stand
     judged pairs    score, category, phrase, paraphrase, ...     tab-separated
@@ -36,7 +36,7 @@ class GoldSet:
     """Pairs of phrases with human judgements.
 
     name: for reports, the file's. layout: what the file held.
-    pairs: as written. scores: one a pair, higher is more alike; none for pair lists.
+    pairs: as written. scores: one a pair, higher is more similar; none for pair lists.
     groups: pairs of one group are judged together and resampled together.
     columns: where the phrases and the score stood, from 1.
 

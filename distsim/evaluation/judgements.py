@@ -44,7 +44,7 @@ def write_form(
     the system of each row and how many words it has of the source's.
 
     Arguments:
-        items: so many sentences, drawn at random. seed: of the draw and the order, 0 or more.
+        items: number of sentences, drawn at random. seed: of the draw and the order, 0 or more.
     """
     draw = random.Random(whole_number(seed, "`seed`", 0))
     chosen = sorted(draw.sample(range(len(source)), min(items, len(source))))

@@ -168,7 +168,7 @@ class Evaluation:
     def values(self, counts: dict[str, np.ndarray], times: np.ndarray) -> list[dict[str, float]]:
         """Return the measures of each sample of sentences, from its summed counts.
 
-        times: float64[samples, sentences], how often each sentence stands in each sample.
+        times: float64[samples, sentences], the count of each sentence in each sample.
         """
         sums = {name: times @ rows for name, rows in counts.items()}
         sizes = times.sum(axis=1)

@@ -56,7 +56,7 @@ class IndexOptions:
         dedup: `exact` drops a line whose words were seen before in the same order; `near`
             then one that shares most of its runs of five words with an earlier one.
         as_is: take text that looks like HTML, XML, JSON or a table, which is refused otherwise.
-        shard_tokens: a shard is closed before it would grow past so many tokens; more
+        shard_tokens: a shard is closed before it would grow past this number of tokens; more
             tokens a shard take more memory to sort (23 bytes each) and answer faster.
 
     >>> IndexOptions("text", dedup="exact").dedup
@@ -158,7 +158,7 @@ def build_index(
     Raises:
         InputError: a source is missing, unreadable, not UTF-8 or looks like something else than
             plain text (see `IndexOptions.as_is`), or there is no token in all.
-        ArtifactError: an index stands at `path` (see `force`), or something else does, or it
+        ArtifactError: an index exists at `path` (see `force`), or something else does, or it
             is being written.
         ParameterError: near-duplicates cannot be found in the memory given.
     """

@@ -98,7 +98,7 @@ class CorpusIndex:
 
         Raises:
             ArtifactError: there is no index of a readable version at `path`.
-            IncompatibleError: several were not built alike.
+            IncompatibleError: several were not built with the same options.
             ParameterError: one is given twice, and would be counted twice.
         """
         many = not isinstance(path, str | Path) and not hasattr(path, "__fspath__")
@@ -332,10 +332,10 @@ class CorpusIndex:
         """Return the concordance lines of a phrase: its occurrences with the words around them.
 
         Arguments:
-            k: at most so many lines, the first of the order; all where None.
+            k: number of lines, the first of the order; all where None.
             width: tokens shown on either side.
             order: `corpus`, or by the words on the `left` (nearest first) or the `right`.
-            sample: take so many occurrences, evenly spaced in the corpus, before ordering.
+            sample: number of occurrences to take, evenly spaced in the corpus, before ordering.
             gapped: the phrase is a pattern as in `gapped`.
         """
         if order not in ORDERS:

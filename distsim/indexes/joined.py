@@ -1,7 +1,7 @@
 """Several indexes queried as one index of all their text, in the given order.
 
 Counts and positions are asked index by index and added; vocabularies are joined, by the words'
-hashes, when words are to be told apart or shown. No array is copied.
+hashes, when words are to be distinguished or shown. No array is copied.
 """
 
 from collections.abc import Sequence

@@ -21,7 +21,7 @@ CHUNK_ROWS = 1 << 20
 class PhraseChunk:
     """The occurrences of all phrases that begin with certain words.
 
-    rows: uint32[n, before + longest + after], what stands around each occurrence: `before`
+    rows: uint32[n, before + longest + after], what is around each occurrence: `before`
         tokens on the left, then the phrase and what follows it; 0 from the sentence's edge
         outwards; in order of the tokens from column `before` on.
     common: uint8[n], how many tokens from there on a row shares with the row before.

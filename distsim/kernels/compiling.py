@@ -90,7 +90,7 @@ def is_cached(kernel: Any) -> bool:
 
 
 class _CompiledFiles(IndexDataCacheFile):
-    """A file for each kernel, signature and state of the source, told by its name.
+    """A file for each kernel, signature and state of the source, recognised by its name.
 
     numba's own index is written before the file that it names, and both begin at 1 again when
     the source changes: a process that is killed in between, or two that compile at once, leave

@@ -1,7 +1,7 @@
 """Compiled loops that count context features of phrases and weigh them, as sparse rows.
 
 Sparse rows: the features of phrase i are features[row_starts[i]:row_starts[i + 1]], with
-their counts or weights beside them; no feature stands twice in a row.
+their counts or weights beside them; no feature occurs twice in a row.
 """
 
 import math
@@ -165,7 +165,7 @@ def count_beside(tokens, suffixes, length, window, sides, n_words, seen, feature
 def count_beside_words(tokens, suffixes, ends, window, sides, n_words, seen):
     """Return the counted words beside each of many words, from the text, as sparse rows.
 
-    suffixes[ends[p]:ends[p + 1]]: where word p stands. sides, seen: as of count_beside; zeros, and
+    suffixes[ends[p]:ends[p + 1]]: where word p is. sides, seen: as of count_beside; zeros, and
     zeros again afterwards. Returns (row_starts int64, features uint32, counts uint32), or arrays
     without a number where the text is damaged.
     """

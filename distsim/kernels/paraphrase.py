@@ -299,7 +299,7 @@ def relations(words, stops, focal):
     """Return the relations of each phrase to the focal one, uint8: a sum of the flags above.
 
     words: int64, the word ids of all phrases, end to end; stops: int64, where each ends; focal:
-    int64. PIECE: one of the two stands in the other without a gap; CONTAINED: the phrase's words
+    int64. PIECE: one of the two is in the other without a gap; CONTAINED: the phrase's words
     stand in the focal one in the same order; CONTAINING: the other way round.
     """
     found = np.zeros(stops.size, np.uint8)

@@ -27,7 +27,7 @@ def find_texts(hashes, table_text, blocks, ends, block_rows, wanted, text, offse
 
     hashes: uint64, sorted, of the rows' texts; wanted: uint64, of the texts looked for.
     table_text, blocks, ends: the rows' texts, row r ending at blocks[r // block_rows] +
-    ends[r]. Rows of equal hash are told apart by their text.
+    ends[r]. Rows of equal hash are distinguished by their text.
     """
     out = np.empty(wanted.size, np.int64)
     n = hashes.size

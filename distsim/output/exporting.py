@@ -77,11 +77,11 @@ def export(
     with `neighbours`, focal phrase, rank, phrase, similarity and strength.
 
     Arguments:
-        path: written whole or not at all, packed where it ends in .gz; `-` for standard output.
+        path: written whole or not at all, compressed where it ends in .gz; `-` for standard output.
         table: a table, an index that was signed, or the path of either.
         phrases: only these; all of the table where None.
-        neighbours: so many of each phrase.
-        notice: is told how many of `phrases` are left out, and some of them.
+        neighbours: number of neighbours of each phrase.
+        notice: called with a sentence on `phrases` that are left out.
 
     Raises:
         IncompatibleError: vectors are wanted and the table keeps none.

@@ -28,7 +28,7 @@ _PACKS, _STEPS = "packs.json", "steps.json"  # lists of files that `pack` and ma
 def find_faults(path: str | Path) -> list[str]:
     """Return the faults of an artifact, one short text each; an empty list if it is valid.
 
-    An index's own signature table and learnt projection are checked with it. Of a folder that
+    An index's own signature table and learned projection are checked with it. Of a folder that
     `pack` or `make_grammar` wrote, all files are checked: those of packs by their sizes, compressed
     ones by their checksums too, those of `make_grammar`'s steps by the checksums noted for each.
 

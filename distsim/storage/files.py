@@ -44,7 +44,7 @@ def new_file(path: Path) -> BinaryIO:
     """Return a new file opened for writing; no link is followed.
 
     Raises:
-        ArtifactError: something stands there.
+        ArtifactError: the path exists already.
     """
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
@@ -93,7 +93,7 @@ def open_output(path: str | Path) -> Iterator[LineWriter]:
     """Yield a writer of a file that is renamed into place when the block ends without an error.
 
     Arguments:
-        path: packed as gz where it ends in `.gz`; `-` for standard output, plain.
+        path: compressed where it ends in `.gz`; `-` for standard output, plain.
 
     Raises:
         InputError: the folder does not exist, or `path` is one.
@@ -137,7 +137,7 @@ def _begun(target: Path) -> tuple[Path, BinaryIO]:
     """Return (path, stream) of a new unfinished file beside `target`, locked.
 
     Raises:
-        ArtifactError: something that is not ours stands in its place.
+        ArtifactError: another file is in its place.
     """
     ours = re.compile(rf"\.{re.escape(target.name)}\.\d+\.unfinished")
     with suppress(OSError):  # a folder that cannot be listed can be written all the same
@@ -155,7 +155,7 @@ def _begun(target: Path) -> tuple[Path, BinaryIO]:
 
 
 def remove_abandoned(unfinished: Path) -> None:
-    """Remove an unfinished file of a writer that has ended; a running writer holds its lock."""
+    """Remove an unfinished file of a writer that has ended; a running writer has its lock."""
     with suppress(OSError):
         handle = os.open(unfinished, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
@@ -241,7 +241,7 @@ def open_part(path: Path) -> BinaryIO:
     """Return the unfinished part of `path`, opened for reading and writing, and locked.
 
     Raises:
-        InputError: something else stands there, or another process is writing it.
+        InputError: something else is there, or another process is writing it.
     """
     part = part_of(path)
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -271,7 +271,7 @@ def _require_begun(path: Path, is_ours: bool) -> None:
     """Raise where a file was begun by another run.
 
     Raises:
-        InputError: it is not ours.
+        InputError: it is not written by distsim.
     """
     if not is_ours:
         raise InputError(

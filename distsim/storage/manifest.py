@@ -157,7 +157,7 @@ def manifest_text(manifest: dict[str, Any]) -> str:
 
 
 def made_from_text(checksum: str, content: str) -> str:
-    """Return what the file MADE_FROM holds: to which manifest it belongs, from which content."""
+    """Return what the file MADE_FROM contains: to which manifest it belongs, from which content."""
     return f"{checksum} {content} {checksum_of_settings([checksum, content])}\n"
 
 

@@ -56,7 +56,7 @@ def cut_short() -> str | None:
     """Return a mapped file that is now shorter than its map, None where there is none.
 
     To read what is gone of it would end the process (SIGBUS). A file that was removed or replaced
-    is no such: its map stands as long as it is needed. A look at each of the process's maps.
+    is no such: its map stays as long as it is needed. A look at each of the process's maps.
     """
     for file, device, inode, size in list(_MAPS.values()):
         try:

@@ -68,7 +68,7 @@ class Artifact:
     def made_from(self) -> str:
         """The checksum of all that the artifact was made from, empty where it is not known.
 
-        It stands in a file of its own, bound to the manifest's checksum: equal artifacts may be
+        It is in a file of its own, bound to the manifest's checksum: equal artifacts may be
         made from different files, and their manifests stay equal.
         """
         of, content = self._record() or ("", "")

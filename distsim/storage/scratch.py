@@ -21,7 +21,7 @@ def scratch_folder(folder: str | Path | None = None) -> Iterator[Path]:
     One that a killed process left goes when the next is made in the same place: the living hold
     a lock on theirs.
 
-    folder: where it stands; the system's place for temporary files where None.
+    folder: where it is; the system's place for temporary files where None.
     """
     place = Path(tempfile.gettempdir() if folder is None else folder)
     with suppress(OSError):

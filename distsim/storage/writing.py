@@ -195,7 +195,7 @@ def require_free(path: str | Path, force: bool = False) -> None:
     """Raise where an artifact exists and is not to be replaced.
 
     Raises:
-        ArtifactError: something stands there and `force` was not given.
+        ArtifactError: the path exists already and `force` was not given.
     """
     if holds_artifact(path) and not force:
         raise ArtifactError(
@@ -208,11 +208,11 @@ def create(path: str | Path, kind: Kind) -> Iterator[ArtifactWriter]:
     """Yield the writer of a new artifact at `path`, which appears complete or not at all.
 
     It is built in a hidden sibling folder and renamed into place; in an empty folder that
-    stands there already, it is built inside, the manifest last. An artifact of the same kind,
+    exists already, it is built inside, the manifest last. An artifact of the same kind,
     damaged or not, is replaced in one step when the new one is complete.
 
     Raises:
-        ArtifactError: something else stands at `path`, or it cannot be written, or another
+        ArtifactError: something else exists at `path`, or it cannot be written, or another
             process is writing there.
     """
     path = Path(path)
@@ -365,7 +365,7 @@ def _named_files(path: Path) -> set[str]:
 def _clear(folder: Path, keep: set[str], ours: set[str] | None = None) -> None:
     """Remove files that distsim wrote and no manifest names, left by a killed writer.
 
-    ours: array files that a manifest of ours named or this writer wrote.
+    ours: array files that a manifest of distsim named or this writer wrote.
     """
     for file in folder.iterdir():
         if file.name not in keep and _is_leaving(file, ours):

@@ -207,7 +207,7 @@ def count_lines(words, starts, lengths, counts, longest, text, offsets, word_has
     word_counts: uint64 by id, to which the lines of one word are added.
     Returns (phrase hashes of the lines themselves, 0 where longer than `longest`; phrases,
     features, counts of what they tell of shorter ones; the sum of the two-word lines). A
-    feature is the word's id, plus 2^32 where it stands on the right, under its phrase's tag.
+    feature is the word's id, plus 2^32 where it is on the right, under its phrase's tag.
     """
     n = 0
     for line in range(starts.size):

@@ -383,7 +383,7 @@ def count_features(occurrences, starts, sentences, templates, text, offsets):
     """Return (row_starts, hashes, families, counts): the features of every phrase, as rows.
 
     Phrase p has occurrences[starts[p]:starts[p + 1]]. families: uint8, the template of each
-    feature. Features whose names are alike are one, of the lowest of their templates.
+    feature. Features whose names are equal are one, of the lowest of their templates.
     """
     row_starts = np.zeros(starts.size, np.int64)
     capacity = 1 << 12

@@ -80,7 +80,7 @@ class AnnotatedText:
         """Return the text, read; model, selection and work as of PhraseSource.
 
         Raises:
-            InputError: an annotated file is at fault.
+            InputError: an annotated file is invalid.
             ParameterError: the model is not the syntactic one.
         """
         syntax = require_syntax(model)

@@ -116,7 +116,7 @@ class Work(NamedTuple):
         folder: for temporary files.
         memory: for what is put in order there.
         jobs: threads; as many as the machine has cores where None.
-        progress: is told the stage, the units done and their total.
+        progress: called with the stage, the units done and their total.
     """
 
     folder: Path
@@ -253,7 +253,7 @@ class PhraseSource(Protocol):
 
         Raises:
             ParameterError: the source cannot give what the model needs.
-            InputError: what is read is at fault.
+            InputError: what is read is invalid.
         """
         ...
 

@@ -61,7 +61,7 @@ class VectorFile:
         index: instead, its phrases are; it also gives counts, normaliser and format.
         counts: a file of lines `w1 .. wn<TAB>count`.
         normaliser, text_format: what words and phrases pass, as of an index.
-        most_words: read only so many words, the first.
+        most_words: number of words to read, from the first.
 
     report: what was read; filled by `counted`.
 

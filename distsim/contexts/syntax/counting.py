@@ -102,7 +102,7 @@ class OccurrenceStore:
 
         Arguments:
             sentences: read once.
-            progress: is told the stage and the tokens read.
+            progress: called with the stage and the tokens read.
         """
         for block in self._encoder.encode(sentences):
             text, offsets = self._encoder.texts.spelled()

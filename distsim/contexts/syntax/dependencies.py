@@ -1,6 +1,6 @@
 """Families `dep`, `enhanced`, `collapsed`, `propagated`: arcs that cross a phrase's edge.
 
-`l_dep_amod_lex_city`: a token of the phrase depends on `city`, which stands on the left;
+`l_dep_amod_lex_city`: a token of the phrase depends on `city`, which is on the left;
 `r_gov_nsubj_pos_NN`: one governs an NN on the right. The side is where the arc's other end
 lies; the root's arc is `l_dep_root_lex_ROOT`, of any kind. Basic dependencies are `dep` and
 `gov`, enhanced ones `edep` and `egov`, collapsed `cdep` and `cgov`, propagated `pdep`, `pgov`.

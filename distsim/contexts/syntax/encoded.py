@@ -107,7 +107,7 @@ class Encoder:
 
     Arguments:
         folder: where the files are written.
-        block_tokens: a block is closed at the first sentence that reaches so many tokens.
+        block_tokens: a block is closed at the first sentence that reaches this number of tokens.
     """
 
     def __init__(self, folder: str | Path, block_tokens: int = BLOCK_TOKENS) -> None:

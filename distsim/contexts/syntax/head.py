@@ -1,7 +1,7 @@
 """Family `head`: the head token of a phrase that is one complete subtree.
 
 `c_head_lex_investment` and the other kinds: the one token of the phrase whose basic head lies
-outside, only where every other token of the phrase hangs on it and nothing outside does.
+outside, only where every other token of the phrase depends on it and nothing outside does.
 """
 
 from collections.abc import Iterable, Iterator

@@ -47,7 +47,7 @@ class SyntaxModel:
 
     @cached_property
     def _placed(self) -> dict[str, dict[Place, int]]:
-        """Where each template stands, by the kernel's name for the array."""
+        """Where each template is, by the kernel's name for the array."""
         return {
             array: {place: number for number, (name, place, _) in self._numbered if name == array}
             for array in ("ngrams", "spans", "slashes", "arcs", "heads")

@@ -2,7 +2,7 @@
 
 `l_lex_on_to_3`, `r_pos_NN_1`: the unigrams and bigrams that lie within `window` tokens of the
 phrase's edge, on its left (l) and right (r). The number is how far the n-gram's first token
-stands from the phrase: on the left i - position, on the right position - j + 1 for a phrase
+is from the phrase: on the left i - position, on the right position - j + 1 for a phrase
 [i, j). N-grams reach neither into the phrase nor over the sentence's edge.
 """
 

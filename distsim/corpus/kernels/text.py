@@ -4,7 +4,7 @@ Two cuts of the same shape: `cut_white_space` for text that is tokenised already
 `cut_running_text` for text that is not. Both return
 (starts, stops, hashes) of the tokens, int64 and uint64;
 sentence_stops: the number of tokens up to the end of each sentence that has any, int64;
-sentence_lines: the line, from 0, on which each of these sentences stands, int64;
+sentence_lines: the line, from 0, on which each of these sentences is, int64;
 line_stops: the number of tokens up to the end of each line, int64.
 """
 
@@ -372,7 +372,7 @@ def hash_lines(words, line_stops, word_hashes, dropped):
 def render_phrases(words, starts, lengths, text, offsets):
     """Return the UTF-8 of the phrases words[starts[i]:starts[i] + lengths[i]], end to end.
 
-    Returns (bytes uint8, offsets int64[len(starts) + 1]); words are parted by one space.
+    Returns (bytes uint8, offsets int64[len(starts) + 1]); words are separated by one space.
     A word id outside the vocabulary gives (empty, empty): the data is damaged.
     """
     ends = np.empty(starts.size + 1, np.int64)

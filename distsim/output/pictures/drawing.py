@@ -25,7 +25,7 @@ _FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif
 
 @dataclass(frozen=True)
 class Text:
-    """A line of text. anchor: which of its ends stands at x. y: of its foot."""
+    """A line of text. anchor: the end that is at x. y: of its baseline."""
 
     x: float
     y: float
