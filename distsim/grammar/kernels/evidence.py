@@ -1,15 +1,18 @@
-"""Rules without links -> links by gaps, like words and neighbours."""
+"""Links of rules that have none: by gaps, like words and linked neighbours."""
 
 import numpy as np
 
 from distsim.grammar.kernels.rules import TERMINAL
-from distsim.kernels.compiled import compiled
+from distsim.kernels.compiled import compiled, uncounted
 
 
 @compiled
 def find_lacking(token_stops, gaps, link_stops, links):
-    """Return (which rules have words on both sides but no link between words,
-    which have words on both sides), bool[n] each."""
+    """Return which rules lack links, and which have words on both sides; bool[n] each.
+
+    A rule lacks links where it has words on both sides and no link between two words. The
+    arguments are as `parse_rules` returns them.
+    """
     n_rules = token_stops.shape[0]
     lacking = np.zeros(n_rules, np.bool_)
     alignable = np.zeros(n_rules, np.bool_)
@@ -36,140 +39,154 @@ def find_lacking(token_stops, gaps, link_stops, links):
     return lacking, alignable
 
 
-@compiled
-def _shared_prefix(text, a_start, a_stop, b_start, b_stop):
-    """Return the number of characters (UTF-8) that two words begin with alike."""
-    n = 0
-    for k in range(min(a_stop - a_start, b_stop - b_start)):
-        byte = text[a_start + k]
-        if byte != text[b_start + k]:
-            break
-        if byte < 0x80 or byte >= 0xC0:
-            n += 1
+@uncounted
+def _shared_prefix(text, offsets, one, two):
+    """Return (characters at the start that two words share, characters of the longer word).
+
+    text: uint8, UTF-8 of all words; offsets: int64, where each begins.
+    """
+    shared = 0
+    is_same = True
+    most = 0
+    for word in (one, two):
+        n = 0
+        for k in range(offsets[word], offsets[word + 1]):
+            n += text[k] < 0x80 or text[k] >= 0xC0
+        most = max(most, n)
+    a, b = offsets[one], offsets[two]
+    while is_same and a < offsets[one + 1] and b < offsets[two + 1]:
+        is_same = text[a] == text[b]
+        shared += is_same and (text[a] < 0x80 or text[a] >= 0xC0)
+        a += 1
+        b += 1
+    return shared, most
+
+
+@uncounted
+def _add_link(i, j, begin, middle, partner, links, n):
+    """Append the link of symbols i and j, counted over the block; return the number of links."""
+    partner[i] = j
+    partner[j] = i
+    links[n, 0] = i - begin
+    links[n, 1] = j - middle
+    return n + 1
+
+
+@uncounted
+def _link_equal(begin, middle, end, gaps, words, partner, links, n):
+    """Link gaps of one index and equal words, in order of appearance; return the new n."""
+    for i in range(begin, middle):
+        for j in range(middle, end):
+            same = gaps[i] == gaps[j] and (gaps[i] != TERMINAL or words[i] == words[j])
+            if same and partner[j] < 0:
+                n = _add_link(i, j, begin, middle, partner, links, n)
+                break
     return n
 
 
-@compiled
-def _characters(text, start, stop):
-    n = 0
-    for k in range(start, stop):
-        if text[k] < 0x80 or text[k] >= 0xC0:
-            n += 1
+@uncounted
+def _most_similar(begin, middle, end, gaps, words, text, offsets, shortest, partner):
+    """Return the free words of a rule that share the longest prefix, -1, -1 where none does.
+
+    The prefix has at least `shortest` characters and half of the longer word.
+
+    Arguments:
+        begin, middle, end: where the rule's source and target symbols start and stop.
+        gaps, words: int64 per symbol, its gap or TERMINAL, its word. partner: int64 per symbol, -1
+            where it is free.
+        text, offsets: the words' folded forms.
+    """
+    best, best_i, best_j = shortest - 1, -1, -1
+    for i in range(begin, middle):
+        if partner[i] >= 0 or gaps[i] != TERMINAL:
+            continue
+        for j in range(middle, end):
+            if partner[j] >= 0 or gaps[j] != TERMINAL:
+                continue
+            shared, longer = _shared_prefix(text, offsets, words[i], words[j])
+            if shared > best and 2 * shared >= longer:
+                best, best_i, best_j = shared, i, j
+    return best_i, best_j
+
+
+@uncounted
+def _link_neighbours(begin, middle, end, partner, links, n):
+    """Link free symbols between linked neighbours or the rule's edges; return the new n."""
+    for i in range(begin, middle):
+        if partner[i] >= 0 or (i > begin and partner[i - 1] < 0):
+            continue
+        j = partner[i - 1] + 1 if i > begin else middle
+        if j >= end or partner[j] >= 0:
+            continue
+        at_end = i + 1 == middle
+        if at_end == (j + 1 == end) and (at_end or partner[i + 1] == j + 1):
+            n = _add_link(i, j, begin, middle, partner, links, n)
     return n
+
+
+@uncounted
+def _only_word(first, stop, gaps):
+    """Return the only word of a side, -1 where it has none or several."""
+    found = -1
+    for k in range(first, stop):
+        if gaps[k] == TERMINAL:
+            if found >= 0:
+                return -1
+            found = k
+    return found
+
+
+@uncounted
+def _has_free(first, stop, partner):
+    """Return whether a symbol of a side has no link."""
+    for k in range(first, stop):
+        if partner[k] < 0:
+            return True
+    return False
 
 
 @compiled
 def link_by_evidence(token_stops, gaps, words, word_text, word_offsets, wanted, shortest_prefix):
-    """Link the symbols of rules by what they look like.
+    """Return the links of rules by what their symbols look like.
 
-    Gaps by their index; equal words in order of their appearance; then, longest first, words
-    still without a link that share a prefix of at least `shortest_prefix` characters and of
-    half of the longer word; then words without a link whose neighbours on either side are
-    linked to each other (or are the rule's edges); then the two words of a rule that has one
-    on each side. words: int64 per symbol, -1 for gaps; word_text, word_offsets: the words'
-    folded forms; wanted: bool per rule. Returns
-    link_stops int64[n]; links int64[m, 2]; unfinished bool[n]: words without a link remain on
-    both sides; linked bool per symbol.
+    Gaps by their index; equal words in order of appearance; then, longest first, words still
+    without a link that share a prefix; then words whose neighbours on either side are linked to
+    each other (or are the rule's edges); then the two words of a rule with one on each side.
+
+    Arguments:
+        token_stops: int64[n, 2], symbols up to the end of each source and target side.
+        gaps: int64 per symbol, its index or TERMINAL. words: int64 per symbol, -1 for gaps.
+        word_text, word_offsets: uint8, int64, the words' folded forms.
+        wanted: bool[n], the rules to link. shortest_prefix: characters.
+
+    Returns link_stops int64[n]; links int64[m, 2]; unfinished bool[n], words without a link remain
+    on both sides; linked bool per symbol.
     """
     n_rules = token_stops.shape[0]
     links = np.empty((gaps.size, 2), np.int64)
     link_stops = np.empty(n_rules, np.int64)
     unfinished = np.zeros(n_rules, np.bool_)
-    linked = np.zeros(gaps.size, np.bool_)
-    partner = np.full(gaps.size, -1, np.int64)  # of source symbols
+    partner = np.full(gaps.size, -1, np.int64)
     n = 0
     begin = 0
     for rule in range(n_rules):
         middle = token_stops[rule, 0]
         end = token_stops[rule, 1]
         if wanted[rule]:
-            for i in range(begin, middle):
-                for j in range(middle, end):
-                    alike = gaps[i] == gaps[j] and (gaps[i] != TERMINAL or words[i] == words[j])
-                    if alike and not linked[j]:
-                        linked[i] = True
-                        linked[j] = True
-                        partner[i] = j
-                        links[n, 0] = i - begin
-                        links[n, 1] = j - middle
-                        n += 1
-                        break
-            while True:
-                best = shortest_prefix - 1
-                best_i = -1
-                best_j = -1
-                for i in range(begin, middle):
-                    if linked[i] or gaps[i] != TERMINAL:
-                        continue
-                    a_start = word_offsets[words[i]]
-                    a_stop = word_offsets[words[i] + 1]
-                    for j in range(middle, end):
-                        if linked[j] or gaps[j] != TERMINAL:
-                            continue
-                        b_start = word_offsets[words[j]]
-                        b_stop = word_offsets[words[j] + 1]
-                        shared = _shared_prefix(word_text, a_start, a_stop, b_start, b_stop)
-                        if shared > best and 2 * shared >= max(
-                            _characters(word_text, a_start, a_stop),
-                            _characters(word_text, b_start, b_stop),
-                        ):
-                            best = shared
-                            best_i = i
-                            best_j = j
-                if best_i < 0:
-                    break
-                linked[best_i] = True
-                linked[best_j] = True
-                partner[best_i] = best_j
-                links[n, 0] = best_i - begin
-                links[n, 1] = best_j - middle
-                n += 1
-            for i in range(begin, middle):
-                if linked[i]:
-                    continue
-                j = partner[i - 1] + 1 if i > begin else middle
-                if i > begin and partner[i - 1] < 0:
-                    continue
-                if j >= end or linked[j]:
-                    continue
-                at_end = i + 1 == middle
-                if at_end == (j + 1 == end) and (at_end or partner[i + 1] == j + 1):
-                    linked[i] = True
-                    linked[j] = True
-                    partner[i] = j
-                    links[n, 0] = i - begin
-                    links[n, 1] = j - middle
-                    n += 1
-            n_source = 0
-            only_source = 0
-            for i in range(begin, middle):
-                if gaps[i] == TERMINAL:
-                    n_source += 1
-                    only_source = i
-            n_target = 0
-            only_target = 0
-            for j in range(middle, end):
-                if gaps[j] == TERMINAL:
-                    n_target += 1
-                    only_target = j
-            if (
-                n_source == 1
-                and n_target == 1
-                and not linked[only_source]
-                and not linked[only_target]
-            ):
-                linked[only_source] = True
-                linked[only_target] = True
-                links[n, 0] = only_source - begin
-                links[n, 1] = only_target - middle
-                n += 1
-            free_source = False
-            for i in range(begin, middle):
-                free_source = free_source or not linked[i]
-            free_target = False
-            for j in range(middle, end):
-                free_target = free_target or not linked[j]
-            unfinished[rule] = free_source and free_target
+            n = _link_equal(begin, middle, end, gaps, words, partner, links, n)
+            i = 0
+            while i >= 0:
+                i, j = _most_similar(
+                    begin, middle, end, gaps, words, word_text, word_offsets, shortest_prefix,
+                    partner,
+                )  # fmt: skip
+                if i >= 0:
+                    n = _add_link(i, j, begin, middle, partner, links, n)
+            n = _link_neighbours(begin, middle, end, partner, links, n)
+            i, j = _only_word(begin, middle, gaps), _only_word(middle, end, gaps)
+            if i >= 0 and j >= 0 and partner[i] < 0 and partner[j] < 0:
+                n = _add_link(i, j, begin, middle, partner, links, n)
+            unfinished[rule] = _has_free(begin, middle, partner) and _has_free(middle, end, partner)
         link_stops[rule] = n
         begin = end
-    return link_stops, links[:n].copy(), unfinished, linked
+    return link_stops, links[:n].copy(), unfinished, partner >= 0

@@ -1,26 +1,80 @@
-"""Links of rules -> pairs of spans that they hold together; spans -> hashes."""
+"""Phrase pairs of rules, by their word links; hashes of symbols and of spans."""
 
 import numpy as np
 
 from distsim.grammar.kernels.rules import TERMINAL
-from distsim.kernels.compiled import compiled
+from distsim.kernels.compiled import compiled, uncounted
 from distsim.kernels.hashing import SPACE, START, extend, finish, step
+
+
+@uncounted
+def _set_reach(begin, middle, first_link, last_link, links, lowest, highest):
+    """Set the lowest and the highest partner of each linked symbol of a rule."""
+    for k in range(first_link, last_link):
+        source = begin + links[k, 0]
+        target = middle + links[k, 1]
+        lowest[source] = min(lowest[source], target)
+        highest[source] = max(highest[source], target)
+        lowest[target] = min(lowest[target], source)
+        highest[target] = max(highest[target], source)
+
+
+@uncounted
+def _is_consistent(i, j, low, high, gaps, lowest, highest):
+    """Return whether no symbol of the target span low..high is a gap or linked outside i..j."""
+    for t in range(low, high + 1):
+        if gaps[t] != TERMINAL or (highest[t] >= 0 and (lowest[t] < i or highest[t] > j)):
+            return False
+    return True
+
+
+@uncounted
+def _put_span(spans, n, source, source_stop, target, target_stop):
+    """Write a pair of spans; return the new number of pairs."""
+    spans[n, 0] = source
+    spans[n, 1] = source_stop - source
+    spans[n, 2] = target
+    spans[n, 3] = target_stop - target
+    return n + 1
+
+
+@uncounted
+def _put_pairs(begin, middle, gaps, lowest, highest, longest, spans, n):
+    """Write the phrase pairs of a rule whose source side is begin..middle; return the new n."""
+    for i in range(begin, middle):
+        if gaps[i] != TERMINAL or highest[i] < 0:
+            continue
+        low = gaps.size
+        high = -1
+        for j in range(i, min(i + longest, middle)):
+            if gaps[j] != TERMINAL:
+                break
+            low = min(low, lowest[j])
+            high = max(high, highest[j])
+            if high - low >= longest:
+                break
+            if highest[j] >= 0 and _is_consistent(i, j, low, high, gaps, lowest, highest):
+                n = _put_span(spans, n, i, j + 1, low, high + 1)
+    return n
 
 
 @compiled
 def decompose(token_stops, gaps, link_stops, links, longest):
     """Return the phrase pairs of every rule: spans that the links hold together.
 
-    The arguments are as `parse_rules` returns them, of which only the spans count; longest:
-    the most symbols of a span. Returns
-    pair_stops: int64[n], pairs up to the end of each rule;
-    spans: int64[p, 4] of (first symbol and length of the source span, the same of the
-    target), symbols counted over the block.
+    A span pair is one as in thesis 5.3.2: at least one link inside and none that crosses its edge,
+    no gap inside, no symbol without a link at its edges. As the target's edges have links, a
+    source span has at most one partner: from the first to the last symbol that its links reach.
+    The whole sides of a rule without gaps are a pair too, if they are short enough.
 
-    A span pair holds as in thesis 5.3.2: at least one link inside and none that crosses its
-    edge, no gap inside, no symbol without a link at its edges. As the target's edges have
-    links, a source span has at most one partner: from the first to the last symbol that its
-    links reach.
+    Arguments:
+        token_stops, gaps, link_stops, links: as `parse_rules` returns them.
+        longest: the most symbols of a span.
+
+    Returns
+    pair_stops: int64[n], pairs up to the end of each rule;
+    spans: int64[p, 4] of (first symbol and length of the source span, the same of the target),
+    symbols counted over the block.
     """
     n_rules = token_stops.shape[0]
     n_symbols = gaps.size
@@ -39,55 +93,17 @@ def decompose(token_stops, gaps, link_stops, links, longest):
     for rule in range(n_rules):
         middle = token_stops[rule, 0]
         end = token_stops[rule, 1]
-        for k in range(first_link, link_stops[rule]):
-            source = begin + links[k, 0]
-            target = middle + links[k, 1]
-            lowest[source] = min(lowest[source], target)
-            highest[source] = max(highest[source], target)
-            lowest[target] = min(lowest[target], source)
-            highest[target] = max(highest[target], source)
-        has_gap = False
+        _set_reach(begin, middle, first_link, link_stops[rule], links, lowest, highest)
+        of_rule = n
+        n = _put_pairs(begin, middle, gaps, lowest, highest, longest, spans, n)
+        adds_whole = 0 < middle - begin <= longest and 0 < end - middle <= longest
         for k in range(begin, end):
-            has_gap = has_gap or gaps[k] != TERMINAL
-        has_whole = False
-        for i in range(begin, middle):
-            if gaps[i] != TERMINAL or highest[i] < 0:
-                continue
-            low = n_symbols
-            high = -1
-            for j in range(i, min(i + longest, middle)):
-                if gaps[j] != TERMINAL:
-                    break
-                low = min(low, lowest[j])
-                high = max(high, highest[j])
-                if high - low >= longest:
-                    break
-                if highest[j] < 0:
-                    continue
-                holds = True
-                for t in range(low, high + 1):
-                    if gaps[t] != TERMINAL or (
-                        highest[t] >= 0 and (lowest[t] < i or highest[t] > j)
-                    ):
-                        holds = False
-                        break
-                if holds:
-                    spans[n, 0] = i
-                    spans[n, 1] = j + 1 - i
-                    spans[n, 2] = low
-                    spans[n, 3] = high + 1 - low
-                    n += 1
-                    if i == begin and j + 1 == middle and low == middle and high + 1 == end:
-                        has_whole = True
-        if (
-            not has_gap and not has_whole
-            and 0 < middle - begin <= longest and 0 < end - middle <= longest
-        ):  # fmt: skip
-            spans[n, 0] = begin
-            spans[n, 1] = middle - begin
-            spans[n, 2] = middle
-            spans[n, 3] = end - middle
-            n += 1
+            adds_whole = adds_whole and gaps[k] == TERMINAL
+        for k in range(of_rule, n):
+            is_whole = spans[k, 1] == middle - begin and spans[k, 3] == end - middle
+            adds_whole = adds_whole and not is_whole
+        if adds_whole:
+            n = _put_span(spans, n, begin, middle, middle, end)
         pair_stops[rule] = n
         begin = end
         first_link = link_stops[rule]

@@ -1,4 +1,6 @@
-"""Bytes of rules -> the fields of each line, then its label, symbols, gaps, features and links."""
+"""Parses lines of rules into fields, then label, symbols, gaps, features and links."""
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,7 +24,7 @@ def _is_blank(byte):
 
 @uncounted
 def _parts_fields(text, begin, i):
-    """Tell whether the bar at i begins a separator: `|||` between blanks or the line's ends."""
+    """Return whether the bar at i begins a separator: `|||` between blanks or the line's ends."""
     after = i + 3
     if after > text.size or text[i + 1] != _BAR or text[i + 2] != _BAR:
         return False
@@ -108,35 +110,37 @@ def gap_index(text, start, stop, on_target):
 
 
 @uncounted
-def _read_label(text, field, label):
-    """Set label to where the only token of a field stands; tell whether it is in brackets."""
-    label[0], label[1] = next_token(text, field[0], field[1])
-    again, _ = next_token(text, label[1], field[1])
+def _read_label(text, fields, field, labels, line):
+    """Set labels[line] to the only token of a field; return whether it is in brackets."""
+    stop = fields[field, 1]
+    labels[line, 0], labels[line, 1] = next_token(text, fields[field, 0], stop)
+    again, _ = next_token(text, labels[line, 1], stop)
     return (
-        again == field[1] and label[1] - label[0] >= 3
-        and text[label[0]] == 91 and text[label[1] - 1] == 93
+        again == stop and labels[line, 1] - labels[line, 0] >= 3
+        and text[labels[line, 0]] == 91 and text[labels[line, 1] - 1] == 93
     )  # fmt: skip
 
 
 @uncounted
-def _read_symbols(text, field, has_gaps, on_target, starts, stops, gaps, n):
-    """Append the symbols of a side; return their new number."""
-    i, stop = next_token(text, field[0], field[1])
+def _read_symbols(text, fields, field, has_gaps, on_target, lines, n):
+    """Append the symbols of a side to those of lines; return their new number."""
+    last = fields[field, 1]
+    i, stop = next_token(text, fields[field, 0], last)
     while i < stop:
-        starts[n] = i
-        stops[n] = stop
-        gaps[n] = gap_index(text, i, stop, on_target) if has_gaps else TERMINAL
+        lines.starts[n] = i
+        lines.stops[n] = stop
+        lines.gaps[n] = gap_index(text, i, stop, on_target) if has_gaps else TERMINAL
         n += 1
-        i, stop = next_token(text, stop, field[1])
+        i, stop = next_token(text, stop, last)
     return n
 
 
 @uncounted
-def _read_features(text, field):
-    """Return (the byte behind the last feature, which kinds there are)."""
+def _read_features(text, start, end):
+    """Return (the byte behind the last feature of text[start:end], which kinds there are)."""
     kinds = 0
-    last = field[0]
-    i, stop = next_token(text, field[0], field[1])
+    last = start
+    i, stop = next_token(text, start, end)
     while i < stop:
         last = stop
         kind = BARE
@@ -144,19 +148,19 @@ def _read_features(text, field):
             if text[k] == 61:
                 kind = NAMED
         kinds |= kind
-        i, stop = next_token(text, stop, field[1])
+        i, stop = next_token(text, stop, end)
     return last, kinds
 
 
 @uncounted
-def _read_links(text, field, links, n):
-    """Append the links of a field; return (their new number, where the first bad one is or -1).
+def _read_links(text, start, end, links, n):
+    """Append the links of text[start:end]; return (their new number, the first bad one or -1).
 
     A field without any link is a field of something else.
     """
     first = n
     bad = -1
-    i, stop = next_token(text, field[0], field[1])
+    i, stop = next_token(text, start, end)
     while i < stop:
         hyphen = i
         while hyphen < stop and text[hyphen] != 45:
@@ -169,16 +173,16 @@ def _read_links(text, field, links, n):
             n += 1
         elif bad < 0:
             bad = i
-        i, stop = next_token(text, stop, field[1])
+        i, stop = next_token(text, stop, end)
     return n, bad if n > first else -1
 
 
 @uncounted
-def _has_partners(text, field):
-    """Tell whether a field holds bracketed partners and nothing else: `(0) (1,2) ( )`."""
+def _has_partners(text, start, end):
+    """Return whether text[start:end] is bracketed partners and nothing else: `(0) (1,2) ( )`."""
     inside = False
     n = 0
-    for i in range(field[0], field[1]):
+    for i in range(start, end):
         byte = text[i]
         if byte == 40 and not inside:
             inside = True
@@ -194,11 +198,11 @@ def _has_partners(text, field):
 
 
 @uncounted
-def _read_partners(text, field, own_side, links, n):
-    """Append the links of a field of partners; return their new number."""
+def _read_partners(text, start, end, own_side, links, n):
+    """Append the links of a field of partners, text[start:end]; return their new number."""
     own = -1
     other = -1
-    for i in range(field[0], field[1]):
+    for i in range(start, end):
         byte = np.int64(text[i])
         if byte == 40:
             own += 1
@@ -268,107 +272,152 @@ def _sizes(text):
     return n_lines, n_tokens, n_tokens + n_links
 
 
+class Lines(NamedTuple):
+    """What the lines of a block of rules contain; n lines, s symbols, m links.
+
+    line_starts: int64[n + 1], where each line begins and the last one ends.
+    status: uint8[n], FINE or what is wrong; details: int64[n, 2], the numbers that say it.
+    labels: int64[n, 2], start and stop of the left-hand side.
+    features: int64[n, 2], where the field starts and where its last feature stops.
+    feature_kinds: uint8[n], NAMED | BARE.
+    counts: int64[n, 2], start and stop of the field of counts.
+    token_stops: int64[n, 2], symbols up to the end of each source and each target side.
+    starts, stops: int64[s], the bytes of each symbol. gaps: int64[s], its index or TERMINAL.
+    link_stops: int64[n], links up to the end of each rule.
+    links: int64[m, 2] of (source symbol, target symbol), each from 0.
+    """
+
+    line_starts: np.ndarray
+    status: np.ndarray
+    details: np.ndarray
+    labels: np.ndarray
+    features: np.ndarray
+    feature_kinds: np.ndarray
+    counts: np.ndarray
+    token_stops: np.ndarray
+    starts: np.ndarray
+    stops: np.ndarray
+    gaps: np.ndarray
+    link_stops: np.ndarray
+    links: np.ndarray
+
+
+@uncounted
+def _parse_sides(text, fields, n_fields, features_field, layout, line, lines, n):
+    """Read a line's label, features and sides; return (fault or FINE, end of source, of target).
+
+    n: symbols read before; fields: as _split_line fills them, n_fields of them.
+    """
+    if n_fields <= features_field:
+        lines.details[line, 0] = n_fields
+        return FEW_FIELDS, n, n
+    if layout[LABEL] >= 0 and not _read_label(text, fields, layout[LABEL], lines.labels, line):
+        return BAD_LABEL, n, n
+    start, stop = fields[features_field, 0], fields[features_field, 1]
+    lines.features[line, 0] = start
+    lines.features[line, 1], lines.feature_kinds[line] = _read_features(text, start, stop)
+    has_gaps = layout[GAPS] > 0
+    middle = _read_symbols(text, fields, layout[SOURCE], has_gaps, False, lines, n)
+    end = _read_symbols(text, fields, layout[TARGET], has_gaps, True, lines, middle)
+    if not has_gaps and (middle == n or end == middle):
+        return EMPTY_SIDE, middle, end
+    gap = _settle_gaps(lines.gaps, n, middle, end)
+    if gap != TERMINAL:
+        lines.details[line, 0] = gap
+        return BAD_GAP, middle, end
+    return FINE, middle, end
+
+
+@uncounted
+def _parse_links(text, fields, n_fields, partners, layout, line, lines, n_source, n_target, n):
+    """Read a line's counts and links; return (fault or FINE, the new number of links).
+
+    Arguments:
+        text: uint8. fields: as _split_line fills them, n_fields of them. layout: as parse_rules
+            has it.
+        partners: the first of two fields of bracketed partners, -1 where the line has none.
+        line: its number. lines: what is read, a Lines.
+        n_source, n_target: symbols of its sides. n: links read before.
+    """
+    first = n
+    bad = -1
+    if partners >= 0:
+        for side in range(2):
+            n = _read_partners(text, fields[partners + side, 0], fields[partners + side, 1], side,
+                               lines.links, n)  # fmt: skip
+    else:
+        if 0 <= layout[COUNTS] < n_fields:
+            lines.counts[line, 0] = fields[layout[COUNTS], 0]
+            lines.counts[line, 1] = fields[layout[COUNTS], 1]
+        if 0 <= layout[LINKS] < n_fields:
+            field = layout[LINKS]
+            n, bad = _read_links(text, fields[field, 0], fields[field, 1], lines.links, n)
+    if bad >= 0:
+        lines.details[line, 0] = bad
+        return BAD_LINK, n
+    outside = _link_outside(lines.links, first, n, n_source, n_target)
+    if outside >= 0:
+        lines.details[line, 0] = lines.links[outside, 0]
+        lines.details[line, 1] = lines.links[outside, 1]
+        return LINK_OUTSIDE, n
+    return FINE, n
+
+
 @compiled
 def parse_rules(text, layout):
-    """Parse the lines of a block of rules.
+    """Return what the lines of a block of rules contain, as a Lines.
 
-    layout: int64[8], the field, from 0, of LABEL, SOURCE, TARGET, FEATURES, LINKS and COUNTS, -1
-    where there is none; PARTNERS: the first of two fields that, where both hold bracketed partners,
-    stand for LINKS and push the features behind them; GAPS: 1 where sides have gaps.
-
-    Returns
-    line_starts: int64[n + 1];
-    status: uint8[n], FINE or what is wrong; details: int64[n, 2], the numbers that say it;
-    labels: int64[n, 2], start and stop of the label;
-    features: int64[n, 2], where the field starts and where its last feature stops;
-    feature_kinds: uint8[n], NAMED | BARE;
-    counts: int64[n, 2], start and stop of the field of counts;
-    token_stops: int64[n, 2], symbols up to the end of each source and each target;
-    starts, stops: int64 per symbol; gaps: int64 per symbol, its index or TERMINAL;
-    link_stops: int64[n]; links: int64[m, 2] of (source symbol, target symbol).
+    Arguments:
+        text: uint8, whole lines.
+        layout: int64[8], the field, from 0, of LABEL, SOURCE, TARGET, FEATURES, LINKS and COUNTS,
+            -1 where there is none; PARTNERS: the first of two fields that, where both contain
+            bracketed partners, replace LINKS and push the features behind them; GAPS: 1 where
+            sides have gaps.
     """
     n_lines, most_tokens, most_links = _sizes(text)
-    line_starts = np.empty(n_lines + 1, np.int64)
-    status = np.zeros(n_lines, np.uint8)
-    details = np.zeros((n_lines, 2), np.int64)
-    labels = np.zeros((n_lines, 2), np.int64)
-    features = np.zeros((n_lines, 2), np.int64)
-    feature_kinds = np.zeros(n_lines, np.uint8)
-    counts = np.zeros((n_lines, 2), np.int64)
-    token_stops = np.empty((n_lines, 2), np.int64)
-    starts = np.empty(most_tokens, np.int64)
-    stops = np.empty(most_tokens, np.int64)
-    gaps = np.empty(most_tokens, np.int64)
-    link_stops = np.empty(n_lines, np.int64)
-    links = np.empty((most_links, 2), np.int64)
+    lines = Lines(
+        np.empty(n_lines + 1, np.int64), np.zeros(n_lines, np.uint8),
+        np.zeros((n_lines, 2), np.int64), np.zeros((n_lines, 2), np.int64),
+        np.zeros((n_lines, 2), np.int64), np.zeros(n_lines, np.uint8),
+        np.zeros((n_lines, 2), np.int64), np.empty((n_lines, 2), np.int64),
+        np.empty(most_tokens, np.int64), np.empty(most_tokens, np.int64),
+        np.empty(most_tokens, np.int64), np.empty(n_lines, np.int64),
+        np.empty((most_links, 2), np.int64),
+    )  # fmt: skip
     fields = np.zeros((_MOST_FIELDS, 2), np.int64)
-    has_gaps = layout[GAPS] > 0
-    partners = layout[PARTNERS]
     n = 0
     n_links = 0
     begin = 0
     for line in range(n_lines):
-        line_starts[line] = begin
-        first = n
-        middle = n
-        first_link = n_links
+        lines.line_starts[line] = begin
         n_fields, begin = _split_line(text, begin, fields)
-        is_old = (
-            partners >= 0 and n_fields > partners + 2
-            and _has_partners(text, fields[partners]) and _has_partners(text, fields[partners + 1])
-        )  # fmt: skip
-        features_field = partners + 2 if is_old else layout[FEATURES]
-        wrong = FINE
-        if n_fields <= features_field:
-            wrong = FEW_FIELDS
-            details[line, 0] = n_fields
-        elif layout[LABEL] >= 0 and not _read_label(text, fields[layout[LABEL]], labels[line]):
-            wrong = BAD_LABEL
-        else:
-            features[line, 0] = fields[features_field, 0]
-            features[line, 1], feature_kinds[line] = _read_features(text, fields[features_field])
-            middle = _read_symbols(
-                text, fields[layout[SOURCE]], has_gaps, False, starts, stops, gaps, n
-            )
-            n = _read_symbols(
-                text, fields[layout[TARGET]], has_gaps, True, starts, stops, gaps, middle
-            )
-            if not has_gaps and (middle == first or n == middle):
-                wrong = EMPTY_SIDE
-            else:
-                gap = _settle_gaps(gaps, first, middle, n)
-                if gap != TERMINAL:
-                    wrong = BAD_GAP
-                    details[line, 0] = gap
-        if wrong == FINE:
-            if 0 <= layout[COUNTS] < n_fields and not is_old:
-                counts[line, 0] = fields[layout[COUNTS], 0]
-                counts[line, 1] = fields[layout[COUNTS], 1]
-            bad = -1
-            if is_old:
-                for side in range(2):
-                    n_links = _read_partners(text, fields[partners + side], side, links, n_links)
-            elif 0 <= layout[LINKS] < n_fields:
-                n_links, bad = _read_links(text, fields[layout[LINKS]], links, n_links)
-            outside = _link_outside(links, first_link, n_links, middle - first, n - middle)
-            if bad >= 0:
-                wrong = BAD_LINK
-                details[line, 0] = bad
-            elif outside >= 0:
-                wrong = LINK_OUTSIDE
-                details[line, 0] = links[outside, 0]
-                details[line, 1] = links[outside, 1]
-        if wrong != FINE:
-            status[line] = wrong
-            n = first
-            middle = first
-            n_links = first_link
-        token_stops[line, 0] = middle
-        token_stops[line, 1] = n
-        link_stops[line] = n_links
-    line_starts[n_lines] = text.size
-    return (
-        line_starts, status, details, labels, features, feature_kinds, counts, token_stops,
-        starts[:n].copy(), stops[:n].copy(), gaps[:n].copy(),
-        link_stops, links[:n_links].copy(),
+        partners = layout[PARTNERS]
+        if (
+            n_fields <= partners + 2 or partners < 0
+            or not _has_partners(text, fields[partners, 0], fields[partners, 1])
+            or not _has_partners(text, fields[partners + 1, 0], fields[partners + 1, 1])
+        ):  # fmt: skip
+            partners = -1
+        features_field = layout[FEATURES] if partners < 0 else partners + 2
+        fault, middle, end = _parse_sides(
+            text, fields, n_fields, features_field, layout, line, lines, n
+        )
+        after = n_links
+        if fault == FINE:
+            fault, after = _parse_links(
+                text, fields, n_fields, partners, layout, line, lines, middle - n, end - middle,
+                n_links,
+            )  # fmt: skip
+        if fault != FINE:
+            middle, end, after = n, n, n_links
+        lines.status[line] = fault
+        lines.token_stops[line, 0] = middle
+        lines.token_stops[line, 1] = end
+        lines.link_stops[line] = after
+        n, n_links = end, after
+    lines.line_starts[n_lines] = text.size
+    return Lines(
+        lines.line_starts, lines.status, lines.details, lines.labels, lines.features,
+        lines.feature_kinds, lines.counts, lines.token_stops, lines.starts[:n].copy(),
+        lines.stops[:n].copy(), lines.gaps[:n].copy(), lines.link_stops, lines.links[:n_links].copy(),
     )  # fmt: skip
