@@ -46,40 +46,10 @@ class Made(NamedTuple):
     gappy: int
 
 
-class _Groups(NamedTuple):
-    """Rules sorted by group, and what pairing needs of them.
-
-    bounds: int64[n, 2], where the group of each begins and ends. columns: float64[n, 2c + 1], as
-    kernels.pivot.sum_links has them. ranks: int64[n], the order in which they were read.
-    """
-
-    bounds: np.ndarray
-    targets: np.ndarray
-    orders: np.ndarray
-    n_gaps: np.ndarray
-    columns: np.ndarray
-    ranks: np.ndarray
-
-
-class _Links(NamedTuple):
-    """Pairs of rules and the paraphrases that they make; see kernels.pivot.pair_up."""
-
-    keys: np.ndarray
-    sizes: np.ndarray
-    lines: np.ndarray
-    firsts: np.ndarray
-    seconds: np.ndarray
-
-
-class _Sums(NamedTuple):
-    """What paraphrases have of their links; see kernels.pivot.sum_links."""
-
-    sums: np.ndarray
-    rare: np.ndarray
-    agreeing: np.ndarray
-    stops: np.ndarray
-    by_line: np.ndarray
-    best: np.ndarray
+def _texts(texts: list[bytes]) -> kernel.Texts:
+    """Return texts end to end, as kernels take them."""
+    offsets = frozen(np.cumsum([0, *map(len, texts)]))
+    return kernel.Texts(frozen(np.frombuffer(b"".join(texts), np.uint8)), offsets)
 
 
 class Pairing:
@@ -90,22 +60,24 @@ class Pairing:
     ) -> None:
         self._options = options
         self._rules = rules
-        self._text = translations.text
-        self._links = translations.links
         rows = rules.rows
-        self._starts, self._stops, self._link_starts, self._link_stops, self._n_symbols = (
+        starts, stops, n_symbols, n_gaps, link_starts, link_stops = (
             frozen(array[rows])
             for array in (
-                translations.starts, translations.stops, translations.link_starts,
-                translations.link_stops, translations.n_symbols,
+                translations.starts, translations.stops, translations.n_symbols,
+                translations.n_gaps, translations.link_starts, translations.link_stops,
             )
+        )  # fmt: skip
+        self._sides = kernel.Sides(
+            frozen(translations.text), starts, stops, n_symbols, n_gaps,
+            frozen(translations.links), link_starts, link_stops,
         )  # fmt: skip
         self._columns = {name: frozen(values) for name, values in rules.columns.items()}
         bitexts = translations.bitexts
         self._has_bitexts = bitexts is not None
         self._bitexts = _NO_BITS if bitexts is None else frozen(bitexts[rows])
         numbers = rules.numbers
-        orders, n_gaps = translations.orders[rows], translations.n_gaps[rows]
+        orders = translations.orders[rows]
         self._n_orders = factorial(int(n_gaps.max(initial=0)))
         has_free = E_GIVEN_F in self._columns and F_GIVEN_E in self._columns
         over_all = has_free and options.label_free == "all" and numbers.n_labels > 1
@@ -122,7 +94,7 @@ class Pairing:
         self.n_pairs = int(self._pairs_of.sum())
         if options.identities == "drop":
             self.n_pairs -= rows.size
-        self._free: tuple[_Groups, np.ndarray] | None = None
+        self._free: tuple[kernel.Groups, np.ndarray] | None = None
         if over_all:
             first = first_rows(numbers_of(numbers.pair))  # sorted by foreign side
             free = self._grouped(
@@ -131,13 +103,9 @@ class Pairing:
             )  # fmt: skip
             self._free = free, order_by(free.targets)
         self.names = self._written_names(has_free, has_lex)
-        texts = [f" {name}=".encode() for name in self.names]
-        self._name_text = frozen(np.frombuffer(b"".join(texts), np.uint8))
-        self._name_offsets = frozen(np.cumsum([0, *map(len, texts)]))
+        self._names = _texts([f" {name}=".encode() for name in self.names])
         self._whole = frozen(np.array([name in _WHOLE for name in self.names]))
-        labels = [translations.labels[number] for number in rules.label_order.tolist()]
-        self._label_text = frozen(np.frombuffer(b"".join(labels), np.uint8))
-        self._label_offsets = frozen(np.cumsum([0, *map(len, labels)]))
+        self._labels = _texts([translations.labels[n] for n in rules.label_order.tolist()])
 
     def _side_by_side(self, pairs: list[tuple[str, str]]) -> np.ndarray:
         """Return columns as kernels.pivot.sum_links has them; a rarity of 1 where there is none."""
@@ -149,11 +117,11 @@ class Pairing:
         return out
 
     @staticmethod
-    def _grouped(group: np.ndarray, *arrays: np.ndarray) -> _Groups:
+    def _grouped(group: np.ndarray, *arrays: np.ndarray) -> kernel.Groups:
         starts = np.flatnonzero(np.diff(group, prepend=-1))
         stops = np.append(starts[1:], group.size)[: starts.size]
         bounds = np.repeat(np.stack([starts, stops], axis=1), stops - starts, axis=0)
-        return _Groups(*(frozen(array) for array in (bounds, *arrays)))
+        return kernel.Groups(*(frozen(array) for array in (bounds, *arrays)))
 
     def _written_names(self, has_free: bool, has_lex: bool) -> list[str]:
         """Return the names of the features, in PPDB's order, which is that of ASCII."""
@@ -220,47 +188,40 @@ class Pairing:
             stops, best = before[stops][fine], before[best][fine]
             ones, twos = ones[fine], twos[fine]
             values = {name: of_sums[fine] for name, of_sums in values.items()}
-        ones, twos = frozen(ones), frozen(twos)
-        text = kernel.render_rules(
-            self._text, self._starts, self._stops, self._n_symbols, groups.n_gaps, ones, twos,
-            kernel.relative_orders(ones, twos, groups.orders, groups.n_gaps),
-            self._label_text, self._label_offsets, frozen(numbers.label[ones]),
-            self._name_text, self._name_offsets, self._costs(values, ones.size), self._whole,
-            frozen(stops), frozen(by_line), frozen(best), self._link_starts, self._link_stops,
-            self._links,
+        lines = kernel.Lines(
+            *map(frozen, (ones, twos, numbers.label[ones], self._costs(values, ones.size), stops,
+                          by_line, best))
         )  # fmt: skip
-        n_gaps = groups.n_gaps[ones]
-        longest = np.maximum(self._n_symbols[ones], self._n_symbols[twos])
+        text = kernel.render_rules(
+            self._sides, groups, lines, self._labels, self._names, self._whole
+        )
+        n_gaps, n_symbols = groups.n_gaps[ones], self._sides.n_symbols
+        longest = np.maximum(n_symbols[ones], n_symbols[twos])
         return Made(
             text.data, n_links, links_pruned, int(np.count_nonzero(ones == twos)),
             n_sums - ones.size, ones.size, int(np.count_nonzero((n_gaps > 0) & (longest > n_gaps))),
         )  # fmt: skip
 
     def _pairs(
-        self, groups: _Groups, sources: np.ndarray, runs: np.ndarray, least: float,
+        self, groups: kernel.Groups, sources: np.ndarray, runs: np.ndarray, least: float,
         identities: bool,
-    ) -> tuple[_Links, int]:  # fmt: skip
+    ) -> tuple[kernel.Links, int]:  # fmt: skip
         """Return the links that rules begin, and how many were too weak."""
         n_pairs = int(np.diff(groups.bounds[sources]).sum())
-        *links, pruned = kernel.pair_up(
-            frozen(sources), frozen(runs), groups.bounds, groups.targets, self._rules.n_targets,
-            groups.orders, groups.n_gaps, self._n_orders, groups.columns, least, identities,
-            n_pairs,
+        links, pruned = kernel.pair_up(
+            frozen(sources), frozen(runs), groups, self._rules.n_targets, self._n_orders, least,
+            identities, n_pairs,
         )  # fmt: skip
-        return _Links(*links), pruned
+        return kernel.Links(*map(frozen, links)), pruned
 
-    def _sums(self, groups: _Groups, links: _Links, bitexts: np.ndarray) -> _Sums:
-        """Return what paraphrases have of their links."""
-        return _Sums(
-            *kernel.sum_links(
-                *map(frozen, links[1:]), groups.columns, self._options.rarity_rule == "added",
-                bitexts, groups.ranks,
-            )
-        )  # fmt: skip
+    def _sums(self, groups: kernel.Groups, links: kernel.Links, bitexts: np.ndarray) -> kernel.Sums:
+        """Return the sums of paraphrases over their links."""
+        multiplies = self._options.rarity_rule == "added"
+        return kernel.Sums(*kernel.sum_links(links, groups, multiplies, bitexts))
 
     def _values(
-        self, links: _Links, found: _Sums, ones: np.ndarray, twos: np.ndarray, runs: np.ndarray,
-        sources: np.ndarray,
+        self, links: kernel.Links, found: kernel.Sums, ones: np.ndarray, twos: np.ndarray,
+        runs: np.ndarray, sources: np.ndarray,
     ) -> dict[str, np.ndarray]:  # fmt: skip
         """Return the features of paraphrases of two rules each; probabilities as such."""
         columns = self._columns

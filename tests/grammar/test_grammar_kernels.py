@@ -23,7 +23,7 @@ from distsim.grammar.kernels.columns import (
     read_columns,
     read_number,
 )
-from distsim.grammar.kernels.pivot import eight_bytes, order_texts, pair_up
+from distsim.grammar.kernels.pivot import Groups, eight_bytes, order_texts, pair_up
 from distsim.grammar.numbering import first_rows, numbers_of, order_by
 from distsim.kernels.compiled import frozen
 from distsim.kernels.tables import find_texts
@@ -194,11 +194,13 @@ def test_pairs_are_those_of_the_slow_twin(n_rules, identities):
     sources = np.argsort(targets // 30, kind="stable")
     runs = targets[sources] // 30  # several sides a run, so that its lines are many
     for least in (0.0, 0.2):
-        found = pair_up(
-            *map(frozen, (sources, runs, bounds, targets)), 70, frozen(orders), frozen(n_gaps), 2,
-            frozen(columns), least, identities, int(np.diff(bounds).sum()),
+        groups = Groups(
+            *map(frozen, (bounds, targets, orders, n_gaps, columns, np.arange(n_rules)))
+        )
+        (keys, sizes, lines, firsts, seconds), pruned = pair_up(
+            frozen(sources), frozen(runs), groups, 70, 2, least, identities,
+            int(np.diff(bounds).sum()),
         )  # fmt: skip
-        keys, sizes, lines, firsts, seconds, pruned = found
         wanted, passed = naive_pairs(
             sources, runs, bounds, targets, 70, orders, columns, least, identities
         )

@@ -1,4 +1,6 @@
-"""Translation rules as arrays -> sides in one form; pairs over a foreign side; their text."""
+"""Pairs translation rules over a foreign side: sides in one form, sums over pairs, their text."""
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,6 +23,98 @@ _MILLION = np.uint64(1000000)
 _DIGIT_OF_BOTH, _FIRST_DIGIT = np.uint64(0x0000000F0000000F), np.uint64(0xF)
 _ZEROS = np.uint64(0x0030303030302E30)  # 0.00000
 _SPACE, _COMMA, _OPEN, _CLOSE, _ZERO, _BAR, _HYPHEN = 32, 44, 91, 93, 48, 124, 45
+
+
+class Groups(NamedTuple):
+    """Rules sorted by group, n of them, as pairing reads them.
+
+    bounds: int64[n, 2], where the group of each begins and ends. targets: int64[n], its target
+    side. orders: uint32[n], n_gaps: int64[n], of its gaps. columns: float64[n, 2c + 1], c times a
+    probability of the target side and of the foreign one, the first those by which a link is the
+    best of its line; and the rarity. ranks: int64[n], the order in which they were read.
+    """
+
+    bounds: np.ndarray
+    targets: np.ndarray
+    orders: np.ndarray
+    n_gaps: np.ndarray
+    columns: np.ndarray
+    ranks: np.ndarray
+
+
+class Links(NamedTuple):
+    """Pairs of rules, m of them, and the l lines that they make.
+
+    A line is what has one run, one second target and one order of its gaps by the first's.
+
+    keys: int64[l], run, second target and order in one number, ascending. sizes: int64[l], pairs
+    of each line. lines, firsts, seconds: int64[m], the line of each pair and its two rules.
+    """
+
+    keys: np.ndarray
+    sizes: np.ndarray
+    lines: np.ndarray
+    firsts: np.ndarray
+    seconds: np.ndarray
+
+
+class Sums(NamedTuple):
+    """Features of l lines, from their links, and the links of each line together.
+
+    sums: float64[l, 2c], of p(foreign|first) * p(second|foreign), and of the reverse. rare:
+    float64[l], of each link the larger of its rules' rarities. agreeing: float64[l], the number of
+    bitexts in which both rules of a link occur. stops: int64[l], where the links of each line end.
+    by_line: int64[m, 2], their rules, in a line as they were met. best: int64[l], the link that is
+    most probable, both ways; of several that of the rule read first.
+    """
+
+    sums: np.ndarray
+    rare: np.ndarray
+    agreeing: np.ndarray
+    stops: np.ndarray
+    by_line: np.ndarray
+    best: np.ndarray
+
+
+class Sides(NamedTuple):
+    """The target side of each rule: text[starts[i]:stops[i]], its symbols, gaps and word links.
+
+    text: uint8. starts, stops, n_symbols, n_gaps: int64[n]. Its links are links[link_starts[i]:
+    link_stops[i]], int32[, 2] of (source symbol, target symbol).
+    """
+
+    text: np.ndarray
+    starts: np.ndarray
+    stops: np.ndarray
+    n_symbols: np.ndarray
+    n_gaps: np.ndarray
+    links: np.ndarray
+    link_starts: np.ndarray
+    link_stops: np.ndarray
+
+
+class Texts(NamedTuple):
+    """Texts end to end: text i is text[offsets[i]:offsets[i + 1]]; uint8, int64[n + 1]."""
+
+    text: np.ndarray
+    offsets: np.ndarray
+
+
+class Lines(NamedTuple):
+    """Paraphrase rules to write.
+
+    firsts, seconds: int64[n], the rules whose target sides are written. labels: int64[n]. values:
+    float64[features, n], NaN for none. stops: int64[n], where the pairs of each end; pairs:
+    int64[m, 2]; best: int64[n], the best pair of each.
+    """
+
+    firsts: np.ndarray
+    seconds: np.ndarray
+    labels: np.ndarray
+    values: np.ndarray
+    stops: np.ndarray
+    pairs: np.ndarray
+    best: np.ndarray
 
 
 @uncounted
@@ -130,7 +224,7 @@ def eight_bytes(text, starts, stops):
 
 @uncounted
 def _text_before(texts, one, two):
-    """Tell whether a text comes before another that begins alike; of equal ones the first."""
+    """Return whether a text comes before another that begins alike; of equal ones the first."""
     text, starts, stops = texts
     size_one = stops[one] - starts[one]
     size_two = stops[two] - starts[two]
@@ -224,34 +318,58 @@ def _rank_of_order(order, n_gaps):
     return rank
 
 
-@compiled
-def relative_orders(firsts, seconds, orders, n_gaps):
-    """Return for pairs of rules the order of the second's gaps by the first's; uint32."""
-    out = np.empty(firsts.size, np.uint32)
-    for k in range(firsts.size):
-        out[k] = _reordered(orders[firsts[k]], orders[seconds[k]], n_gaps[firsts[k]])
-    return out
+@uncounted
+def _is_weak(columns, one, two, least):
+    """Return whether a pair's first product is below `least` in one direction."""
+    return columns[two, 0] * columns[one, 1] < least or columns[one, 0] * columns[two, 1] < least
+
+
+@uncounted
+def _key_of_line(groups, one, two, n_orders):
+    """Return the number of the second target and the order of its gaps by the first's."""
+    key = groups.targets[two] * n_orders
+    if n_orders > 1:
+        n_gaps = groups.n_gaps[one]
+        order = _reordered(groups.orders[one], groups.orders[two], n_gaps)
+        key += _rank_of_order(order, n_gaps)
+    return key
+
+
+@uncounted
+def _slot_of_key(key, found, slots, size):
+    """Return where the key of a line is in a table of `size` slots, or is to be."""
+    mask = np.uint64(size - 1)
+    slot = ((np.uint64(key) * MULTIPLIER) >> HALF) & mask
+    while slots[slot] != 0 and found[slots[slot] - 1] != key:
+        slot = (slot + np.uint64(1)) & mask
+    return slot
+
+
+@uncounted
+def _end_of_run(sources, runs, bounds, begin):
+    """Return (the end of a run of rules, the most pairs that they can make)."""
+    end = begin
+    most = 0
+    while end < sources.size and runs[end] == runs[begin]:
+        most += bounds[sources[end], 1] - bounds[sources[end], 0]
+        end += 1
+    return end, most
 
 
 @compiled
-def pair_up(
-    sources, runs, groups, targets, n_targets, orders, n_gaps, n_orders, columns, least,
-    identities, n_pairs,
-):  # fmt: skip
+def pair_up(sources, runs, groups, n_targets, n_orders, least, identities, n_pairs):
     """Return the pairs that some rules begin with the rules of their groups, and their lines.
 
-    A line is what has one run, one second target and one order of its gaps by the first's. Lines
-    are told apart by a small table for each run, as the rows of a product of sparse matrices are
-    (Gustavson 1978): only the lines of a run are sorted, not its pairs.
+    Lines are distinguished by a small table for each run, as the rows of a product of sparse
+    matrices are (Gustavson 1978): only the lines of a run are sorted, not its pairs.
 
-    sources: rules; runs: a number for each, ascending. groups: int64[rules, 2], where the group
-    of each begins and ends. targets: per rule its target side, below n_targets; orders, n_gaps:
-    its gaps, of fewer than n_orders orders. columns: as in sum_links; pairs whose first product
-    is below `least` either way are passed over. identities: pair rules with themselves, too.
-    n_pairs: more than these there cannot be. Returns
-    keys: int64[l], run, second target and order of each line in one number, ascending;
-    sizes: int64[l], how many pairs each has; lines, firsts, seconds: int64[m], per pair, as they
-    are met: its line and its rules; pruned: how many pairs were passed over.
+    Arguments:
+        sources: int64, rules; runs: int64, a number for each, ascending. groups: a Groups.
+        n_targets: targets are below it; n_orders: orders of the gaps of a side.
+        least: pairs whose first product is below it either way are left out.
+        identities: pair rules with themselves, too. n_pairs: there cannot be more.
+
+    Returns a Links and the number of pairs left out.
     """
     keys = np.empty(n_pairs, np.int64)
     sizes = np.empty(n_pairs, np.int64)
@@ -262,57 +380,39 @@ def pair_up(
     while n_targets * n_orders >> bits:
         bits += 1
     digits = np.empty(_DIGITS + 1, np.int64)
-    bounds = groups.reshape(-1)
+    bounds = groups.bounds.reshape(-1)
     found = np.empty(64, np.int64)  # the keys of a run's lines as they are met
     of_found = np.empty(64, np.int64)  # the pairs of each; then its number in order
     order = np.empty(64, np.int64)
     spare = np.empty(64, np.int64)
     slots = np.zeros(128, np.int64)
-    n = 0
-    n_lines = 0
-    pruned = 0
-    begin = 0
+    n = n_lines = pruned = begin = 0
     while begin < sources.size:
-        end = begin
-        most = 0
-        while end < sources.size and runs[end] == runs[begin]:
-            most += groups[sources[end], 1] - groups[sources[end], 0]
-            end += 1
+        end, most = _end_of_run(sources, runs, groups.bounds, begin)
         if most > found.size:
-            found = np.empty(2 * most, np.int64)
-            of_found = np.empty(2 * most, np.int64)
-            order = np.empty(2 * most, np.int64)
-            spare = np.empty(2 * most, np.int64)
+            found, of_found = np.empty(2 * most, np.int64), np.empty(2 * most, np.int64)
+            order, spare = np.empty(2 * most, np.int64), np.empty(2 * most, np.int64)
             slots = np.zeros(8 * most, np.int64)
         size = 4
         while size < 2 * most:
             size *= 2
         for k in range(size):
             slots[k] = 0
-        mask = np.uint64(size - 1)
         of_run = n
         n_found = 0
         for k in range(begin, end):
             if k + 2 * _AHEAD < sources.size:
                 prefetch(bounds, 2 * sources[k + 2 * _AHEAD])
-                prefetch(targets, bounds[2 * sources[k + _AHEAD]])
+                prefetch(groups.targets, bounds[2 * sources[k + _AHEAD]])
             one = sources[k]
-            for two in range(groups[one, 0], groups[one, 1]):
+            for two in range(groups.bounds[one, 0], groups.bounds[one, 1]):
                 if one == two and not identities:
                     continue
-                if least > 0.0 and (
-                    columns[two, 0] * columns[one, 1] < least
-                    or columns[one, 0] * columns[two, 1] < least
-                ):
+                if least > 0.0 and _is_weak(groups.columns, one, two, least):
                     pruned += 1
                     continue
-                key = targets[two] * n_orders
-                if n_orders > 1:
-                    order_of_gaps = _reordered(orders[one], orders[two], n_gaps[one])
-                    key += _rank_of_order(order_of_gaps, n_gaps[one])
-                slot = ((np.uint64(key) * MULTIPLIER) >> HALF) & mask
-                while slots[slot] != 0 and found[slots[slot] - 1] != key:
-                    slot = (slot + np.uint64(1)) & mask
+                key = _key_of_line(groups, one, two, n_orders)
+                slot = _slot_of_key(key, found, slots, size)
                 if slots[slot] == 0:
                     found[n_found] = key
                     of_found[n_found] = 0
@@ -334,10 +434,9 @@ def pair_up(
         for k in range(of_run, n):
             lines[k] = of_found[lines[k]]
         begin = end
-    return (
-        keys[:n_lines].copy(), sizes[:n_lines].copy(), lines[:n].copy(), firsts[:n].copy(),
-        seconds[:n].copy(), pruned,
-    )  # fmt: skip
+    links = Links(keys[:n_lines].copy(), sizes[:n_lines].copy(), lines[:n].copy(),
+                  firsts[:n].copy(), seconds[:n].copy())  # fmt: skip
+    return links, pruned
 
 
 @uncounted
@@ -373,40 +472,41 @@ def _sort_lines(keys, n, bits, order, spare, digits):
         shift += _DIGIT_BITS
 
 
-@compiled
-def sum_links(sizes, lines, firsts, seconds, columns, multiplies, bitexts, ranks):
-    """Return what paraphrases have of their links, and the links of each together.
+@uncounted
+def _is_better(value, known, groups, one, two, by_line, best):
+    """Return whether a link is better than the best of its line so far, by_line[best]."""
+    if value != known:
+        return value > known
+    ranks = groups.ranks
+    of_best = min(ranks[by_line[best, 0]], ranks[by_line[best, 1]])
+    return min(ranks[one], ranks[two]) < of_best
 
-    sizes, lines, firsts, seconds: as pair_up returns them. columns: float64[rules, 2c + 1], c
-    times a probability of the target side and of the foreign one, the first those by which a
-    link is the best of its line; and the rarity. multiplies: the rarity is the product of all,
-    with a factor 1/e for each but the first (Thrax: counts are added); else the smallest (thesis
-    6.4.1.1.2). bitexts: uint64[rules], a bit for each one a rule stands in, or empty. ranks:
-    int64[rules]. Returns
-    sums: float64[l, 2c], of p(foreign|first) * p(second|foreign), and of the reverse; rare:
-    float64[l], of each link the larger of its rules' rarities; agreeing: float64[l], in how many
-    bitexts both rules of a link stand; stops: int64[l], where the links of each line end;
-    by_line: int64[m, 2], their rules, in a line as they were met; best: int64[l], the link that
-    is most probable, both ways; then the one of the rule that was read first.
+
+@compiled
+def sum_links(links, groups, multiplies, bitexts):
+    """Return the Sums of paraphrases over their links.
+
+    Arguments:
+        links: a Links; groups: the Groups that it was made of.
+        multiplies: the rarity is the product of all, with a factor 1/e for each but the first
+            (Thrax: counts are added); else the smallest (thesis 6.4.1.1.2).
+        bitexts: uint64[rules], a bit for each one in which a rule occurs, or empty.
     """
-    n = sizes.size
+    n = links.sizes.size
+    columns = groups.columns
     c = columns.shape[1] // 2
     sums = np.zeros((n, 2 * c))
     rare = np.zeros(n)
     agreeing = np.zeros(n)
     met = np.zeros(n if bitexts.size else 0, np.uint64)
-    stops = np.empty(n, np.int64)
-    by_line = np.empty((lines.size, 2), np.int64)
+    stops = np.cumsum(links.sizes) - links.sizes  # where the next link of a line goes
+    by_line = np.empty((links.lines.size, 2), np.int64)
     best = np.zeros(n, np.int64)
     best_values = np.full(n, -1.0)
-    total = 0
-    for line in range(n):
-        stops[line] = total  # where the next link of a line goes
-        total += sizes[line]
-    for k in range(lines.size):
-        line = lines[k]
-        one = firsts[k]
-        two = seconds[k]
+    for k in range(links.lines.size):
+        line = links.lines[k]
+        one = links.firsts[k]
+        two = links.seconds[k]
         at = stops[line]
         stops[line] = at + 1
         by_line[at, 0] = one
@@ -416,11 +516,7 @@ def sum_links(sizes, lines, firsts, seconds, columns, multiplies, bitexts, ranks
             sums[line, way + 1] += columns[one, way] * columns[two, way + 1]
         value = (columns[two, 0] * columns[one, 1]) * (columns[one, 0] * columns[two, 1])
         is_first = best_values[line] < 0.0
-        is_better = value > best_values[line]
-        if value == best_values[line]:
-            of_best = min(ranks[by_line[best[line], 0]], ranks[by_line[best[line], 1]])
-            is_better = min(ranks[one], ranks[two]) < of_best
-        if is_better:
+        if _is_better(value, best_values[line], groups, one, two, by_line, best[line]):
             best[line] = at
             best_values[line] = value
         rarity = max(columns[one, 2 * c], columns[two, 2 * c])
@@ -437,27 +533,31 @@ def sum_links(sizes, lines, firsts, seconds, columns, multiplies, bitexts, ranks
         while bits != 0:
             bits &= bits - np.uint64(1)
             agreeing[line] += 1.0
-    return sums, rare, agreeing, stops, by_line, best
+    return Sums(sums, rare, agreeing, stops, by_line, best)
 
 
 @uncounted
 def _gap_places(text, start, stop, places):
-    """Set places[k] to the symbol that is gap k + 1."""
+    """Set places[0, k] to the symbol that is gap k + 1."""
     n = 0
     i, end = next_token(text, start, stop)
     while i < end:
         gap = gap_index(text, i, end, False)
         if gap > 0:
-            places[gap - 1] = n
+            places[0, gap - 1] = n
         n += 1
         i, end = next_token(text, end, stop)
 
 
 @uncounted
-def _compose(one, two, link_starts, link_stops, links, met, stamp, width, pair):
-    """Add 1 to met[i, j] for every i, j that two rules link to one foreign symbol."""
-    for a in range(link_starts[one], link_stops[one]):
-        for b in range(link_starts[two], link_stops[two]):
+def _compose(one, two, sides, met, stamp, width, pair):
+    """Add 1 to met[i * width + j] for every i, j that two rules link to one foreign symbol.
+
+    stamp: int64, the last pair that has added to each.
+    """
+    links = sides.links
+    for a in range(sides.link_starts[one], sides.link_stops[one]):
+        for b in range(sides.link_starts[two], sides.link_stops[two]):
             if links[a, 0] == links[b, 0]:
                 at = links[a, 1] * width + links[b, 1]
                 if stamp[at] != pair:
@@ -533,7 +633,7 @@ def _put_bar(out, n):
 
 @uncounted
 def _renumber(out, start, stop, order, places):
-    """Number the gaps of a side by their order; set places[k] to the symbol that is gap k + 1."""
+    """Number the gaps of a side by their order; set places[1, k] to the symbol of gap k + 1."""
     n = 0
     i, end = next_token(out, start, stop)
     while i < end:
@@ -541,19 +641,19 @@ def _renumber(out, start, stop, order, places):
         if gap > 0:
             number = np.int64((order >> np.uint32(4 * (gap - 1))) & np.uint32(15))
             out[end - 2] = _ZERO + 1 + number
-            places[number] = n
+            places[1, number] = n
         n += 1
         i, end = next_token(out, end, stop)
 
 
 @uncounted
-def _put_features(out, n, values, line, names, name_offsets, whole):
+def _put_features(out, n, values, line, names, whole):
     """Append ` name=value` for each feature that is there."""
     for feature in range(whole.size):
         value = values[feature, line]
         if np.isnan(value):
             continue
-        n = put_bytes(out, n, names, name_offsets[feature], name_offsets[feature + 1])
+        n = put_bytes(out, n, names.text, names.offsets[feature], names.offsets[feature + 1])
         if whole[feature]:
             n = _put_integer(out, n, np.uint64(value))
         else:
@@ -562,24 +662,25 @@ def _put_features(out, n, values, line, names, name_offsets, whole):
 
 
 @uncounted
-def _meet(pairs, begin, stop, best, link_starts, link_stops, links, met, stamp, cells, width):
-    """Count in met[:cells] how many pairs begin..stop link each two words.
+def _meet(lines, begin, line, sides, met, stamp, cells, width):
+    """Count in met[:cells] how many pairs of a line, from `begin` on, link each two words.
 
     Returns how many of them a link must have: all; of the best pair alone where none has all.
     """
+    stop = lines.stops[line]
+    pairs = lines.pairs
     for at in range(cells):
         met[at] = 0
     for k in range(begin, stop):
-        _compose(pairs[k, 0], pairs[k, 1], link_starts, link_stops, links, met, stamp, width, k)
+        _compose(pairs[k, 0], pairs[k, 1], sides, met, stamp, width, k)
     for at in range(cells):
         if met[at] == stop - begin:
             return stop - begin
     for at in range(cells):
         met[at] = 0
         stamp[at] = -1
-    _compose(
-        pairs[best, 0], pairs[best, 1], link_starts, link_stops, links, met, stamp, width, best
-    )
+    best = lines.best[line]
+    _compose(pairs[best, 0], pairs[best, 1], sides, met, stamp, width, best)
     return 1
 
 
@@ -603,62 +704,66 @@ def _put_links(out, n, met, height, width, wanted):
     return n + 1
 
 
-@compiled
-def render_rules(
-    text, starts, ends, n_symbols, n_gaps, firsts, seconds, orders, label_text, label_offsets,
-    labels, names, name_offsets, values, whole, stops, pairs, best, link_starts, link_stops, links,
-):  # fmt: skip
-    """Return the lines of paraphrase rules, uint8.
+@uncounted
+def _put_sides(out, n, sides, groups, one, two, places):
+    """Append both sides of a rule, gaps numbered along the first; set where each side's gaps are.
 
-    text, starts, ends, n_symbols, n_gaps: the target sides of all rules. firsts, seconds: per
-    line the rules whose sides are written. orders: uint32, of the second's gaps by the first's.
-    label_text, label_offsets: of all labels; labels: int64 per line. names, name_offsets: of the
-    features, ` name=` each. values: float64[features, lines], NaN for none; whole: bool per
-    feature, written as integers. stops, pairs: int64[m, 2], the pairs behind each line; best: the
-    best of them. link_starts, link_stops, links: per rule its links between words.
-    Words are linked where all pairs link them; where none is, as the best pair links them.
+    places: int64[2, MOST_GAPS], of each gap the symbol that it is on either side.
     """
-    n_lines = firsts.size
-    fixed = 64 + names.size + 30 * whole.size
+    n = put_bytes(out, n, sides.text, sides.starts[one], sides.stops[one])
+    n = _put_bar(out, n)
+    side = n
+    n = put_bytes(out, n, sides.text, sides.starts[two], sides.stops[two])
+    if sides.n_gaps[one] > 0:
+        _gap_places(sides.text, sides.starts[one], sides.stops[one], places)
+        order = _reordered(groups.orders[one], groups.orders[two], sides.n_gaps[one])
+        _renumber(out, side, n, order, places)
+    return _put_bar(out, n) - 1
+
+
+@compiled
+def render_rules(sides, groups, lines, labels, names, whole):
+    """Return the text of paraphrase rules, uint8.
+
+    Words are linked where all pairs link them; where none is, as the best pair links them.
+
+    Arguments:
+        sides: a Sides and groups: a Groups, of all rules. lines: a Lines.
+        labels: Texts of all labels. names: Texts of the features, ` name=` each; whole: bool, per
+            feature, written as integers.
+    """
+    n_lines = lines.firsts.size
+    fixed = 64 + names.text.size + 30 * whole.size
     most = 0
     for line in range(n_lines):
-        most = max(most, n_symbols[firsts[line]] * n_symbols[seconds[line]])
-    out = np.empty(n_lines * (64 + names.size + 8 * whole.size) + fixed, np.uint8)
+        cells = sides.n_symbols[lines.firsts[line]] * sides.n_symbols[lines.seconds[line]]
+        most = max(most, cells)
+    out = np.empty(n_lines * (64 + names.text.size + 8 * whole.size) + fixed, np.uint8)
     met = np.zeros(most, np.int32)
     stamp = np.full(most, -1, np.int64)
     places = np.zeros((2, MOST_GAPS), np.int64)
     n = 0
     begin = 0
     for line in range(n_lines):
-        one = firsts[line]
-        two = seconds[line]
-        label = labels[line]
-        room = ends[one] - starts[one] + ends[two] - starts[two] + fixed
-        room += label_offsets[label + 1] - label_offsets[label]
+        one = lines.firsts[line]
+        two = lines.seconds[line]
+        label = lines.labels[line]
+        room = sides.stops[one] - sides.starts[one] + sides.stops[two] - sides.starts[two] + fixed
+        room += labels.offsets[label + 1] - labels.offsets[label]
         if n + room > out.size:
             out = grown(out, n, 2 * (n + room))
-        n = put_bytes(out, n, label_text, label_offsets[label], label_offsets[label + 1])
+        n = put_bytes(out, n, labels.text, labels.offsets[label], labels.offsets[label + 1])
         n = _put_bar(out, n)
-        n = put_bytes(out, n, text, starts[one], ends[one])
-        n = _put_bar(out, n)
-        side = n
-        n = put_bytes(out, n, text, starts[two], ends[two])
-        if n_gaps[one] > 0:
-            _gap_places(text, starts[one], ends[one], places[0])
-            _renumber(out, side, n, orders[line], places[1])
+        n = _put_sides(out, n, sides, groups, one, two, places)
+        n = _put_features(out, n, lines.values, line, names, whole)
         n = _put_bar(out, n) - 1
-        n = _put_features(out, n, values, line, names, name_offsets, whole)
-        n = _put_bar(out, n) - 1
-        width = n_symbols[two]
-        cells = n_symbols[one] * width
-        wanted = _meet(
-            pairs, begin, stops[line], best[line], link_starts, link_stops, links, met, stamp,
-            cells, width,
-        )  # fmt: skip
-        for gap in range(n_gaps[one]):
+        width = sides.n_symbols[two]
+        cells = sides.n_symbols[one] * width
+        wanted = _meet(lines, begin, line, sides, met, stamp, cells, width)
+        for gap in range(sides.n_gaps[one]):
             met[places[0, gap] * width + places[1, gap]] = wanted
         if n + 24 * cells + 8 > out.size:
             out = grown(out, n, 2 * (n + 24 * cells + 8))
-        n = _put_links(out, n, met, n_symbols[one], width, wanted)
-        begin = stops[line]
+        n = _put_links(out, n, met, sides.n_symbols[one], width, wanted)
+        begin = lines.stops[line]
     return out[:n]

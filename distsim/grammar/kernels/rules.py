@@ -419,5 +419,6 @@ def parse_rules(text, layout):
     return Lines(
         lines.line_starts, lines.status, lines.details, lines.labels, lines.features,
         lines.feature_kinds, lines.counts, lines.token_stops, lines.starts[:n].copy(),
-        lines.stops[:n].copy(), lines.gaps[:n].copy(), lines.link_stops, lines.links[:n_links].copy(),
+        lines.stops[:n].copy(), lines.gaps[:n].copy(), lines.link_stops,
+        lines.links[:n_links].copy(),
     )  # fmt: skip
