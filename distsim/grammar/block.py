@@ -11,6 +11,7 @@ from distsim.grammar.fields import tokens
 from distsim.grammar.formats.layout import GrammarFormat
 from distsim.grammar.kernels import rules as kernel
 from distsim.grammar.kernels.columns import read_columns
+from distsim.grammar.texts import texts_of
 from distsim.kernels.compiled import frozen
 
 TERMINAL = kernel.TERMINAL
@@ -138,14 +139,8 @@ def read_features(
     places = [plain_count(name) for name in names]
     read: tuple[np.ndarray, np.ndarray] = read_columns(
         frozen(np.frombuffer(block.text, np.uint8)),
-        frozen(block.features if fields is None else fields), *name_arrays(names),
+        frozen(block.features if fields is None else fields),
+        *texts_of([name.encode() for name in names]),
         frozen(np.array([-1 if place is None else place for place in places], np.int64)),
     )  # fmt: skip
     return read
-
-
-def name_arrays(names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Return names as kernels take them: uint8 end to end, int64[n + 1] where each begins."""
-    texts = [name.encode() for name in names]
-    offsets = frozen(np.cumsum([0, *map(len, texts)]))
-    return frozen(np.frombuffer(b"".join(texts), np.uint8)), offsets

@@ -11,6 +11,7 @@ from distsim.grammar.kernels import pivot as kernel
 from distsim.grammar.numbering import first_rows, numbers_of, order_by
 from distsim.grammar.paired_rules import PairedRules
 from distsim.grammar.pivot_options import PivotOptions
+from distsim.grammar.texts import texts_of
 from distsim.grammar.translations import (
     E_GIVEN_F,
     E_GIVEN_F_LHS,
@@ -44,12 +45,6 @@ class Made(NamedTuple):
     pruned: int
     written: int
     gappy: int
-
-
-def _texts(texts: list[bytes]) -> kernel.Texts:
-    """Return texts end to end, as kernels take them."""
-    offsets = frozen(np.cumsum([0, *map(len, texts)]))
-    return kernel.Texts(frozen(np.frombuffer(b"".join(texts), np.uint8)), offsets)
 
 
 class Pairing:
@@ -103,9 +98,9 @@ class Pairing:
             )  # fmt: skip
             self._free = free, order_by(free.targets)
         self.names = self._written_names(has_free, has_lex)
-        self._names = _texts([f" {name}=".encode() for name in self.names])
+        self._names = texts_of([f" {name}=".encode() for name in self.names])
         self._whole = frozen(np.array([name in _WHOLE for name in self.names]))
-        self._labels = _texts([translations.labels[n] for n in rules.label_order.tolist()])
+        self._labels = texts_of([translations.labels[n] for n in rules.label_order.tolist()])
 
     def _side_by_side(self, pairs: list[tuple[str, str]]) -> np.ndarray:
         """Return columns as kernels.pivot.sum_links has them; a rarity of 1 where there is none."""

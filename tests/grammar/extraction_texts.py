@@ -11,9 +11,9 @@ from distsim.corpus.vocabulary import VocabularyBuilder
 from distsim.grammar.extraction.linked_text import (
     LinkedSide,
     LinkedText,
-    Words,
     _joined_trees,
     _turned,
+    words_of,
 )
 from distsim.grammar.extraction.options import ExtractOptions
 from distsim.kernels.compiled import frozen
@@ -27,7 +27,7 @@ def starts_of(lengths: Sequence[int]) -> np.ndarray:
 def side_of(sentences: Sequence[Sequence[str]]) -> LinkedSide:
     builder = VocabularyBuilder()
     tokens = [builder.add([word.encode() for word in sentence]) for sentence in sentences]
-    words = Words.of([b"", *builder.texts(1)], builder.hashes().copy())
+    words = words_of([b"", *builder.texts(1)], builder.hashes().copy())
     return LinkedSide(
         frozen(np.concatenate([np.empty(0, np.uint32), *tokens])),
         starts_of([len(s) for s in sentences]),

@@ -10,10 +10,11 @@ import pytest
 from distsim.base.errors import ArtifactError
 from distsim.grammar.extraction.extract import write_rules
 from distsim.grammar.extraction.features import FeatureChoice
+from distsim.grammar.extraction.margins import _sums_of_labels
 from distsim.grammar.extraction.numeric import NumericRules
 from distsim.grammar.extraction.options import PRESETS
 from distsim.grammar.extraction.pivoting import pivot_rules
-from distsim.grammar.kernels.rule_counts import english_margins, partition_rows, sum_labels
+from distsim.grammar.kernels.rule_counts import english_margins, partition_rows
 from distsim.kernels.compiled import frozen
 from tests.grammar.extraction_texts import drawn_pair, linked_text, read_rules
 from tests.naive.extraction import canonical
@@ -123,6 +124,6 @@ def test_sums_of_labels(distinct):
     wanted = Counter()
     for label, count in zip(labels.tolist(), counts.tolist(), strict=True):
         wanted[label] += count
-    codes, sums = sum_labels(frozen(labels), frozen(counts))
+    codes, sums = _sums_of_labels(labels, counts)
     assert dict(zip(codes.tolist(), sums.tolist(), strict=True)) == wanted
     assert codes.size == distinct

@@ -1,4 +1,4 @@
-"""Bitexts -> a file of translation rules with all features."""
+"""Writes the translation rules of bitexts with all features."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,14 +9,15 @@ import numpy as np
 from distsim.base.errors import ParameterError
 from distsim.base.parallel import Progress, no_progress, ordered_map
 from distsim.bitext.bitext import Bitext
-from distsim.grammar.extraction.features import FeatureChoice, WordWeights, features_of
+from distsim.grammar.extraction.features import FeatureChoice, features_of, word_weights
 from distsim.grammar.extraction.instances import extract_instances
 from distsim.grammar.extraction.linked_text import LinkedText
 from distsim.grammar.extraction.margins import RuleChunk, count_all
 from distsim.grammar.extraction.numeric import write_numeric
 from distsim.grammar.extraction.options import ExtractOptions
 from distsim.grammar.extraction.scratch import scratch_folder
-from distsim.grammar.kernels.rule_text import C, rule_lines
+from distsim.grammar.kernels.rule_text import C, Weights, rule_lines
+from distsim.grammar.texts import texts_of
 from distsim.kernels.compiled import frozen
 from distsim.storage import open_output
 
@@ -128,7 +129,7 @@ def write_rules(
             report.rules, report.rare = written, read - written
         if output is not None:
             report.rules = report.rare = 0
-            maker = _LineMaker(text, WordWeights.of(text), options, features)
+            maker = _LineMaker(text, word_weights(text), options, features)
             with open_output(output) as out:
 
                 def lines(one: tuple[RuleChunk, int]) -> tuple[int, int, bytes]:
@@ -156,30 +157,22 @@ class _LineMaker:
     def __init__(
         self,
         text: LinkedText,
-        weights: WordWeights,
+        weights: Weights,
         options: ExtractOptions,
         choice: FeatureChoice,
     ) -> None:
         self._text, self._weights, self._options, self._choice = text, weights, options, choice
         self._columns = frozen(choice.columns(text.bounds.size - 1))
         self._names = choice.texts()
-        labels = [label.encode() for label in text.labels]
-        self._labels = frozen(np.frombuffer(b"".join(labels), np.uint8))
-        offsets = np.concatenate([[0], np.cumsum([len(label) for label in labels])])
-        self._label_offsets = frozen(offsets.astype(np.int64))
-        self._longest_label = max(len(label) for label in labels)
+        self._labels = texts_of([label.encode() for label in text.labels])
 
     def lines(self, rules: RuleChunk) -> bytes:
         """Return the lines of rules."""
         text = self._text
         values = features_of(rules, text, self._weights, self._options, self._choice)
-        foreign, english = text.foreign, text.english
         lines: bytes = rule_lines(
             frozen(rules.labels), frozen(rules.places), frozen(rules.gaps), frozen(values),
-            self._columns, *self._names, foreign.tokens, foreign.starts, english.tokens,
-            english.starts, text.links, text.link_starts, foreign.words.text,
-            foreign.words.offsets, english.words.text, english.words.offsets, text.nodes,
-            text.node_starts, int(self._options.settings(text.has_trees)[6]), self._labels,
-            self._label_offsets, self._longest_label,
+            self._columns, self._names, text.arrays,
+            int(self._options.settings(text.has_trees)[6]), self._labels,
         ).tobytes()  # fmt: skip
         return lines

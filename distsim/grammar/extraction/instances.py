@@ -220,12 +220,7 @@ def extract_instances(
             n_sentences -= int(cursor[0])
             while cursor[0] < stop:
                 check_interrupted()
-                n = extract_rows(
-                    text.foreign.tokens, text.foreign.starts, text.english.tokens,
-                    text.english.starts, text.links, text.link_starts, text.nodes,
-                    text.node_starts, text.foreign.words.hashes, text.english.words.hashes,
-                    settings, cursor, stop, buffer,
-                )  # fmt: skip
+                n = extract_rows(text.arrays, settings, cursor, stop, buffer)
                 if n < 0:
                     buffer = np.empty((2 * len(buffer), COLUMNS), np.uint64)
                     continue

@@ -1,9 +1,8 @@
-"""Bitexts -> their sentences, links and trees end to end, in one numbering of words and labels."""
+"""The sentences, links and trees of bitexts, in one numbering of words and labels."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 
@@ -12,41 +11,10 @@ from distsim.base.errors import InputError, ParameterError
 from distsim.bitext.bitext import Bitext, Side, Trees
 from distsim.corpus.vocabulary import Vocabulary, VocabularyBuilder
 from distsim.grammar.extraction.labels import X, number_labels, written_label
+from distsim.grammar.kernels.extraction import LinkedSide, Text, Words
 from distsim.kernels.compiled import frozen
 
 MOST_BITEXTS = 64
-
-
-class Words(NamedTuple):
-    """The distinct words of a side by id, and what is known of each.
-
-    text uint8, offsets int64: as they are written in rules; hashes uint64: of their texts;
-    lengths int64: their characters.
-    """
-
-    text: np.ndarray
-    offsets: np.ndarray
-    hashes: np.ndarray
-    lengths: np.ndarray
-
-    @classmethod
-    def of(cls, texts: Sequence[bytes], hashes: np.ndarray) -> "Words":
-        """Gather what is known of words; word 0 is empty."""
-        written = [written_word(text) for text in texts]
-        return cls(
-            frozen(np.frombuffer(b"".join(written), np.uint8)),
-            frozen(_starts([len(text) for text in written])),
-            frozen(hashes),
-            frozen(np.array([len(text.decode(errors="replace")) for text in texts], np.int64)),
-        )
-
-
-class LinkedSide(NamedTuple):
-    """One side: tokens uint32, starts int64[n + 1], the words behind the ids."""
-
-    tokens: np.ndarray
-    starts: np.ndarray
-    words: Words
 
 
 @dataclass(frozen=True)
@@ -75,6 +43,12 @@ class LinkedText:
 
     def __len__(self) -> int:
         return self.link_starts.size - 1
+
+    @property
+    def arrays(self) -> Text:
+        """The arrays, as kernels take them."""
+        return Text(self.foreign, self.english, self.links, self.link_starts, self.nodes,
+                    self.node_starts)  # fmt: skip
 
     @classmethod
     def join(cls, bitexts: Sequence[Bitext], chains: Chains | None = "top") -> "LinkedText":
@@ -114,6 +88,21 @@ class LinkedText:
         )
 
 
+def words_of(texts: Sequence[bytes], hashes: np.ndarray) -> Words:
+    """Return the words of a side; word 0 is empty.
+
+    Arguments:
+        texts: of each word, as bytes. hashes: uint64[n], of the texts.
+    """
+    written = [written_word(text) for text in texts]
+    return Words(
+        frozen(np.frombuffer(b"".join(written), np.uint8)),
+        frozen(_starts([len(text) for text in written])),
+        frozen(hashes),
+        frozen(np.array([len(text.decode(errors="replace")) for text in texts], np.int64)),
+    )
+
+
 def written_word(text: bytes) -> bytes:
     """Return a word as it is written in a rule: what would be read as something else is escaped.
 
@@ -144,14 +133,14 @@ def _joined_sides(sides: Sequence[Side]) -> LinkedSide:
     starts = _starts(np.concatenate([np.diff(side.starts.astype(np.int64)) for side in sides]))
     if len(sides) == 1:
         vocabulary = sides[0].vocabulary
-        words = Words.of([b"", *_texts(vocabulary)], vocabulary.word_hashes())
+        words = words_of([b"", *_texts(vocabulary)], vocabulary.word_hashes())
         return LinkedSide(frozen(sides[0].tokens), frozen(starts), words)
     builder = VocabularyBuilder()
     tokens = []
     for side in sides:
         number = np.concatenate([[0], builder.add(_texts(side.vocabulary))]).astype(np.uint32)
         tokens.append(number[side.tokens])
-    words = Words.of([b"", *builder.texts(1)], builder.hashes().copy())
+    words = words_of([b"", *builder.texts(1)], builder.hashes().copy())
     return LinkedSide(frozen(np.concatenate(tokens)), frozen(starts), words)
 
 

@@ -1,4 +1,4 @@
-"""Runs of rows -> rules with their counts and all margins, in the order of their hashes."""
+"""Rules with their counts and all margins, in the order of their hashes."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
@@ -18,7 +18,7 @@ from distsim.grammar.extraction.instances import PART_BITS, Runs
 from distsim.grammar.extraction.linked_text import LinkedText
 from distsim.grammar.extraction.scratch import Column
 from distsim.grammar.kernels.extraction import COLUMNS
-from distsim.grammar.kernels.rule_counts import count_parts, english_margins, sum_labels
+from distsim.grammar.kernels.rule_counts import Rules, count_parts, english_margins
 from distsim.grammar.kernels.rule_text import C_E, C_F, C_FE, C_L, C_LE, C_LF, C
 from distsim.kernels.compiled import frozen
 
@@ -193,17 +193,24 @@ def _append(
 def _counted(rows: np.ndarray, bounds: np.ndarray, text: LinkedText) -> tuple[np.ndarray, ...]:
     """Return what count_parts does of the rows of some parts, and their labels' counts."""
     n = len(rows)
-    room = (  # made here: numpy asks for large pages, a kernel does not
+    room = Rules(  # made here: numpy asks for large pages, a kernel does not
         np.empty(n, np.uint64), np.empty(n, np.uint64), np.empty(n, np.uint32),
         np.empty(n, np.int64), np.empty(n, np.uint64), np.empty(n, np.uint64),
         np.zeros((n, text.bounds.size - 1), np.uint32), np.empty((n, 3), np.int64),
     )  # fmt: skip
     n_rules = count_parts(
-        frozen(rows), frozen(bounds), PART_BITS, text.bounds, text.links, text.link_starts, *room
+        frozen(rows), frozen(bounds), PART_BITS, text.bounds, text.links, text.link_starts, room
     )
-    rules = tuple(column[:n_rules] for column in room)
-    _, _, label, count, *_ = rules
-    return *rules, *sum_labels(label, count)
+    rules = Rules(*(column[:n_rules] for column in room))
+    return *rules, *_sums_of_labels(rules.label, rules.count)
+
+
+def _sums_of_labels(label: np.ndarray, count: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the distinct labels, uint32, and the sum of the counts of each, int64."""
+    if not label.any():
+        return label[:1], np.array([count.sum()] * min(1, label.size), np.int64)
+    codes, which = np.unique(label, return_inverse=True)
+    return codes, np.bincount(which, count, codes.size).astype(np.int64)
 
 
 def _english_margins(keys: Column, has_labels: bool, english: Column) -> int:

@@ -1,4 +1,4 @@
-"""Counted rules -> an artifact of numbers that pivots without text in between; and back."""
+"""Rules as an artifact of numbers, which pivots without text in between."""
 
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -10,9 +10,9 @@ import numpy as np
 from distsim import storage
 from distsim.base.errors import ArtifactError
 from distsim.base.parallel import Progress, ordered_map
-from distsim.grammar.extraction.features import FeatureChoice, WordWeights, features_of
+from distsim.grammar.extraction.features import FeatureChoice, features_of, word_weights
 from distsim.grammar.extraction.labels import label_text
-from distsim.grammar.extraction.linked_text import LinkedSide, LinkedText
+from distsim.grammar.extraction.linked_text import LinkedText
 from distsim.grammar.extraction.margins import CountedRules, RuleChunk
 from distsim.grammar.extraction.options import ExtractOptions
 from distsim.grammar.kernels.packs import gather_runs
@@ -27,6 +27,7 @@ from distsim.grammar.kernels.rule_text import (
     LEX_EF,
     LEX_FE,
     C,
+    Weights,
     place_symbols,
     side_texts,
 )
@@ -46,7 +47,7 @@ class RulesWriter:
         self,
         writer: ArtifactWriter,
         text: LinkedText,
-        weights: WordWeights,
+        weights: Weights,
         options: ExtractOptions,
         counted: CountedRules,
     ) -> None:
@@ -112,21 +113,18 @@ class RulesWriter:
         self._streams["rules/foreign"].append(self._n_foreign - 1 + np.cumsum(new))
         self._n_foreign += int(new.sum())
         self._last_foreign = int(rules.foreign[-1])
-        self._add_sides("foreign", rules, np.flatnonzero(new), 0, self._text.foreign)
+        self._add_sides("foreign", rules, np.flatnonzero(new), 0)
         seen, first = np.unique(rules.english, return_index=True)
         first = np.sort(first[self._english[seen] < 0])
         numbers = np.arange(self._n_english, self._n_english + first.size)
         self._english[rules.english[first]] = numbers
         self._n_english += first.size
         self._streams["rules/english"].append(self._english[rules.english])
-        self._add_sides("english", rules, first, 2, self._text.english)
+        self._add_sides("english", rules, first, 2)
 
-    def _add_sides(
-        self, name: str, rules: RuleChunk, which: np.ndarray, column: int, side: LinkedSide
-    ) -> None:
+    def _add_sides(self, name: str, rules: RuleChunk, which: np.ndarray, column: int) -> None:
         symbols, lengths = place_symbols(
-            frozen(rules.places[which]), frozen(rules.gaps[which]), column, side.tokens,
-            side.starts, self._text.english.starts, self._text.nodes, self._text.node_starts,
+            frozen(rules.places[which]), frozen(rules.gaps[which]), column, self._text.arrays,
             self._how, self._counted.codes,
         )  # fmt: skip
         self._streams[f"{name}/symbols"].append(symbols)
@@ -268,7 +266,7 @@ def write_numeric(
 
     Returns (rules written, rules read).
     """
-    weights = WordWeights.of(text)
+    weights = word_weights(text)
     written = read = 0
     with storage.create(path, storage.RULES) as writer:
         rules_writer = RulesWriter(writer, text, weights, options, counted)

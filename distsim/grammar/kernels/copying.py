@@ -1,12 +1,13 @@
-"""Bytes -> the same bytes elsewhere, and eight bytes of one number, without a loop over them.
+"""Copies bytes, and writes the eight bytes of one number, without a loop over them.
 
 A loop over short texts asks at each byte whether an index is negative, and ends at another place
 each time; a few moves of words that may overlap do neither.
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
@@ -15,6 +16,13 @@ from numba.extending import intrinsic
 from distsim.kernels.compiled import uncounted
 
 _BYTE = ir.IntType(8)
+
+
+class Texts(NamedTuple):
+    """Texts end to end: text i is text[offsets[i]:offsets[i + 1]]; uint8, int64[n + 1]."""
+
+    text: np.ndarray
+    offsets: np.ndarray
 
 
 def _mover(n_bytes: int) -> Callable[..., Any]:
@@ -82,3 +90,14 @@ def put_bytes(out, n, source, start, stop):
         for k in range(size):
             out[n + k] = source[start + k]
     return end
+
+
+@uncounted
+def put_bar(out, n):
+    """Append ` ||| `; return the end."""
+    out[n] = 32
+    out[n + 1] = 124
+    out[n + 2] = 124
+    out[n + 3] = 124
+    out[n + 4] = 32
+    return n + 5

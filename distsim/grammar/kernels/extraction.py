@@ -1,9 +1,11 @@
-"""Linked sentence pairs -> instances of rules, five 64-bit numbers each; equal ones are added up.
+"""Extracts instances of rules from linked sentence pairs, and adds up equal ones.
 
 A row is: the hash of the foreign side with its gaps; the hash of the English side, gaps
 numbered along it, in whose lowest bit is whether the gaps swap; label and alignment; sentence
 and spans; gaps and count. Its text is found again from its place.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -33,6 +35,64 @@ _HASHED = np.uint64(1 << 31)
 _MOST_EVERY = 4096
 FULL = -1
 _INNER_FULL, _CHOSEN_FULL = -2, -3
+
+
+class Words(NamedTuple):
+    """The distinct words of a side by their ids.
+
+    text: uint8, offsets: int64[n + 1], the words as they are written in rules; hashes: uint64[n],
+    of their texts; lengths: int64[n], characters.
+    """
+
+    text: np.ndarray
+    offsets: np.ndarray
+    hashes: np.ndarray
+    lengths: np.ndarray
+
+
+class LinkedSide(NamedTuple):
+    """One side of a text: tokens: uint32, ids; starts: int64[sentences + 1]; words: of the ids."""
+
+    tokens: np.ndarray
+    starts: np.ndarray
+    words: Words
+
+
+class Text(NamedTuple):
+    """Linked sentence pairs, n of them.
+
+    foreign, english: the sides. links: uint8[m, 2] of (foreign, English) words, sorted and distinct
+    within a sentence; link_starts: int64[n + 1]. nodes: uint16[k, 3] of (start, stop, label), one a
+    span unless every label counts; node_starts: int64[n + 1].
+    """
+
+    foreign: LinkedSide
+    english: LinkedSide
+    links: np.ndarray
+    link_starts: np.ndarray
+    nodes: np.ndarray
+    node_starts: np.ndarray
+
+
+class Room(NamedTuple):
+    """Arrays that the rules of a sentence are made in.
+
+    f_link: int64, the first link of each foreign word. inner: int64[k, 6], pairs inside a pair;
+    inner_starts: int64, the first that starts at or after each word. chosen: int64[k, 2], rows of
+    inner that are gaps. labels: uint32, of a pair. hashes: uint64[2, CHART], of the words of either
+    side. f_states: uint64, hash states after each number of words from a pair's first on;
+    e_states[k]: from word k on, of which n_e_states[k] are known.
+    """
+
+    f_link: np.ndarray
+    inner: np.ndarray
+    inner_starts: np.ndarray
+    chosen: np.ndarray
+    labels: np.ndarray
+    hashes: np.ndarray
+    f_states: np.ndarray
+    e_states: np.ndarray
+    n_e_states: np.ndarray
 
 
 @uncounted
@@ -187,56 +247,53 @@ def _gap_symbol(label, index):
 
 
 @uncounted
-def _side_key(state, hashes, start, stop, first, size, symbol, second, size_2, symbol_2):
+def _side_key(state, hashes, start, stop, one, two):
     """Return the hash of a side: state is that of its words before `start`.
 
-    first, size, symbol: where the first gap on this side begins, its words, what stands for it;
-    second ...: of the other one. A gap that is not there begins at `stop`.
+    one, two: of each gap (where it begins on this side, its words, what it is in the hash). A gap
+    that is not there begins at `stop`.
     """
     k = start
     while k < stop:
         value = hashes[k]
-        size_k = np.int64(1)
-        if k == first:
-            value = symbol
-            size_k = size
-        elif k == second:
-            value = symbol_2
-            size_k = size_2
+        size = np.int64(1)
+        if k == one[0]:
+            size = one[1]
+            value = one[2]
+        elif k == two[0]:
+            size = two[1]
+            value = two[2]
         state = _symbol(state, value)
-        k += size_k
+        k += size
     return _closed(state)
 
 
 @uncounted
-def _links_key(
-    links, f_link, start, stop, e_start, is_drawn, first, f_1, e_1, e_size_1, second, f_2, e_2,
-    e_size_2,
-):  # fmt: skip
+def _links_key(links, f_link, start, stop, e_start, is_drawn, one, two):
     """Return the alignment of a rule in 32 bits: links between words, counted by symbols.
 
     A bitmap where is_drawn (both sides have at most five symbols), a hash with the highest bit
-    set otherwise. f_link: first link of each foreign word. first, f_1, e_1, e_size_1: the gap
-    that is first on the foreign side, its place and size on either; second ...: the other one. A
-    gap that is not there begins at the sides' ends and has one word.
+    set otherwise. f_link: first link of each foreign word. one, two: of each gap (its first word
+    and its words on the foreign side, the same on the English side), that which is first on the
+    foreign side first. A gap that is not there begins at the sides' ends and has one word.
     """
     bits = np.uint64(0)
     state = START
     symbol = np.int64(0)
     i = start
     while i < stop:
-        if i == first:
-            i += f_1
-        elif i == second:
-            i += f_2
+        if i == one[0]:
+            i += one[1]
+        elif i == two[0]:
+            i += two[1]
         else:
             for k in range(f_link[i], f_link[i + 1]):
                 word = np.int64(links[k, 1])
                 other = word - e_start
-                if word > e_1:
-                    other -= e_size_1 - 1
-                if word > e_2:
-                    other -= e_size_2 - 1
+                if word > one[2]:
+                    other -= one[3] - 1
+                if word > two[2]:
+                    other -= two[3] - 1
                 if is_drawn:
                     bits |= _ONE << np.uint64(symbol * 5 + other)
                 else:
@@ -269,15 +326,8 @@ def _index_links(links, first, last, n_foreign, f_link):
 
 
 @uncounted
-def initial_pairs(
-    links, first, last, n_foreign, n_english, longest, is_loose, reach, pairs, starts
-):
-    """Find the initial pairs of a sentence; return their number, FULL if too many.
-
-    reach: int64[4, CHART], room. pairs: int64[m, 6] of (f start, f length, e start, e length,
-    linked f words inside, 0), ordered, one row left free; starts: int64[n_foreign + 1], the
-    first pair of each f start.
-    """
+def _set_reach(links, first, last, n_foreign, n_english, reach):
+    """Set the lowest and highest partner of each foreign and English word; none: CHART and -1."""
     for i in range(n_foreign):
         reach[0, i] = CHART
         reach[1, i] = -1
@@ -291,6 +341,50 @@ def initial_pairs(
         reach[1, i] = max(reach[1, i], j)
         reach[2, j] = min(reach[2, j], i)
         reach[3, j] = max(reach[3, j], i)
+
+
+@uncounted
+def _put_pairs(pairs, n, i, j, low, high, reach, n_english, longest, is_loose, n_linked):
+    """Append the initial pairs of the foreign words i..j; return the new n, FULL if too many.
+
+    Arguments:
+        pairs: as initial_pairs has them, n of them there.
+        low, high: the lowest and highest partner of the words. reach: as _set_reach fills it.
+        n_english: words of the English sentence. longest: words of an English side.
+        is_loose: edges may run on over unlinked words. n_linked: linked words of i..j.
+    """
+    lowest = low
+    highest = high
+    if is_loose:
+        while lowest > 0 and reach[3, lowest - 1] < 0:
+            lowest -= 1
+        while highest + 1 < n_english and reach[3, highest + 1] < 0:
+            highest += 1
+    for e_start in range(lowest, low + 1):
+        for e_last in range(high, min(highest, e_start + longest - 1) + 1):
+            if n + 1 >= pairs.shape[0]:
+                return FULL
+            pairs[n, 0] = i
+            pairs[n, 1] = j + 1 - i
+            pairs[n, 2] = e_start
+            pairs[n, 3] = e_last + 1 - e_start
+            pairs[n, 4] = n_linked
+            pairs[n, 5] = 0
+            n += 1
+    return n
+
+
+@uncounted
+def initial_pairs(n_foreign, n_english, longest, is_loose, reach, pairs, starts):
+    """Find the initial pairs of a sentence; return their number, FULL if too many.
+
+    Arguments:
+        n_foreign, n_english: words. longest: words of a side. is_loose: edges may run on over
+            unlinked words. reach: int64[4, CHART], as _set_reach fills it.
+        pairs: int64[m, 6] of (f start, f length, e start, e length, linked f words inside, 0),
+            ordered, one row left free; starts: int64[n_foreign + 1], the first pair of each f
+            start; both are written.
+    """
     n = 0
     for i in range(n_foreign):
         starts[i] = n
@@ -329,44 +423,23 @@ def initial_pairs(
                 break
             if back_high > j:
                 continue
-            lowest = low
-            highest = high
-            if is_loose:
-                while lowest > 0 and reach[3, lowest - 1] < 0:
-                    lowest -= 1
-                while highest + 1 < n_english and reach[3, highest + 1] < 0:
-                    highest += 1
-            for e_start in range(lowest, low + 1):
-                for e_last in range(high, min(highest, e_start + longest - 1) + 1):
-                    if n + 1 >= pairs.shape[0]:
-                        return FULL
-                    pairs[n, 0] = i
-                    pairs[n, 1] = j + 1 - i
-                    pairs[n, 2] = e_start
-                    pairs[n, 3] = e_last + 1 - e_start
-                    pairs[n, 4] = n_linked
-                    pairs[n, 5] = 0
-                    n += 1
+            n = _put_pairs(pairs, n, i, j, low, high, reach, n_english, longest, is_loose, n_linked)
+            if n == FULL:
+                return FULL
     starts[n_foreign] = n
     return n
 
 
 @compiled
-def extract_rows(
-    f_words, f_offsets, e_words, e_offsets, links, link_offsets, nodes, node_offsets,
-    f_hashes, e_hashes, settings, cursor, last_sentence, rows,
-):  # fmt: skip
+def extract_rows(text, settings, cursor, last_sentence, rows):
     """Write the instances of rules of sentences from cursor[0] up to last_sentence into rows.
 
     Stops early, at an initial pair, where rows are full; cursor says where to go on.
 
     Arguments:
-        f_words, e_words: uint32, word ids; *_offsets: int64[n + 1], by sentence.
-        links: uint8[m, 2] of (foreign, English), sorted and distinct within a sentence.
-        nodes: uint16[k, 3] of (start, stop, label), one a span unless every label counts.
-        f_hashes, e_hashes: uint64, of each word.
-        settings: int64, by the names above.
+        text: a Text. settings: int64, by the names above.
         cursor: int64[2], sentence and initial pair to go on with; written.
+        last_sentence: its number, which is not read.
         rows: uint64[capacity, 5]; one initial pair must fit.
 
     Returns the number of rows; -1 if not even one initial pair fitted.
@@ -376,29 +449,24 @@ def extract_rows(
     reach = np.empty((4, CHART), np.int64)
     pairs = np.zeros((1024, 6), np.int64)
     starts = np.empty(CHART + 1, np.int64)
-    f_link = np.empty(CHART + 1, np.int64)
-    inner = np.empty((256, 6), np.int64)
-    inner_starts = np.empty(CHART + 1, np.int64)
-    chosen = np.empty((1024, 2), np.int64)
-    labels = np.zeros(_MOST_EVERY, np.uint32)
-    hashes = np.empty((2, CHART), np.uint64)
-    f_states = np.empty(CHART + 1, np.uint64)
-    e_states = np.empty((CHART, settings[LONGEST] + 1), np.uint64)
-    n_e_states = np.empty(CHART, np.int64)
+    room = Room(
+        np.empty(CHART + 1, np.int64), np.empty((256, 6), np.int64), np.empty(CHART + 1, np.int64),
+        np.empty((1024, 2), np.int64), np.zeros(_MOST_EVERY, np.uint32),
+        np.empty((2, CHART), np.uint64), np.empty(CHART + 1, np.uint64),
+        np.empty((CHART, settings[LONGEST] + 1), np.uint64), np.empty(CHART, np.int64),
+    )  # fmt: skip
     n = 0
     while cursor[0] < last_sentence:
         sentence = cursor[0]
-        f_begin = f_offsets[sentence]
-        e_begin = e_offsets[sentence]
-        n_foreign = f_offsets[sentence + 1] - f_begin
-        n_english = e_offsets[sentence + 1] - e_begin
-        first_node = node_offsets[sentence]
-        last_node = node_offsets[sentence + 1]
+        first_link, last_link = text.link_starts[sentence], text.link_starts[sentence + 1]
+        n_foreign = text.foreign.starts[sentence + 1] - text.foreign.starts[sentence]
+        n_english = text.english.starts[sentence + 1] - text.english.starts[sentence]
+        _set_reach(text.links, first_link, last_link, n_foreign, n_english, reach)
         n_inside = FULL
         while n_inside == FULL:
             n_inside = initial_pairs(
-                links, link_offsets[sentence], link_offsets[sentence + 1], n_foreign, n_english,
-                settings[LONGEST], settings[IS_LOOSE] != 0, reach, pairs, starts,
+                n_foreign, n_english, settings[LONGEST], settings[IS_LOOSE] != 0, reach, pairs,
+                starts,
             )  # fmt: skip
             if n_inside == FULL:
                 pairs = np.zeros((2 * pairs.shape[0], 6), np.int64)
@@ -406,162 +474,179 @@ def extract_rows(
         if settings[WHOLE]:
             n_pairs = _with_whole(pairs, n_pairs, starts, n_foreign, n_english)
         if how != X_ONLY and how != EVERY:
-            _label_pairs(chart, nodes, first_node, last_node, n_english, how, pairs, n_pairs)
-        _index_links(links, link_offsets[sentence], link_offsets[sentence + 1], n_foreign, f_link)
-        _hash_words(f_words, f_begin, n_foreign, f_hashes, hashes[0])
-        _hash_words(e_words, e_begin, n_english, e_hashes, hashes[1])
-        e_states[:n_english, 0] = START
-        n_e_states[:n_english] = 0
+            _label_pairs(chart, text, sentence, n_english, how, pairs, n_pairs)
+        _index_links(text.links, first_link, last_link, n_foreign, room.f_link)
+        _hash_words(text.foreign, sentence, n_foreign, room.hashes, 0)
+        _hash_words(text.english, sentence, n_english, room.hashes, 1)
+        room.e_states[:n_english, 0] = START
+        room.n_e_states[:n_english] = 0
         while cursor[1] < n_pairs:
-            status, n = _write_rules(
-                pairs, n_inside, n_pairs, starts, links, f_link, nodes, first_node, last_node,
-                settings, n_english, hashes, f_states, e_states, n_e_states, inner, inner_starts,
-                chosen, labels, cursor, rows, n,
-            )  # fmt: skip
+            status, n = _write_rules(pairs, n_inside, n_pairs, starts, text, settings, room, cursor,
+                                     rows, n)  # fmt: skip
             if status == FULL:
                 return n if n > 0 else -1
-            if status == _INNER_FULL:
-                inner = np.empty((2 * inner.shape[0], 6), np.int64)
-            elif status == _CHOSEN_FULL:
-                chosen = np.empty((2 * chosen.shape[0], 2), np.int64)
+            room = _with_more_room(room, status)
         cursor[0] = sentence + 1
         cursor[1] = 0
     return n
 
 
+@compiled
+def _with_more_room(room, status):
+    """Return the room with twice as many inner pairs or chosen gaps, where these were too many."""
+    inner, chosen = room.inner, room.chosen
+    if status == _INNER_FULL:
+        inner = np.empty((2 * inner.shape[0], 6), np.int64)
+    elif status == _CHOSEN_FULL:
+        chosen = np.empty((2 * chosen.shape[0], 2), np.int64)
+    return Room(
+        room.f_link, inner, room.inner_starts, chosen, room.labels, room.hashes, room.f_states,
+        room.e_states, room.n_e_states,
+    )  # fmt: skip
+
+
 @uncounted
-def _label_pairs(chart, nodes, first, last, n_english, how, pairs, n_pairs):
+def _label_pairs(chart, text, sentence, n_english, how, pairs, n_pairs):
     """Write the label of each initial pair into pairs[:, 5]."""
-    fill_chart(chart, nodes, first, last)
+    first, last = text.node_starts[sentence], text.node_starts[sentence + 1]
+    fill_chart(chart, text.nodes, first, last)
     for p in range(n_pairs):
         start = pairs[p, 2]
         pairs[p, 5] = np.int64(span_label(chart, n_english, start, start + pairs[p, 3], how))
-    clear_chart(chart, nodes, first, last)
+    clear_chart(chart, text.nodes, first, last)
 
 
 @uncounted
-def _hash_words(words, begin, n, hashes, out):
-    """Write the hashes of the n words of a sentence."""
+def _hash_words(side, sentence, n, out, row):
+    """Write the hashes of the n words of a sentence into out[row]."""
+    begin = side.starts[sentence]
     for k in range(n):
-        out[k] = hashes[words[begin + k]]
+        out[row, k] = side.words.hashes[side.tokens[begin + k]]
 
 
 @uncounted
-def _write_rules(
-    pairs, n_inside, n_pairs, starts, links, f_link, nodes, first_node, last_node, settings,
-    n_english, hashes, f_states, e_states, n_e_states, inner, inner_starts, chosen, labels, cursor,
-    rows, n,
-):  # fmt: skip
+def _labels_of_pair(pairs, p, text, sentence, how, labels):
+    """Write the labels of an initial pair; return their number."""
+    labels[0] = np.uint32(pairs[p, 5])
+    if how != EVERY:
+        return 1
+    first, last = text.node_starts[sentence], text.node_starts[sentence + 1]
+    return every_label(text.nodes, first, last, pairs[p, 2], pairs[p, 2] + pairs[p, 3], labels)
+
+
+@uncounted
+def _gaps_of_pair(pairs, p, n_inside, starts, settings, room):
+    """Gather the choices of gaps of an initial pair; return their number, 1 (none) at least.
+
+    _INNER_FULL or _CHOSEN_FULL where there is no room for them.
+    """
+    room.chosen[0, 0] = -1
+    room.chosen[0, 1] = -1
+    labelled = settings[NEEDS_LABEL] != NONE_NEEDED
+    if p >= n_inside or settings[MOST_GAPS] == 0 or (labelled and room.labels[0] == 0):
+        return 1
+    n_inner = _pairs_inside(pairs, p, starts, labelled, room.inner, room.inner_starts)
+    if n_inner == FULL:
+        return _INNER_FULL
+    n = _choose_gaps(pairs, p, room.inner, n_inner, room.inner_starts, settings, room.chosen)
+    return n if n != FULL else _CHOSEN_FULL
+
+
+@uncounted
+def _gap(inner, row, stop, e_stop):
+    """Return (first word, words, first English word, English words) of a gap; row -1: of none."""
+    if row < 0:
+        return stop, np.int64(1), e_stop, np.int64(1)
+    return inner[row, 0], inner[row, 1], inner[row, 2], inner[row, 3]
+
+
+@uncounted
+def _rule_keys(pairs, p, choice, n_known, links, room):
+    """Return (hash of the foreign side, of the English side, alignment, gaps) of a rule.
+
+    choice: row of room.chosen; n_known: words of the English side whose states are known.
+    """
+    start, e_start = pairs[p, 0], pairs[p, 2]
+    stop, e_stop = start + pairs[p, 1], e_start + pairs[p, 3]
+    row_1, row_2 = room.chosen[choice, 0], room.chosen[choice, 1]
+    one = _gap(room.inner, row_1, stop, e_stop)
+    two = _gap(room.inner, row_2, stop, e_stop)
+    swaps = two[2] < one[2]
+    gaps = _ONE
+    f_1 = f_2 = e_1 = e_2 = np.uint64(0)
+    if row_1 >= 0:
+        f_1 = _gap_symbol(room.inner[row_1, 5], 1)
+        e_1 = _gap_symbol(room.inner[row_1, 5], 2) if swaps else f_1
+        gaps |= _packed_gap(one[0] - start, one[1], one[2] - e_start, one[3]) << np.uint64(48)
+    if row_2 >= 0:
+        f_2 = _gap_symbol(room.inner[row_2, 5], 2)
+        e_2 = _gap_symbol(room.inner[row_2, 5], 1) if swaps else f_2
+        gaps |= _packed_gap(two[0] - start, two[1], two[2] - e_start, two[3]) << np.uint64(32)
+    f_key = _side_key(
+        room.f_states[one[0] - start], room.hashes[0], one[0], stop, (one[0], one[1], f_1),
+        (two[0], two[1], f_2),
+    )  # fmt: skip
+    known = min(min(one[2], two[2]) - e_start, n_known)
+    e_key = _side_key(
+        room.e_states[e_start, known], room.hashes[1], e_start + known, e_stop,
+        (one[2], one[3], e_1), (two[2], two[3], e_2),
+    )  # fmt: skip
+    f_symbols = pairs[p, 1] + 2 - one[1] - two[1]
+    e_symbols = pairs[p, 3] + 2 - one[3] - two[3]
+    is_drawn = f_symbols <= 5 and e_symbols <= 5
+    key = _links_key(links, room.f_link, start, stop, e_start, is_drawn, one, two)
+    return f_key, (e_key & ~_ONE) | np.uint64(swaps), key, gaps
+
+
+@uncounted
+def _write_rules(pairs, n_inside, n_pairs, starts, text, settings, room, cursor, rows, n):
     """Write the rules of initial pairs from cursor[1] on into rows; see extract_rows.
 
-    n_inside: of the n_pairs those that are initial, the other one is the whole sentence.
-    hashes: uint64[2, CHART], of the words of either side. f_states: hash states after so many
-    words from a pair's first on; e_states[k]: of so many words from each on, of which
-    n_e_states[k] are known. Returns (0, FULL, _INNER_FULL or _CHOSEN_FULL, how many rows there
-    are); cursor[1] is then the pair to go on with.
+    Arguments:
+        pairs, starts: as initial_pairs writes them; n_inside: of the n_pairs those that are
+            initial, the other one is the whole sentence.
+        text, settings, cursor, rows: as extract_rows has them. room: a Room.
+        n: rows that are there.
+
+    Returns (0, FULL, _INNER_FULL or _CHOSEN_FULL, how many rows there are); cursor[1] is then the
+    pair to go on with.
     """
-    f_hash = hashes[0]
-    e_hash = hashes[1]
-    how = settings[LABELS]
-    needs_label = settings[NEEDS_LABEL]
+    f_states, e_states, n_e_states = room.f_states, room.e_states, room.n_e_states
     f_states[0] = START
     f_start = np.int64(-1)
     n_f_states = 0
-    labels[0] = 0
     for p in range(cursor[1], n_pairs):
         cursor[1] = p
-        n_labels = 1
-        labels[0] = np.uint32(pairs[p, 5])
-        if how == EVERY:
-            n_labels = every_label(
-                nodes, first_node, last_node, pairs[p, 2], pairs[p, 2] + pairs[p, 3], labels
-            )
-        if needs_label == IN_ALL and labels[0] == 0:
+        n_labels = _labels_of_pair(pairs, p, text, cursor[0], settings[LABELS], room.labels)
+        if settings[NEEDS_LABEL] == IN_ALL and room.labels[0] == 0:
             continue
-        n_chosen = 1
-        chosen[0, 0] = -1
-        chosen[0, 1] = -1
-        if (
-            p < n_inside and settings[MOST_GAPS] > 0
-            and not (needs_label != NONE_NEEDED and labels[0] == 0)
-        ):  # fmt: skip
-            n_inner = _pairs_inside(
-                pairs, p, starts, needs_label != NONE_NEEDED, inner, inner_starts
-            )
-            if n_inner == FULL:
-                return _INNER_FULL, n
-            n_chosen = _choose_gaps(pairs, p, inner, n_inner, inner_starts, settings, chosen)
-            if n_chosen == FULL:
-                return _CHOSEN_FULL, n
+        n_chosen = _gaps_of_pair(pairs, p, n_inside, starts, settings, room)
+        if n_chosen < 0:
+            return n_chosen, n
         if n + n_chosen * n_labels > rows.shape[0]:
             return FULL, n
-        start = pairs[p, 0]
-        length = pairs[p, 1]
-        e_start = pairs[p, 2]
-        e_length = pairs[p, 3]
-        stop = start + length
-        e_stop = e_start + e_length
+        start, e_start = pairs[p, 0], pairs[p, 2]
         if start != f_start:
             f_start = start
             n_f_states = 0
-        while n_f_states < length:
-            f_states[n_f_states + 1] = _symbol(f_states[n_f_states], f_hash[start + n_f_states])
+        while n_f_states < pairs[p, 1]:
+            word = room.hashes[0, start + n_f_states]
+            f_states[n_f_states + 1] = _symbol(f_states[n_f_states], word)
             n_f_states += 1
-        n_known = min(e_length, settings[LONGEST])
+        n_known = min(pairs[p, 3], settings[LONGEST])
         while n_e_states[e_start] < n_known:
             at = n_e_states[e_start]
-            e_states[e_start, at + 1] = _symbol(e_states[e_start, at], e_hash[e_start + at])
+            e_states[e_start, at + 1] = _symbol(e_states[e_start, at], room.hashes[1, e_start + at])
             n_e_states[e_start] = at + 1
         place = np.uint64(cursor[0])
         for column in range(4):
             place = (place << np.uint64(8)) | np.uint64(pairs[p, column])
         for choice in range(n_chosen):
-            one = chosen[choice, 0]
-            two = chosen[choice, 1]
-            first, f_1, e_1, e_size_1, gap_1 = stop, np.int64(1), e_stop, np.int64(1), np.uint64(0)
-            second, f_2, e_2, e_size_2, gap_2 = first, f_1, e_1, e_size_1, gap_1
-            gaps = _ONE
-            if one >= 0:
-                first, f_1, e_1, e_size_1 = (
-                    inner[one, 0],
-                    inner[one, 1],
-                    inner[one, 2],
-                    inner[one, 3],
-                )
-                gap_1 = _gap_symbol(inner[one, 5], 1)
-                gaps |= _packed_gap(first - start, f_1, e_1 - e_start, e_size_1) << np.uint64(48)
-            if two >= 0:
-                second, f_2, e_2, e_size_2 = (
-                    inner[two, 0],
-                    inner[two, 1],
-                    inner[two, 2],
-                    inner[two, 3],
-                )
-                gap_2 = _gap_symbol(inner[two, 5], 2)
-                gaps |= _packed_gap(second - start, f_2, e_2 - e_start, e_size_2) << np.uint64(32)
-            f_key = _side_key(
-                f_states[first - start], f_hash, first, stop, first, f_1, gap_1, second, f_2, gap_2
-            )
-            swaps = e_2 < e_1
-            if swaps:
-                gap_1 = _gap_symbol(inner[one, 5], 2)
-                gap_2 = _gap_symbol(inner[two, 5], 1)
-            known = min(min(e_1, e_2) - e_start, n_known)
-            e_key = _side_key(
-                e_states[e_start, known], e_hash, e_start + known, e_stop, e_1, e_size_1, gap_1,
-                e_2, e_size_2, gap_2,
-            )  # fmt: skip
-            f_symbols = length + 2 - f_1 - f_2
-            e_symbols = e_length + 2 - e_size_1 - e_size_2
-            key = _links_key(
-                links, f_link, start, stop, e_start, f_symbols <= 5 and e_symbols <= 5, first, f_1,
-                e_1, e_size_1, second, f_2, e_2, e_size_2,
-            )  # fmt: skip
-            e_key = (e_key & ~_ONE) | np.uint64(swaps)
+            f_key, e_key, key, gaps = _rule_keys(pairs, p, choice, n_known, text.links, room)
             for k in range(n_labels):
                 rows[n, F_KEY] = f_key
                 rows[n, E_KEY] = e_key
-                rows[n, LABEL_LINKS] = (np.uint64(labels[k]) << HALF) | key
+                rows[n, LABEL_LINKS] = (np.uint64(room.labels[k]) << HALF) | key
                 rows[n, PLACE] = place
                 rows[n, GAPS_COUNT] = gaps
                 n += 1

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from distsim.grammar.kernels.copying import put_bytes, put_eight
+from distsim.grammar.kernels.copying import put_bar, put_bytes, put_eight
 from distsim.grammar.kernels.rules import TERMINAL, gap_index, next_token
 from distsim.kernels.arrays import grown
 from distsim.kernels.compiled import compiled, uncounted
@@ -22,7 +22,7 @@ _HEAD = 8  # bytes that texts are first sorted by
 _MILLION = np.uint64(1000000)
 _DIGIT_OF_BOTH, _FIRST_DIGIT = np.uint64(0x0000000F0000000F), np.uint64(0xF)
 _ZEROS = np.uint64(0x0030303030302E30)  # 0.00000
-_SPACE, _COMMA, _OPEN, _CLOSE, _ZERO, _BAR, _HYPHEN = 32, 44, 91, 93, 48, 124, 45
+_SPACE, _COMMA, _OPEN, _CLOSE, _ZERO, _HYPHEN = 32, 44, 91, 93, 48, 45
 
 
 class Groups(NamedTuple):
@@ -91,13 +91,6 @@ class Sides(NamedTuple):
     links: np.ndarray
     link_starts: np.ndarray
     link_stops: np.ndarray
-
-
-class Texts(NamedTuple):
-    """Texts end to end: text i is text[offsets[i]:offsets[i + 1]]; uint8, int64[n + 1]."""
-
-    text: np.ndarray
-    offsets: np.ndarray
 
 
 class Lines(NamedTuple):
@@ -325,13 +318,12 @@ def _is_weak(columns, one, two, least):
 
 
 @uncounted
-def _key_of_line(groups, one, two, n_orders):
+def _key_of_line(targets, orders, n_gaps, one, two, n_orders):
     """Return the number of the second target and the order of its gaps by the first's."""
-    key = groups.targets[two] * n_orders
+    key = targets[two] * n_orders
     if n_orders > 1:
-        n_gaps = groups.n_gaps[one]
-        order = _reordered(groups.orders[one], groups.orders[two], n_gaps)
-        key += _rank_of_order(order, n_gaps)
+        order = _reordered(orders[one], orders[two], n_gaps[one])
+        key += _rank_of_order(order, n_gaps[one])
     return key
 
 
@@ -381,6 +373,7 @@ def pair_up(sources, runs, groups, n_targets, n_orders, least, identities, n_pai
         bits += 1
     digits = np.empty(_DIGITS + 1, np.int64)
     bounds = groups.bounds.reshape(-1)
+    targets, orders, n_gaps, columns = groups.targets, groups.orders, groups.n_gaps, groups.columns
     found = np.empty(64, np.int64)  # the keys of a run's lines as they are met
     of_found = np.empty(64, np.int64)  # the pairs of each; then its number in order
     order = np.empty(64, np.int64)
@@ -403,15 +396,15 @@ def pair_up(sources, runs, groups, n_targets, n_orders, least, identities, n_pai
         for k in range(begin, end):
             if k + 2 * _AHEAD < sources.size:
                 prefetch(bounds, 2 * sources[k + 2 * _AHEAD])
-                prefetch(groups.targets, bounds[2 * sources[k + _AHEAD]])
+                prefetch(targets, bounds[2 * sources[k + _AHEAD]])
             one = sources[k]
-            for two in range(groups.bounds[one, 0], groups.bounds[one, 1]):
+            for two in range(bounds[2 * one], bounds[2 * one + 1]):
                 if one == two and not identities:
                     continue
-                if least > 0.0 and _is_weak(groups.columns, one, two, least):
+                if least > 0.0 and _is_weak(columns, one, two, least):
                     pruned += 1
                     continue
-                key = _key_of_line(groups, one, two, n_orders)
+                key = _key_of_line(targets, orders, n_gaps, one, two, n_orders)
                 slot = _slot_of_key(key, found, slots, size)
                 if slots[slot] == 0:
                     found[n_found] = key
@@ -473,11 +466,10 @@ def _sort_lines(keys, n, bits, order, spare, digits):
 
 
 @uncounted
-def _is_better(value, known, groups, one, two, by_line, best):
+def _is_better(value, known, ranks, one, two, by_line, best):
     """Return whether a link is better than the best of its line so far, by_line[best]."""
     if value != known:
         return value > known
-    ranks = groups.ranks
     of_best = min(ranks[by_line[best, 0]], ranks[by_line[best, 1]])
     return min(ranks[one], ranks[two]) < of_best
 
@@ -493,20 +485,25 @@ def sum_links(links, groups, multiplies, bitexts):
         bitexts: uint64[rules], a bit for each one in which a rule occurs, or empty.
     """
     n = links.sizes.size
-    columns = groups.columns
+    columns, ranks = groups.columns, groups.ranks
+    lines, firsts, seconds = links.lines, links.firsts, links.seconds
     c = columns.shape[1] // 2
     sums = np.zeros((n, 2 * c))
     rare = np.zeros(n)
     agreeing = np.zeros(n)
     met = np.zeros(n if bitexts.size else 0, np.uint64)
-    stops = np.cumsum(links.sizes) - links.sizes  # where the next link of a line goes
-    by_line = np.empty((links.lines.size, 2), np.int64)
+    stops = np.empty(n, np.int64)
+    by_line = np.empty((lines.size, 2), np.int64)
     best = np.zeros(n, np.int64)
     best_values = np.full(n, -1.0)
-    for k in range(links.lines.size):
-        line = links.lines[k]
-        one = links.firsts[k]
-        two = links.seconds[k]
+    total = 0
+    for line in range(n):
+        stops[line] = total  # where the next link of a line goes
+        total += links.sizes[line]
+    for k in range(lines.size):
+        line = lines[k]
+        one = firsts[k]
+        two = seconds[k]
         at = stops[line]
         stops[line] = at + 1
         by_line[at, 0] = one
@@ -516,7 +513,7 @@ def sum_links(links, groups, multiplies, bitexts):
             sums[line, way + 1] += columns[one, way] * columns[two, way + 1]
         value = (columns[two, 0] * columns[one, 1]) * (columns[one, 0] * columns[two, 1])
         is_first = best_values[line] < 0.0
-        if _is_better(value, best_values[line], groups, one, two, by_line, best[line]):
+        if _is_better(value, best_values[line], ranks, one, two, by_line, best[line]):
             best[line] = at
             best_values[line] = value
         rarity = max(columns[one, 2 * c], columns[two, 2 * c])
@@ -550,14 +547,16 @@ def _gap_places(text, start, stop, places):
 
 
 @uncounted
-def _compose(one, two, sides, met, stamp, width, pair):
+def _compose(one, two, links, link_starts, link_stops, met, stamp, width, pair):
     """Add 1 to met[i * width + j] for every i, j that two rules link to one foreign symbol.
 
-    stamp: int64, the last pair that has added to each.
+    Arguments:
+        one, two: the rules. links, link_starts, link_stops: as Sides has them.
+        met: int32, written. stamp: int64, the last pair that has added to each; written.
+        width: symbols of the second side. pair: number of the pair.
     """
-    links = sides.links
-    for a in range(sides.link_starts[one], sides.link_stops[one]):
-        for b in range(sides.link_starts[two], sides.link_stops[two]):
+    for a in range(link_starts[one], link_stops[one]):
+        for b in range(link_starts[two], link_stops[two]):
             if links[a, 0] == links[b, 0]:
                 at = links[a, 1] * width + links[b, 1]
                 if stamp[at] != pair:
@@ -622,16 +621,6 @@ def _put_integer(out, n, value):
 
 
 @uncounted
-def _put_bar(out, n):
-    out[n] = _SPACE
-    out[n + 1] = _BAR
-    out[n + 2] = _BAR
-    out[n + 3] = _BAR
-    out[n + 4] = _SPACE
-    return n + 5
-
-
-@uncounted
 def _renumber(out, start, stop, order, places):
     """Number the gaps of a side by their order; set places[1, k] to the symbol of gap k + 1."""
     n = 0
@@ -669,10 +658,11 @@ def _meet(lines, begin, line, sides, met, stamp, cells, width):
     """
     stop = lines.stops[line]
     pairs = lines.pairs
+    links, starts, stops = sides.links, sides.link_starts, sides.link_stops
     for at in range(cells):
         met[at] = 0
     for k in range(begin, stop):
-        _compose(pairs[k, 0], pairs[k, 1], sides, met, stamp, width, k)
+        _compose(pairs[k, 0], pairs[k, 1], links, starts, stops, met, stamp, width, k)
     for at in range(cells):
         if met[at] == stop - begin:
             return stop - begin
@@ -680,7 +670,7 @@ def _meet(lines, begin, line, sides, met, stamp, cells, width):
         met[at] = 0
         stamp[at] = -1
     best = lines.best[line]
-    _compose(pairs[best, 0], pairs[best, 1], sides, met, stamp, width, best)
+    _compose(pairs[best, 0], pairs[best, 1], links, starts, stops, met, stamp, width, best)
     return 1
 
 
@@ -711,14 +701,14 @@ def _put_sides(out, n, sides, groups, one, two, places):
     places: int64[2, MOST_GAPS], of each gap the symbol that it is on either side.
     """
     n = put_bytes(out, n, sides.text, sides.starts[one], sides.stops[one])
-    n = _put_bar(out, n)
+    n = put_bar(out, n)
     side = n
     n = put_bytes(out, n, sides.text, sides.starts[two], sides.stops[two])
     if sides.n_gaps[one] > 0:
         _gap_places(sides.text, sides.starts[one], sides.stops[one], places)
         order = _reordered(groups.orders[one], groups.orders[two], sides.n_gaps[one])
         _renumber(out, side, n, order, places)
-    return _put_bar(out, n) - 1
+    return put_bar(out, n) - 1
 
 
 @compiled
@@ -753,10 +743,10 @@ def render_rules(sides, groups, lines, labels, names, whole):
         if n + room > out.size:
             out = grown(out, n, 2 * (n + room))
         n = put_bytes(out, n, labels.text, labels.offsets[label], labels.offsets[label + 1])
-        n = _put_bar(out, n)
+        n = put_bar(out, n)
         n = _put_sides(out, n, sides, groups, one, two, places)
         n = _put_features(out, n, lines.values, line, names, whole)
-        n = _put_bar(out, n) - 1
+        n = put_bar(out, n) - 1
         width = sides.n_symbols[two]
         cells = sides.n_symbols[one] * width
         wanted = _meet(lines, begin, line, sides, met, stamp, cells, width)

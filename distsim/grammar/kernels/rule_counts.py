@@ -1,4 +1,6 @@
-"""Rows of rules -> sorted rows -> rules with their counts and margins."""
+"""Sorts rows of rules and adds them up to rules with their counts and margins."""
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -63,7 +65,7 @@ def _move_rows(rows, n, counts, bits, dropped, out):
 
 @uncounted
 def _before(rows, a, b):
-    """Tell whether row a comes before row b: foreign side, label, English side, links, place."""
+    """Return whether row a comes before row b: foreign side, label, English side, links, place."""
     if rows[a, F_KEY] != rows[b, F_KEY]:
         return rows[a, F_KEY] < rows[b, F_KEY]
     if rows[a, LABEL_LINKS] >> HALF != rows[b, LABEL_LINKS] >> HALF:
@@ -120,11 +122,26 @@ def _sort_part(rows, bounds, part, part_bits, starts, order, out):
     return n
 
 
+class Rules(NamedTuple):
+    """Rules as they are counted, n of them.
+
+    f, e: uint64[n], the hashes of the sides. label: uint32[n]. count: int64[n]. place, gaps:
+    uint64[n], of the first instance, gaps above the lowest 32 bits. by_bitext: uint32[n, b].
+    margins: int64[n, 3] of c(f), c(label, f), c(f, e).
+    """
+
+    f: np.ndarray
+    e: np.ndarray
+    label: np.ndarray
+    count: np.ndarray
+    place: np.ndarray
+    gaps: np.ndarray
+    by_bitext: np.ndarray
+    margins: np.ndarray
+
+
 @compiled
-def count_parts(
-    rows, bounds, part_bits, text_bounds, links, link_offsets, f, e, label, count, place, gaps,
-    by_bitext, margins,
-):  # fmt: skip
+def count_parts(rows, bounds, part_bits, text_bounds, links, link_offsets, rules):
     """Add up rows: one rule for each foreign side, label and English side; count its margins.
 
     Part by part, so that what is sorted stays near: by foreign side, label, English side, links
@@ -136,9 +153,8 @@ def count_parts(
             1], where the rows of each part end, and those of the last one begin; part_bits: so
             many leading bits of the foreign hash number the parts.
         text_bounds: int64[b + 1], the first sentence of each bitext.
-        f, e: uint64[n], label: uint32[n], count: int64[n], place, gaps: uint64[n] (gaps above the
-            lowest 32 bits), by_bitext: uint32[n, b], zeros, margins: int64[n, 3] of c(f),
-            c(label, f), c(f, e): filled with the rules.
+        links, link_offsets: as links and link_starts of a Text.
+        rules: a Rules with room for n; filled. by_bitext: zeros.
 
     Returns how many rules there are.
     """
@@ -164,12 +180,11 @@ def count_parts(
         n_rows = _sort_part(rows, bounds, part, part_bits, starts, order, out)
         first = n_rules
         n_rules = _count_rules(
-            out, n_rows, text_bounds, links, link_offsets, pairs, texts, spans, f, e, label,
-            count, place, gaps, by_bitext, n_rules,
-        )  # fmt: skip
+            out, n_rows, text_bounds, links, link_offsets, pairs, texts, spans, rules, n_rules
+        )
         if 4 * (n_rules - first) > slots.size:
             slots = np.zeros(8 * (n_rules - first), np.int64)
-        _foreign_margins(f, e, label, count, first, n_rules, slots, margins)
+        _foreign_margins(rules, first, n_rules, slots)
     return n_rules
 
 
@@ -276,13 +291,13 @@ def _same_rule(rows, a, b):
 
 
 @uncounted
-def _count_rules(
-    rows, n, bounds, links, link_offsets, pairs, texts, spans, f, e, label, count, place, gaps,
-    by_bitext, rule,
-):  # fmt: skip
-    """Add up n sorted rows into rules from `rule` on; return their end. See count_parts.
+def _count_rules(rows, n, bounds, links, link_offsets, pairs, texts, spans, rules, rule):
+    """Add up n sorted rows into rules from `rule` on; return their end.
 
-    pairs, texts, spans: room.
+    Arguments:
+        rows: uint64[n, 5]. bounds: the text_bounds of count_parts; links, link_offsets: as there.
+        pairs, texts, spans: room for the links of a rule, for two texts of them, for its spans.
+        rules: a Rules, written. rule: the number of the first one.
     """
     rule -= 1
     best = 0
@@ -290,10 +305,10 @@ def _count_rules(
     while i < n:
         if i == 0 or not _same_rule(rows, i, i - 1):
             rule += 1
-            f[rule] = rows[i, F_KEY]
-            e[rule] = rows[i, E_KEY]
-            label[rule] = np.uint32(rows[i, LABEL_LINKS] >> HALF)
-            count[rule] = 0
+            rules.f[rule] = rows[i, F_KEY]
+            rules.e[rule] = rows[i, E_KEY]
+            rules.label[rule] = np.uint32(rows[i, LABEL_LINKS] >> HALF)
+            rules.count[rule] = 0
             best = 0
         first = i
         times = 0
@@ -304,34 +319,35 @@ def _count_rules(
             sentence = np.int64(rows[i, PLACE] >> HALF)
             while sentence >= bounds[bitext + 1]:
                 bitext += 1
-            by_bitext[rule, bitext] += np.uint32(more)
+            rules.by_bitext[rule, bitext] += np.uint32(more)
             i += 1
             if (
                 i == n or rows[i, LABEL_LINKS] != rows[first, LABEL_LINKS]
                 or not _same_rule(rows, i, first)
             ):  # fmt: skip
                 break
-        count[rule] += times
+        rules.count[rule] += times
         better = times > best
         if times == best:
             sentence = unpack_place(rows[first, PLACE], rows[first, GAPS_COUNT], spans)
             n_one = write_links(links, link_offsets, sentence, spans, pairs, texts[0], 0)
-            sentence = unpack_place(place[rule], gaps[rule], spans)
+            sentence = unpack_place(rules.place[rule], rules.gaps[rule], spans)
             n_two = write_links(links, link_offsets, sentence, spans, pairs, texts[1], 0)
             better = _text_before(texts[0], n_one, texts[1], n_two)
         if better:
             best = times
-            place[rule] = rows[first, PLACE]
-            gaps[rule] = rows[first, GAPS_COUNT] & ~_LOW
+            rules.place[rule] = rows[first, PLACE]
+            rules.gaps[rule] = rows[first, GAPS_COUNT] & ~_LOW
     return rule + 1
 
 
 @uncounted
-def _foreign_margins(f, e, label, count, first, n, slots, margins):
+def _foreign_margins(rules, first, n, slots):
     """Write c(f), c(label, f) and c(f, e) of the sorted rules first..n into margins.
 
     slots: int64, at least four times as many as rules.
     """
+    f, label, count, margins = rules.f, rules.label, rules.count, rules.margins
     begin = first
     while begin < n:
         stop = begin
@@ -352,7 +368,7 @@ def _foreign_margins(f, e, label, count, first, n, slots, margins):
                 margins[k, 2] = count[k]
             one = last
         if label[begin] != label[stop - 1]:
-            _add_over_labels(e, count, begin, stop, slots, margins)
+            _add_over_labels(rules.e, count, begin, stop, slots, margins)
         begin = stop
 
 
@@ -377,52 +393,6 @@ def _add_over_labels(e, count, begin, stop, slots, margins):
                     margins[slots[slot] - 1, 2] += count[k]
             elif slots[slot] - 1 < k:
                 margins[k, 2] = margins[slots[slot] - 1, 2]
-
-
-@compiled
-def sum_labels(labels, counts):
-    """Return (the distinct labels uint32, the sum of the counts of each, int64)."""
-    slots = np.zeros(1 << 10, np.uint64)  # a label above, below 1 + its number; or 0
-    codes = np.empty(1 << 9, np.uint32)
-    sums = np.zeros(1 << 9, np.int64)
-    done, n = _add_labels(labels, counts, 0, codes, 0, slots, sums)
-    while done < labels.size:
-        slots = np.zeros(4 * slots.size, np.uint64)
-        fresh = np.zeros(4 * sums.size, np.int64)
-        old = codes[:n].copy()
-        codes = np.empty(fresh.size, np.uint32)
-        _add_labels(old, sums, 0, codes, 0, slots, fresh)
-        sums = fresh
-        done, n = _add_labels(labels, counts, done, codes, n, slots, sums)
-    return codes[:n].copy(), sums[:n].copy()
-
-
-@uncounted
-def _add_labels(labels, counts, first, codes, n, slots, sums):
-    """Add the counts of labels from `first` on; return (where it stopped, the new number).
-
-    codes: room for labels, n of them taken; it stops where there is none left.
-    """
-    for i in range(first, labels.size):
-        slot = _label_slot(slots, labels[i])
-        if slots[slot] == np.uint64(0):
-            if n == codes.size:
-                return i, n
-            codes[n] = labels[i]
-            n += 1
-            slots[slot] = (np.uint64(labels[i]) << HALF) | np.uint64(n)
-        sums[np.int64(slots[slot] & _LOW) - 1] += counts[i]
-    return labels.size, n
-
-
-@uncounted
-def _label_slot(slots, label):
-    """Return where a label is in a table, or is to be."""
-    mask = np.uint64(slots.size - 1)
-    slot = (((np.uint64(label) + _ONE) * MULTIPLIER) >> HALF) & mask
-    while slots[slot] != np.uint64(0) and slots[slot] >> HALF != np.uint64(label):
-        slot = (slot + _ONE) & mask
-    return slot
 
 
 @compiled

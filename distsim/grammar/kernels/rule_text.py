@@ -1,7 +1,10 @@
-"""Rules with counts and places -> their features; features and places -> lines of text."""
+"""Features of rules, by their counts and places, and their lines of text."""
+
+from typing import NamedTuple
 
 import numpy as np
 
+from distsim.grammar.kernels.copying import put_bar, put_bytes
 from distsim.grammar.kernels.extraction import (
     CHART,
     X_ONLY,
@@ -38,18 +41,20 @@ def _log_ratio(target, source):
 
 
 @uncounted
-def gap_labels(chart, nodes, node_offsets, n_english, sentence, spans, how, labels):
+def gap_labels(chart, text, sentence, spans, how, labels):
     """Write the labels of a rule's gaps into labels[0] and labels[1]."""
     labels[0] = 0
     labels[1] = 0
     if spans[1, 1] == 0 or how == X_ONLY:
         return
-    fill_chart(chart, nodes, node_offsets[sentence], node_offsets[sentence + 1])
+    first, last = text.node_starts[sentence], text.node_starts[sentence + 1]
+    n_english = text.english.starts[sentence + 1] - text.english.starts[sentence]
+    fill_chart(chart, text.nodes, first, last)
     for gap in range(2):
         if spans[1 + gap, 1] > 0:
             start = spans[1 + gap, 2]
             labels[gap] = span_label(chart, n_english, start, start + spans[1 + gap, 3], how)
-    clear_chart(chart, nodes, node_offsets[sentence], node_offsets[sentence + 1])
+    clear_chart(chart, text.nodes, first, last)
 
 
 @uncounted
@@ -62,75 +67,95 @@ def gap_at(spans, side, i):
     return 0
 
 
+class Weights(NamedTuple):
+    """w(word|linked word), from the links of a whole text (Koehn et al. 2003).
+
+    link_pairs: uint32, for each link the row of its two words in pairs; pairs: float64[p, 2] of
+    w(English|foreign) and w(foreign|English); f_null, e_null: float64, w(word|NULL) of each word.
+    """
+
+    link_pairs: np.ndarray
+    pairs: np.ndarray
+    f_null: np.ndarray
+    e_null: np.ndarray
+
+
 @uncounted
-def _sum_links(
-    spans, links, first_link, last_link, link_pairs, pair_weights, f_sum, f_links, e_sum, e_links
-):
-    """Write to each word of a rule's spans the sum of its links' weights, and how many they are."""
-    for i in range(spans[0, 0], spans[0, 0] + spans[0, 1]):
-        f_sum[i] = 0.0
-        f_links[i] = 0
-    for j in range(spans[0, 2], spans[0, 2] + spans[0, 3]):
-        e_sum[j] = 0.0
-        e_links[j] = 0
+def _sum_links(text, sentence, spans, weights, sums, n_links):
+    """Write to each word of a rule's spans the sum of its links' weights, and how many they are.
+
+    sums: float64[2, CHART], n_links: int64[2, CHART], of foreign and English words; written.
+    """
+    for side in range(2):
+        for i in range(spans[0, 2 * side], spans[0, 2 * side] + spans[0, 2 * side + 1]):
+            sums[side, i] = 0.0
+            n_links[side, i] = 0
     stop = spans[0, 0] + spans[0, 1]
-    for k in range(first_link, last_link):
-        i = links[k, 0]
+    for k in range(text.link_starts[sentence], text.link_starts[sentence + 1]):
+        i = text.links[k, 0]
         if i < spans[0, 0]:
             continue
         if i >= stop:
             break
-        j = links[k, 1]
-        pair = link_pairs[k]
-        f_sum[i] += pair_weights[pair, 1]
-        f_links[i] += 1
-        e_sum[j] += pair_weights[pair, 0]
-        e_links[j] += 1
+        j = text.links[k, 1]
+        pair = weights.link_pairs[k]
+        sums[0, i] += weights.pairs[pair, 1]
+        n_links[0, i] += 1
+        sums[1, j] += weights.pairs[pair, 0]
+        n_links[1, j] += 1
 
 
 @uncounted
-def _weigh_side(spans, side, words, sums, n_links, null, lengths, hashes, labels, symbols):
-    """Weigh a side of a rule (0 foreign, 2 English), whose words' links are summed.
+def _weigh_side(side, sentence, spans, column, sums, n_links, null, labels, symbols):
+    """Weigh a side of a rule, whose words' links are summed.
 
-    Writes its symbols: hashes of words, labels of gaps. Returns (words, symbols, characters, words
-    without a link, the sum of -ln w(word|linked words)).
+    Arguments:
+        side: a LinkedSide. sentence: its number. spans: of the rule and its gaps.
+        column: where the side is in spans, 0 foreign, 2 English.
+        sums, n_links: as _sum_links fills them. null: float64, w(word|NULL) of each word.
+        labels: uint32, of the gaps.
+        symbols: uint64[2, CHART]: hashes of words and labels of gaps; written.
+
+    Returns ((words, symbols, characters, words without a link), sum of -ln w(word|linked words)).
     """
-    i = spans[0, side]
-    stop = i + spans[0, side + 1]
+    row = column // 2
+    begin = side.starts[sentence]
+    i = spans[0, column]
+    stop = i + spans[0, column + 1]
     n_words = 0
     n_symbols = 0
     characters = 0
     unaligned = 0
     lexical = 0.0
     while i < stop:
-        gap = gap_at(spans, side, i)
+        gap = gap_at(spans, column, i)
         if gap > 0:
-            i += spans[gap, side + 1]
-            symbols[n_symbols] = np.uint64(labels[gap - 1])
+            i += spans[gap, column + 1]
+            symbols[row, n_symbols] = np.uint64(labels[gap - 1])
             n_symbols += 1
             continue
-        word = words[i]
-        if n_links[i] > 0:
-            weight = sums[i] / n_links[i]
+        word = side.tokens[begin + i]
+        if n_links[row, i] > 0:
+            weight = sums[row, i] / n_links[row, i]
         else:
             weight = null[word]
             unaligned += 1
         lexical -= np.log(max(weight, _FLOOR))
-        characters += lengths[word]
-        symbols[n_symbols] = hashes[word]
+        characters += side.words.lengths[word]
+        symbols[row, n_symbols] = side.words.hashes[word]
         n_words += 1
         n_symbols += 1
         i += 1
-    return n_words, n_symbols, characters, unaligned, lexical
+    return (n_words, n_symbols, characters, unaligned), lexical
 
 
 @uncounted
-def _same_sides(spans, f_symbols, e_symbols):
-    """Whether the sides of a rule are alike, symbol by symbol, gaps in the same places."""
-    if f_symbols.size != e_symbols.size:
+def _same_sides(spans, symbols, n_foreign, n_english):
+    """Return whether a rule's sides are equal, symbol by symbol, gaps in the same places."""
+    if n_foreign != n_english:
         return False
-    for symbol in range(f_symbols.size):
-        if f_symbols[symbol] != e_symbols[symbol]:
+    for symbol in range(n_foreign):
+        if symbols[0, symbol] != symbols[1, symbol]:
             return False
     if spans[1, 1] > 0 and spans[1, 0] - spans[0, 0] != spans[1, 2] - spans[0, 2]:
         return False
@@ -151,98 +176,81 @@ def _put_probabilities(features, counts):
     features[P_F_E_LHS] = np.log(counts[C_LE] / counts[C])
 
 
+@uncounted
+def _put_sizes(out, f_sizes, e_sizes):
+    """Write the features of one rule that are made of the sizes of its sides.
+
+    f_sizes, e_sizes: (words, symbols, characters, words without a link) of each.
+    """
+    n_f, f_size, f_characters, f_unaligned = f_sizes
+    n_e, e_size, e_characters, e_unaligned = e_sizes
+    letters = e_characters / n_e if n_e > 0 else 0.0
+    letters -= f_characters / n_f if n_f > 0 else 0.0
+    f_characters += f_size - 1  # and the spaces
+    e_characters += e_size - 1
+    out[ABSTRACT] = n_f == 0 and n_e == 0
+    out[CHAR_COUNT_DIFF] = e_characters - f_characters
+    out[CHAR_LOG_CR] = _log_ratio(e_characters, f_characters)
+    out[SOURCE_TERMINALS_BUT_NO_TARGET] = n_f > 0 and n_e == 0
+    out[SOURCE_WORDS] = n_f
+    out[TARGET_TERMINALS_BUT_NO_SOURCE] = n_e > 0 and n_f == 0
+    out[TARGET_WORDS] = n_e
+    out[UNALIGNED_SOURCE] = f_unaligned
+    out[UNALIGNED_TARGET] = e_unaligned
+    out[WORD_COUNT_DIFF] = n_e - n_f
+    out[WORD_LEN_DIFF] = letters
+    out[WORD_LOG_CR] = _log_ratio(n_e, n_f)
+
+
 @compiled
-def rule_features(
-    label, place, gaps, counts, by_bitext, f_words, f_offsets, e_words, e_offsets, links,
-    link_offsets, link_pairs, pair_weights, f_null, e_null, f_lengths, e_lengths, f_hashes,
-    e_hashes, nodes, node_offsets, how, x_in_gaps,
-):  # fmt: skip
+def rule_features(label, place, gaps, counts, by_bitext, text, weights, how, x_in_gaps):
     """Return the features of rules, float64[n, N_FEATURES]; probabilities as -ln.
 
     Arguments:
-        label, place, gaps, by_bitext: of each rule, as count_parts returns them.
+        label, place, gaps, by_bitext: of each rule, as count_parts fills them.
         counts: int64[n, 7], columns C to C_L.
-        link_pairs: uint32, for each link the row of its words in pair_weights: float64[p, 2],
-            w(English|foreign), w(foreign|English). f_null, e_null: w(word|NULL) of each word.
-        f_lengths, e_lengths: characters of each word; f_hashes, e_hashes: of their texts.
+        text: a Text. weights: a Weights. how: how spans are labelled, X_ONLY to EVERY.
         x_in_gaps: an X as a gap counts for ContainsX, not only one as label.
     """
     n = label.size
-    out = np.zeros((n, N_FEATURES))
+    features = np.zeros((n, N_FEATURES))
     spans = np.zeros((3, 4), np.int64)
     chart = np.zeros((CHART, CHART), np.uint16)
     labels = np.zeros(2, np.uint32)
-    f_sum = np.zeros(CHART)
-    f_links = np.zeros(CHART, np.int64)
-    e_sum = np.zeros(CHART)
-    e_links = np.zeros(CHART, np.int64)
-    f_symbols = np.empty(CHART, np.uint64)
-    e_symbols = np.empty(CHART, np.uint64)
+    sums, n_links = np.zeros((2, CHART)), np.zeros((2, CHART), np.int64)
+    symbols = np.empty((2, CHART), np.uint64)
     for r in range(n):
+        out = features[r]
         sentence = unpack_place(place[r], gaps[r], spans)
-        f_begin = f_offsets[sentence]
-        e_begin = e_offsets[sentence]
-        n_english = e_offsets[sentence + 1] - e_begin
-        gap_labels(chart, nodes, node_offsets, n_english, sentence, spans, how, labels)
+        gap_labels(chart, text, sentence, spans, how, labels)
         n_gaps = (spans[1, 1] > 0) + (spans[2, 1] > 0)
         swaps = n_gaps == 2 and spans[2, 2] < spans[1, 2]
-        _sum_links(
-            spans, links, link_offsets[sentence], link_offsets[sentence + 1], link_pairs,
-            pair_weights, f_sum, f_links, e_sum, e_links,
-        )  # fmt: skip
-        n_f, f_size, f_characters, f_unaligned, lex_fe = _weigh_side(
-            spans, 0, f_words[f_begin:], f_sum, f_links, f_null, f_lengths, f_hashes, labels,
-            f_symbols,
-        )  # fmt: skip
-        n_e, e_size, e_characters, e_unaligned, lex_ef = _weigh_side(
-            spans, 2, e_words[e_begin:], e_sum, e_links, e_null, e_lengths, e_hashes, labels,
-            e_symbols,
-        )  # fmt: skip
-        same = (
-            not swaps and n_f == n_e and _same_sides(spans, f_symbols[:f_size], e_symbols[:e_size])
+        _sum_links(text, sentence, spans, weights, sums, n_links)
+        f_sizes, lex_fe = _weigh_side(
+            text.foreign, sentence, spans, 0, sums, n_links, weights.f_null, labels, symbols
         )
+        e_sizes, lex_ef = _weigh_side(
+            text.english, sentence, spans, 2, sums, n_links, weights.e_null, labels, symbols
+        )
+        _put_sizes(out, f_sizes, e_sizes)
         for bitext in range(by_bitext.shape[1]):
             if by_bitext[r, bitext] > 0:
-                out[r, BITEXTS] += 1.0
-        out[r, ABSTRACT] = n_f == 0 and n_e == 0
-        out[r, ADJACENT] = n_gaps == 2 and spans[1, 0] + spans[1, 1] == spans[2, 0]
-        letters = e_characters / n_e if n_e > 0 else 0.0
-        letters -= f_characters / n_f if n_f > 0 else 0.0
-        f_characters += f_size - 1  # and the spaces
-        e_characters += e_size - 1
-        out[r, CHAR_COUNT_DIFF] = e_characters - f_characters
-        out[r, CHAR_LOG_CR] = _log_ratio(e_characters, f_characters)
-        out[r, CONTAINS_X] = label[r] == 0 or (
+                out[BITEXTS] += 1.0
+        out[ADJACENT] = n_gaps == 2 and spans[1, 0] + spans[1, 1] == spans[2, 0]
+        out[CONTAINS_X] = label[r] == 0 or (
             x_in_gaps and ((n_gaps > 0 and labels[0] == 0) or (n_gaps > 1 and labels[1] == 0))
         )
-        out[r, IDENTITY] = same
-        out[r, LEX_EF] = lex_ef
-        out[r, LEX_FE] = lex_fe
-        out[r, LEXICAL] = n_gaps == 0
-        out[r, LOG_COUNT] = np.log(counts[r, C])
-        out[r, MONOTONIC] = not swaps
-        out[r, PHRASE_PENALTY] = 1.0
-        out[r, RARITY_PENALTY] = np.exp(1.0 - counts[r, C])
-        out[r, SOURCE_TERMINALS_BUT_NO_TARGET] = n_f > 0 and n_e == 0
-        out[r, SOURCE_WORDS] = n_f
-        out[r, TARGET_TERMINALS_BUT_NO_SOURCE] = n_e > 0 and n_f == 0
-        out[r, TARGET_WORDS] = n_e
-        out[r, UNALIGNED_SOURCE] = f_unaligned
-        out[r, UNALIGNED_TARGET] = e_unaligned
-        out[r, WORD_COUNT_DIFF] = n_e - n_f
-        out[r, WORD_LEN_DIFF] = letters
-        out[r, WORD_LOG_CR] = _log_ratio(n_e, n_f)
-        _put_probabilities(out[r], counts[r])
-    return out
-
-
-@uncounted
-def put_bytes(text, n, source, start, stop):
-    """Copy source[start:stop] into text from n on; return the end."""
-    for k in range(start, stop):
-        text[n] = source[k]
-        n += 1
-    return n
+        same_words = not swaps and f_sizes[0] == e_sizes[0]
+        out[IDENTITY] = same_words and _same_sides(spans, symbols, f_sizes[1], e_sizes[1])
+        out[LEX_EF] = lex_ef
+        out[LEX_FE] = lex_fe
+        out[LEXICAL] = n_gaps == 0
+        out[LOG_COUNT] = np.log(counts[r, C])
+        out[MONOTONIC] = not swaps
+        out[PHRASE_PENALTY] = 1.0
+        out[RARITY_PENALTY] = np.exp(1.0 - counts[r, C])
+        _put_probabilities(out, counts[r])
+    return features
 
 
 @uncounted
@@ -280,7 +288,7 @@ def put_value(text, n, value):
 
 
 @uncounted
-def put_label(text, n, label, names, name_offsets):
+def put_label(text, n, label, names):
     """Write a label, its parts joined by / \\ or +; return the end."""
     kind = np.int64(label) >> 30
     for part in range(3):
@@ -290,145 +298,138 @@ def put_label(text, n, label, names, name_offsets):
                 break
             text[n] = 47 if kind == _FORWARD else 92 if kind == _BACKWARD else 43
             n += 1
-        n = put_bytes(text, n, names, name_offsets[number], name_offsets[number + 1])
+        n = put_bytes(text, n, names.text, names.offsets[number], names.offsets[number + 1])
     return n
 
 
 @uncounted
-def _put_bar(text, n):
-    text[n] = 32
-    text[n + 1] = 124
-    text[n + 2] = 124
-    text[n + 3] = 124
-    text[n + 4] = 32
-    return n + 5
-
-
-@uncounted
-def _put_side(
-    text, n, words, begin, spans, side, labels, word_text, word_offsets, names, name_offsets
-):
-    """Write a side of a rule; return the end."""
-    i = spans[0, side]
-    stop = i + spans[0, side + 1]
+def _put_side(out, n, side, sentence, spans, column, labels, names):
+    """Write a side of a rule, which is at `column` of its spans; return the end."""
+    i = spans[0, column]
+    stop = i + spans[0, column + 1]
+    begin = side.starts[sentence]
     begun = n
     while i < stop:
         if n > begun:
-            text[n] = 32
+            out[n] = 32
             n += 1
-        gap = gap_at(spans, side, i)
+        gap = gap_at(spans, column, i)
         if gap == 0:
-            word = words[begin + i]
-            n = put_bytes(text, n, word_text, word_offsets[word], word_offsets[word + 1])
+            word = side.tokens[begin + i]
+            offsets = side.words.offsets
+            n = put_bytes(out, n, side.words.text, offsets[word], offsets[word + 1])
             i += 1
             continue
-        text[n] = 91
-        n = put_label(text, n + 1, labels[gap - 1], names, name_offsets)
-        text[n] = 44
-        text[n + 1] = 48 + gap
-        text[n + 2] = 93
+        out[n] = 91
+        n = put_label(out, n + 1, labels[gap - 1], names)
+        out[n] = 44
+        out[n + 1] = 48 + gap
+        out[n + 2] = 93
         n += 3
-        i += spans[gap, side + 1]
+        i += spans[gap, column + 1]
     return n
 
 
+@uncounted
+def _room_of_side(side, sentence, spans, column):
+    """Return the bytes of the words of a rule's span on a side, a space behind each."""
+    room = 0
+    first = side.starts[sentence] + spans[0, column]
+    for k in range(first, first + spans[0, column + 1]):
+        word = side.tokens[k]
+        room += side.words.offsets[word + 1] - side.words.offsets[word] + 1
+    return room
+
+
 @compiled
-def rule_lines(
-    label, place, gaps, features, chosen, feature_names, feature_offsets,
-    f_words, f_offsets, e_words, e_offsets, links, link_offsets, f_text, f_text_offsets,
-    e_text, e_text_offsets, nodes, node_offsets, how, names, name_offsets, longest_name,
-):  # fmt: skip
+def rule_lines(label, place, gaps, features, chosen, feature_names, text, how, names):
     """Return the lines of rules, uint8: label, sides, features and links between ` ||| `.
 
-    chosen: the columns of features to write; feature_names: `name=` of each column. names:
-    base labels, 0 is X. *_text, *_text_offsets: the words as they are to be written.
+    Arguments:
+        label, place, gaps: of each rule, as count_parts fills them.
+        features: float64[n, N_FEATURES]. chosen: int64, the columns to write.
+        feature_names: Texts, `name=` of each column. names: Texts, the base labels, 0 is X.
+        text: a Text. how: how spans are labelled, X_ONLY to EVERY.
     """
     n_rules = label.size
     spans = np.zeros((3, 4), np.int64)
-    room = 0
-    features_room = 0
+    longest_name = 0
+    for k in range(names.offsets.size - 1):
+        longest_name = max(longest_name, names.offsets[k + 1] - names.offsets[k])
+    of_rule = 5 * (3 * longest_name + 8) + 24
     for column in chosen:
-        features_room += feature_offsets[column + 1] - feature_offsets[column] + 28
+        of_rule += feature_names.offsets[column + 1] - feature_names.offsets[column] + 28
+    room = n_rules * of_rule
     for r in range(n_rules):
         sentence = unpack_place(place[r], gaps[r], spans)
-        f_first = f_offsets[sentence] + spans[0, 0]
-        for k in range(f_first, f_first + spans[0, 1]):
-            room += f_text_offsets[f_words[k] + 1] - f_text_offsets[f_words[k]] + 1
-        e_first = e_offsets[sentence] + spans[0, 2]
-        for k in range(e_first, e_first + spans[0, 3]):
-            room += e_text_offsets[e_words[k] + 1] - e_text_offsets[e_words[k]] + 1
-        room += 5 * (3 * longest_name + 8) + 24 + features_room
-        room += 8 * (link_offsets[sentence + 1] - link_offsets[sentence])
-    text = np.empty(room, np.uint8)
-    pairs = np.empty((most_links(link_offsets), 2), np.uint8)
+        room += _room_of_side(text.foreign, sentence, spans, 0)
+        room += _room_of_side(text.english, sentence, spans, 2)
+        room += 8 * (text.link_starts[sentence + 1] - text.link_starts[sentence])
+    out = np.empty(room, np.uint8)
+    pairs = np.empty((most_links(text.link_starts), 2), np.uint8)
     chart = np.zeros((CHART, CHART), np.uint16)
     labels = np.zeros(2, np.uint32)
     n = 0
     for r in range(n_rules):
         sentence = unpack_place(place[r], gaps[r], spans)
-        n_english = e_offsets[sentence + 1] - e_offsets[sentence]
-        gap_labels(chart, nodes, node_offsets, n_english, sentence, spans, how, labels)
-        text[n] = 91
-        n = put_label(text, n + 1, label[r], names, name_offsets)
-        text[n] = 93
-        n = _put_bar(text, n + 1)
-        for side in (0, 2):
-            n = _put_side(
-                text, n, f_words if side == 0 else e_words,
-                f_offsets[sentence] if side == 0 else e_offsets[sentence], spans, side, labels,
-                f_text if side == 0 else e_text,
-                f_text_offsets if side == 0 else e_text_offsets, names, name_offsets,
-            )  # fmt: skip
-            n = _put_bar(text, n)
+        gap_labels(chart, text, sentence, spans, how, labels)
+        out[n] = 91
+        n = put_label(out, n + 1, label[r], names)
+        out[n] = 93
+        n = put_bar(out, n + 1)
+        n = put_bar(out, _put_side(out, n, text.foreign, sentence, spans, 0, labels, names))
+        n = put_bar(out, _put_side(out, n, text.english, sentence, spans, 2, labels, names))
         for number in range(chosen.size):
             column = chosen[number]
             if number > 0:
-                text[n] = 32
+                out[n] = 32
                 n += 1
-            n = put_bytes(
-                text, n, feature_names, feature_offsets[column], feature_offsets[column + 1]
-            )
-            n = put_value(text, n, features[r, column])
-        n = _put_bar(text, n)
-        n = write_links(links, link_offsets, sentence, spans, pairs, text, n)
-        text[n] = 10
+            offsets = feature_names.offsets
+            n = put_bytes(out, n, feature_names.text, offsets[column], offsets[column + 1])
+            n = put_value(out, n, features[r, column])
+        n = put_bar(out, n)
+        n = write_links(text.links, text.link_starts, sentence, spans, pairs, out, n)
+        out[n] = 10
         n += 1
-    return text[:n].copy()
+    return out[:n].copy()
 
 
 @compiled
-def place_symbols(place, gaps, side, words, offsets, e_offsets, nodes, node_offsets, how, codes):
+def place_symbols(place, gaps, column, text, how, codes):
     """Return the symbols of one side of rules: (uint32 symbols end to end, int64 lengths).
 
-    A word is its id; a gap 2^31 + the row of its label in codes (uint32, sorted). side: 0 the
-    foreign one, 2 the English one.
+    A word is its id; a gap 2^31 + the row of its label in codes (uint32, sorted).
+
+    Arguments:
+        place, gaps: of each rule, as count_parts fills them. column: 0 the foreign side, 2 the
+            English one. text: a Text. how: how spans are labelled, X_ONLY to EVERY.
     """
+    side = text.foreign if column == 0 else text.english
     spans = np.zeros((3, 4), np.int64)
     chart = np.zeros((CHART, CHART), np.uint16)
     labels = np.zeros(2, np.uint32)
     n = 0
     for r in range(place.size):
         unpack_place(place[r], gaps[r], spans)
-        n += spans[0, side + 1]
+        n += spans[0, column + 1]
     symbols = np.empty(n, np.uint32)
     lengths = np.empty(place.size, np.int64)
     n = 0
     for r in range(place.size):
         sentence = unpack_place(place[r], gaps[r], spans)
-        n_english = e_offsets[sentence + 1] - e_offsets[sentence]
-        gap_labels(chart, nodes, node_offsets, n_english, sentence, spans, how, labels)
+        gap_labels(chart, text, sentence, spans, how, labels)
         begun = n
-        i = spans[0, side]
-        stop = i + spans[0, side + 1]
+        i = spans[0, column]
+        stop = i + spans[0, column + 1]
         while i < stop:
-            gap = gap_at(spans, side, i)
+            gap = gap_at(spans, column, i)
             if gap == 0:
-                symbols[n] = words[offsets[sentence] + i]
+                symbols[n] = side.tokens[side.starts[sentence] + i]
                 i += 1
             else:
                 number = np.searchsorted(codes, labels[gap - 1])
                 symbols[n] = np.uint32(1 << 31) | np.uint32(number)
-                i += spans[gap, side + 1]
+                i += spans[gap, column + 1]
             n += 1
         lengths[r] = n - begun
     return symbols[:n].copy(), lengths

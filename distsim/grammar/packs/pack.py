@@ -25,7 +25,7 @@ from distsim.corpus.inflections import DEFAULT, Inflections
 from distsim.corpus.lines import read_line_blocks
 from distsim.corpus.sources import printable
 from distsim.corpus.vocabulary import HashNumbering, VocabularyBuilder
-from distsim.grammar.block import RuleBlock, name_arrays, parse_block, read_features
+from distsim.grammar.block import RuleBlock, parse_block, read_features
 from distsim.grammar.faulty_lines import FaultyLines
 from distsim.grammar.fields import require_utf8, with_line_end
 from distsim.grammar.formats import find_format
@@ -40,6 +40,7 @@ from distsim.grammar.packs.sizes import SIZES, TYPES, rule_sizes, rule_types
 from distsim.grammar.pair_kinds import KIND_FEATURE, PAIR_KINDS, pair_kind
 from distsim.grammar.score_writer import lines_with_features
 from distsim.grammar.spool import Spool
+from distsim.grammar.texts import texts_of
 from distsim.kernels.compiled import frozen
 from distsim.storage import open_output
 from distsim.storage.locks import exchange, locked, sync_folder
@@ -318,10 +319,9 @@ class _ReadRules:
         new: list[str] = []
         if self._keeps_features:
             data = frozen(np.frombuffer(block.text, np.uint8))
-            places, most_bare = column_kernel.new_names(
-                data, frozen(block.features[block.status == 0]), *name_arrays(self._names),
-                _MOST_FEATURES + 1,
-            )  # fmt: skip
+            names = texts_of([name.encode() for name in self._names])
+            fields = frozen(block.features[block.status == 0])
+            places, most_bare = column_kernel.new_names(data, fields, *names, _MOST_FEATURES + 1)
             new = [block.text[start:stop].decode() for start, stop in places.tolist()]
             new = [name for name in new if name != KIND_FEATURE]
             new += map(str, range(min(most_bare, _MOST_FEATURES + 1)))
