@@ -1,4 +1,4 @@
-"""Rules without word alignment -> links: gaps by index, like words, the rest learnt."""
+"""Word links for rules that have none: gaps by index, equal words, the rest by a model."""
 
 from dataclasses import dataclass
 from typing import NamedTuple, get_args
@@ -22,11 +22,11 @@ Tokens = list[str]
 
 
 class Alignment(NamedTuple):
-    """The links of a block's rules.
+    """Word links of the rules of a block.
 
     link_stops: int64[n]; links: int64[m, 2], as in RuleBlock. lacking: bool[n], rules with
     words on both sides and no link between words of their own. made: bool[n], rules whose
-    links were made here.
+    links are not from the grammar.
     """
 
     link_stops: np.ndarray
@@ -61,7 +61,7 @@ class TrainingOptions:
 
 
 class RuleAligner:
-    """Gives links to rules.
+    """Aligner of rules: gives word links to rules that have none.
 
     Arguments:
         align: `missing`: rules that have words on both sides and no link between words;
@@ -96,12 +96,15 @@ class RuleAligner:
 
     @property
     def needs_training(self) -> bool:
-        """Whether a grammar has to be read for links before it is scored."""
+        """Whether a link model is still to be trained on the grammar."""
         learns = self.mode != "none" and self.training.aligner == "learnt"
         return learns and self.learned is None
 
     def wanted(self, block: RuleBlock) -> tuple[np.ndarray, np.ndarray]:
-        """Return (rules that lack links, rules to be linked here), bool[n] each."""
+        """Return which rules of a block lack links, and which are to be linked; bool[n] each.
+
+        block: the parsed rules.
+        """
         lacking, alignable = kernel.find_lacking(
             frozen(block.token_stops), frozen(block.gaps),
             frozen(block.link_stops), frozen(block.links),
@@ -111,7 +114,11 @@ class RuleAligner:
         return lacking, lacking if self.mode == "missing" else alignable
 
     def align(self, block: RuleBlock, *, words: BlockWords | None = None) -> Alignment:
-        """Return the links of a block's rules."""
+        """Return the links of a block's rules.
+
+        Arguments:
+            block: the parsed rules. words: their distinct words; found here where None.
+        """
         lacking, made = self.wanted(block)
         if not made.any():
             return Alignment(block.link_stops, block.links, lacking, made)
@@ -145,7 +152,12 @@ class RuleAligner:
         self, learned: LinkModel, block: RuleBlock, words: np.ndarray, texts: list[str],
         wanted: np.ndarray, linked: np.ndarray,
     ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-        """Return (rule, link) of what the model links among words without a link."""
+        """Return the rule of each link between free words, int64[m], and the links, int64[m, 2].
+
+        Arguments:
+            learned: the model. words: int64 per symbol, its number in texts, -1 for a gap.
+            wanted: bool per rule, whether it has free words. linked: bool per symbol.
+        """
         rules = np.flatnonzero(wanted)
         sources, targets = _sides(block, rules, words, texts)
         found = learned.links(sources, targets)
@@ -159,7 +171,7 @@ class RuleAligner:
 
 
 def _owners(stops: np.ndarray) -> np.ndarray:
-    """Return the rule of every link, for the number of links up to the end of each rule."""
+    """Return the rule of each link, int64[m]; stops: int64[n], links up to the end of each rule."""
     return np.repeat(np.arange(stops.size), np.diff(stops, prepend=0))
 
 
@@ -169,7 +181,7 @@ def fold(token: bytes) -> str:
 
 
 class TrainingSample:
-    """Collects the sides of at most `size` rules, the same ones however the file is cut.
+    """Sample of at most `size` rules to train on, the same for any blocks of the file.
 
     The rules kept are those whose lines have the smallest hashes.
     """
@@ -185,7 +197,7 @@ class TrainingSample:
         return len(self._pairs)
 
     def add(self, block: RuleBlock, wanted: np.ndarray) -> None:
-        """Offer the wanted rules of a block, bool[n]."""
+        """Add the wanted rules of a block to the candidates; wanted: bool[n]."""
         data = np.frombuffer(block.text, np.uint8)
         hashes = hash_blob(data, block.line_starts)
         rules = np.flatnonzero(wanted)
@@ -209,7 +221,13 @@ class TrainingSample:
 def _sides(
     block: RuleBlock, rules: np.ndarray, words: np.ndarray, texts: list[str]
 ) -> tuple[list[Tokens], list[Tokens]]:
-    """Return both sides of rules as the model sees them: folded words, gaps as `[1]`."""
+    """Return the source and target sides of rules for the link model.
+
+    Words are folded, a gap is `[1]`.
+
+    Arguments:
+        rules: int64, rows of the block. words: int64 per symbol, its number in texts, -1 for a gap.
+    """
     symbols = [
         texts[word] if word >= 0 else f"[{gap}]"
         for word, gap in zip(words.tolist(), block.gaps.tolist(), strict=True)

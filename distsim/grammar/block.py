@@ -1,4 +1,4 @@
-"""Lines of a grammar -> their symbols, gaps and links as arrays, a whole block at a time."""
+"""Parsed rules of a block of lines: symbols, gaps, links and features as arrays."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ TERMINAL = kernel.TERMINAL
 
 @dataclass(frozen=True)
 class RuleBlock:
-    """The rules of a block of lines; `n` rules of `s` symbols with `m` links.
+    """The parsed rules of a block of lines: n rules, s symbols, m links.
 
     text: the lines' bytes. first_line: number of the first, from 1.
     line_starts: int64[n + 1], where each line begins.
@@ -54,11 +54,11 @@ class RuleBlock:
         return self.status.size
 
     def line(self, number: int) -> bytes:
-        """Return the bytes of a line, from 0 in the block."""
+        """Return the bytes of a line; number: its row in the block, from 0."""
         return self.text[self.line_starts[number] : self.line_starts[number + 1]]
 
     def feature_text(self, number: int) -> bytes:
-        """Return the features of a line, as written."""
+        """Return the bytes of a line's features, as written; number: its row, from 0."""
         start, stop = self.features[number].tolist()
         return self.text[start:stop]
 
@@ -67,7 +67,7 @@ class RuleBlock:
         return self.text[self.starts[number] : self.stops[number]]
 
     def sides(self, number: int) -> tuple[range, range]:
-        """Return the symbols of a rule's source and target side."""
+        """Return the ranges of symbols of a rule's source and target side."""
         begin = int(self.token_stops[number - 1, 1]) if number else 0
         middle, end = self.token_stops[number].tolist()
         return range(begin, middle), range(middle, end)
@@ -78,17 +78,17 @@ class RuleBlock:
         return source.decode(), target.decode()
 
     def links_of(self, number: int) -> list[tuple[int, int]]:
-        """Return a rule's links."""
+        """Return a rule's links as (source symbol, target symbol), each from 0."""
         begin = int(self.link_stops[number - 1]) if number else 0
         return [(i, j) for i, j in self.links[begin : self.link_stops[number]].tolist()]
 
     def faults(self) -> list[tuple[int, str]]:
-        """Return (line number in the file, what is wrong) of the lines that are no rules."""
+        """Return the line number in the file, and the fault, of each line that is not a rule."""
         bad = np.flatnonzero(self.status).tolist()
         return [(self.first_line + number, self.fault(number)) for number in bad]
 
     def fault(self, number: int) -> str:
-        """Return what is wrong with a line, in a few words; nothing if it is a rule."""
+        """Return what is wrong with a line in a few words, "" if it is a rule; number: its row."""
         status = int(self.status[number])
         first, second = self.details[number].tolist()
         if status == kernel.LINK_OUTSIDE:
@@ -108,7 +108,11 @@ class RuleBlock:
 
 
 def parse_block(block: LineBlock, grammar_format: GrammarFormat) -> RuleBlock:
-    """Parse a block of lines; a faulty line has a status and no symbols."""
+    """Return the parsed rules of a block of lines; an invalid line has a status and no symbols.
+
+    Arguments:
+        block: whole lines. grammar_format: where the parts of a rule are.
+    """
     text = block.text
     bad: list[int] = []
     if not is_utf8(text):

@@ -1,4 +1,4 @@
-"""A rule -> the pairs of contiguous phrases that its word alignment holds together."""
+"""Phrase pairs of rules: contiguous spans that are consistent with the word alignment."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -17,7 +17,7 @@ LONGEST_SPAN = 4
 
 
 class SpanPair(NamedTuple):
-    """A phrase of the source side and its partner; starts and stops count symbols from 0."""
+    """A phrase pair of a rule: both phrases, and their spans (start, stop) in symbols, from 0."""
 
     source: str
     target: str
@@ -39,6 +39,7 @@ def decompose(
     Arguments:
         source, target: the sides, symbols parted by blanks; gaps as `[NP,1]`.
         links: (source symbol, target symbol), both from 0, gaps counted.
+        longest: the most symbols of a phrase.
 
     Raises:
         ParameterError: a link points outside, or a gap does not stand once on each side.
@@ -71,10 +72,12 @@ def decompose_block(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the phrase pairs of all rules of a block.
 
-    alignment: (link_stops, links) in place of the block's own, shapes as there.
+    Arguments:
+        block: the parsed rules. longest: the most symbols of a phrase.
+        alignment: (link_stops, links) instead of the block's own, shapes as there.
 
-    Returns (pair_stops int64[n], pairs up to the end of each rule; spans int64[p, 4]: first
-    symbol of the block and length, of the source span and of the target span).
+    Returns pair_stops: int64[n], pairs up to the end of each rule; spans: int64[p, 4], first symbol
+    in the block and length, of the source span and of the target span.
     """
     stops, links = alignment or (block.link_stops, block.links)
     pairs: tuple[np.ndarray, np.ndarray] = kernel.decompose(

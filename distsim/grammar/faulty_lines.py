@@ -1,4 +1,4 @@
-"""Lines of a grammar file that cannot be read: stop there, keep them or drop them."""
+"""Invalid lines of a grammar file: stop there, keep them or drop them."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +15,7 @@ _SHOWN_FAULTS = 10
 
 @dataclass
 class FaultyLines:
-    """What becomes of lines that cannot be read as rules, and what was wrong with them.
+    """Invalid lines of a grammar: how they are treated, their counts, the first messages.
 
     on_error: `stop` raises at the first one, `keep` passes it through unscored, `drop`
     leaves it out; both count. `shown` holds the first few messages.
@@ -33,7 +33,10 @@ class FaultyLines:
             raise ParameterError(f"`on_error` {self.on_error!r}: choose one of {known}")
 
     def keeps(self, line: int, fault: str) -> bool:
-        """Count a faulty line; tell whether it stays in the output.
+        """Count an invalid line; return whether it stays in the output.
+
+        Arguments:
+            line: its number, from 1. fault: what is wrong with it.
 
         Raises:
             InputError: under `stop`; the message names file, line, fault and remedy.
@@ -53,7 +56,7 @@ class FaultyLines:
         return False
 
     def require_lines(self, n_lines: int) -> None:
-        """Refuse a file without any line, unless faults are passed over.
+        """Check that a file has lines; an empty one is an error under `stop`, else a message.
 
         Raises:
             InputError: the file is empty.

@@ -1,4 +1,4 @@
-"""A line -> its fields between the separators `|||`, and back, byte for byte.
+"""Splits a line into its fields between the separators `|||`, and joins them, byte for byte.
 
 A separator is the token `|||`: between blanks, or at the line's end. So `a ||| b |||` has an
 empty last field, and `a |||  ||| b` and `a ||| ||| b` an empty middle one. Blanks are the space
@@ -19,7 +19,7 @@ _NAME = re.compile(r"[^\s=\x00-\x1f\x7f-\x9f\ud800-\udfff]+")
 
 
 class LineFaultError(ValueError):
-    """What is wrong with a line, in a few words; file and line are added by FaultyLines."""
+    """An invalid line: the fault in a few words; FaultyLines adds the file and the line."""
 
 
 def split_fields(line: bytes) -> list[bytes]:
@@ -32,7 +32,7 @@ def split_fields(line: bytes) -> list[bytes]:
 
 
 def tokens(field: bytes) -> list[bytes]:
-    """Return the tokens of a field: what blanks (space, tab) part, and nothing else does.
+    """Return the tokens of a field, which are separated by spaces and tabs alone.
 
     >>> tokens(b" a\\tb\\x0cc  d\\r\\n")
     [b'a', b'b\\x0cc', b'd']
@@ -41,7 +41,7 @@ def tokens(field: bytes) -> list[bytes]:
 
 
 def side_tokens(side: bytes) -> list[bytes]:
-    """Return the tokens of a side that was taken out of its line: no line end is left in it.
+    """Return the tokens of a side that was taken out of its line; a final carriage return is one.
 
     >>> side_tokens(b"a \\r")
     [b'a', b'\\r']
@@ -50,7 +50,7 @@ def side_tokens(side: bytes) -> list[bytes]:
 
 
 def is_feature_name(text: str) -> bool:
-    """Tell whether a feature of this name, or this value, can be written into a rule.
+    """Return whether a feature of this name, or this value, can be written into a rule.
 
     >>> is_feature_name("p(e|f,LHS)"), is_feature_name("a b"), is_feature_name("a=1")
     (True, False, False)
@@ -59,7 +59,7 @@ def is_feature_name(text: str) -> bool:
 
 
 def require_utf8(feature: str) -> str:
-    """Return the name of a feature that is to be looked for in a grammar.
+    """Return the name of a feature, checked to be UTF-8, as grammars are.
 
     Raises:
         ParameterError: it is of bytes that are not UTF-8.
@@ -82,7 +82,7 @@ def with_line_end(line: bytes) -> bytes:
 
 
 def join_fields(fields: list[bytes]) -> bytes:
-    """Return the line that `split_fields` took apart."""
+    """Return the line of the fields that `split_fields` returned."""
     return SEPARATOR.join(fields)
 
 

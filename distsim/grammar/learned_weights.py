@@ -1,4 +1,4 @@
-"""A file of learnt weights, plain text -> a score for the features of a rule or a pair."""
+"""Learned weights of features: the score of a rule or a pair, and the file of weights."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
@@ -19,9 +19,9 @@ _COLUMNS = ("feature", "weight", "mean", "scale", "low", "high", "missing")
 
 
 class LearnedWeight(NamedTuple):
-    """What one feature adds: weight * (value, held to low .. high, - mean) / scale.
+    """Weight of one feature, which adds weight * (value clipped to low .. high - mean) / scale.
 
-    missing: what it adds where a pair has no such value.
+    missing: the amount that it adds where a pair has no such value.
     """
 
     weight: float
@@ -36,7 +36,7 @@ class LearnedWeight(NamedTuple):
 class LearnedWeights:
     """Weights of features, by name.
 
-    notes: what stands before them in their file: how they were learnt.
+    weights: by the name of the feature. notes: comments of the file: how they were learned.
 
     >>> weights = LearnedWeights({"x": LearnedWeight(2.0, 0.5, 1.0, 0.0, 1.0, -1.0)})
     >>> weights.values(["x"], np.array([[9.0], [np.nan]])).tolist()
@@ -49,11 +49,15 @@ class LearnedWeights:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The features."""
+        """Names of the features."""
         return tuple(self.weights)
 
     def values(self, names: Sequence[str], matrix: np.ndarray) -> np.ndarray:
-        """Return the scores of many pairs, float64[n]; matrix: float64[n, len(names)]."""
+        """Return the scores of n pairs, float64[n].
+
+        Arguments:
+            names: of the columns of the matrix. matrix: float64[n, len(names)], NaN for no value.
+        """
         total = np.zeros(len(matrix))
         for name, one in self.weights.items():
             column = matrix[:, names.index(name)]
@@ -66,7 +70,7 @@ class LearnedWeights:
         return {name: one.weight / one.scale for name, one in self.weights.items()}
 
     def text(self) -> str:
-        """Return the file's text, a line for each note."""
+        """Return the text of the weights' file: notes, a header, a line for each feature."""
         lines = [f"# {printable(note)}" for note in self.notes] + ["\t".join(_COLUMNS)]
         for name, one in self.weights.items():
             lines.append("\t".join([name, *(f"{number:.6g}" for number in one)]))
@@ -74,10 +78,10 @@ class LearnedWeights:
 
     @classmethod
     def read(cls, path: str | Path) -> "LearnedWeights":
-        """Read a file of weights.
+        """Return the weights of a file; path: one that `distsim rank` wrote.
 
         Raises:
-            InputError: it cannot be read, or a line is no weight; file, line and remedy are named.
+            InputError: it cannot be read, or a line is no weight.
         """
         try:
             text = Path(path).read_text("utf-8")
@@ -96,8 +100,8 @@ class LearnedWeights:
             if not header:
                 if tuple(fields) != _COLUMNS:
                     raise InputError(
-                        f"{path}, line {number}: wanted the columns {', '.join(_COLUMNS)}: name a "
-                        "file that distsim rank --learn wrote"
+                        f"{path}, line {number}: expected the columns {', '.join(_COLUMNS)}: name "
+                        "a file that distsim rank --learn wrote"
                     )
                 header = True
                 continue
@@ -105,16 +109,16 @@ class LearnedWeights:
             found = [one for one in numbers if one is not None]
             if len(fields) != len(_COLUMNS) or len(found) != len(numbers) or found[2] <= 0:
                 raise InputError(
-                    f"{path}, line {number}: wanted a feature and six numbers parted by tabs, the "
-                    "scale above 0: mend the line or learn the weights again"
+                    f"{path}, line {number}: expected a feature and six numbers separated by tabs, "
+                    "the scale above 0: mend the line or learn the weights again"
                 )
             if fields[0] in weights:
                 raise InputError(
-                    f"{path}, line {number}: {fields[0]} has a weight already: drop one line"
+                    f"{path}, line {number}: {fields[0]} has a weight already: delete one line"
                 )
             weights[fields[0]] = LearnedWeight(*found)
         if not weights:
-            raise InputError(f"{path}: holds no weights: learn them with distsim rank --learn")
+            raise InputError(f"{path}: contains no weights: learn them with distsim rank --learn")
         return cls(weights, notes=tuple(notes))
 
 

@@ -1,4 +1,4 @@
-"""The probability columns of a translation grammar -> what they are, by their sums; the right ones.
+"""Infers from their sums which probabilities the columns of a translation grammar are.
 
 A column that is called p(e|f) may hold p(e|f,LHS), which sums to 1 within a label and f, or the
 joint p(e,LHS|f), which sums to 1 over all labels of f, or p(e|f), labels summed out. The sums
@@ -35,9 +35,11 @@ _LEAST_REACHED = 0.5
 
 @dataclass(frozen=True)
 class Numbered:
-    """Distinct rules, by numbers: int64[n] each, of the label, the foreign and the English side;
-    written: of the English side with its gaps numbered by the foreign one; pair: of what has the
-    same foreign and English side (gaps alike) under any label.
+    """Distinct rules as numbers, int64[n] each, of their labels and sides.
+
+    label: of the left-hand side. source, target: of the foreign and the English side. written: of
+    the English side with its gaps numbered by the foreign side. pair: of the foreign and English
+    side under any label. n_labels: of the grammar.
     """
 
     label: np.ndarray
@@ -48,15 +50,16 @@ class Numbered:
     n_labels: int
 
     def within(self, side: np.ndarray) -> np.ndarray:
-        """Return a number for each (label, side)."""
+        """Return a number for each combination of label and side, int64[n]; side: int64[n]."""
         return numbers_of(side, self.label)
 
 
 @dataclass(frozen=True)
 class Probabilities:
-    """What rules are paired by: p(e|f,LHS) and p(f|e,LHS); p(e|f), p(f|e), p(LHS|e) where known.
+    """Probabilities of rules, float64[n] each; the optional ones where the grammar tells them.
 
-    float64[n] each. notes: what was found out, a line each.
+    forward, backward: p(e|f,LHS) and p(f|e,LHS). free_forward, free_backward: p(e|f) and p(f|e).
+    lhs_given_e: p(LHS|e). notes: how they were inferred, a line each.
     """
 
     forward: np.ndarray
@@ -70,9 +73,10 @@ class Probabilities:
 def settle(
     rules: Numbered, columns: dict[str, np.ndarray], names: dict[str, str], kind: Kind | None
 ) -> Probabilities:
-    """Return the probabilities of rules, by what their columns are.
+    """Return the probabilities of rules from the columns of their grammar.
 
     Arguments:
+        rules: as numbers.
         columns: float64[n] by name, of distinct rules, before anything is pruned.
         names: what the columns are called in the grammar.
         kind: what p(e|f,LHS) and p(f|e,LHS) are; told by their sums where None.
@@ -135,7 +139,16 @@ def _kind(
     called: str,
     wanted: Kind | None,
 ) -> tuple[str, str]:
-    """Return (joint or conditional, what was found), by the sides that have several labels."""
+    """Return `joint` or `conditional`, and a note, inferred from the sides with several labels.
+
+    Arguments:
+        values: float64[n], the column. given: int64[n], the side that it is conditioned on.
+        drawn: `e` or `f`, the other side. called: the column's name in the grammar.
+        wanted: the kind that the user gave; inferred where None.
+
+    Raises:
+        ParameterError: the sums do not show which it is.
+    """
     side = "f" if drawn == "e" else "e"
     if rules.n_labels == 1:
         reached, over = _shares(np.bincount(given, values))
@@ -190,7 +203,7 @@ def _kind(
 
 
 def _shares(sums: np.ndarray) -> tuple[float, float]:
-    """Return how many sums are 1, and how many are more."""
+    """Return the share of the sums that are 1, and the share of those above 1."""
     if not sums.size:
         return 0.0, 0.0
     return float(np.mean(abs(sums - 1.0) <= _SLACK)), float(np.mean(sums > 1.0 + _SLACK))

@@ -1,4 +1,4 @@
-"""Columns of whole numbers -> a number for each distinct row; the order of rows."""
+"""Numbers and orders of rows of whole numbers, and of texts."""
 
 import numpy as np
 
@@ -10,7 +10,10 @@ _DENSE = 4  # keys below so many times their number are counted, not sorted
 
 
 def numbers_of(*keys: np.ndarray) -> np.ndarray:
-    """Return a number for each distinct combination of keys, in their order."""
+    """Return a number for each row, int64[n], equal for equal keys, ascending with them.
+
+    keys: whole numbers[n] each, none negative.
+    """
     joined = _one_key(keys)
     numbers: np.ndarray
     if joined is None:
@@ -33,7 +36,10 @@ def numbers_of(*keys: np.ndarray) -> np.ndarray:
 
 
 def order_by(*keys: np.ndarray) -> np.ndarray:
-    """Return the order of rows by keys, the first one first; equal ones keep theirs."""
+    """Return the stable order of rows by their keys, int64[n]; the first key counts most.
+
+    keys: whole numbers[n] each, none negative.
+    """
     joined = _one_key(keys)
     order: np.ndarray
     if joined is None:
@@ -47,7 +53,7 @@ def order_by(*keys: np.ndarray) -> np.ndarray:
 
 
 def first_rows(numbers: np.ndarray) -> np.ndarray:
-    """Return the first row that has each number, where 0 to the highest all occur."""
+    """Return the first row of each number, int64; numbers: int64[n], 0 to the highest all occur."""
     first = np.empty(int(numbers.max(initial=-1)) + 1, np.int64)
     first[numbers[::-1]] = np.arange(numbers.size)[::-1]
     return first
@@ -67,7 +73,7 @@ def order_of_texts(text: np.ndarray, starts: np.ndarray, stops: np.ndarray) -> n
 
 
 def _one_key(keys: tuple[np.ndarray, ...]) -> np.ndarray | None:
-    """Return keys, none negative, as digits of one number, the first the highest; None: too large.
+    """Return keys joined into one number a row, int64[n]; None where it would be too large.
 
     One sort of whole numbers takes a fraction of what a sort by several keys does, and next to
     nothing where they stand in order.

@@ -188,7 +188,7 @@ class Pairing:
                           by_line, best))
         )  # fmt: skip
         text = kernel.render_rules(
-            self._sides, groups, lines, self._labels, self._names, self._whole
+            self._sides, groups.orders, lines, self._labels, self._names, self._whole
         )
         n_gaps, n_symbols = groups.n_gaps[ones], self._sides.n_symbols
         longest = np.maximum(n_symbols[ones], n_symbols[twos])

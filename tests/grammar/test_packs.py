@@ -280,7 +280,9 @@ def test_packs_are_replaced_in_one_step_and_nothing_of_others_with_them(tmp_path
     mine = tmp_path / ".packs.unfinished" / "mine"
     mine.parent.mkdir()
     mine.write_text("mine")
-    with pytest.raises(InputError, match="holds files that are not ours: move them away"):
+    with pytest.raises(
+        InputError, match="contains files that distsim did not write: move them away"
+    ):
         pack_grammar(grammar, packs)
     assert mine.read_text() == "mine"
 

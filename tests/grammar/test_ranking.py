@@ -166,12 +166,12 @@ def test_weights_are_written_and_read_whatever_the_judged_file_is_called(judged,
 def test_wrong_files_are_told(judged, run):
     _, err = run("rerank", judged / "rules", "--weights", judged / "judged.tsv", "-o",
                  judged / "o", status=1)  # fmt: skip
-    assert "judged.tsv, line 1: wanted the columns feature, weight" in err
+    assert "judged.tsv, line 1: expected the columns feature, weight" in err
     head = "feature\tweight\tmean\tscale\tlow\thigh\tmissing\n"
     for text, told in (
-        (head + "x\t1\t0\t0\t0\t1\t0\n", "line 2: wanted a feature and six numbers"),
+        (head + "x\t1\t0\t0\t0\t1\t0\n", "line 2: expected a feature and six numbers"),
         (head + "x\t1\t0\t1\t0\t1\t0\n" * 2, "line 3: x has a weight already"),
-        (head, "holds no weights"),
+        (head, "contains no weights"),
     ):
         (judged / "w").write_text(text)
         with pytest.raises(InputError, match=told):

@@ -1,4 +1,4 @@
-"""The grammar formats, a file each; the order is that in which a file's first lines are tried."""
+"""The grammar formats, one in each file, in the order in which they are tried on a file."""
 
 from distsim.base.errors import ParameterError
 from distsim.corpus.lines import split_lines
@@ -11,7 +11,7 @@ _LINES_LOOKED_AT = 1000
 
 
 def guess_format(text: bytes) -> GrammarFormat:
-    """Return the format of a file by its first lines; the last one known where none fits.
+    """Return the format that the first lines of a file have; the last of FORMATS where none fits.
 
     >>> guess_format(b"[X] ||| a ||| b ||| 0.5\\n").name, guess_format(b"a ||| b ||| 0.5\\n").name
     ('rules', 'phrase-table')
@@ -24,7 +24,10 @@ def guess_format(text: bytes) -> GrammarFormat:
 
 
 def find_format(name: str | None, first_lines: bytes) -> GrammarFormat:
-    """Return the format of a name; the one that the first lines look like where None.
+    """Return the format of this name; the format of the first lines where it is None.
+
+    Arguments:
+        name: a key of FORMATS. first_lines: the beginning of the file.
 
     Raises:
         ParameterError: there is no such format.

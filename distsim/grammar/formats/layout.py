@@ -1,4 +1,4 @@
-"""What a grammar format is: how it is known, where its parts stand, how features are written."""
+"""Description of a grammar format: how it is recognised, its fields, how features are written."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Layout(NamedTuple):
-    """In which field of a line, from 0, the parts of a rule stand; -1 where it has none.
+    """The field of a line, from 0, of each part of a rule; -1 where the format has none.
 
     The order is that of the constants in `kernels/rules.py`.
 
@@ -32,12 +32,12 @@ class Layout(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class GrammarFormat:
-    """One way to write a grammar whose fields are parted by `|||`.
+    """A format of grammars whose fields are separated by `|||`.
 
     Arguments:
         name: what `--format` calls it.
-        layout: where the parts of a rule stand.
-        looks_so: tells whether a line looks like one of this format. A file is of the first
+        layout: the fields of the parts of a rule.
+        looks_so: returns whether a line looks like one of this format. A file has the first
             format that at least half of its first lines look like.
         named_features: features may be written as `name=value`; else only as bare values.
         label: the left-hand side of rules that have none of their own.

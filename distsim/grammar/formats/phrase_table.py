@@ -1,4 +1,4 @@
-"""Lines of Moses phrase tables <-> entries, in both layouts, byte for byte.
+"""Entries of Moses phrase tables, in both layouts, read and written byte for byte.
 
     source ||| target ||| scores ||| alignment ||| counts |||        as Moses writes it today
     source ||| target ||| (0) (1,2) ||| (0) (1) (1) ||| scores       the older layout
@@ -37,7 +37,7 @@ _OLD_COLUMN = re.compile(rb"[ \t]*(\([0-9, ]*\)[ \t]*)+\Z")
 
 @dataclass(frozen=True)
 class PhraseTableEntry:
-    """One line of a phrase table; `fields` are its bytes, everything else is read from them.
+    """An entry of a phrase table; `fields` are the bytes of its line, all else is read from them.
 
     >>> entry = PhraseTableEntry.parse(b"la ||| the house ||| 0.5 0.1 ||| 0-0 ||| 3 4 2 |||\\n")
     >>> entry.source, entry.target, entry.scores
@@ -86,7 +86,7 @@ class PhraseTableEntry:
 
     @property
     def scores_field(self) -> int:
-        """Which field holds the scores, from 0."""
+        """The number of the field of scores, from 0."""
         return 4 if self.is_old else 2
 
     @property
@@ -168,9 +168,12 @@ class PhraseTableEntry:
 def read_entries(
     path: str | Path, faulty: FaultyLines | None = None
 ) -> Iterator[tuple[int, bytes, PhraseTableEntry | None]]:
-    """Yield (line number, line, its entry) of a phrase table, streamed.
+    """Yield the number of each line, the line, and its entry.
 
-    A faulty line that is kept has None for its entry; one that is dropped is not yielded.
+    An invalid line that is kept has None for its entry; one that is dropped is not yielded.
+
+    Arguments:
+        path: a phrase table. faulty: how invalid lines are treated; `stop` where None.
 
     Raises:
         InputError: a line is faulty and `faulty` says stop (the default); the file is empty
@@ -191,12 +194,12 @@ def read_entries(
 
 
 def _position(digits: bytes) -> int:
-    """Return a position; one that no rule has where Python would not read so many digits."""
+    """Return a position of at most 19 digits; longer ones are beyond any rule."""
     return int(digits[:19])
 
 
 def _old_links(source_column: bytes, target_column: bytes) -> list[Link]:
-    """Return the links that the two columns of the older layout name."""
+    """Return the links of the two columns of the older layout, sorted."""
     found = {
         (i, _position(j))
         for i, partners in enumerate(_PARTNERS.findall(source_column))

@@ -31,7 +31,7 @@ class Features:
 
     @classmethod
     def parse(cls, text: bytes) -> "Features":
-        """Return the features of a field that was taken out of its line.
+        """Return the features of a field; text: its bytes, without the line end.
 
         >>> Features.parse(b"0.5 p(e|f)=1.2 NA").bare
         [b'0.5', b'NA']
@@ -60,7 +60,8 @@ class Features:
         """Return a feature as a number.
 
         Arguments:
-            missing: what stands for a feature that is not there or `NA`.
+            column: a name, or a position from 0 as text.
+            missing: the value of a feature that is not there or `NA`; an error where None.
 
         Raises:
             LineFaultError: it is not there, or no number.
@@ -125,7 +126,7 @@ class Rule:
 
     @property
     def features(self) -> Features:
-        """The features."""
+        """The features of the rule, parsed."""
         return Features.parse(without_line_end(self.fields[3]))
 
 
@@ -144,7 +145,7 @@ def gap_of(symbol: bytes) -> tuple[bytes, bytes] | None:
 
 
 def _looks_so(line: bytes) -> bool:
-    """Tell whether a line begins with a label in brackets and has at least three fields."""
+    """Return whether a line begins with a label in brackets and has at least three fields."""
     label, separator, rest = line.partition(b" ||| ")
     is_label = label[:1] == b"[" and label[-1:] == b"]" and len(tokens(label)) == 1
     return bool(separator and is_label and len(label) > 2 and rest.count(b"|||") >= 1)

@@ -1,1 +1,1 @@
-"""Compiled loops of this folder: typed arrays in, typed arrays out; no errors, no objects."""
+"""Compiled loops of the grammar folder: typed arrays in, typed arrays out."""

@@ -1,4 +1,4 @@
-"""Fields of features -> the numbers in some columns of them."""
+"""Reads the numbers of some columns from fields of features."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ _MOST_DIGITS = 18  # of a mantissa that int64 holds
 
 @compiled
 def read_number(text, start, stop):
-    """Return (the number text[start:stop], whether it is one).
+    """Return the number that text[start:stop] is, float64, and whether it is one.
 
     A number is an optional sign, digits with perhaps a point among or beside them, and perhaps
     an exponent; it is finite. Nothing else is one: no `nan`, no `inf`, no `1_0`. Correct to a
@@ -78,7 +78,7 @@ def read_number(text, start, stop):
 
 @compiled
 def new_names(text, fields, names, name_offsets, most):
-    """Return where names of features stand that no column has, and the most bare values of a line.
+    """Return the names of features that are no columns yet, and the most bare values of a line.
 
     fields, names, name_offsets: as read_columns has them. most: so many new names at most.
     Returns int64[m, 2], start and stop of the first of each distinct new name, in the order met.
@@ -115,7 +115,7 @@ def new_names(text, fields, names, name_offsets, most):
 
 @uncounted
 def _same(one, at, other, start, stop):
-    """Tell whether the bytes of `one` from a place on are those of other[start:stop]."""
+    """Return whether the bytes of `one` from `at` on equal other[start:stop]."""
     for k in range(stop - start):
         if one[at + k] != other[start + k]:
             return False
@@ -124,7 +124,7 @@ def _same(one, at, other, start, stop):
 
 @compiled
 def read_columns(text, fields, names, name_offsets, positions):
-    """Return the numbers in some columns of fields of features.
+    """Return the values of some columns in fields of features, and whether they are numbers.
 
     fields: int64[n, 2], where each stands in the text. A column has a name,
     names[name_offsets[c]:name_offsets[c + 1]], or a position among the bare values, from 0, -1

@@ -1,4 +1,4 @@
-"""Blocks of rules -> hashes of their sides; places of lines -> their bytes."""
+"""Hashes of the source sides of rules; lines and runs of arrays, gathered."""
 
 import numpy as np
 
@@ -8,7 +8,11 @@ from distsim.kernels.hashing import SPACE, START, extend, finish, step
 
 @compiled
 def source_hashes(text, starts, stops, token_stops):
-    """Return the hash of each rule's source side, its symbols parted by a space; uint64."""
+    """Return the hash of each rule's source side, symbols separated by a space; uint64[n].
+
+    Arguments:
+        text, starts, stops, token_stops: as `Lines` in kernels/rules.py has them.
+    """
     out = np.empty(token_stops.shape[0], np.uint64)
     begin = 0
     for rule in range(token_stops.shape[0]):
@@ -24,7 +28,11 @@ def source_hashes(text, starts, stops, token_stops):
 
 @compiled
 def gather_lines(text, starts, stops, wanted):
-    """Return text[starts[i]:stops[i]] of the wanted lines end to end, uint8."""
+    """Return text[starts[i]:stops[i]] for each i in wanted, end to end, uint8.
+
+    Arguments:
+        text: uint8. starts, stops: int64, of each line. wanted: int64, numbers of lines.
+    """
     size = 0
     for i in wanted:
         size += stops[i] - starts[i]
@@ -39,7 +47,11 @@ def gather_lines(text, starts, stops, wanted):
 
 @compiled
 def gather_runs(values, starts, wanted):
-    """Return values[starts[i]:starts[i + 1]] of the wanted runs end to end."""
+    """Return values[starts[i]:starts[i + 1]] for each i in wanted, end to end.
+
+    Arguments:
+        values: any dtype. starts: int64[n + 1]. wanted: int64, numbers of runs.
+    """
     size = 0
     for i in wanted:
         size += starts[i + 1] - starts[i]

@@ -112,7 +112,11 @@ def decompose(token_stops, gaps, link_stops, links, longest):
 
 @compiled
 def hash_symbols(text, starts, stops):
-    """Return the hash of text[starts[i]:stops[i]] for every i, uint64."""
+    """Return the hash of text[starts[i]:stops[i]] for each i, uint64[n].
+
+    Arguments:
+        text: uint8. starts, stops: int64[n].
+    """
     out = np.empty(starts.size, np.uint64)
     for i in range(starts.size):
         out[i] = finish(extend(START, text, starts[i], stops[i]))
@@ -121,11 +125,12 @@ def hash_symbols(text, starts, stops):
 
 @compiled
 def hash_spans(firsts, lengths, words, text, offsets):
-    """Return the hash of the text of each span of symbols, and whether it has one.
+    """Return the hash of the text of each span, uint64[n], and whether it has one, bool[n].
 
-    words: the word of each symbol, -1 for a gap. text, offsets: the words' normal forms; an
-    empty one has vanished, and a span with it has no text.
-    Returns (uint64[n], bool[n]).
+    Arguments:
+        firsts, lengths: int64[n], first symbol and symbols of each span.
+        words: int64, the word of each symbol, -1 for a gap.
+        text, offsets: uint8, int64, the words' normal forms; a span with an empty one has no text.
     """
     out = np.zeros(firsts.size, np.uint64)
     whole = np.ones(firsts.size, np.bool_)

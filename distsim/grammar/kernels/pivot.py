@@ -26,7 +26,7 @@ _SPACE, _COMMA, _OPEN, _CLOSE, _ZERO, _HYPHEN = 32, 44, 91, 93, 48, 45
 
 
 class Groups(NamedTuple):
-    """Rules sorted by group, n of them, as pairing reads them.
+    """Columns of n rules that are sorted by group: label and foreign side.
 
     bounds: int64[n, 2], where the group of each begins and ends. targets: int64[n], its target
     side. orders: uint32[n], n_gaps: int64[n], of its gaps. columns: float64[n, 2c + 1], c times a
@@ -43,7 +43,7 @@ class Groups(NamedTuple):
 
 
 class Links(NamedTuple):
-    """Pairs of rules, m of them, and the l lines that they make.
+    """Pairs of rules over a foreign side, m of them, and the l paraphrase rules (lines) they make.
 
     A line is what has one run, one second target and one order of its gaps by the first's.
 
@@ -94,7 +94,7 @@ class Sides(NamedTuple):
 
 
 class Lines(NamedTuple):
-    """Paraphrase rules to write.
+    """Columns of n paraphrase rules to write.
 
     firsts, seconds: int64[n], the rules whose target sides are written. labels: int64[n]. values:
     float64[features, n], NaN for none. stops: int64[n], where the pairs of each end; pairs:
@@ -234,7 +234,7 @@ _sort_texts = heap_sort(_text_before)
 
 @compiled
 def order_texts(text, starts, stops, heads, order):
-    """Put texts that are in the order of their first eight bytes, heads, in that of all bytes.
+    """Sort texts by all bytes that are in the order of their first eight bytes, heads.
 
     order: int64, texts; changed in place.
     """
@@ -476,7 +476,7 @@ def _is_better(value, known, ranks, one, two, by_line, best):
 
 @compiled
 def sum_links(links, groups, multiplies, bitexts):
-    """Return the Sums of paraphrases over their links.
+    """Return the Sums of paraphrase rules over their links.
 
     Arguments:
         links: a Links; groups: the Groups that it was made of.
@@ -636,13 +636,13 @@ def _renumber(out, start, stop, order, places):
 
 
 @uncounted
-def _put_features(out, n, values, line, names, whole):
-    """Append ` name=value` for each feature that is there."""
+def _put_features(out, n, values, line, names, name_offsets, whole):
+    """Append ` name=value` for each feature that is there; return the end."""
     for feature in range(whole.size):
         value = values[feature, line]
         if np.isnan(value):
             continue
-        n = put_bytes(out, n, names.text, names.offsets[feature], names.offsets[feature + 1])
+        n = put_bytes(out, n, names, name_offsets[feature], name_offsets[feature + 1])
         if whole[feature]:
             n = _put_integer(out, n, np.uint64(value))
         else:
@@ -651,26 +651,28 @@ def _put_features(out, n, values, line, names, whole):
 
 
 @uncounted
-def _meet(lines, begin, line, sides, met, stamp, cells, width):
-    """Count in met[:cells] how many pairs of a line, from `begin` on, link each two words.
+def _meet(pairs, begin, stop, best, links, link_starts, link_stops, met, stamp, cells, width):
+    """Count in met[:cells] how many of the pairs begin..stop link each two words.
+
+    Arguments:
+        pairs: int64[m, 2], rules. best: the best pair. links, link_starts, link_stops: as Sides
+            has them. met, stamp: as in _compose. cells: products of symbols. width: symbols of the
+            second side.
 
     Returns how many of them a link must have: all; of the best pair alone where none has all.
     """
-    stop = lines.stops[line]
-    pairs = lines.pairs
-    links, starts, stops = sides.links, sides.link_starts, sides.link_stops
     for at in range(cells):
         met[at] = 0
     for k in range(begin, stop):
-        _compose(pairs[k, 0], pairs[k, 1], links, starts, stops, met, stamp, width, k)
+        _compose(pairs[k, 0], pairs[k, 1], links, link_starts, link_stops, met, stamp, width, k)
     for at in range(cells):
         if met[at] == stop - begin:
             return stop - begin
     for at in range(cells):
         met[at] = 0
         stamp[at] = -1
-    best = lines.best[line]
-    _compose(pairs[best, 0], pairs[best, 1], links, starts, stops, met, stamp, width, best)
+    one, two = pairs[best, 0], pairs[best, 1]
+    _compose(one, two, links, link_starts, link_stops, met, stamp, width, best)
     return 1
 
 
@@ -694,66 +696,57 @@ def _put_links(out, n, met, height, width, wanted):
     return n + 1
 
 
-@uncounted
-def _put_sides(out, n, sides, groups, one, two, places):
-    """Append both sides of a rule, gaps numbered along the first; set where each side's gaps are.
-
-    places: int64[2, MOST_GAPS], of each gap the symbol that it is on either side.
-    """
-    n = put_bytes(out, n, sides.text, sides.starts[one], sides.stops[one])
-    n = put_bar(out, n)
-    side = n
-    n = put_bytes(out, n, sides.text, sides.starts[two], sides.stops[two])
-    if sides.n_gaps[one] > 0:
-        _gap_places(sides.text, sides.starts[one], sides.stops[one], places)
-        order = _reordered(groups.orders[one], groups.orders[two], sides.n_gaps[one])
-        _renumber(out, side, n, order, places)
-    return put_bar(out, n) - 1
-
-
 @compiled
-def render_rules(sides, groups, lines, labels, names, whole):
+def render_rules(sides, orders, lines, labels, names, whole):
     """Return the text of paraphrase rules, uint8.
 
     Words are linked where all pairs link them; where none is, as the best pair links them.
 
     Arguments:
-        sides: a Sides and groups: a Groups, of all rules. lines: a Lines.
+        sides: a Sides, and orders: uint32, of the gaps, of all rules. lines: a Lines.
         labels: Texts of all labels. names: Texts of the features, ` name=` each; whole: bool, per
             feature, written as integers.
     """
-    n_lines = lines.firsts.size
+    # Taken out of their tuples here: functions that are not inlined would be handed all arrays.
+    text, starts, stops, n_symbols, n_gaps, links, link_starts, link_stops = sides
+    firsts, seconds, label_of, values, ends, pairs, best = lines
+    label_text, label_offsets = labels
     fixed = 64 + names.text.size + 30 * whole.size
     most = 0
-    for line in range(n_lines):
-        cells = sides.n_symbols[lines.firsts[line]] * sides.n_symbols[lines.seconds[line]]
-        most = max(most, cells)
-    out = np.empty(n_lines * (64 + names.text.size + 8 * whole.size) + fixed, np.uint8)
+    for line in range(firsts.size):
+        most = max(most, n_symbols[firsts[line]] * n_symbols[seconds[line]])
+    out = np.empty(firsts.size * (64 + names.text.size + 8 * whole.size) + fixed, np.uint8)
     met = np.zeros(most, np.int32)
     stamp = np.full(most, -1, np.int64)
     places = np.zeros((2, MOST_GAPS), np.int64)
-    n = 0
-    begin = 0
-    for line in range(n_lines):
-        one = lines.firsts[line]
-        two = lines.seconds[line]
-        label = lines.labels[line]
-        room = sides.stops[one] - sides.starts[one] + sides.stops[two] - sides.starts[two] + fixed
-        room += labels.offsets[label + 1] - labels.offsets[label]
+    n = begin = 0
+    for line in range(firsts.size):
+        one, two, label = firsts[line], seconds[line], label_of[line]
+        room = stops[one] - starts[one] + stops[two] - starts[two] + fixed
+        room += label_offsets[label + 1] - label_offsets[label]
         if n + room > out.size:
             out = grown(out, n, 2 * (n + room))
-        n = put_bytes(out, n, labels.text, labels.offsets[label], labels.offsets[label + 1])
+        n = put_bytes(out, n, label_text, label_offsets[label], label_offsets[label + 1])
         n = put_bar(out, n)
-        n = _put_sides(out, n, sides, groups, one, two, places)
-        n = _put_features(out, n, lines.values, line, names, whole)
+        n = put_bytes(out, n, text, starts[one], stops[one])
+        n = put_bar(out, n)
+        side = n
+        n = put_bytes(out, n, text, starts[two], stops[two])
+        if n_gaps[one] > 0:
+            order = _reordered(orders[one], orders[two], n_gaps[one])
+            _gap_places(text, starts[one], stops[one], places)
+            _renumber(out, side, n, order, places)
         n = put_bar(out, n) - 1
-        width = sides.n_symbols[two]
-        cells = sides.n_symbols[one] * width
-        wanted = _meet(lines, begin, line, sides, met, stamp, cells, width)
-        for gap in range(sides.n_gaps[one]):
+        n = _put_features(out, n, values, line, names.text, names.offsets, whole)
+        n = put_bar(out, n) - 1
+        width = n_symbols[two]
+        cells = n_symbols[one] * width
+        wanted = _meet(pairs, begin, ends[line], best[line], links, link_starts, link_stops, met,
+                       stamp, cells, width)  # fmt: skip
+        for gap in range(n_gaps[one]):
             met[places[0, gap] * width + places[1, gap]] = wanted
         if n + 24 * cells + 8 > out.size:
             out = grown(out, n, 2 * (n + 24 * cells + 8))
-        n = _put_links(out, n, met, sides.n_symbols[one], width, wanted)
-        begin = lines.stops[line]
+        n = _put_links(out, n, met, n_symbols[one], width, wanted)
+        begin = ends[line]
     return out[:n]

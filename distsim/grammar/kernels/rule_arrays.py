@@ -1,4 +1,4 @@
-"""Rules as arrays -> whether these go together: kernels do not look where numbers lead."""
+"""Checks that arrays of rules agree with each other, since other kernels do not check indices."""
 
 import numpy as np
 
@@ -11,11 +11,15 @@ _GAP = np.uint32(1 << 31)  # of a symbol: a gap, below it the number of its labe
 def are_rules_sound(
     label, foreign, english, swaps, count, margins, lex, most_cost, n_labels, n_foreign, n_english
 ):
-    """Tell whether the columns of rules can be those of rules.
+    """Return whether the columns of rules are in their ranges.
 
-    Foreign sides ascend; labels, sides and swaps are below n_labels, n_foreign, n_english and 2;
-    counts are 1 or more and none above its margins (uint32[n, 5]: c(f, e), c(f), c(e), c(label,
-    f), c(label, e)); no cost in lex, float64[n, 2], is above most_cost or below its negative.
+    Arguments:
+        label, foreign, english: uint32[n], below n_labels, n_foreign and n_english; foreign is
+            ascending.
+        swaps: uint8[n], below 2. count: uint32[n], 1 or more, none above its margins.
+        margins: uint32[n, 5], c(f, e), c(f), c(e), c(label, f), c(label, e).
+        lex: float64[n, 2], none above most_cost or below its negative.
+        most_cost, n_labels, n_foreign, n_english: the limits.
     """
     previous = np.uint32(0)
     for rule in range(label.size):
@@ -34,7 +38,7 @@ def are_rules_sound(
 
 @compiled
 def are_links_sound(links, n_links, foreign, english, foreign_lengths, english_lengths):
-    """Tell whether the links of rules, uint8[m, 2], stand within their sides.
+    """Return whether the links of rules, uint8[m, 2], are within their sides.
 
     n_links: of each rule, together m; foreign, english: the sides of each; the lengths of sides
     in symbols.
@@ -52,7 +56,10 @@ def are_links_sound(links, n_links, foreign, english, foreign_lengths, english_l
 
 @compiled
 def are_symbols_sound(symbols, n_words, n_labels):
-    """Tell whether all words of sides, uint32, are below n_words, all labels of gaps in range."""
+    """Return whether all words of sides are below n_words and all labels of gaps below n_labels.
+
+    symbols: uint32, words, or gaps with the highest bit set.
+    """
     for symbol in symbols:
         if symbol & _GAP:
             if (symbol ^ _GAP) >= n_labels:

@@ -30,7 +30,7 @@ _PIECE_BITS = 6  # more are written to at once more slowly
 
 @compiled
 def partition_rows(rows, n, bits, room):
-    """Order rows[:n] by the leading bits of their foreign hash, the last part first.
+    """Order rows[:n] by the leading bits of their foreign hash, the last part first; return sizes.
 
     In two steps, since what goes to many places at once goes slowly. room: for as many rows.
     Returns how many rows each part has, int64[2^bits].
@@ -123,7 +123,7 @@ def _sort_part(rows, bounds, part, part_bits, starts, order, out):
 
 
 class Rules(NamedTuple):
-    """Rules as they are counted, n of them.
+    """Columns of counted rules, n of them.
 
     f, e: uint64[n], the hashes of the sides. label: uint32[n]. count: int64[n]. place, gaps:
     uint64[n], of the first instance, gaps above the lowest 32 bits. by_bitext: uint32[n, b].
@@ -142,7 +142,7 @@ class Rules(NamedTuple):
 
 @compiled
 def count_parts(rows, bounds, part_bits, text_bounds, links, link_offsets, rules):
-    """Add up rows: one rule for each foreign side, label and English side; count its margins.
+    """Fill rules from rows, one for each foreign side, label and English side; return their number.
 
     Part by part, so that what is sorted stays near: by foreign side, label, English side, links
     and place. Of the alignments of a rule the most frequent stays, of equally frequent ones the
@@ -460,7 +460,7 @@ def _complete(found, n_sides, has_labels):
 
 @uncounted
 def _piece(rows, i, shift):
-    """Return which piece a row belongs to."""
+    """Return the number of the piece that a row belongs to."""
     return np.int64(((rows[i, 0] * MULTIPLIER) >> _ONE) >> shift)
 
 

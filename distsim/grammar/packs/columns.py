@@ -1,4 +1,4 @@
-"""Values of a feature -> codes of a byte or two and a table, or whole numbers; and back."""
+"""Encodes the values of a feature in one, two or four bytes, and decodes them."""
 
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ _BUCKETS = 256
 
 
 class Coded(NamedTuple):
-    """codes: uint8, uint16 or int32, one a value; table: float64, what each code stands for.
+    """Encoded values. codes: uint8, uint16 or int32; table: float64, the value of each code.
 
     An empty table: a code is the value times 100,000, the least int32 a missing one. Codes of
     float64 are the values themselves.
@@ -21,10 +21,12 @@ class Coded(NamedTuple):
 
 
 def encode(values: np.ndarray, quantise: bool = False) -> Coded:
-    """Return values in as few bytes as keep them; NaN is missing.
+    """Return values in the smallest exact code.
 
-    quantise: columns with more than 256 different values get 256 buckets of equally many, each
-    standing for their mean (thesis 6.4.2.1.3).
+    Arguments:
+        values: float64[n], NaN where missing.
+        quantise: columns with more than 256 different values get 255 buckets of equal size, and
+            the mean of each (thesis 6.4.2.1.3).
 
     >>> import numpy as np
     >>> coded = encode(np.array([0.5, 2.0, np.nan, 0.5]))
@@ -49,7 +51,7 @@ def encode(values: np.ndarray, quantise: bool = False) -> Coded:
 
 
 def decode(codes: np.ndarray, table: np.ndarray) -> np.ndarray:
-    """Return the values of codes, float64; NaN where one is missing."""
+    """Return the values of codes, float64[n], NaN where missing; codes, table: as in Coded."""
     if table.size:
         decoded: np.ndarray = table[codes]
         return decoded

@@ -1,4 +1,4 @@
-"""A grammar on disk, mapped -> the rules of a source side, the best first."""
+"""Index of a packed grammar on disk: the rules of a source side, the best first."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,10 +20,12 @@ _LINK_TYPES = (np.uint8, np.uint16, np.uint32)
 
 
 class PackedRule(NamedTuple):
-    """A paraphrase rule: label without brackets; sides; features by name; links; its pack.
+    """A paraphrase rule of a packed grammar.
 
-    size: the smallest pack that holds it. kind: one of `TYPES`. cost: what packs are ordered by.
-    pair_kind: one of `PAIR_KINDS`, what differs between the sides; empty in packs made before.
+    label: without brackets. source, target: the sides. features: by name. links: (source symbol,
+    target symbol). size: the smallest pack that contains it. kind: one of `TYPES`. cost: the sum
+    that packs are ordered by. pair_kind: one of `PAIR_KINDS`, what differs between the sides;
+    empty in packs made before.
 
     >>> PackedRule("X", "king", "queen", {"sim_ngram": 0.4}, [(0, 0)], "S", "lexical", 1.5).target
     'queen'
@@ -41,7 +43,7 @@ class PackedRule(NamedTuple):
 
 
 class RuleArrays(NamedTuple):
-    """A packed grammar as it lies on disk, mapped; rules of a source stand together, best first.
+    """Mapped arrays of a packed grammar; the rules of a source are consecutive, best first.
 
     symbols: the vocabulary, words and gaps; labels: left-hand sides by number. source_starts:
     uint64[sources + 1] into sources, symbols of source sides; rule_starts: uint64[sources + 1],
@@ -60,10 +62,12 @@ class RuleArrays(NamedTuple):
 
 
 class GrammarIndex:
-    """The rules of a packed grammar by their source side; only what is asked for is read.
+    """Index of a packed grammar by source side; only the rules that are asked for are read.
 
-    Opening maps a few files and looks at none of the rules, as the packed grammars of thesis
-    6.4.2 do.
+    Opening maps a few files and reads no rule, as with the packed grammars of thesis 6.4.2.
+
+    Arguments:
+        artifact: of kind grammar, as pack_grammar writes it; `open` takes a path.
 
     >>> from distsim import pack_grammar
     >>> from distsim.grammar import PackOptions
@@ -109,7 +113,7 @@ class GrammarIndex:
 
     @classmethod
     def open(cls, path: str | Path) -> "GrammarIndex":
-        """Open the index of a packed grammar: its folder, or `index` inside it.
+        """Return the opened index of a packed grammar; path: its folder, or `index` inside it.
 
         Raises:
             ArtifactError: there is none, or it is damaged.
@@ -126,24 +130,24 @@ class GrammarIndex:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What the grammar was packed from and how."""
+        """Parameters of the artifact: features, labels, rules by size and type."""
         return self.artifact.parameters
 
     @property
     def feature_names(self) -> list[str]:
-        """The features that its rules may have."""
+        """Names of the features that rules may have."""
         return list(self._names)
 
     @property
     def costs(self) -> np.ndarray:
-        """The sum by which the rules were ordered when they were packed, float64[n]."""
+        """The weighted sum by which the rules are ordered, float64[n]."""
         return self._cost
 
     def arrays(self) -> RuleArrays:
-        """Return the rules as arrays, for what reads many of them at once.
+        """Return all rules as arrays, checked.
 
         Raises:
-            ArtifactError: they contradict each other; what reads them does not look again.
+            ArtifactError: the arrays contradict each other.
         """
         n = len(self)
         ends = [
@@ -168,7 +172,10 @@ class GrammarIndex:
         )  # fmt: skip
 
     def feature_of(self, name: str, rules: np.ndarray | slice) -> np.ndarray:
-        """Return a feature of some rules by their numbers, float64; NaN where one has none.
+        """Return a feature of some rules, float64[n]; NaN where a rule has none.
+
+        Arguments:
+            name: of the feature. rules: numbers of rules, or a slice of them.
 
         Raises:
             ParameterError: there is no such feature.
@@ -182,13 +189,13 @@ class GrammarIndex:
     def rules(
         self, source: str, *, label: str | None = None, size: str = "XXXL", most: int | None = None
     ) -> Results[PackedRule]:
-        """Return the rules with a source side, the cheapest first; none where it is not known.
+        """Return the rules with a source side, the best first; none where no rule has it.
 
         Arguments:
-            source: symbols parted by spaces, gaps as `[NP,1]`.
-            label: only rules with this left-hand side.
+            source: symbols separated by spaces, gaps as `[NP,1]`.
+            label: only rules with this left-hand side, without brackets.
             size: only rules of this pack; XXXL is all.
-            most: so many at most.
+            most: the largest number of rules; all where None.
 
         Raises:
             ParameterError: there is no such size.
@@ -203,7 +210,7 @@ class GrammarIndex:
         return self.at(rules[:most])
 
     def count(self, source: str) -> int:
-        """Return how many rules have a source side, without reading them."""
+        """Return the number of rules with a source side, without reading them."""
         first, stop = self._of(source)
         return stop - first
 
@@ -226,19 +233,19 @@ class GrammarIndex:
 
     @contextmanager
     def _read(self) -> Iterator[None]:
-        """Turn what damaged arrays raise into a sentence."""
+        """Raise ArtifactError where damaged arrays lead to an IndexError."""
         try:
             yield
         except IndexError:
             raise self._damaged() from None
 
     def at(self, rules: np.ndarray) -> Results[PackedRule]:
-        """Return rules by their numbers, from 0; those of a source side stand together."""
+        """Return some rules; rules: int64, their numbers, from 0."""
         with self._read():
             return Results(self._made(np.asarray(rules, np.int64)))
 
     def feature(self, name: str) -> np.ndarray:
-        """Return a feature of all rules, float64; NaN where a rule has none.
+        """Return a feature of all rules, float64[n], NaN where a rule has none; name: of it.
 
         Raises:
             ParameterError: there is no such feature.

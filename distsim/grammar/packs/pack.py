@@ -1,4 +1,4 @@
-"""A paraphrase grammar -> a folder of packs: text by size and type, Parquet, an index.
+"""Writes a paraphrase grammar as packs: text by size and type, Parquet, an index.
 
 Thesis 6.2: XXXL has all rules, each smaller size the better half of the next, for each type. They
 are ordered by weights learned from judged pairs, or another sum of features. PPDB's own cost
@@ -55,7 +55,7 @@ _MOST_LABELS = 1 << 16
 
 @dataclass(frozen=True)
 class PackOptions:
-    """How a grammar is packed.
+    """Options of packing a grammar.
 
     Arguments:
         weights: what rules are ordered by, feature to weight; the learned order where None
@@ -100,7 +100,7 @@ class PackOptions:
 
 @dataclass
 class PackReport:
-    """What was read and written: rules of each size and type, bytes of each file.
+    """Report of packing: rules read, rules of each size and type, bytes of each file.
 
     >>> rule = "[X] ||| the king ||| the queen ||| p(e|f)=1.5 sim_ngram=.4 ||| 0-0 1-1\\n"
     >>> _ = (folder / "scored").write_text(rule)
@@ -136,13 +136,17 @@ def pack_grammar(
     jobs: int | None = None,
     progress: Progress = no_progress,
 ) -> PackReport:
-    """Write a grammar as packs: `path` with `packs.json`, text, Parquet and `index`.
+    """Write a grammar as packs and return the report: `packs.json`, text, Parquet and `index`.
 
-    Text stands in `<size>-<type>.gz`, the best rules first, each size with the smaller ones.
-    Written whole or not at all; packs that stand there already are replaced.
+    Text is in `<size>-<type>.gz`, the best rules first, each size with the smaller ones.
+    Written whole or not at all; packs that exist at `path` are replaced.
 
     Arguments:
         grammar: scored paraphrase rules; `-` for standard input.
+        path: the folder to write. options: PackOptions() where None.
+        on_error: invalid lines `stop` the work; `keep` and `drop` leave them out.
+        jobs: threads, all cores where None; the same bytes for any number.
+        progress: called with (name of the step, done, total) from time to time.
 
     Raises:
         InputError: the grammar cannot be read, a line is faulty and on_error is `stop`, rules
@@ -180,23 +184,23 @@ def pack_grammar(
 
 
 def _clear(unfinished: Path) -> None:
-    """Remove what a run that was killed has left.
+    """Remove the files that a killed run has left.
 
     Raises:
-        InputError: something of another's is among it.
+        InputError: there are files that distsim did not write.
     """
     left = list(unfinished.iterdir())
     if not all(_OURS.fullmatch(child.name) and not child.is_symlink() for child in left):
-        raise InputError(f"{unfinished}: holds files that are not ours: move them away")
+        raise InputError(f"{unfinished}: contains files that distsim did not write: move them away")
     for child in left:
         shutil.rmtree(child) if child.is_dir() else child.unlink()
 
 
 def _require_packs_alone(target: Path) -> None:
-    """Refuse to replace what is no folder of packs, or holds more than them.
+    """Check that a folder may be replaced: it is empty, missing, or contains packs alone.
 
     Raises:
-        InputError: it does.
+        InputError: it is something else, or contains other files.
     """
     if not target.exists() or (target.is_dir() and not any(target.iterdir())):
         return
@@ -216,7 +220,7 @@ def _require_packs_alone(target: Path) -> None:
 
 
 def _put_in_place(unfinished: Path, target: Path) -> None:
-    """Let new packs take the place of old ones in one step."""
+    """Replace old packs by new ones in one step."""
     target = target.resolve()
     if target.exists():
         exchange(unfinished, target)
@@ -280,7 +284,7 @@ def _write(
 
 
 class _ReadRules:
-    """The rules of a grammar in raw files of a folder: their lines, and arrays by rule."""
+    """Rules of a grammar in a spool: their lines, and columns with a value for each rule."""
 
     def __init__(self, folder: Path, options: PackOptions, faulty: FaultyLines) -> None:
         folder.mkdir()
@@ -301,7 +305,7 @@ class _ReadRules:
         self.size = 0
 
     def read(self, grammar: str | Path, progress: Progress) -> None:
-        """Read all rules."""
+        """Append all rules of a grammar."""
         known = None
         for lines in read_line_blocks(grammar):
             known = known or find_format(None, lines.text)
@@ -311,7 +315,7 @@ class _ReadRules:
             progress("reading", self.size, None)
 
     def _name_features(self, block: RuleBlock) -> None:
-        """Give each feature that is new in a block a column, missing in the rules before.
+        """Add a column for each feature that is new in a block, NaN in the rules before.
 
         Raises:
             InputError: there are too many.
@@ -434,7 +438,7 @@ class _ReadRules:
                 self.spool.append(f"{name}_stop", block.stops[last[fine] - 1] + shift[fine])
 
     def _numbered_labels(self, block: RuleBlock, data: np.ndarray, fine: np.ndarray) -> np.ndarray:
-        """Return the number of each rule's label, uint32, in the order met; 0 for what is none."""
+        """Return the number of each rule's label, uint32[n]; fine: bool[n], which are rules."""
         starts, stops = frozen(block.labels[fine, 0]), frozen(block.labels[fine, 1])
         _, first, which = np.unique(
             hash_symbols(data, starts, stops), return_index=True, return_inverse=True
@@ -449,7 +453,11 @@ class _ReadRules:
         return labels
 
     def write_parquet(self, path: Path, wanted: np.ndarray, sizes: np.ndarray) -> None:
-        """Write some rules as a table: label, source, target, alignment, size, features."""
+        """Write rules as Parquet: label, source, target, alignment, size, features.
+
+        Arguments:
+            wanted: int64, numbers of rules, in order. sizes: uint8, the smallest pack of each rule.
+        """
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -491,7 +499,12 @@ class _ReadRules:
     def write_index(
         self, path: Path, order: np.ndarray, sizes: np.ndarray, quantise: bool, report: PackReport
     ) -> None:
-        """Write the index: rules by the hash of their source, the best first within one."""
+        """Write the index: rules by the hash of their source side, the best first within one.
+
+        Arguments:
+            order: int64[n], rules from the best to the worst. sizes: uint8[n], the smallest pack of
+                each. quantise: see PackOptions. report: its counts of rules are stored.
+        """
         if len(self._labels) > _MOST_LABELS:
             raise InputError(
                 f"the grammar has {len(self._labels):,} labels, an index takes {_MOST_LABELS:,}: "

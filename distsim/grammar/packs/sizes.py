@@ -1,4 +1,4 @@
-"""Rules -> the type each belongs to, and the smallest pack that each stands in (thesis 6.2)."""
+"""Types of rules, and the smallest pack of each rule (thesis 6.2)."""
 
 import numpy as np
 
@@ -10,7 +10,10 @@ LEXICAL, ONE_TO_MANY, MANY_TO_ONE, PHRASAL, SYNTACTIC = range(len(TYPES))
 def rule_types(
     source_words: np.ndarray, target_words: np.ndarray, n_gaps: np.ndarray
 ) -> np.ndarray:
-    """Return the type of each rule by its numbers of words and gaps, uint8.
+    """Return the type of each rule by its numbers of words and gaps, uint8[n].
+
+    Arguments:
+        source_words, target_words, n_gaps: int64[n].
 
     >>> import numpy as np
     >>> sides = np.array([1, 1, 2, 2, 1]), np.array([1, 3, 1, 2, 1]), np.array([0, 0, 0, 0, 1])
@@ -25,7 +28,7 @@ def rule_types(
 
 
 def rule_sizes(types: np.ndarray, order: np.ndarray) -> np.ndarray:
-    """Return the smallest size that holds each rule, uint8; each size holds the smaller ones.
+    """Return the smallest pack of each rule, uint8[n]; each pack contains the smaller ones.
 
     XXXL is all; each next smaller size is the better half of it, for each type by itself.
 
