@@ -178,6 +178,8 @@ def main() -> None:
     scores = dict(zip(gold.pairs, gold.scores, strict=True))
     lines = judged_rules(given.work, set(scores))
     all_judged = [scored(given.work, lines, index, scores) for index in given.indexes]
+    for judged in all_judged:  # all aligned words are equal: nothing was compared
+        judged.features[judged.features[:, 3] == 1, 3] = np.nan
     base = all_judged[0]
     usual = -base.features[:, 0] - base.features[:, 1]
     columns = {"ln p(e\\|f) + ln p(f\\|e)": (base, usual)}

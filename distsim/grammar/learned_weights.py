@@ -15,6 +15,7 @@ from distsim.corpus.sources import printable
 
 # A rule has a place in the default order if it has one of these.
 ORDER_NEEDS = ("p(e|f)", "p(f|e)")
+_SIMILARITY = "sim_ngram"
 _COLUMNS = ("feature", "weight", "mean", "scale", "low", "high", "missing")
 
 
@@ -122,10 +123,27 @@ class LearnedWeights:
         return cls(weights, notes=tuple(notes))
 
 
+class RuleOrder(LearnedWeights):
+    """The learned order of rules; a similarity of 1 counts as missing.
+
+    All aligned words of such a rule are equal, so that nothing was compared (*the door*, *the door
+    of the house*).
+    """
+
+    def values(self, names: Sequence[str], matrix: np.ndarray) -> np.ndarray:
+        """Return the scores of many rules, float64[n]; matrix: float64[n, len(names)]."""
+        place = names.index(_SIMILARITY)
+        compared = matrix.copy()
+        compared[compared[:, place] == 1, place] = np.nan
+        return super().values(names, compared)
+
+
 @cache
-def rule_order() -> LearnedWeights:
+def rule_order() -> RuleOrder:
     """Return the weights of the default order of rules; the file names what they were learned from.
 
     Features that a rule lacks add nothing; a rule needs one of ORDER_NEEDS.
     """
-    return LearnedWeights.read(str(files("distsim") / "data" / "weights" / "order.weights"))
+    shipped = files("distsim") / "data" / "weights" / "order.weights"
+    read = LearnedWeights.read(str(shipped))
+    return RuleOrder(read.weights, notes=read.notes)

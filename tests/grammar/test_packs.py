@@ -116,6 +116,17 @@ def test_one_probability_orders_where_the_other_is_not_there(tmp_path, name):
     assert manifest["order"]["learned"] == list(rule_order().notes)
 
 
+def test_a_similarity_of_equal_words_alone_is_none(tmp_path):
+    """*the door, the door of the house*: all aligned words are equal, nothing was compared."""
+    features = {"sames": "p(e|f)=1 sim_ngram=1.0", "likes": "p(e|f)=1 sim_ngram=0.8",
+                "nones": "p(e|f)=1", "unlikes": "p(e|f)=1 sim_ngram=0.1"}  # fmt: skip
+    rules = [f"[X] ||| a ||| {name} ||| {text} |||\n" for name, text in features.items()]
+    (tmp_path / "grammar").write_text("".join(rules))
+    pack_grammar(tmp_path / "grammar", tmp_path / "packs")
+    found = GrammarIndex.open(tmp_path / "packs").rules("a")
+    assert [rule.target for rule in found] == ["likes", "sames", "nones", "unlikes"]
+
+
 def test_rules_without_a_probability_are_refused(tmp_path, run):
     grammar, packs = tmp_path / "grammar", tmp_path / "packs"
     grammar.write_text("[X] ||| a ||| b ||| p(e|f)=NA p(e|f,LHS)=1 RarityPenalty=1 |||\n" * 3)
