@@ -4,8 +4,9 @@
     python bench/rewriting/quality.py shorten FOLDER [--steps STEP...]
 
 FOLDER was made by prepare.py; all sentences of TurkCorpus's held-back half, or their longest
-variants. `simplify`: SARI and its parts, BLEU, the share of words kept; the difference of SARI from
-the packaged weights' row. Steps without the packaged weights have their own, tuned from them on the
+variants. `simplify`: corpus-level SARI and its parts, the mean SARI of sentences, BLEU, the share
+of words kept; the difference of SARI from the packaged weights' row. Steps without the packaged
+weights have their own, tuned from them on the
 first 100 sentences of the other half. One person is judged against the other seven. `shorten`: to
 .75 of the words, PRECIS and its difference from truncation's; the packaged weights that shorten,
 less those of the features that a step does without. 95% intervals and p by the paired bootstrap.
@@ -20,15 +21,19 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from frame import distsim, parser, print_machine, print_table
 from prepare import REFERENCES, lines_of, opened
 
 from distsim import CorpusIndex, GrammarIndex
-from distsim.evaluation.rewriting_scores import Sari
-from distsim.evaluation.rewritings import Evaluation, System, shortened, truncated
+from distsim.evaluation.rewritings import (
+    Evaluation,
+    System,
+    one_person,
+    shortened,
+    truncated,
+    with_nonsense,
+)
 from distsim.paraphrase import Weights
 from distsim.paraphrase.rewriting.weights import SHORTEN
 
@@ -100,16 +105,12 @@ def controls(folder: Path, lines: list[str]) -> Iterator[System]:
     pairs = Pairs(folder / "joint.rules", CorpusIndex.open(folder / "wiki.index"))
     sentences = [line.split() for line in lines]
 
-    def nonsense(tokens: list[str]) -> list[str]:
-        at = draw.randrange(len(tokens))
-        return [*tokens[:at], "zzqq", *tokens[at + 1 :]]
-
     rows = {
         "copy": sentences,
         "truncated to .8": [truncated(s, max(1, int(0.8 * len(s.split())))).split() for s in lines],
         "the last token dropped": [s[:-1] for s in sentences],
         "a fifth deleted": [[t for t in s if draw.random() > 0.2] for s in sentences],
-        "a word replaced by nonsense": [nonsense(s) for s in sentences],
+        "the longest word replaced by nonsense": [with_nonsense(s).split() for s in lines],
         "a word replaced by frequency": [pairs.replaced(s) for s in sentences],
     }
     for name, made in rows.items():
@@ -167,33 +168,15 @@ def reduced(folder: Path, step: Step) -> Path:
     return path
 
 
-def one_person(folder: Path, system: System) -> str:
-    """Return how one person and a system do against the other seven people, in turn."""
-    source, *references = (
-        [line.split() for line in lines_of(folder / f"held.{name}")]
-        for name in ("norm", *REFERENCES)
-    )
-    mine, theirs = [], []
-    for number, tokens in enumerate(source):
-        everybody = [one[number] for one in references]
-        for k, person in enumerate(everybody):
-            sari = Sari(tokens, everybody[:k] + everybody[k + 1 :])
-            theirs.append(100 * sari.score(person))
-            mine.append(100 * sari.score(system.sentences[number].split()))
-    return (
-        f"SARI against seven people: one person {np.mean(theirs):.2f}, "
-        f"{system.name} {np.mean(mine):.2f}"
-    )
-
-
 def simplify(folder: Path, steps: list[Step]) -> None:
     lines = lines_of(folder / "held.norm")
     references = [lines_of(folder / f"held.{k}") for k in REFERENCES]
     systems = list(controls(folder, lines))
     systems += [rewritten(folder, one, "held.norm", tuned(folder, one)) for one in steps]
-    columns = ("SARI", "add", "keep", "delete", "BLEU", "ratio", "kept")
+    columns = ("SARI", "add", "keep", "delete", "sentence-SARI", "BLEU", "ratio", "kept")
     show(Evaluation(lines, references), systems, columns, "SARI", systems[-1].name)
-    print(f"\n{one_person(folder, systems[-1])}")
+    person = one_person(lines, references)
+    print(f"\n{person.name}: " + ", ".join(f"{name} {person.values[name]:.2f}" for name in columns))
 
 
 def shorten(folder: Path, steps: list[Step]) -> None:

@@ -51,4 +51,3 @@ Entailment = Literal["off", "contained", "containing", "both"]
 
 # Weights of a rewriter.
 Objective = Literal["sari", "bleu", "precis"]
-Learner = Literal["expected", "pro"]

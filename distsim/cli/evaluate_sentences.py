@@ -1,6 +1,6 @@
 """`distsim evaluate-sentences SOURCE SYSTEM...`: how good are whole sentences, rewritten?"""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -72,17 +72,20 @@ def evaluate_sentences(
 ) -> None:
     """Print measures of rewritten sentences.
 
-    SARI (of adding, keeping, deleting), BLEU, chrF, PRECIS, words to the source's, words kept;
-    always beside copying, truncation and deletion to the same lengths. --set changes phi, items
-    and seed.
+    Corpus-level SARI (add, keep, delete), the mean SARI of sentences, BLEU, chrF, PRECIS, words to
+    the source's, words kept; always beside copying, nonsense for the longest word, truncation and
+    deletion to the same lengths, and one person against the others. --set changes phi, items and
+    seed.
     """
     from distsim.cli.opened import language_model
     from distsim.evaluation.judgements import write_form
+    from distsim.evaluation.rewriting_scores import SARI_SIGNATURE
     from distsim.evaluation.rewritings import (
         COPY,
         MEASURES,
         Evaluation,
         controls,
+        one_person,
     )
 
     (fine,) = chosen(SentenceSettings(), settings=settings)
@@ -105,9 +108,11 @@ def evaluate_sentences(
         log_probability=None if model is None else model.log_probability,
     )  # fmt: skip
     everything = [*controls(sentences, mine, fine.seed), *mine]
-    rows = evaluation.rows(everything, baseline=baseline, samples=how.samples, seed=fine.seed)
+    rows = list(evaluation.rows(everything, baseline=baseline, samples=how.samples, seed=fine.seed))
+    if len(people) > 1:
+        rows.append(one_person(sentences, people))
     signature = (
-        f"sentences:{n}|references:{len(people)}|precis:{fine.phi:g}|baseline:{baseline}"
+        f"{SARI_SIGNATURE}|sentences:{n}|references:{len(people)}|precis:{fine.phi:g}|baseline:{baseline}"
         f"|samples:{how.samples}|seed:{fine.seed}"
     )
     if output_format == "json":
@@ -118,7 +123,7 @@ def evaluate_sentences(
     put(f"# {signature}")
 
 
-def _put_json_rows(rows: "Iterator[Row]", signature: str) -> None:
+def _put_json_rows(rows: "list[Row]", signature: str) -> None:
     for row in rows:
         differences = {name: list(one) for name, one in row.differences.items()}
         put_json(system=row.name, **row.values, differences=differences, signature=signature)
@@ -148,11 +153,14 @@ def _read_files(
     return sentences, people, mine
 
 
-def _put_rows(rows: "Iterator[Row]", shown: list[str], differences: bool) -> None:
+def _put_rows(rows: "list[Row]", shown: list[str], differences: bool) -> None:
     put("system", *shown, *(("SARI-", "p") if differences else ()))
     for row in rows:
         digits = {"ratio": 3, "kept": 3, "LM": 3}
-        cells = [f"{row.values[name]:.{digits.get(name, 2)}f}" for name in shown]
+        cells = [
+            f"{row.values[name]:.{digits.get(name, 2)}f}" if name in row.values else ""
+            for name in shown
+        ]
         if differences:
             found = row.differences.get("SARI")
             cells += ["", ""] if found is None else [f"{found[0]:+.2f}", f"{found[3]:.3f}"]

@@ -28,8 +28,8 @@ def tune(
 ) -> None:
     """Tune the weights of rewrite on sentences that people rewrote; same for any --jobs.
 
-    The tuning begins with --weights. `--set objective=sari` simplifies (the default), `precis`
-    shortens, `bleu` comes near the references.
+    The tuning begins with --weights. `--set objective=sari` simplifies (corpus-level SARI, the
+    default), `precis` shortens, `bleu` comes near the references.
     """
     from pathlib import Path
 
@@ -63,8 +63,8 @@ def tune(
         f"{len(examples):,} sentences of {Path(source).name} with {len(people)} references each: "
         f"{100 * best:.2f}",
         f"grammar {rewriter.grammar.index.artifact.checksum[:12]}, language model {model.name}",
-        f"learner {how.learner}, span {options.span}, pops {options.pops}, rules {options.rules}, "
-        f"n {how.n}, seed {how.seed}"
+        f"span {options.span}, pops {options.pops}, rules {options.rules}, "
+        f"n {how.n}, penalty {how.penalty:g}"
         + (f", without {without}" if without else "") + (", with trees" if parsed else "")
         + (f", length {options.length:g}" if options.length is not None else ""),
     )  # fmt: skip

@@ -1,10 +1,22 @@
-"""Measures of one sentence's rewritings: SARI, BLEU, PRÉCIS."""
+"""SARI of a corpus and of sentences, BLEU and PRÉCIS of rewritten sentences."""
 
 import math
+import re
 from collections import Counter
 from collections.abc import Sequence
 
+import numpy as np
+
 _LONGEST = 4
+_TOKENS_13A = [
+    (re.compile(pattern), replacement)
+    for pattern, replacement in (
+        (r"([\{-\~\[-\` -\&\(-\+\:-\@\/])", r" \1 "),
+        (r"([^0-9])([\.,])", r"\1 \2 "),
+        (r"([\.,])([^0-9])", r" \1 \2"),
+        (r"([0-9])(-)", r"\1 \2 "),
+    )
+]
 PRECIS_LAMBDA = 10.0
 
 
@@ -21,16 +33,111 @@ def _f1(precision: float, recall: float) -> float:
     return 2 * precision * recall / (precision + recall) if precision + recall > 0 else 0.0
 
 
-class Sari:
+# What corpus-level SARI is computed from and how, for signatures.
+SARI_SIGNATURE = "sari:corpus|delete:f1|0/0:0|tokens:13a|case:lower"
+
+
+class SariCounts:
+    """Counts of corpus-level SARI of one sentence's rewritings, as EASSE defines it.
+
+    SARI (Xu et al. 2016, section 4) is the mean of the F1 of adding, keeping and deleting n-grams,
+    each the mean over n = 1 to 4. At the level of a corpus (Alva-Manchego et al. 2019, EASSE) the
+    counts are summed over all sentences before the F1 is taken. N-grams of the source count once
+    for each reference in keeping and deleting; added ones count once.
+
+    Arguments:
+        source: tokens of the sentence, see `sari_tokens`.
+        references: tokens of each reference.
+
+    >>> counts = SariCounts("a b c".split(), ["a c".split()])
+    >>> corpus_sari(counts.of("a c".split()))
+    (0.0, 0.5, 0.75)
+    """
+
+    def __init__(self, source: Sequence[str], references: Sequence[Sequence[str]]) -> None:
+        self._parts = []
+        for length in range(1, _LONGEST + 1):
+            of_references = Counter(gram for one in references for gram in ngrams(one, length))
+            grams = Counter(ngrams(source, length))
+            of_source = Counter({gram: n * len(references) for gram, n in grams.items()})
+            self._parts.append((of_source, of_references))
+        self._n = len(references)
+
+    def of(self, tokens: Sequence[str]) -> np.ndarray:
+        """Return the counts of a rewriting, float64[24]; sums of them are counts of a corpus.
+
+        For adding, keeping and deleting, and n = 1 to 4 of each: n-grams on which the rewriting
+        and the references agree, then those of the rewriting plus those of the references.
+        """
+        rows = np.empty((3, _LONGEST, 2))
+        for k, (source, references) in enumerate(self._parts):
+            mine = Counter({g: n * self._n for g, n in Counter(ngrams(tokens, k + 1)).items()})
+            added, to_add = mine.keys() - source.keys(), references.keys() - source.keys()
+            rows[0, k] = len(added & to_add), len(added) + len(to_add)
+            for row, (done, wanted) in (
+                (rows[1], (source & mine, source & references)),
+                (rows[2], (source - mine, source - references)),
+            ):
+                row[k] = (done & wanted).total(), done.total() + wanted.total()
+        return rows.reshape(-1)
+
+
+def sari_tokens(text: str) -> list[str]:
+    """Return the tokens of a sentence for corpus-level SARI: lower case, 13a.
+
+    13a is the tokenisation of mteval-v13a and the default of sacrebleu (Post 2018).
+
+    >>> sari_tokens("He said: 3,000.")
+    ['he', 'said', ':', '3,000', '.']
+    """
+    text = text.lower()
+    for written, meant in (("&quot;", '"'), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">")):
+        text = text.replace(written, meant)
+    text = f" {text} "
+    for pattern, replacement in _TOKENS_13A:
+        text = pattern.sub(replacement, text)
+    return text.split()
+
+
+def corpus_sari(counts: np.ndarray) -> tuple[float, float, float]:
+    """Return the F1 of adding, keeping and deleting, each 0 to 1; SARI is their mean.
+
+    Arguments:
+        counts: float64[24], the sum of `SariCounts.of` over sentences. 0/0 is 0.
+    """
+    right, total = counts.reshape(3, _LONGEST, 2).transpose(2, 0, 1)
+    add, keep, delete = (2 * right / np.maximum(total, 1e-300)).mean(axis=1).tolist()
+    return add, keep, delete
+
+
+def sari_slope(counts: np.ndarray) -> np.ndarray:
+    """Return the derivative of corpus-level SARI by each of its counts, float64[24].
+
+    Arguments:
+        counts: float64[24], as `corpus_sari` takes them.
+    """
+    right, total = counts.reshape(-1, 2).T
+    safe = np.maximum(total, 1e-300)
+    slopes = np.column_stack([2 / safe, -2 * right / safe / safe]) / (3 * _LONGEST)
+    return np.where(total[:, None] > 0, slopes, 0.0).reshape(-1)
+
+
+class SentenceSari:
     """SARI of rewritings of one sentence (Xu et al. 2016, section 4); 0/0 counts as 0.
 
     The mean of the F1 of n-grams added, the F1 of those kept and the precision of those deleted,
     each over n of 1 to 4; kept and deleted n-grams count by the share of references that agree.
+    Its mean over sentences cannot be compared with corpus-level SARI: it rewards one change of any
+    kind in each sentence.
+
+    Arguments:
+        source: tokens of the sentence.
+        references: tokens of each reference.
 
     >>> source = "About 95 species are currently accepted ."
     >>> references = ["About 95 species are currently known .",
     ...     "About 95 species are now accepted .", "95 species are now accepted ."]
-    >>> sari = Sari(source.split(), [one.split() for one in references])
+    >>> sari = SentenceSari(source.split(), [one.split() for one in references])
     >>> round(sari.score("About 95 species are now agreed .".split()), 4)
     0.589
     """

@@ -15,10 +15,21 @@ from distsim.base.arguments import whole_number
 from distsim.base.distribution import how_to_install
 from distsim.base.errors import InputError, ParameterError
 from distsim.corpus.lines import read_text_lines
-from distsim.evaluation.rewriting_scores import PRECIS_LAMBDA, Sari, verbosity
+from distsim.evaluation.rewriting_scores import (
+    PRECIS_LAMBDA,
+    SariCounts,
+    SentenceSari,
+    corpus_sari,
+    sari_tokens,
+    verbosity,
+)
 
 COPY = "copy"
-MEASURES = ("SARI", "add", "keep", "delete", "BLEU", "chrF", "TER", "PRECIS", "ratio", "kept", "LM")
+NONSENSE = "zzqq"
+MEASURES = (
+    "SARI", "add", "keep", "delete", "sentence-SARI", "BLEU", "chrF", "TER", "PRECIS", "ratio",
+    "kept", "LM",
+)  # fmt: skip
 
 
 class System(NamedTuple):
@@ -31,8 +42,9 @@ class System(NamedTuple):
 class Row(NamedTuple):
     """Measures of one system, and their differences from the baseline's.
 
-    values: SARI and its three parts, BLEU, chrF, TER, PRECIS: times 100; ratio: words to the
-    source's; kept: the share of the source's words that stay; LM: ln p a word.
+    values: corpus-level SARI and its three parts, mean SARI of sentences, BLEU, chrF, TER, PRECIS:
+    times 100; ratio: words to the source's; kept: the share of the source's words that stay; LM:
+    ln p a word.
     differences: by name, (difference, low and high end of its 95% interval, p): p is the share
     of samples in which the sign is another, twice.
     """
@@ -86,9 +98,22 @@ def shortened(source: str, words: int, draw: random.Random) -> str:
     return " ".join(tokens[i] for i in kept)
 
 
+def with_nonsense(source: str) -> str:
+    """Return a sentence with its longest word, the first of equal ones, replaced by nonsense.
+
+    >>> with_nonsense("the old king slept")
+    'the old king zzqq'
+    """
+    tokens = source.split()
+    if tokens:
+        tokens[tokens.index(max(tokens, key=len))] = NONSENSE
+    return " ".join(tokens)
+
+
 def controls(source: Sequence[str], systems: Sequence[System], seed: int) -> Iterator[System]:
-    """Yield control systems: the copy, and truncation and deletion to each system's lengths."""
+    """Yield control systems: the copy, nonsense, truncation and deletion to systems' lengths."""
     yield System(COPY, list(source))
+    yield System("nonsense", [with_nonsense(one) for one in source])
     for one in systems:
         draw = random.Random(whole_number(seed, "`seed`", 0))
         lengths = [max(1, len(text.split())) for text in one.sentences]
@@ -139,19 +164,19 @@ class Evaluation:
         }
         if ter:
             self._metrics["TER"] = TER()
-        by_sentence = zip(*references, strict=True)
-        self._sari = [
-            Sari(tokens, [one.split() for one in some])
-            for tokens, some in zip(self._source, by_sentence, strict=True)
-        ]
+        people = [[one.split() for one in some] for some in zip(*references, strict=True)]
+        self._sentence_sari = list(map(SentenceSari, self._source, people))
+        people = [list(map(sari_tokens, some)) for some in zip(*references, strict=True)]
+        self._sari = list(map(SariCounts, map(sari_tokens, source), people))
 
     def counts(self, sentences: Sequence[str]) -> dict[str, np.ndarray]:
         """Return the sufficient statistics of each measure by name, float64[sentences, columns]."""
         tokens = [one.split() for one in sentences]
+        pairs = zip(self._sari, map(sari_tokens, sentences), strict=True)
+        scored = zip(self._sentence_sari, tokens, strict=True)
         rows = {
-            "SARI": np.array(
-                [sari.parts(one) for sari, one in zip(self._sari, tokens, strict=True)]
-            )
+            "SARI": np.array([counts.of(one) for counts, one in pairs]),
+            "sentence-SARI": np.array([sari.score(one) for sari, one in scored]),
         }
         for name, metric in self._metrics.items():
             stats = metric._extract_corpus_statistics(list(sentences), self._references)
@@ -175,9 +200,10 @@ class Evaluation:
         out = []
         for k in range(len(times)):
             values = {}
-            add, keep, delete = (100 * sums["SARI"][k] / sizes[k]).tolist()
+            add, keep, delete = (100 * part for part in corpus_sari(sums["SARI"][k]))
             values["SARI"] = (add + keep + delete) / 3
             values.update(add=add, keep=keep, delete=delete)
+            values["sentence-SARI"] = 100 * float(sums["sentence-SARI"][k] / sizes[k])
             for name, metric in self._metrics.items():
                 row = sums[name][k]
                 whole = row.astype(np.int64) if name != "TER" else row
@@ -224,6 +250,22 @@ class Evaluation:
                 p = 2 * min(float(np.mean(gaps[1:] <= 0)), float(np.mean(gaps[1:] >= 0)))
                 differences[name] = float(gaps[0]), low, high, min(p, 1.0)
             yield Row(one.name, mine[0], differences)
+
+
+def one_person(source: Sequence[str], references: Sequence[Sequence[str]]) -> Row:
+    """Return the measures of one person's rewritings against the others', the mean over people.
+
+    Arguments:
+        source: sentences.
+        references: for each of two or more people the rewritings of all sentences.
+    """
+    n = len(references)
+    found: list[dict[str, float]] = []
+    for k, mine in enumerate(references):
+        evaluation = Evaluation(source, [*references[:k], *references[k + 1 :]])
+        found += evaluation.values(evaluation.counts(mine), np.ones((1, len(source))))
+    means = {name: sum(values[name] for values in found) / n for name in found[0]}
+    return Row("one person", means, {})
 
 
 def _kept(source: Sequence[str], tokens: Sequence[str]) -> int:

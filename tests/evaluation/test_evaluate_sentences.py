@@ -2,12 +2,23 @@
 
 import math
 import os
+import random
 
+import numpy as np
 import pytest
 
 from distsim.base.errors import InputError
 from distsim.evaluation.judgements import evaluate_forms, sign_test, weighted_kappa
-from distsim.evaluation.rewriting_scores import Bleu, Precis, Sari
+from distsim.evaluation.rewriting_scores import (
+    Bleu,
+    Precis,
+    SariCounts,
+    SentenceSari,
+    corpus_sari,
+    sari_slope,
+    sari_tokens,
+)
+from tests.naive.sari import corpus_sari as naive_sari
 
 pytest.importorskip("sacrebleu")
 SOURCE = "About 95 species are currently accepted ."
@@ -27,15 +38,53 @@ REFERENCES = [
     ],
 )
 def test_sari_s_own_examples(sentence, wanted):
-    sari = Sari(SOURCE.split(), [one.split() for one in REFERENCES])
+    sari = SentenceSari(SOURCE.split(), [one.split() for one in REFERENCES])
     assert round(sari.score(sentence.split()), 4) == wanted
 
 
 def test_copying_has_nothing_of_adding_and_of_deleting():
-    sari = Sari(["a", "b", "c", "d"], [["a", "b", "c", "d"]])
+    sari = SentenceSari(["a", "b", "c", "d"], [["a", "b", "c", "d"]])
     assert sari.parts(["a", "b", "c", "d"]) == (0.0, 1.0, 0.0)  # 0/0 is 0
     # deleted: d, c d, b c d, a b c d: the reference has them all
     assert sari.parts(["a", "b", "c"])[2] == 0.0
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_corpus_sari_is_that_of_the_definition(seed):
+    draw = random.Random(seed)
+
+    def sentence():
+        return draw.choices("abcd", k=draw.randrange(8))
+
+    n = draw.choice((1, 7))
+    source, system = ([sentence() for _ in range(n)] for _ in range(2))
+    people = [[sentence() for _ in range(n)] for _ in range(draw.choice((1, 3)))]
+    each = [
+        SariCounts(one, [some[k] for some in people]).of(system[k]) for k, one in enumerate(source)
+    ]
+    counts = sum(each)
+    assert corpus_sari(counts) == pytest.approx(naive_sari(source, system, people))
+    slope = sari_slope(counts)
+    for k in range(24):
+        if counts[k - k % 2 + 1] > 0:
+            step = np.eye(24)[k] * 1e-6
+            gap = sum(corpus_sari(counts + step)) - sum(corpus_sari(counts - step))
+            assert slope[k] == pytest.approx(gap / 6e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It 's 3,000.5 -- or 1990-95 (e.g. \u201cA&amp;B\u201d) , u.s.-led .",
+        "",
+        ". , -lrb-",
+        "a\\b/c",
+    ],
+)
+def test_tokens_of_sari_are_those_of_sacrebleu(text):
+    from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
+
+    assert sari_tokens(text) == Tokenizer13a()(text.lower()).split()
 
 
 def test_bleu_and_precis_by_hand():
@@ -77,8 +126,10 @@ def test_measures_beside_controls(files, run):
     rows = {line.split("\t")[0]: line.split("\t") for line in out.splitlines()}
     head = rows["system"]
     assert list(rows) == [
-        "system", "copy", "truncation like good", "deletion like good", "good",
-        "# sentences:30|references:2|precis:0.75|baseline:copy|samples:50|seed:1",
+        "system", "copy", "nonsense", "truncation like good", "deletion like good", "good",
+        "one person",
+        "# sari:corpus|delete:f1|0/0:0|tokens:13a|case:lower|"
+        "sentences:30|references:2|precis:0.75|baseline:copy|samples:50|seed:1",
     ]  # fmt: skip
     sari = {name: float(row[1]) for name, row in rows.items() if name[0] not in "s#"}
     assert sari["good"] == max(sari.values()) and sari["good"] > 60

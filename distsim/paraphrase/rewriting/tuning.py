@@ -1,9 +1,7 @@
-"""Sentences with references -> weights with which their rewritings score best.
+"""Weights with which the rewritings of sentences score best against references.
 
-By PRO (Hopkins and May 2011): of each sentence's n-best list pairs are drawn, and a logistic
-regression learns which one of a pair the objective puts first. Or by what is to be expected
-(Smith and Eisner 2006): weights make each list a distribution, under which the objective's mean
-is raised; it looks at the best of a list alone, not at how its bad ones are ordered.
+Minimum risk (Smith and Eisner 2006): weights make each sentence's list of rewritings a
+distribution, and the objective of the expected counts of all sentences is raised.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,72 +13,66 @@ import numpy as np
 from scipy.optimize import minimize
 from threadpoolctl import threadpool_limits
 
-from distsim.base.arguments import whole_number
-from distsim.base.choices import Learner, Objective
+from distsim.base.choices import Objective
 from distsim.base.errors import ParameterError
 from distsim.base.parallel import Progress, no_progress, ordered_map
-from distsim.evaluation.rewriting_scores import PRECIS_LAMBDA, Bleu, Precis, Sari
+from distsim.evaluation.rewriting_scores import (
+    PRECIS_LAMBDA,
+    Bleu,
+    Precis,
+    SariCounts,
+    corpus_sari,
+    sari_slope,
+    sari_tokens,
+)
 from distsim.grammar.fields import require_utf8
 from distsim.paraphrase.rewriting import features
 from distsim.paraphrase.rewriting.rewriter import Rewriter, Rewriting
 from distsim.paraphrase.rewriting.weights import Weights
 
 OBJECTIVES: tuple[str, ...] = get_args(Objective)
-LEARNERS: tuple[str, ...] = get_args(Learner)
 _LEAST_LM = 1e-2
-_DRAWN = 2000  # pairs of a sentence, of which
-_KEPT = 50  # those that differ most are learnt from
-_LEAST_GAP = 0.01
-_MIX = {"pro": 0.5, "expected": 1.0}  # of the new weights, the old ones being the rest
-_PENALTY = {"pro": 0.1, "expected": 1e-3}
+_PENALTY = 1e-3
 _MOST_STEPS = 200
 
 _LEAST_SPREAD = 1e-9
 
-Score = Callable[[Sequence[str]], float]
-Known = dict[str, tuple[np.ndarray, float]]  # features and objective, by sentence
-Loss = Callable[[np.ndarray], tuple[float, np.ndarray]]
+Count = Callable[[str], np.ndarray]
+Known = dict[str, tuple[np.ndarray, np.ndarray]]  # features and counts, by sentence
 
 
 @dataclass(frozen=True)
 class TuneOptions:
-    """How weights are tuned.
+    """Objective, iterations and penalty of tuning.
 
     Arguments:
-        objective: `sari`, `bleu` or `precis`. learner: `expected` or `pro`.
-        phi: the compression of `precis`.
-        precis_weight: how hard `precis` is on longer sentences (lambda; thesis 10, Joshua 5).
-        iterations: so often all sentences are rewritten at most. n: rewritings of each.
-        penalty: L2, of features scaled to vary by 1: of `pro` on the change of weights, .1 where
-            None; of `expected` on the weights, .001. Higher changes, or trusts, them less.
-        without: features that get no weight; a name with * at its end stands for all that begin
-            so.
-        seed: of the pairs drawn.
+        objective: `sari`, of the corpus; `bleu` or `precis`, the mean of sentences.
+        phi: the compression that `precis` asks for, a share of the words.
+        precis_weight: lambda of `precis`, its penalty on longer sentences (thesis 10, Joshua 5).
+        iterations: at most so often all sentences are rewritten.
+        n: rewritings of each sentence.
+        penalty: L2 penalty on the weights of features scaled to a standard deviation of 1.
+        without: features that get no weight; a name that ends in * stands for all that begin so.
     """
 
     objective: str = "sari"
-    learner: str = "expected"
     phi: float = 0.75
     precis_weight: float = PRECIS_LAMBDA
     iterations: int = 8
     n: int = 100
-    penalty: float | None = None
+    penalty: float = _PENALTY
     without: tuple[str, ...] = ()
-    seed: int = 1
 
     def __post_init__(self) -> None:
         if self.objective not in OBJECTIVES:
             raise ParameterError(
                 f"`objective` {self.objective!r}: choose one of {', '.join(OBJECTIVES)}"
             )
-        if self.learner not in LEARNERS:
-            raise ParameterError(f"`learner` {self.learner!r}: choose one of {', '.join(LEARNERS)}")
         for name in ("iterations", "n"):
             if getattr(self, name) < 1:
                 raise ParameterError(f"`{name}` {getattr(self, name)}: choose 1 or more")
-        if self.penalty is not None and self.penalty < 0:
+        if self.penalty < 0:
             raise ParameterError(f"`penalty` {self.penalty}: choose 0 or more")
-        whole_number(self.seed, "`seed`", 0)
         for name in self.without:
             require_utf8(name)
 
@@ -94,7 +86,7 @@ class Example(NamedTuple):
 
 
 class Round(NamedTuple):
-    """An iteration: the mean objective of the best, rewritings known by then, words' share."""
+    """An iteration: objective of the best rewritings, rewritings known, share of the words."""
 
     score: float
     known: int
@@ -102,26 +94,49 @@ class Round(NamedTuple):
 
 
 class Tuned(NamedTuple):
-    """The weights of the best iteration, and what each came to."""
+    """The weights of the best iteration, and all iterations."""
 
     weights: Weights
     rounds: list[Round]
 
 
-def objective(example: Example, options: TuneOptions) -> Score:
-    """Return what scores a rewriting of an example, 0 to 1.
+class Measure(NamedTuple):
+    """An objective of counts that are summed over sentences.
 
-    >>> score = objective(Example("a b c", ("a c",)), TuneOptions("bleu"))
-    >>> score(["a", "c"])
-    1.0
+    value: takes the sum, float64[counts], and returns the objective, 0 to 1. slope: returns its
+    derivative by each count, float64[counts].
     """
-    source = example.source.split()
-    references = [one.split() for one in example.references]
+
+    value: Callable[[np.ndarray], float]
+    slope: Callable[[np.ndarray], np.ndarray]
+
+
+def measure(options: TuneOptions) -> Measure:
+    """Return the objective of summed counts: corpus-level SARI, or a mean over sentences."""
     if options.objective == "sari":
-        return Sari(source, references).score
-    if options.objective == "bleu":
-        return Bleu(references).score
-    return Precis(source, references, options.phi, options.precis_weight).score
+        return Measure(lambda counts: sum(corpus_sari(counts)) / 3, sari_slope)
+    return Measure(
+        lambda counts: float(counts[0] / counts[1]),
+        lambda counts: np.array([1 / counts[1], -counts[0] / counts[1] ** 2]),
+    )
+
+
+def counts_of(example: Example, options: TuneOptions) -> Count:
+    """Return a function from a rewriting of an example to its counts, float64.
+
+    >>> counts_of(Example("a b c", ("a c",)), TuneOptions("bleu"))("a c").tolist()
+    [1.0, 1.0]
+    """
+    if options.objective == "sari":
+        people = [sari_tokens(one) for one in example.references]
+        sari = SariCounts(sari_tokens(example.source), people)
+        return lambda text: sari.of(sari_tokens(text))
+    references = [one.split() for one in example.references]
+    scorer: Bleu | Precis = Bleu(references)
+    if options.objective == "precis":
+        source = example.source.split()
+        scorer = Precis(source, references, options.phi, options.precis_weight)
+    return lambda text: np.array([scorer.score(text.split()), 1.0])
 
 
 def tune(
@@ -133,7 +148,15 @@ def tune(
     progress: Progress = no_progress,
     say: Callable[[str], None] = lambda line: None,
 ) -> Tuned:
-    """Tune weights on examples, from those of a rewriter; the same whatever the jobs.
+    """Return the weights of the best iteration, from those of a rewriter; the same for any jobs.
+
+    Arguments:
+        rewriter: its weights are the first ones.
+        examples: sentences with references.
+        options: TuneOptions() where None.
+        jobs: threads; all cores where None.
+        progress: called with what is done, how many rewritings so far, and None.
+        say: called with a line about each iteration.
 
     Raises:
         ParameterError: there are no examples, or one has no reference.
@@ -143,52 +166,50 @@ def tune(
         raise ParameterError("no sentences to tune on: give at least one, with references")
     if not all(example.references for example in examples):
         raise ParameterError("no references: give at least one file of them")
-    scorers = [objective(example, options) for example in examples]
+    goal = measure(options)
+    scorers = [counts_of(example, options) for example in examples]
     names = [name for name in rewriter.feature_names if not _is_named(name, options.without)]
-    kept = {name: rewriter.weights.get(name) for name in names}
-    weights = Weights({name: value for name, value in kept.items() if value})
+    given = {name: rewriter.weights.get(name) for name in names}
+    weights = Weights({name: value for name, value in given.items() if value})
     known: list[Known] = [{} for _ in examples]
-    best: tuple[float, Weights] | None = None
+    tried: list[Weights] = []
     rounds: list[Round] = []
     words = sum(len(example.source.split()) for example in examples)
     for turn in range(options.iterations):
         current = rewriter.with_weights(weights)
-        total, size, fresh = 0.0, 0, 0
+        best, size, fresh = np.zeros(scorers[0](examples[0].source).size), 0, 0
         found = ordered_map(partial(_rewritten, current, options.n), examples, jobs)
         for number, answers in enumerate(found):
-            for rank, one in enumerate(answers):
-                if one.sentence not in known[number]:
-                    fresh += 1
-                    known[number][one.sentence] = (
-                        features.vector(names, one.features),
-                        scorers[number](one.sentence.split()),
-                    )
-                if rank == 0:
-                    total += known[number][one.sentence][1]
-                    size += len(one.sentence.split())
+            fresh += _add_known(known[number], answers, names, scorers[number])
+            if answers:
+                best += known[number][answers[0].sentence][1]
+                size += len(answers[0].sentence.split())
             progress("rewriting", turn * len(examples) + number + 1, None)
-        score = total / len(examples)
-        if best is None or score > best[0]:
-            best = score, weights
-        rounds.append(Round(score, sum(map(len, known)), size / words))
+        tried.append(weights)
+        rounds.append(Round(goal.value(best), sum(map(len, known)), size / words))
         say(
-            f"iteration {turn + 1}: {options.objective} {100 * score:.2f}, "
+            f"iteration {turn + 1}: {options.objective} {100 * rounds[-1].score:.2f}, "
             f"{size / words:.3f} of the words, {rounds[-1].known:,} rewritings, {fresh:,} new"
         )
-        if not fresh or turn + 1 == options.iterations:
+        lists = _Lists.of(known)
+        if not fresh or lists is None:
             break
         old = features.vector(names, dict(weights.values))
-        new = _learnt(known, names, options, old, turn)
-        if new is None:
-            break
-        mix = _MIX[options.learner]
-        mixed = mix * new + (1 - mix) * old
-        weights = Weights(
-            {name: float(value) for name, value in zip(names, mixed, strict=True) if value}
-        )
-    if best is None:
-        raise ParameterError("`iterations` 0: choose 1 or more")
-    return Tuned(best[1], rounds)
+        new = _minimum(lists, goal, options.penalty, names, old)
+        pairs = zip(names, new.tolist(), strict=True)
+        weights = Weights({name: value for name, value in pairs if value})
+    top = max(range(len(rounds)), key=lambda turn: rounds[turn].score)
+    return Tuned(tried[top], rounds)
+
+
+def _add_known(
+    known: Known, answers: Sequence[Rewriting], names: Sequence[str], count: Count
+) -> int:
+    """Add the rewritings of a sentence that are not known yet; return how many they are."""
+    fresh = [one for one in answers if one.sentence not in known]
+    for one in fresh:
+        known[one.sentence] = features.vector(names, one.features), count(one.sentence)
+    return len(fresh)
 
 
 def _rewritten(rewriter: Rewriter, n: int, example: Example) -> list[Rewriting]:
@@ -202,135 +223,79 @@ def _is_named(name: str, chosen: Sequence[str]) -> bool:
     )
 
 
-def _learnt(
-    known: Sequence[Known], names: Sequence[str], options: TuneOptions, old: np.ndarray, turn: int
-) -> np.ndarray | None:
-    """Return better weights than the old ones, float64 by feature; None where nothing tells."""
-    penalty = _PENALTY[options.learner] if options.penalty is None else options.penalty
-    if options.learner == "pro":
-        gaps = _pairs(known, options.seed * 1000 + turn)
-        if not len(gaps):
-            return None
-        spread = gaps.std(axis=0)
-        weights = _minimum(partial(_misjudged, gaps, penalty), names, spread, old)
-    else:
-        lists = _Lists.of(known)
-        if lists is None:
-            return None
-        weights = _minimum(partial(_unexpected, lists, penalty), names, lists.rows.std(axis=0), old)
-    return weights
+class _Lists(NamedTuple):
+    """Rewritings of all sentences, end to end.
 
+    rows: float64[n, features], each less the mean of its sentence. counts: float64[n, counts].
+    starts: int64, where each sentence begins. owner: int64[n], the sentence of each.
+    """
 
-def _pairs(known: Sequence[Known], seed: int) -> np.ndarray:
-    """Return differences of features, better minus worse, float64[pairs, features]."""
-    gaps = []
-    for number, rewritings in enumerate(known):
-        if len(rewritings) < 2:
-            continue
-        rows = np.array([row for row, _ in rewritings.values()])
-        scores = np.array([score for _, score in rewritings.values()])
-        draw = np.random.default_rng([seed, number])
-        pairs = draw.integers(0, scores.size, (_DRAWN, 2))
-        gap = scores[pairs[:, 0]] - scores[pairs[:, 1]]
-        order = np.argsort(-np.abs(gap), kind="stable")[:_KEPT]
-        order = order[np.abs(gap[order]) >= _LEAST_GAP]
-        sign = np.sign(gap[order])[:, None]
-        gaps.append(sign * (rows[pairs[order, 0]] - rows[pairs[order, 1]]))
-    return np.concatenate(gaps) if gaps else np.empty((0, 0))
+    rows: np.ndarray
+    counts: np.ndarray
+    starts: np.ndarray
+    owner: np.ndarray
+
+    @classmethod
+    def of(cls, known: Sequence[Known]) -> "_Lists | None":
+        """Return the lists of all sentences, None where none has two rewritings."""
+        some = [list(one.values()) for one in known if one]
+        sizes = np.array([len(one) for one in some])
+        if not sizes.size or sizes.max() < 2:
+            return None
+        tables = [np.array([row for row, _ in one]) for one in some]
+        return cls(
+            np.concatenate([table - table.mean(axis=0) for table in tables]),
+            np.array([counts for one in some for _, counts in one]),
+            np.cumsum(sizes) - sizes,
+            np.repeat(np.arange(sizes.size), sizes),
+        )
 
 
 def _minimum(
-    loss: Callable[..., Loss],
-    names: Sequence[str],
-    spread: np.ndarray,
-    old: np.ndarray,
+    lists: _Lists, goal: Measure, penalty: float, names: Sequence[str], old: np.ndarray
 ) -> np.ndarray:
-    """Return the weights of least loss, from the old ones, of features that vary by 1 each.
-
-    loss: takes the features that vary, their spread, old weights and weights.
-    """
+    """Return the weights of least loss, float64 by feature; those that do not vary stay."""
+    spread = lists.rows.std(axis=0)
     used = np.flatnonzero(spread > _LEAST_SPREAD)
+    spread = spread[used]
     bounds = [
         (_LEAST_LM, None) if names[column] == features.LM else (None, None)
         for column in used.tolist()
     ]
-    before = old[used] * spread[used]
-    start = np.maximum(before, [_LEAST_LM if low is not None else -np.inf for low, _ in bounds])
+    start = np.maximum(
+        old[used] * spread, [_LEAST_LM if low is not None else -np.inf for low, _ in bounds]
+    )
+    loss = partial(_loss, lists, lists.rows[:, used] / spread, goal, penalty)
     with threadpool_limits(1):  # sums in one order, whatever the cores
         found = minimize(
-            loss(used, spread[used], before), start, jac=True, method="L-BFGS-B", bounds=bounds,
+            loss, start, jac=True, method="L-BFGS-B", bounds=bounds,
             options={"maxiter": _MOST_STEPS},
         )  # fmt: skip
     weights = old.copy()
-    weights[used] = found.x / spread[used]
+    weights[used] = found.x / spread
     if features.LM in names:
         place = list(names).index(features.LM)
         weights[place] = max(weights[place], 1e-6)
     return np.array([float(f"{value:.6g}") for value in weights])
 
 
-def _misjudged(
-    gaps: np.ndarray, penalty: float, used: np.ndarray, spread: np.ndarray, before: np.ndarray
-) -> Loss:
-    """Return the loss of a logistic regression of which side of each pair is better.
+def _loss(
+    lists: _Lists, scaled: np.ndarray, goal: Measure, penalty: float, weights: np.ndarray
+) -> tuple[float, np.ndarray]:
+    """Return the penalty less the objective of the expected counts, and the derivative.
 
-    The penalty is on what leaves the old weights: lists of few rewritings say nothing of far ones.
+    A rewriting's probability in its sentence's list is proportional to e^(weights features).
+
+    Arguments:
+        scaled: float64[n, features], features of a standard deviation of 1.
+        weights: float64[features].
     """
-    scaled = gaps[:, used] / spread
-
-    def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
-        margin = scaled @ weights
-        away = weights - before
-        value = np.logaddexp(0.0, -margin).mean() + penalty * away @ away
-        share = -1.0 / (1.0 + np.exp(np.minimum(margin, 700.0)))
-        slope = share @ scaled / len(scaled) + 2 * penalty * away
-        return float(value), slope
-
-    return loss
-
-
-class _Lists(NamedTuple):
-    """Rewritings of all sentences end to end.
-
-    rows: float64[n, features], each less its sentence's mean. scores: float64[n], the objective.
-    starts: where each sentence begins. owner: int64[n], the sentence of each.
-    """
-
-    rows: np.ndarray
-    scores: np.ndarray
-    starts: np.ndarray
-    owner: np.ndarray
-
-    @classmethod
-    def of(cls, known: Sequence[Known]) -> "_Lists | None":
-        """Return the lists of two rewritings or more, None where there is none."""
-        some = [list(one.values()) for one in known if len(one) > 1]
-        if not some:
-            return None
-        sizes = np.array([len(one) for one in some])
-        tables = [np.array([row for row, _ in one]) for one in some]
-        return cls(
-            np.concatenate([table - table.mean(axis=0) for table in tables]),
-            np.array([score for one in some for _, score in one]),
-            np.cumsum(sizes) - sizes,
-            np.repeat(np.arange(sizes.size), sizes),
-        )
-
-
-def _unexpected(
-    lists: _Lists, penalty: float, used: np.ndarray, spread: np.ndarray, _before: np.ndarray
-) -> Loss:
-    """Return what is lost of the objective, to be expected where p is as e^(weights features)."""
-    scaled = lists.rows[:, used] / spread
-    _, scores, starts, owner = lists
-
-    def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
-        margin = scaled @ weights
-        share = np.exp(margin - np.maximum.reduceat(margin, starts)[owner])
-        share /= np.add.reduceat(share, starts)[owner]
-        expected = np.add.reduceat(share * scores, starts)
-        slope = (share * (scores - expected[owner])) @ scaled / starts.size
-        value = penalty * float(weights @ weights) - float(expected.mean())
-        return value, 2 * penalty * weights - slope
-
-    return loss
+    margin = scaled @ weights
+    share = np.exp(margin - np.maximum.reduceat(margin, lists.starts)[lists.owner])
+    share /= np.add.reduceat(share, lists.starts)[lists.owner]
+    expected = share @ lists.counts
+    gains = lists.counts @ goal.slope(expected)
+    mean = np.add.reduceat(share * gains, lists.starts)
+    slope = (share * (gains - mean[lists.owner])) @ scaled
+    value = penalty * float(weights @ weights) - goal.value(expected)
+    return value, 2 * penalty * weights - slope
