@@ -11,6 +11,7 @@ from distsim.cli.console import (
     NOT_AVAILABLE,
     JobsOption,
     JsonOption,
+    counted,
     number,
     put,
     put_json,
@@ -21,6 +22,7 @@ from distsim.cli.groups import OptionGroup, grouped
 from distsim.cli.options import SetOption, chosen
 
 if TYPE_CHECKING:
+    from distsim.indexes.corpus_index import CorpusIndex
     from distsim.paraphrase.substitution.batch import Task
     from distsim.paraphrase.substitution.grammar import ParaphraseGrammar
     from distsim.paraphrase.substitution.substituter import Substitute, Substituter
@@ -85,8 +87,12 @@ def substitute(
         int | None,
         typer.Option("-k", min=1, help="How many.  [default: 10, or all candidates named]"),
     ] = None,
+    min_score: Annotated[
+        float | None, typer.Option(help="Leave out answers with a lower score.")
+    ] = None,
     why: Annotated[
-        bool, typer.Option("--why", help="Also print the evidence, and the context words.")
+        bool,
+        typer.Option("--why", help="Also print the evidence, context words and two examples."),
     ] = False,
     as_json: JsonOption = False,
     settings: SetOption = None,
@@ -97,8 +103,8 @@ def substitute(
     Prints line<TAB>rank<TAB>substitute<TAB>score; lines from 1. Candidates without a word that
     the corpus contains come last, with NA. A last column says `opposite` of opposites of the
     target, which come below the other answers. --why adds similarity, fit, fluency, count, where
-    it was found, and context words with their part of the fit. `--set fit=0` leaves out a kind of
-    evidence.
+    it was found, context words with their part of the fit, and two examples. `--set fit=0` leaves
+    out a kind of evidence.
     """
     from distsim.base.parallel import ordered_map
     from distsim.comparison.table import SignatureTable
@@ -129,14 +135,34 @@ def substitute(
         grammar=None if given.grammar is None else _rules(given.grammar, opened.words, tasks),
     )
     answers = ordered_map(partial(_answer, substituter, k), tasks, jobs)
-    n_opposites = 0
+    n_opposites = n_cut = 0
     for task, found in zip(tasks, answers, strict=True):
         if not found:
             say(f"line {task.line}: nothing can replace {task.target!r}: no candidates")
-        for rank, one in enumerate(found, 1):
-            _put(task.line, rank, one, why, as_json)
+        shown = [one for one in found if min_score is None or _reaches(one.score, min_score)]
+        n_cut += len(found) - len(shown)
+        examples = _examples(opened, shown) if why else [()] * len(shown)
+        for rank, (one, lines) in enumerate(zip(shown, examples, strict=True), 1):
+            _put(task.line, rank, one, lines, why, as_json)
             n_opposites += one.opposite
     say_opposites(n_opposites)
+    if n_cut:
+        say(f"{counted(n_cut, 'answer')} with a score below {min_score:g} left out")
+
+
+def _reaches(score: float | None, least: float) -> bool:
+    return score is not None and score >= least
+
+
+def _examples(index: "CorpusIndex", found: "list[Substitute]") -> list[tuple[str, ...]]:
+    """Return up to two passages of the corpus with each answer, evenly spaced."""
+    return [
+        tuple(
+            " ".join(f"{line.left} [{line.node}] {line.right}".split())
+            for line in index.concordance(one.substitute, sample=2, width=6)
+        )
+        for one in found
+    ]
 
 
 def _answer(substituter: "Substituter", k: int | None, task: "Task") -> "list[Substitute]":
@@ -161,10 +187,13 @@ def _tasks(sentence: str | None, file: str | None, candidates: str | None) -> "l
     return list(read_tasks(file))
 
 
-def _put(line: int, rank: int, one: "Substitute", why: bool, as_json: bool) -> None:
+def _put(
+    line: int, rank: int, one: "Substitute", examples: tuple[str, ...], why: bool, as_json: bool
+) -> None:
     if as_json:
         values = one._asdict()
         values["because"] = [word._asdict() for word in one.because[:_SHOWN_WORDS]]
+        values["examples"] = examples
         if not why:
             values = {name: values[name] for name in ("substitute", "score", "opposite")}
         put_json(line=line, rank=rank, **values)
@@ -176,6 +205,7 @@ def _put(line: int, rank: int, one: "Substitute", why: bool, as_json: bool) -> N
         )
         cosines = (f"{value:.6f}" for value in (one.likeness, one.fit, one.fluency))
         reasons = [*cosines, one.occurrences, one.origin, words or NOT_AVAILABLE]
+        reasons.append(" | ".join(examples) or NOT_AVAILABLE)
     label = ["opposite"] if one.opposite else []
     put(line, rank, one.substitute, number(one.score), *reasons, *label)
 

@@ -187,8 +187,10 @@ def told(*opposites):
     """An Opposites that knows some words for opposites of all."""
 
     class Told:
+        language = SimpleNamespace(opposite=1.0)
+
         def evidence(self, pairs):
-            return [SimpleNamespace(opposite=word in opposites) for _, word in pairs]
+            return [SimpleNamespace(score=float(word in opposites)) for _, word in pairs]
 
     return Told()
 
@@ -298,3 +300,30 @@ def test_chances_by_hand():
     share = np.array([0.75, 0.25])
     found = scale.chances(np.log(share)[:, None] + 800.0)
     assert found == pytest.approx(share / (1 + share))
+
+
+def test_common_words_are_no_answers_for_rarer_ones(signed):
+    finder = WordFinder.open(*signed)
+    the, queen = finder.words.index("the"), finder.words.index("queen")
+    assert the not in finder.found(queen).lemmas
+    assert finder.found(the).lemmas.size > 100
+
+
+def test_the_command_line(signed, run):
+    index, _ = signed
+    everything, _ = run("substitute", str(index.path), "the [queen] said", "-k", "8")
+    rows = [line.split("\t") for line in everything.splitlines()]
+    assert len(rows) == 8
+    least = sorted(float(row[3]) for row in rows)[4] - 1e-6
+    cut, said = run("substitute", str(index.path), "the [queen] said", "-k", "8",
+              "--min-score", str(least), "--why")  # fmt: skip
+    kept = [line.split("\t") for line in cut.splitlines()]
+    assert [row[2] for row in kept] == [row[2] for row in rows if float(row[3]) >= least]
+    assert "4 answers with a score below" in said
+    for row in kept:
+        passages = row[10].split(" | ")
+        assert 1 <= len(passages) <= 2
+        assert all(f"[{row[2]}]" in passage for passage in passages)
+    near, _ = run("neighbours", str(index.path), "queen", "--by", "substitutes", "-k", "3")
+    wanted = Substituter(*signed).alone("queen", k=3)
+    assert [line.split("\t")[1] for line in near.splitlines()] == [one.phrase for one in wanted]

@@ -145,6 +145,8 @@ def as_bases(target: Words, candidates: Iterable[Words], forms: Forms) -> list[W
             continue
         if len(words) == 1:
             words = (forms.base(words[0]),)
+            if words[0] in target:
+                continue
         if not any(_holds(words, one) for one in own):
             kept[words] = None
     return list(kept)

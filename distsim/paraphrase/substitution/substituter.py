@@ -34,6 +34,7 @@ from distsim.signatures.table import TableLike, opened_table
 
 Words = tuple[str, ...]
 MOST_CANDIDATES = 10_000
+_OPPOSITE = 0.8  # of the score that opposites have at least: these words are near already
 _SPARE = 5  # rows that may take the place of opposites
 FLUENT = 150  # so many of the lemmas found are read in the sentence
 
@@ -271,7 +272,8 @@ class Substituter:
             return [(place, False) for place in range(most)]
         looked_at = words[: most + _SPARE]
         told = self._opposites.evidence([(target, word) for word in looked_at])
-        opposite = [one is not None and one.opposite for one in told]
+        least = _OPPOSITE * self._opposites.language.opposite
+        opposite = [one is not None and one.score >= least for one in told]
         last = [place for place in range(most) if opposite[place]][: max(0, most - 1)]
         others = [place for place, is_one in enumerate(opposite) if not is_one]
         first = others[: most - len(last)]

@@ -32,6 +32,7 @@ _MOST_SENTENCES = 4000
 # What the scores were calibrated on: English of so many tokens.
 CALIBRATED_ON = "english"
 CALIBRATED_TOKENS = (10_000_000, 200_000_000)
+_COMMON = 0.005  # share of the text from which a word is no answer for a rarer one
 _CACHED = 256
 
 
@@ -129,7 +130,9 @@ class WordFinder:
         for name, weight in _SIMILARITY.items():
             mixed = mixed + weight * cosines[name]
         mixed[lemma] = -np.inf
-        pool = np.argsort(-mixed, kind="stable")[: min(POOL, mixed.size - 1)]
+        common = max(_COMMON * self._index.n_tokens, 4.0 * float(self.counts[lemma]))
+        mixed[self.counts > common] = -np.inf  # `the`, `be`: near to all
+        pool = np.argsort(-mixed, kind="stable")[: min(POOL, int(np.isfinite(mixed).sum()))]
         columns = [
             kernel.ranks_among(
                 ranks, frozen(np.log(levels(1 << ranks.shape[1]) + 1.0)), frozen(pool),
