@@ -1,4 +1,4 @@
-"""Pairs of phrases, such as the two sides of a rule -> numbers that tell how alike they may be.
+"""Features of pairs of phrases, such as the sides of a rule: evidence of their similarity.
 
 Of the text alone: `overlap`, `contained`, `letters`, `words_ratio`, `letters_ratio`. Of a table:
 `sim_whole`, `rare_overlap`, `frequency`, `frequency_ratio`; of a second one `syn_whole`. Of an
@@ -37,23 +37,23 @@ _OTHERS = frozenset((*OF_TEXT, *OF_TABLE, *OF_SYNTAX, *OF_OPPOSITES))
 
 
 def is_of_vectors(name: str) -> bool:
-    """Tell whether a feature is made of vectors: `shared_0`, `apart_17`."""
+    """Return whether a feature is made of vectors: `shared_0`, `apart_17`."""
     return _OF_VECTOR.fullmatch(name) is not None
 
 
 def is_feature(name: str) -> bool:
-    """Tell whether there is a pair feature of this name."""
+    """Return whether there is a pair feature of this name."""
     return name in _OTHERS or is_of_vectors(name)
 
 
 class PairFeatures:
-    """Computes features of pairs of phrases, by name.
+    """Features of pairs of phrases, by name.
 
     Arguments:
         ngram: the table of `sim_whole` (the phrases as wholes, composed of their words where the
             table has them not), frequencies, and of what words are rare; none of these where None.
         syntax: the table of `syn_whole`.
-        opposites: tells opposites.
+        opposites: scores opposites.
 
     >>> found = PairFeatures(ngram=table)
     >>> row = found.matrix([("the king", "the queen")])[0]
@@ -89,10 +89,10 @@ class PairFeatures:
             self.groups["vectors"] = tuple(f"{kind}_{k}" for kind in _KINDS for k in numbers)
 
     def matrix(self, pairs: Sequence[Pair], *, names: Sequence[str] | None = None) -> np.ndarray:
-        """Return float64[n, len(names)], NaN where a pair has no such value.
+        """Return the features of n pairs, float64[n, len(names)], NaN where a pair has no value.
 
         Arguments:
-            pairs: sides of rules or phrases, symbols parted by blanks.
+            pairs: sides of rules or phrases, symbols separated by blanks.
             names: of features, all that can be computed where None.
 
         Raises:

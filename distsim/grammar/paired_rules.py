@@ -1,4 +1,4 @@
-"""Translation rules as read -> the distinct ones that are paired, in order, with probabilities."""
+"""Distinct translation rules to pair, in order, with their probabilities."""
 
 from dataclasses import dataclass
 
@@ -37,7 +37,7 @@ class PairedRules:
 def paired_rules(
     translations: Translations, options: PivotOptions, report: PivotReport
 ) -> PairedRules:
-    """Return distinct rules with their probabilities, pruned."""
+    """Return the distinct rules with their probabilities, pruned; report: counts are added."""
     label_order = np.array(
         sorted(range(len(translations.labels)), key=translations.labels.__getitem__), np.int64
     )
@@ -88,7 +88,7 @@ def paired_rules(
 
 
 def _in_byte_order(translations: Translations) -> tuple[np.ndarray, int]:
-    """Return (the number of each rule's target side in the order of bytes, how many there are)."""
+    """Return the rank of each rule's target side by bytes, int64[n], and the number of sides."""
     number = numbers_of(translations.targets)
     first = first_rows(number)
     order = order_of_texts(translations.text, translations.starts[first], translations.stops[first])
@@ -98,7 +98,7 @@ def _in_byte_order(translations: Translations) -> tuple[np.ndarray, int]:
 
 
 def _most_probable(rules: Numbered, forward: np.ndarray, keep: np.ndarray, most: int) -> np.ndarray:
-    """Return, for the rules kept, which are among the `most` most probable of their group."""
+    """Return which of the rules in keep are among the `most` most probable of their group, bool."""
     group = numbers_of(rules.label[keep], rules.source[keep])
     among = np.ones(group.size, bool)
     many = np.flatnonzero(np.bincount(group)[group] > most)

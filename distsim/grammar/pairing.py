@@ -1,4 +1,4 @@
-"""Paired rules -> paraphrase rules as text, for some source sides at a time, with features."""
+"""Paraphrase rules of paired translation rules, as text with features."""
 
 from collections.abc import Iterator
 from itertools import chain
@@ -36,7 +36,7 @@ _NO_BITS = frozen(np.empty(0, np.uint64))
 
 
 class Made(NamedTuple):
-    """The lines of some source sides, with what was counted on the way."""
+    """Lines of paraphrase rules of some source sides, and counts for the report."""
 
     text: bytes | memoryview
     links: int
@@ -201,7 +201,12 @@ class Pairing:
         self, groups: kernel.Groups, sources: np.ndarray, runs: np.ndarray, least: float,
         identities: bool,
     ) -> tuple[kernel.Links, int]:  # fmt: skip
-        """Return the links that rules begin, and how many were too weak."""
+        """Return the links that rules begin, and the number of those that are too weak.
+
+        Arguments:
+            sources, runs: int64, rules and the run of each. least: the weakest link.
+            identities: whether rules are paired with themselves.
+        """
         n_pairs = int(np.diff(groups.bounds[sources]).sum())
         links, pruned = kernel.pair_up(
             frozen(sources), frozen(runs), groups, self._rules.n_targets, self._n_orders, least,

@@ -1,4 +1,4 @@
-"""Pairs of texts and an index -> a scored, packed paraphrase grammar, step by step.
+"""Makes a scored, packed paraphrase grammar of pairs of texts and an index, step by step.
 
 Each step leaves an artifact or a file in the folder, and an entry in `steps.json`: a key of what
 it was made from, and the checksum of each file it wrote. A step is skipped where both still hold.
@@ -51,7 +51,7 @@ _ALL_EQUAL = 0.9999  # as five decimals have it
 
 @dataclass(frozen=True, kw_only=True)
 class MakeOptions:
-    """How a grammar is made.
+    """Options of making a grammar: of each of its steps.
 
     Arguments:
         preset: which rules are extracted, one of the presets of extract.
@@ -86,17 +86,17 @@ class MakeOptions:
 
     @property
     def pivoting(self) -> PivotOptions:
-        """How extracted rules become paraphrases."""
+        """Options of pivoting."""
         return PivotOptions(max_translations=self.max_translations, min_sum=self.min_sum)
 
     @property
     def packing(self) -> PackOptions:
-        """How the scored grammar is packed."""
+        """Options of packing."""
         return PackOptions(sizes=self.sizes)
 
     @property
     def extraction(self) -> ExtractOptions:
-        """The limits of the preset."""
+        """Options of extraction: those of the preset, with loose edges if asked."""
         limits = PRESETS[self.preset]
         if not self.loose:
             return limits
@@ -105,7 +105,7 @@ class MakeOptions:
 
 @dataclass
 class MakeReport:
-    """What came of each step, and rules to look at.
+    """Report of making a grammar: of each step, and rules to look at.
 
     told: what each step said. kept: the steps that were done before. best, drawn: rules, the
     best in the order of packs, and some at random.
@@ -120,7 +120,7 @@ class MakeReport:
     drawn: list[PackedRule] = field(default_factory=list)
 
     def lines(self) -> list[str]:
-        """Return the report, as it stands in report.txt."""
+        """Return the report, as in report.txt, a line each."""
         told = list(self.told)
         for title, rules in (
             (
@@ -149,7 +149,7 @@ def make_grammar(
     progress: Progress = no_progress,
     say: Callable[[str], None] = lambda line: None,
 ) -> MakeReport:
-    """Make a paraphrase grammar: align, extract, pivot, score, pack.
+    """Make a paraphrase grammar and return the report: align, extract, pivot, score, pack.
 
     The folder holds `bitext-1` ..., `rules`, `paraphrases.gz`, `scored.gz`, `packs`, and
     `report.txt`. Killed anywhere, the same command goes on where it stopped.
@@ -200,7 +200,7 @@ class _Texts(NamedTuple):
     trees: Path | None
 
     def state(self) -> list[Any]:
-        """Return what tells whether one of the files has changed."""
+        """Return checksums or states of the files, which change with them."""
         return [_state_of(path) for path in self if path is not None]
 
 
@@ -217,7 +217,7 @@ def _opened_or_named(one: Any) -> "Bitext | _Texts":
 
 
 def _state_of(path: Path) -> list[Any]:
-    """Return what tells whether a text has changed; a pipe can be read but once, and always has."""
+    """Return the checksum of a text; path, size and time of what is not a regular file."""
     try:
         state = path.stat()
         if stat.S_ISREG(state.st_mode):
@@ -234,7 +234,7 @@ def _checksums(path: Path) -> dict[str, str]:
 
 
 def _are_there(path: Path, files: dict[str, str]) -> bool:
-    """Tell whether the files of a step stand at its path with these checksums."""
+    """Return whether the files of a step exist at its path with these checksums."""
     return all(
         (path / name).is_file() and checksum_of_file(path / name) == checksum
         for name, checksum in files.items()
@@ -242,7 +242,7 @@ def _are_there(path: Path, files: dict[str, str]) -> bool:
 
 
 def _is_entry(entry: Any) -> bool:
-    """Tell whether what `steps.json` holds of a step is what _Steps wrote there."""
+    """Return whether an entry of `steps.json` has the form that _Steps writes."""
     return (
         isinstance(entry, dict)
         and entry.keys() == {"key", "files", "told"}
@@ -254,7 +254,7 @@ def _is_entry(entry: Any) -> bool:
 
 
 class _Steps:
-    """The steps in order; each knows by a key whether it is done."""
+    """The steps in order; a step whose key and output are unchanged is skipped."""
 
     def __init__(
         self,
@@ -277,7 +277,7 @@ class _Steps:
         self._write_steps()
 
     def run(self, bitexts: Sequence[Bitext | _Texts]) -> MakeReport:
-        """Do what is not done yet."""
+        """Do the steps that are not done yet; return the report."""
         options = self._options
         opened: list[Bitext] = []
         keys: list[Any] = []
@@ -346,7 +346,7 @@ class _Steps:
     def _step(
         self, path: Path, settings: Any, make: Callable[[], list[str] | None]
     ) -> dict[str, str]:
-        """Do a step unless its output stands there as written with the same settings.
+        """Do a step unless its output exists as written with the same settings.
 
         Returns the checksums of the files it wrote, part of the settings of the next step.
         """
@@ -414,5 +414,5 @@ def _says_anew(rule: PackedRule) -> bool:
 
 
 def is_artifact(path: str | Path) -> bool:
-    """Tell whether a path is the folder of an artifact."""
+    """Return whether a path is the folder of an artifact."""
     return (Path(path) / storage.MANIFEST).exists()

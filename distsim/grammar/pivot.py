@@ -1,4 +1,4 @@
-"""Translation rules -> paraphrase rules: two sides with one label and one foreign side pair up.
+"""Pivots translation rules: English sides with one label and foreign side are paraphrases.
 
 Thesis 3.2 and 6.4.1.1; Ganitkevitch et al. 2011, section 3; Bannard and Callison-Burch 2005. The
 rules are arrays; pairs are made, summed and written for some source sides at a time, in order.
@@ -32,7 +32,7 @@ def pivot_grammar(
     memory: int = MEMORY_BYTES,
     progress: Progress = no_progress,
 ) -> PivotReport:
-    """Write the paraphrase grammar of a translation grammar, by label, source and target side.
+    """Write the paraphrase rules of a grammar, sorted by label and sides; return the report.
 
     With f the foreign side, e1 the source and e2 the target of a paraphrase rule (called f and e
     in the names of its features, as PPDB does), all as -ln p (thesis 3.2.3):
@@ -57,7 +57,10 @@ def pivot_grammar(
         grammar_format: a name in distsim.grammar.formats.FORMATS; told by the first lines
             where None.
         jobs: threads, all cores where None; the same bytes for any number.
-        memory: about what pairs may take beside the rules.
+        memory: bytes that pairs may take beside the rules.
+        options: PivotOptions() where None. on_error: invalid lines `stop` the work; `keep` and
+            `drop` leave them out and count them.
+        progress: called with (name of the step, done, total) from time to time.
 
     Raises:
         InputError: the grammar cannot be read, or a line is faulty and on_error is `stop`.
@@ -94,7 +97,7 @@ def write_paraphrases(
     memory: int = MEMORY_BYTES,
     progress: Progress = no_progress,
 ) -> PivotReport:
-    """Write the paraphrases of rules that are at hand; see pivot_grammar."""
+    """Write the paraphrases of rules in memory; return the completed report; see pivot_grammar."""
     report.read = translations.label.size
     rules = paired_rules(translations, options, report)
     pivot = Pairing(translations, rules, options)

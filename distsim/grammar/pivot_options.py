@@ -1,4 +1,4 @@
-"""How translation rules are pivoted, and what came of it."""
+"""Options and report of pivoting."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ from distsim.grammar.translations import COLUMNS, SCALES
 
 @dataclass(frozen=True, kw_only=True)
 class PivotOptions:
-    """How rules are pivoted.
+    """Options of pivoting.
 
     Arguments:
         features: what the grammar calls the columns in distsim.grammar.translations.COLUMNS: a
@@ -76,7 +76,7 @@ class PivotOptions:
 
 @dataclass
 class PivotReport:
-    """What was read, pruned and written.
+    """Report of pivoting: rules read, links, paraphrases pruned and written.
 
     Arguments:
         read: translation rules. repeated: of them with label and sides of another one: the most

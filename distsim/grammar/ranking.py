@@ -1,4 +1,4 @@
-"""Judged pairs and features of them -> weights, fitted with cross-validation.
+"""Learns weights of features from judged pairs, with cross-validation.
 
 A ridge regression on the ranks of the judgements, in two steps: what phrases themselves tell is
 learnt from all pairs, what rules add from those that a rule has, mostly few, on what the first
@@ -36,7 +36,7 @@ _LARGEST = 0.4  # of the pairs, in one component: more, and first phrases part t
 
 
 class Agreement(NamedTuple):
-    """Spearman's correlation with the judgements, its 95% interval, on how many pairs."""
+    """Spearman's correlation with the judgements, its 95% interval, and the number of pairs."""
 
     name: str
     value: float
@@ -46,7 +46,7 @@ class Agreement(NamedTuple):
 
 @dataclass(frozen=True)
 class LearnedRanking:
-    """What was learnt.
+    """Learned weights, and their agreement with the judgements.
 
     weights: of all pairs. alone: each feature, its sign as it agrees best on the pairs that have
     it, the others at its mean. mixed: the mix, of pairs that it was not learnt from. units: what
@@ -84,7 +84,7 @@ def learn_ranking(
     samples: int = 1000,
     seed: int = 1,
 ) -> LearnedRanking:
-    """Fit weights of features to judgements.
+    """Return weights of features that are fitted to judgements.
 
     Arguments:
         gold: pairs with scores, the higher the better.
@@ -165,7 +165,7 @@ def learn_ranking(
 
 
 class _Learning(NamedTuple):
-    """What is learnt from.
+    """Training rows: judged pairs with their features.
 
     names: features of the pairs themselves, then `n_of_rules` that rules have.
     matrix: (pairs, names), NaN where a pair lacks a feature. has_rule: bool[pairs].
@@ -185,7 +185,7 @@ def _learning(
     grammar: str | Path | None,
     names: Sequence[str] | None,
 ) -> _Learning:
-    """Compute the features that were asked for, and keep those that differ between pairs."""
+    """Return the training rows with the features asked for that differ between pairs."""
     pairs = gold.pairs
     wanted, asked = _wanted(features, names)
     others: dict[str, np.ndarray] = {}
@@ -272,7 +272,7 @@ def _fit_in_steps(learning: _Learning, rows: np.ndarray, penalty: float) -> Lear
 def _wanted(
     features: PairFeatures, names: Sequence[str] | None
 ) -> tuple[list[str], list[str] | None]:
-    """Return (the features to compute, those asked for by name, groups as their features)."""
+    """Return the features to compute, and those asked for, groups replaced by their features."""
     if names is None:
         return list(features.names), None
     asked: dict[str, None] = {}

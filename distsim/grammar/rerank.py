@@ -48,7 +48,7 @@ PPDB_COST = {
 
 @dataclass(frozen=True)
 class Ranking:
-    """By what rules are ordered.
+    """Order of rules: the weights of their features, and how many rules are retained.
 
     Arguments:
         weights: feature, by name or by position from 0, to its weight in the sum.
@@ -110,7 +110,7 @@ class Ranking:
 
 @dataclass
 class RerankReport:
-    """What was read and written.
+    """Report of reranking: rules and groups read, rules written, invalid lines.
 
     >>> _ = (folder / "two").write_text("[X] ||| a ||| b ||| p=2\\n[X] ||| a ||| c ||| p=1\\n")
     >>> report = rerank_grammar(folder / "two", folder / "best", Ranking({"p": 1.0}, top=1))
@@ -146,7 +146,7 @@ def rerank_grammar(
     grammar_format: str | None = None,
     progress: Progress = no_progress,
 ) -> RerankReport:
-    """Write a grammar's rules best first within each left-hand side and source.
+    """Write a grammar's rules best first within each left-hand side and source; return the report.
 
     Rules of equal sum keep their order, groups too. Where the rules of a group are not together
     in the input, groups are sorted by label and source; the report says so in `was_grouped`. A
@@ -156,7 +156,9 @@ def rerank_grammar(
     Arguments:
         grammar: plain or packed; `-` for standard input.
         path: gz where the name ends so; `-` for standard output. Written whole or not at all.
-        on_error: faulty lines `stop` the work, or are kept as they are, or dropped.
+        ranking: the order. on_error: invalid lines `stop` the work, or are kept as they are
+            (`keep`), or left out (`drop`).
+        progress: called with (name of the step, done, total) from time to time.
         grammar_format: a name in distsim.grammar.formats.FORMATS; told by the first lines
             where None.
 

@@ -1,4 +1,4 @@
-"""A grammar file -> the same file with the scores of its rules as further features."""
+"""Writes a grammar file with the scores of its rules as further features."""
 
 import math
 import time
@@ -35,7 +35,7 @@ def score_grammar(
     jobs: int | None = None,
     progress: Progress = no_progress,
 ) -> ScoreReport:
-    """Write a grammar with its rules' scores added; line n out is line n in.
+    """Write a grammar with its rules' scores added, line by line; return the report.
 
     Arguments:
         grammar: rules (Joshua, Thrax, PPDB, cdec) or a Moses phrase table, plain or packed;
@@ -43,7 +43,10 @@ def score_grammar(
         path: gz where the name ends so; `-` for standard output. Written whole or not at all.
         scorer: the tables and the aligner; where the aligner has no learned model, one is trained
             on those of the grammar's rules that lack links, by the aligner's TrainingOptions.
-        on_error: faulty lines `stop` the work, or are kept as they are, or dropped.
+        options: how scores are written; OutputOptions() where None.
+        on_error: invalid lines `stop` the work, or are kept as they are (`keep`), or left out
+            (`drop`).
+        progress: called with (name of the step, done, total) from time to time.
         grammar_format: a name in distsim.grammar.formats.FORMATS; told by the first lines
             where None.
         jobs: threads, all cores where None; the same bytes for any number.
@@ -97,7 +100,7 @@ def score_grammar(
 
 
 class ExplainedPair(NamedTuple):
-    """A phrase pair of a rule as one table sees it; `why` says why there is no similarity.
+    """Similarity of a phrase pair of a rule by one table; `why` says why there is none.
 
     >>> _ = (folder / "one").write_text("[X] ||| the king ||| the queen ||| p=1 ||| 0-0 1-1\\n")
     >>> pairs = explain_grammar(folder / "one", RuleScorer([("sim_ngram", table)]))
@@ -122,7 +125,7 @@ def explain_grammar(
 ) -> Iterator[ExplainedPair]:
     """Yield every phrase pair of every rule, line by line, table by table.
 
-    Arguments and errors are those of score_grammar.
+    Arguments and errors are those of score_grammar: grammar, scorer, on_error, grammar_format.
 
     >>> _ = (folder / "one").write_text("[X] ||| the king ||| the queen ||| p=1 ||| 0-0 1-1\\n")
     >>> scorer = RuleScorer([("sim_ngram", table)])

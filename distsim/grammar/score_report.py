@@ -1,4 +1,4 @@
-"""Scored blocks -> what became of a grammar's rules, as counts and as lines of text."""
+"""Report of scoring a grammar: counts of rules, phrase pairs and words for each table."""
 
 from dataclasses import astuple, dataclass, field
 from typing import NamedTuple
@@ -12,8 +12,10 @@ from distsim.grammar.scoring import COMPOSED, IDENTICAL, SCORED, SKIPPED, BlockS
 
 @dataclass
 class TableCounts:
-    """What one table did: rules scored and unknown; phrase pairs, of them identical, found in
-    the table, composed; words of the rules unescaped, split, dropped.
+    """Counts of one table.
+
+    scored, unknown: rules. pairs: phrase pairs; of them identical, found in the table, composed.
+    unescaped, split, dropped: words of the rules.
     """
 
     scored: int = 0
@@ -28,7 +30,7 @@ class TableCounts:
 
     @classmethod
     def of_block(cls, table: TableScores, has_pairs: np.ndarray) -> "TableCounts":
-        """Count a block; has_pairs: bool per rule."""
+        """Return the counts of a block; has_pairs: bool[n], rules that have phrase pairs."""
         of = np.bincount(table.outcomes, minlength=COMPOSED + 1).tolist()
         return cls(
             int(np.count_nonzero(table.scored)),
@@ -44,7 +46,7 @@ class TableCounts:
         return TableCounts(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
 
     def lines(self, name: str, without_pairs: int) -> list[str]:
-        """Return the lines of the report that tell of a table."""
+        """Return the report of a table, two lines; without_pairs: rules without phrase pairs."""
         made = f", {self.composed:,} composed of words" if self.composed else ""
         return [
             f"{name}: {self.scored:,} rules scored; unscored: {without_pairs:,} without a phrase "
@@ -56,7 +58,7 @@ class TableCounts:
 
 
 class ScoredBlock(NamedTuple):
-    """A block of lines as they go out, packed, with what was counted on the way."""
+    """A block of output lines, compressed, and its counts for the report."""
 
     packed: bytes
     faults: list[tuple[int, str]]
@@ -68,7 +70,7 @@ class ScoredBlock(NamedTuple):
 
     @classmethod
     def of(cls, block: RuleBlock, scores: BlockScores, packed: bytes) -> "ScoredBlock":
-        """Count what became of a block."""
+        """Return the output and the counts of a block; packed: its lines, compressed."""
         has_pairs = np.diff(scores.pair_stops, prepend=0) > 0
         fine = block.status == 0
         return cls(
@@ -84,7 +86,7 @@ class ScoredBlock(NamedTuple):
 
 @dataclass
 class ScoreReport:
-    """What became of the rules of a grammar, and what the scores depend on.
+    """Report of scoring: counts of rules, and everything on which the scores depend.
 
     Arguments:
         faulty: the lines that are no rules.
@@ -126,7 +128,7 @@ class ScoreReport:
         self.tables = [a + b for a, b in zip(self.tables, block.tables, strict=True)]
 
     def lines(self) -> list[str]:
-        """Return the report, a few lines of text; the last ones say what scores depend on."""
+        """Return the report, a few lines of text; the signatures of the scores are last."""
         told = [f"{self.read:,} rules read"]
         faulty = self.faulty
         if faulty.kept or faulty.dropped:

@@ -1,4 +1,4 @@
-"""The scores of a block's rules -> its lines with the scores behind their features."""
+"""Writes the scores of rules behind the features of their lines."""
 
 import math
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ DECIMALS = 5
 
 @dataclass(frozen=True, kw_only=True)
 class OutputOptions:
-    """How scores are written.
+    """Options of writing scores.
 
     Arguments:
         style: `named` writes `sim_ngram=0.12345`, `bare` the value alone; `auto` writes
@@ -48,7 +48,11 @@ class OutputOptions:
             )
 
     def names_features(self, first: RuleBlock, grammar_format: GrammarFormat) -> bool:
-        """Tell whether a grammar gets `name=value`, by the first block of it."""
+        """Return whether scores are written as `name=value` into a grammar.
+
+        Arguments:
+            first: its first block. grammar_format: whether it allows names.
+        """
         if self.style != "auto":
             return self.style == "named"
         kinds = first.feature_kinds

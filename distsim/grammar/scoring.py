@@ -1,4 +1,4 @@
-"""Rules and signature tables -> how alike the two sides of each rule are."""
+"""Similarity of the two sides of rules, by signature tables."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ OUTCOMES = (
 
 @dataclass(frozen=True, kw_only=True)
 class ScoreOptions:
-    """How phrase pairs count.
+    """Options of scoring: which phrase pairs count, and how cosines are estimated.
 
     Arguments:
         identical: pairs of identical strings count `one` or are left out (`skip`).
@@ -82,7 +82,7 @@ class ScoreOptions:
 
 
 class TableScores(NamedTuple):
-    """What one table says of a block's rules.
+    """Scores of a block's rules by one table.
 
     similarities: float64 per pair, NaN without one. outcomes: uint8 per pair, SCORED..COMPOSED.
     means: float64 per rule, NaN where no pair has a similarity.
@@ -116,7 +116,7 @@ class RuleScore(NamedTuple):
 
 
 class TableScorer:
-    """Scores phrase pairs by one table; safe to use from several threads."""
+    """Scorer of phrase pairs by one table; thread-safe."""
 
     def __init__(
         self,
@@ -238,7 +238,7 @@ class TableScorer:
 
 
 class OppositeScorer:
-    """Scores rules by the likeliest opposites among their phrase pairs; see Opposites."""
+    """Scorer of rules by the likeliest opposites among their phrase pairs; see Opposites."""
 
     def __init__(self, opposites: Opposites) -> None:
         self.opposites = opposites
@@ -271,7 +271,7 @@ class OppositeScorer:
 
 
 class WholeScorer:
-    """Scores rules by their whole sides, gaps left out: one pair a rule; see PairFeatures.
+    """Scorer of rules by their whole sides, gaps left out: one pair a rule; see PairFeatures.
 
     Sides that the table lacks are made of their words, where it keeps those' vectors.
     """
@@ -295,7 +295,7 @@ class WholeScorer:
 
 
 class GapScorer:
-    """Scores rules by what fills their gaps: one pair a rule that has gaps; see GappedCosine."""
+    """Scorer of rules by the fillers of their gaps: one pair a rule with gaps; see GappedCosine."""
 
     def __init__(self, gapped: GappedCosine) -> None:
         self.gapped = gapped
@@ -329,7 +329,7 @@ def _pattern(block: RuleBlock, side: range) -> Pattern | None:
 
 
 class RuleScorer:
-    """Scores rules by one or two signature tables.
+    """Scorer of rules by one or two signature tables.
 
     Arguments:
         tables: (name, table) each, the names of the features: `sim_ngram`, `sim_syn`.
@@ -375,7 +375,7 @@ class RuleScorer:
 
     @classmethod
     def sharing(cls, other: "RuleScorer", aligner: RuleAligner) -> "RuleScorer":
-        """Return a scorer with the tables of another and its own aligner."""
+        """Return a scorer with the tables of `other` and another aligner."""
         made = cls.__new__(cls)
         made.options, made.names, made.tables = other.options, other.names, other.tables
         made.opposites, made.whole, made.gaps = other.opposites, other.whole, other.gaps

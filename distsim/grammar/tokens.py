@@ -1,4 +1,4 @@
-"""Symbols of rules -> the words by which a table knows them."""
+"""Words of rules in the normal forms of a table."""
 
 import threading
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ class BlockWords(NamedTuple):
 
 
 def distinct_words(block: RuleBlock) -> BlockWords:
-    """Number the distinct terminals of a block in order of first appearance."""
+    """Return the distinct terminals of a block, numbered by first appearance."""
     numbers = np.full(block.gaps.size, -1, np.int64)
     terminals = np.flatnonzero(block.gaps == TERMINAL)
     data = frozen(np.frombuffer(block.text, np.uint8))
@@ -44,7 +44,7 @@ def distinct_words(block: RuleBlock) -> BlockWords:
 
 @dataclass(frozen=True)
 class WordForms:
-    """How a table knows words: normal forms end to end, one word's parts parted by a space.
+    """Normal forms of words in a table, end to end; the parts of a word are separated by a space.
 
     text: uint8. offsets: int64[n + 1]. changes: uint8[n], UNESCAPED | SPLIT | VANISHED.
     """
@@ -55,7 +55,7 @@ class WordForms:
 
 
 class TokenForms:
-    """Finds the forms of rule tokens in a table; what was found once is kept.
+    """Cache of the normal forms of rule tokens in a table.
 
     A token is never cut for the rule's sake: one that the table's corpus would have cut is
     looked up as its parts, one symbol all the same. A token that the table knows as it
@@ -69,7 +69,7 @@ class TokenForms:
         self._lock = threading.Lock()
 
     def forms(self, words: Sequence[bytes]) -> WordForms:
-        """Return the forms of words."""
+        """Return the normal forms of words, UTF-8 each."""
         known = self._known
         new = [word for word in words if word not in known]
         if new:

@@ -1,4 +1,4 @@
-"""A translation grammar -> its rules as arrays, sides in one form, the columns that are asked."""
+"""Translation rules as arrays: sides in one form, and the columns that pivoting needs."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
@@ -50,7 +50,7 @@ _FITS_NOT = {
 
 @dataclass(frozen=True)
 class Translations:
-    """The `n` rules of a translation grammar in the order read; sides have their gaps from 1.
+    """The n rules of a translation grammar in the order read; gaps are numbered along each side.
 
     labels: the distinct labels. label: int64[n], which one. sources, targets: uint64[n], hashes
     of the sides' texts. orders: uint32[n] and n_gaps: int64[n], as kernels/pivot.py has them.
@@ -90,7 +90,7 @@ def read_translations(
     faulty: FaultyLines,
     progress: Progress,
 ) -> Iterator[Translations]:
-    """Give the rules of a grammar; texts and links are kept in temporary files meanwhile.
+    """Yield the rules of a grammar, with texts and links in temporary files.
 
     Arguments:
         columns: a name in COLUMNS to a feature of the grammar, by name or position from 0. The
@@ -124,7 +124,7 @@ def read_translations(
 def _column_names(
     block: RuleBlock, given: Mapping[str, str], grammar_format: GrammarFormat
 ) -> dict[str, str]:
-    """Return what the columns are called in a grammar, by its first block."""
+    """Return the name in the grammar of each column, by the first block; given: chosen names."""
     rules = np.flatnonzero(block.status == 0)[:1000].tolist()
     features = [Features.parse(block.feature_text(number)) for number in rules]
     names = dict(given)
@@ -142,7 +142,7 @@ def _column_names(
 
 
 def _rules_with(block: RuleBlock, names: Iterable[str]) -> dict[str, list[int]]:
-    """Return which of some features rules of a block have, each with the numbers of the rules."""
+    """Return the rows of the rules that have each of some features, by the name of the feature."""
     rules: dict[str, list[int]] = {}
     for name in names:
         if f"{name}=".encode() in block.text:  # a word may look so
@@ -155,7 +155,7 @@ def _rules_with(block: RuleBlock, names: Iterable[str]) -> dict[str, list[int]]:
 
 
 class _Reader:
-    """Gathers the arrays of a grammar block by block; what is long goes to files."""
+    """Reader of a grammar by blocks; texts and links go to files."""
 
     def __init__(
         self, folder: Path, names: dict[str, str], scale: Scale, grammar_format: GrammarFormat
@@ -208,7 +208,7 @@ class _Reader:
         self._n_links += len(links)
 
     def _numbers(self, block: RuleBlock) -> tuple[np.ndarray, dict[int, str]]:
-        """Return the columns of a block, float64[n, c], and what is wrong with its lines."""
+        """Return the columns of a block, float64[n, c], and the faults of lines by their rows."""
         values, found = read_features(block, list(self._names.values()))
         if self._names.get(RARITY) == _COUNTS:
             counts, counted = read_features(block, ["2"], block.counts)
@@ -255,7 +255,7 @@ class _Reader:
         return numbers
 
     def translations(self) -> Translations:
-        """Return all that was added."""
+        """Return the rules of all blocks."""
         none = tuple(np.empty(0, np.int64) for _ in range(10))
         (
             label, sources, targets, orders, n_gaps, n_symbols, starts, stops, link_starts,
@@ -276,7 +276,7 @@ class _Reader:
 
 
 def _word_links(block: RuleBlock) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return (links between words, where those of each rule start and stop)."""
+    """Return the links between words, int64[m, 2], and where those of each rule start and stop."""
     n_links = np.diff(block.link_stops, prepend=0)
     owners = np.repeat(np.arange(len(block)), n_links)
     begins = np.concatenate([[0], block.token_stops[:-1, 1]])
@@ -291,7 +291,7 @@ def _word_links(block: RuleBlock) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _probabilities(values: np.ndarray, scale: Scale) -> np.ndarray:
-    """Return what numbers on a scale stand for."""
+    """Return the probabilities of numbers on a scale."""
     if scale == "probability":
         return values
     natural = values * (math.log(10.0) if scale.endswith("10") else 1.0)

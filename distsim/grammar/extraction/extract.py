@@ -27,11 +27,11 @@ _CHUNK_RULES = 1 << 15
 
 @dataclass
 class ExtractReport:
-    """What was read, counted and written.
+    """Report of an extraction: sentence pairs, instances, rules and labels.
 
     Arguments:
-        pairs, bitexts: read. instances: extracted. rules: distinct ones, written; rare: left out
-            as too rare. labels: distinct left-hand sides and gaps.
+        pairs, bitexts: the numbers read. instances: the number extracted. rules: distinct ones,
+            written; rare: left out as too rare. labels: distinct left-hand sides and gaps.
 
     >>> ExtractReport(pairs=2, bitexts=1, instances=6, rules=4, labels=1).lines()[0]
     '2 sentence pairs, 1 bitexts, 6 instances'
@@ -66,7 +66,7 @@ def extract_rules(
     jobs: int | None = None,
     progress: Progress = no_progress,
 ) -> ExtractReport:
-    """Write the translation rules of bitexts, one a line, as Joshua, Thrax and `score` read them.
+    """Write the translation rules of bitexts, one a line as Joshua reads them; return the report.
 
     `[label] ||| foreign ||| English ||| name=value ... ||| 0-0 1-2`. Rules stand in the order
     of (hash of the foreign side, label, hash of the English side), the same for any number of
@@ -74,9 +74,13 @@ def extract_rules(
 
     Arguments:
         bitexts: artifacts of kind bitext; their foreign languages become one.
-        path: packed where it ends in .gz; `-` for standard output; None for no text.
+        path: compressed where it ends in .gz; `-` for standard output; None for no text.
+        options: which rules are extracted; those of Hiero where None.
+        features: which features are written; all where None.
         numeric: the folder of an artifact of kind rules, which `pivot` takes as it is.
         memory: bytes that counting may take.
+        jobs: threads, all cores where None; the same bytes for any number.
+        progress: called with (name of the step, done, total) from time to time.
 
     Raises:
         ArtifactError: a bitext cannot be read, or something else stands at `numeric`.
@@ -109,7 +113,7 @@ def write_rules(
     progress: Progress = no_progress,
     numeric: str | Path | None = None,
 ) -> ExtractReport:
-    """Write the rules of a linked text; see extract_rules."""
+    """Write the rules of a linked text and return the report; arguments as in extract_rules."""
     place = output if output is not None else numeric
     if place is None:
         raise ParameterError("nothing to write: give output or numeric")
@@ -144,7 +148,7 @@ def write_rules(
 
 
 def frequent(rules: RuleChunk, min_count: int) -> RuleChunk:
-    """Return the rules that occur often enough; those of one word without gaps stay."""
+    """Return the rules that occur at least min_count times, and those of one word without gaps."""
     if min_count <= 1:
         return rules
     one_word = (rules.gaps == 0) & (rules.places >> np.uint64(16) & np.uint64(255) == 1)
@@ -152,7 +156,7 @@ def frequent(rules: RuleChunk, min_count: int) -> RuleChunk:
 
 
 class _LineMaker:
-    """Turns rules into lines."""
+    """Writer of rules as lines of text, of chosen features."""
 
     def __init__(
         self,

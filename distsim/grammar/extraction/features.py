@@ -27,13 +27,13 @@ FEATURES: tuple[str, ...] = (
 
 @dataclass(frozen=True)
 class FeatureChoice:
-    """Which features are written, under which names.
+    """Choice of the features that are written, and of their names.
 
     Arguments:
         chosen: some of FEATURES, all of them where None (Bitexts only where there are several).
         names: `plain`; `ppdb` swaps the names of Lex(e|f) and Lex(f|e), as PPDB's releases have
             them.
-        x_in_gaps: ContainsX tells of an X as a gap too, not only as label (Thrax).
+        x_in_gaps: ContainsX counts an X as a gap too, not only as left-hand side (Thrax).
     """
 
     chosen: tuple[str, ...] | None = None
@@ -48,7 +48,7 @@ class FeatureChoice:
                 raise ParameterError(f"feature {name!r}: choose of {', '.join(FEATURES)}")
 
     def columns(self, n_bitexts: int) -> np.ndarray:
-        """Return the columns to write, in order; int64."""
+        """Return the columns to write, in order, int64; n_bitexts: Bitexts needs several."""
         order = list(range(len(FEATURES)))
         if self.names == "ppdb":
             order[LEX_EF], order[LEX_FE] = LEX_FE, LEX_EF

@@ -1,4 +1,4 @@
-"""Linked text -> the instances of its rules, equal ones added up, in files by foreign side."""
+"""Instances of the rules of a linked text, equal ones added up, in runs by foreign side."""
 
 import threading
 from collections.abc import Iterator
@@ -32,9 +32,8 @@ _SAMPLED = 16  # of foreign sides, one of so many tells how many are
 class Runs:
     """Runs of rows, each in parts by the leading bits of the foreign hash, the last one first.
 
-    The first runs are held, as many as fit; the others are files. Reading from the first part on
-    takes from the ends of the files, which are cut as they are read: the disk holds what is still
-    to come.
+    The first runs are in memory, as many as fit; the others are files. Reading from the first part
+    on takes from the ends of the files, which are cut as they are read.
     """
 
     folder: Path
@@ -45,7 +44,7 @@ class Runs:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def add(self, rows: np.ndarray, n: int) -> bool:
-        """Keep rows[:n] as a run; they are ordered by this. Tell whether they are held."""
+        """Add rows[:n], which are reordered, as a run; return whether it stays in memory."""
         counts = partition_rows(rows, n, PART_BITS, np.empty((n, COLUMNS), np.uint64))
         with self.lock:
             is_held = n <= self.most_held
@@ -60,11 +59,11 @@ class Runs:
 
     @property
     def files(self) -> list[Path]:
-        """What is on the disk."""
+        """Paths of the runs on the disk."""
         return [run for run in self.runs if isinstance(run, Path)]
 
     def groups(self, most_rows: int) -> list[tuple[int, int]]:
-        """Return ranges of parts, first..stop, of at most so many rows (or of one part)."""
+        """Return ranges of parts (first, stop) of at most most_rows rows, or of a single part."""
         sizes = np.sum(self.counts, axis=0).tolist() if self.counts else []
         groups: list[tuple[int, int]] = []
         first = total = 0
@@ -107,7 +106,7 @@ class Runs:
         return rows, bounds
 
     def close(self) -> None:
-        """Let go of all runs."""
+        """Remove all runs."""
         for path in self.files:
             path.unlink()
         self.runs.clear()
@@ -118,9 +117,9 @@ def _bytes_of(rows: np.ndarray) -> memoryview:
 
 
 class _Table:
-    """Rows with their counts, a run when there are too many; equal ones added up where it pays.
+    """Table of rows with their counts, which becomes a run when it is full.
 
-    Where few rows repeat, adding them up takes longer than sorting them all does.
+    Equal rows are added up where many repeat; else sorting them later takes less time.
     """
 
     def __init__(self, runs: Runs, most_rows: int) -> None:
@@ -135,7 +134,7 @@ class _Table:
         self._n = 0
 
     def add(self, rows: np.ndarray, n: int, share: float) -> None:
-        """Add rows[:n]; share: of all rows that will come, about so many are then there."""
+        """Add rows[:n]; share: of the sentences, those read so far, above 0 to 1."""
         done = 0
         while True:
             if self._adds_up:
@@ -149,7 +148,7 @@ class _Table:
             self._make_room(share)
 
     def _make_room(self, share: float) -> None:
-        """Take what is there to a larger table, or write it; add it up where much repeats."""
+        """Move the rows to a larger table, or make a run of them; add them up where many repeat."""
         kept, n_kept = self._kept, self._n
         n_distinct = n_kept if self._adds_up else int(_distinct_share(kept) * n_kept)
         turns = not self._adds_up and n_distinct < _REPEATING * n_kept
@@ -166,7 +165,7 @@ class _Table:
             self._n = n_kept
 
     def flush(self) -> None:
-        """Make a run of what is there."""
+        """Make a run of the rows of the table."""
         if self._n == 0:
             return
         if self._runs.add(self._kept, self._n):
@@ -177,12 +176,12 @@ class _Table:
 
 
 def _slots(n_rows: int) -> np.ndarray:
-    """Return room for add_rows to find so many rows in."""
+    """Return the empty hash table of add_rows for n_rows rows, uint32."""
     return np.zeros(1 << (2 * n_rows - 1).bit_length(), np.uint32)
 
 
 def _distinct_share(rows: np.ndarray) -> float:
-    """Return how many of the rows are distinct, of one, as those of some foreign sides are."""
+    """Return the estimated share of distinct rows, from a sixteenth of the foreign sides."""
     some = rows[rows[:, F_KEY] % _SAMPLED == 0]
     _, n_distinct = add_rows(some, 0, len(some), np.empty_like(some), 0, _slots(len(some)))
     return float(n_distinct) / max(1, len(some))
@@ -196,9 +195,11 @@ def extract_instances(
     jobs: int | None = None,
     progress: Progress = no_progress,
 ) -> Runs:
-    """Write all instances of rules of a text as runs in a folder.
+    """Return the runs of all instances of the rules of a text.
 
-    memory: bytes for the rows of all threads together.
+    Arguments:
+        options: which rules. folder: for the runs that do not fit into memory.
+        memory: bytes for the rows of all threads together. jobs: threads, all cores where None.
     """
     jobs = jobs or available_cores()
     settings = options.settings(text.has_trees)
@@ -237,7 +238,7 @@ def extract_instances(
 
 
 class _Blocks:
-    """Hands out (bitext, first sentence, end) to threads, in order."""
+    """Iterator of blocks (bitext, first sentence, end) that several threads share."""
 
     def __init__(self, text: LinkedText, progress: Progress) -> None:
         bounds = text.bounds.tolist()

@@ -1,4 +1,4 @@
-"""Labels of trees as written -> base labels that every reader of rules understands, numbered."""
+"""Labels of trees, as they are written in rules and numbered."""
 
 import re
 from collections.abc import Iterable
@@ -33,7 +33,7 @@ def written_label(label: str) -> str:
 
 
 def number_labels(labels: Iterable[str]) -> list[str]:
-    """Return the distinct written labels in byte order, X first: the number of each is its place.
+    """Return the distinct labels as written, in byte order, X first; positions are their numbers.
 
     Raises:
         InputError: there are more than 1,023 of them.
@@ -48,7 +48,7 @@ def number_labels(labels: Iterable[str]) -> list[str]:
 
 
 def label_text(code: int, names: list[str]) -> str:
-    r"""Return the label of a code of `kernels.extraction.span_label`.
+    r"""Return the text of a label; code: as `kernels.extraction.span_label` returns it.
 
     >>> names = ["X", "NP", "VP"]
     >>> label_text(0, names), label_text(2 | 1 << 10 | 1 << 30, names), label_text(1 | 2 << 10, names)

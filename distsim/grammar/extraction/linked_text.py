@@ -52,14 +52,15 @@ class LinkedText:
 
     @classmethod
     def join(cls, bitexts: Sequence[Bitext], chains: Chains | None = "top") -> "LinkedText":
-        """Put bitexts end to end; their foreign languages become one.
+        """Return bitexts end to end; their foreign languages become one.
 
-        chains: which constituents over the same words count; `all` joins their labels; each
-            counts by itself where None.
+        Arguments:
+            bitexts: 1 to 64. chains: which constituents over the same words count; `all` joins
+                their labels; each counts by itself where None.
 
         Raises:
             ParameterError: there is none, or there are more than 64.
-            InputError: they hold no sentence pair.
+            InputError: they contain no sentence pair.
             ArtifactError: one is damaged.
         """
         if not 1 <= len(bitexts) <= MOST_BITEXTS:
@@ -104,7 +105,7 @@ def words_of(texts: Sequence[bytes], hashes: np.ndarray) -> Words:
 
 
 def written_word(text: bytes) -> bytes:
-    """Return a word as it is written in a rule: what would be read as something else is escaped.
+    """Return a word as it is written in a rule, escaped where it looks like a gap or separator.
 
     As Moses does: `[X,1]` as a word is `&#91;X,1&#93;`, `|||` is `&#124;&#124;&#124;`.
 
@@ -159,7 +160,10 @@ def _turned(links: np.ndarray, counts: np.ndarray) -> np.ndarray:
 def _joined_trees(
     trees: Sequence[tuple[Trees | None, int]], chains: Chains | None
 ) -> tuple[list[str], np.ndarray, np.ndarray]:
-    """Return (base labels, nodes, nodes of each sentence)."""
+    """Return the base labels, nodes uint16[k, 3], and the number of nodes of each sentence.
+
+    trees: of each bitext its trees, None without, and its number of sentence pairs.
+    """
     read = [_chained(one, chains) if one is not None else None for one, _ in trees]
     labels = number_labels(label for one in read if one is not None for label in one[0])
     numbers = {label: number for number, label in enumerate(labels)}

@@ -31,7 +31,7 @@ _HALF = np.uint64(32)
 
 @dataclass(frozen=True)
 class RuleChunk:
-    """Rules in order: by the hash of the foreign side, the label, the hash of the English side.
+    """Rules in the order of (hash of the foreign side, label, hash of the English side).
 
     labels: uint32 codes; places, gaps: uint64; counts: int64[n, 7], columns as in
     kernels.rule_text; by_bitext: uint32[n, b]; foreign, english: uint32, numbers of the sides by
@@ -51,13 +51,13 @@ class RuleChunk:
         return self.labels.size
 
     def where(self, kept: np.ndarray) -> "RuleChunk":
-        """Return the rules that are kept."""
+        """Return some of the rules; kept: bool[n]."""
         return RuleChunk(*(getattr(self, one.name)[kept] for one in fields(self)))
 
 
 @dataclass
 class CountedRules:
-    """All rules, on disk, read once from the first on.
+    """All counted rules, in files or in memory, read from the first on.
 
     codes: uint32, sorted, the labels of rules; label_counts: int64, c(label).
     """
@@ -71,11 +71,11 @@ class CountedRules:
 
     @property
     def n_english(self) -> int:
-        """How many English sides there are."""
+        """Number of distinct English sides."""
         return sum(self._n_english)
 
     def chunks(self, most: int) -> Iterator[RuleChunk]:
-        """Yield the rules, `most` at a time."""
+        """Yield the rules in order; most: rules of a chunk."""
         columns = self._columns
         for column in [*columns.values(), *self._parts]:
             column.rewind()
@@ -117,7 +117,12 @@ def count_all(
     jobs: int | None = None,
     progress: Progress = no_progress,
 ) -> CountedRules:
-    """Add up all instances and count every margin, before anything is pruned."""
+    """Return the rules of all instances, with every margin, before any is pruned.
+
+    Arguments:
+        text: of the instances. runs: the instances, which are consumed. folder: for files.
+        memory: bytes. jobs: threads, all cores where None.
+    """
     n_rows = sum(int(counts.sum()) for counts in runs.counts)
     part_bits = max(0, (max(1, n_rows * _BYTES_A_RULE // memory) - 1).bit_length())
     n_bitexts = text.bounds.size - 1
@@ -191,7 +196,7 @@ def _append(
 
 
 def _counted(rows: np.ndarray, bounds: np.ndarray, text: LinkedText) -> tuple[np.ndarray, ...]:
-    """Return what count_parts does of the rows of some parts, and their labels' counts."""
+    """Return the columns of the rules of some parts, their labels, and the labels' counts."""
     n = len(rows)
     room = Rules(  # made here: numpy asks for large pages, a kernel does not
         np.empty(n, np.uint64), np.empty(n, np.uint64), np.empty(n, np.uint32),
@@ -214,7 +219,7 @@ def _sums_of_labels(label: np.ndarray, count: np.ndarray) -> tuple[np.ndarray, n
 
 
 def _english_margins(keys: Column, has_labels: bool, english: Column) -> int:
-    """Append (number, c(e), c(label, e)) of each rule of a part; return how many sides it has."""
+    """Append (number, c(e), c(label, e)) of each rule of a part; return its number of sides."""
     keys.rewind()
     n = keys.size
     found, out = np.empty((n, 3), np.uint32), np.empty((n, 3), np.uint32)

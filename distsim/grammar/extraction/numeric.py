@@ -41,7 +41,7 @@ _HIGHEST_COST = 1e5  # of lexical probabilities: a thousand words, none of them 
 
 
 class RulesWriter:
-    """Writes rules, in the order of their foreign sides, into an artifact of kind `rules`."""
+    """Writer of an artifact of kind `rules`, in the order of their foreign sides."""
 
     def __init__(
         self,
@@ -86,7 +86,7 @@ class RulesWriter:
             writer.add(f"{name}/words/offsets", side.words.offsets)
 
     def columns(self, rules: RuleChunk) -> dict[str, np.ndarray]:
-        """Return what can be made of rules by themselves; may be called from any thread."""
+        """Return the columns of rules that need no other rules, by name; thread-safe."""
         text = self._text
         values = features_of(rules, text, self._weights, self._options, FeatureChoice())
         pairs, n_links = rule_links(
@@ -104,7 +104,7 @@ class RulesWriter:
         }
 
     def add(self, rules: RuleChunk, columns: dict[str, np.ndarray]) -> None:
-        """Append rules; in order."""
+        """Append rules, in order; columns: as `columns` returns them."""
         if not len(rules):
             return
         for name, values in columns.items():
@@ -165,7 +165,11 @@ class NumericRules:
         self._check(len(text), stops)
 
     def _check(self, n_text: int, stops: list[int]) -> None:
-        """Refuse arrays that contradict each other: kernels do not look where they lead."""
+        """Check that the arrays agree with each other, since kernels do not check indices.
+
+        Raises:
+            ArtifactError: they contradict each other.
+        """
         array, n = self.artifact.array, len(self)
         n_labels, n_links = len(self.labels), array("links/lengths", np.uint16)
         lengths = {name: array(f"{name}/lengths", np.uint8) for name in ("foreign", "english")}
@@ -208,9 +212,12 @@ class NumericRules:
         return self.label.size
 
     def sides(self, name: str, some: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Return the texts of `foreign` or `english` sides: (uint8, int64 starts and end).
+        """Return the texts of sides end to end, uint8, and where each begins and ends, int64.
 
-        Gaps are numbered along each side. some: int64, these sides alone; all where None.
+        Gaps are numbered along each side.
+
+        Arguments:
+            name: `foreign` or `english`. some: int64, numbers of sides; all where None.
         """
         array = self.artifact.array
         lengths = [len(label) for label in self.labels]
@@ -237,7 +244,7 @@ class NumericRules:
         return lengths.astype(np.int64)
 
     def _symbols(self, name: str, some: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-        """Return the symbols of sides end to end, and where each side's begin and the last end."""
+        """Return the symbols of sides end to end, uint32, and where each begins, int64."""
         symbols = frozen(self.artifact.array(f"{name}/symbols", np.uint32))
         lengths = self.artifact.array(f"{name}/lengths", np.uint8)
         if name not in self._side_starts:
@@ -262,9 +269,9 @@ def write_numeric(
     jobs: int | None,
     progress: Progress,
 ) -> tuple[int, int]:
-    """Write rules that come in chunks (with how many there were before rare ones went).
+    """Write rules as an artifact; return the numbers of rules written and read.
 
-    Returns (rules written, rules read).
+    chunks: of frequent rules, each with the number of rules before rare ones were left out.
     """
     weights = word_weights(text)
     written = read = 0

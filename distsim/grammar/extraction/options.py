@@ -1,4 +1,4 @@
-"""What is extracted: presets and the limits that they set."""
+"""Options of an extraction, and its presets."""
 
 from dataclasses import dataclass
 from typing import get_args
@@ -27,7 +27,7 @@ _LONGEST_GAPPY = 15  # a gap's place is four bits
 
 @dataclass(frozen=True, kw_only=True)
 class ExtractOptions:
-    """Which rules are extracted from linked sentence pairs; the defaults are those of Hiero.
+    """Options of an extraction: limits and labels of rules; the defaults are those of Hiero.
 
     Arguments:
         longest: tokens of an initial pair, on either side; at most 15 where there are gaps.
@@ -86,7 +86,9 @@ class ExtractOptions:
             raise ParameterError("labels 'every' is for rules without gaps: set most_gaps to 0")
 
     def settings(self, has_trees: bool) -> np.ndarray:
-        """Return what the kernels read, int64; without trees every label is X, and none is needed.
+        """Return the options as the kernels read them, int64[9].
+
+        has_trees: without trees every label is X, and none is needed.
 
         >>> ExtractOptions(labels="thesis", unlabelled="drop").settings(False).tolist()
         [10, 5, 2, 0, 1, 0, 0, 0, 1]

@@ -1,4 +1,4 @@
-"""Rules as numbers -> paraphrase rules, by the road of `grammar/pivot`; and why one is there."""
+"""Pivots rules that are an artifact of numbers; the evidence for a paraphrase."""
 
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -40,7 +40,7 @@ def pivot_rules(
     memory: int = MEMORY_BYTES,
     progress: Progress = no_progress,
 ) -> PivotReport:
-    """Write the paraphrases of extracted rules; features and text as pivot_grammar has them.
+    """Write the paraphrases of extracted rules as pivot_grammar does; return the report.
 
     Nothing is read from text, and no probability is rounded. Rules of several bitexts tell in
     how many of them a paraphrase was met, as `Bitexts`: both translations of one foreign side
@@ -48,6 +48,7 @@ def pivot_rules(
 
     Arguments:
         rules: an artifact of kind rules, from extract.
+        output: as in pivot_grammar, as are jobs, memory and progress.
         options: the 50 most probable translations of a foreign side where None.
 
     Raises:
@@ -72,15 +73,15 @@ def pivot_rules(
 
 
 def _meeting(rules: NumericRules) -> np.ndarray:
-    """Return the rules whose foreign side has another rule too; the others make no paraphrase."""
+    """Return the numbers of the rules whose foreign side has another rule too, int64."""
     same = rules.foreign[1:] == rules.foreign[:-1]
     return np.flatnonzero(np.append(same, False) | np.append(False, same))
 
 
 def translations_of(rules: NumericRules, kept: np.ndarray | None = None) -> Translations:
-    """Return rules as pairing takes them, every probability from its counts.
+    """Return rules as pairing takes them, with the probabilities of their counts.
 
-    kept: int64, these rules alone; all where None.
+    kept: int64, numbers of rules; all where None.
     """
     some: Any = slice(None) if kept is None else kept
     label = rules.label[some].astype(np.int64)
@@ -142,10 +143,11 @@ def _links_of(rules: NumericRules, kept: np.ndarray | None) -> tuple[np.ndarray,
 
 
 class Evidence(NamedTuple):
-    """A foreign side that two English ones translate, and how often each does under a label.
+    """Evidence for a paraphrase: a foreign side that both English sides translate.
 
-    p: p(target|foreign, label) p(foreign|source, label), its part of the paraphrase's sum.
-    bitexts: in how many of them both occur with it.
+    label: the left-hand side. foreign: the pivot. p: p(target|foreign, label) p(foreign|source,
+    label), its part of the paraphrase's sum. source_count, target_count: of the two rules.
+    bitexts: the number of those in which both occur.
     """
 
     label: str

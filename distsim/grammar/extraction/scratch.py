@@ -1,4 +1,4 @@
-"""Arrays -> raw files in a folder beside the output, or memory; gone when the work ends."""
+"""Temporary columns, in files of a folder beside the output or in memory."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +13,7 @@ from distsim.base.errors import InputError
 
 @contextmanager
 def scratch_folder(output: str | Path) -> Iterator[Path]:
-    """Give an empty folder beside the output.
+    """Yield an empty folder beside the output, which is removed at the end.
 
     Raises:
         InputError: the output's folder does not exist.
@@ -27,9 +27,10 @@ def scratch_folder(output: str | Path) -> Iterator[Path]:
 
 
 class Column:
-    """An array that is appended to, then read from the front, piece by piece.
+    """Array that is appended to, then read from the front, piece by piece.
 
-    It is a file, or stays in memory if path is None.
+    Arguments:
+        path: its file; in memory where None. dtype: of its values. width: values of a row.
     """
 
     def __init__(self, path: Path | None, dtype: Any, width: int = 1) -> None:
@@ -54,7 +55,7 @@ class Column:
         self._file.write(values.reshape(-1).view(np.uint8).data)
 
     def rewind(self) -> None:
-        """Begin to read."""
+        """Start reading at the first value."""
         if self._file is None:
             pieces = [piece for piece in self._held if piece.size] or self._held[:1]
             self._held = [np.concatenate(pieces)] if len(pieces) > 1 else pieces
@@ -73,7 +74,7 @@ class Column:
         return values
 
     def close(self) -> None:
-        """Let go of it."""
+        """Remove the file, or free the memory."""
         self._held.clear()
         if self._file is not None and self._path is not None:
             self._file.close()
