@@ -12,15 +12,15 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from distsim.base.errors import InputError
-from distsim.corpus.plain_text import HEAD_BYTES, looks_like
-from distsim.corpus.unpacking import (
+from distsim.corpus.decompression import (
     DEFAULT_UNPACK_LIMIT,
     LARGEST_RATIO,
     DamagedArchiveError,
     UnpackLimitError,
+    decompressed,
     peeked,
-    unpacked,
 )
+from distsim.corpus.plain_text import HEAD_BYTES, looks_like
 
 STANDARD_INPUT = "-"
 _SPOOL_BYTES = 1 << 20
@@ -192,7 +192,7 @@ def open_source(source: Source) -> Iterator[BinaryIO]:
         raise InputError(f"{label}: cannot be opened: {error.strerror}") from None
     with raw:
         try:
-            text = unpacked(raw, _unpack_limit)
+            text = decompressed(raw, _unpack_limit)
             yield _required_plain(text, label) if source.is_text else text
         except EOFError:
             raise InputError(

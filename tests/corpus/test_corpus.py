@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 from distsim.base.errors import InputError, ParameterError
 from distsim.corpus import lines
 from distsim.corpus.blocks import read_blocks
+from distsim.corpus.decompression import DEFAULT_UNPACK_LIMIT
 from distsim.corpus.lines import read_line_blocks, read_text_lines
 from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.query import split_phrase
 from distsim.corpus.sources import find_sources, open_source, set_unpack_limit, spooled
 from distsim.corpus.tokeniser import tokens_of
-from distsim.corpus.unpacking import DEFAULT_UNPACK_LIMIT
 from distsim.indexes.build import IndexOptions
 from distsim.indexes.corpus_index import CorpusIndex
 

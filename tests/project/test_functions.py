@@ -18,6 +18,7 @@ UNNAMED = {"self", "args", "kwargs"}
 
 # "file function" of functions outside kernels that are still too large.
 TOO_LARGE = {
+    "cli/substitute.py substitute",
     "comparison/nearest.py neighbours",
     "grammar/ranking.py learn_ranking",
 }
@@ -38,6 +39,7 @@ UNEXPLAINED = {
     "GappedCosine.similarity",
     "IndexModel.ids",
     "IndexModel.rarity",
+    "Inflections.are_forms_of_one",
     "KindCosine.estimates",
     "KindCosine.profiled",
     "KindCosine.similarities",
@@ -54,6 +56,8 @@ UNEXPLAINED = {
     "StoredCosine.estimates",
     "StoredCosine.similarities",
     "Substituter.evidence",
+    "Substituter.features",
+    "Substituter.features_alone",
     "Substituter.scores",
     "Weights",
     "Weights.default",
@@ -63,13 +67,17 @@ UNEXPLAINED = {
     "Weights.write",
     "augment_phrase_table",
     "cluster/kernels/shuffle_blocks.py frequent_phrases",
-    "indexes/build.py build_index",
     "merge_tables",
+    "paraphrase/kernels/finder.py count_profiles",
+    "paraphrase/kernels/finder.py highest_cosines",
+    "paraphrase/kernels/finder.py weigh_profiles",
+    "paraphrase/kernels/matching.py _record",
     "paraphrase/kernels/ngram_model.py _interval",
     "paraphrase/kernels/profiles.py _weigh",
     "paraphrase/kernels/profiles.py profile_cosines",
     "paraphrase/kernels/profiles.py weigh_by_likelihood",
     "paraphrase/kernels/profiles.py weigh_profile",
+    "paraphrase/kernels/search.py _bundle_rules",
     "paraphrase_phrases",
     "sign",
     "signatures/kernels/composition.py compose_rows",

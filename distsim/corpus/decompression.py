@@ -1,7 +1,7 @@
 """Decompression of files (gzip, bzip2, xz, zstd), each stream to its last byte.
 
 A file's compression is recognised by its first bytes, never by its name. One rule for all
-packings: streams follow one another to the end of the file, of one packing or several; zero
+formats: streams follow one another to the end of the file, of one compression or several; zero
 bytes may fill up what is behind them; anything else is an error. Reading is bounded: a piece
 that comes out never takes much more memory than is asked for.
 """
@@ -34,7 +34,7 @@ class UnpackLimitError(Exception):
     """Compressed file that expands to much more than any text would."""
 
 
-class _Packing(NamedTuple):
+class _Compression(NamedTuple):
     """A compression format. new: returns a decompressor. read_bytes: its input at a time."""
 
     new: Callable[[], Any]
@@ -45,10 +45,10 @@ class _Packing(NamedTuple):
 class _Stream:
     """Decompressor of one stream; `rest` is input after the stream's end."""
 
-    def __init__(self, packing: _Packing) -> None:
-        self._stream = packing.new()
-        self._bounds = (_PIECE_BYTES,) if packing.is_bounded else ()
-        self.read_bytes = packing.read_bytes
+    def __init__(self, compression: _Compression) -> None:
+        self._stream = compression.new()
+        self._bounds = (_PIECE_BYTES,) if compression.is_bounded else ()
+        self.read_bytes = compression.read_bytes
         self.rest = b""
 
     @property
@@ -59,8 +59,8 @@ class _Stream:
     def eof(self) -> bool:
         return bool(self._stream.eof)
 
-    def unpack(self, packed: bytes) -> bytes:
-        data: bytes = self._stream.decompress(packed, *self._bounds)
+    def decompress(self, compressed: bytes) -> bytes:
+        data: bytes = self._stream.decompress(compressed, *self._bounds)
         self.rest = (
             self._stream.unused_data if self.eof else getattr(self._stream, "unconsumed_tail", b"")
         )
@@ -73,13 +73,13 @@ def _new_zstd() -> Any:
     return zstandard.ZstdDecompressor().decompressobj()
 
 
-_GZ = _Packing(partial(zlib.decompressobj, 31))
-_BZ2 = _Packing(bz2.BZ2Decompressor)
-_XZ = _Packing(partial(lzma.LZMADecompressor, lzma.FORMAT_XZ))
-_ZSTD = _Packing(_new_zstd, _ZSTD_READ_BYTES, is_bounded=False)
+_GZ = _Compression(partial(zlib.decompressobj, 31))
+_BZ2 = _Compression(bz2.BZ2Decompressor)
+_XZ = _Compression(partial(lzma.LZMADecompressor, lzma.FORMAT_XZ))
+_ZSTD = _Compression(_new_zstd, _ZSTD_READ_BYTES, is_bounded=False)
 
 
-def _packing(magic: bytes) -> _Packing | None:
+def _compression(magic: bytes) -> _Compression | None:
     """Return the compression format by a file's first bytes, None for an uncompressed file."""
     if magic.startswith(b"\x1f\x8b"):
         return _GZ
@@ -94,18 +94,18 @@ def _packing(magic: bytes) -> _Packing | None:
     return None
 
 
-class _Unpacker(io.RawIOBase):
+class _Decompressor(io.RawIOBase):
     """Stream of the uncompressed bytes of a file."""
 
     def __init__(self, raw: BinaryIO, unpack_limit: int) -> None:
         self._raw = raw
         self._limit = unpack_limit
-        self._packed_bytes = 0
+        self._compressed_bytes = 0
         self._file_bytes = _size_of(raw)
-        self._unpacked_bytes = 0
+        self._decompressed_bytes = 0
         self._stream: _Stream | None = None
-        self._waiting = b""  # packed
-        self._ready = memoryview(b"")  # unpacked
+        self._waiting = b""  # compressed
+        self._ready = memoryview(b"")  # decompressed
 
     def readable(self) -> bool:
         return True
@@ -114,7 +114,7 @@ class _Unpacker(io.RawIOBase):
         while not self._ready:
             if self._stream is None and not self._begin():
                 return 0
-            self._unpack()
+            self._decompress()
         size = min(len(buffer), len(self._ready))
         buffer[:size] = self._ready[:size]
         self._ready = self._ready[size:]
@@ -122,7 +122,7 @@ class _Unpacker(io.RawIOBase):
 
     def _read(self, size: int) -> bytes:
         data = self._raw.read(size)
-        self._packed_bytes += len(data)
+        self._compressed_bytes += len(data)
         return data
 
     def _begin(self) -> bool:
@@ -132,31 +132,31 @@ class _Unpacker(io.RawIOBase):
             if not self._waiting:
                 return False
             filled = self._waiting.lstrip(b"\0")
-            if len(filled) == len(self._waiting) or not self._unpacked_any:
+            if len(filled) == len(self._waiting) or not self._decompressed_any:
                 break
             self._waiting = filled or self._read(_READ_BYTES)
-        kind = _packing(self._waiting)
+        kind = _compression(self._waiting)
         if kind is None:
             raise DamagedArchiveError("what follows its last stream is no archive")
         self._stream = _Stream(kind)
         return True
 
     @property
-    def _unpacked_any(self) -> bool:
-        return self._packed_bytes > len(self._waiting)
+    def _decompressed_any(self) -> bool:
+        return self._compressed_bytes > len(self._waiting)
 
-    def _unpack(self) -> None:
+    def _decompress(self) -> None:
         stream = cast(_Stream, self._stream)
-        packed = b""
+        compressed = b""
         if self._waiting:
-            packed = self._waiting[: stream.read_bytes]
+            compressed = self._waiting[: stream.read_bytes]
             self._waiting = self._waiting[stream.read_bytes :]
         elif stream.is_hungry:
-            packed = self._read(stream.read_bytes)
-            if not packed:
+            compressed = self._read(stream.read_bytes)
+            if not compressed:
                 raise EOFError
         try:
-            data = stream.unpack(packed)
+            data = stream.decompress(compressed)
         except (zlib.error, lzma.LZMAError, OSError, ValueError) as error:
             raise DamagedArchiveError(str(error)) from None
         except Exception as error:
@@ -167,9 +167,9 @@ class _Unpacker(io.RawIOBase):
         if stream.eof:
             self._stream = None
         self._ready = memoryview(data)
-        self._unpacked_bytes += len(data)
-        size = max(self._packed_bytes, self._file_bytes)
-        if self._unpacked_bytes > max(self._limit, LARGEST_RATIO * size):
+        self._decompressed_bytes += len(data)
+        size = max(self._compressed_bytes, self._file_bytes)
+        if self._decompressed_bytes > max(self._limit, LARGEST_RATIO * size):
             raise UnpackLimitError
 
 
@@ -193,7 +193,7 @@ class _Rejoined(io.RawIOBase):
         return len(data)
 
 
-def unpacked(raw: io.BufferedReader, unpack_limit: int) -> BinaryIO:
+def decompressed(raw: io.BufferedReader, unpack_limit: int) -> BinaryIO:
     """Return a stream of a file's bytes, uncompressed and without a byte order mark.
 
     Raises (also while it is read):
@@ -203,8 +203,8 @@ def unpacked(raw: io.BufferedReader, unpack_limit: int) -> BinaryIO:
     """
     magic, raw = peeked(raw, _MAGIC_BYTES)
     text = raw
-    if _packing(magic) is not None:
-        text = io.BufferedReader(_Unpacker(raw, unpack_limit), _PIECE_BYTES)
+    if _compression(magic) is not None:
+        text = io.BufferedReader(_Decompressor(raw, unpack_limit), _PIECE_BYTES)
     head, text = peeked(text, len(BYTE_ORDER_MARK))
     if head == BYTE_ORDER_MARK:
         text.read(len(head))
