@@ -157,7 +157,9 @@ def in_turn(text: Path, work: Path, preset: str) -> dict[str, float]:
     from distsim.cluster.local_executor import run_alone
     from distsim.cluster.plan import PlanOptions, make_plan
 
-    plan = make_plan([text], PlanOptions(PRESETS[preset], index=IndexOptions(text_format="text")))
+    plan = make_plan(
+        [text], PlanOptions(recipe=PRESETS[preset], index=IndexOptions(text_format="text"))
+    )
     (work / "run").mkdir()
     run = run_alone(plan, work / "many.table", work / "run")
     reports = [json.loads(one.read_text()) for one in (run / "done").glob("*.json")]

@@ -1,4 +1,4 @@
-"""`distsim align EN OTHER -o BITEXT`: two texts -> a bitext with word links."""
+"""`distsim align EN OTHER -o BITEXT`: writes a bitext with word links from two texts."""
 
 from contextlib import ExitStack
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""`distsim annotate CORPUS... -o OUT`: plain text -> CoNLL-U, by stanza or spaCy."""
+"""`distsim annotate CORPUS... -o OUT`: annotates plain text as CoNLL-U with stanza or spaCy."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -25,7 +25,8 @@ ToolOption = Annotated[Tool, typer.Option("--with", help="What annotates plain t
 def annotate(
     corpus: Corpus,
     output: Annotated[
-        str, typer.Option("--output", "-o", metavar="OUT", help="CoNLL-U; packed if it ends in .gz")
+        str,
+        typer.Option("--output", "-o", metavar="OUT", help="CoNLL-U; compressed for .gz"),
     ],
     tool: ToolOption = "stanza",
     models: ModelsOption = None,
@@ -44,7 +45,7 @@ def annotate(
         int | None, typer.Option("--jobs", "-j", min=1, help="Processes; all cores by default.")
     ] = None,
 ) -> None:
-    """Annotate plain text; a run that was stopped goes on where it was.
+    """Annotate plain text; a run that was stopped continues where it was.
 
     With --format lines, line n of --trees and --tags stands for line n of the text, as `align`
     takes them; an empty line for an empty one, or for a sentence without a tree.
@@ -94,5 +95,5 @@ def chosen_annotator(
 
 
 def say_annotated(report: "Report", output: str) -> None:
-    """Say what was annotated."""
+    """Print the numbers of words and sentences on standard error."""
     say(f"{report.words:,} words, {report.sentences:,} sentences in {output}")

@@ -1,4 +1,4 @@
-"""`distsim augment PHRASE-TABLE`: rules for unknown phrases by way of their paraphrases."""
+"""`distsim augment PHRASE-TABLE`: adds rules for unknown phrases, from their paraphrases."""
 
 from typing import Annotated
 
@@ -49,5 +49,5 @@ def augment(
     for fault in report.faulty.shown:
         say(fault)
     if not report.is_sorted:
-        say("the table is not sorted: the new rules stand at its end")
+        say("the table is not sorted: the new rules are at its end")
     say(decoder_note(output, report.n_scores, 1 if options.features == "one" else 2))

@@ -1,4 +1,4 @@
-"""`distsim cluster ...`: a corpus that one machine cannot hold -> the table that it would make."""
+"""`distsim cluster ...`: signs a corpus that is too large for one machine."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class WorkSettings:
-    """Whether what is in the shared folder stays, for another recipe."""
+    """keep_work: whether the shared folder is kept for another recipe."""
 
     keep_work: bool = False
 
@@ -66,7 +66,8 @@ WorkOption = Annotated[
 
 
 OutputFolder = Annotated[
-    str, typer.Option("--output", "-o", metavar="FOLDER", help="It takes a file for each part.")
+    str,
+    typer.Option("--output", "-o", metavar="FOLDER", help="A file for each part is written there."),
 ]
 MasterOption = Annotated[
     str | None,
@@ -88,13 +89,13 @@ def sign(
     master: MasterOption = None,
     keep_index: Annotated[
         str | None,
-        typer.Option(metavar="FOLDER", help="Keep the parts' indexes there, to be asked as one."),
+        typer.Option(metavar="FOLDER", help="Keep the parts' indexes there, to be opened as one."),
     ] = None,
     force: ForceOption = False,
 ) -> None:
     """Sign a corpus on a Spark cluster into the table that one machine would make, byte for byte.
 
-    Run again after it was killed, it goes on with what it finds in SHARED. --set changes what it
+    Run again after it was killed, it continues from SHARED. --set changes what it
     changes in `sign`, and dedup, part_bytes, n_ranges, memory and keep_work.
     """
     from distsim.cluster.spark import SparkOptions, sign_on_spark
@@ -108,7 +109,9 @@ def sign(
         run = SparkOptions(
             master=master, keep_index=keep_index, keep_work=left.keep_work, force=force
         )
-        report = sign_on_spark(texts, output, work, planned, run=run, progress=bar, notice=say)
+        report = sign_on_spark(
+            texts, output, work, options=planned, run=run, progress=bar, notice=say
+        )
     for sentence in report.sentences():
         say(sentence)
     _report(output)
@@ -168,7 +171,7 @@ def annotate(
     as_is: AsIsOption = False,
     master: MasterOption = None,
 ) -> None:
-    """Annotate the parts of a text, a task each, into files of CoNLL-U that are packed.
+    """Annotate the parts of a text, a task each, into compressed files of CoNLL-U.
 
     Run again after it was killed, it makes the parts that are missing.
     """
@@ -219,7 +222,7 @@ def task(
     stage: Annotated[str, typer.Argument(metavar="STAGE", help="As `plan` printed it.")],
     number: Annotated[int, typer.Argument(metavar="NUMBER", help="Counted from 0.")],
 ) -> None:
-    """Run one task of a stage; one that is done already is passed over."""
+    """Run one task of a stage; one that is done already is skipped."""
     from distsim.cluster.job import Job
     from distsim.cluster.local_executor import run_alone_task
 
@@ -255,7 +258,11 @@ def _planned(
     usual = PRESETS[preset or ("thesis" if kind == "counts" else "learnt")]
     about = [usual, Selection(), IndexOptions(), Division(), *([] if more is None else [more])]
     made, selection, index, division, *left = chosen(*about, **given)
-    return PlanOptions(made, selection, index, kind == "counts", division), (left or [None])[0]
+    planned = PlanOptions(
+        recipe=made, selection=selection, index=index, from_counts=kind == "counts",
+        division=division,
+    )  # fmt: skip
+    return planned, left[0] if left else None
 
 
 def _shared(work: str) -> Path:

@@ -80,7 +80,7 @@ def compare(
 def _measured(
     index: "CorpusIndex", table: "SignatureTable", a: str, b: str
 ) -> list[tuple[str, float | None]]:
-    """Return (measure, similarity) by all that the table allows, None where there is none."""
+    """Return (measure, similarity) of all measures that the table allows; None where unknown."""
     from distsim.comparison.measures import EstimatedCosine, ExactCosine, LearntCosine
 
     found = [("table", EstimatedCosine(table).similarity(a, b))]

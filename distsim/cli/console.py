@@ -1,4 +1,4 @@
-"""What all subcommands share: phrases in, lines out, talk and progress on standard error."""
+"""Shared input and output of commands: phrases, lines, messages, progress."""
 
 import json
 import re
@@ -33,7 +33,7 @@ JobsOption = Annotated[
 
 
 ForceOption = Annotated[
-    bool, typer.Option("--force", help="Replace an artifact that stands there, without asking.")
+    bool, typer.Option("--force", help="Replace an existing artifact without asking.")
 ]
 
 
@@ -63,7 +63,7 @@ _IN_JSON_ON_A_TERMINAL = {code: f"\\u{code:04x}" for code in _OBEYED} | _IN_JSON
 
 
 def visible(text: str, stream: TextIO) -> str:
-    r"""Return text from outside as it may be printed as (part of) one line.
+    r"""Return text with control characters escaped, so that it prints as (part of) one line.
 
     Tabs and line ends become `\t`, `\n` and `\r` everywhere, bytes of a name that is no UTF-8
     `\xff`. All else that a terminal would obey becomes `\x1b` on a terminal, and stays as it is
@@ -79,19 +79,19 @@ def visible(text: str, stream: TextIO) -> str:
 
 
 def say(message: str) -> None:
-    """Print a line on standard error; where nobody can read it any more, work goes on."""
+    """Print a line on standard error; an error in printing it is ignored."""
     with suppress(OSError):
         print(visible(message, sys.stderr), file=sys.stderr)
 
 
 def know_options(flags: Mapping[str, str]) -> None:
-    """Tell which options the command that runs has: by name, as they are typed."""
+    """Set the options of the running command, by parameter name, for `in_flags`."""
     _flags.clear()
     _flags.update(flags)
 
 
 def know_settings(keys: Iterable[str]) -> None:
-    """Tell which keys --set takes; the last part of a dotted one is the library's name for it."""
+    """Set the keys that --set takes, for `in_flags`; the last part is the library's name."""
     for key in keys:
         name = key.rpartition(".")[2]
         if _OTHERWISE.get(name) not in _flags:  # else an option says the same
@@ -129,7 +129,7 @@ def put_json(**values: Any) -> None:
 
 
 def counted(number: int, noun: str) -> str:
-    """Return a number of things in words.
+    """Return a number with its noun, singular or plural.
 
     >>> counted(1, "token"), counted(2000, "token")
     ('1 token', '2,000 tokens')
@@ -138,12 +138,12 @@ def counted(number: int, noun: str) -> str:
 
 
 def may_replace(path: str, force: bool) -> bool:
-    """Tell whether an artifact may be written at `path`: it is free, or its user gives it up.
+    """Return True if an artifact may be written at `path`: it is free, or the user agrees.
 
-    On a terminal the user is asked; elsewhere only --force replaces what stands there.
+    On a terminal the user is asked; elsewhere only --force replaces an artifact.
 
     Raises:
-        ArtifactError: an artifact stands there and stays.
+        ArtifactError: an artifact exists there and is not replaced.
     """
     from distsim.storage import holds_artifact
 
@@ -194,7 +194,7 @@ def asked_phrases(phrases: Sequence[str] | None, file: str | None) -> list[Asked
 
 
 def lengths_range(text: str) -> tuple[int, int]:
-    """Return the two ends of `2` or `1-5`.
+    """Return the first and last number of a range such as `2` or `1-5`.
 
     Raises:
         typer.BadParameter: it is neither.
@@ -251,7 +251,7 @@ class _Bar:
 
 @contextmanager
 def progress_bar(unit: str = "tokens") -> Iterator[_Bar]:
-    """Give a progress callback that draws on a terminal and is silent elsewhere."""
+    """Yield a progress callback that draws a bar on a terminal and is silent elsewhere."""
     bar = _Bar(unit)
     try:
         yield bar

@@ -1,4 +1,4 @@
-"""`distsim contexts SOURCE PHRASE`: the features behind a phrase's signature."""
+"""`distsim contexts SOURCE PHRASE`: the context features of a phrase."""
 
 from typing import Annotated, Any, Literal
 

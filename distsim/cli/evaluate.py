@@ -1,4 +1,4 @@
-"""`distsim evaluate TABLE GOLD...`: how well do similarities agree with people?"""
+"""`distsim evaluate TABLE GOLD...`: agreement of similarities with human judgements"""
 
 import sys
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ Format = Literal["text", "tsv", "json"]  # how results are printed
 
 @dataclass(frozen=True)
 class EvaluateSettings:
-    """seed: of samples and random pairs."""
+    """seed: of bootstrap samples and random pairs."""
 
     seed: int = 1
 
@@ -57,10 +57,11 @@ def evaluate(
     ] = None,
     estimate: EstimateOption = None,
     antonyms: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Pairs to tell synonyms from.")
+        str | None,
+        typer.Option(metavar="FILE", help="Antonym pairs, to be separated from synonyms."),
     ] = None,
     common: Annotated[
-        bool, typer.Option("--common", help="Only pairs of which every table and measure knows.")
+        bool, typer.Option("--common", help="Only pairs that every table and measure has.")
     ] = False,
     columns: Annotated[
         str | None,
@@ -74,7 +75,7 @@ def evaluate(
 ) -> None:
     """Print Spearman with its 95% interval, Pearson, pairs and coverage for each gold set.
 
-    Several tables stand in one table of results, each under the name of its folder.
+    Results of several tables are in one table, each under the name of its folder.
     --set seed=N draws other samples and other random pairs.
     """
     from distsim.comparison.table import SignatureTable
@@ -156,7 +157,7 @@ def _measure(
 
 
 def _require_some(sets: "list[GoldSet]", results: "list[Result]", table: str) -> None:
-    """Refuse to call it well when nothing of a gold set was found."""
+    """Raise InputError if no pair of a gold set was found."""
     for gold in sets:
         mine = [one for one in results if one.gold == gold.name]
         if any(one.covered for one in mine):

@@ -1,4 +1,4 @@
-"""`distsim evaluate-sentences SOURCE SYSTEM...`: how good are whole sentences, rewritten?"""
+"""`distsim evaluate-sentences SOURCE SYSTEM...`: measures of rewritten sentences"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class SentenceSettings:
 
 @dataclass
 class MeasureOptions(OptionGroup):
-    """What rewritten sentences are measured by."""
+    """The references and measures of rewritten sentences."""
 
     references: Annotated[
         list[str] | None, typer.Option(metavar="FILE", help="What people wrote; repeat it.")
@@ -168,7 +168,7 @@ def _put_rows(rows: "list[Row]", shown: list[str], differences: bool) -> None:
 
 
 def _put_judgements(forms: Sequence[str], key: str) -> None:
-    """Print what forms say that people filled in."""
+    """Print the results of forms that people filled in."""
     from distsim.evaluation.judgements import evaluate_forms
 
     judged = evaluate_forms(forms, key)

@@ -1,4 +1,4 @@
-"""Options that go together, as dataclasses: a command takes one whole, and so do its functions."""
+"""Groups of options as dataclasses, so that commands and their functions have few parameters."""
 
 import dataclasses
 import inspect
@@ -26,7 +26,7 @@ class OptionGroup:
 
 
 def grouped(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a command that has, for each parameter that is an OptionGroup, the group's options."""
+    """Return a command with the options of each group in place of the parameter of that type."""
     signature = inspect.signature(command)
     parameters: list[inspect.Parameter] = []
     groups: dict[str, type] = {}

@@ -1,4 +1,4 @@
-"""`--in SENTENCE`: phrases found for another -> how well each may stand in its place there."""
+"""`--in SENTENCE`: ranks paraphrases for a sentence that contains the phrase."""
 
 from collections.abc import Sequence
 from math import nan

@@ -1,4 +1,4 @@
-"""`distsim index build/add`: corpus -> index."""
+"""`distsim index build/add`: builds and extends an index."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -58,7 +58,7 @@ def build(
     memory: MemoryOption = "4G",  # type: ignore[assignment]
     jobs: JobsOption = None,
 ) -> None:
-    """Index a corpus; --memory bounds what --dedup near holds.
+    """Index a corpus; --memory limits the memory of --dedup near.
 
     --set and --recipe change shard_tokens and how words are normalised (normaliser.fold_numbers,
     normaliser.drop_punctuation, normaliser.drop_digits).
@@ -92,7 +92,7 @@ def add(
 ) -> None:
     """Append text to an index, read as the index was built.
 
-    Files whose text the index has already are passed over.
+    Files whose text the index has already are skipped.
     """
     from distsim.indexes.corpus_index import CorpusIndex
     from distsim.indexes.places import signatures_inside

@@ -1,4 +1,4 @@
-"""Arguments of a query -> the index or indexes that are asked, and the phrases."""
+"""Separates the indexes and the phrases among a command's arguments."""
 
 from collections.abc import Sequence
 

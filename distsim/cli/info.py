@@ -1,4 +1,4 @@
-"""`distsim info ARTIFACT`: what it is and what it was made with."""
+"""`distsim info ARTIFACT`: kind, size and settings of an artifact."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""The program `distsim`: its subcommands, and how every error becomes one sentence."""
+"""The program `distsim`: its options, signals, exit statuses and messages of errors."""
 
 import signal
 import sys
@@ -59,7 +59,7 @@ _NO_ROOM = {  # what the loader of libraries and the interpreter say, and what i
 
 
 def _obey_interrupts() -> None:
-    """Raise Interrupted at Ctrl-C, SIGTERM and SIGHUP; a second tap does not disturb the first.
+    """Raise Interrupted at Ctrl-C, SIGTERM and SIGHUP; a repeated signal is ignored.
 
     A signal that the parent has set to be ignored (nohup) stays ignored.
     """
@@ -80,7 +80,7 @@ def _obey_interrupts() -> None:
 def main() -> None:
     """Run the program and exit.
 
-    0; 1 the input is at fault; 2 usage; 130 Ctrl-C, 141 nobody reads the output, 143 SIGTERM.
+    Exit status: 0; 1 invalid input; 2 usage; 130 Ctrl-C; 141 output closed; 143 SIGTERM.
     """
     open_streams()
     try:
@@ -141,7 +141,7 @@ def _fail(message: str) -> int:
 
 
 def _mention_cache() -> None:
-    """Say so if every run has to compile the kernels anew."""
+    """Print a warning if every run has to compile the kernels again."""
     kernels = sys.modules.get("distsim.kernels.compiled")
     if kernels is not None and kernels.uncached_kernels():
         say(

@@ -1,4 +1,4 @@
-"""`distsim merge TABLE... -o TABLE`: tables with kept sums -> the table of all their text."""
+"""`distsim merge TABLE... -o TABLE`: merges tables that store sums."""
 
 from typing import Annotated
 

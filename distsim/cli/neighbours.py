@@ -209,7 +209,7 @@ def _measure(by: str, opened: "SignatureTable", table: str, index: str | None) -
 
 
 def _substituter(opened: "SignatureTable", table: str, index: str | None) -> "Substituter | None":
-    """Return what finds substitutes of words, None where `sign` stored nothing for it."""
+    """Return the finder of substitutes of words, None where the table does not store it."""
     from distsim.cli.opened import index_of
     from distsim.paraphrase.substitution.substituter import Substituter
     from distsim.paraphrase.substitution.word_profiles import finder_of

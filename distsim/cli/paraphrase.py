@@ -1,4 +1,4 @@
-"""`distsim paraphrase INDEX PHRASE...`: what else could be said, and why."""
+"""`distsim paraphrase INDEX PHRASE...`: paraphrases of phrases, with evidence."""
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, NamedTuple
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class UnknownOptions(OptionGroup):
-    """What goes with a text whose unknown phrases are paraphrased."""
+    """Options for paraphrasing the unknown phrases of a text."""
 
     known: Annotated[
         str | None,
@@ -65,7 +65,7 @@ class AnswerOptions(OptionGroup):
 
 @dataclass(frozen=True)
 class CommandSettings:
-    """Settings of the command that are no settings of the search.
+    """Settings of the command beside those of the search.
 
     Arguments:
         phrase_length: with --known, the longest unknown phrases, in tokens.
@@ -127,7 +127,7 @@ def paraphrase(
 
 
 class _Printed(NamedTuple):
-    """What answers are made with, and how many of each are printed."""
+    """The paraphraser, the paths of its artifacts, and the number of rows to print."""
 
     paraphraser: "Paraphraser"
     index_path: str
@@ -201,7 +201,7 @@ def _put_paraphrases(phrase: str, count: int, listed: "_Listed", why: bool, as_j
 
 
 def _opened(index: str, table: str | None, options: "ParaphraseOptions") -> "Paraphraser":
-    """Open what is needed; an index's own signatures are used where they know all its text."""
+    """Return the paraphraser of an index, with its own signatures where they are current."""
     from distsim.comparison.table import SignatureTable
     from distsim.indexes.corpus_index import CorpusIndex
     from distsim.indexes.places import signatures_inside

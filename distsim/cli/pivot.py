@@ -1,4 +1,4 @@
-"""`distsim pivot GRAMMAR -o OUT`: translation grammar to paraphrase grammar."""
+"""`distsim pivot GRAMMAR -o OUT`: paraphrase rules from translation rules."""
 
 from typing import Annotated
 
@@ -69,7 +69,7 @@ def pivot(
 
 
 def _explain(rules: str, pair: str) -> None:
-    """Print foreign side, label, its part of the sum, both counts, bitexts; the best first."""
+    """Print pivot, left-hand side, share of the sum, both counts, bitexts; the best first."""
     from distsim.grammar.extraction.numeric import NumericRules
     from distsim.grammar.extraction.pivoting import evidence_for
 

@@ -1,4 +1,4 @@
-"""`distsim rank --learn JUDGED -o WEIGHTS`: one score of all evidence, fitted to judgements."""
+"""`distsim rank --learn JUDGED -o WEIGHTS`: learns weights of all evidence from judged pairs."""
 
 from dataclasses import dataclass
 from typing import Annotated

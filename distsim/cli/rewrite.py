@@ -1,4 +1,4 @@
-"""`distsim rewrite PACK --index INDEX`: whole sentences rewritten, best first."""
+"""`distsim rewrite PACK --index INDEX`: rewrites sentences, best first."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
@@ -43,7 +43,7 @@ class ModelOptions(OptionGroup):
 
 @dataclass
 class PrintOptions(OptionGroup):
-    """What is printed."""
+    """How many rewritings are printed, and in what form."""
 
     n: Annotated[int, typer.Option("-n", min=1, help="Rewritings of each sentence.")] = 10
     why: Annotated[

@@ -1,4 +1,4 @@
-"""`distsim score GRAMMAR -o OUT`: distributional features for every rule."""
+"""`distsim score GRAMMAR -o OUT`: adds similarities of its sides to each rule."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class CosineOptions(OptionGroup):
-    """What is compared beside the signatures of aligned phrases."""
+    """Similarities computed beside those of the signatures."""
 
     exact: Annotated[
         bool, typer.Option("--exact", help="Cosines of the counted contexts, from the index.")
@@ -37,7 +37,7 @@ class CosineOptions(OptionGroup):
 
 @dataclass(frozen=True)
 class RuleSettings:
-    """Settings of the command that belong to none of the library's options.
+    """Settings of the command beside those of the library's options.
 
     Arguments:
         names: `ppdb` writes GoogleNgramSim and AGigaSim for sim_ngram and sim_syn.

@@ -1,4 +1,4 @@
-"""`distsim serve INDEX`: a page to look at, and the same as JSON."""
+"""`distsim serve INDEX`: a web page and a JSON API."""
 
 from typing import Annotated
 
@@ -46,7 +46,7 @@ def serve(
 
 
 def run(places, host, port, names, jobs=None, log=True) -> None:  # type: ignore[no-untyped-def]
-    """Serve, and say where.
+    """Run the server until it is stopped; print its address.
 
     Raises:
         ParameterError: the extra is not installed.

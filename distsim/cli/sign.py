@@ -1,4 +1,4 @@
-"""`distsim sign SOURCE`: every frequent phrase's contexts -> a table of bit signatures."""
+"""`distsim sign SOURCE`: signs frequent phrases into a table."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -26,7 +26,7 @@ USUAL: dict[str, SignPreset] = {
 
 @dataclass(frozen=True)
 class StoredSettings:
-    """What a table keeps beside its bits; see SignatureTable.build."""
+    """Which parts a table stores beside its bits; see SignatureTable.build."""
 
     keep_parts: bool = True
     keep_sums: bool = False
@@ -35,7 +35,7 @@ class StoredSettings:
 
 @dataclass(frozen=True)
 class FinderSettings:
-    """What finds substitutes, stored beside a learnt table of an index.
+    """Whether the finder of substitutes is stored beside a learned table of an index.
 
     Arguments:
         finder: whether it is stored.
@@ -56,7 +56,7 @@ class CountSettings:
 
 @dataclass(frozen=True)
 class VectorSettings(CountSettings):
-    """What goes with word vectors; see VectorFile."""
+    """Files that go with word vectors; see VectorFile."""
 
     phrases: str | None = None
     index: str | None = None
@@ -66,7 +66,7 @@ class VectorSettings(CountSettings):
 
 @dataclass(frozen=True)
 class AnnotatedSettings:
-    """What goes with annotated text: files of its trees."""
+    """Files that go with annotated text: its trees."""
 
     trees: tuple[str, ...] = ()
 
@@ -109,7 +109,7 @@ def sign(
     projection: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE", help="A projection that was learnt before, alone or with a table."
+            metavar="FILE", help="A projection that was learned before, alone or with a table."
         ),
     ] = None,
     force: ForceOption = False,
@@ -159,7 +159,7 @@ def sign(
 def _signed(
     source: "PhraseSource | CorpusIndex", output: str | None, force: bool, **how: Any
 ) -> "SignatureTable":
-    """Sign; another table that stands there may be given up by its user."""
+    """Return the table; on a terminal the user may agree to replace an existing one."""
     from distsim.base.errors import ArtifactError
     from distsim.comparison.table import SignatureTable
     from distsim.storage import holds_artifact
@@ -206,7 +206,7 @@ def _store_finder(
 def _source(
     kind: SourceKind, sources: list[str], about: Any
 ) -> "tuple[PhraseSource | CorpusIndex, Callable[[SignatureTable], None]]":
-    """Return where phrases come from, and what tells how it was read once it is signed."""
+    """Return the source of phrases, and the function that reports how it was read."""
     from distsim.contexts.sources.annotated import AnnotatedText
     from distsim.contexts.sources.counts import CountFiles
     from distsim.contexts.sources.vectors import VectorFile

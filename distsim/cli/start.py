@@ -1,4 +1,4 @@
-"""The program's first moment: an interrupt is obeyed while the modules are still imported."""
+"""Entry point of the program: handles signals while modules are imported."""
 
 import os
 import resource
@@ -31,7 +31,7 @@ def main() -> None:
 
 
 def stop(number: int, frame: Any) -> NoReturn:
-    """End at once: nothing has begun yet that would have to be cleared away."""
+    """End the process at once; nothing has been written yet."""
     os.write(2, b"distsim: interrupted; nothing half-written is left behind\n")
     os._exit(128 + number)
 

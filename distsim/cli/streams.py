@@ -1,4 +1,4 @@
-"""The standard streams as the shell left them, perhaps closed, perhaps a pipe that nobody reads."""
+"""Opens and closes the standard streams, which the shell may have closed."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""spark-submit's way in: `spark-submit OPTIONS $(python -m distsim.cli.submit) sign TEXT...`.
+"""Entry point of `spark-submit OPTIONS $(python -m distsim.cli.submit) sign TEXT...`.
 
 With arguments it runs `distsim cluster` with them, on the master of the submission; without any it
 prints its own path.
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def main() -> None:
-    """Run `distsim cluster` with the program's arguments, or say where this file stands."""
+    """Run `distsim cluster` with the program's arguments, or print the path of this file."""
     here = Path(__file__).resolve()
     if len(sys.argv) == 1:
         print(here)

@@ -33,7 +33,7 @@ _USUAL = 10
 
 @dataclass
 class CandidateOptions(OptionGroup):
-    """Where candidates come from."""
+    """The sources of candidates."""
 
     candidates: Annotated[
         str | None,
@@ -51,7 +51,7 @@ class CandidateOptions(OptionGroup):
 
 @dataclass(frozen=True)
 class CommandSettings:
-    """Settings of the command that are no weights.
+    """Settings of the command beside the weights.
 
     Arguments:
         neighbours: the number of nearest words that are candidates.
@@ -173,7 +173,7 @@ def _answer(substituter: "Substituter", k: int | None, task: "Task") -> "list[Su
 
 
 def _tasks(sentence: str | None, file: str | None, candidates: str | None) -> "list[Task]":
-    """Return what is asked: one sentence, or the lines of a file."""
+    """Return the tasks: one for a sentence, or one for each line of a file."""
     from distsim.paraphrase.substitution.batch import Task, read_tasks
     from distsim.paraphrase.substitution.occurrence import split_marked
 

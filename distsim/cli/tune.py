@@ -1,4 +1,4 @@
-"""`distsim tune PACK SOURCE --references FILE -o WEIGHTS`: weights for rewriting."""
+"""`distsim tune PACK SOURCE --references FILE -o WEIGHTS`: learns weights for rewriting."""
 
 from typing import Annotated
 

@@ -93,7 +93,7 @@ class Grouped(TyperGroup):
         self.commands: Any = inner or Commands(entries)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Return the command that is meant; of one that was removed, say what took its place."""
+        """Return the command; raise a usage error that names the replacement of a removed one."""
         try:
             return super().resolve_command(ctx, args)
         except Exception as error:
@@ -110,10 +110,10 @@ class Grouped(TyperGroup):
 
 
 class Sectioned(TyperCommand):
-    """A command that names what took the place of removed options, and ends with an example."""
+    """A command whose help ends with an example, and whose errors name replacements of options."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the arguments; of an option that was removed, say what took its place."""
+        """Return the remaining arguments; an error names the replacement of a removed option."""
         try:
             found: list[str] = super().parse_args(ctx, args)
         except Exception as error:
@@ -127,7 +127,7 @@ class Sectioned(TyperCommand):
             formatter.write(f"{self.epilog}\n")
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """Return what stands behind the command's name: `INDEX... [PHRASE...]`."""
+        """Return the arguments behind the command's name: `INDEX... [PHRASE...]`."""
         pieces = super().collect_usage_pieces(ctx)
         for drawn, plain in (("{", ""), ("}", ""), ("......", "..."), ("...]...", "...]")):
             pieces = [piece.replace(drawn, plain) for piece in pieces]
@@ -151,7 +151,7 @@ class Sectioned(TyperCommand):
 
 
 def _told(error: Any, ctx: Any, name: str) -> Any:
-    """Return a usage error, of what was removed with the sentence that names its replacement."""
+    """Return a usage error; for a removed option its message names the replacement."""
     command = ctx.command_path.partition(" ")[2]
     sentence = removed_options().get(command, {}).get(name)
     if sentence is not None:

@@ -1,4 +1,4 @@
-"""`distsim verify ARTIFACT`: are its bytes those that were written, and do they agree?"""
+"""`distsim verify ARTIFACT`: checks an artifact for damage"""
 
 from typing import Annotated
 
@@ -10,7 +10,7 @@ from distsim.cli.console import put
 def verify(artifact: Annotated[str, typer.Argument(metavar="ARTIFACT")]) -> None:
     """Check an artifact for damage, or a folder of packs or of make-grammar with all in it.
 
-    Its checksums and all that must hold in it; exit status 1 if anything is wrong.
+    Checks its checksums and its consistency; exit status 1 if anything is wrong.
     """
     from distsim.base.errors import ArtifactError
     from distsim.output.verification import find_faults

@@ -1,4 +1,4 @@
-"""What Spark forks its Python workers from: what tasks need is imported once an executor.
+"""The process from which Spark forks Python workers; modules are imported once an executor.
 
 Spark starts `pyspark.daemon` otherwise, and each worker imports numpy and numba for itself.
 """
@@ -7,7 +7,7 @@ import distsim.cluster.stages  # noqa: F401 (the workers' tasks)
 
 
 def main() -> None:
-    """Fork workers until Spark ends, with what they need already there."""
+    """Fork workers until Spark ends, with all modules imported."""
     from pyspark import daemon
 
     daemon.manager()

@@ -1,4 +1,4 @@
-"""Files and folders that several attempts of one task may write: each its own, the first stays.
+"""Files and folders that several attempts of a task may write; the first to finish remains.
 
 An engine may run a task again, or twice at once. So an attempt writes under a name of its own and
 renames it at the end; what it writes does not depend on the attempt. No lock is needed.
@@ -25,7 +25,7 @@ def attempt_name(path: Path) -> Path:
 
 
 def remove_abandoned_attempts(path: Path) -> None:
-    """Remove what killed attempts at `path` have left; a running one holds a lock on its files."""
+    """Remove the files of killed attempts at `path`; running attempts lock theirs."""
     ours = re.compile(rf"\.{{1,2}}{re.escape(path.name)}\.[0-9a-f]{{12}}(\..*)?")
     for file in path.parent.iterdir():
         if ours.fullmatch(file.name):
@@ -34,7 +34,7 @@ def remove_abandoned_attempts(path: Path) -> None:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Give a name to write a file under; it takes the place of `path` at the end."""
+    """Yield the name of a temporary file, which replaces `path` at the end."""
     path.parent.mkdir(parents=True, exist_ok=True)
     part = attempt_name(path)
     try:
@@ -49,7 +49,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def first_stays(path: Path) -> Iterator[Path]:
-    """Give a name to make a folder under; it becomes `path` unless another attempt's is there."""
+    """Yield the name of a temporary folder, which becomes `path` unless that exists."""
     path.parent.mkdir(parents=True, exist_ok=True)
     part = attempt_name(path)
     try:
@@ -72,7 +72,7 @@ def save(path: Path, values: np.ndarray) -> None:
 
 
 def mapped(path: Path) -> np.ndarray:
-    """Return an array, mapped: processes of one machine share its pages."""
+    """Return a memory-mapped array; processes of one machine share its pages."""
     if path.stat().st_size <= _HEAD_BYTES:  # perhaps nothing behind the head, which has no map
         small: np.ndarray = np.load(path)
         return small

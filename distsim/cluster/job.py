@@ -1,4 +1,4 @@
-"""A run's folder -> what its tasks need of each other: words, frequent keys, features, parts."""
+"""A run's folder and the data that its tasks share: words, frequent keys, features, parts."""
 
 import shutil
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ _MORE_BITS = 4  # so that fifteen in sixteen of what is not among the keys are t
 
 
 class FrequentKeys(NamedTuple):
-    """Keys of the phrases that occur often enough, as `frequent_phrases` looks for them.
+    """Keys of frequent phrases with their buckets, for `frequent_phrases`.
 
     keys: uint64, ascending; starts: of buckets by the leading `bits` bits; marks: which values the
     leading `mark_bits` bits have.
@@ -47,7 +47,7 @@ class FrequentKeys(NamedTuple):
 
 
 class Job:
-    """One run, as its tasks see it; what is asked for is mapped once a process."""
+    """One run as its tasks see it; shared arrays are mapped once a process."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -56,12 +56,12 @@ class Job:
 
     @property
     def n_parts(self) -> int:
-        """Parts of the corpus."""
+        """The number of parts of the corpus."""
         return len(self.plan.parts)
 
     @property
     def n_ranges(self) -> int:
-        """Ranges of hashes."""
+        """The number of ranges of hashes."""
         return self.plan.n_ranges
 
     @property
@@ -70,15 +70,15 @@ class Job:
         return self.plan.recipe.is_learnt
 
     def path(self, stage: str, number: int | None = None, suffix: str = "") -> Path:
-        """Return where a stage writes, or one of its tasks."""
+        """Return the path that a stage writes, or one of its tasks."""
         return self.folder / stage / (f"{number:06d}{suffix}" if number is not None else "")
 
     def index_path(self, part: int) -> Path:
-        """Return where the index of a part stands."""
+        """Return the path of the index of a part."""
         return self.texts / f"{part:06d}.index"
 
     def index(self, part: int) -> CorpusIndex | None:
-        """Return the index of a part, None where the part has no token or has lost all."""
+        """Return the index of a part, None where it has no token left."""
         path = self.index_path(part)
         if not storage.holds_artifact(path):
             return None
@@ -87,7 +87,7 @@ class Job:
 
     @property
     def drops_lines(self) -> bool:
-        """Whether lines that stand in an earlier part are dropped."""
+        """Whether lines that occur in an earlier part are dropped."""
         return self.plan.kind == "text" and self.plan.options.dedup == "exact"
 
     def move_indexes(self, folder: Path) -> None:
@@ -99,7 +99,7 @@ class Job:
 
     @cached_property
     def words(self) -> Words:
-        """All words."""
+        """All words of the corpus."""
         return Words(self.folder / "words")
 
     @cached_property
@@ -109,7 +109,7 @@ class Job:
 
     @cached_property
     def frequent(self) -> FrequentKeys:
-        """Keys of phrases that may be signed."""
+        """Keys of the phrases that may be signed, with their buckets."""
         keys = mapped(self.folder / "words" / "frequent.npy")
         bits = min(24, max(1, int(keys.size).bit_length()))
         mask = np.uint64((1 << 64) - (1 << (64 - self.plan.key_bits)))
@@ -119,7 +119,7 @@ class Job:
 
     @cached_property
     def space(self) -> FeatureSpace:
-        """All features, mapped; made by `write_space`."""
+        """All context features, mapped from the files of `write_space`."""
         folder = self.folder / "features"
         found: dict[str, Any] = {
             name: mapped(path)
@@ -129,7 +129,7 @@ class Job:
         return FeatureSpace(tuple(self.plan.model.manifest()["families"]), **found)
 
     def write_space(self) -> None:
-        """Write all features with what their weights need, once for all workers."""
+        """Write all context features with the counts that their weights need."""
         words, model = self.words, self.plan.model
         space = Weigher(self.plan.recipe.weighting).prepared(
             space_of_words(
@@ -143,11 +143,11 @@ class Job:
 
     @cached_property
     def projection(self) -> SpectralProjection:
-        """The projection that was learnt."""
+        """The learned projection."""
         return SpectralProjection.open(self.folder / "projection")
 
     def resolved(self, text: ClusterText) -> ResolvedRecipe:
-        """Return the recipe for a text of some ranges, with the projection that was learnt."""
+        """Return the resolved recipe for a text of some ranges, with the learned projection."""
         return self.plan.recipe.resolve(text, lambda training: self.projection)
 
     @cached_property

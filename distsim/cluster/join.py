@@ -1,4 +1,4 @@
-"""Tables of ranges, in order of hashes -> the table of the corpus; only copies."""
+"""Joins the tables of ranges, in order of hashes, to the table of the corpus."""
 
 from itertools import pairwise
 from pathlib import Path
@@ -22,7 +22,7 @@ def join(job: Job, path: Path, force: bool = False) -> None:
     """Write the table of a run at `path`.
 
     Raises:
-        ArtifactError: a range's table is missing or was made otherwise, something stands at `path`.
+        ArtifactError: a range's table is missing or was made otherwise, something exists at `path`.
         ParameterError: no phrase is frequent enough.
     """
     plan = job.plan

@@ -1,4 +1,4 @@
-"""Counts of keys from many parts -> the keys that occur often enough, within a memory budget."""
+"""Sums counts of keys within a memory limit and yields the frequent keys."""
 
 import tempfile
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ _FEWEST = 1 << 14
 
 
 class KeyCounts:
-    """Sums counts by key; what outgrows the memory goes to unnamed files, each in order.
+    """Sums counts by key; sorted runs beyond the memory limit go to temporary files.
 
     Arguments:
         folder: where such files go. memory: for all that is held.

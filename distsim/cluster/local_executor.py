@@ -1,4 +1,4 @@
-"""Stages without an engine: packets go through files of the shared folder.
+"""Local executor: runs tasks without Spark; packets go through files of the shared folder.
 
 For a scheduler that runs one command a task, such as Slurm, and for one machine.
 """
@@ -44,7 +44,7 @@ def run_alone_task(job: Job, name: str, number: int) -> None:
 
 
 def require_all_done(job: Job) -> None:
-    """Refuse to join while tasks are open.
+    """Raise ArtifactError if a task is not done.
 
     Raises:
         ArtifactError: a task is not done; the first is named.

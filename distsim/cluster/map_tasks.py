@@ -1,4 +1,4 @@
-"""Parts of a grammar, parts of a text -> the same parts scored, annotated; each by one task.
+"""Map tasks: score the parts of a grammar or annotate the parts of a text, one task each.
 
 No part needs another, so nothing is shuffled. Outputs are called as the inputs and are whole from
 the start; what a killed run has made is passed over by the next one with the same settings.
@@ -31,19 +31,19 @@ _PACKED = (".gz", ".bz2", ".xz", ".zst")
 
 
 class PartTask(Protocol):
-    """What is done to each part; it pickles."""
+    """Interface of a task on one part; it can be pickled."""
 
     def settings(self) -> Any:
-        """Return what the result depends on beside the part, as JSON holds it."""
+        """Return the settings on which the result depends, for JSON."""
 
     def find(self, parts: Sequence[Path], folder: Path) -> list[Source]:
         """Return the files of parts, whose outputs go into a folder, checked."""
 
     def output_name(self, name: str) -> str:
-        """Return what the output of a part of this name is called."""
+        """Return the name of the output of a part."""
 
     def run(self, part: str, output: Path) -> dict[str, int]:
-        """Write the output of a part and return what it came to, numbers by name."""
+        """Write the output of a part and return its totals by name."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class ScoreTask:
         training: TrainingOptions | None = None, on_error: OnError = "stop",
         grammar_format: str | None = None,
     ) -> "ScoreTask":  # fmt: skip
-        """Return the task, its aligner taught here by the first part that can teach.
+        """Return the task, with an aligner trained on the first part that has links.
 
         So all parts are linked by one model, whatever machine scores them.
         """
@@ -96,7 +96,7 @@ class ScoreTask:
         return find_sources(parts, [folder])
 
     def output_name(self, name: str) -> str:
-        """See PartTask; only gz is written packed."""
+        """See PartTask; only gz is written compressed."""
         stem, suffix = os.path.splitext(name)
         return stem + ".gz" if suffix in _PACKED else name
 
@@ -120,7 +120,7 @@ def _opened(tables: tuple[tuple[str, str], ...]) -> list[tuple[str, SignatureTab
 
 @dataclass(frozen=True)
 class AnnotateTask:
-    """Annotates a part of a text. as_is: whatever it looks like, such as HTML."""
+    """Annotates a part of a text. as_is: also text that looks like HTML or a table."""
 
     annotator: Annotator
     as_is: bool = False
@@ -167,7 +167,7 @@ def _read_note(folder: Path, settings: str) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class PartMap:
-    """A task over parts, into a folder.
+    """A task on each of several parts, whose outputs are in one folder.
 
     parts: paths. names: of the outputs, one each.
     """
@@ -179,7 +179,7 @@ class PartMap:
 
     @classmethod
     def plan(cls, parts: Sequence[str | Path], folder: str | Path, task: PartTask) -> "PartMap":
-        """Name the outputs and make their folder.
+        """Return the parts with their outputs; make the folder of outputs.
 
         An output whose part has changed since is removed, to be made again.
 
@@ -226,7 +226,7 @@ class PartMap:
         return [n for n, name in enumerate(self.names) if not (self.folder / name).exists()]
 
     def run(self, number: int) -> dict[str, int]:
-        """Make the output of a part.
+        """Write the output of a part; return its totals.
 
         Raises:
             ArtifactError: this machine does not see the folder.

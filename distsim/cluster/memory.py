@@ -1,4 +1,4 @@
-"""A plan -> the memory that a worker's process needs, said before the work."""
+"""Estimates the memory that a worker's process needs."""
 
 from distsim.cluster.plan import BYTES_A_TOKEN, Plan
 
@@ -9,7 +9,7 @@ _HELD_ENTRIES = 24  # bytes of what is gathered for packets, for each sixteenth 
 
 
 def worker_bytes(plan: Plan) -> int:
-    """Return about how many bytes one task of a plan takes, mapped files aside.
+    """Return an estimate of the bytes that one task of a plan needs, without mapped files.
 
     It is the largest of three: counting the phrases of the largest part (indexing it takes less),
     counting contexts, signing a range.

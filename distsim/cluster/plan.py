@@ -37,7 +37,7 @@ _FEWEST_KEY_BITS = 24
 Kind = Literal["text", "counts"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Division:
     """How the work is divided into tasks.
 
@@ -55,7 +55,7 @@ class Division:
     n_ranges: int | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PlanOptions:
     """What is signed, and how.
 

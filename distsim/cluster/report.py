@@ -1,4 +1,4 @@
-"""What the tasks of a run came to."""
+"""Run totals of a cluster."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from distsim.cluster.stages import reports, stages
 
 @dataclass(frozen=True)
 class ClusterReport:
-    """What a run came to.
+    """Run totals: tokens, words, phrases, bytes shuffled, CPU seconds.
 
     tokens, words: of the corpus. phrases: in the ranges' tables. shuffled: bytes of the packets, by
     the stage that gave them. cpu: seconds of the tasks by stage, Java's aside. seconds: it took.
@@ -24,7 +24,7 @@ class ClusterReport:
 
     @classmethod
     def of(cls, job: Job, seconds: float) -> "ClusterReport":
-        """Add up what all tasks of a run said, also those of a run before that was killed."""
+        """Return the totals of all tasks of a run, also those before it was killed."""
         cpu, shuffled = {}, {}
         for stage in stages(job):
             found = reports(job, stage.name)

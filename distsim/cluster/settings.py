@@ -1,4 +1,4 @@
-"""Settings, as frozen dataclasses inside dataclasses <-> what JSON holds.
+"""Converts settings (nested frozen dataclasses) to and from JSON values.
 
 A dataclass becomes {"is": its name, its fields}; the types of fields say which names there can be.
 So a recipe travels whatever its settings are.
@@ -13,7 +13,7 @@ from distsim.base.errors import ArtifactError
 
 
 def to_plain(value: Any) -> Any:
-    """Return what JSON holds for a value.
+    """Return the JSON value of a setting.
 
     >>> from distsim import Selection
     >>> to_plain(Selection(min_count=2))
@@ -30,7 +30,7 @@ def to_plain(value: Any) -> Any:
 
 
 def from_plain(kind: Any, value: Any) -> Any:
-    """Return the value of type `kind` that `to_plain` made into this.
+    """Return the value of type `kind` from its JSON value; the inverse of `to_plain`.
 
     Raises:
         ArtifactError: it is of another version of distsim.

@@ -1,4 +1,4 @@
-"""Arrays <-> packets: all that one part of a corpus says about one range of hashes, as bytes.
+"""Packets: the arrays of one part of a corpus for one range of hashes, as bytes.
 
 An engine moves (range, packet) pairs, some thousands a gigabyte, and never sees a phrase. Whole
 numbers stand byte by byte, all lowest bytes first, and without the bytes that are 0 in all of
@@ -54,7 +54,7 @@ def unpack(packet: bytes | memoryview) -> dict[str, np.ndarray]:
 
 
 def write_packets(path: Path, packets: Iterable[bytes]) -> None:
-    """Write packets into a file, one behind the other, whole or not at all."""
+    """Write packets into a file in one step."""
     with replacing(path) as part, open(part, "wb") as file:
         for packet in packets:
             file.write(len(packet).to_bytes(_LENGTH_BYTES, "little"))
@@ -69,7 +69,7 @@ def read_packets(path: Path) -> Iterator[bytes]:
 
 
 class PacketsByRange:
-    """What one part says about every range, in a file: for engines that move no packets.
+    """A file with the packets of one part for every range.
 
     The file begins with where each range's packets begin, and ends with the packets.
     """

@@ -1,4 +1,4 @@
-"""What parts say of a range's phrases -> a source again, that `sign` reads like all others."""
+"""Shuffled source: the summed packets of a range as a source of phrases for `sign`."""
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -17,7 +17,7 @@ from distsim.contexts.sources.source import CountedText, Part, TrainingLimits, p
 
 
 class ClusterText(CountedText):
-    """A CountedText: the phrases of some ranges, the marginals of the whole.
+    """A CountedText of the phrases of some ranges, with the marginals of the whole corpus.
 
     Arguments:
         blocks: gives the phrases that occur so often, in ascending order of their hashes.
@@ -45,11 +45,11 @@ class ClusterText(CountedText):
         return self._lowest
 
     def gather_marginals(self) -> None:
-        """Refuse, from now on, words of count files that have no line of their own."""
+        """Raise InputError if count files have words without a line of their own."""
         self._needs_margins = self._from_counts
 
     def training_limits(self, rows: int, features: int) -> TrainingLimits:
-        """Return the size of the training set that the corpus gives, as its own source would."""
+        """Return the training limits of the corpus: rows, features, minimum count."""
         n_families = len(self.model["families"])
         return corpus_limits(self._words, n_families, self._from_counts, rows, features)
 
@@ -66,14 +66,14 @@ class ClusterText(CountedText):
 def corpus_limits(
     words: Words, n_families: int, from_counts: bool, rows: int, features: int
 ) -> TrainingLimits:
-    """Return the size of the training set that a corpus gives; of counts, all words are there."""
+    """Return the training limits of a corpus: rows, features, minimum count."""
     if from_counts:
         return TrainingLimits(rows, features, 1)
     return limits_of_words(words.counts[1:], n_families, rows, features)
 
 
 class Blocks:
-    """Summed phrases, some at a time; may be asked again."""
+    """Interface: batches of phrases with summed contexts, which can be read again."""
 
     longest: int
 
@@ -120,12 +120,12 @@ class StoredBlocks(Blocks):
         return self._store.blocks(min_count)
 
     def close(self) -> None:
-        """Let go of the memory and the temporary files."""
+        """Free the memory and the temporary files."""
         self._store.close()
 
 
 class SummedBlocks(Blocks):
-    """Words that were summed before, from packets as of StoredBlocks, in order of hashes.
+    """Words with contexts that were summed before, in order of hashes.
 
     Arguments:
         packets: gives the packets; called as often as they are needed.

@@ -56,7 +56,7 @@ _SETTINGS = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SparkOptions:
     """Where a run on Spark takes place, and what it leaves.
 
@@ -82,8 +82,8 @@ def sign_on_spark(
     paths: Paths,
     path: str | Path,
     work: str | Path,
-    options: PlanOptions | None = None,
     *,
+    options: PlanOptions | None = None,
     run: SparkOptions | None = None,
     progress: Progress = no_progress,
     notice: Callable[[str], object] = warn,
@@ -188,7 +188,7 @@ def _run_parts(parts: PartMap, given: Iterator[int]) -> Iterator[dict[str, int]]
 
 
 def _run_stage(context: "SparkContext", job: Job, stage: Stage, progress: Progress) -> None:
-    """Run what is not done of a stage; one that gives packets is run with the one that takes."""
+    """Run the open tasks of a stage; a stage that yields packets runs with its reader."""
     wanted = [n for n in range(stage.n_tasks(job)) if not is_done(job, stage, n)]
     if stage.gives or not wanted:
         return
@@ -216,7 +216,7 @@ def _run_stage(context: "SparkContext", job: Job, stage: Stage, progress: Progre
 
 
 def _run(folder: str, name: str, given: Iterator[int]) -> Iterator[int]:
-    """Run tasks that neither give packets nor take any, by their numbers."""
+    """Yield the numbers of tasks without packets after running each."""
     with _marked():
         job = open_job(Path(folder))
         for number in given:
@@ -227,7 +227,7 @@ def _run(folder: str, name: str, given: Iterator[int]) -> Iterator[int]:
 def _give(
     folder: str, name: str, wanted: Sequence[int], given: Iterator[int]
 ) -> Iterator[tuple[int, bytes]]:
-    """Run tasks that give packets, by their numbers; yield (place of a wanted range, packet)."""
+    """Run tasks that yield packets, by number; yield (place of a wanted range, packet)."""
     with _marked():
         job = open_job(Path(folder))
         stage = find_stage(job, name)
@@ -241,7 +241,7 @@ def _give(
 def _take(
     folder: str, name: str, wanted: Sequence[int], place: int, given: Iterator[tuple[int, bytes]]
 ) -> Iterator[int]:
-    """Run the task of the range whose packets this partition holds."""
+    """Run the task of the range whose packets are in this partition."""
     with _marked():
         job = open_job(Path(folder))
         run_task(job, find_stage(job, name), wanted[place], (packet for _, packet in given))
@@ -250,7 +250,7 @@ def _take(
 
 @contextmanager
 def _context(spark: "SparkSession | None", master: str | None) -> "Iterator[SparkContext]":
-    """Give the context of a session, or one of our own that is stopped at the end."""
+    """Yield the context of a session, or a new one that is stopped at the end."""
     try:
         import pyspark
     except ImportError:
@@ -321,7 +321,7 @@ def _require_java() -> None:
 
 
 def _check(context: "SparkContext", plan: Plan, notice: Any) -> None:
-    """Tell what memory a worker needs; look for settings that stand in the way."""
+    """Report the memory that a worker needs, and unsuitable settings."""
     need = worker_bytes(plan)
     notice(
         f"{len(plan.parts):,} parts, {plan.n_ranges:,} ranges; each task needs about "
@@ -352,7 +352,7 @@ def _size(text: str | None) -> int | None:
 
 @contextmanager
 def _marked() -> Iterator[None]:
-    """Mark the sentence of an error for the driver, inside whatever Spark makes of it."""
+    """Mark the message of an error, so that the driver finds it in Spark's error."""
     try:
         yield
     except (DistsimError, OSError, MemoryError) as error:
@@ -370,7 +370,7 @@ def _marked() -> Iterator[None]:
 
 @contextmanager
 def _translated() -> Iterator[None]:
-    """Raise what a worker said as our own error; what Spark itself says in one line."""
+    """Raise a worker's error under its own type, and Spark's errors as DistsimError."""
     try:
         yield
     except Exception as error:
@@ -384,7 +384,7 @@ def _translated() -> Iterator[None]:
 
 
 def _first_line(error: BaseException) -> str:
-    """Return what an error says in a line: of Java's, what was at the bottom of it."""
+    """Return the message of an error in one line; of a Java error, its cause."""
     cause = re.search(r"java\.[\w.]+(?:Exception|Error): [^\n]+", str(error))
     if cause is not None:
         return cause[0].strip().rstrip(".:")
@@ -394,7 +394,7 @@ def _first_line(error: BaseException) -> str:
 
 @contextmanager
 def _watched(job: Job, watched: Sequence[Stage], progress: Progress) -> Iterator[None]:
-    """Tell how many tasks of the stages are done, by what they wrote, while Spark is at work."""
+    """Report the number of finished tasks of the stages while Spark is running."""
     ended = threading.Event()
 
     def watch() -> None:
@@ -416,7 +416,7 @@ def _watched(job: Job, watched: Sequence[Stage], progress: Progress) -> Iterator
 
 
 def _require_seen(job: Job, stage: Stage, wanted: Sequence[int]) -> None:
-    """Wait until what workers wrote is seen here.
+    """Wait until the files that workers wrote are visible here.
 
     Raises:
         ArtifactError: it never is: the folder is not shared.

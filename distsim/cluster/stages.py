@@ -1,4 +1,4 @@
-"""The stages of a run, in order, and how one task of a stage is run and reported.
+"""The stages of a run in order; runs one task of a stage and writes its report.
 
 A stage goes over the parts or the ranges, or is one task. Parts that say something to ranges give
 packets, which an engine moves: `Spread` is such a pair of tasks.
@@ -24,7 +24,7 @@ Tally = dict[str, Any]
 
 @dataclass(frozen=True)
 class Stage:
-    """A stage.
+    """A stage of a run.
 
     over: what its tasks are numbered by. gives: whether they give packets, (job, part, tally) ->
     packets. takes: the stage whose packets they take, (job, range, packets, tally). Others are
@@ -39,7 +39,7 @@ class Stage:
     gathers: str | None = None
 
     def n_tasks(self, job: Job) -> int:
-        """Return how many tasks it has."""
+        """Return the number of its tasks."""
         return {"parts": job.n_parts, "ranges": job.n_ranges, "one": 1}[self.over]
 
 
@@ -87,17 +87,17 @@ def find_stage(job: Job, name: str) -> Stage:
 
 
 def report_path(job: Job, stage: Stage, number: int) -> Path:
-    """Return where a task says that it is done, and what it came to."""
+    """Return the path of the report of a finished task."""
     return job.folder / "done" / f"{stage.name}-{number:06d}.json"
 
 
 def is_done(job: Job, stage: Stage, number: int) -> bool:
-    """Tell whether a task was done, by this run or one before."""
+    """Return whether a task was done, by this run or an earlier one."""
     return report_path(job, stage, number).exists()
 
 
 def reports(job: Job, name: str) -> list[Tally]:
-    """Return what the tasks of a stage came to, as far as they are done, in order."""
+    """Return the reports of the finished tasks of a stage, in order."""
     return [
         json.loads(path.read_text())
         for path in sorted((job.folder / "done").glob(f"{name}-[0-9]*.json"))
@@ -137,7 +137,7 @@ def run_task(
 
 
 class _reported:  # noqa: N801 (a context manager)
-    """Times a task and says that it is done, if it comes to its end."""
+    """Measures the CPU time of a task and writes its report if it succeeds."""
 
     def __init__(self, job: Job, stage: Stage, number: int) -> None:
         self._path = report_path(job, stage, number)

@@ -1,4 +1,4 @@
-"""What one task does, whatever engine runs it: a part or a range in, packets or files out.
+"""The tasks of a run, the same for every engine; each reads a part or a range.
 
     part   --count_part--> (range, words and keys of phrases, counted)
     range  --sum_counts--> its words; the keys that occur often enough
@@ -66,7 +66,7 @@ def ranges_of(hashes: np.ndarray, n_ranges: int) -> np.ndarray:
 
 
 def lines_of_part(job: Job, part: int, tally: dict[str, Any]) -> Packets:
-    """Name the lines of a part."""
+    """Yield the hashes of a part's lines by range."""
     hashes = line_hashes(_paths(job, part), job.plan.options)
     edges = _edges(ranges_of(hashes, job.n_ranges), job.n_ranges)
     for number, (a, b) in enumerate(pairwise(edges)):
@@ -74,7 +74,7 @@ def lines_of_part(job: Job, part: int, tally: dict[str, Any]) -> Packets:
 
 
 def drop_repeated(job: Job, number: int, packets: Iterable[bytes], tally: dict[str, Any]) -> None:
-    """Find for each part the lines that an earlier part has; the first in the corpus stays."""
+    """Write for each part the lines that occur in an earlier part; the first one is retained."""
     lines, parts = [np.empty(0, np.uint64)], [np.empty(0, np.uint64)]
     for packet in packets:
         one = unpack(packet)
@@ -113,7 +113,7 @@ def _paths(job: Job, part: int) -> list[str]:
 
 
 def index_part(job: Job, part: int) -> CorpusIndex | None:
-    """Index a part of the text, unless an attempt before has done it; None if it has no token."""
+    """Return the index of a part, built unless it exists; None if it has no token."""
     path = job.index_path(part)
     if not storage.holds_artifact(path):
         try:
@@ -127,7 +127,7 @@ def index_part(job: Job, part: int) -> CorpusIndex | None:
 
 
 def count_part(job: Job, part: int, tally: dict[str, Any]) -> Packets:
-    """Count the words and phrases of a part."""
+    """Yield packets with the counted words and phrases of a part."""
     if job.plan.kind == "counts":
         yield from _count_counts(job, part, tally)
         return
@@ -216,7 +216,7 @@ def _counts_of(job: Job, part: int) -> Iterator[NgramCounts]:
 
 
 def sum_counts(job: Job, number: int, packets: Iterable[bytes], tally: dict[str, Any]) -> None:
-    """Add up what all parts say of a range; keep its words and its frequent keys."""
+    """Sum the counts of a range; write its words and its frequent keys."""
     free = np.uint64(64 - job.plan.key_bits)
     words = []
     with storage.scratch_folder() as folder:
@@ -288,7 +288,7 @@ def gather_words(job: Job, tallies: list[dict[str, Any]], tally: dict[str, Any])
 
 
 def word_contexts(job: Job, part: int, tally: dict[str, Any]) -> Packets:
-    """Count the contexts of the words from which is learnt, or of which phrases are composed."""
+    """Yield packets with the contexts of the words used to learn and to compose."""
     plan, words = job.plan, job.words
     learning = plan.recipe.learning
     limits = corpus_limits(
@@ -315,7 +315,7 @@ def word_contexts(job: Job, part: int, tally: dict[str, Any]) -> Packets:
 
 
 def contexts(job: Job, part: int, tally: dict[str, Any]) -> Packets:
-    """Count the contexts of frequent phrases; of words not again, where that was done before."""
+    """Yield packets with the contexts of frequent phrases; of words unless counted before."""
     plan = job.plan
     shortest = 2 if job.shuffles_words else 1
     if plan.kind == "counts":
@@ -362,7 +362,7 @@ def _global_ids(job: Job, index: CorpusIndex) -> np.ndarray:
 
 
 class _ContextPackets:
-    """Phrases with counted features, gathered by range until they make a packet."""
+    """Buffers phrases with counted features and yields them as packets by range."""
 
     def __init__(self, job: Job, ids: np.ndarray, n_local: int) -> None:
         self._ids = ids
@@ -390,12 +390,12 @@ class _ContextPackets:
         self._n_held += features.size + spelling.size
 
     def full(self) -> Packets:
-        """Yield packets where enough is held."""
+        """Yield packets if the buffer is full."""
         if self._n_held >= self._most:
             yield from self.rest()
 
     def rest(self) -> Packets:
-        """Yield packets of all that is held."""
+        """Yield packets of the whole buffer."""
         if not self._held:
             return
         held, self._held, self._n_held = self._held, [], 0
@@ -423,7 +423,7 @@ class _ContextPackets:
 def _contexts_in_counts(
     job: Job, part: int, wanted: Callable[[np.ndarray], np.ndarray], keys: np.ndarray | None
 ) -> Packets:
-    """Yield what count files say of phrases: spelt where they have a line of their own.
+    """Yield packets with the contexts of phrases in count files.
 
     Arguments:
         wanted: tells by their lengths which phrases that have a line are wanted.
@@ -504,7 +504,7 @@ def _count_file_packets(
 def sum_word_contexts(
     job: Job, number: int, packets: Iterable[bytes], tally: dict[str, Any]
 ) -> None:
-    """Add up the contexts of a range's words and keep them."""
+    """Sum the contexts of a range's words and write them."""
     with storage.scratch_folder() as folder:
         blocks = StoredBlocks(packets, job.words, 1, folder, job.plan.memory_bytes)
         try:
@@ -549,7 +549,7 @@ def vectors_of_words(job: Job, number: int, tally: dict[str, Any]) -> None:
 
 
 def gather_parts(job: Job, tally: dict[str, Any]) -> None:
-    """Choose the words of which phrases are composed, from those of all ranges."""
+    """Write the vectors of the words that phrases are composed of, chosen from all ranges."""
     composition = job.plan.recipe.composition
     assert composition is not None
     names = [field.name for field in fields(PartWords)]

@@ -1,4 +1,4 @@
-"""What parts say of their words -> all words of the corpus, numbered, in files that workers map.
+"""All words of the corpus with their numbers, in files that workers map.
 
 Numbers go by frequency, the most frequent word first: so they are small where they are many, and
 pack well. What is made of them names words by their text, so that numbers never show.
@@ -24,7 +24,7 @@ _TOTALS = "totals.json"
 
 
 def sum_words(packets: Iterable[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
-    """Add up what parts say of words: text uint8, ends and counts uint64; in order of hashes."""
+    """Return summed words in order of hashes: text uint8, ends and counts uint64."""
     texts, ends, counts = [np.empty(0, np.uint8)], [np.zeros(1, np.int64)], [np.empty(0, np.uint64)]
     n_bytes = 0
     for one in packets:
@@ -68,7 +68,7 @@ class Words:
 
     @cached_property
     def spelling(self) -> Spelling:
-        """What tells phrases of one hash apart."""
+        """The words that distinguish phrases of equal hash."""
         by_id = mapped(self._folder / "by-id.npy")
         return Spelling(lambda: by_id, self._phrase_hash)
 
@@ -91,7 +91,7 @@ class Words:
         return bytes(self.text[self.offsets[number] : self.offsets[number + 1]]).decode()
 
     def ids(self, hashes: np.ndarray) -> np.ndarray:
-        """Return the id of the word with each hash, uint32; all must be there."""
+        """Return the id of the word with each hash, uint32; all must be known."""
         sorted_hashes, ids = self._sorted
         found: np.ndarray = ids[find_sorted(sorted_hashes, frozen(hashes))]
         return found
@@ -101,7 +101,7 @@ class Words:
         cls, folder: Path, ranges: Iterable[dict[str, np.ndarray]], n_tokens: int,
         n_sentences: int, slots: list[int],
     ) -> "Words":  # fmt: skip
-        """Number the words of all ranges and write them.
+        """Write the words of all ranges with their numbers; return them.
 
         Arguments:
             ranges: as of `sum_words`, in order of hashes.

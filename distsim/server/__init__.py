@@ -1,4 +1,4 @@
-"""An index, perhaps its table and a grammar -> a page to look at and answers in JSON.
+"""The server: a web page and a JSON API over an index, tables and a grammar.
 
 `endpoints` says what can be asked, `questions` answers from what `opened` holds, `shelf` opens
 anew what has changed on disk, `lanes` keeps work off the loop that talks to visitors, `pages`

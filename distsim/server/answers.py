@@ -1,4 +1,4 @@
-"""What questions are answered with: plain rows, as JSON and the page show them."""
+"""The answers of the API, as dataclasses that JSON and the page show."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -37,7 +37,7 @@ class Completion:
 
 @dataclass(frozen=True)
 class Completions:
-    """What may be meant, the most frequent first."""
+    """Phrases that begin as typed, the most frequent first."""
 
     text: str
     rows: tuple[Completion, ...]
@@ -60,7 +60,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Concordance:
-    """Occurrences of a phrase. sorted_among: so many, evenly spaced, were put in order."""
+    """Occurrences of a phrase. sorted_among: how many evenly spaced ones were sorted."""
 
     phrase: str
     count: int
@@ -102,7 +102,7 @@ class NearPhrase:
 
 @dataclass(frozen=True)
 class Neighbours:
-    """The nearest phrases. composed: the focal phrase's bits were made of its words.
+    """The nearest phrases. composed: the focal phrase's vector was composed of its words.
 
     hidden: rows as near that say the same again. reason: why there are none.
     """
@@ -117,7 +117,7 @@ class Neighbours:
 
 @dataclass(frozen=True)
 class Point:
-    """A phrase on the map; x, y in a plane whose distances are like those of signatures."""
+    """A phrase on the map; x, y: coordinates that approximate the distances of signatures."""
 
     phrase: str
     x: float
@@ -158,7 +158,7 @@ class Context:
 
 @dataclass(frozen=True)
 class Contexts:
-    """The words that stand beside a phrase, the strongest first on each side."""
+    """The context words of a phrase, the strongest first on each side."""
 
     phrase: str
     count: int
@@ -170,7 +170,7 @@ class Contexts:
 
 @dataclass(frozen=True)
 class Measure:
-    """How alike two phrases are by one measure; similarity None, and why, where it has none."""
+    """The similarity of two phrases by one measure, or the reason why there is none."""
 
     name: str
     told: str
@@ -206,7 +206,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Paraphrased:
-    """A phrase in place of another, and why; see distsim.paraphrase.Paraphrase."""
+    """A paraphrase with its evidence; see distsim.paraphrase.Paraphrase."""
 
     rank: int
     phrase: str
@@ -219,7 +219,7 @@ class Paraphrased:
 
 @dataclass(frozen=True)
 class Paraphrases:
-    """What else could be said; reason: why there is nothing."""
+    """The paraphrases of a phrase; reason: why there are none."""
 
     phrase: str
     count: int
@@ -240,7 +240,7 @@ class RulePart:
 
 @dataclass(frozen=True)
 class RuleShown:
-    """A rule of a grammar. parts: its decomposition. shown: the features told first."""
+    """A rule of a grammar. parts: its decomposition. shown: the features listed first."""
 
     rank: int
     label: str
@@ -253,7 +253,7 @@ class RuleShown:
 
 @dataclass(frozen=True)
 class Rules:
-    """The rules with a source side. total: so many are there."""
+    """The rules with a source side. total: their number in the grammar."""
 
     source: str
     total: int
@@ -262,7 +262,7 @@ class Rules:
 
 @dataclass(frozen=True)
 class Because:
-    """A word around the target that speaks for a substitute. place: -1 is right before it."""
+    """A context word with its share of a substitute's score. place: -1 is right before it."""
 
     word: str
     place: int
@@ -271,7 +271,7 @@ class Because:
 
 @dataclass(frozen=True)
 class Substituted:
-    """What may stand in a target's place; see distsim.paraphrase.Substitute."""
+    """A substitute of the target; see distsim.paraphrase.Substitute."""
 
     rank: int
     substitute: str
@@ -286,7 +286,7 @@ class Substituted:
 
 @dataclass(frozen=True)
 class Substitutes:
-    """What may stand in the target's place in its sentence."""
+    """The substitutes of a target in its sentence."""
 
     left: str
     target: str
@@ -308,7 +308,7 @@ class TableTold:
 
 @dataclass(frozen=True)
 class Suggestions:
-    """What a visitor may try."""
+    """Example phrases and sentences for visitors."""
 
     phrases: tuple[str, ...]
     pairs: tuple[tuple[str, str], ...]
@@ -318,7 +318,7 @@ class Suggestions:
 
 @dataclass(frozen=True)
 class About:
-    """What is served, and within which limits."""
+    """The served artifacts and the limits of questions."""
 
     version: str
     tokens: int
@@ -335,7 +335,7 @@ class About:
 
 @dataclass(frozen=True)
 class Health:
-    """Whether questions are answered. opened: how often the index was opened anew.
+    """Whether questions are answered. opened: how often the index was reopened.
 
     ready: first answers need not wait any more for what is made once.
     """

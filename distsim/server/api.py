@@ -1,4 +1,4 @@
-"""Questions by path and arguments -> answers as JSON, or their table as TSV."""
+"""The JSON API: routes, answers as JSON or TSV, and errors."""
 
 import json
 import math
@@ -60,7 +60,7 @@ def _answering(shelf: Shelf, endpoint: Endpoint) -> Any:
 
 
 def fault_of(error: Exception) -> tuple[int, str, str]:
-    """Return (status, code, message) of what went wrong; nothing of the machine is told."""
+    """Return (status, code, message) of an error, without paths of the machine."""
     if isinstance(error, HTTPException):
         code = {404: "not-found", 405: "method-not-allowed"}.get(error.status_code, "refused")
         told = {404: "There is no such page.", 405: "Only GET and HEAD are answered."}
@@ -80,7 +80,7 @@ def fault_of(error: Exception) -> tuple[int, str, str]:
 
 
 def as_json_fault(error: Exception) -> Response:
-    """Return the answer of the API to a question at fault."""
+    """Return the response of the API to an error."""
     status, code, message = fault_of(error)
     body = as_json({"error": {"code": code, "message": message, "status": status}})
     headers = {"retry-after": "2"} if code == "busy" else None

@@ -1,4 +1,4 @@
-"""A shelf -> the application that a server runs: routes, headers, hosts, faults, a log."""
+"""The ASGI application: routes, headers, host names, errors and the log."""
 
 import asyncio
 import logging
@@ -51,7 +51,7 @@ def application(shelf: Shelf, hosts: Sequence[str] = ()) -> Any:
 
 
 class _Door:
-    """What every request passes: its size, method and host are looked at, its answer logged."""
+    """Checks each request's size, method and host, and logs its response."""
 
     def __init__(self, router: Router, shelf: Shelf, hosts: Sequence[str]) -> None:
         self._router = router
@@ -90,7 +90,7 @@ class _Door:
             )  # fmt: skip
 
     async def _answer(self, scope: Any, receive: Any, send: Any) -> None:
-        """Answer a request, or say what is at fault in the way of its path."""
+        """Return the response to a request, or an error page or JSON error by its path."""
         begun = False
 
         async def started(message: Any) -> None:

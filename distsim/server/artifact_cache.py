@@ -1,4 +1,4 @@
-"""Artifacts on disk -> what is opened of them now; opened anew when they change."""
+"""Keeps the served artifacts open and reopens them when they change on disk."""
 
 import asyncio
 import logging
@@ -24,11 +24,11 @@ _LOG = logging.getLogger("distsim.server")
 
 
 class DamagedError(Exception):
-    """What is served is damaged or gone; the message is for visitors."""
+    """A served artifact is damaged or missing; the message is for visitors."""
 
 
 class Shelf:
-    """Answers questions from what stands on disk at the time.
+    """Answers questions from the current artifacts on disk.
 
     At most once a second a question looks whether a manifest has changed. What has is opened
     while the old one goes on answering; where it cannot be opened, visitors are told so until
@@ -58,16 +58,16 @@ class Shelf:
 
     @property
     def opened(self) -> Opened:
-        """What is opened now."""
+        """The artifacts that are open."""
         return self._opened
 
     @property
     def waiting(self) -> int:
-        """Questions that are answered or wait."""
+        """The number of questions that are running or queued."""
         return self._quick.taken + self._slow.taken
 
     def has(self, endpoint: Endpoint, values: dict[str, Any]) -> bool:
-        """Tell whether a question's answer is kept."""
+        """Return whether a question's answer is cached."""
         return self._kept.has(self._key(endpoint, values))
 
     async def ask(self, endpoint: Endpoint, values: dict[str, Any]) -> Any:
@@ -93,7 +93,7 @@ class Shelf:
             raise NotThereError(self.without_paths(str(error))) from None
 
     async def warm(self) -> None:
-        """Make what first questions would wait for, kernels too where they are not compiled yet.
+        """Prepare data for first questions, and compile kernels that are not cached.
 
         Questions that come meanwhile are answered when they can be, however long that takes.
         """
@@ -128,7 +128,7 @@ class Shelf:
                 _LOG.info("not made ready: %s", error or "busy")
 
     def look(self) -> None:
-        """See whether something has changed on disk; what has is opened meanwhile."""
+        """Look for changes on disk and reopen what has changed."""
         if self.fault is None:
             file = cut_short()
             if file is not None:
@@ -168,7 +168,7 @@ class Shelf:
 
 
 async def _ended(command: Sequence[str]) -> None:
-    """Run a command that says nothing to its end, or to ours."""
+    """Run a command without output until it ends or this process does."""
     nothing = asyncio.subprocess.DEVNULL
     process = await asyncio.create_subprocess_exec(
         *command, stdin=nothing, stdout=nothing, stderr=nothing
@@ -187,5 +187,5 @@ DAMAGED = (
 
 
 def _rows(answer: Any) -> int:
-    """Return how many rows an answer has, and one for itself."""
+    """Return the number of rows of an answer, plus one."""
     return 1 + sum(len(part) for part in vars(answer).values() if isinstance(part, tuple))

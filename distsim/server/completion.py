@@ -1,4 +1,4 @@
-"""The beginning of a phrase as typed -> phrases that begin so, the most frequent first."""
+"""Completes the beginning of a phrase, the most frequent completions first."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""What can be asked: one table of paths and arguments, for the API, its description, the page."""
+"""The table of endpoints and their arguments, for the API, its description and the page."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ PREFIX = "/api/v1"
 
 @dataclass(frozen=True)
 class Text:
-    """A text argument. many: it may be given again and again."""
+    """A text argument. many: it may be repeated."""
 
     name: str
     told: str
@@ -107,7 +107,7 @@ Argument = Text | Whole | Choice
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Something that can be asked.
+    """A question of the API.
 
     name: its path below /api/v1. rows: which part of the answer is its table, for TSV; None
     where there is none. slow: it may take seconds and goes behind others that do.

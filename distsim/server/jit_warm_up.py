@@ -1,4 +1,4 @@
-"""What first questions would wait for, made before they come.
+"""JIT warm-up: compiles the kernels that first questions need.
 
 Once on a machine that is also the compiling of kernels: then each kind of question is asked once,
 in a process of its own, since a compiler leaves 200 MB behind:
@@ -34,7 +34,7 @@ def _rules(opened: Opened) -> None:
 
 
 def _phrase_page(opened: Opened) -> None:
-    """Ask what the page of a phrase asks, and for what it links to."""
+    """Ask the questions of a phrase's page and of its links."""
     for phrase in questions.about(opened).suggestions.phrases[:1]:
         questions.count(opened, (phrase, f"{phrase} _ {phrase}"))
         questions.complete(opened, f"{phrase} ", 1)
@@ -69,17 +69,17 @@ SLOW: tuple[Maker, ...] = (_paraphrases, _substitutes)
 
 
 def is_done() -> bool:
-    """Tell whether a process on this machine has compiled what answers need."""
+    """Return whether the kernels that answers need are compiled on this machine."""
     return is_kept(profile_cosines)
 
 
 def command(places: Places) -> list[str]:
-    """Return the command that asks every kind of question once, of what stands there."""
+    """Return the command that asks every kind of question once."""
     return [sys.executable, "-m", __name__, json.dumps(asdict(places))]
 
 
 def main() -> None:
-    """Ask every kind of question once; what is compiled for it is kept for all processes."""
+    """Ask every kind of question once; all processes use the kernels compiled for it."""
     opened = Opened(Places(**json.loads(sys.argv[1])))
     for make in (*ALWAYS, *PAGES, *SLOW):
         with suppress(DistsimError):

@@ -1,11 +1,11 @@
-"""How large a question and an answer may be, and how long one may take."""
+"""Limits of questions and answers: sizes and seconds."""
 
 from dataclasses import asdict, dataclass
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a visitor can ask for at most.
+    """Limits of a question.
 
     Arguments:
         phrase_characters, sentence_characters: of what is typed.
@@ -27,7 +27,7 @@ class Limits:
     waiting: int = 100
 
     def told(self) -> dict[str, float]:
-        """Return them by name."""
+        """Return the limits by name."""
         return asdict(self)
 
 
@@ -35,7 +35,7 @@ LIMITS = Limits()
 
 
 def shortened(text: str, most: int = LIMITS.shown_characters) -> str:
-    """Return a text as it is shown: cut where it is longer than people can read.
+    """Return a text, cut to the length that is shown.
 
     >>> shortened("x" * 10, 4)
     'xxx…'

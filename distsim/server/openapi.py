@@ -1,4 +1,4 @@
-"""The table of endpoints -> their description as OpenAPI 3.1."""
+"""Describes the endpoints as OpenAPI 3.1."""
 
 from dataclasses import fields, is_dataclass
 from types import NoneType, UnionType

@@ -1,4 +1,4 @@
-"""Questions by address -> pages: every panel a table that stands without JavaScript."""
+"""The web pages; every panel is a table that works without JavaScript."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -37,7 +37,7 @@ _KEPT_SECONDS = 31_536_000  # of what stands under a name that changes with it
 
 @dataclass(frozen=True)
 class Panel:
-    """A part of a page: what it is called, explained in a sentence, and by what it is answered.
+    """A part of a page: its name, its title, its explanation and its endpoint.
 
     name: in addresses. endpoint: whose answer it shows, by the template of that name. waits: it
     is asked for when the page stands.
@@ -83,7 +83,7 @@ PANELS = {
 
 
 def routes(shelf: Shelf) -> list[Route]:
-    """Return the routes of the pages and of what they are made with."""
+    """Return the routes of the pages and of their static files."""
     site = _Site(shelf)
     return [
         Route("/", site.soon(site.phrase)),
@@ -98,7 +98,7 @@ def routes(shelf: Shelf) -> list[Route]:
 
 
 def as_page(shelf: Shelf, request: Request, error: Exception) -> Response:
-    """Return the page that says what is at fault."""
+    """Return the page of an error."""
     status, code, message = api.fault_of(error)
     site = _Site(shelf)
     if code == "damaged":
@@ -118,7 +118,7 @@ class _Site:
         self._begun: set[asyncio.Future[Response]] = set()
 
     def soon(self, page: Handler) -> Handler:
-        """Return what gives a page, or after some seconds of a first start one that says to wait.
+        """Return a handler that returns the page, or during warm-up a page that asks to wait.
 
         That one asks for itself again; the work that was begun goes on, and its answers are kept.
         """
@@ -145,7 +145,7 @@ class _Site:
             begun.exception()  # whoever asks again is told
 
     async def phrase(self, request: Request) -> Response:
-        """The start page, or all panels of a phrase."""
+        """Return the start page, or the page of a phrase with all panels."""
         q = _one(request, "q").strip()
         about = await self._about()
         if not q:
@@ -163,7 +163,7 @@ class _Site:
                              panels=dict(zip(asked, panels, strict=True)))  # fmt: skip
 
     async def panel(self, request: Request) -> Response:
-        """One panel alone, which the page puts in its place."""
+        """Return one panel, which the page inserts."""
         name = request.path_params["name"]
         if name not in PANELS:
             raise HTTPException(404)
@@ -172,7 +172,7 @@ class _Site:
         return self.rendered("panel.html", about=await self._about(), q=q, panel=panel, title="")
 
     async def compare(self, request: Request) -> Response:
-        """Two phrases side by side."""
+        """Return the page that compares two phrases."""
         about = await self._about()
         values = {"a": _one(request, "a").strip(), "b": _one(request, "b").strip()}
         panel = None
@@ -182,7 +182,7 @@ class _Site:
                              told=PANELS["compare"].told, a=values["a"], b=values["b"])  # fmt: skip
 
     async def sentence(self, request: Request) -> Response:
-        """A sentence whose words can be chosen, and what may stand for the one chosen."""
+        """Return the page of a sentence, with substitutes of the chosen word."""
         about = await self._about()
         text = " ".join(_one(request, "s").split())
         _checked(text, LIMITS.sentence_characters)
@@ -199,21 +199,21 @@ class _Site:
         )  # fmt: skip
 
     async def passage(self, request: Request) -> Response:
-        """The text around an occurrence."""
+        """Return the page of the text around an occurrence."""
         given = {"at": _one(request, "at"), "words": _one(request, "words") or "1"}
         found = await self._ask("passage", **given)
         return self.rendered("passage.html", about=await self._about(), q=_one(request, "q"),
                              title="Passage", found=found)  # fmt: skip
 
     async def api(self, request: Request) -> Response:
-        """What programs may ask."""
+        """Return the page that describes the API."""
         kinds = {Text: "text", Whole: "whole number", Choice: "choice"}
         return self.rendered("api.html", about=await self._about(), q="", title="API",
                              endpoints=ENDPOINTS.values(), prefix=PREFIX, faults=FAULTS,
                              kind=lambda one: kinds[type(one)])  # fmt: skip
 
     async def static(self, request: Request) -> Response:
-        """A file of the page."""
+        """Return a static file."""
         found = _STATIC.get(request.path_params["name"])
         if found is None:
             raise HTTPException(404)
@@ -222,7 +222,7 @@ class _Site:
         return Response(content, media_type=kind, headers=headers)
 
     async def icon(self, request: Request) -> Response:
-        """Answer browsers that ask for an icon at its old place."""
+        """Return the icon for browsers that ask for /favicon.ico."""
         return Response(_STATIC["icon.svg"][0], media_type="image/svg+xml")
 
     def rendered(self, template: str, status: int = 200, **values: Any) -> Response:
@@ -240,7 +240,7 @@ class _Site:
         return await self._shelf.ask(endpoint, endpoint.values(texts))
 
     async def _panel(self, name: str, given: Mapping[str, str], wait: bool) -> dict[str, Any]:
-        """Return what a panel shows: its answer, or what is at fault, or that it waits."""
+        """Return the content of a panel: its answer, its error, or that it is loaded later."""
         panel = PANELS[name]
         endpoint = ENDPOINTS[panel.endpoint]
         shown: dict[str, Any] = {"name": name, "given": dict(given), "answer": None, "fault": None,
@@ -332,7 +332,7 @@ def _map(found: Map) -> Markup:
 
 
 def _bar(value: float | None, full: float = 1.0) -> Markup:
-    """Return a bar as long as a number."""
+    """Return a bar whose length is proportional to a number."""
     share = 0.0 if value is None or full <= 0 else min(1.0, max(0.0, value / full))
     return Markup(
         '<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">'
@@ -355,7 +355,7 @@ _STATIC = _static()
 
 
 def _asset(name: str) -> str:
-    """Return the address of a file of the page, which changes with the file."""
+    """Return the address of a static file, which contains its checksum."""
     return f"/static/{name}?{sha256(_STATIC[name][0]).hexdigest()[:12]}"
 
 

@@ -1,4 +1,4 @@
-"""A place in the corpus -> the sentences around it."""
+"""The sentences around a position in the corpus."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ _MOST_WORDS = 120  # of one sentence, on either side of what was looked for
 
 
 def passage(index: CorpusIndex, at: int, n_words: int) -> Passage:
-    """Return the sentence of a place and its neighbours in the same file.
+    """Return the sentence of a position and its neighbours in the same file.
 
     Arguments:
         at: a position in the corpus, sentence boundaries counted. n_words: of what stands there.

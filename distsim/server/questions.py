@@ -1,4 +1,4 @@
-"""What is opened and a question's arguments -> its answer. No question changes anything."""
+"""The functions that answer the questions of the API; none changes anything."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -53,7 +53,7 @@ if TYPE_CHECKING:  # else imported where rules are asked for
 
 
 def about(opened: Opened) -> About:
-    """Tell what is served."""
+    """Return what is served: tables, limits, suggestions."""
     index = opened.index
     counts = index.parameters["counts"]
     tables = [
@@ -79,12 +79,12 @@ def about(opened: Opened) -> About:
 
 
 def count(opened: Opened, phrase: Sequence[str]) -> Counts:
-    """Count phrases; a gapped one where a word is `_`."""
+    """Return the counts of phrases; `_` stands for a gap."""
     return Counts(tuple(_count(opened, one) for one in phrase))
 
 
 def complete(opened: Opened, text: str, k: int) -> Completions:
-    """Complete what is typed, the most frequent first."""
+    """Return completions of a beginning, the most frequent first."""
     found = opened.completer().complete(text, k)
     rows = (Completion(phrase, n) for phrase, n in found if len(phrase) <= LIMITS.shown_characters)
     return Completions(text, tuple(rows))
@@ -93,7 +93,7 @@ def complete(opened: Opened, text: str, k: int) -> Completions:
 def concordance(
     opened: Opened, phrase: str, order: Order, k: int, width: int, sample: int
 ) -> Concordance:
-    """Show occurrences in their sentences."""
+    """Return the concordance lines of a phrase."""
     index, gapped = opened.index, _is_gapped(phrase)
     total = len(index.gapped(phrase)) if gapped else index.count(phrase)
     among = min(total, sample or LIMITS.sorted_occurrences)
@@ -111,7 +111,7 @@ def concordance(
 
 
 def passage(opened: Opened, at: int, words: int) -> Passage:
-    """Show the sentences around a place of a concordance."""
+    """Return the sentences around a position of a concordance."""
     return passage_at(opened.index, at, words)
 
 
@@ -123,7 +123,7 @@ def neighbours(
     min_count: int,
     table: str,
 ) -> Neighbours:
-    """Find the phrases most alike."""
+    """Return the most similar phrases."""
     search = opened.search(table, _lengths(lengths), min_count)
     found = search.found(phrase, k=k)
     normal = _normal(opened, phrase)
@@ -141,7 +141,7 @@ def neighbours(
 def neighbour_map(
     opened: Opened, phrase: str, k: int, lengths: str, min_count: int, table: str
 ) -> Map:
-    """Lay the nearest phrases out in the plane, like ones together."""
+    """Return the nearest phrases with coordinates in the plane."""
     found = opened.search(table, _lengths(lengths), min_count).nearest(phrase, k=k)
     normal = _normal(opened, phrase)
     if not found:
@@ -158,7 +158,7 @@ def neighbour_map(
 
 
 def contexts(opened: Opened, phrase: str, window: int, weights: str, k: int) -> Contexts:
-    """List the words beside a phrase with how strongly they go with it."""
+    """Return the context words of a phrase with their weights."""
     families = opened.weigher(window, weights).family_names
     features, counts, values = _weighed(opened, phrase, window, weights)
     places, words = np.divmod(features, opened.index.n_words)
@@ -185,7 +185,7 @@ def contexts(opened: Opened, phrase: str, window: int, weights: str, k: int) -> 
 def compare(
     opened: Opened, a: str, b: str, window: int, weights: str, k: int, measures: str
 ) -> Comparison:
-    """Put two phrases side by side."""
+    """Return the similarities, shared contexts and own contexts of two phrases."""
     weigher = opened.weigher(window, weights)
     found = contrast(opened.index, a, b, k=k, window=window, weigher=weigher)
 
@@ -204,7 +204,7 @@ def compare(
 
 
 def paraphrases(opened: Opened, phrase: str, k: int) -> Paraphrases:
-    """Find what else could be said, and why."""
+    """Return the paraphrases of a phrase with their evidence."""
     answer = opened.paraphraser().answer(phrase)
     rows = (
         Paraphrased(
@@ -220,7 +220,7 @@ def paraphrases(opened: Opened, phrase: str, k: int) -> Paraphrases:
 
 
 def rules(opened: Opened, source: str, k: int) -> Rules:
-    """Show a grammar's rules for a source side, and of which phrase pairs they are made."""
+    """Return a grammar's rules for a source side, with the phrase pairs they consist of."""
     book = opened.rules
     if book is None:
         raise NotThereError("no grammar is served: name one with distsim serve --grammar FILE")
@@ -232,7 +232,7 @@ def rules(opened: Opened, source: str, k: int) -> Rules:
 
 
 def substitutes(opened: Opened, sentence: str, k: int) -> Substitutes:
-    """Find what may stand in the place of a sentence's word or phrase in brackets."""
+    """Return substitutes of the word or phrase in brackets in a sentence."""
     from distsim.paraphrase.substitution.occurrence import split_marked
 
     left, target, right = split_marked(sentence)
@@ -299,7 +299,7 @@ def _weighed(
 
 
 def _measures(opened: Opened, a: str, b: str, everything: bool) -> list[Measure]:
-    """Return what every measure that there is says of two phrases."""
+    """Return the similarity of two phrases by every available measure."""
     known: list[tuple[str, str, Callable[[], Similarity]]] = []
     if MAIN in opened.tables:
         bits, learnt = opened.tables[MAIN].n_bits, opened.tables[MAIN].fingerprint.is_learnt
@@ -330,7 +330,7 @@ def _measures(opened: Opened, a: str, b: str, everything: bool) -> list[Measure]
 
 
 def _keeps_less_than_vectors(opened: Opened) -> bool:
-    """Tell whether a learnt table's own estimates fall short of the vectors they stand for."""
+    """Return whether a learned table can only estimate by bits, less precisely than vectors."""
     learnt = opened.tables[MAIN].fingerprint.is_learnt
     return learnt and opened.estimated(MAIN).estimate == "bits"
 

@@ -1,4 +1,4 @@
-"""A scored grammar, packed or as text -> its rules by source side."""
+"""The rules of a scored grammar by source side; the grammar is a pack or text."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -34,7 +34,7 @@ class BookRule(NamedTuple):
 
 
 class RuleBook(Protocol):
-    """Gives the rules of a source side."""
+    """Interface: the rules of a source side."""
 
     def __len__(self) -> int:
         """Return the number of rules."""
@@ -54,7 +54,7 @@ class RuleBook(Protocol):
 
 
 def open_rules(path: str | Path) -> RuleBook:
-    """Open a packed grammar by its folder, or read one of text, of 256 MB at most.
+    """Return the rules of a pack, or of a text file of at most 256 MB.
 
     Raises:
         ArtifactError: the folder holds no packed grammar, or a damaged one.
@@ -66,7 +66,7 @@ def open_rules(path: str | Path) -> RuleBook:
 
 
 class PackedRules:
-    """The rules of a packed grammar, read when they are asked for."""
+    """The rules of a pack, read on demand."""
 
     def __init__(self, grammar: GrammarIndex) -> None:
         self._grammar = grammar
@@ -170,7 +170,7 @@ def _key(source: str) -> bytes:
 
 
 def parts_of(rule: BookRule) -> list[tuple[str, str]]:
-    """Return the phrase pairs that a rule is made of, see grammar.decomposition.
+    """Return the phrase pairs of a rule; see grammar.decomposition.
 
     A rule without links between words gets those that `score` gives without a learnt model:
     gaps by index, like words, words between linked neighbours.

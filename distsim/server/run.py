@@ -1,4 +1,4 @@
-"""An application -> a server that listens until it is asked to end."""
+"""Runs the server until it is stopped."""
 
 import asyncio
 import logging
@@ -27,7 +27,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class _Server(uvicorn.Server):  # type: ignore[misc]  # of an extra, which may not be there
-    """A server that ends of itself when it is asked to, with what was asked answered."""
+    """A server that answers open requests before it stops."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -40,7 +40,7 @@ class _Server(uvicorn.Server):  # type: ignore[misc]  # of an extra, which may n
 
 
 class _Protocol(H11Protocol):  # type: ignore[misc]
-    """A connection that is closed where a request is begun and its headers do not end in time.
+    """A connection that is closed when a request's headers do not arrive in time.
 
     Else some who send a byte now and then would take all connections from the others.
     """
@@ -60,7 +60,7 @@ class _Protocol(H11Protocol):  # type: ignore[misc]
         self._unwatch()
 
     def _watch(self) -> None:
-        """Let time run while no request is being answered; what comes in does not prolong it."""
+        """Start the timeout of a connection that is not answering a request."""
         if self.cycle is not None and not self.cycle.response_complete:
             self._unwatch()
         elif self._deadline is None:
@@ -116,7 +116,7 @@ def serve(
 
 
 def _config(app: Any) -> uvicorn.Config:
-    """Return how an application is served."""
+    """Return the settings of the server."""
     return uvicorn.Config(
         app,
         log_config=None,
@@ -151,7 +151,7 @@ def _listening(host: str, port: int) -> socket.socket:
 
 
 def _log_lines(log: bool) -> None:
-    """Send what the server says to standard error, a line each, with the time in UTC."""
+    """Send log messages to standard error, one line each, with the time in UTC."""
     form = logging.Formatter("%(asctime)sZ %(message)s", "%Y-%m-%dT%H:%M:%S")
     form.converter = time.gmtime
     handler = logging.StreamHandler(sys.stderr)

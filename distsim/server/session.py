@@ -1,4 +1,4 @@
-"""An index, its tables and a grammar as they stand on disk now -> what questions need of them.
+"""The opened artifacts and the objects that questions need, made once and cached.
 
 Each piece is made when it is first asked for, once, whichever thread asks, and kept.
 """
@@ -37,7 +37,7 @@ MAIN, SYNTAX = "words", "syntax"
 
 @dataclass(frozen=True)
 class Places:
-    """Where what is served stands.
+    """The paths of the served artifacts.
 
     table: signatures; those inside the index where None. syntax: a second table, of syntactic
     contexts. grammar: rules, packed or as text.
@@ -49,7 +49,7 @@ class Places:
     grammar: str | None = None
 
     def state(self) -> tuple[tuple[int, int, int] | None, ...]:
-        """Return what changes when an artifact is written anew; cheap."""
+        """Return a value that changes when an artifact is written again."""
         tables = [self.table or signatures_inside(self.index)]
         tables += [self.syntax] if self.syntax else []
         return tuple(_state(Path(one) / MANIFEST) for one in (self.index, *tables))
@@ -64,11 +64,11 @@ def _state(file: Path) -> tuple[int, int, int] | None:
 
 
 class NotThereError(ParameterError):
-    """What is asked for needs a table or a grammar that is not served."""
+    """A question needs a table or a grammar that is not served."""
 
 
 class Opened:
-    """What is served, opened.
+    """The opened artifacts: index, tables, rules.
 
     index; tables by name, `words` the usual one; notes: what a visitor should know, such as
     that the signatures are older than the text.
@@ -125,7 +125,7 @@ class Opened:
         return self.tables[name]
 
     def is_current(self, name: str = MAIN) -> bool:
-        """Tell whether a table was signed from the index's present text."""
+        """Return whether a table was signed from the index's current text."""
         return self.tables[name].is_of(self.index)
 
     def require_current(self) -> SignatureTable:
@@ -142,7 +142,7 @@ class Opened:
         return table
 
     def search(self, name: str, lengths: range | None, min_count: int = 0) -> NeighbourSearch:
-        """Return the search for neighbours in a table; all share what one made of it.
+        """Return the search for neighbours in a table; searches share their data.
 
         Arguments:
             min_count: only phrases so frequent. 0: as `NeighbourSearch` has it where the table
@@ -187,11 +187,11 @@ class Opened:
         return np.sort(self.table().strengths[tokens == n_words].astype(np.int64))
 
     def completer(self) -> Completer:
-        """Return what completes a phrase as it is typed."""
+        """Return the completer of phrases."""
         return self._once("completer", lambda: Completer(self.index, self.word_counts()))
 
     def weigher(self, window: int, scheme: str) -> PhraseWeigher:
-        """Return what weighs a phrase's contexts in a window by positions."""
+        """Return the weighting of contexts in a window."""
         key = ("weigher", window, scheme)
         counts = self.word_counts()
         return self._once(
@@ -199,21 +199,21 @@ class Opened:
         )
 
     def estimated(self, name: str) -> EstimatedCosine:
-        """Return the cosines that a table's bits stand for."""
+        """Return the measure that estimates cosines from a table."""
         return self._once(("estimated", name), lambda: EstimatedCosine(self.table(name)))
 
     def exact(self) -> ExactCosine:
-        """Return exact cosines, counted from the index."""
+        """Return the measure of exact cosines, counted from the index."""
         return self._once(
             "exact", lambda: ExactCosine(self.index, self.require_current(), kept=_KEPT_VECTORS)
         )
 
     def learnt(self) -> LearntCosine:
-        """Return cosines of real vectors of a learnt table."""
+        """Return the measure of cosines of a learned table's real-valued vectors."""
         return self._once("learnt", lambda: LearntCosine(self.index, self.require_current()))
 
     def paraphraser(self) -> "Paraphraser":
-        """Return what finds paraphrases, with the table's candidates where there is one."""
+        """Return the paraphraser, with candidates of the table where there is one."""
         from distsim.paraphrase.options import ParaphraseOptions
         from distsim.paraphrase.paraphraser import Paraphraser
 
@@ -228,13 +228,13 @@ class Opened:
         )
 
     def substituter(self) -> "Substituter":
-        """Return what finds substitutes in a sentence."""
+        """Return the substituter."""
         from distsim.paraphrase.substitution.substituter import Substituter
 
         return self._once("substituter", lambda: Substituter(self.index, self.require_current()))
 
     def kept(self, name: str, make: Callable[[], T]) -> T:
-        """Return what `make` gave when it was first called for this name."""
+        """Return the cached result of `make` for this name."""
         return self._once(("kept", name), make)
 
     def _once(self, key: Any, make: Callable[[], T]) -> T:
@@ -247,7 +247,7 @@ class Opened:
 
 
 def _was_of_another_text(index: str) -> bool:
-    """Tell whether an index's own table is sound and only of another text."""
+    """Return whether an index's own table is valid but made from another text."""
     try:
         SignatureTable.open(signatures_inside(index))
     except ArtifactError:

@@ -1,4 +1,4 @@
-"""What is opened -> phrases, pairs and sentences that a visitor may try; all of them occur."""
+"""Example phrases, pairs and sentences for visitors; all occur in the text."""
 
 from collections.abc import Iterator
 

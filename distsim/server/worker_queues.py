@@ -1,4 +1,4 @@
-"""Questions -> answers, off the loop that talks to visitors: few threads, a queue, a limit."""
+"""Worker queues: threads that answer questions outside the event loop, with limits."""
 
 import asyncio
 import math
@@ -10,7 +10,7 @@ from typing import Any
 
 
 class BusyError(Exception):
-    """Too many questions wait already."""
+    """The queue of questions is full."""
 
 
 class TooLongError(Exception):
@@ -18,7 +18,7 @@ class TooLongError(Exception):
 
 
 class Lane:
-    """Threads that work off a queue; a question that finds it full is refused at once.
+    """A worker queue: threads and a queue of limited length; further questions are refused.
 
     The threads are daemons: a server that is asked to end does not wait for a long answer.
 
@@ -38,11 +38,11 @@ class Lane:
 
     @property
     def taken(self) -> int:
-        """Questions that are answered or wait."""
+        """The number of questions that are running or queued."""
         return self._taken
 
     async def run(self, function: Callable[[], Any]) -> Any:
-        """Return function(), computed in a thread of the lane.
+        """Return function(), computed in a thread of this queue.
 
         Raises:
             BusyError: the queue is full. TooLongError: it took too long.
@@ -84,7 +84,7 @@ class Lane:
 
 
 class KeptAnswers:
-    """The last answers by question; one that is being made is waited for, not made twice.
+    """A cache of the last answers by question; an answer in progress is not made twice.
 
     Arguments:
         most: so many are kept, fewer where their sizes come to more than `largest`.
@@ -102,11 +102,11 @@ class KeptAnswers:
         self._making: dict[Any, asyncio.Task[Any]] = {}
 
     def has(self, key: Any) -> bool:
-        """Tell whether an answer is there."""
+        """Return whether an answer is cached."""
         return key in self._done
 
     async def of(self, key: Any, make: Callable[[], Any]) -> Any:
-        """Return the answer to a question; `make` gives the awaitable that makes it."""
+        """Return the answer to a question, cached or made by the awaitable of `make`."""
         if key in self._done:
             self._done.move_to_end(key)
             return self._done[key]

@@ -100,7 +100,7 @@ def test_similarity(run, index, tmp_path):
     assert out == "NA\n" and "'a b c d e' is longer than 4 tokens" in err
     (tmp_path / "pairs").write_text("cat\tdog\ncat dog\n")
     _, err = run("similarity", index, "--pairs", tmp_path / "pairs", status=1)
-    assert "pairs, line 2: one column, wanted two" in err
+    assert "pairs, line 2: one column, expected two" in err
     assert "phrase is empty" in run("similarity", index, "cat", "", status=1)[1]
     assert "two phrases" in run("similarity", index, "cat", status=2)[1]
 

@@ -77,7 +77,14 @@ def one_machine(corpus, folder, recipe, selection=SELECTION, options=None) -> Pa
 def planned(corpus, recipe=None, selection=SELECTION, options=None, from_counts=False, **division):
     index = options or IndexOptions()
     return make_plan(
-        corpus, PlanOptions(recipe, selection, index, from_counts, Division(**division))
+        corpus,
+        PlanOptions(
+            recipe=recipe,
+            selection=selection,
+            index=index,
+            from_counts=from_counts,
+            division=Division(**division),
+        ),
     )
 
 

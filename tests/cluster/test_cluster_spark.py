@@ -64,8 +64,10 @@ def test_two_workers_make_the_table_of_one_machine(spark, tmp_path, files, prese
     one = sign(index, tmp_path / "one.table", recipe=PRESETS[preset], selection=SELECTION).path
     report = sign_on_spark(
         files, tmp_path / "many.table", tmp_path / "work",
-        PlanOptions(PRESETS[preset], SELECTION, division=Division(part_bytes=1, n_ranges=3)),
-        run=SparkOptions(spark, keep_index=tmp_path / "parts"), notice=print,
+        options=PlanOptions(
+            recipe=PRESETS[preset], selection=SELECTION, division=Division(part_bytes=1, n_ranges=3)
+        ),
+        run=SparkOptions(spark=spark, keep_index=tmp_path / "parts"), notice=print,
     )  # fmt: skip
     assert same_artifacts(Path(one), tmp_path / "many.table")
     assert report.tokens == index.n_tokens and sum(report.shuffled.values()) > 0
@@ -79,7 +81,8 @@ def test_what_a_worker_finds_at_fault_is_one_sentence_here(spark, tmp_path, file
     with pytest.raises(InputError, match=r"bad\.txt, line 2, byte 5: not UTF-8 .* \(on "):
         sign_on_spark(
             [*files, tmp_path / "bad.txt"], tmp_path / "t", tmp_path / "work",
-            PlanOptions(division=Division(part_bytes=1)), run=SparkOptions(spark), notice=print,
+            options=PlanOptions(division=Division(part_bytes=1)), run=SparkOptions(spark=spark),
+            notice=print,
         )  # fmt: skip
     assert not (tmp_path / "t").exists()
     assert list((tmp_path / "work").glob("text-*/000000.index"))  # for the next run
@@ -95,7 +98,7 @@ def test_a_session_without_a_context_of_its_own_is_refused(tmp_path, files):
             raise NotImplementedError("not supported in Spark Connect")
 
     with pytest.raises(ParameterError, match="Spark Connect, which has no RDDs"):
-        run = SparkOptions(ConnectSession())
+        run = SparkOptions(spark=ConnectSession())
         sign_on_spark(files, tmp_path / "t", tmp_path / "work", run=run)
 
 

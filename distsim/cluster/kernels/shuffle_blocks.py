@@ -1,4 +1,4 @@
-"""Rows of sorted suffixes -> keys of all phrases in them; sparse rows put into another order."""
+"""Kernels that count and find phrases in rows of sorted suffixes, and reorder sparse rows."""
 
 import numpy as np
 
@@ -60,7 +60,7 @@ def _find_key(keys, starts, bits, key):
 
 @compiled
 def mark_keys(keys, bits):
-    """Return a bit for each value of the leading `bits` bits, uint8[2 ** bits / 8]: some key's."""
+    """Return a bit for each value of the leading `bits` bits, uint8[2 ** bits / 8]."""
     marks = np.zeros(1 << (bits - 3), np.uint8)
     for key in keys:
         at = key >> np.uint64(64 - bits)
@@ -72,7 +72,7 @@ def mark_keys(keys, bits):
 def frequent_phrases(
     rows, first, common, longest, words, text, offsets, keys, starts, bits, marks, mark_bits, mask
 ):
-    """Find the phrases of 1..longest tokens whose masked key, as of count_phrases, is in `keys`.
+    """Return the phrases of 1..longest tokens whose masked key (count_phrases) is in `keys`.
 
     rows: uint32, the phrases from column `first` on; common: from common_prefixes. words: uint64,
     the hash of each word; text, offsets: of all words. keys: uint64, sorted, with bucket_starts by
