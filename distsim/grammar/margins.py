@@ -177,11 +177,14 @@ def _kind(
         f"LHS) reaches 1 for {reached:.0%} and exceeds it for {over:.1%}, within (LHS, {side}) it "
         f"reaches 1 for {reached_inside:.0%}"
     )
+    looks_joint = tells.size > 0 and over <= _MOST_OVER and reached >= _LEAST_REACHED
     if wanted is not None:
         found = wanted
+        if wanted == "conditional" and looks_joint:
+            sums += "; warning: these are the sums of joint columns, give `columns` joint"
     elif not tells.size:
         found = "conditional"
-    elif over <= _MOST_OVER and reached >= _LEAST_REACHED:
+    elif looks_joint:
         found = "joint"
     elif over > _MOST_OVER and reached_alone >= max(_LEAST_REACHED, reached_inside):
         raise ParameterError(

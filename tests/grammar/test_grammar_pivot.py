@@ -422,6 +422,15 @@ def test_a_column_that_comes_late_is_a_fault(tmp_path, monkeypatch):
     assert report.faulty.dropped == 1 and "RarityPenalty" not in report.features
 
 
+def test_joint_columns_that_are_called_conditional_are_warned_of(tmp_path):
+    sides = ((b"[A]", b"x"), (b"[B]", b"x"), (b"[A]", b"y"), (b"[B]", b"z"))
+    text = b"".join(b"%b ||| F ||| %b ||| 0.25 0.5 1\n" % pair for pair in sides)
+    for columns, warned in (("conditional", True), ("joint", False), (None, False)):
+        _, report = pivoted(text, tmp_path, **BY_PLACE | {"columns": columns})
+        told = [note for note in report.notes if "feature 0" in note]
+        assert len(told) == 1 and ("warning: these are the sums of joint" in told[0]) == warned
+
+
 def test_parameters_that_cannot_be():
     for wrong in (
         {"scale": "x"}, {"identities": "x"}, {"min_link": 2}, {"max_translations": -1},
