@@ -111,6 +111,9 @@ class Inflections:
     def are_forms_of_one(self, a: str, b: str) -> bool:
         """Return whether two words are forms of one base word by the language's rules.
 
+        Arguments:
+            a, b: words in lower case.
+
         >>> english = Inflections.open("english")
         >>> english.are_forms_of_one("cities", "city"), english.are_forms_of_one("went", "going")
         (True, True)

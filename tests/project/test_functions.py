@@ -39,7 +39,6 @@ UNEXPLAINED = {
     "GappedCosine.similarity",
     "IndexModel.ids",
     "IndexModel.rarity",
-    "Inflections.are_forms_of_one",
     "KindCosine.estimates",
     "KindCosine.profiled",
     "KindCosine.similarities",
