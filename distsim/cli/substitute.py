@@ -118,12 +118,7 @@ def substitute(
     finding, _ = chosen(FINDING, CommandSettings(), settings=settings)
     tasks = _tasks(sentence, file, given.candidates)
     opened = CorpusIndex.open(index)
-    for task in tasks:
-        if not opened.words(task.target):
-            raise InputError(
-                f"{file or 'the sentence'}, line {task.line}: nothing is left of the target "
-                f"{task.target!r} after normalising: name another"
-            )
+    _require_targets(opened, tasks, file or "the sentence")
     substituter = Substituter(
         opened,
         SignatureTable.open(given.table or index),
@@ -137,17 +132,27 @@ def substitute(
     answers = ordered_map(partial(_answer, substituter, k), tasks, jobs)
     n_opposites = n_cut = 0
     for task, found in zip(tasks, answers, strict=True):
-        if not found:
-            say(f"line {task.line}: nothing can replace {task.target!r}: no candidates")
         shown = [one for one in found if min_score is None or _reaches(one.score, min_score)]
         n_cut += len(found) - len(shown)
-        examples = _examples(opened, shown) if why else [()] * len(shown)
-        for rank, (one, lines) in enumerate(zip(shown, examples, strict=True), 1):
-            _put(task.line, rank, one, lines, why, as_json)
-            n_opposites += one.opposite
+        n_opposites += sum(one.opposite for one in shown)
+        _put_answers(task, found, shown, _examples(opened, shown) if why else None, as_json)
     say_opposites(n_opposites)
     if n_cut:
         say(f"{counted(n_cut, 'answer')} with a score below {min_score:g} left out")
+
+
+def _put_answers(
+    task: "Task",
+    found: "list[Substitute]",
+    shown: "list[Substitute]",
+    examples: list[tuple[str, ...]] | None,
+    as_json: bool,
+) -> None:
+    if not found:
+        say(f"line {task.line}: nothing can replace {task.target!r}: no candidates")
+    for rank, one in enumerate(shown, 1):
+        lines = () if examples is None else examples[rank - 1]
+        _put(task.line, rank, one, lines, examples is not None, as_json)
 
 
 def _reaches(score: float | None, least: float) -> bool:
@@ -163,6 +168,20 @@ def _examples(index: "CorpusIndex", found: "list[Substitute]") -> list[tuple[str
         )
         for one in found
     ]
+
+
+def _require_targets(index: "CorpusIndex", tasks: "list[Task]", where: str) -> None:
+    """Refuse a target of which normalising leaves nothing.
+
+    Raises:
+        InputError: there is one; the message names its line.
+    """
+    for task in tasks:
+        if not index.words(task.target):
+            raise InputError(
+                f"{where}, line {task.line}: nothing is left of the target "
+                f"{task.target!r} after normalising: name another"
+            )
 
 
 def _answer(substituter: "Substituter", k: int | None, task: "Task") -> "list[Substitute]":

@@ -72,9 +72,10 @@ def count_profiles(
 ):
     """Count what stands around lemmas in one shard.
 
-    forms: int64, word ids; lemma i has forms[form_starts[i]:form_starts[i + 1]]. contexts:
-    int32[n_words], what a word beside counts as, -1 for nothing. keys, numbers: of frames. seen:
-    uint32[2 * n_contexts + frames] of zeros, and zeros again afterwards.
+    tokens, suffixes, word_starts: of the shard. forms: int64, word ids; lemma i has
+    forms[form_starts[i]:form_starts[i + 1]]. contexts: int32[n_words], what a word beside counts
+    as, below n_contexts, -1 for nothing. keys, numbers: of frames. seen: uint32[2 * n_contexts +
+    frames] of zeros, and zeros again afterwards.
     Returns (state, starts int64, features uint32, counts uint32), rows in no order.
     """
     starts = np.zeros(form_starts.size, np.int64)
@@ -142,8 +143,9 @@ def order_rows(starts, features, counts):
 def weigh_profiles(starts, features, counts, shares, log_p, shift, out_starts, out, weights):
     """Weigh counts by positive pointwise mutual information, in bytes; return how many are left.
 
+    starts, features, counts: sparse rows.
     weight = (ln(c / (row * p)) - shift) * c / (c + 1), where c is the count times its feature's
-    share and row the sum of the row's; 255 stands for a row's largest weight. shares, log_p:
+    share (shares) and row the sum of the row's; 255 stands for a row's largest weight. shares, log_p:
     float64[n_features]. Fills out_starts int64[n + 1], out uint16, weights uint8.
     """
     n = 0
@@ -205,6 +207,7 @@ def highest_cosines(
 ):
     """Fill out, float32[n, levels], with cosines of rows first.. at some ranks among references.
 
+    starts, features, weights: sparse rows; squares: float64[n], the sums of their squared weights.
     references: int64[m], rows; a row is not its own reference. by_feature: int64[n_features + 1],
     where the references that have a feature begin in owners, uint16, and shares, uint8, their
     weights. ranks: int64[levels], from 0.

@@ -225,6 +225,9 @@ class Substituter:
     def features(self, left: str, target: str, right: str) -> tuple[list[str], np.ndarray] | None:
         """Return what is found for a word before it is weighed; None where nothing was stored.
 
+        Arguments:
+            left, target, right: as of `substitutes`.
+
         Returns (the words; float64[n, 7], what tells of each, as of IN_SENTENCE).
         """
         occurrence = Occurrence.of(self._lexicon, left, target, right)
@@ -280,7 +283,11 @@ class Substituter:
         return [*((place, False) for place in first), *((place, True) for place in last)]
 
     def features_alone(self, target: str) -> tuple[list[str], np.ndarray] | None:
-        """Return the same of a word without a sentence: float64[n, 5], as of ALONE."""
+        """Return the same of a word without a sentence: float64[n, 5], as of ALONE.
+
+        Arguments:
+            target: as typed.
+        """
         pool = self._pool(self._lexicon.words(target))
         if pool is None or self._words is None:
             return None
