@@ -119,16 +119,12 @@ def substitute(
     tasks = _tasks(sentence, file, given.candidates)
     opened = CorpusIndex.open(index)
     _require_targets(opened, tasks, file or "the sentence")
+    rules = None if given.grammar is None else _rules(given.grammar, opened.words, tasks)
     substituter = Substituter(
-        opened,
-        SignatureTable.open(given.table or index),
-        ranking=ranking,
-        finding=finding,
-        inflections=Inflections.open(how.inflections),
-        neighbours=how.neighbours,
+        opened, SignatureTable.open(given.table or index), ranking=ranking, finding=finding,
+        inflections=Inflections.open(how.inflections), neighbours=how.neighbours, grammar=rules,
         words=WordOptions(FinderWeights.open(how.weights), how.opposites),
-        grammar=None if given.grammar is None else _rules(given.grammar, opened.words, tasks),
-    )
+    )  # fmt: skip
     answers = ordered_map(partial(_answer, substituter, k), tasks, jobs)
     n_opposites = n_cut = 0
     for task, found in zip(tasks, answers, strict=True):

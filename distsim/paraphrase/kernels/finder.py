@@ -145,8 +145,8 @@ def weigh_profiles(starts, features, counts, shares, log_p, shift, out_starts, o
 
     starts, features, counts: sparse rows.
     weight = (ln(c / (row * p)) - shift) * c / (c + 1), where c is the count times its feature's
-    share (shares) and row the sum of the row's; 255 stands for a row's largest weight. shares, log_p:
-    float64[n_features]. Fills out_starts int64[n + 1], out uint16, weights uint8.
+    share (shares) and row the sum of the row's; 255 stands for a row's largest weight. shares,
+    log_p: float64[n_features]. Fills out_starts int64[n + 1], out uint16, weights uint8.
     """
     n = 0
     for row in range(starts.size - 1):
