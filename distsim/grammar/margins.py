@@ -151,11 +151,7 @@ def _kind(
     """
     side = "f" if drawn == "e" else "e"
     if rules.n_labels == 1:
-        reached, over = _shares(np.bincount(given, values))
-        return "conditional", (
-            f"feature {called}: its sum over {drawn} reaches 1 for {reached:.0%} of {side} and "
-            f"exceeds it for {over:.1%}: it is p({drawn}|{side}); there is one label"
-        )
+        return "conditional", _note_of_one_label(values, given, drawn, side, called)
     within = rules.within(given)
     over_labels = np.bincount(given, values)
     inside = np.bincount(within, values)
@@ -203,6 +199,17 @@ def _kind(
             f"p({drawn},LHS|{side}), renormalised within (LHS, {side})"
         )
     return found, f"{sums}: it is p({drawn}|{side},LHS)"
+
+
+def _note_of_one_label(
+    values: np.ndarray, given: np.ndarray, drawn: str, side: str, called: str
+) -> str:
+    """Return the note on a column of a grammar with one label; arguments as in _kind."""
+    reached, over = _shares(np.bincount(given, values))
+    return (
+        f"feature {called}: its sum over {drawn} reaches 1 for {reached:.0%} of {side} and "
+        f"exceeds it for {over:.1%}: it is p({drawn}|{side}); there is one label"
+    )
 
 
 def _shares(sums: np.ndarray) -> tuple[float, float]:
