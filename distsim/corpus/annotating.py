@@ -164,6 +164,7 @@ class _Output:
 
     def __init__(self, path: Path, checksum: str) -> None:
         self._path, self._part, self._note = files_of(path)
+        self._packs = path.suffix == ".gz"  # also where it is a link to a file of another name
         self._checksum = checksum
         self._header = f"# distsim annotate = {checksum}"
         self.pieces = 0
@@ -200,6 +201,8 @@ class _Output:
             InputError: another file is in its place, or in that of the part.
         """
         try:
+            if self._note.is_symlink():
+                raise OSError
             note: dict[str, Any] = json.loads(self._note.read_text())
             if {"checksum", "pieces", "size", "report"} <= note.keys():
                 return note
@@ -227,7 +230,7 @@ class _Output:
 
     def _packed(self, text: str) -> bytes:
         data = text.encode()
-        return gzip.compress(data, _LEVEL, mtime=0) if self._path.suffix == ".gz" else data
+        return gzip.compress(data, _LEVEL, mtime=0) if self._packs else data
 
     def append(self, text: str, report: Report) -> None:
         """Write a piece and record it in the progress file."""
@@ -243,7 +246,7 @@ class _Output:
             "checksum": self._checksum, "pieces": self.pieces, "size": self._size,
             "report": self.report,
         }  # fmt: skip
-        with open_output(self._note) as out:
+        with open_output(self._note, follow=False) as out:
             out.write(json.dumps(note).encode())
 
     def finish(self) -> None:

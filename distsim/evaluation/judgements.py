@@ -69,7 +69,7 @@ def write_form(
                 (n, item + 1, printable(name), f"{len(sentence.split()) / size:.4f}")
             )
     for place, text_out in ((path, form), (key_path, key)):
-        with open_output(place) as out:
+        with open_output(place, follow=place == path) as out:
             out.write(text_out.getvalue().encode())
     return n
 

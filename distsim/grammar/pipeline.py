@@ -311,7 +311,7 @@ class _Steps:
             progress=self._progress,
         ).lines())  # fmt: skip
         self._look(GrammarIndex.open(packs))
-        with open_output(self._folder / REPORT) as out:
+        with open_output(self._folder / REPORT, follow=False) as out:
             out.write("".join(f"{line}\n" for line in self._report.lines()).encode())
         return self._report
 
@@ -359,6 +359,8 @@ class _Steps:
             self._say(f"{path.name}: at work")
             if self._done.pop(path.name, None) is not None:
                 self._write_steps()  # before the output changes: a kill must not leave it noted
+            if path.is_symlink():  # names in the folder are ours: no link there is followed
+                path.unlink()
             told = [line for line in make() or [] if not line.endswith(_A_SPEED)]
             known = {"key": key, "files": _checksums(path), "told": told}
             self._done[path.name] = known
@@ -373,7 +375,7 @@ class _Steps:
         self._say(line)
 
     def _write_steps(self) -> None:
-        with open_output(self._folder / STEPS) as out:
+        with open_output(self._folder / STEPS, follow=False) as out:
             out.write(json.dumps(self._done, indent=1, sort_keys=True).encode() + b"\n")
 
     def _scorer(self) -> RuleScorer:

@@ -89,11 +89,12 @@ class LineWriter:
 
 
 @contextmanager
-def open_output(path: str | Path) -> Iterator[LineWriter]:
+def open_output(path: str | Path, *, follow: bool = True) -> Iterator[LineWriter]:
     """Yield a writer of a file that is renamed into place when the block ends without an error.
 
     Arguments:
         path: compressed where it ends in `.gz`; `-` for standard output, plain.
+        follow: a symbolic link at `path` is followed, as where the user named it; else replaced.
 
     Raises:
         InputError: the folder does not exist, or `path` is one.
@@ -106,17 +107,18 @@ def open_output(path: str | Path) -> Iterator[LineWriter]:
         return
     path = Path(path)
     packs = path.suffix == ".gz"
-    if path.is_dir():
+    follows = follow or not path.is_symlink()
+    if follows and path.is_dir():
         raise InputError(f"{path}: is a folder, wanted a file to write: name a file in it")
     if not path.parent.is_dir():
         raise InputError(f"{path.parent}: no such folder: create it first")
-    if path.exists() and not path.is_file():  # a device or a pipe cannot be renamed over
+    if follows and path.exists() and not path.is_file():  # nothing renames over it
         with open(path, "wb") as stream:
             writer = LineWriter(stream, packs)
             yield writer
             writer.flush()
         return
-    target = path.resolve()  # write through a link, not over it
+    target = path.resolve() if follows else path
     unfinished, begun = _begun(target)
     try:
         with begun:

@@ -247,6 +247,20 @@ def test_an_output_is_a_file_that_is_not_read_for_a_text(fake, corpus, tmp_path)
     assert (tmp_path / "texts" / "new.part").exists()
 
 
+def test_a_link_that_the_user_names_is_followed_and_no_other(fake, corpus, tmp_path):
+    annotate([corpus], tmp_path / "plain.gz", fake["annotator"], jobs=1)
+    (tmp_path / "out.gz").symlink_to("target")
+    annotate([corpus], tmp_path / "out.gz", fake["annotator"], jobs=1)
+    assert (tmp_path / "target").read_bytes() == (tmp_path / "plain.gz").read_bytes()
+    assert (tmp_path / "out.gz").is_symlink()
+    for name in ("new.part", "new.progress"):
+        (tmp_path / name).symlink_to("victim")
+        with pytest.raises(InputError, match="is not of a run that was stopped|in the way"):
+            annotate([corpus], tmp_path / "new", fake["annotator"], jobs=1)
+        assert not (tmp_path / "victim").exists()
+        (tmp_path / name).unlink()
+
+
 def test_models_are_told_apart_by_what_they_hold(fake, corpus, tmp_path):
     model = tmp_path / "models" / "en" / "x.pt"
     model.write_bytes(b"one")

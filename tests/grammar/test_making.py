@@ -83,6 +83,19 @@ def test_the_whole_road_and_again(texts, alice_index, tmp_path, run):
         file.write_bytes(whole)
 
 
+def test_no_link_in_the_folder_is_followed(texts, alice_index, tmp_path, run):
+    victim, folder = tmp_path / "victim", tmp_path / "g"
+    victim.write_text("mine")
+    make(run, texts, alice_index.path, folder)
+    before = {file.name: file.read_bytes() for file in folder.glob("*.*")}
+    for name in ("steps.json", "report.txt", "paraphrases.gz", "scored.gz"):
+        (folder / name).unlink()
+        (folder / name).symlink_to(victim)
+        make(run, texts, alice_index.path, folder)
+        assert victim.read_text() == "mine"
+    assert {file.name: file.read_bytes() for file in folder.glob("*.*")} == before
+
+
 def test_trees_of_texts_label_the_rules(texts, alice_index, tmp_path, run):
     path = alice_index.path
     lines = texts[0].read_text().splitlines()
