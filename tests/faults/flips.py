@@ -4,7 +4,8 @@ flips: each byte of every file of an artifact, or every so many-th, is changed t
 `verify` must see every one, and readers answer, rightly or not, or refuse in a sentence. mended:
 elements of arrays are changed and the checksums made to fit, so that only checks of bounds
 protect; `NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=...` lets kernels raise where they leave an array.
-texts: files without a checksum. Never a traceback, a crash, a hang, or much memory.
+texts: files without a checksum; CoNLL-U and ARPA are formats of others, so a changed byte can be a
+changed answer there, as in weights. Never a traceback, a crash, a hang, or much memory.
 """
 
 import hashlib

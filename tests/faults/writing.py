@@ -358,14 +358,20 @@ def plant_links(trial: Trial, draw: random.Random, times: int) -> None:
                 after = snapshot(victim)
                 if name == output and kind in ("file", "nothing"):  # a link that the user named
                     target = {"file": "file", "nothing": "none"}[kind]
-                    if after.get(target) == trial.new.get(output):  # whole, and the link stays
-                        after.pop(target, None)
-                        before.pop(target, None)
+                    if _under(after, target) == _under(trial.new, output):  # whole; the link stays
+                        for one in (after, before):
+                            for inside in [n for n in one if n.split("/")[0] == target]:
+                                del one[inside]
                 if after != before and not (name == output and "parts" in output):
                     trial.broken(how, f"it was written through: {sorted(after)}")
                 if ended.status != 0 and not ended.is_one_sentence():
                     trial.broken(how, f"exit {ended.status}: {ended.said[-300:]!r}")
                 trial.outcome.counts["refused" if ended.status else "written"] += 1
+
+
+def _under(found: dict[str, str], name: str) -> dict[str, str]:
+    """Return what is at a name, or in the folder of this name."""
+    return {at[len(name) :]: is_ for at, is_ in found.items() if at.split("/")[0] == name}
 
 
 def _planted(trial: Trial, name: str, kind: str, victim: Path) -> int:
