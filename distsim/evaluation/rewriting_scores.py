@@ -51,7 +51,7 @@ class SariCounts:
 
     >>> counts = SariCounts("a b c".split(), ["a c".split()])
     >>> corpus_sari(counts.of("a c".split()))
-    (0.0, 0.5, 0.75)
+    (0.25, 0.25, 0.75)
     """
 
     def __init__(self, source: Sequence[str], references: Sequence[Sequence[str]]) -> None:

@@ -20,7 +20,7 @@ AHEAD = 16  # so many places are on their way from memory while one is looked at
 
 @compiled
 def find_sides(tokens, suffixes, word_starts, patterns, stops, lows, highs):
-    """Find the half-open interval of suffixes of each pattern; a pattern may hold boundaries.
+    """Find the half-open interval of suffixes of each pattern; a pattern may contain boundaries.
 
     patterns: int64, word ids end to end, 0 the boundary; stops: int64, where each ends.
     Fills lows and highs, int64. Returns 0, or DAMAGED. All searches take a step together, so

@@ -1,4 +1,4 @@
-"""A phrase, an index -> paraphrases on the fly; paraphrases, a phrase table -> a larger one."""
+"""Paraphrases of phrases from an index, larger phrase tables, rewritten sentences."""
 
 from distsim.public_names import lazy_names
 

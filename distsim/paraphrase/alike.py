@@ -1,4 +1,4 @@
-"""Signature table -> the phrases of nearest bits, as candidates."""
+"""Candidates from a table of signatures: phrases of the smallest Hamming distance."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ _LEAST_STRENGTH = 5  # of phrases as long as the focal one: fewer are hardly wor
 
 
 class AlikePhrases:
-    """Searches the rows of a table, in two ways.
+    """Nearest phrases of a table of signatures, searched in two ways.
 
     Among all strong ones, where the table composes phrases of their words, one phrase for each
     set of distinctive words: else those that hold the focal phrase would be most of them. But of

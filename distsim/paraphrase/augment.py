@@ -1,4 +1,4 @@
-"""Phrase table, paraphrases -> the phrase table with rules for unknown phrases (Marton 2013, 4.2).
+"""Phrase tables augmented with rules for unknown phrases (Marton 2013, 4.2).
 
 For an unknown f with paraphrases f_i in the table, every rule (f_i, e) gives a rule (f, e); all
 rules have one more score, or two, which is 1 on those that were there before.
@@ -32,7 +32,14 @@ _CACHED_TOKENS = 1 << 16
 
 
 def aggregate(scores: Sequence[float], method: str) -> float:
-    """Return one score for a rule to which several paraphrases lead (Marton 2013, eq. 5).
+    """Return one score of a rule from those of several paraphrases (Marton 2013, eq. 5).
+
+    Arguments:
+        scores: one of each paraphrase, 0 to 1.
+        method: `update` (eq. 5), `best`, `add` or `average`.
+
+    Raises:
+        ParameterError: there is no such method.
 
     >>> round(aggregate([.74, .68, .35], "update"), 5)
     0.94592
@@ -53,7 +60,7 @@ def aggregate(scores: Sequence[float], method: str) -> float:
 
 @dataclass
 class AugmentReport:
-    """What happened: entries and phrases counted, and what the decoder must be told.
+    """Numbers of entries and phrases, and the number of scores that the decoder must know.
 
     Arguments:
         old_entries: of the table as it was. new_entries: rules added; expected: told before.
@@ -135,7 +142,7 @@ def augment_phrase_table(
     expecting: Callable[[AugmentReport], object] = lambda report: None,
     progress: Progress = no_progress,
 ) -> AugmentReport:
-    """Write a Moses phrase table with rules for phrases that it did not know.
+    """Write a Moses phrase table with rules for unknown phrases; return the numbers of rules.
 
     The table is read twice, line by line: only rules of paraphrases are held. New rules stand
     where the order of the table wants them, or at its end if it has none.
@@ -187,7 +194,7 @@ def augment_phrase_table(
 
 
 class _Best:
-    """Keeps the most probable rules of a source phrase, one for each target: the first read."""
+    """The most probable rules of a source phrase, one for each target: the first read."""
 
     def __init__(self, most: int, score: int | None) -> None:
         self._most = most
@@ -248,7 +255,7 @@ class _Augmenter:
         self._in_byte_order = self._in_source_order = True
 
     def collect(self, entries: Iterator[tuple[bytes, PhraseTableEntry | None]]) -> None:
-        """Keep the rules of all paraphrases, and notice the order of the table."""
+        """Collect the rules of all paraphrases, and check the order of the table."""
         previous: bytes | None = None
         form = ""
         for _, entry in entries:
@@ -344,7 +351,7 @@ class _Augmenter:
 
 
 class _LookupForms:
-    """Source phrases as the index holds them; tokens are normalised once."""
+    """Source phrases in the normal form of the index; tokens are normalised once."""
 
     def __init__(self, normaliser: Normaliser, text_format: str) -> None:
         self._normaliser = normaliser

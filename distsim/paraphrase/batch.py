@@ -1,4 +1,4 @@
-"""Phrases of a text -> a file of their paraphrases, in parallel, continued where it stopped."""
+"""Writes the paraphrases of many phrases to a file; a stopped run continues there."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -30,7 +30,7 @@ def paraphrase_phrases(
     jobs: int | None = None,
     progress: Progress = no_progress,
 ) -> BatchReport:
-    """Write the paraphrases of phrases to `path`, one line each, in the order given.
+    """Write the paraphrases of phrases to `path`, one line each; return a report of the run.
 
     What is finished is kept in `<path>.part`, also when the run is killed; the same call
     continues there and ends with the same bytes, whatever the number of jobs. To a pipe or a device

@@ -1,4 +1,4 @@
-"""Contexts -> candidates: what else stands in them, with the evidence that each shares."""
+"""Candidates: other phrases that occur in the contexts of a phrase, with their evidence."""
 
 from dataclasses import dataclass
 
@@ -17,10 +17,10 @@ _MOST_ROOM = 1 << 20
 
 @dataclass(frozen=True)
 class Candidates:
-    """Phrases found in the contexts of another, in no particular order.
+    """Phrases that occur in the contexts of another, in no particular order.
 
     hashes: uint64, of their word ids, the same for every cut into shards. positions: int64,
-    where each stands once in the corpus. lengths: uint8, tokens. weights: float64, the summed
+    one position of each in the corpus. lengths: uint8, tokens. weights: float64, the summed
     rarity of the distinct contexts shared; evidence: int64, their number. matches: int64, how
     often the candidate stands in one of them.
     """
@@ -36,7 +36,7 @@ class Candidates:
 
     @property
     def size(self) -> int:
-        """How many candidates there are."""
+        """The number of candidates."""
         return int(self.hashes.size)
 
     def shared(self, number: int) -> np.ndarray:

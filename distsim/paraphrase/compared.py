@@ -1,4 +1,4 @@
-"""Candidates -> cosines with the focal profile; profiles of common phrases are kept."""
+"""Cosines of candidates with a focal profile, with a cache of profiles of common phrases."""
 
 from collections import OrderedDict
 from threading import Lock
@@ -13,13 +13,15 @@ _COLLOCATE_BYTES = 12
 
 
 class Comparer:
-    """Compares phrases with a focal one, in full or by a few occurrences.
+    """Cosines of phrases with a focal one, from all sampled occurrences or from a few.
 
-    Common phrases are candidates again and again: their profiles are kept, within a bound, and
-    are those that would be made anew. May be shared by threads.
+    Common phrases are candidates often, so their profiles are cached; the values are the same
+    without the cache. May be shared by threads.
 
     Arguments:
-        memory: of the profiles that are kept.
+        profiler: makes profiles.
+        sampler: chooses the occurrences of candidates.
+        memory: bytes of cached profiles.
     """
 
     def __init__(self, profiler: Profiler, sampler: Sampler, memory: int) -> None:

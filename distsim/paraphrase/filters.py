@@ -1,4 +1,4 @@
-"""Candidates -> those that say something else: entailment, pieces, collapsed edges, overlaps."""
+"""Filters of candidates: entailment, parts of the focal phrase, collapsed edges, overlaps."""
 
 from collections.abc import Set
 
@@ -12,7 +12,7 @@ Words = tuple[int, ...]
 
 
 def says_the_same(focal: np.ndarray, pool: Pool, pieces: bool, entailment: str) -> np.ndarray:
-    """Return which phrases say the same as the focal phrase by their words alone, bool[n].
+    """Return which phrases share too many words with the focal phrase, bool[n].
 
     Arguments:
         focal: int64, word ids. pool: the phrases.
@@ -41,7 +41,7 @@ def says_the_same(focal: np.ndarray, pool: Pool, pieces: bool, entailment: str) 
 
 
 def is_collapsed(focal: Words, candidate: Words, better: Set[Words]) -> bool:
-    """Tell whether a longer candidate is two phrases run together.
+    """Return whether a longer candidate is two phrases joined.
 
     It begins with one of `better`, the focal phrase and the paraphrases that score higher, and
     ends with another. `fall tokyo ap stock prices fell` was gathered for `fall` from the
@@ -61,7 +61,7 @@ def is_collapsed(focal: Words, candidate: Words, better: Set[Words]) -> bool:
 def run_together(
     focal: np.ndarray, words: np.ndarray, stops: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return what candidates and the focal phrase make where they overlap in a text.
+    """Return the phrases that candidates and the focal phrase form where they overlap.
 
     A candidate that ends as the focal phrase begins, or begins as it ends, may stand across its
     edge: `in las` and `las vegas` make `in las vegas`.

@@ -1,4 +1,4 @@
-"""Two phrases -> how alike they are of one kind: substitutes, or related.
+"""Similarity of two phrases as substitutes, or as related phrases.
 
 What may stand in a phrase's place (`quickly`: rapidly) stands right beside the same words, on the
 same side of them. What belongs to its topic (`killed`: civilians) stands near the same words,
@@ -31,7 +31,7 @@ _EVERY_COUNT = 1 << 62
 
 
 class KindCosine(Similarity):
-    """How alike two phrases are of one kind; for `neighbours(..., by=...)`, or alone.
+    """Similarity of one kind, for `neighbours(..., by=...)` or by itself.
 
     Of the table's estimate and the cosine of two profiles, each from about 400 occurrences chosen
     by a hash of their position: for substitutes the geometric mean, 0 where one is not above 0; for
@@ -69,7 +69,7 @@ class KindCosine(Similarity):
         return KindCosine, (self._index, self._table, self._kind)
 
     def estimates(self, pairs: Iterable[Pair]) -> list[Estimate]:
-        """Return what it says of every pair; None where the table says nothing of it."""
+        """Return the similarity of every pair, None where the table has none."""
         given = checked_pairs(pairs)
         estimated = self._estimate.estimates(given)
         profiled = self.profiled(given)

@@ -1,4 +1,4 @@
-"""Phrases' word ids -> where they stand, sampled whatever the shards, and the words around."""
+"""Occurrences of phrases in an index: found, sampled, and with the words around them."""
 
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ _EVERY_HASH = 1 << 32
 
 @dataclass(frozen=True)
 class Located:
-    """Phrases found in an index.
+    """Intervals of suffixes and counts of phrases in an index.
 
     words: int64, the word ids of all, end to end; stops: int64, where each ends.
     lows, highs: int64[shards, n], suffixes. counts: int64, how often each occurs.
@@ -49,7 +49,7 @@ class Located:
 
 @dataclass(frozen=True)
 class Occurrences:
-    """Sampled places of some phrases.
+    """Sampled positions of some phrases.
 
     positions: int64, of the corpus, ascending for each phrase; those of phrase p are
     positions[starts[p]:starts[p + 1]]. counts: int64, how often each occurs in all.
@@ -63,11 +63,11 @@ class Occurrences:
 
     @property
     def scales(self) -> np.ndarray:
-        """By what counts at the sampled places are multiplied to stand for all: r / s."""
+        """Occurrences per sampled one of each phrase, float64: scales sampled counts to all."""
         return self.counts / np.maximum(1, np.diff(self.starts))
 
     def thinned(self, sample: int | None) -> "Occurrences":
-        """Return at most `sample` places of the one phrase there is, evenly spaced."""
+        """Return at most `sample` positions of the only phrase, evenly spaced."""
         if sample is None or self.positions.size <= sample:
             return self
         positions = _evenly(self.positions, sample)
@@ -80,7 +80,13 @@ def word_ids(index: CorpusIndex, words: Sequence[str]) -> np.ndarray:
 
 
 def locate(index: CorpusIndex, words: np.ndarray, stops: np.ndarray) -> Located:
-    """Find phrases given by their word ids, end to end; 0 is the boundary of a sentence."""
+    """Return where phrases occur.
+
+    Arguments:
+        index: where they are looked up.
+        words: int64, word ids of all phrases, end to end; 0 is the boundary of a sentence.
+        stops: int64, where each phrase ends in `words`.
+    """
     shape = (len(index.shards), stops.size)
     lows, highs = np.empty(shape, np.int64), np.empty(shape, np.int64)
     for number, shard in enumerate(index.shards):
@@ -94,10 +100,10 @@ def locate(index: CorpusIndex, words: np.ndarray, stops: np.ndarray) -> Located:
 
 
 class Sampler:
-    """Takes occurrences of phrases, the same ones whatever the shards.
+    """Samples of occurrences of phrases, which do not depend on the shards.
 
-    Corpus order does not change with the shards, suffix order does. The samples of common
-    phrases are kept, for they are asked for again and again; may be shared by threads.
+    Corpus order does not change with the shards, suffix order does. Samples of common
+    phrases are cached, since they are needed often; may be shared by threads.
 
     Arguments:
         sample: at most so many occurrences of a phrase make its profile.

@@ -1,4 +1,4 @@
-"""The settings of the paraphraser: the paper's parameters, and what tames it."""
+"""Settings of the paraphraser: the parameters of Marton (2013), filters and limits."""
 
 from dataclasses import asdict, dataclass, field
 from typing import Any, get_args
@@ -16,45 +16,45 @@ ENTAILMENTS: tuple[str, ...] = get_args(Entailment)
 
 @dataclass(frozen=True, kw_only=True)
 class ParaphraseOptions:
-    """How paraphrases are found (Marton 2013, section 3.2, by his names where he has one).
+    """Settings of the paraphraser (Marton 2013, section 3.2; his names are given).
 
     Arguments:
-        window: MaxPos; tokens on either side whose words make a profile.
-        places: so many of the nearest words on either side count once more, each place as
-            collocates of its own: what may stand in a phrase's place stands right beside the same
-            words; 0: none, as in the paper.
-        sample: s; a phrase's profile is taken from at most so many of its occurrences.
-        mcc: a context's side grows until it occurs at most so often; higher finds more
+        window: MaxPos; tokens on either side whose words are counted in a profile.
+        places: number of nearest words on either side that are counted once more, with their
+            position: substitutes of a phrase occur directly beside the same words; 0: none, as
+            in the paper.
+        sample: s; maximum number of occurrences from which a profile is made.
+        mcc: a side of a context grows until its count is at most this; higher finds more
             candidates and takes longer.
         max_length: MaxPhraseLen; the longest candidates, in tokens.
         min_score: minScore; paraphrases below are left out.
-        k: so many are given at most; the first of a higher k are those of a lower one.
+        k: maximum number of paraphrases; those of a lower k begin those of a higher one.
         weighting: strength of association between a phrase and a collocate. LLR is the
             paper's; its logarithm, the default, finds more renamed words and ranks them better
             (bench/README.md), rare ones above all.
-        entailment: leave out candidates whose words all stand in the focal phrase in the same
+        entailment: leave out candidates whose words all occur in the focal phrase in the same
             order (`contained`: the paper's wording), or the other way round (`containing`: the
             paper's example, `spoken very softly` for `spoken softly`), or `both`.
         length_difference: leave out candidates longer or shorter by more tokens; None: none.
-        substrings: leave out candidates that hold the focal phrase or are a piece of it.
+        substrings: leave out candidates that contain the focal phrase or are a part of it.
         collapsed: leave out candidates that begin with one paraphrase, or the focal phrase,
             and end with another (`fall tokyo ap stock prices fell` for `fall`).
-        overlapping: leave out candidates that mostly overlap the focal phrase where they stand
-            (`in las` for `las vegas`): at more than half as many places as they occur.
+        overlapping: leave out candidates more than half of whose occurrences overlap the focal
+            phrase (`in las` for `las vegas`).
         doubt: the score of a candidate that occurs n times is multiplied by n / (n + doubt):
-            what stands once, in the very context by which it was found, is like the focal
-            phrase by that context alone. 0: not.
-        walk: occurrences of contexts' rarer sides visited in all, about; None: without limit.
-        screened: candidates of the strongest evidence that are looked at further; None: all.
-        screens: (occurrences, kept, share) in turn: a profile from so few occurrences decides
-            which candidates are kept for the next look: so many at most, and those alone that
-            score so large a share of the `depth`-th best; none: all are profiled in full.
-        depth: about so many of the best are found whatever the screens leave out; 2 `depth` pass
-            each screen at most where it keeps fewer.
+            one that occurs once is similar to the focal phrase by the context alone by which
+            it was found. 0: no change.
+        walk: approximate number of occurrences of contexts that are visited; None: no limit.
+        screened: maximum number of candidates, those of the strongest evidence; None: all.
+        screens: (occurrences, candidates, share) of each screen: profiles of so few occurrences
+            decide which candidates remain, at most that many, with at least that share of the
+            score of the `depth`-th best; none: all are profiled in full.
+        depth: number of best candidates that the screens should not lose; 2 `depth` pass a screen
+            that would leave fewer.
         candidate_sample: as `sample`, for the candidates; None: the same.
-        one_sided: so many more candidates from contexts with one side alone, seen on the left
-            and on the right; 0: none.
-        one_sided_mcc: such a side occurs at most so often.
+        one_sided: maximum number of candidates from contexts of one side, seen on the left and on
+            the right; 0: none.
+        one_sided_mcc: maximum count of such a side.
         neighbours: so many more candidates from a table of signatures, one for each set of
             distinctive words, and as many of those as long as the focal phrase, or more; 0: none.
         neighbour_strength: one for a set of distinctive words has at least so many occurrences

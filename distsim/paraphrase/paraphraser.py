@@ -1,4 +1,4 @@
-"""Focal phrase -> paraphrases, best first, each with what speaks for it (Marton 2013, 3.2)."""
+"""Paraphrases of a phrase from a monolingual corpus, with their evidence (Marton 2013, 3.2)."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -38,7 +38,7 @@ _KEPT_BYTES = 256 << 20
 
 @dataclass(frozen=True)
 class Paraphrase:
-    """A phrase in place of another, and why.
+    """A paraphrase with its score, count and evidence.
 
     phrase: its words. score: cosine of the two profiles, 0 to 1, less where the phrase is
     rare (`doubt`). count: its occurrences.
@@ -60,7 +60,7 @@ class Paraphrase:
 
 @dataclass(frozen=True)
 class Answer:
-    """What the paraphraser says of one focal phrase.
+    """The paraphrases of one focal phrase, and the numbers of contexts and candidates.
 
     focal: the phrase as the index holds it. count: its occurrences. n_contexts: distinct
     contexts used; n_candidates: candidates found; n_profiled: those compared. reason: why
@@ -91,13 +91,15 @@ class _Found:
 
 
 class Paraphraser:
-    """Finds paraphrases in an index, without anything precomputed; may be shared by threads.
+    """Finds paraphrases of phrases in an index; nothing is precomputed.
+
+    May be shared by threads.
 
     Arguments:
         index: where everything is counted.
         options: the settings; the defaults where None.
         table: signatures whose neighbours are candidates too; none where None.
-        memory: of what is kept of common phrases, which are candidates again and again.
+        memory: bytes of the caches of common phrases.
 
     Raises:
         IncompatibleError: the table normalises text in another way than the index.
@@ -299,7 +301,7 @@ class Paraphraser:
         ]
 
     def _stand_apart(self, focal: np.ndarray, located: Located) -> np.ndarray:
-        """Tell of candidates whether most of their occurrences do not overlap the focal phrase's.
+        """Return which candidates mostly do not overlap the focal phrase, bool[n].
 
         Those that do are the focal phrase's own places, shifted, and so are their contexts.
         """

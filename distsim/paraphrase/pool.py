@@ -1,4 +1,4 @@
-"""Candidates of every source -> one list in which each phrase stands once."""
+"""Candidates of all sources in one list without repetition."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -44,5 +44,5 @@ class Pool:
 
     @property
     def size(self) -> int:
-        """How many phrases there are."""
+        """The number of phrases."""
         return int(self.stops.size)

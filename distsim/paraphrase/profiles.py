@@ -1,4 +1,4 @@
-"""Sampled occurrences -> distributional profiles, and the cosines of many with one."""
+"""Distributional profiles of sampled occurrences, and cosines of many with one."""
 
 import threading
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ class Profile:
 
 
 class _Room:
-    """What a thread counts in: by word, zeros between uses, but for touched and weights."""
+    """Work arrays of one thread, by collocate; `seen` and `focal` are zeros between uses."""
 
     def __init__(self, n_collocates: int) -> None:
         self.seen = np.zeros(n_collocates, np.uint32)
@@ -41,7 +41,9 @@ class _Room:
 
 
 class Profiler:
-    """Profiles phrases of one index (Marton 2013, 2.2 and 3.2.1); may be shared by threads.
+    """Distributional profiles of phrases of an index (Marton 2013, 2.2 and 3.2.1).
+
+    May be shared by threads.
 
     A profile counts the words within `window` tokens of a phrase, inside its sentence, and
     weighs them. A word's column is the slots it fills around all tokens: its count times the
@@ -79,7 +81,12 @@ class Profiler:
         self._of_thread = threading.local()
 
     def profile(self, occurrences: Occurrences, rough: bool = False) -> Profile:
-        """Return the profile of the one phrase whose occurrences are given; rough: as below."""
+        """Return the profile of one phrase.
+
+        Arguments:
+            occurrences: of that phrase alone.
+            rough: see `cosines`.
+        """
         rows = self._rows(occurrences, 0, 1)
         room = self._room()
         scale = 0.0 if rough else float(occurrences.scales[0])

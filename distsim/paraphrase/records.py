@@ -1,4 +1,4 @@
-"""Paraphrases <-> a file of them: JSON lines, first the settings, then one focal phrase a line."""
+"""Files of paraphrases: JSON lines of settings, then of focal phrases; or columns."""
 
 import json
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ class PhraseParaphrases(NamedTuple):
 
 
 class ParaphraseFile(NamedTuple):
-    """What a file of paraphrases holds, and in which form the paraphrases are written."""
+    """Contents of a file of paraphrases, and the normaliser and format of their text."""
 
     normaliser: Normaliser
     text_format: str
@@ -38,17 +38,18 @@ def settings_line(settings: dict[str, Any]) -> bytes:
 
 
 def answer_line(phrase: str, times: int, answer: Answer | None, empty: str = "") -> bytes:
-    """Return the line of one phrase of a text, seen so many times in it."""
+    """Return the line of one phrase of a text; times: its occurrences there; empty: the reason
+    given where there is no answer."""
     if answer is None:
         return _line({"phrase": phrase, "times": times, "paraphrases": [], "reason": empty})
     return _line({"phrase": phrase, "times": times, **asdict(answer)})
 
 
 def read_paraphrases(path: str | Path) -> ParaphraseFile:
-    """Read a file of paraphrases: JSON lines of ours, or the columns of `distsim paraphrase`.
+    """Return the contents of a file of paraphrases, JSON lines or columns of `distsim paraphrase`.
 
-    Columns are focal, rank, paraphrase, score and any more, parted by tabs; NA rows are
-    passed over.
+    Columns are focal, rank, paraphrase, score and any more, separated by tabs; NA rows are
+    skipped.
 
     Raises:
         InputError: a line is malformed; file and line are named.

@@ -1,4 +1,4 @@
-"""Occurrences of a phrase -> its distinct contexts L _ R, each side grown until it is rare."""
+"""Distinct contexts L _ R of the occurrences of a phrase (Marton 2013, 3.2.2)."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ LONGEST_SIDE = 8
 
 @dataclass(frozen=True)
 class Sides:
-    """Strings of words that stand right before, or right behind, a phrase.
+    """Left and right contexts: strings of words directly before, or directly after, a phrase.
 
     words: int64, in text order, end to end; 0 is the boundary of a sentence.
     starts: int64[n + 1]. counts: int64, how often each occurs in the corpus.
@@ -34,7 +34,7 @@ class Sides:
 
 @dataclass(frozen=True)
 class Surroundings:
-    """Distinct contexts, the rarer side's count ascending.
+    """Distinct contexts L _ R of a phrase, in order of the count of the rarer side.
 
     sides: of both hands. lefts, rights: int64, the sides of each context, -1 for none.
     multiplicities: int64, at how many occurrences the context was seen.

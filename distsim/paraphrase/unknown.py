@@ -1,4 +1,4 @@
-"""A text, a phrase table or vocabulary -> the words and phrases of the text that it lacks."""
+"""Words and phrases of a text that a phrase table or a vocabulary lacks."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,7 +22,7 @@ _ESCAPES = {
 
 
 def lookup_form(phrase: str, normaliser: Normaliser, text_format: TextFormat) -> str:
-    """Return a phrase of a phrase table as an index would hold it.
+    """Return a phrase of a phrase table in the normal form of an index.
 
     Tokens are unescaped and normalised one by one; an index of running text cuts them.
 

@@ -61,7 +61,7 @@ def empty_chart(n_tokens, longest, reach):
 
 @folded
 def is_full(chart):
-    """Tell whether no item, or no edge, can be added."""
+    """Return whether no item, or no edge, can be added."""
     sizes = chart.sizes
     return sizes[N_ITEMS] == chart.items.shape[0] or sizes[N_EDGES] == chart.edges.shape[0]
 

@@ -201,7 +201,7 @@ def _compose(scoring, rules, items, rule, first, second, complete, cube):
 
 @folded
 def _above(keys, a, b):
-    """Tell whether candidate a precedes b: the higher estimate, then the older one."""
+    """Return whether candidate a precedes b: the higher estimate, then the older one."""
     return keys[a] > keys[b] or (keys[a] == keys[b] and a < b)
 
 
@@ -255,7 +255,7 @@ def _hash(rows, at, by_words):
 
 @folded
 def _same_state(items, item, states, state, by_words):
-    """Tell whether an item has a state."""
+    """Return whether an item has a state."""
     if items[item, LABEL] != states[state, LABEL]:
         return False
     if by_words and items[item, WORDS] != states[state, WORDS]:

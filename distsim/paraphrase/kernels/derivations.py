@@ -78,7 +78,7 @@ def _nothing_made(n_items):
 
 @folded
 def _has_room(made, item, n_words):
-    """Tell whether one derivation of n_words, and two candidates, can be added for an item."""
+    """Return whether one derivation of n_words, and two candidates, can be added for an item."""
     sizes = made.sizes
     return (
         sizes[_CANDIDATES] + 2 <= made.scores.size
@@ -112,7 +112,7 @@ def _enlarged(made, item, n_words):
 
 @folded
 def _before(rows, scores, a, b):
-    """Tell whether candidate a precedes b: by score, then the older edge, then lower ranks."""
+    """Return whether candidate a precedes b: by score, then the older edge, then lower ranks."""
     if scores[a] != scores[b]:
         return scores[a] > scores[b]
     if rows[a, _EDGE] != rows[b, _EDGE]:
@@ -173,7 +173,7 @@ def _hash(words, start, stop, same):
 
 @folded
 def _same_words(made, same, a, b):
-    """Tell whether derivations a and b have the same words."""
+    """Return whether derivations a and b have the same words."""
     start, first = made.derivations[a, _START], made.derivations[b, _START]
     size = made.derivations[a, _STOP] - start
     if made.hashes[a] != made.hashes[b] or size != made.derivations[b, _STOP] - first:
@@ -389,7 +389,7 @@ def _best_goal(goal, ends):
 
 @folded
 def _is_new(made, same, derivation, chosen, n):
-    """Tell whether a derivation has words, and no other of chosen[:n] has the same."""
+    """Return whether a derivation has words, and no other of chosen[:n] has the same."""
     if made.derivations[derivation, _START] == made.derivations[derivation, _STOP]:
         return False
     for k in range(n):

@@ -1,4 +1,4 @@
-"""Words that could fill a slot -> counts of all n-grams that run through it -> log probabilities.
+"""Counts and log probabilities of the n-grams around words that could fill a slot.
 
 A suffix interval is carried along for every length of history, so that a further word is one
 binary search a length, at one depth, in what is left of the interval.

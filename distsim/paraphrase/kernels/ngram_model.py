@@ -1,4 +1,4 @@
-"""Words in a row -> ln p(the last | the others), from suffix intervals or from a table.
+"""Log probability of a word given the words before, from suffix intervals or from a table.
 
 What was looked up stays in two caches whose slots are overwritten; they change the time, never
 a value.

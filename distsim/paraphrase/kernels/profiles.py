@@ -1,4 +1,4 @@
-"""Profiles of phrases: the words around them gathered, counted, weighed and compared.
+"""Kernels of profiles: words around phrases gathered, counted, weighted and compared.
 
 Positions and ids that come from a file are checked before they are used; DAMAGED is returned
 instead of reading beyond an array.

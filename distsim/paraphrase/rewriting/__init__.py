@@ -1,4 +1,4 @@
-"""A sentence and a packed paraphrase grammar -> the sentence said otherwise, best first."""
+"""Sentences rewritten with a packed paraphrase grammar and a language model."""
 
 from distsim.paraphrase.rewriting.options import RewriteOptions
 from distsim.paraphrase.rewriting.rewriter import Rewriter, Rewriting

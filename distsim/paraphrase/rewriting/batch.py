@@ -1,4 +1,4 @@
-"""Sentences of files -> their rewritings, in order; one that fails stands alone; resumed."""
+"""Rewrites the sentences of files, in order; a stopped run continues in its output."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -25,7 +25,7 @@ class Task(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What became of a line; fault: why it has no rewriting, where it has none."""
+    """The rewritings of a line; fault: the reason why it has none, else None."""
 
     task: Task
     found: list[Rewriting]
@@ -67,7 +67,7 @@ def _decoded(raw: bytes, where: str) -> str:
 def answers(
     rewriter: Rewriter, tasks: Iterable[Task], n: int, jobs: int | None = None
 ) -> Iterator[Answer]:
-    """Yield what becomes of every line, in order, whatever became of the others."""
+    """Yield the rewritings of every line, in order; a line that fails does not stop the others."""
 
     def answer(task: Task) -> Answer:
         try:
@@ -83,7 +83,7 @@ def answers(
 
 
 def answer_lines(answer: Answer, *, why: bool = False, as_json: bool = False) -> list[str]:
-    """Return what is written of an answer: line, rank, score, sentence; NA where it has none.
+    """Return the output lines of an answer: line, rank, score, sentence; NA where it has none.
 
     why: each is followed by lines `line rank why before after label score features`.
     """

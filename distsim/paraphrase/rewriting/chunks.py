@@ -1,4 +1,4 @@
-"""A sentence with its tree -> copies in which one phrase stands hidden behind its label.
+"""Copies of a parsed sentence in which one phrase is replaced by its label.
 
 ParaMeTer (Madsen 2006, section 6): noun phrases, prepositional phrases, relative and complement
 clauses; one at a time, since two labels alike could not be told apart afterwards.

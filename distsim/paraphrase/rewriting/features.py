@@ -1,4 +1,4 @@
-"""Features of a whole sentence by name: those of the pack's rules, and those that are counted."""
+"""Features of rewritings by name: of rules, of deletions and of whole sentences."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -71,7 +71,7 @@ def missing(name: str) -> str:
 
 
 class Side:
-    """What is counted of a side of rules: float64 arrays, one entry a rule.
+    """Counts of the source or target sides of rules: float64 arrays, one entry a rule.
 
     words, chars: gaps counted as one of each. total, most: -ln p of its words, summed, and of
     the rarest. unknown: words that the language model has not. terminals: words without gaps.
@@ -128,7 +128,7 @@ def of_rules(source: Side, target: Side) -> dict[str, np.ndarray]:
 
 
 def of_whole(changes: int, unchanged: bool) -> dict[str, float]:
-    """Return the features of a sentence in which so many places are changed.
+    """Return the features of a sentence with a number of changes.
 
     >>> of_whole(2, unchanged=False)
     {'TwoChanges': 1.0}

@@ -1,4 +1,4 @@
-"""A packed grammar -> a trie of its source sides; a sentence -> the rules that match in it."""
+"""Rules of a packed grammar, matched with sentences by a trie of their source sides."""
 
 import re
 from collections.abc import Sequence
@@ -89,7 +89,7 @@ class Grammar:
         return -1
 
     def matches(self, codes: np.ndarray, possible: np.ndarray, most: int) -> np.ndarray:
-        """Return where source sides match, as kernels.rewriting.find_matches; fills `possible`."""
+        """Return where source sides match, int64[n, 7]; see kernels.matching.find_matches."""
         rules = SourceRules(frozen(self.arrays.rule_starts), frozen(self.arrays.rule_labels))
         found: np.ndarray = find_matches(
             self.trie, rules, frozen(codes), possible, possible.shape[1] - 1, most
@@ -153,7 +153,7 @@ class Grammar:
         return out
 
     def scorer(self, weights: Weights) -> "RuleScores":
-        """Return what scores rules by weights."""
+        """Return the scores of rules under some weights."""
         return RuleScores(self, weights)
 
     def _trie(self, longest: int) -> tuple[Trie, np.ndarray, int]:
@@ -218,7 +218,7 @@ def _runs(
 
 
 class RuleScores:
-    """Rules' scores by weights, each made once; may be shared by threads."""
+    """Scores of rules under some weights, each computed once; may be shared by threads."""
 
     def __init__(self, grammar: Grammar, weights: Weights) -> None:
         self._grammar = grammar
@@ -228,7 +228,11 @@ class RuleScores:
         self.values = np.full(len(grammar.index), np.nan)
 
     def fill(self, rules: np.ndarray, sources: np.ndarray) -> np.ndarray:
-        """Make the scores of rules that have none yet; return all of them, float64 by rule."""
+        """Return the scores of all rules, float64; those of the given rules are computed.
+
+        Arguments:
+            rules: int64, numbers of rules. sources: int64, the source side of each.
+        """
         new = np.isnan(self.values[rules])
         if new.any():
             values = self._grammar.all_features(rules[new], sources[new], self._names)

@@ -1,4 +1,4 @@
-"""An index, or an ARPA file -> what the kernels ask for ln p of a word after others."""
+"""N-gram language models of an index or an ARPA file."""
 
 import hashlib
 import math
@@ -31,7 +31,7 @@ _SECTION = re.compile(r"\\([0-9]{1,2})-grams:")
 
 
 class LanguageModel:
-    """Log probabilities of words after others; may be shared by threads.
+    """Log probabilities of words given the words before; may be shared by threads.
 
     order: the longest n-grams. end: the id of the word that ends a sentence. name: for notes.
     checksum: of what the model was made from, so that two models of one name are told apart.
@@ -59,7 +59,7 @@ class LanguageModel:
 
     @property
     def model(self) -> tuple[Any, ...]:
-        """What kernels take, with caches of this thread's own."""
+        """The parts that kernels take, with caches of the current thread."""
         caches = getattr(self._own, "caches", None)
         if caches is None:
             caches = (

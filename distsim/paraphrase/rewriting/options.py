@@ -1,4 +1,4 @@
-"""How a sentence is rewritten: limits of the search, and what is asked of its result."""
+"""Limits of the search for rewritings, and constraints on its result."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,16 +12,16 @@ LONGEST = 10  # times a sentence's words
 
 @dataclass(frozen=True, kw_only=True)
 class RewriteOptions:
-    """How a sentence is rewritten.
+    """Limits of the search for rewritings, and constraints on its result.
 
     Arguments:
-        span: rules cover so many tokens at most; higher moves more, and takes longer.
-        pops: so many combinations of a span are looked at; higher finds better sentences.
-        rules: so many of a source side's rules are used, the best by their weights.
-        ranked_again: so many of a sentence's best are ranked again, where weights of features
-            ask for it that only a whole sentence has.
-        looked_at: of those, so many are looked at, the best by the pack's order.
-        deletes: words and constituents may be left out.
+        span: maximum number of tokens that a rule covers; higher moves more, and takes longer.
+        pops: combinations that are tried for a span; higher finds better sentences.
+        rules: maximum number of rules of a source side, the best by their weights.
+        ranked_again: number of a sentence's best rewritings that are sorted again by features
+            of the whole sentence, where these have weights.
+        looked_at: maximum number of rules of a source side that are scored, in the pack's order.
+        deletes: whether words and constituents may be deleted.
         length: the words kept, as a share of the sentence's, rounded down; None asks for nothing.
         chunks: also hide each phrase of the tree behind its label in turn (Madsen 2006).
         keep: words that must not vanish. avoid: words that must not be used.
@@ -59,11 +59,11 @@ class RewriteOptions:
 
     @property
     def shortens(self) -> bool:
-        """Fewer words than the sentence has are asked for."""
+        """Whether fewer words than the sentence has are wanted."""
         return self.length is not None and self.length < 1
 
     def manifest(self) -> Mapping[str, Any]:
-        """Return what a result depends on."""
+        """Return the settings as plain values."""
         return {
             name: list(value) if isinstance(value, tuple) else value
             for name, value in vars(self).items()

@@ -1,4 +1,4 @@
-"""A sentence -> its rewritings, best first, with the rules that made them."""
+"""Rewritings of a sentence, best first, with the rules that made them."""
 
 import math
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ _ROUNDING = 1e-9
 
 
 class Step(NamedTuple):
-    """What became of some tokens.
+    """A rule or a deletion that was applied to a sentence.
 
     start, stop: the tokens, from 0, gaps and what fills them included. before: a rule's source
     side, or the tokens. after: its target side, or what stands there now. label: the rule's
@@ -56,9 +56,9 @@ class Step(NamedTuple):
 
 
 class Rewriting(NamedTuple):
-    """A sentence said otherwise.
+    """A rewritten sentence.
 
-    sentence: its tokens parted by spaces. score: the sum of features times weights. features:
+    sentence: its tokens separated by spaces. score: the sum of features times weights. features:
     those that are not 0, by name. steps: the rules and deletions that made it; words that stay
     are not named.
 
@@ -76,7 +76,7 @@ class Rewriter:
     """Rewrites sentences with a packed grammar and a language model; may be shared by threads.
 
     Arguments:
-        pack: rules by source side. model: what tells how likely a sentence is.
+        pack: rules by source side. model: the language model.
         weights: of features; where None those tuned for simplification, or for shortening where
             the options ask for a length below 1.
         options: limits of the search.
@@ -144,7 +144,7 @@ class Rewriter:
         """Return a sentence's `k` best rewritings, all different; none of an empty sentence.
 
         Arguments:
-            sentence: its tokens parted by white space.
+            sentence: its tokens separated by white space.
             tree: of the same tokens; its labels let syntactic rules and deletions apply.
 
         Raises:
@@ -177,7 +177,7 @@ class Rewriter:
         return [problem.placed(one, nodes) for one, nodes in found[:n]]
 
     def _order(self, one: Rewriting) -> tuple[int, float]:
-        """Return what rewritings are sorted by: fewest words to be avoided, highest score."""
+        """Return the sort key of a rewriting: words to be avoided, then the negative score."""
         avoided = 0
         if self.options.avoid:
             avoid = tokens_of(self.options.avoid)
@@ -229,7 +229,7 @@ def _in_whole(one: Rewriting, copy: Hidden) -> Rewriting:
 
 
 class _Edit(NamedTuple):
-    """A word that stays, by its place, or a deletion; its features; what it is punished with."""
+    """A word that stays, by its position, or a deletion; its features and its penalty."""
 
     what: Deletion | int
     counted: dict[str, float]
@@ -341,7 +341,7 @@ class _Problem:
         return edits
 
     def _is_long(self, edit: Deletion | int) -> bool:
-        """Tell whether an edit is of more tokens than the search's spans: it ends a beginning."""
+        """Return whether an edit has more tokens than the longest span."""
         return isinstance(edit, Deletion) and edit.stop - edit.start > self._span
 
     def _number_rules(self, scores: np.ndarray) -> None:
@@ -373,7 +373,7 @@ class _Problem:
         self._numbered = Rules(all_targets, starts, word_ids, all_scores, all_labels, words)
 
     def _said_of(self, edit: Deletion | int) -> range:
-        """Return the symbols that an edit says: its word's, those hidden, -1 for a beginning."""
+        """Return the target symbols of an edit: of its words, or -1 for a long deletion."""
         if isinstance(edit, Deletion):
             return range(-1, 0 if self._is_long(edit) else -1)
         first = len(self._grammar.words)
@@ -433,7 +433,7 @@ class _Problem:
         )
 
     def _written_alike(self) -> np.ndarray:
-        """Return a number by symbol that symbols which are written alike share, int64."""
+        """Return a number by symbol, int64; symbols of equal spelling have the same."""
         grammar, escapes = self._grammar, self.sentence.escapes
         first = len(grammar.words)
         same = np.arange(first + len(self._tokens))
@@ -545,7 +545,7 @@ class _Problem:
         return Rewriting(text, score, dict(sorted(total.items())), tuple(steps))
 
     def _tell(self, rules: list[int]) -> None:
-        """Make the steps of rules of the pack that have none yet; a sentence's share most."""
+        """Make the steps of rules of the pack that have none yet."""
         new = [rule for rule in dict.fromkeys(rules) if rule not in self._told]
         if not new:
             return
@@ -580,7 +580,7 @@ class _Problem:
         licences[contiguous[row, 0], contiguous[row, 1], arrays.rule_labels[rules]] = True
 
     def _allowed(self, rules: np.ndarray, sources: np.ndarray) -> np.ndarray:
-        """Tell which rules drop no word that is to be kept and use none that is to be avoided."""
+        """Return which rules delete no word of `keep` and add none of `avoid`, bool[n]."""
         grammar, options = self._grammar, self._options
         words = [word.lower() for word in grammar.words]
         symbols, begins = grammar.targets_of(rules, sources)

@@ -1,4 +1,4 @@
-"""A sentence, perhaps with its tree -> labels of its spans, and what may be left out of it."""
+"""Sentences with labels of their spans, and the deletions that are possible in them."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -39,7 +39,7 @@ Span = tuple[int, int]
 
 
 class Deletion(NamedTuple):
-    """Tokens start..stop that may be left out, and what they are: one of DELETED_KINDS."""
+    """Tokens start..stop that may be deleted; kind: one of DELETED_KINDS."""
 
     start: int
     stop: int
@@ -47,7 +47,7 @@ class Deletion(NamedTuple):
 
 
 class Sentence:
-    """A sentence's tokens, as they were written, with the labels of its spans.
+    """A sentence: its tokens as written, and the labels of its spans.
 
     plain: the tokens with brackets and quotation marks as plain text has them; escapes: how this
     sentence writes those, `(` to `-lrb-`. labels: for each span (start, stop) all that the tree
@@ -93,7 +93,7 @@ class Sentence:
         return len(self.tokens)
 
     def deletions(self, longest: int, *, shortens: bool = False) -> Iterator[Deletion]:
-        """Yield what may be left out, of `longest` tokens at most, never all of the sentence.
+        """Yield the possible deletions of at most `longest` tokens, never the whole sentence.
 
         With a tree: adverbs, determiners, adjectives, and the constituents ADVP, PP, SBAR, PRN,
         with the comma before them. Without one: every word. In any case what stands in brackets
@@ -115,7 +115,7 @@ class Sentence:
                 yield one
 
     def told_of(self, one: Deletion) -> dict[str, float]:
-        """Return what is counted of a deletion where a length is asked for, by feature.
+        """Return the features of a deletion where a length is wanted, by name.
 
         >>> tree = "(S (NP (DT the) (NN king)) (VP (VBD slept)) (. .))"
         >>> Sentence("the king slept .", tree).told_of(Deletion(1, 3, "phrase"))
@@ -146,7 +146,7 @@ class Sentence:
 
     @cached_property
     def _kinds(self) -> list[str]:
-        """The kind of every token: its tag's, or what its letters tell."""
+        """The kind of every token, by its tag or, without a tree, by its characters."""
         if self.tree is not None:
             return [_KIND_OF_TAG.get(tag, OTHER) for tag in self.tree.tags]
         return [
@@ -227,5 +227,5 @@ def _labels(tree: Tree) -> dict[Span, set[str]]:
 
 
 def tokens_of(words: Sequence[str]) -> frozenset[str]:
-    """Return words as they are compared with tokens: in lower case."""
+    """Return words in lower case, the form in which they are compared with tokens."""
     return frozenset(word.lower() for word in words)

@@ -1,4 +1,4 @@
-"""A text file of weights, with what they were tuned on <-> weights by feature."""
+"""Weights of features, and the text files that store them."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
@@ -16,7 +16,7 @@ SIMPLIFY, SHORTEN = "simplify", "shorten"  # what comes with the package
 
 @dataclass(frozen=True)
 class Weights:
-    """Weights by feature, 0 for all others; higher scores are better.
+    """Weights by feature name, 0 for features not named; higher scores are better.
 
     notes: lines on what they were tuned on. file: where they stand, for messages. lines: the
     line of each.
@@ -37,7 +37,7 @@ class Weights:
 
     @classmethod
     def read(cls, path: str | Path) -> "Weights":
-        """Read a file of lines `feature<TAB>weight`; lines that begin with # are notes.
+        """Return the weights of a file of lines `feature<TAB>weight`; lines with # are notes.
 
         Raises:
             InputError: a line is something else, or names a feature twice.
@@ -76,7 +76,7 @@ class Weights:
         return cls(read.values, notes=read.notes)
 
     def write(self, path: str | Path) -> None:
-        """Write them, in order of their names, under their notes, a line each."""
+        """Write the notes, then a line for each weight in order of the names."""
         text = "".join(f"# {printable(note)}\n" for note in self.notes)
         text += "".join(
             f"{name}\t{self.values[name]:.6g}\n"
@@ -87,7 +87,7 @@ class Weights:
             out.write(text.encode())
 
     def require(self, known: Iterable[str], owner: str) -> None:
-        """Refuse weights of features that are not there; the package's own may have such.
+        """Check that all features exist; weights of the package may name others.
 
         Raises:
             InputError: it names file, line and feature.
