@@ -62,7 +62,7 @@ def test_corpus_sari_is_that_of_the_definition(seed):
     each = [
         SariCounts(one, [some[k] for some in people]).of(system[k]) for k, one in enumerate(source)
     ]
-    counts = sum(each)
+    counts = np.sum(each, axis=0)
     assert corpus_sari(counts) == pytest.approx(naive_sari(source, system, people))
     slope = sari_slope(counts)
     for k in range(24):
