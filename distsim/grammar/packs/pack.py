@@ -105,7 +105,7 @@ class PackReport:
     >>> rule = "[X] ||| the king ||| the queen ||| p(e|f)=1.5 sim_ngram=.4 ||| 0-0 1-1\\n"
     >>> _ = (folder / "scored").write_text(rule)
     >>> by = PackOptions({"p(e|f)": 1.0}, sizes=("S",))
-    >>> pack_grammar(folder / "scored", folder / "packs", options=by).lines()[1]
+    >>> pack_grammar(folder / "scored", folder / "packs", options=by).lines()[2]
     'S: 0 lexical, 0 one-to-many, 0 many-to-one, 1 phrasal, 0 syntactic'
     """
 
