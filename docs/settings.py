@@ -20,9 +20,9 @@ SOURCES = {
     "compare": "signatures.recipe:PRESETS[thesis]",
     "index build": "indexes.build:IndexOptions",
     "cluster sign": "signatures.recipe:PRESETS[learnt] contexts.selection:Selection "
-    "indexes.build:IndexOptions cli.cluster:PlanSettings cli.cluster:WorkSettings",
+    "indexes.build:IndexOptions cluster.plan:Division cli.cluster:WorkSettings",
     "cluster plan": "signatures.recipe:PRESETS[learnt] contexts.selection:Selection "
-    "indexes.build:IndexOptions cli.cluster:PlanSettings",
+    "indexes.build:IndexOptions cluster.plan:Division",
     "cluster score": "cli.cluster:GrammarSettings grammar.scoring:ScoreOptions "
     "grammar.alignment:TrainingOptions",
     "evaluate": "cli.evaluate:EvaluateSettings",
