@@ -32,8 +32,6 @@ _NEIGHBOURS = (
 )
 _PARAPHRASES = ("paraphrase", _INDEX, "replied", "for a moment", "-k", "5")
 _SUBSTITUTES = ("substitute", _INDEX, "it was a [cold] night in winter", "-k", "5")
-_SENTENCE = "i will not speak of the matter again ."
-_REWRITTEN = ("rewrite", "packs", "sentence.txt", "--index", _INDEX, "-n", "1", "--why")
 _FAILURE = """
 The last list is a failure: 'in spite of' occurs less than 200 times, so its vector is made of
 those of `in`, `spite` and `of`, and phrases of the same small words come first."""
@@ -52,8 +50,8 @@ def demo(
 ) -> None:
     """Show what distsim does, on twelve novels, in about a minute.
 
-    Indexes and signs the novels; prints a concordance, neighbours, paraphrases, substitutes in a
-    sentence and a rewritten sentence, each below the command that gave it.
+    Indexes and signs the novels; prints a concordance, neighbours, paraphrases and substitutes in a
+    sentence, each below the command that gave it.
     """
     if serve:
         from distsim.cli.serve import require_server
@@ -70,24 +68,14 @@ def demo(
             from distsim.cli.serve import run
             from distsim.server.session import Places
 
-            print(f"\n$ distsim serve {_INDEX} --grammar packs", flush=True)
-            places = Places(str(folder / _INDEX), grammar=str(folder / "packs"))
-            run(places, "127.0.0.1", port, [])
+            print(f"\n$ distsim serve {_INDEX}", flush=True)
+            run(Places(str(folder / _INDEX)), "127.0.0.1", port, [])
 
 
 def _show_all(folder: Path) -> None:
     """Run the commands, two at a time, and print their answers in the order of a reader."""
-    (folder / "sentence.txt").write_text(f"{_SENTENCE}\n", encoding="utf-8")
-    data = files("distsim") / "data"
-    with (
-        as_file(data / "novels") as novels,
-        as_file(data / "grammars" / "bengali-english.samt.gz") as rules,
-        _Commands(folder) as commands,
-    ):
+    with as_file(files("distsim") / "data" / "novels") as novels, _Commands(folder) as commands:
         index = commands.start("index", "build", "--format", "text", novels, "-o", _INDEX)
-        packed = commands.start("pivot", rules, "--columns", "joint", "-o", "paraphrases.gz")
-        packed = commands.start("pack", "paraphrases.gz", "-o", "packs", after=packed)
-        rewritten = commands.start(*_REWRITTEN, "--json", after=packed, also=index)
         signed = commands.start("sign", _INDEX, after=index)
         found = [
             commands.start(*command, "--json", after=signed)
@@ -107,13 +95,6 @@ def _show_all(folder: Path) -> None:
         _title("Words that fit in a sentence", _SUBSTITUTES)
         fitting = [row | {"focal": "cold"} for row in _rows(found[2].result())]
         _show_ranked(fitting, "substitute")
-        _title(
-            "A sentence rewritten with rules made from translations",
-            ("pivot", "RULES", "--columns", "joint", "-o", "paraphrases.gz"),
-            ("pack", "paraphrases.gz", "-o", "packs"),
-            _REWRITTEN,
-        )
-        _show_rewriting(_rows(rewritten.result()))
 
 
 class _Commands:
@@ -137,14 +118,12 @@ class _Commands:
         self,
         *arguments: str | Path,
         after: "Future[Any] | None" = None,
-        also: "Future[Any] | None" = None,
     ) -> "Future[subprocess.CompletedProcess[str]]":
-        """Run a command as soon as a place is free, and after one or two others have ended."""
+        """Run a command as soon as a place is free, and after another has ended."""
 
         def waited() -> subprocess.CompletedProcess[str]:
-            for other in (after, also):
-                if other is not None:
-                    other.result()
+            if after is not None:
+                after.result()
             return self.run(*arguments)
 
         return self._pool.submit(waited)
@@ -194,14 +173,6 @@ def _show_ranked(rows: list[dict[str, Any]], answer: str) -> None:
         listed.setdefault(row["focal"], []).append(f"{row[answer]} {row['score']:.2f}")
     for name, answers in listed.items():
         print(f"{name}: {', '.join(answers)}")
-
-
-def _show_rewriting(rows: list[dict[str, Any]]) -> None:
-    print(f"before: {_SENTENCE}")
-    for best in rows[0]["rewritings"]:
-        print(f"after:  {best['sentence']}")
-        for step in best["steps"]:
-            print(f"rule:   [{step['label']}] {step['before']} -> {step['after']}")
 
 
 def _rows(done: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:
