@@ -92,12 +92,20 @@ class Similarity(Protocol):
     def similarity(self, a: str, b: str) -> float | None:
         """Return the similarity of two phrases, -1 to 1, None where it has none.
 
+        Arguments:
+            a: a phrase, words separated by spaces.
+            b: another one.
+
         Raises: as `estimates`.
         """
         return self.estimates([(one_text(a, "a"), one_text(b, "b"))])[0].similarity
 
     def similarities(self, pairs: Iterable[Pair]) -> list[float | None]:
-        """Return the similarity of every pair."""
+        """Return the similarity of every pair.
+
+        Arguments:
+            pairs: two phrases each, words separated by spaces.
+        """
         return [one.similarity for one in self.estimates(pairs)]
 
 
@@ -140,6 +148,11 @@ def similarities(
     estimate: str | None = None,
 ) -> list[float | None]:
     """Return the estimated cosine of every pair; see `similarity`.
+
+    Arguments:
+        pairs: two phrases each, words separated by spaces.
+        other: a second table, for the second phrases; the same where None.
+        estimate: `restored`: cosine of posterior means; `bits`: from equal bits alone.
 
     >>> similarities(table, [("alice", "alice"), ("alice", "zeppelin")])
     [1.0, None]
@@ -209,6 +222,9 @@ class EstimatedCosine(Similarity):
 
         float32[n, n_dimensions] each, of length 1, or NaN where nothing is known of a phrase.
 
+        Arguments:
+            pairs: two phrases each, words separated by spaces.
+
         Raises:
             ParameterError: estimates are made otherwise; as `estimates`.
         """
@@ -236,7 +252,11 @@ class EstimatedCosine(Similarity):
         return stored, np.array([numbers[text] for text in texts], np.int64)
 
     def estimates(self, pairs: Iterable[Pair]) -> list[Estimate]:
-        """Return the estimated cosine of every pair, and whether it was composed."""
+        """Return the estimated cosine of every pair, and whether it was composed.
+
+        Arguments:
+            pairs: two phrases each, words separated by spaces.
+        """
         given = checked_pairs(pairs)
         (first, a), (second, b) = self._sides(given)
         known = np.flatnonzero(first.known[a] & second.known[b])
@@ -291,7 +311,11 @@ class ExactCosine(Similarity):
         return f"ExactCosine({self.index!r}, {self._table!r})"
 
     def estimates(self, pairs: Iterable[Pair]) -> list[Estimate]:
-        """Return the exact cosine of every pair, None where a phrase has no context."""
+        """Return the exact cosine of every pair, None where a phrase has no context.
+
+        Arguments:
+            pairs: two phrases each, words separated by spaces.
+        """
         words = self.index.words
         return [
             _of_vectors(self._vector(" ".join(words(a))), self._vector(" ".join(words(b))))
@@ -339,7 +363,11 @@ class StoredCosine(Similarity):
         return f"StoredCosine({self._table!r})"
 
     def estimates(self, pairs: Iterable[Pair]) -> list[Estimate]:
-        """Return the exact cosine of every pair, None where a phrase is not in the table."""
+        """Return the exact cosine of every pair, None where a phrase is not in the table.
+
+        Arguments:
+            pairs: two phrases each, words separated by spaces.
+        """
         form = self._table.normal_form
         return [
             _of_vectors(self._vector(form(a)), self._vector(form(b)))
@@ -347,7 +375,11 @@ class StoredCosine(Similarity):
         ]
 
     def counts(self, phrases: Sequence[str]) -> np.ndarray:
-        """Return the occurrences behind each phrase, 0 where it is not in the table; int64."""
+        """Return the occurrences behind each phrase, 0 where it is not in the table; int64.
+
+        Arguments:
+            phrases: words separated by spaces.
+        """
         rows = self._table.find(phrases)
         counts = np.zeros(rows.size, np.int64)
         counts[rows >= 0] = self._table.strengths[rows[rows >= 0]]
@@ -417,7 +449,11 @@ class LearntCosine(Similarity):
         return f"LearntCosine({self._index!r}, {self._table!r})"
 
     def estimates(self, pairs: Iterable[Pair]) -> list[Estimate]:
-        """Return the cosine of every pair; `composed` where a phrase is not in the table."""
+        """Return the cosine of every pair; `composed` where a phrase is not in the table.
+
+        Arguments:
+            pairs: two phrases each, words separated by spaces.
+        """
         given = checked_pairs(pairs)
         rows = [self._table.find([pair[side] for pair in given]) for side in range(2)]
         composed = ((rows[0] < 0) | (rows[1] < 0)).tolist()

@@ -60,6 +60,7 @@ class SignatureTable(StoredTable):
         `unchanged`.
 
         Arguments:
+            options: how phrases are chosen and written.
             source: an index, CountFiles, AnnotatedText, or another source of phrases.
             path: the table's folder; inside the index where None.
             recipe: how contexts become bits; where None, the source's usual one: PRESETS["learnt"]
@@ -192,6 +193,8 @@ def merge_tables(
     with the tables.
 
     Arguments:
+        jobs: threads; all cores where None.
+        progress: called with the step, how many are done, and of how many.
         tables: folders of tables, or of indexes signed in place, signed with kept sums.
         min_count: phrases that occur less often in all are left out; as the tables were
             signed where None.

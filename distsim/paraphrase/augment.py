@@ -148,6 +148,7 @@ def augment_phrase_table(
     where the order of the table wants them, or at its end if it has none.
 
     Arguments:
+        progress: called with the step, how many are done, and of how many.
         table: either layout, packed or not; `-` for standard input. What is no regular file is
             kept in a temporary one.
         paraphrases: written by `distsim paraphrase`, JSON lines or columns.

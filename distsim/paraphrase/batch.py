@@ -37,6 +37,8 @@ def paraphrase_phrases(
     all are written.
 
     Arguments:
+        paraphraser: finds the paraphrases of one phrase.
+        progress: called with the step, how many are done, and of how many.
         phrases: as a translation system writes them, with their counts in the text.
 
     Raises:

@@ -69,7 +69,11 @@ class KindCosine(Similarity):
         return KindCosine, (self._index, self._table, self._kind)
 
     def estimates(self, pairs: Iterable[Pair]) -> list[Estimate]:
-        """Return the similarity of every pair, None where the table has none."""
+        """Return the similarity of every pair, None where the table has none.
+
+        Arguments:
+            pairs: two phrases each, words separated by spaces.
+        """
         given = checked_pairs(pairs)
         estimated = self._estimate.estimates(given)
         profiled = self.profiled(given)
@@ -86,7 +90,11 @@ class KindCosine(Similarity):
         return (estimate + profiled) / 2
 
     def profiled(self, pairs: list[Pair]) -> list[float]:
-        """Return the cosine of the two profiles of every pair, 0 where a phrase has none."""
+        """Return the cosine of the two profiles of every pair, 0 where a phrase has none.
+
+        Arguments:
+            pairs: two phrases each, words separated by spaces.
+        """
         others: dict[str, list[int]] = {}
         for number, (a, _) in enumerate(pairs):
             others.setdefault(a, []).append(number)

@@ -101,13 +101,21 @@ class GappedCosine:
         `take _ into account` and `consider _`: each `_` is a gap, the first of one stands for the
         first of the other. As `compare`.
 
+        Arguments:
+            a: a pattern, its gaps written `_`.
+            b: another one.
+
         Raises:
             ParameterError: a pattern has no word, or no gap.
         """
         return self.compare(Pattern.of_text(a), Pattern.of_text(b))
 
     def similarities(self, pairs: Iterable[tuple[str, str]]) -> list[float | None]:
-        """Return the similarity of every pair, as `similarity`."""
+        """Return the similarity of every pair, as `similarity`.
+
+        Arguments:
+            pairs: two patterns each.
+        """
         return [self.similarity(a, b) for a, b in pairs]
 
     def compare(self, a: Pattern, b: Pattern) -> float | None:
@@ -115,6 +123,10 @@ class GappedCosine:
 
         The mean of the gaps' cosines; where both patterns begin with a word, or both end with
         one, the mean of that and of the cosines of what stands beside them.
+
+        Arguments:
+            a: a pattern.
+            b: another one.
         """
         first, second = self.signature(a), self.signature(b)
         inside = [

@@ -25,11 +25,11 @@ class Pattern:
 
 @dataclass(frozen=True)
 class Language:
-    """What tells opposites in one language; see distsim/data/opposites/english.txt.
+    """Evidence of opposites in one language; see distsim/data/opposites/english.txt.
 
-    passed: words passed over in what is between. prefixes; suffixes: (ending, what it stands
-    against). paired: prefixes (`up-`) and endings (`-on`) that stand against each other. weights:
-    of the kinds of evidence. opposite: the least score of opposites.
+    patterns: words between two opposites in a text. passed: words ignored in these patterns.
+    prefixes: of negation. suffixes: (ending, opposite ending). paired: opposite prefixes (`up-`)
+    and endings (`-on`). weights: of the kinds of evidence. opposite: lowest score of opposites.
 
     >>> english = Language.open()
     >>> english.weights["joined"] > 0, "un" in english.prefixes
@@ -126,6 +126,10 @@ class Language:
 
     def are_opposed(self, a: str, b: str) -> bool:
         """Tell whether the affixes of two words alone say that they are opposites.
+
+        Arguments:
+            a: a word.
+            b: another one.
 
         >>> english = Language.open()
         >>> english.are_opposed("happy", "unhappy"), english.are_opposed("upstairs", "downstairs")

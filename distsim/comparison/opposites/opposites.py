@@ -103,13 +103,20 @@ class Opposites:
     def evidence(self, pairs: Iterable[Pair]) -> list[OppositeEvidence | None]:
         """Return what tells that each pair are opposites; None where the corpus knows not both.
 
+        Arguments:
+            pairs: two phrases each, words separated by spaces.
+
         Raises:
             ParameterError: a phrase is empty, or no text.
         """
         return [self._of_words(a, b) for a, b in checked_pairs(pairs)]
 
     def scores(self, pairs: Iterable[Pair]) -> list[float | None]:
-        """Return the score of each pair, the higher the likelier opposites; None as `evidence`."""
+        """Return the score of each pair, the higher the likelier opposites; None as `evidence`.
+
+        Arguments:
+            pairs: two phrases each, words separated by spaces.
+        """
         return [None if found is None else found.score for found in self.evidence(pairs)]
 
     def _of_words(self, a: str, b: str) -> OppositeEvidence | None:

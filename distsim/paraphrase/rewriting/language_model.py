@@ -119,7 +119,11 @@ class IndexModel(LanguageModel):
         return partial(IndexModel, order=self.order, trust=self._trust), (self._index,)
 
     def ids(self, words: Sequence[str]) -> np.ndarray:
-        """Return the id of every word in the index's normal form, -1 where it has none; int64."""
+        """Return the id of every word in the index's normal form, -1 where it has none; int64.
+
+        Arguments:
+            words: words of the text.
+        """
         normal = [self._normaliser.token(word).encode(errors="replace") for word in words]
         if not normal:
             return np.empty(0, np.int64)
@@ -127,7 +131,11 @@ class IndexModel(LanguageModel):
         return np.where(ids > 0, ids, -1)
 
     def rarity(self, words: Sequence[str]) -> np.ndarray:
-        """Return -ln p of every word by itself, float64; higher is rarer."""
+        """Return -ln p of every word by itself, float64; higher is rarer.
+
+        Arguments:
+            words: words of the text.
+        """
         ids = self.ids(words)
         counts = np.where(ids > 0, self._counts[ids], 0.0)
         return np.log((self._index.n_tokens + 0.5) / (counts + 0.5))
@@ -193,12 +201,20 @@ class ArpaModel(LanguageModel):
         return self._again
 
     def ids(self, words: Sequence[str]) -> np.ndarray:
-        """Return the id of every word, as it is or in lower case, -1 where there is none; int64."""
+        """Return the id of every word, as it is or in lower case, -1 where there is none; int64.
+
+        Arguments:
+            words: words of the text.
+        """
         known = self._words
         return np.array([known.get(word, known.get(word.lower(), -1)) for word in words], np.int64)
 
     def rarity(self, words: Sequence[str]) -> np.ndarray:
-        """Return -ln p of every word by itself, float64; higher is rarer."""
+        """Return -ln p of every word by itself, float64; higher is rarer.
+
+        Arguments:
+            words: words of the text.
+        """
         return np.array([-self._logs.get(i, self._unknown) for i in self.ids(words).tolist()])
 
 

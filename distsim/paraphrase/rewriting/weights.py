@@ -18,8 +18,8 @@ SIMPLIFY, SHORTEN = "simplify", "shorten"  # what comes with the package
 class Weights:
     """Weights by feature name, 0 for features not named; higher scores are better.
 
-    notes: lines on what they were tuned on. file: where they stand, for messages. lines: the
-    line of each.
+    values: weight by feature name. notes: lines on what they were tuned on. file: path, for
+    messages. lines: line of each in the file.
 
     >>> Weights.default().get("LM") > 0
     True
@@ -38,6 +38,9 @@ class Weights:
     @classmethod
     def read(cls, path: str | Path) -> "Weights":
         """Return the weights of a file of lines `feature<TAB>weight`; lines with # are notes.
+
+        Arguments:
+            path: of the file.
 
         Raises:
             InputError: a line is something else, or names a feature twice.
@@ -76,7 +79,11 @@ class Weights:
         return cls(read.values, notes=read.notes)
 
     def write(self, path: str | Path) -> None:
-        """Write the notes, then a line for each weight in order of the names."""
+        """Write the notes, then a line for each weight in order of the names.
+
+        Arguments:
+            path: of the file.
+        """
         text = "".join(f"# {printable(note)}\n" for note in self.notes)
         text += "".join(
             f"{name}\t{self.values[name]:.6g}\n"
@@ -88,6 +95,10 @@ class Weights:
 
     def require(self, known: Iterable[str], owner: str) -> None:
         """Check that all features exist; weights of the package may name others.
+
+        Arguments:
+            known: names of features that exist.
+            owner: what has these features, for the message.
 
         Raises:
             InputError: it names file, line and feature.

@@ -360,12 +360,24 @@ class Substituter:
     def scores(
         self, left: str, target: str, right: str, candidates: Sequence[str]
     ) -> list[float | None]:
-        """Return the score of each given candidate, in their order, None where there is none."""
+        """Return the score of each given candidate, in their order, None where there is none.
+
+        Arguments:
+            left: text before the target.
+            target: the word to replace.
+            right: text behind the target.
+        """
         scores = self._ranking.scores(self.evidence(left, target, right, candidates))
         return [None if math.isnan(score) else score for score in scores.tolist()]
 
     def evidence(self, left: str, target: str, right: str, candidates: Sequence[str]) -> Evidence:
-        """Return what is known of given candidates, in their order, before it is mixed."""
+        """Return what is known of given candidates, in their order, before it is mixed.
+
+        Arguments:
+            left: text before the target.
+            target: the word to replace.
+            right: text behind the target.
+        """
         occurrence = Occurrence.of(self._lexicon, left, target, right)
         phrases = [self._lexicon.words(one) for one in candidates]
         return self._evidence(occurrence, phrases, self._slot(occurrence))[0]
