@@ -167,8 +167,14 @@ def in_turn(text: Path, work: Path, preset: str) -> dict[str, float]:
 
 
 def same(a: Path, b: Path) -> bool:
-    names = sorted(file.name for file in a.iterdir())
-    there = sorted(file.name for file in b.iterdir())
+    """Return whether two tables have the same manifest and arrays.
+
+    `.made-from` and `finder` are of a table that was signed from an index on one machine.
+    """
+    names, there = (
+        sorted(one.name for one in folder.iterdir() if one.is_file() and one.name[0] != ".")
+        for folder in (a, b)
+    )
     return names == there and filecmp.cmpfiles(a, b, names, shallow=False)[0] == names
 
 
