@@ -7,12 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from distsim import CorpusIndex
+from distsim import CorpusIndex, IndexOptions, Recipe
 from distsim.cli.main import main
+from distsim.contexts import NgramModel, Weighting
+from distsim.signatures.composition import Composition
 
 collect_ignore = ["faults"]  # campaigns of minutes: `python -m tests.faults`
 PROJECT = Path(__file__).parent.parent
 SHARED = PROJECT.parent / "shared"
+# A small learned table.
+RECIPE = Recipe(model=NgramModel(3, sides=True), weighting=Weighting("ppmi", shift=0.0), n_bits=64,
+                projection="spectral", composition=Composition())  # fmt: skip
 
 
 def random_sentences(seed: int, n_sentences: int = 60, n_words: int = 12) -> list[list[str]]:
@@ -28,6 +33,12 @@ def random_sentences(seed: int, n_sentences: int = 60, n_words: int = 12) -> lis
 def write_lines(path: Path, sentences: list[list[str]]) -> Path:
     path.write_text("".join(" ".join(s) + "\n" for s in sentences), encoding="utf-8")
     return path
+
+
+def index_of(text: str, folder: Path) -> CorpusIndex:
+    """An index of running text, in a folder of its own."""
+    (folder / "text.txt").write_text(text, encoding="utf-8")
+    return CorpusIndex.build([folder / "text.txt"], folder / "index", options=IndexOptions("text"))
 
 
 @pytest.fixture

@@ -1,7 +1,8 @@
 """Options that the subcommands on grammar files share."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -12,10 +13,20 @@ from distsim.corpus.numbers import plain_number
 from distsim.grammar.formats import FORMATS
 
 
-def _format_name(text: str) -> str:
-    if text not in FORMATS:
-        raise typer.BadParameter(f"{text!r}: choose one of {', '.join(FORMATS)}")
-    return text
+def one_of(choices: Iterable[str]) -> dict[str, Any]:
+    """Return the arguments of an option that takes one of some words: its metavar and parser.
+
+    Arguments:
+        choices: the words, as they are shown.
+    """
+    names = tuple(choices)
+
+    def checked(text: str) -> str:
+        if text not in names:
+            raise typer.BadParameter(f"{text!r}: choose one of {', '.join(names)}")
+        return text
+
+    return {"metavar": f"[{'|'.join(names)}]", "parser": checked}
 
 
 OnErrorOption = Annotated[
@@ -25,9 +36,8 @@ FormatOption = Annotated[
     str | None,
     typer.Option(
         "--format",
-        metavar=f"[{'|'.join(FORMATS)}]",
-        parser=_format_name,
         help="Inferred from the first lines where not given.",
+        **one_of(FORMATS),
     ),
 ]
 WeightOption = Annotated[

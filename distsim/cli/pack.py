@@ -14,15 +14,9 @@ from distsim.cli.console import (
     put_json,
     say,
 )
-from distsim.cli.grammar_options import OnErrorOption, WeightOption, feature_weights
+from distsim.cli.grammar_options import OnErrorOption, WeightOption, feature_weights, one_of
 from distsim.cli.options import SetOption, chosen
 from distsim.grammar.pair_kinds import PAIR_KINDS
-
-
-def _pair_kind(text: str) -> str:
-    if text not in PAIR_KINDS:
-        raise typer.BadParameter(f"{text!r}: choose one of {', '.join(PAIR_KINDS)}")
-    return text
 
 
 def pack(
@@ -34,11 +28,7 @@ def pack(
     parquet: Annotated[bool, typer.Option("--parquet", help="Write Parquet beside text.")] = False,
     kinds: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar=f"[{'|'.join(PAIR_KINDS)}]",
-            parser=_pair_kind,
-            help="Only rules whose sides differ in this; repeat it.",
-        ),
+        typer.Option(help="Only rules that differ in this; repeat it.", **one_of(PAIR_KINDS)),
     ] = None,
     settings: SetOption = None,
     on_error: OnErrorOption = "stop",

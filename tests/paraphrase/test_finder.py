@@ -30,18 +30,15 @@ from distsim.paraphrase.substitution.word_finder import (
     WordOptions,
 )
 from distsim.paraphrase.substitution.word_profiles import build_finder, finder_of
+from tests.conftest import RECIPE, index_of
 from tests.naive import finder as naive
-from tests.paraphrase.test_substitution import RECIPE
 
 
 @pytest.fixture(scope="module")
 def signed(alice, tmp_path_factory):
     """(index of Alice, its learnt table with a finder)."""
     folder = tmp_path_factory.mktemp("finder")
-    (folder / "alice.txt").write_text(alice, encoding="utf-8")
-    index = CorpusIndex.build(
-        [folder / "alice.txt"], folder / "index", options=IndexOptions("text")
-    )
+    index = index_of(alice, folder)
     table = SignatureTable.build(index, recipe=RECIPE, selection=Selection(min_count=3))
     build_finder(index, table, jobs=1)
     return index, table

@@ -12,12 +12,10 @@ from distsim import (
     IndexOptions,
     InputError,
     ParameterError,
-    Recipe,
     Selection,
     SignatureTable,
     Substituter,
 )
-from distsim.contexts import NgramModel, Weighting
 from distsim.corpus import Inflections
 from distsim.corpus.normaliser import Normaliser
 from distsim.evaluation.precision import generalised_average_precision
@@ -33,22 +31,15 @@ from distsim.paraphrase.substitution.inflections import Forms
 from distsim.paraphrase.substitution.lexicon import Lexicon
 from distsim.paraphrase.substitution.occurrence import REACH, Occurrence, split_marked
 from distsim.paraphrase.substitution.space import open_space
-from distsim.signatures.composition import Composition
-from tests.conftest import random_sentences, write_lines
+from tests.conftest import RECIPE, index_of, random_sentences, write_lines
 from tests.naive import substitution as naive
-
-RECIPE = Recipe(model=NgramModel(3, sides=True), weighting=Weighting("ppmi", shift=0.0), n_bits=64,
-                projection="spectral", composition=Composition())  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def learnt(alice, tmp_path_factory):
     """(index of Alice, its learnt table)."""
     folder = tmp_path_factory.mktemp("substitution")
-    (folder / "alice.txt").write_text(alice, encoding="utf-8")
-    index = CorpusIndex.build(
-        [folder / "alice.txt"], folder / "index", options=IndexOptions("text")
-    )
+    index = index_of(alice, folder)
     return index, SignatureTable.build(index, recipe=RECIPE, selection=Selection(min_count=3))
 
 

@@ -42,11 +42,9 @@ from distsim.signatures.projections.spectral import SpectralProjection
 from distsim.signatures.projections.training import TrainingMatrix, TrainingRows, WordRows
 from distsim.signatures.recipe import PRESETS
 from distsim.signatures.spelling import spelt
-from tests.conftest import write_lines
+from tests.conftest import RECIPE, index_of, write_lines
 from tests.naive import people as naive
 
-RECIPE = Recipe(model=NgramModel(3, sides=True), weighting=Weighting("ppmi", shift=0.0), n_bits=64,
-                projection="spectral", composition=Composition())  # fmt: skip
 MANY = Selection(min_count=3, max_length=3)
 
 
@@ -54,10 +52,7 @@ MANY = Selection(min_count=3, max_length=3)
 def learnt(alice, tmp_path_factory):
     """(index of Alice, its learnt table)."""
     folder = tmp_path_factory.mktemp("learnt")
-    (folder / "alice.txt").write_text(alice, encoding="utf-8")
-    index = CorpusIndex.build(
-        [folder / "alice.txt"], folder / "index", options=IndexOptions("text")
-    )
+    index = index_of(alice, folder)
     return index, SignatureTable.build(index, recipe=RECIPE, selection=MANY)
 
 
