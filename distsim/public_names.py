@@ -35,6 +35,7 @@ TABLE = (
     Home("corpus", "corpus.stanza_text", "", "StanzaAnnotator"),
     Home("indexes", "indexes.build", "IndexOptions"),
     Home("indexes", "indexes.corpus_index", "CorpusIndex", "ConcordanceLine"),
+    Home("indexes", "indexes.collocation", "", "Collocate collocates"),
     Home("bitext", "bitext.aligner", "", "AlignerOptions"),
     Home("bitext", "bitext.bitext", "", "Bitext"),
     Home("bitext", "bitext.build", "build_bitext"),

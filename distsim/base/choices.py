@@ -9,6 +9,7 @@ from typing import Literal
 TextFormat = Literal["lines", "text"]
 Dedup = Literal["off", "exact", "near"]
 Order = Literal["corpus", "left", "right"]
+AssociationMeasure = Literal["log-dice", "llr", "llr-2", "mi", "t", "z"]
 Tool = Literal["stanza", "spacy"]
 
 # Signatures and what they are compared by.

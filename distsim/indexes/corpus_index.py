@@ -474,14 +474,14 @@ class CorpusIndex:
             spans = spans[np.arange(sample) * len(spans) // sample]
         if order == "corpus":
             return spans[:k]
-        left, right = self._around(spans, width)
+        left, right = self.around(spans, width)
         beside = left[:, ::-1] if order == "left" else right
         ordered: np.ndarray = spans[self._alphabetical(beside)][:k]
         return ordered
 
     def lines(self, spans: np.ndarray, *, width: int = 10) -> Results[ConcordanceLine]:
         """Return the concordance lines of spans, with up to `width` tokens on either side."""
-        left, right = self._around(spans, width)
+        left, right = self.around(spans, width)
         owners = self._owners(spans)
         lines = Results[ConcordanceLine]()
         for number, (begin, end), before, after in zip(
@@ -504,7 +504,7 @@ class CorpusIndex:
         Arguments:
             spans: int64[m, 2], half-open positions.
         """
-        return self._around(spans, 1)[1][:, 0]
+        return self.around(spans, 1)[1][:, 0]
 
     def source(self, number: int) -> str:
         """Return the name of a file that the corpus was read from."""
@@ -518,7 +518,7 @@ class CorpusIndex:
         starts = [shard.first_position for shard in self.shards]
         return np.searchsorted(starts, spans[:, 0], "right") - 1
 
-    def _around(self, spans: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
+    def around(self, spans: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the words (before, after) corpus spans, uint32[n, width] each."""
         left = np.empty((len(spans), width), np.uint32)
         right = np.empty((len(spans), width), np.uint32)

@@ -140,6 +140,8 @@ kwic | x.index |
     kwic x.index the
 ngrams | x.index |
     ngrams x.index -n 1-2
+collocates | x.index |
+    collocates x.index the
 contexts | x.index |
     contexts x.index the
 compare | signed.index |

@@ -1,0 +1,38 @@
+"""`distsim collocates INDEX PHRASE`: the words around a phrase, by an association measure."""
+
+from typing import Annotated
+
+import typer
+
+from distsim.base.choices import AssociationMeasure
+from distsim.cli.console import JsonOption, number, put, put_json
+
+
+def collocates(
+    index: Annotated[str, typer.Argument(metavar="INDEX")],
+    phrase: Annotated[str, typer.Argument(metavar="PHRASE")],
+    window: Annotated[int, typer.Option(min=1, help="Tokens on either side.")] = 5,
+    measure: Annotated[
+        AssociationMeasure,
+        typer.Option(help="llr: log-likelihood of four cells; llr-2: of two."),
+    ] = "log-dice",
+    min_count: Annotated[int, typer.Option(min=1, help="Leave out rarer collocates.")] = 3,
+    limit: Annotated[int, typer.Option(min=0, help="Collocates at most; 0: all.")] = 20,
+    as_json: JsonOption = False,
+) -> None:
+    """List the collocates of a phrase.
+
+    Prints word<TAB>count in windows<TAB>count in the corpus<TAB>expected count<TAB>score.
+    """
+    from distsim.indexes.collocation import collocates as found_collocates
+    from distsim.indexes.corpus_index import CorpusIndex
+
+    found = found_collocates(
+        CorpusIndex.open(index), phrase, window=window, measure=measure, min_count=min_count,
+        k=limit or None,
+    )  # fmt: skip
+    for one in found:
+        if as_json:
+            put_json(phrase=phrase, **one._asdict())
+        else:
+            put(one.word, one.together, one.in_corpus, number(one.expected), number(one.score))

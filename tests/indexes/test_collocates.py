@@ -1,0 +1,78 @@
+"""Collocates and their measures: tables worked by hand, scipy, and a plain count of windows."""
+
+from collections import Counter
+from math import log, log2, sqrt
+
+import numpy as np
+import pytest
+from scipy.stats import chi2, chi2_contingency
+
+from distsim import ParameterError
+from distsim.indexes import association
+from distsim.indexes.association import TABLE_MEASURES
+from distsim.indexes.collocation import collocates
+
+# 8 of the word's 20 occurrences in windows of 100 of 1,000 tokens: 2 are expected.
+TABLE = np.array([8.0]), 100.0, np.array([20.0]), 1000.0
+
+
+def test_a_table_worked_by_hand():
+    found = {name: float(measure(*TABLE)[0]) for name, measure in TABLE_MEASURES.items()}
+    assert found["mi"] == pytest.approx(log2(8 / 2))
+    assert found["t"] == pytest.approx(6 / sqrt(8))
+    assert found["z"] == pytest.approx(6 / sqrt(2))
+    two = 2 * (8 * log(8 / 2) + 12 * log(12 / 18))
+    four = two + 2 * (92 * log(92 / 98) + 888 * log(888 / 882))
+    assert found["llr-2"] == pytest.approx(two)
+    assert found["llr"] == pytest.approx(four)
+    table = [[8, 92], [12, 888]]
+    g2 = chi2_contingency(table, correction=False, lambda_="log-likelihood").statistic
+    assert found["llr"] == pytest.approx(g2)
+    assert float(association.log_dice(TABLE[0], 12, TABLE[2])[0]) == pytest.approx(13.0)
+    assert float(association.log_ratio(*TABLE)[0]) == pytest.approx(log2((8 / 100) / (12 / 900)))
+
+
+def test_less_than_expected_is_negative_and_zero_counts_as_a_half():
+    none = np.array([0.0]), 100.0, np.array([20.0]), 1000.0
+    assert TABLE_MEASURES["llr"](*none)[0] < 0 > TABLE_MEASURES["llr-2"](*none)[0]
+    assert association.log_ratio(*none)[0] == pytest.approx(log2((0.5 / 100) / (20 / 900)))
+
+
+def test_p_is_adjusted_by_holm():
+    scores = np.array([4.0, -9.0, 1.0])
+    smallest, middle = chi2.sf(9, 1) * 4, chi2.sf(4, 1) * 3
+    found = association.adjusted_p(scores, 4)
+    assert found.tolist() == pytest.approx([middle, smallest, chi2.sf(1, 1) * 2])
+    assert association.adjusted_p(np.array([0.1, 0.2]), 2).max() <= 1
+
+
+@pytest.mark.parametrize("window", [1, 3])
+@pytest.mark.parametrize("node", ["a0", "a0 bé1"])
+def test_counts_are_those_of_a_plain_count(small_index, sentences, node, window):
+    words = node.split()
+    together, n_inside = Counter(), 0
+    for sentence in sentences:
+        inside = set()
+        for i in range(len(sentence)):
+            if sentence[i : i + len(words)] == words:
+                stop = i + len(words)
+                inside |= {*range(max(0, i - window), i)}
+                inside |= {*range(stop, min(len(sentence), stop + window))}
+        n_inside += len(inside)
+        together.update(sentence[i] for i in inside)
+    found = collocates(small_index, node, window=window, measure="mi", min_count=1, k=None)
+    assert {one.word: one.together for one in found} == dict(together)
+    for one in found:
+        assert one.in_corpus == small_index.count(one.word)
+        assert one.expected == pytest.approx(one.in_corpus * n_inside / small_index.n_tokens)
+        assert one.score == pytest.approx(log2(one.together / one.expected))
+    assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
+    assert found[:2] == collocates(small_index, node, window=window, measure="mi", min_count=1, k=2)
+
+
+def test_an_unseen_phrase_has_none_and_wrong_settings_are_refused(small_index):
+    assert collocates(small_index, "neverseen") == []
+    with pytest.raises(ParameterError, match="`measure` is 'dice', choose one of log-dice"):
+        collocates(small_index, "a0", measure="dice")
+    with pytest.raises(ParameterError, match="`window`"):
+        collocates(small_index, "a0", window=0)
