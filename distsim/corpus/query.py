@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from distsim.base.errors import ParameterError
+from distsim.corpus.escapes import unescape
 from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.tokeniser import tokens_of
 
@@ -11,14 +12,17 @@ def split_phrase(phrase: str, normaliser: Normaliser, is_word: Callable[[str], b
     """Return the words of a phrase; a piece between white space that `is_word` accepts stays whole.
 
     Any other piece is cut as running text is. So what an index of running text printed
-    (`king 's`) finds itself again, and what a person types (`king's`) finds the same. Words
-    that the normaliser drops are left out.
+    (`king 's`) finds itself again, and what a person types (`king's`) finds the same. A piece
+    that is no word loses the escapes of Moses and the Penn Treebank first (`&apos;s`, `-lrb-`).
+    Words that the normaliser drops are left out.
 
     Raises:
         ParameterError: the phrase has no piece at all, or bytes that were not UTF-8.
 
     >>> split_phrase("The King's", Normaliser(), lambda piece: piece in {"the", "king", "'s"})
     ['the', 'king', "'s"]
+    >>> split_phrase("-lrb- &apos;s", Normaliser(), lambda piece: piece in {"(", "'s"})
+    ['(', "'s"]
     """
     try:
         phrase.encode()
@@ -29,8 +33,11 @@ def split_phrase(phrase: str, normaliser: Normaliser, is_word: Callable[[str], b
         raise ParameterError("the phrase is empty: give at least one word")
     words: list[str] = []
     for piece in pieces:
-        whole = (piece.isascii() and piece.isalpha()) or is_word(piece)
-        words += [piece] if whole else tokens_of(piece, "text")
+        if (piece.isascii() and piece.isalpha()) or is_word(piece):
+            words.append(piece)
+            continue
+        plain = unescape(piece)
+        words += [plain] if plain != piece and is_word(plain) else tokens_of(plain, "text")
     if normaliser.drops:
         words = [word for word in words if normaliser.token(word)]
     return words

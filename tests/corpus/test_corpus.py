@@ -167,6 +167,10 @@ def test_split_phrase_leaves_known_pieces_whole():
         return piece in ("don't", "'s")
 
     assert split_phrase("DON'T king's 's", Normaliser(), known) == ["don't", "king", "'s", "'s"]
+    escaped = "don&apos;t king &apos;s -LRB- R&amp;D"
+    wanted = ["don't", "king", "'s", "(", *tokens_of("r&d", "text")]
+    assert split_phrase(escaped, Normaliser(), known) == wanted
+    assert split_phrase("&apos;s", Normaliser(), lambda piece: piece == "&apos;s") == ["&apos;s"]
     with pytest.raises(ParameterError, match="the phrase is empty: give at least one word"):
         split_phrase(" \u2003", Normaliser(), known)
 
