@@ -92,6 +92,9 @@ def window_counts(index: CorpusIndex, spans: np.ndarray, window: int) -> tuple[n
     words = np.hstack([left, right])
     places = np.hstack([spans[:, :1] + np.arange(-window, 0), spans[:, 1:] + np.arange(window)])
     inside = words != 0
-    _, first = np.unique(places[inside], return_index=True)
-    counted = np.bincount(words[inside][first], minlength=index.n_words)
-    return counted, int(first.size)
+    first = int(places.min(initial=0))
+    word_at = np.zeros(int(places.max(initial=0)) - first + 1, np.uint32)
+    word_at[places[inside] - first] = words[inside]  # a token in two windows is one entry
+    counted = np.bincount(word_at, minlength=index.n_words)
+    counted[0] = 0
+    return counted, int(counted.sum())

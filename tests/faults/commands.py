@@ -142,6 +142,10 @@ ngrams | x.index |
     ngrams x.index -n 1-2
 collocates | x.index |
     collocates x.index the
+trace | x.index a.txt |
+    trace x.index a.txt
+continuations | x.index |
+    continuations x.index the
 contexts | x.index |
     contexts x.index the
 compare | signed.index |

@@ -1,0 +1,64 @@
+"""`distsim trace INDEX TEXTS`: the longest spans of texts that occur in an index."""
+
+import json
+from collections.abc import Iterator
+from typing import Annotated
+
+import typer
+
+from distsim.base.errors import InputError
+from distsim.cli.console import JsonOption, number, put, put_json, read_lines
+
+
+def trace(
+    index: Annotated[str, typer.Argument(metavar="INDEX")],
+    texts: Annotated[str, typer.Argument(metavar="TEXTS", help="A file; - for stdin.")],
+    jsonl: Annotated[
+        str | None,
+        typer.Option(metavar="FIELD", help="Each line is a JSON object with a text in FIELD."),
+    ] = None,
+    min_tokens: Annotated[int, typer.Option(min=1, help="Leave out shorter spans.")] = 6,
+    as_json: JsonOption = False,
+) -> None:
+    """Find the longest spans of texts that occur in an index.
+
+    Prints a line for each text: text<TAB>number<TAB>tokens<TAB>share of its 8-grams found<TAB>of
+    its 13-grams; then one for each span: span<TAB>first token<TAB>tokens<TAB>count<TAB>the span,
+    normalised<TAB>some of its places. Spans and n-grams end where a sentence ends.
+    """
+    from distsim.indexes.corpus_index import CorpusIndex
+    from distsim.indexes.tracing import trace as traced
+
+    opened = CorpusIndex.open(index)
+    for place, text in enumerate(_texts(texts, jsonl), 1):
+        found = traced(opened, text, min_tokens=min_tokens)
+        if as_json:
+            spans = [one._asdict() for one in found.spans]
+            put_json(number=place, **(found._asdict() | {"spans": spans}))
+            continue
+        put("text", place, found.n_tokens, number(found.share_8), number(found.share_13))
+        for one in found.spans:
+            put("span", one.first, one.n_tokens, one.times, one.text, " ".join(one.places))
+
+
+def _texts(path: str, field: str | None) -> Iterator[str]:
+    """Yield the text of a file, or those of its lines in JSON.
+
+    Raises:
+        InputError: a line is not an object in JSON with a text in the field.
+    """
+    if field is None:
+        yield "\n".join(read_lines(path))
+        return
+    for place, line in enumerate(read_lines(path), 1):
+        try:
+            record = json.loads(line)
+            text = record[field]
+        except (ValueError, KeyError, TypeError, RecursionError):
+            text = None
+        if not isinstance(text, str):
+            raise InputError(
+                f"{path}, line {place}: is no JSON object with a text in the field {field!r}: "
+                "correct the line, or name another field with --jsonl"
+            )
+        yield text

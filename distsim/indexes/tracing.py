@@ -1,0 +1,177 @@
+"""Longest spans of a text that occur in an index, and the words that follow a phrase there."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from distsim.base.arguments import whole_number
+from distsim.base.results import Results
+from distsim.corpus.tokeniser import cut
+from distsim.corpus.vocabulary import hash_texts
+from distsim.indexes.corpus_index import CorpusIndex
+from distsim.indexes.kernels.tracing import DAMAGED, match_lengths
+from distsim.indexes.shard import damaged
+from distsim.kernels.compiled import frozen
+
+CHECKED_LENGTHS = (8, 13)
+
+
+class TracedSpan(NamedTuple):
+    """A longest span of a text that occurs in the corpus; in another such span it is not contained.
+
+    first: its first token in the text, from 0. n_tokens: its length. times: its occurrences.
+    text: the span, normalised. places: file and line of some occurrences.
+
+    >>> trace(index, "It was beginning to get very tired.").spans[0].times
+    1
+    """
+
+    first: int
+    n_tokens: int
+    times: int
+    text: str
+    places: tuple[str, ...]
+
+
+class Trace(NamedTuple):
+    """What of a text occurs in the corpus.
+
+    n_tokens: tokens of the text. share_8, share_13: share of its 8- and 13-grams that occur; None
+    where it has none. spans: in order of the text.
+
+    >>> trace(index, "down the rabbit-hole").n_tokens
+    3
+    """
+
+    n_tokens: int
+    share_8: float | None
+    share_13: float | None
+    spans: Results[TracedSpan]
+
+
+class Continuation(NamedTuple):
+    """A word that follows a phrase, its count there and its share; an empty word is the end."""
+
+    word: str
+    times: int
+    share: float
+
+
+class Continuations(NamedTuple):
+    """The words after the longest suffix of a phrase that occurs; see `continuations`.
+
+    suffix_tokens: length of that suffix; 0 where not even the last word occurs. total: its
+    occurrences, the denominator of all shares. words: the most frequent first.
+
+    >>> continuations(index, "mock").total
+    56
+    """
+
+    suffix_tokens: int
+    total: int
+    words: Results[Continuation]
+
+
+def trace(index: CorpusIndex, text: str, *, min_tokens: int = 6, places: int = 3) -> Trace:
+    """Return the longest spans of a text that occur in the corpus, normalised, and shares of n-grams.
+
+    A span stays within a sentence, as the index cuts them. The lengths of the matches are matching
+    statistics by binary search in the suffix array (Chang and Lawler 1994, section 3).
+
+    Arguments:
+        index: the corpus, one folder.
+        text: as written; it is cut and normalised as the corpus was.
+        min_tokens: shorter spans are left out.
+        places: how many places of each span are named.
+
+    >>> found = trace(index, "She was beginning to get very tired of it.")
+    >>> [(one.text, one.times) for one in found.spans]
+    [('was beginning to get very tired of', 1)]
+    """  # noqa: E501
+    whole_number(min_tokens, "`min_tokens`", 1)
+    whole_number(places, "`places`", 0)
+    ids, words = _sentences(index, text)
+    lengths = np.zeros(ids.size, np.int64)
+    for shard in index.shards:
+        arrays = shard.tokens, shard.suffixes, shard.word_starts
+        if match_lengths(*arrays, frozen(ids), lengths) == DAMAGED:
+            raise damaged(index.path)
+    stops = np.arange(ids.size) + lengths
+    new = np.diff(np.maximum.accumulate(stops), prepend=0) > 0
+    longest = np.flatnonzero((lengths >= min_tokens) & new)
+    spans: Results[TracedSpan] = Results()
+    for first in longest.tolist():
+        phrase = ids[first : first + lengths[first]]
+        text_of = " ".join(words[first : first + phrase.size])
+        spans.append(TracedSpan(first - int(np.count_nonzero(ids[:first] == 0)), phrase.size,
+                                *_occurrences(index, phrase, places, text_of)))  # fmt: skip
+    shares = [_share_found(ids, lengths, n) for n in CHECKED_LENGTHS]
+    return Trace(int(np.count_nonzero(ids)), shares[0], shares[1], spans)
+
+
+def _occurrences(
+    index: CorpusIndex, phrase: np.ndarray, places: int, text: str
+) -> tuple[int, str, tuple[str, ...]]:
+    count = 0
+    named: list[str] = []
+    for shard in index.shards:
+        positions = np.sort(shard.positions(phrase))
+        count += positions.size
+        found = shard.places(positions[: places - len(named)])
+        named += [f"{index.source(int(a))}:{line}" for a, line in zip(*found, strict=True)]
+    return count, text, tuple(named)
+
+
+def _share_found(ids: np.ndarray, lengths: np.ndarray, n: int) -> float | None:
+    """Return the share of the n-grams within sentences that occur."""
+    boundaries = np.flatnonzero(np.append(ids, 0) == 0)
+    left = boundaries[np.searchsorted(boundaries, np.arange(ids.size))] - np.arange(ids.size)
+    total = int(np.count_nonzero(left >= n))
+    return int(np.count_nonzero(lengths >= n)) / total if total else None
+
+
+def _sentences(index: CorpusIndex, text: str) -> tuple[np.ndarray, list[str]]:
+    """Return (word ids int64, 0 behind each sentence, -1 if unknown; the words, normalised)."""
+    data = text.encode(errors="replace")
+    pieces = cut(data, index.options.text_format)
+    spans = zip(pieces.starts.tolist(), pieces.stops.tolist(), strict=True)
+    written = index.options.normaliser.tokens([data[a:b] for a, b in spans])
+    ends = set((pieces.sentence_stops - 1).tolist())
+    words: list[str] = []
+    ids: list[int] = []
+    known = index.vocabulary.find(hash_texts(written)).tolist()
+    for number, (word, found) in enumerate(zip(written, known, strict=True)):
+        if word:
+            words.append(word.decode())
+            ids.append(found)
+        if number in ends:
+            words.append("")
+            ids.append(0)
+    return np.array(ids, np.int64), words
+
+
+def continuations(index: CorpusIndex, phrase: str, *, k: int | None = 20) -> Continuations:
+    """Return the words that follow the longest suffix of a phrase that occurs in the corpus.
+
+    Arguments:
+        index: the corpus.
+        phrase: as typed.
+        k: how many words; all where None.
+
+    >>> found = continuations(index, "zeppelin mock", k=1)
+    >>> found.suffix_tokens, found.total, found.words[0].word
+    (1, 56, 'turtle')
+    """
+    words = index.words(phrase)
+    while words and index.count(" ".join(words)) == 0:
+        words = words[1:]
+    if not words:
+        return Continuations(0, 0, Results())
+    after = index.neighbourhoods(" ".join(words), 0, 1)[:, 0]
+    found, counts = np.unique(after, return_counts=True)
+    best = np.lexsort((found, -counts))[:k]
+    total = int(after.size)
+    listed = zip(index.vocabulary.words(found[best]), counts[best].tolist(), strict=True)
+    return Continuations(
+        len(words), total, Results(Continuation(word, n, n / total) for word, n in listed)
+    )

@@ -1,0 +1,93 @@
+"""Traces and continuations against plain scans of the sentences, on one shard and on several."""
+
+import random
+from collections import Counter
+
+import pytest
+
+from distsim import CorpusIndex, IndexOptions
+from distsim.indexes.tracing import continuations, trace
+from tests.conftest import index_of, write_lines
+
+
+def occurrences(sentences, words) -> int:
+    n = len(words)
+    return sum(s[i : i + n] == words for s in sentences for i in range(len(s) - n + 1))
+
+
+def longest(sentences, sentence, first) -> int:
+    """The length of the longest match of sentence[first:]."""
+    n = 0
+    while first + n < len(sentence) and occurrences(sentences, sentence[first : first + n + 1]):
+        n += 1
+    return n
+
+
+@pytest.fixture(params=[9, 1000])
+def index(request, sentences, tmp_path) -> CorpusIndex:
+    corpus = write_lines(tmp_path / "corpus.txt", sentences)
+    options = IndexOptions(shard_tokens=request.param)
+    return CorpusIndex.build(corpus, tmp_path / "index", options=options)
+
+
+def test_spans_are_those_of_a_plain_scan(index, sentences):
+    draw = random.Random(4)
+    words = sorted({word for sentence in sentences for word in sentence})
+    text = [draw.choices([*words[:7], "neverseen"], k=draw.randint(1, 30)) for _ in range(40)]
+    text += [sentences[5] + sentences[6], sentences[7]]
+    expected, before, reached = [], 0, 0
+    for sentence in text:
+        reached = 0
+        for first in range(len(sentence)):
+            n = longest(sentences, sentence, first)
+            if n >= 2 and first + n > reached:
+                span = sentence[first : first + n]
+                expected.append((before + first, n, occurrences(sentences, span), " ".join(span)))
+            reached = max(reached, first + n)
+        before += len(sentence)
+    found = trace(index, "\n".join(map(" ".join, text)), min_tokens=2)
+    assert [one[:4] for one in found.spans] == expected
+    assert found.n_tokens == before
+    assert all(0 < len(one.places) <= 3 for one in found.spans)
+
+
+def test_shares_are_of_the_n_grams_within_sentences(tmp_path):
+    words = [f"w{i}" for i in range(20)]
+    corpus = write_lines(tmp_path / "c.txt", [words[:10], words[10:]])
+    index = CorpusIndex.build(corpus, tmp_path / "index")
+    found = trace(index, " ".join(words))
+    assert (found.share_8, found.share_13) == (6 / 13, 0.0)
+    assert [(one.first, one.n_tokens) for one in found.spans] == [(0, 10), (10, 10)]
+    assert trace(index, " ".join(words[:7])).share_8 is None
+    assert trace(index, "").n_tokens == 0
+
+
+def test_text_is_cut_and_normalised_as_the_corpus(tmp_path):
+    index = index_of("The King's men ran away. They came back.", tmp_path)
+    (span,) = trace(index, "Once THE KING'S MEN RAN!", min_tokens=2).spans
+    assert span == (1, 5, 1, "the king 's men ran", ("text.txt:1",))
+
+
+@pytest.mark.parametrize("phrase", ["a0", "a0 bé1", "neverseen a0", "neverseen"])
+def test_continuations_are_those_of_a_plain_scan(index, sentences, phrase):
+    words = [word for word in phrase.split() if word != "neverseen"]
+    n = len(words)
+    after = Counter(
+        [*s, ""][i + n] for s in sentences for i in range(len(s)) if n and s[i : i + n] == words
+    )
+    found = continuations(index, phrase, k=None)
+    assert (found.suffix_tokens, found.total) == (n, after.total())
+    assert {one.word: one.times for one in found.words} == dict(after)
+    assert [one.times for one in found.words] == sorted(after.values(), reverse=True)
+    assert sum(one.share for one in found.words) == pytest.approx(1.0 if n else 0.0)
+
+
+def test_commands_print_both(run, small_index, sentences, tmp_path):
+    text = " ".join(next(one for one in sentences if len(one) >= 6))
+    (tmp_path / "t.jsonl").write_text(f'{{"body": "{text}"}}\n')
+    out, _ = run("trace", small_index.path, tmp_path / "t.jsonl", "--jsonl", "body")
+    assert out.startswith("text\t1\t") and f"\t{text}\t" in out
+    _, err = run("trace", small_index.path, tmp_path / "t.jsonl", "--jsonl", "x", status=1)
+    assert "line 1: is no JSON object with a text in the field 'x'" in err
+    out, err = run("continuations", small_index.path, "neverseen a0", "--limit", 1)
+    assert len(out.splitlines()) == 1 and "occurrences of the last 1 token" in err
