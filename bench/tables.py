@@ -53,7 +53,8 @@ class Benchmark(NamedTuple):
 
 # What stands in braces is a property of Materials; {work}: a folder of the run's own.
 # Without a tiny run: `cluster` on Spark (tests/cluster has small ones), and rewriting/prepare
-# (stanza's models, which the package has not; bench/tiny.py makes what it leaves).
+# (stanza's models, which the package has not; bench/tiny.py makes what it leaves), spelling
+# (fastText, which wants gigabytes of memory).
 BENCHMARKS = (
     Benchmark("index", "", "--data {packaged}/novels --millions .05"),
     Benchmark(
@@ -62,6 +63,7 @@ BENCHMARKS = (
         "{index} {people} --peers word2vec --data {data}",
         r"^\| default, real-valued \| \d+ \| \d+ \| 1\.000 \|",
     ),
+    Benchmark("spelling", "{index} {people}", None, after="people"),
     Benchmark("estimates", "{index}", "{index} --phrases 20", r"^\| restored \|"),
     Benchmark(
         "neighbours",
