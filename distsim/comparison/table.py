@@ -7,7 +7,7 @@ from typing import Self, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from distsim.base.arguments import Texts, one_or_many_texts
+from distsim.base.arguments import Texts, one_or_many_texts, whole_number
 from distsim.base.errors import UnknownPhraseError
 from distsim.base.parallel import Progress, no_progress
 from distsim.comparison import measures, nearest
@@ -165,6 +165,7 @@ class SignatureTable(StoredTable):
         >>> [phrase for phrase, _ in table.most_similar("the king", topn=2)]
         ['the cat', 'the duchess']
         """
+        topn = whole_number(topn, "topn", 1)
         positive, negative = (
             one_or_many_texts(given, name)
             for given, name in ((positive, "positive"), (negative, "negative"))

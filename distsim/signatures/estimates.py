@@ -97,7 +97,7 @@ class Stored:
     @property
     def unit_vectors(self) -> np.ndarray:
         """The vectors; where the way needs none, the signs of the bits, float32 of length 1."""
-        if len(self.vectors):
+        if len(self.vectors) == len(self.bits):
             return self.vectors
         return self.signs / np.float32(np.sqrt(self.signs.shape[1]))
 

@@ -20,6 +20,7 @@ def test_a_vector_is_a_unit_vector_whose_products_order_as_similarities_do(any_t
     vectors = any_table.vectors(words)
     width = any_table.n_bits if any_table.parts is None else any_table.n_dimensions
     assert vectors.dtype == np.float32 and vectors.shape == (5, width)
+    assert any_table.vectors([]).shape == (0, width)
     assert np.allclose((vectors**2).sum(axis=1), 1, atol=1e-3)
     assert np.array_equal(any_table["the king"], vectors[2])
     assert np.array_equal(any_table[["king", "rabbit"]], vectors[[0, 4]])
@@ -101,5 +102,5 @@ def test_sums_of_nothing_are_refused(any_table):
         any_table.most_similar()
     with pytest.raises(ParameterError, match="cancel each other out"):
         any_table.most_similar(["king"], negative=["king"])
-    with pytest.raises(ParameterError, match="k: is 0"):
+    with pytest.raises(ParameterError, match="topn: is 0"):
         any_table.most_similar("king", topn=0)
