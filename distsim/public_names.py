@@ -36,6 +36,7 @@ TABLE = (
     Home("indexes", "indexes.build", "IndexOptions"),
     Home("indexes", "indexes.corpus_index", "CorpusIndex", "ConcordanceLine"),
     Home("indexes", "indexes.collocation", "", "Collocate collocates"),
+    Home("indexes", "indexes.keyness", "", "Keyword keywords"),
     Home("indexes", "indexes.tracing", "", "Continuations Trace TracedSpan continuations trace"),
     Home("bitext", "bitext.aligner", "", "AlignerOptions"),
     Home("bitext", "bitext.bitext", "", "Bitext"),

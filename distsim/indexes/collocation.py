@@ -92,9 +92,11 @@ def window_counts(index: CorpusIndex, spans: np.ndarray, window: int) -> tuple[n
     words = np.hstack([left, right])
     places = np.hstack([spans[:, :1] + np.arange(-window, 0), spans[:, 1:] + np.arange(window)])
     inside = words != 0
-    first = int(places.min(initial=0))
-    word_at = np.zeros(int(places.max(initial=0)) - first + 1, np.uint32)
-    word_at[places[inside] - first] = words[inside]  # a token in two windows is one entry
+    if places.size < 1 << 20:
+        _, first = np.unique(places[inside], return_index=True)
+        return np.bincount(words[inside][first], minlength=index.n_words), int(first.size)
+    word_at = np.zeros(int(places.max()) + 1, np.uint32)  # sorting would take twice as long
+    word_at[places[inside]] = words[inside]
     counted = np.bincount(word_at, minlength=index.n_words)
     counted[0] = 0
     return counted, int(counted.sum())

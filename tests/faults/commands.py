@@ -142,6 +142,8 @@ ngrams | x.index |
     ngrams x.index -n 1-2
 collocates | x.index |
     collocates x.index the
+keywords | x.index near.index |
+    keywords x.index --against near.index
 trace | x.index a.txt |
     trace x.index a.txt
 continuations | x.index |
