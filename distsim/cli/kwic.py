@@ -4,7 +4,6 @@ from typing import Annotated
 
 import typer
 
-from distsim.base.choices import Order
 from distsim.cli.console import InputOption, JsonOption, asked_phrases, put, put_json, say
 from distsim.cli.indexes import split_indexes
 
@@ -16,7 +15,10 @@ def kwic(
     limit: Annotated[int, typer.Option(min=0, help="Lines a phrase at most; 0: all.")] = 20,
     width: Annotated[int, typer.Option(min=0, help="Tokens on either side.")] = 10,
     sort: Annotated[
-        Order, typer.Option(help="By place, or by the words on the left or right.")
+        str,
+        typer.Option(
+            metavar="ORDER", help="corpus, left, right, or up to three places such as 1L,2L,1R."
+        ),
     ] = "corpus",
     sample: Annotated[
         int | None, typer.Option(min=1, help="So many occurrences, evenly spaced.")
@@ -30,8 +32,13 @@ def kwic(
 
     Prints file:line<TAB>left<TAB>node<TAB>right of the normalised text.
     """
-    from distsim.indexes.corpus_index import CorpusIndex
+    from distsim.indexes.corpus_index import ORDERS, CorpusIndex, sort_places
 
+    if sort not in ORDERS and sort_places(sort) is None:
+        raise typer.BadParameter(
+            f"{sort!r}: give {', '.join(ORDERS)}, or up to three places such as 1L,2L,1R",
+            param_hint="--sort",
+        )
     indexes, phrases = split_indexes(index, phrases)
     asked = [one.phrase for one in asked_phrases(phrases, file) if not one.empty]
     opened = CorpusIndex.open(indexes)

@@ -1,5 +1,6 @@
 """Queries of an index by words: counts, positions, concordances, n-grams."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from os import PathLike
 from pathlib import Path
@@ -311,13 +312,13 @@ class CorpusIndex:
 
     @overload
     def concordance(
-        self, phrase: str, *, k: int | None = ..., width: int = ..., order: Order = ...,
+        self, phrase: str, *, k: int | None = ..., width: int = ..., order: Order | str = ...,
         sample: int | None = ..., gapped: bool = ...,
     ) -> Results[ConcordanceLine]: ...  # fmt: skip
     @overload
     def concordance(
         self, phrase: Iterable[str], *, k: int | None = ..., width: int = ...,
-        order: Order = ..., sample: int | None = ..., gapped: bool = ...,
+        order: Order | str = ..., sample: int | None = ..., gapped: bool = ...,
     ) -> list[Results[ConcordanceLine]]: ...  # fmt: skip
     def concordance(
         self,
@@ -325,7 +326,7 @@ class CorpusIndex:
         *,
         k: int | None = None,
         width: int = 10,
-        order: Order = "corpus",
+        order: Order | str = "corpus",
         sample: int | None = None,
         gapped: bool = False,
     ) -> Results[ConcordanceLine] | list[Results[ConcordanceLine]]:
@@ -334,12 +335,17 @@ class CorpusIndex:
         Arguments:
             k: number of lines, the first of the order; all where None.
             width: tokens shown on either side.
-            order: `corpus`, or by the words on the `left` (nearest first) or the `right`.
+            order: `corpus`, or by the words on the `left` (nearest first) or the `right`, or by up
+                to three places: `1L,2L,1R` is by the first and second word on the left, then by
+                the first on the right.
             sample: number of occurrences to take, evenly spaced in the corpus, before ordering.
             gapped: the phrase is a pattern as in `gapped`.
         """
-        if order not in ORDERS:
-            raise ParameterError(f"`order` is {order!r}, choose one of {', '.join(ORDERS)}")
+        if order not in ORDERS and sort_places(order) is None:
+            raise ParameterError(
+                f"`order` is {order!r}, choose one of {', '.join(ORDERS)}, or up to three places "
+                "such as 1L,2L,1R"
+            )
         whole_number(width, "`width`", 0, _WIDEST)
         if k is not None:
             whole_number(k, "`k`", 0)
@@ -453,7 +459,7 @@ class CorpusIndex:
         *,
         k: int | None = None,
         width: int = 10,
-        order: Order = "corpus",
+        order: Order | str = "corpus",
         sample: int | None = None,
         gapped: bool = False,
     ) -> np.ndarray:
@@ -474,8 +480,14 @@ class CorpusIndex:
             spans = spans[np.arange(sample) * len(spans) // sample]
         if order == "corpus":
             return spans[:k]
-        left, right = self.around(spans, width)
-        beside = left[:, ::-1] if order == "left" else right
+        chosen = sort_places(order)
+        farthest = width if chosen is None else max(abs(place) for place in chosen)
+        left, right = self.around(spans, farthest)
+        if chosen is not None:
+            columns = [left[:, place] if place < 0 else right[:, place - 1] for place in chosen]
+            beside = np.column_stack(columns)
+        else:
+            beside = left[:, ::-1] if order == "left" else right
         ordered: np.ndarray = spans[self._alphabetical(beside)][:k]
         return ordered
 
@@ -561,6 +573,17 @@ def _each(given: Texts, answer: Callable[[str], T], argument: str = "phrase") ->
     """Return the answer for one text, or a list of answers for many."""
     answers = [answer(one) for one in one_or_many_texts(given, argument)]
     return answers[0] if isinstance(given, str) else answers
+
+
+def sort_places(order: str) -> list[int] | None:
+    """Return the places of an order such as `1L,2L,1R`, below 0 on the left; None if it is none.
+
+    >>> sort_places("1L,2L,1R"), sort_places("left")
+    ([-1, -2, 1], None)
+    """
+    if re.fullmatch(r"[1-9]\d?[LR](,[1-9]\d?[LR]){0,2}", order) is None:
+        return None
+    return [int(one[:-1]) * (-1 if one[-1] == "L" else 1) for one in order.split(",")]
 
 
 def _indexes_at(path: Path) -> list[Path]:

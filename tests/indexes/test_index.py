@@ -99,6 +99,13 @@ def test_concordance_orders_and_samples(index):
     assert words("right") == sorted(words("right"))
     nearest_first = [w[::-1] for w in words("left")]
     assert nearest_first == sorted(nearest_first)
+    lines = index.concordance("a0", width=2, order="1R,2L")
+    padded = [(["", "", *one.left.split()], [*one.right.split(), ""]) for one in lines]
+    keys = [(right[0], left[-2]) for left, right in padded]
+    assert keys == sorted(keys) and len(set(keys)) > 5
+    for wrong in ("0L", "1l", "1L,2L,1R,2R", "1L,"):
+        with pytest.raises(ParameterError, match="up to three places such as 1L,2L,1R"):
+            index.concordance("a0", order=wrong)
     everything = index.concordance("a0")
     sample = index.concordance("a0", sample=5)
     assert len(sample) == 5 and set(sample) <= set(everything)
