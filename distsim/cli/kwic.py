@@ -13,6 +13,7 @@ def kwic(
     phrases: Annotated[list[str] | None, typer.Argument(metavar="PHRASE...")] = None,
     file: InputOption = None,
     limit: Annotated[int, typer.Option(min=0, help="Lines a phrase at most; 0: all.")] = 20,
+    skip: Annotated[int, typer.Option(min=0, help="Lines to leave out first: the next page.")] = 0,
     width: Annotated[int, typer.Option(min=0, help="Tokens on either side.")] = 10,
     sort: Annotated[
         str,
@@ -44,12 +45,12 @@ def kwic(
     opened = CorpusIndex.open(indexes)
     for phrase in asked:
         lines = opened.concordance(
-            phrase, k=limit or None, width=width, order=sort, sample=sample,
+            phrase, k=limit + skip if limit else None, width=width, order=sort, sample=sample,
             gapped=gapped,
         )  # fmt: skip
         if not lines:
             say(f"{phrase}: does not occur")
-        for line in lines:
+        for line in lines[skip:]:
             if as_json:
                 put_json(phrase=phrase, **line._asdict())
             else:

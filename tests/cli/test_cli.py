@@ -66,6 +66,8 @@ def test_kwic(run, index):
     ]  # fmt: skip
     out, _ = run("kwic", index, "cat _ dog", "--gapped", "--json")
     assert json.loads(out)["node"] == "cat and a dog"
+    both, _ = run("kwic", index, "sat", "--limit", 2)
+    assert run("kwic", index, "sat", "--limit", 1, "--skip", 1)[0] == both.splitlines(True)[1]
     assert run("kwic", index, "zebra") == ("", "zebra: does not occur\n")
     out, err = run("kwic", index, "zebra", "sat", "cat", "--limit", 1, "--json")
     assert [json.loads(line)["phrase"] for line in out.splitlines()] == ["sat", "cat"]
