@@ -16,7 +16,7 @@ def extract(
     fine: FineSettings,
     output: Annotated[
         str | None,
-        typer.Option("--output", "-o", metavar="RULES", help="Compressed if it ends in .gz."),
+        typer.Option("--output", "-o", metavar="RULES", help="Compressed if it ends in .gz, .zst."),
     ] = None,
     numeric: Annotated[
         str | None,

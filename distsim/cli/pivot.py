@@ -25,7 +25,8 @@ def pivot(
     files: GrammarFileOptions,
     fine: FineSettings,
     output: Annotated[
-        str, typer.Option("--output", "-o", metavar="OUT", help="Compressed if it ends in .gz.")
+        str,
+        typer.Option("--output", "-o", metavar="OUT", help="Compressed if it ends in .gz, .zst."),
     ] = "-",
     columns: Annotated[
         Columns | None,

@@ -24,7 +24,8 @@ def rerank(
     evidence: EvidenceOptions,
     files: GrammarFileOptions,
     output: Annotated[
-        str, typer.Option("--output", "-o", metavar="OUT", help="Compressed if it ends in .gz.")
+        str,
+        typer.Option("--output", "-o", metavar="OUT", help="Compressed if it ends in .gz, .zst."),
     ] = "-",
     weight: WeightOption = None,
     ppdb: Annotated[

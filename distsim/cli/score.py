@@ -59,7 +59,8 @@ def score(
     cosines: CosineOptions,
     files: GrammarFileOptions,
     output: Annotated[
-        str, typer.Option("--output", "-o", metavar="OUT", help="Compressed if it ends in .gz.")
+        str,
+        typer.Option("--output", "-o", metavar="OUT", help="Compressed if it ends in .gz, .zst."),
     ] = "-",
     explain: Annotated[
         bool,

@@ -21,6 +21,19 @@ GZ_LEVEL = 6
 _MEMBER_BYTES = 1 << 20
 
 
+def _gzipped(text: bytes) -> bytes:
+    return gzip.compress(text, GZ_LEVEL, mtime=0)
+
+
+def _zstandard(text: bytes) -> bytes:
+    import zstandard  # slow to import
+
+    return zstandard.ZstdCompressor(write_checksum=True).compress(text)
+
+
+_COMPRESS: dict[str, Callable[[bytes], bytes]] = {".gz": _gzipped, ".zst": _zstandard}
+
+
 @contextmanager
 def naming(file: Path) -> Iterator[None]:
     """Add the file's name to an OSError that has none."""
@@ -54,11 +67,11 @@ def new_file(path: Path) -> BinaryIO:
 
 
 class LineWriter:
-    """Writes bytes to a file, compressed as independent gzip members where the name ends in .gz."""
+    """Writes bytes to a file, compressed by independent members where there is a `compress`."""
 
-    def __init__(self, stream: BinaryIO, packs: bool) -> None:
+    def __init__(self, stream: BinaryIO, compress: Callable[[bytes], bytes] | None) -> None:
         self._stream = stream
-        self._packs = packs
+        self._compress = compress
         self._waiting: list[bytes | memoryview] = []
         self._n_waiting = 0
 
@@ -71,7 +84,7 @@ class LineWriter:
 
     def pack(self, text: bytes) -> bytes:
         """Return text as it is stored in the file; may be called from any thread."""
-        return gzip.compress(text, GZ_LEVEL, mtime=0) if self._packs and text else text
+        return self._compress(text) if self._compress and text else text
 
     def write_packed(self, packed: bytes) -> None:
         """Write what `pack` returned."""
@@ -81,7 +94,7 @@ class LineWriter:
     def flush(self) -> None:
         """Write all buffered bytes to the file."""
         if self._waiting:
-            if len(self._waiting) == 1 and not self._packs:
+            if len(self._waiting) == 1 and not self._compress:
                 self._stream.write(self._waiting[0])  # as it is, without a copy
             else:
                 self._stream.write(self.pack(b"".join(self._waiting)))
@@ -93,20 +106,20 @@ def open_output(path: str | Path, *, follow: bool = True) -> Iterator[LineWriter
     """Yield a writer of a file that is renamed into place when the block ends without an error.
 
     Arguments:
-        path: compressed where it ends in `.gz`; `-` for standard output, plain.
+        path: compressed where it ends in `.gz` or `.zst`; `-` for standard output, plain.
         follow: a symbolic link at `path` is followed, as where the user named it; else replaced.
 
     Raises:
         InputError: the folder does not exist, or `path` is one.
     """
     if str(path) == STANDARD_OUTPUT:
-        writer = LineWriter(sys.stdout.buffer, packs=False)
+        writer = LineWriter(sys.stdout.buffer, None)
         yield writer
         writer.flush()
         sys.stdout.buffer.flush()
         return
     path = Path(path)
-    packs = path.suffix == ".gz"
+    compress = _COMPRESS.get(path.suffix)
     follows = follow or not path.is_symlink()
     if follows and path.is_dir():
         raise InputError(f"{path}: is a folder, wanted a file to write: name a file in it")
@@ -114,7 +127,7 @@ def open_output(path: str | Path, *, follow: bool = True) -> Iterator[LineWriter
         raise InputError(f"{path.parent}: no such folder: create it first")
     if follows and path.exists() and not path.is_file():  # nothing renames over it
         with open(path, "wb") as stream:
-            writer = LineWriter(stream, packs)
+            writer = LineWriter(stream, compress)
             yield writer
             writer.flush()
         return
@@ -122,11 +135,11 @@ def open_output(path: str | Path, *, follow: bool = True) -> Iterator[LineWriter
     unfinished, begun = _begun(target)
     try:
         with begun:
-            writer = LineWriter(begun, packs)
+            writer = LineWriter(begun, compress)
             yield writer
             writer.flush()
-            if packs and begun.tell() == 0:
-                begun.write(gzip.compress(b"", GZ_LEVEL, mtime=0))
+            if compress and begun.tell() == 0:
+                begun.write(compress(b""))
             begun.flush()
             os.fsync(begun.fileno())
             os.replace(unfinished, target)

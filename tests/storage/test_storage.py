@@ -11,6 +11,7 @@ import pytest
 
 from distsim import ArtifactError, CorpusIndex, SignatureTable, storage
 from distsim.cluster.files import save
+from distsim.corpus.lines import read_lines
 from distsim.output.verification import find_faults
 from distsim.storage.files import raw_bytes
 
@@ -471,3 +472,15 @@ def test_arrays_are_written_as_numpy_writes_them_and_a_full_disk_is_told(tmp_pat
         open("/dev/full", "wb", buffering=0) as full,
     ):
         full.write(raw_bytes(values))
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".zst"])
+@pytest.mark.parametrize("lines", [0, 3, 200_000])
+def test_compressed_output_is_read_back(tmp_path, suffix, lines):
+    path = tmp_path / f"rules{suffix}"
+    written = [f"[X] ||| a ||| {n}\n".encode() for n in range(lines)]
+    with storage.open_output(path) as out:
+        for line in written:
+            out.write(line)
+    assert path.read_bytes()[:2] == {".gz": b"\x1f\x8b", ".zst": b"\x28\xb5"}[suffix]
+    assert [line.rstrip() for _, line in read_lines(path)] == [one.rstrip() for one in written]
