@@ -59,6 +59,8 @@ def cut(text: bytes, text_format: TextFormat) -> Cut:
 _LOOKED_AT_BYTES = 1 << 16
 _GLUED = re.compile(r"[^\W\d_][,;:!?]$")
 _ESCAPED = re.compile(r"&(?:apos|quot|amp|lt|gt|#9[13]|#124);|@-@")
+_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")  # Thai, Lao, Burmese, Khmer
+_LEAST_UNSPACED = 0.3  # of all characters
 _STANDS_ALONE = frozenset([",", ";", ":", "!", "?"])
 _FEWEST_SIGNS = 5
 
@@ -81,6 +83,13 @@ def doubted_format(text: bytes, text_format: TextFormat) -> str:
                 "punctuation; running text wants `text_format` text"
             )
         return ""
+    if sum(len(_UNSPACED.findall(piece)) for piece in pieces) > _LEAST_UNSPACED * sum(
+        map(len, pieces)
+    ):
+        return (
+            "looks like Thai, Lao, Burmese or Khmer, whose words no spaces part: cut the text "
+            "into words first, with spaces between them, and give `text_format` lines"
+        )
     escaped = [piece for piece in pieces if _ESCAPED.search(piece)]
     if len(escaped) >= _FEWEST_SIGNS:
         return (

@@ -21,7 +21,7 @@ from distsim.corpus.lines import read_line_blocks, read_text_lines
 from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.query import split_phrase
 from distsim.corpus.sources import find_sources, open_source, set_unpack_limit, spooled
-from distsim.corpus.tokeniser import tokens_of
+from distsim.corpus.tokeniser import doubted_format, tokens_of
 from distsim.indexes.build import IndexOptions
 from distsim.indexes.corpus_index import CorpusIndex
 
@@ -278,3 +278,11 @@ def test_standard_input_is_read_but_once(monkeypatch):
     assert read("-") == TEXT
     with pytest.raises(InputError, match="standard input: is closed: give it something to read"):
         read("-")
+
+
+def test_scripts_without_spaces_ask_for_text_that_is_cut():
+    for text in ("ภาษาไทยไม่มีช่องว่าง", "ພາສາລາວ", "မြန်မာဘာသာ", "ភាសាខ្មែរ"):
+        assert "cut the text into words first" in doubted_format(text.encode(), "text")
+        assert doubted_format(text.encode(), "lines") == ""
+    for text in ("中文没有空格", "日本語です", "the word ไทย in an English sentence, once", ""):
+        assert doubted_format(text.encode(), "text") == ""
