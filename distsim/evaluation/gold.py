@@ -21,6 +21,7 @@ Pair = tuple[str, str]
 Layout = Literal["scored", "judged", "pairs"]
 Row = tuple[int, list[str]]  # line number, fields
 
+_MOST_LINES = 1_000_000
 _SEPARATORS = ("\t", ",", None)  # None: white space
 # What headers call the two phrases and the score; letters and digits alone are compared.
 _FIRST = {"term1", "word1", "phrase1", "w1", "term", "word", "phrase", "first", "a"}
@@ -155,6 +156,10 @@ def _lines(path: str) -> list[tuple[int, str]]:
         for number, text in enumerate(block.lines(), block.first_line):
             if text.strip() and not text.startswith("#"):
                 lines.append((number, text.rstrip("\r")))
+        if len(lines) > _MOST_LINES:
+            raise InputError(
+                f"{path}: has more than {_MOST_LINES:,} lines: is it a gold set? give a sample"
+            )
     if not lines:
         raise InputError(f"{path}: holds no pairs: name a file of judged pairs")
     return lines

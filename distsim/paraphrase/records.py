@@ -1,8 +1,9 @@
 """Files of paraphrases: JSON lines of settings, then of focal phrases; or columns."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -63,7 +64,7 @@ def read_paraphrases(path: str | Path) -> ParaphraseFile:
         )
     if first[1].startswith(b"{"):
         return _read_json(path, first[1], lines)
-    return _read_columns(path, [first, *lines])
+    return _read_columns(path, chain([first], lines))
 
 
 def _read_json(path: str | Path, first: bytes, rest: Iterator[tuple[int, bytes]]) -> ParaphraseFile:
@@ -88,7 +89,7 @@ def _read_json(path: str | Path, first: bytes, rest: Iterator[tuple[int, bytes]]
     return ParaphraseFile(normaliser, str(text_format), phrases)
 
 
-def _read_columns(path: str | Path, lines: list[tuple[int, bytes]]) -> ParaphraseFile:
+def _read_columns(path: str | Path, lines: Iterable[tuple[int, bytes]]) -> ParaphraseFile:
     found: dict[str, list[tuple[str, float]]] = {}
     for number, line in lines:
         if not is_utf8(line):

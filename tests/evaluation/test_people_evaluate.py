@@ -216,3 +216,15 @@ def test_a_set_of_which_nothing_is_known_is_an_error(alice_index, tmp_path, run)
     run("evaluate", alice_index.path, path, "--samples", 0)
     out, err = run("evaluate", alice_index.path, path, "--set", "seed=-1", status=1)
     assert "--set seed: is -1, choose 0 or more" in err and not out
+
+
+def test_a_gold_set_of_too_many_lines_is_refused_before_it_is_parsed(tmp_path, monkeypatch):
+    from distsim.evaluation import gold
+
+    monkeypatch.setattr(gold, "_MOST_LINES", 3)
+    path = tmp_path / "gold.tsv"
+    path.write_text("a\tb\t1\n" * 3)
+    assert len(read_gold(path).pairs) == 3
+    path.write_text("a\tb\t1\n" * 4)
+    with pytest.raises(InputError, match="has more than 3 lines: is it a gold set"):
+        read_gold(path)

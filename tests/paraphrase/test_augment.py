@@ -234,3 +234,17 @@ def test_a_pipe_is_read_twice(files, tmp_path):
     augment_phrase_table(tmp_path / "pipe", paraphrases, tmp_path / "again")
     feeding.join()
     assert (tmp_path / "again").read_bytes() == new.read_bytes()
+
+
+def test_a_faulty_first_row_of_paraphrases_is_refused_before_the_rest_is_read(
+    tmp_path, monkeypatch
+):
+    from distsim.paraphrase import records
+
+    def lines(path):
+        yield 1, b"\n"
+        raise AssertionError("read on")
+
+    monkeypatch.setattr(records, "read_lines", lines)
+    with pytest.raises(InputError, match="line 1: cannot be read as paraphrases"):
+        records.read_paraphrases(tmp_path / "x")

@@ -750,3 +750,15 @@ def test_features_left_out_that_are_no_text(made, tmp_path, run):
         os.fsdecode(b"without=p\xff"), "-o", tmp_path / "w", status=None,
     )  # fmt: skip
     assert "is not UTF-8" in told and not (tmp_path / "w").exists()
+
+
+def test_more_sentences_than_memory_holds_are_refused_at_their_line(tmp_path, monkeypatch):
+    from distsim.paraphrase.rewriting import batch
+
+    monkeypatch.setattr(batch, "_MOST_SENTENCES", 3)
+    text = tmp_path / "text"
+    text.write_text("a\n" * 3)
+    assert len(batch.read_tasks([text], None)) == 3
+    text.write_text("a\n" * 4)
+    with pytest.raises(InputError, match="line 4: is sentence 4: rewrite at most 3 at a time"):
+        batch.read_tasks([text], None)

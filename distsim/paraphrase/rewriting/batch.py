@@ -13,6 +13,7 @@ from distsim.paraphrase.rewriting.rewriter import Rewriter, Rewriting
 from distsim.storage import checksum_of_settings, is_finished, resumable_lines
 
 NOT_AVAILABLE = "NA"
+_MOST_SENTENCES = 2_000_000  # they are kept in memory, some 700 bytes each
 
 
 class Task(NamedTuple):
@@ -39,12 +40,18 @@ def read_tasks(
 
     Raises:
         InputError: a file cannot be read, is not UTF-8, looks like something else than plain text
-            and is not to be taken `as_is`, or there are more or fewer trees.
+            and is not to be taken `as_is`, there are more than 2,000,000 sentences, or there
+            are more or fewer trees.
     """
     tasks: list[Task] = []
     for path in paths:
         for number, raw in read_text_lines(path, as_is):
             where = f"{file_label(path)}, line {number}"
+            if len(tasks) == _MOST_SENTENCES:
+                raise InputError(
+                    f"{where}: is sentence {_MOST_SENTENCES + 1:,}: rewrite at most "
+                    f"{_MOST_SENTENCES:,} at a time, in several runs"
+                )
             tasks.append(Task(len(tasks) + 1, _decoded(raw, where), where, None))
     if trees is None:
         return tasks
