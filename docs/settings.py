@@ -23,8 +23,6 @@ SOURCES = {
     "indexes.build:IndexOptions cluster.plan:Division cli.cluster:WorkSettings",
     "cluster plan": "signatures.recipe:PRESETS[learnt] contexts.selection:Selection "
     "indexes.build:IndexOptions cluster.plan:Division",
-    "cluster score": "cli.cluster:GrammarSettings grammar.scoring:ScoreOptions "
-    "grammar.alignment:TrainingOptions",
     "evaluate": "cli.evaluate:EvaluateSettings",
     "evaluate-sentences": "cli.evaluate_sentences:SentenceSettings",
     "align": "bitext.reading:BitextOptions bitext.aligner:AlignerOptions",

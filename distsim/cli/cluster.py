@@ -6,13 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from distsim.base.choices import Align, OnError, ScoreNames, TextFormat
-from distsim.cli.annotate import PlainFormatOption, ToolOption, chosen_annotator
+from distsim.base.choices import TextFormat
 from distsim.cli.console import ForceOption, counted, may_replace, progress_bar, put, say
 from distsim.cli.options import (
     AsIsOption,
-    ModelsOption,
-    ProcessorsOption,
     RecipeOption,
     SetOption,
     chosen,
@@ -28,16 +25,6 @@ class WorkSettings:
     """keep_work: whether the shared folder is kept for another recipe."""
 
     keep_work: bool = False
-
-
-@dataclass(frozen=True)
-class GrammarSettings:
-    """How the parts of a grammar are read, linked and written; see distsim.cluster.map_tasks."""
-
-    align: Align = "missing"
-    names: ScoreNames = "distsim"
-    on_error: OnError = "stop"
-    grammar_format: str | None = None
 
 
 FormatOption = Annotated[
@@ -65,10 +52,6 @@ WorkOption = Annotated[
 ]
 
 
-OutputFolder = Annotated[
-    str,
-    typer.Option("--output", "-o", metavar="FOLDER", help="A file for each part is written there."),
-]
 MasterOption = Annotated[
     str | None,
     typer.Option(metavar="URL", help="spark://..., yarn, k8s://..., local[4]; or Spark's own."),
@@ -115,75 +98,6 @@ def sign(
     for sentence in report.sentences():
         say(sentence)
     _report(output)
-
-
-def score(
-    grammars: Annotated[
-        list[str], typer.Argument(metavar="PART...", help="Files of rules, or folders of them.")
-    ],
-    output: OutputFolder,
-    ngram: Annotated[str | None, typer.Option(metavar="TABLE", help="For sim_ngram.")] = None,
-    syntax: Annotated[str | None, typer.Option(metavar="TABLE", help="For sim_syn.")] = None,
-    settings: SetOption = None,
-    master: MasterOption = None,
-) -> None:
-    """Score the parts of a grammar, a task each; outputs are called as the parts.
-
-    Run again after it was killed, it makes the parts that are missing. --set changes align, names,
-    aligner, compose, min_strength, on_error and others.
-    """
-    from distsim.cluster.map_tasks import PartMap, ScoreTask
-    from distsim.cluster.spark import map_on_spark
-    from distsim.comparison.table import SignatureTable
-    from distsim.corpus.sources import find_sources
-    from distsim.grammar.alignment import TrainingOptions
-    from distsim.grammar.scoring import NAMES, ScoreOptions
-
-    about, options, training = chosen(
-        GrammarSettings(), ScoreOptions(), TrainingOptions(), settings=settings
-    )
-    if ngram is None and syntax is None:
-        raise typer.BadParameter("name a table with --ngram, --syntax or both")
-    tables = [
-        (name, path)
-        for name, path in zip(NAMES[about.names], (ngram, syntax), strict=True)
-        if path is not None
-    ]
-    for _, path in tables:
-        SignatureTable.open(path)
-    task = ScoreTask.of(
-        [source.path for source in find_sources(grammars, [output])], tables, align=about.align,
-        options=options, training=training, on_error=about.on_error,
-        grammar_format=about.grammar_format,
-    )  # fmt: skip
-    with progress_bar("parts") as bar:
-        found = map_on_spark(PartMap.plan(grammars, output, task), master=master, progress=bar)
-    say(f"{found.get('rules', 0):,} rules in {counted(found['parts'], 'part')} in {output}")
-
-
-def annotate(
-    texts: Texts,
-    output: OutputFolder,
-    tool: ToolOption = "stanza",
-    models: ModelsOption = None,
-    processors: ProcessorsOption = None,
-    text_format: PlainFormatOption = "text",
-    as_is: AsIsOption = False,
-    master: MasterOption = None,
-) -> None:
-    """Annotate the parts of a text, a task each, into compressed files of CoNLL-U.
-
-    Run again after it was killed, it makes the parts that are missing.
-    """
-    from distsim.cluster.map_tasks import AnnotateTask, PartMap
-    from distsim.cluster.spark import map_on_spark
-
-    annotator = chosen_annotator(tool, models, processors, text_format == "lines")
-    with progress_bar("parts") as bar:
-        found = map_on_spark(
-            PartMap.plan(texts, output, AnnotateTask(annotator, as_is)), master=master, progress=bar
-        )
-    say(f"{found.get('words', 0):,} words in {counted(found['parts'], 'part')} in {output}")
 
 
 def plan(

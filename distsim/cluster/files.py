@@ -5,7 +5,6 @@ renames it at the end; what it writes does not depend on the attempt. No lock is
 """
 
 import os
-import re
 import shutil
 import uuid
 from collections.abc import Iterator
@@ -14,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from distsim.storage.files import naming, raw_bytes, remove_abandoned
+from distsim.storage.files import naming, raw_bytes
 
 _HEAD_BYTES = 4096
 
@@ -22,14 +21,6 @@ _HEAD_BYTES = 4096
 def attempt_name(path: Path) -> Path:
     """Return a hidden sibling of `path` that no other attempt has."""
     return path.with_name(f".{path.name}.{uuid.uuid4().hex[:12]}")
-
-
-def remove_abandoned_attempts(path: Path) -> None:
-    """Remove the files of killed attempts at `path`; running attempts lock theirs."""
-    ours = re.compile(rf"\.{{1,2}}{re.escape(path.name)}\.[0-9a-f]{{12}}(\..*)?")
-    for file in path.parent.iterdir():
-        if ours.fullmatch(file.name):
-            remove_abandoned(file)
 
 
 @contextmanager

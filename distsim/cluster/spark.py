@@ -29,7 +29,6 @@ from distsim.base.errors import ArtifactError, DistsimError, InputError, Paramet
 from distsim.base.parallel import Progress, no_progress
 from distsim.cluster.job import Job, open_job
 from distsim.cluster.join import join
-from distsim.cluster.map_tasks import PartMap
 from distsim.cluster.memory import worker_bytes
 from distsim.cluster.plan import Plan, PlanOptions, make_plan, write_plan
 from distsim.cluster.report import ClusterReport
@@ -134,57 +133,6 @@ def sign_on_spark(
         shutil.rmtree(job.folder, ignore_errors=True)
         shutil.rmtree(job.texts, ignore_errors=True)
     return report
-
-
-def map_on_spark(
-    parts: PartMap,
-    *,
-    spark: "SparkSession | None" = None,
-    master: str | None = None,
-    progress: Progress = no_progress,
-) -> dict[str, int]:
-    """Return the totals of scoring or annotating parts on a Spark cluster, a task for each part.
-
-    Parts whose output exists are left out. Nothing is shuffled.
-
-    Arguments:
-        parts: the parts, their outputs and the task. spark, master: as of `SparkOptions`.
-        progress: called with the parts done and in all.
-
-    Raises:
-        As the task; DistsimError as of `sign_on_spark`.
-    """
-    wanted = parts.open_numbers()
-    total = {"parts": len(wanted)}
-    if not wanted:
-        return total
-    ended = threading.Event()
-
-    def watch() -> None:
-        while not ended.wait(_POLL_SECONDS):
-            progress("parts", len(parts) - len(parts.open_numbers()), len(parts))
-
-    with _context(spark, master) as context:
-        numbers = context.parallelize(wanted, len(wanted))
-        rows = numbers.mapPartitions(partial(_run_parts, parts))
-        watcher = threading.Thread(target=watch, daemon=True)
-        watcher.start()
-        try:
-            with _translated():
-                found = rows.collect()
-        finally:
-            ended.set()
-            watcher.join()
-    for came_to in found:
-        for name, value in came_to.items():
-            total[name] = total.get(name, 0) + value
-    return total
-
-
-def _run_parts(parts: PartMap, given: Iterator[int]) -> Iterator[dict[str, int]]:
-    with _marked():
-        for number in given:
-            yield parts.run(number)
 
 
 def _run_stage(context: "SparkContext", job: Job, stage: Stage, progress: Progress) -> None:

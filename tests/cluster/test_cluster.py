@@ -1,10 +1,7 @@
 """Parts on many machines make the table of one machine, byte for byte; without an engine here."""
 
-import fcntl
 import filecmp
 import os
-import pickle
-import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,18 +17,15 @@ from distsim import (
     Recipe,
     Selection,
     SignatureTable,
-    score_grammar,
     sign,
 )
 from distsim.cluster import tasks
 from distsim.cluster.job import Job
 from distsim.cluster.kernels.shuffle_blocks import count_phrases, frequent_phrases, mark_keys
 from distsim.cluster.local_executor import run_alone, run_alone_task
-from distsim.cluster.map_tasks import PartMap, ScoreTask
 from distsim.cluster.plan import Division, PlanOptions, make_plan, read_plan, write_plan
 from distsim.contexts import CountFiles, NgramModel, Weighting
 from distsim.contexts.weights import SCHEMES
-from distsim.grammar import RuleScorer
 from distsim.indexes import phrase_walk
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import bucket_starts
@@ -178,107 +172,6 @@ def test_too_many_words_are_said_before_the_work(tmp_path, corpus, monkeypatch):
     monkeypatch.setattr(tasks, "MOST_WORDS", 5)
     with pytest.raises(ParameterError, match="distinct words, at most 5"):
         cluster(corpus, tmp_path, PRESETS["thesis"])
-
-
-def test_parts_of_a_grammar_are_scored_as_each_would_be(tmp_path, corpus):
-    table = one_machine(corpus, tmp_path, PRESETS["thesis"])
-    parts = tmp_path / "grammar"
-    parts.mkdir()
-    for number in range(3):
-        rules = [f"[X] ||| a0 ||| bé{k} c2 ||| p={number} ||| 0-0\n" for k in range(4)]
-        (parts / f"part-{number}").write_text("".join(rules), encoding="utf-8")
-    task = ScoreTask.of([str(p) for p in sorted(parts.iterdir())], [("sim_ngram", str(table))])
-    plan = PartMap.plan([parts], tmp_path / "scored", task)
-    plan = pickle.loads(pickle.dumps(plan))
-    assert [plan.run(number) for number in (2, 0)] == [{"rules": 4}] * 2
-    assert plan.open_numbers() == [1]
-    plan.run(1)
-    scorer = RuleScorer([("sim_ngram", SignatureTable.open(table))])
-    for number in range(3):
-        score_grammar(parts / f"part-{number}", tmp_path / "one", scorer)
-        assert (tmp_path / "scored" / f"part-{number}").read_bytes() == (
-            tmp_path / "one"
-        ).read_bytes()
-    other = ScoreTask.of([], [("sim_syn", str(table))])
-    with pytest.raises(ArtifactError, match="made otherwise"):
-        PartMap.plan([parts], tmp_path / "scored", other)
-    (tmp_path / "scored" / ".distsim-parts.json").unlink()
-    with pytest.raises(ArtifactError, match="all machines share"):
-        plan.run(0)
-
-
-@pytest.fixture
-def scored(tmp_path, corpus):
-    """Three parts of a grammar without links, and what plans their scoring."""
-    table = one_machine(corpus, tmp_path, PRESETS["thesis"])
-    parts = tmp_path / "grammar"
-    parts.mkdir()
-    for number in range(3):
-        (parts / f"part-{number}").write_text(f"[X] ||| a0 ||| bé1 c2 ||| p={number}\n")
-
-    def plan(folder=parts, align="none", **options):
-        files = [str(p) for p in sorted(folder.iterdir()) if p.is_file()]
-        task = ScoreTask.of(files, [("sim_ngram", str(table))], align=align, **options)
-        return PartMap.plan([folder], tmp_path / "grammar" / "scored", task)
-
-    return parts, plan
-
-
-def test_a_part_that_has_changed_is_made_again_and_it_alone(scored, tmp_path):
-    parts, plan = scored
-    for number in range(3):
-        plan().run(number)
-    outputs = parts / "scored"
-    before = {path.name: path.stat().st_ino for path in outputs.iterdir()}
-    assert plan().open_numbers() == []  # its own outputs, in the folder of parts, are no parts
-    times = (parts / "part-1").stat()
-    (parts / "part-1").write_text("[X] ||| a0 ||| bé1 c2 ||| p=9\n")
-    os.utime(parts / "part-1", ns=(times.st_atime_ns, times.st_mtime_ns))
-    made = plan()
-    assert made.open_numbers() == [1] and not (outputs / "part-1").exists()
-    assert plan().open_numbers() == [1]  # killed before it was made
-    made.run(1)
-    assert b"p=9" in (outputs / "part-1").read_bytes()
-    assert [(outputs / f"part-{n}").stat().st_ino for n in (0, 2)] == [
-        before["part-0"], before["part-2"]
-    ]  # fmt: skip
-    moved = tmp_path / "moved"
-    shutil.copytree(parts, moved, ignore=shutil.ignore_patterns("scored"))
-    assert plan(moved).open_numbers() == []  # the same parts, from another place
-
-
-def test_what_killed_attempts_left_goes_but_not_what_a_running_one_writes(scored):
-    parts, plan = scored
-    plan()
-    outputs, attempt = parts / "scored", "part-0.0123456789ab"
-    for name in (f".{attempt}", f"..{attempt}.7.unfinished", f".{attempt}.part", ".part-0.mine"):
-        (outputs / name).write_text("half")
-    with open(outputs / ".part-0.ba9876543210.part", "w") as running:
-        fcntl.flock(running, fcntl.LOCK_EX)
-        plan()
-    left = {path.name for path in outputs.iterdir()}
-    assert left == {".distsim-parts.json", ".part-0.mine", ".part-0.ba9876543210.part"}
-
-
-def test_outputs_of_other_parts_or_another_aligner_are_refused(scored):
-    parts, plan = scored
-    (parts / "scored").mkdir()
-    (parts / "scored" / "part-1").write_text("mine")
-    with pytest.raises(ArtifactError, match="holds part-1, which was not made of these parts"):
-        plan()
-    assert (parts / "scored" / "part-1").read_text() == "mine"
-    (parts / "scored" / "part-1").unlink()
-    plan().run(2)
-    kept = (parts / "part-2").rename(parts.parent / "part-2")
-    with pytest.raises(ArtifactError, match="holds part-2, which was not made of these parts"):
-        plan()
-    kept.rename(parts / "part-2")
-    assert plan().open_numbers() == [0, 1]
-    shutil.rmtree(parts / "scored")
-    plan(align="missing")
-    (parts / "part-0").write_text("[X] ||| a0 d3 ||| bé1 c2 ||| p=1\n" * 9)
-    with pytest.raises(ArtifactError, match="made otherwise"):  # it taught another aligner
-        plan(align="missing")
 
 
 def test_a_text_that_has_changed_is_another_run(tmp_path, corpus):

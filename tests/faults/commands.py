@@ -59,10 +59,6 @@ merge | one.table two.table | new.table
     merge one.table two.table --min-count 9 --force -o new.table -j 1
 cluster plan, task, join | a.txt | new.table
     !cluster
-cluster score | parts signed.index | new.parts
-    !cluster_score
-cluster annotate | texts | new.parts
-    !cluster_annotate
 annotate | long.txt | new.gz new.tags
     !annotate
 align | en de | new.bitext new.links
@@ -297,32 +293,8 @@ def _cluster() -> int:
     return 0
 
 
-def _part_map(task: Any, parts: str) -> int:
-    from distsim.cluster.map_tasks import PartMap
-
-    made = PartMap.plan([parts], "new.parts", task)
-    for number in made.open_numbers():
-        made.run(number)
-    return 0
-
-
-def _cluster_score() -> int:
-    from distsim.cluster.map_tasks import ScoreTask
-    from distsim.corpus.sources import find_sources
-
-    parts = [source.path for source in find_sources(["parts"])]
-    return _part_map(ScoreTask.of(parts, [("sim_ngram", "signed.index")]), "parts")
-
-
-def _cluster_annotate() -> int:
-    from distsim.cluster.map_tasks import AnnotateTask
-
-    return _part_map(AnnotateTask(WordAnnotator()), "texts")
-
-
 _FUNCTIONS: dict[str, Callable[[], int]] = {
-    "annotate": _annotate, "cluster": _cluster, "cluster_score": _cluster_score,
-    "cluster_annotate": _cluster_annotate,
+    "annotate": _annotate, "cluster": _cluster,
 }  # fmt: skip
 
 
@@ -392,12 +364,6 @@ def write_texts(folder: Path) -> None:
     write("source", english[:6])
     write("people", (line.replace("the ", "a ") for line in english[:6]))
     write("asked", ["the\tking\tsees"])
-    (folder / "parts").mkdir()
-    for part in ("parts/one", "parts/two"):
-        write(part, (
-            f"[X] ||| {draw.choice(frequent)} ||| {draw.choice(frequent)} ||| p=.5 ||| 0-0"
-            for _ in range(200)
-        ))  # fmt: skip
 
 
 def _leaves(line: str) -> list[str]:
