@@ -17,6 +17,7 @@ from distsim.base.distribution import how_to_install
 from distsim.base.errors import IncompatibleError, ParameterError
 from distsim.comparison.nearest import NeighbourSearch
 from distsim.corpus.vectors import WordVectors
+from distsim.signatures.composition import PartVectors
 from distsim.signatures.table import StoredTable, TableLike, opened_table
 from distsim.storage.files import LineWriter, open_output
 
@@ -41,12 +42,7 @@ def word_vectors(table: TableLike, *, phrases: Texts | None = None) -> WordVecto
     384
     """
     table = opened_table(table)
-    parts = table.parts
-    if parts is None:
-        raise IncompatibleError(
-            f"{table.path}: keeps no vectors of words: sign it with the preset learnt, or from "
-            "vectors, and keep its parts"
-        )
+    parts = _parts(table)
     if phrases is not None:
         found = [(one, table.composed_vector(one)) for one in one_or_many_texts(phrases)]
         made = [(one, vector) for one, vector in found if vector is not None]
@@ -59,6 +55,20 @@ def word_vectors(table: TableLike, *, phrases: Texts | None = None) -> WordVecto
     order = here[np.argsort(-table.strengths[places[here]].astype(np.int64), kind="stable")]
     words = [table.text(row) for row in places[order].tolist()]
     return WordVectors(words, parts.vectors[order].astype(np.float32))
+
+
+def _parts(table: StoredTable) -> PartVectors:
+    """Return the vectors of a table's words.
+
+    Raises:
+        IncompatibleError: the table keeps none.
+    """
+    if table.parts is None:
+        raise IncompatibleError(
+            f"{table.path}: keeps no vectors of words: sign it with the preset learnt, or from "
+            "vectors, and keep its parts"
+        )
+    return table.parts
 
 
 def export(
@@ -123,9 +133,11 @@ def _known(
     """Return the phrases of which a row can be written; `notice` is called with those left out.
 
     Raises:
+        IncompatibleError: vectors are wanted and the table keeps none.
         ParameterError: there is none.
     """
     if vectors:
+        _parts(table)
         is_known = [table.composed_vector(one) is not None for one in phrases]
         lack = "have no vector: none of their words has one"
     else:

@@ -99,6 +99,8 @@ def test_what_cannot_be(table, tmp_path, alice_index, run):
         export(table, tmp_path / "x", neighbours=3)
     with pytest.raises(IncompatibleError, match="keeps no vectors of words"):
         export(SignatureTable.open(alice_index.path), tmp_path / "x")
+    with pytest.raises(IncompatibleError, match="keeps no vectors of words"):
+        export(SignatureTable.open(alice_index.path), tmp_path / "x", phrases=["alice"])
     with pytest.raises(ParameterError, match="needs numpy: install it"):
         to_frame([], library="numpy")
     assert not (tmp_path / "x").exists()
