@@ -17,8 +17,8 @@ from distsim.cli.console import (
 )
 from distsim.cli.options import (
     AsIsOption,
+    FreeMemoryOption,
     KeepCaseOption,
-    MemoryOption,
     RecipeOption,
     SetOption,
     chosen,
@@ -55,10 +55,10 @@ def build(
     recipe: RecipeOption = None,
     settings: SetOption = None,
     force: ForceOption = False,
-    memory: MemoryOption = "4G",  # type: ignore[assignment]
+    memory: FreeMemoryOption = None,
     jobs: JobsOption = None,
 ) -> None:
-    """Index a corpus; --memory limits the memory of --dedup near.
+    """Index a corpus; --memory limits the size of shards and the memory of --dedup near.
 
     --set and --recipe change shard_tokens and how words are normalised (normaliser.fold_numbers,
     normaliser.drop_punctuation, normaliser.drop_digits).
@@ -87,7 +87,7 @@ def add(
         bool, typer.Option("--again", help="Also files whose text the index has already.")
     ] = False,
     as_is: AsIsOption = False,
-    memory: MemoryOption = "4G",  # type: ignore[assignment]
+    memory: FreeMemoryOption = None,
     jobs: JobsOption = None,
 ) -> None:
     """Append text to an index, read as the index was built.

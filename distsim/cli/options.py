@@ -134,6 +134,16 @@ MemoryOption = Annotated[
     typer.Option("--memory", metavar="SIZE", parser=memory_bytes, help="Such as 800M or 4G."),
 ]
 
+FreeMemoryOption = Annotated[
+    int | None,
+    typer.Option(
+        "--memory",
+        metavar="SIZE",
+        parser=memory_bytes,
+        help="Such as 800M or 4G; more goes through files.  [default: half of what is free]",
+    ),
+]
+
 
 def _set_unpack_limit(n_bytes: int | None) -> None:
     if n_bytes is not None:

@@ -9,7 +9,7 @@ import typer
 
 from distsim.base.choices import SignPreset, SourceKind, TextFormat
 from distsim.cli.console import ForceOption, JobsOption, may_replace, progress_bar, say
-from distsim.cli.options import MemoryOption, RecipeOption, SetOption, chosen
+from distsim.cli.options import FreeMemoryOption, RecipeOption, SetOption, chosen
 from distsim.corpus.normaliser import Normaliser
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def sign(
         ),
     ] = None,
     force: ForceOption = False,
-    memory: MemoryOption = "4G",  # type: ignore[assignment]
+    memory: FreeMemoryOption = None,
     jobs: JobsOption = None,
 ) -> None:
     """Sign phrases into a table.

@@ -74,7 +74,8 @@ class SignatureTable(StoredTable):
             keep_features: keep all weighted features, 12 bytes each, for exact cosines without an
                 index.
             force: replace another table that stands at `path`; an index's own is always replaced.
-            memory: bytes for putting phrases in order; less takes longer.
+            memory: bytes for what is put in order, half of what is free where None; what does
+                not fit goes through files.
             jobs: threads; as many as the machine has cores where None.
             progress: is told the stage, the units done and their total.
 

@@ -13,6 +13,7 @@ from distsim import storage
 from distsim.base.arguments import AnyPath, Paths, one_or_many_paths, one_path, whole_number
 from distsim.base.choices import Dedup, TextFormat
 from distsim.base.errors import InputError, ParameterError
+from distsim.base.memory import half_of_free
 from distsim.base.parallel import Progress, no_progress, ordered_map
 from distsim.corpus.blocks import Block, read_blocks
 from distsim.corpus.kernels.text import hash_lines, lay_sentences
@@ -57,7 +58,7 @@ class IndexOptions:
             then one that shares most of its runs of five words with an earlier one.
         as_is: take text that looks like HTML, XML, JSON or a table, which is refused otherwise.
         shard_tokens: a shard is closed before it would grow past this number of tokens; more
-            tokens a shard take more memory to sort (23 bytes each) and answer faster.
+            tokens a shard take more memory to sort (24 bytes each) and answer faster.
 
     >>> IndexOptions("text", dedup="exact").dedup
     'exact'
@@ -107,7 +108,7 @@ class IndexOptions:
 COUNTS = ("tokens", "sentences", "documents", "lines", "dropped_lines", "dropped_tokens")
 # And where near-duplicates are dropped; they are among the dropped ones too.
 NEAR_COUNTS = ("near_lines", "near_tokens")
-DEFAULT_MEMORY = 4 << 30
+_SORTING_BYTES = 24  # a token, while a shard is sorted
 
 
 @dataclass(frozen=True)
@@ -140,7 +141,7 @@ def build_index(
     force: bool = False,
     jobs: int | None = None,
     progress: Progress = no_progress,
-    memory: int = DEFAULT_MEMORY,
+    memory: int | None = None,
     notice: Callable[[str], object] = warn,
 ) -> BuildReport:
     """Return the report of indexing files, folders or standard input (`-`) into the folder `path`.
@@ -152,7 +153,8 @@ def build_index(
         force: replace an index that exists at `path`, and what was signed into it.
         jobs: threads, all cores where None; the result does not depend on it.
         progress: called with the stage and the number of tokens.
-        memory: in bytes, for the lines that are stored to find near-duplicates.
+        memory: bytes, half of what is free where None: a shard is closed before sorting it would
+            take more, and no more lines are stored to find near-duplicates.
         notice: called with a sentence where the text does not fit `options`.
 
     Raises:
@@ -188,7 +190,7 @@ def build_part(corpus: Paths, path: AnyPath, options: IndexOptions, seen_lines: 
     path = one_path(path)
     sources = find_texts(one_or_many_paths(corpus, "corpus"), options.as_is, [path])
     with storage.create(path, storage.INDEX) as writer:
-        builder = _IndexBuilder(writer, options, no_progress, DEFAULT_MEMORY, lambda doubt: None)
+        builder = _IndexBuilder(writer, options, no_progress, None, lambda doubt: None)
         builder.drop_lines(seen_lines)
         builder.read(sources, 1)
         builder.finish()
@@ -224,7 +226,7 @@ def add_to_index(
     as_is: bool = False,
     jobs: int | None = None,
     progress: Progress = no_progress,
-    memory: int = DEFAULT_MEMORY,
+    memory: int | None = None,
     notice: Callable[[str], object] = warn,
 ) -> BuildReport:
     """Return the report of adding text to an index, as new shards, with the options of the index.
@@ -338,7 +340,7 @@ class _IndexBuilder:
         writer: storage.ArtifactWriter,
         options: IndexOptions,
         progress: Progress,
-        memory: int,
+        memory: int | None,
         notice: Callable[[str], object],
     ) -> None:
         self._notice = notice
@@ -367,6 +369,8 @@ class _IndexBuilder:
                 self._seen_lines.number(writer.read("seen_lines"))
             if near:
                 held = {part: writer.read(f"near/{part}") for part in NearDuplicates.PARTS}
+        memory = half_of_free() if memory is None else memory
+        self._shard_tokens = max(2, min(options.shard_tokens, memory // _SORTING_BYTES))
         self._near = NearDuplicates(memory, held) if near else None
         self._vocabulary = VocabularyBuilder(known)
         self._numbering = WordNumbering(options.normaliser, self._vocabulary)
@@ -514,7 +518,7 @@ class _IndexBuilder:
     def _lay(self, sentences: "_Sentences") -> None:
         """Append sentences to the current shard; it is closed where it is full."""
         for part in sentences.parts(
-            lambda: self._options.shard_tokens - (self._shard.n_tokens if self._shard else 0)
+            lambda: self._shard_tokens - (self._shard.n_tokens if self._shard else 0)
         ):
             if part is None:
                 self._close_shard()

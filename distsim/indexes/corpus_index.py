@@ -29,7 +29,6 @@ from distsim.corpus.kernels.text import render_phrases
 from distsim.corpus.vocabulary import Vocabulary
 from distsim.indexes import phrase_walk
 from distsim.indexes.build import (
-    DEFAULT_MEMORY,
     BuildReport,
     IndexOptions,
     add_to_index,
@@ -122,7 +121,7 @@ class CorpusIndex:
         force: bool = False,
         jobs: int | None = None,
         progress: Progress = no_progress,
-        memory: int = DEFAULT_MEMORY,
+        memory: int | None = None,
         notice: Callable[[str], object] = warn,
     ) -> "CorpusIndex":
         """Return the opened index of files, folders or standard input (`-`), written to `path`.
@@ -149,7 +148,7 @@ class CorpusIndex:
         as_is: bool = False,
         jobs: int | None = None,
         progress: Progress = no_progress,
-        memory: int = DEFAULT_MEMORY,
+        memory: int | None = None,
         notice: Callable[[str], object] = warn,
     ) -> "CorpusIndex":
         """Return the index opened again after adding text to it; this object does not change.

@@ -15,7 +15,7 @@ from distsim.corpus.vocabulary import HashNumbering, Vocabulary
 from distsim.indexes import phrase_walk
 from distsim.indexes.build import corpus_fingerprint
 from distsim.indexes.indexed_text import OF_SENTENCES, IndexedText
-from distsim.indexes.shard import Shard
+from distsim.indexes.shard import FirstWords, Shard
 from distsim.kernels.tables import permute_texts
 from distsim.storage import checksum_of_settings
 
@@ -252,22 +252,37 @@ class _JoinedShard:
 
     def rows_of_words(
         self,
-        words: tuple[int, int],
+        words: FirstWords,
         before: int,
         longest: int,
         after: int,
         n_words: int,
     ) -> np.ndarray:
         """See Shard; rows are put in the order of joint numbers, which is not that of suffixes."""
-        own = self._own[words[0] : words[1]]
+        suffixes = self.suffixes_of_words(words)
+        rows = self.neighbourhoods(suffixes, before, longest + after, n_words)
+        order = np.lexsort(rows[:, before : before + longest].T[::-1])
+        found: np.ndarray = rows[order]
+        return found
+
+    def suffixes_of_words(self, words: FirstWords) -> np.ndarray:
+        """See Shard; in no particular order."""
+        own = self._own[words.first : words.stop]
         shard = self._shard
         own = own[(own >= 0) & (own < shard.word_starts.size - 1)]
         starts, stops = shard.word_starts.astype(np.int64)[own], shard.word_starts[own + 1]
         pieces = [shard.suffixes[a:b] for a, b in zip(starts.tolist(), stops.tolist(), strict=True)]
         suffixes = np.concatenate([np.empty(0, np.uint32), *pieces])
-        rows = self.neighbourhoods(suffixes, before, longest + after, n_words)
-        order = np.lexsort(rows[:, before : before + longest].T[::-1])
-        found: np.ndarray = rows[order]
+        if words.is_whole:
+            return suffixes
+        seconds = self.words_after(suffixes)
+        kept = (seconds >= words.second) & (seconds < words.second_stop)
+        found: np.ndarray = suffixes[kept]
+        return found
+
+    def words_after(self, positions: np.ndarray) -> np.ndarray:
+        """See Shard."""
+        found: np.ndarray = self._joint[self._shard.words_after(positions)]
         return found
 
     def words_at(self, first: int, stop: int) -> np.ndarray:

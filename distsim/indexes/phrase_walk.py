@@ -7,10 +7,11 @@ because they share word ids; their rows are merged, and nothing after that knows
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
-from distsim.indexes.shard import Shard
+from distsim.indexes.shard import LAST_WORD, FirstWords, Shard
 from distsim.kernels import suffixes as kernel
 from distsim.kernels.compiled import frozen
 
@@ -47,7 +48,7 @@ def word_counts(shards: Sequence[Shard], n_words: int) -> np.ndarray:
     return counts
 
 
-def chunk_words(counts: np.ndarray, chunk_rows: int = CHUNK_ROWS) -> list[tuple[int, int]]:
+def chunk_words(counts: np.ndarray, chunk_rows: int = CHUNK_ROWS) -> list[FirstWords]:
     """Return half-open ranges of word ids whose counts sum to about `chunk_rows` each."""
     stops = np.cumsum(counts[1:], dtype=np.int64)
     ranges = []
@@ -55,20 +56,41 @@ def chunk_words(counts: np.ndarray, chunk_rows: int = CHUNK_ROWS) -> list[tuple[
     while first < stops.size:
         done = stops[first - 1] if first else 0
         last = max(first + 1, int(np.searchsorted(stops, done + chunk_rows, "right")))
-        ranges.append((first + 1, last + 1))
+        ranges.append(FirstWords(first + 1, last + 1))
         first = last
     return ranges
 
 
+def split(
+    shards: Sequence[Shard], words: FirstWords, chunk_rows: int = CHUNK_ROWS
+) -> list[FirstWords]:
+    """Return a single word's phrases in ranges of second words of about `chunk_rows` rows each.
+
+    shards: of the index. words: returned as they are where they are several, or rare.
+    """
+    rows = [shard.suffixes_of_words(words).size for shard in shards]
+    n_pieces = -(-sum(rows) // chunk_rows)
+    if n_pieces < 2 or words.stop - words.first > 1 or not words.is_whole:
+        return [words]
+    fullest = shards[int(np.argmax(rows))]
+    places = np.arange(1, n_pieces) * max(rows) // n_pieces
+    seconds = np.unique(fullest.words_after(fullest.suffixes_of_words(words)[places]))
+    edges = [0, *seconds[seconds > 0].tolist(), LAST_WORD]
+    return [words._replace(second=a, second_stop=b) for a, b in pairwise(edges)]
+
+
 def gather_chunk(
     shards: Sequence[Shard],
-    words: tuple[int, int],
+    words: FirstWords,
     n_words: int,
     longest: int,
     before: int = 0,
     after: int = 0,
 ) -> PhraseChunk:
-    """Return the phrases of 1..longest tokens whose first word is in the range `words`."""
+    """Return the phrases of 1..longest tokens that begin with `words`.
+
+    Where these are not whole, phrases of one token have a part of their rows only.
+    """
     parts = [shard.rows_of_words(words, before, longest, after, n_words) for shard in shards]
     rows = _merged(parts, before, longest)
     common = kernel.common_prefixes(frozen(rows), before, longest)

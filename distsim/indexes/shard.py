@@ -4,6 +4,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from distsim.kernels.contexts import count_beside, count_beside_words
 from distsim.storage import Artifact
 
 LONGEST_GAP = 6
+LAST_WORD = 1 << 32  # above every id
 _WORTH_SORTING = 256  # occurrences
 _FEW = 64  # phrases or places that are looked up without a kernel, so that no numba is imported
 
@@ -24,6 +26,23 @@ def damaged(path: str | Path = "the index") -> ArtifactError:
         f"{path}: is damaged (an array points outside another): run distsim verify on it, "
         "then restore it or build it again"
     )
+
+
+class FirstWords(NamedTuple):
+    """How some phrases begin: by a word of a range of ids.
+
+    Of a single word, those whose second word is in another range; 0 is the end of the sentence.
+    """
+
+    first: int
+    stop: int
+    second: int = 0
+    second_stop: int = LAST_WORD
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all phrases that begin with these words are meant."""
+        return self.second == 0 and self.second_stop == LAST_WORD
 
 
 @dataclass(frozen=True)
@@ -234,19 +253,37 @@ class Shard:
 
     def rows_of_words(
         self,
-        words: tuple[int, int],
+        words: FirstWords,
         before: int,
         longest: int,
         after: int,
         n_words: int,
     ) -> np.ndarray:
-        """Return the neighbourhoods of all suffixes that begin with a word of a half-open range.
+        """Return the neighbourhoods of all suffixes that begin with some words.
 
         uint32[n, before + longest + after], in order of the `longest` tokens from column `before`.
         """
-        first, stop = (min(word, self.word_starts.size - 1) for word in words)
-        suffixes = self.suffixes[self.word_starts[first] : self.word_starts[stop]]
+        suffixes = self.suffixes_of_words(words)
         return self.neighbourhoods(suffixes, before, longest + after, n_words)
+
+    def suffixes_of_words(self, words: FirstWords) -> np.ndarray:
+        """Return the suffixes that begin with some words, uint32, in their order."""
+        first, stop = (min(word, self.word_starts.size - 1) for word in (words.first, words.stop))
+        suffixes = self.suffixes[self.word_starts[first] : self.word_starts[stop]]
+        if words.is_whole:
+            return suffixes
+
+        def second_word(suffix: np.uint32) -> int:
+            return int(self.words_after(np.array([suffix]))[0])
+
+        low = bisect_left(suffixes, words.second, key=second_word)
+        return suffixes[low : bisect_left(suffixes, words.second_stop, low, key=second_word)]
+
+    def words_after(self, positions: np.ndarray) -> np.ndarray:
+        """Return the words that follow positions, 0 at the end of a sentence, uint32."""
+        if np.max(positions, initial=0) + 1 >= self.tokens.size:
+            raise damaged()
+        return self.tokens[positions.astype(np.int64) + 1]
 
     def words_at(self, first: int, stop: int) -> np.ndarray:
         """Return the words at positions within the shard, uint32."""

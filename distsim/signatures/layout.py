@@ -10,10 +10,9 @@ import numpy as np
 
 from distsim import storage
 from distsim.base.errors import ArtifactError
-from distsim.contexts.kernels.counts import tag_phrases
-from distsim.corpus.vocabulary import hash_blob, hash_texts
+from distsim.corpus.vocabulary import hash_blob
 from distsim.kernels.compiled import frozen
-from distsim.kernels.tables import find_texts, permute_texts
+from distsim.kernels.tables import find_texts
 from distsim.signatures.kernels.distinctive_words import count_tokens
 from distsim.signatures.signer import SignedBatch
 
@@ -33,55 +32,6 @@ class Rows(Protocol):
     def finish(self) -> int:
         """Write what is left and return the number of rows."""
         ...
-
-
-class GatheredRows:
-    """Rows in any order, held in memory until they are sorted.
-
-    Arguments:
-        writer: of the table's artifact.
-        n_bits: bits of a signature.
-        keep: write only so many rows, the strongest; all where None.
-    """
-
-    def __init__(
-        self, writer: storage.ArtifactWriter, n_bits: int, keep: int | None = None
-    ) -> None:
-        self._writer = writer
-        self._keep = keep
-        self._hashes = [np.empty(0, np.uint64)]
-        self._bits = [np.empty((0, n_bits // 64), np.uint64)]
-        self._strengths = [np.empty(0, np.uint64)]
-        self._text = [np.empty(0, np.uint8)]
-        self._text_lengths = [np.empty(0, np.int64)]
-        self.n_without_context = 0
-
-    def add(self, batch: SignedBatch) -> None:
-        """Add the phrases of a batch that have a signature; count the others."""
-        some, phrases = batch.some, batch.phrases
-        self._hashes.append(phrases.hashes[some])
-        self._bits.append(batch.bits[some])
-        self._strengths.append(phrases.strengths[some])
-        self._text.append(phrases.text[np.repeat(some, phrases.text_lengths)])
-        self._text_lengths.append(phrases.text_lengths[some])
-        self.n_without_context += int(some.size - np.count_nonzero(some))
-
-    def finish(self) -> int:
-        """Write the rows in order of their hashes and return their number."""
-        hashes = np.concatenate(self._hashes)
-        strengths = np.concatenate(self._strengths)
-        text = np.concatenate(self._text)
-        starts = np.concatenate([[0], np.cumsum(np.concatenate(self._text_lengths))])
-        order = np.argsort(hashes, kind="stable")
-        _order_ties(order, hashes, text, starts)
-        if self._keep is not None and self._keep < order.size:
-            order = strongest_rows(order, strengths, text, starts, self._keep)
-        text, ends = permute_texts(frozen(text), frozen(starts), frozen(order))
-        phrases = PhraseStream(self._writer)
-        phrases.append(hashes[order], strengths[order], text, np.diff(ends))
-        phrases.close()
-        self._writer.add("bits", np.concatenate(self._bits)[order])
-        return order.size
 
 
 class StreamedRows:
@@ -271,28 +221,6 @@ class PhraseColumns:
             frozen(hash_blob(text, offsets)), frozen(text), frozen(offsets),
         )  # fmt: skip
         return rows
-
-
-def _order_ties(
-    order: np.ndarray, hashes: np.ndarray, text: np.ndarray, starts: np.ndarray
-) -> None:
-    """Put rows that share a hash in order of their phrases' tags, as a PhraseStore gives them."""
-    ordered = hashes[order]
-    ties = np.flatnonzero(ordered[1:] == ordered[:-1])
-    for first in np.unique(np.searchsorted(ordered, ordered[ties])).tolist():
-        stop = int(np.searchsorted(ordered, ordered[first], "right"))
-        rows = order[first:stop].tolist()
-        tags = [_tag_of(text[starts[row] : starts[row + 1]].tobytes()) for row in rows]
-        order[first:stop] = [row for _, row in sorted(zip(tags, rows, strict=True))]
-
-
-def _tag_of(phrase: bytes) -> int:
-    words = phrase.split(b" ")
-    spelt, one = np.arange(len(words), dtype=np.uint32), np.zeros(1, np.int64)
-    lengths = np.array([len(words)])
-    return int(
-        tag_phrases(frozen(spelt), frozen(one), frozen(lengths), frozen(hash_texts(words)))[0]
-    )
 
 
 def strongest_rows(

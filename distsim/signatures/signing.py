@@ -15,8 +15,8 @@ import numpy as np
 from distsim import storage
 from distsim.base.arguments import one_path
 from distsim.base.errors import DistsimError, InputError, ParameterError
+from distsim.base.memory import half_of_free
 from distsim.base.parallel import Progress, no_progress
-from distsim.contexts.phrase_store import DEFAULT_MEMORY
 from distsim.contexts.selection import Selection
 from distsim.contexts.sources.index import IndexSource
 from distsim.contexts.sources.source import (
@@ -34,13 +34,16 @@ from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import find_sorted
 from distsim.signatures.composition import PartVectors
 from distsim.signatures.feature_store import FeatureWriter, has_features
+from distsim.signatures.gathered_rows import GatheredRows
 from distsim.signatures.kernels.projection import cut_bits
-from distsim.signatures.layout import GatheredRows, Rows, StreamedRows
+from distsim.signatures.layout import Rows, StreamedRows
 from distsim.signatures.projection_store import ProjectionStore, clear_projections, only_its_own
 from distsim.signatures.projections.training import TrainingRows
 from distsim.signatures.recipe import DEFAULT, USUAL, Recipe, ResolvedRecipe
 from distsim.signatures.signer import SignedBatch, Signer
 from distsim.signatures.sums import SumsStream
+
+_PARTS_OF_MEMORY = 2  # the rows take one, all else the other
 
 
 class Signed(NamedTuple):
@@ -63,7 +66,7 @@ class SignOptions:
     keep_sums: bool = False
     keep_features: bool = False
     force: bool = False
-    memory: int = DEFAULT_MEMORY
+    memory: int | None = None
     jobs: int | None = None
     progress: Progress = no_progress
 
@@ -75,7 +78,7 @@ class SignOptionNames(TypedDict, total=False):
     keep_sums: bool
     keep_features: bool
     force: bool
-    memory: int
+    memory: int | None
     jobs: int | None
     progress: Progress
 
@@ -107,7 +110,7 @@ def sign(
     known = [path] if home is None else [path, signatures_inside(home)]
     try:
         with storage.create(path, storage.SIGNATURES) as writer, only_its_own(writer.folder):
-            work = Work(writer.folder, options.memory, options.jobs, options.progress)
+            work = Work(writer.folder, _bytes(options.memory), options.jobs, options.progress)
             with source.counted(recipe.model, selection, work) as text:
                 if options.keep_features and not text.is_sorted:
                     raise ParameterError(
@@ -135,7 +138,7 @@ def learn(
     *,
     recipe: Recipe | None = None,
     force: bool = False,
-    memory: int = DEFAULT_MEMORY,
+    memory: int | None = None,
     jobs: int | None = None,
     progress: Progress = no_progress,
 ) -> Path:
@@ -146,7 +149,8 @@ def learn(
         path: the projection's folder.
         recipe: which contexts, weights and bits; PRESETS["learnt"] where None.
         force: replace an artifact that stands at `path`.
-        memory: for putting counts in order; less takes longer.
+        memory: bytes for what is put in order, half of what is free where None; what does not fit
+            goes through files.
         jobs: threads; as many as the machine has cores where None.
         progress: is told the stage, the units done and their total.
 
@@ -165,10 +169,14 @@ def learn(
         source = IndexSource(source)
     storage.require_free(path, force)
     with storage.create(path, storage.PROJECTION) as writer:
-        work = Work(writer.folder, memory, jobs, progress)
+        work = Work(writer.folder, _bytes(memory), jobs, progress)
         with source.counted(recipe.model, Selection(), work) as text:
             recipe.training(text).learn(writer, work)
     return Path(path)
+
+
+def _bytes(memory: int | None) -> int:
+    return half_of_free() if memory is None else memory
 
 
 def _require_possible(
@@ -328,7 +336,7 @@ class Signing:
         n_bits, keep = self._resolved.projection.n_bits, self._selection.max_phrases
         if keep is None and (self._text.is_sorted or self._options.keep_sums):
             return StreamedRows(writer, n_bits)
-        return GatheredRows(writer, n_bits, keep)
+        return GatheredRows(writer, n_bits, self._work.memory // _PARTS_OF_MEMORY, keep)
 
     def _sign_words(
         self, rows: Rows, training_rows: TrainingRows | None

@@ -28,6 +28,7 @@ from distsim.contexts.vectors import no_counts
 from distsim.corpus.vocabulary import hash_blob, hash_texts
 from distsim.indexes import phrase_walk
 from distsim.indexes.corpus_index import CorpusIndex
+from distsim.indexes.shard import FirstWords
 
 _MIN_TRAINING_COUNT = 5
 _MIN_TRAINING_WORDS = 1000
@@ -98,7 +99,7 @@ class PhraseRuns(NamedTuple):
 
 def phrase_runs(
     index: CorpusIndex,
-    first_words: tuple[int, int],
+    first_words: FirstWords,
     lengths: range,
     min_count: int,
     window: int = 0,
@@ -107,7 +108,7 @@ def phrase_runs(
 
     Arguments:
         index: of the text.
-        first_words: the first id of the first words and the last plus one.
+        first_words: whole where phrases of one token are among the `lengths`.
         lengths: of phrases, in tokens.
         min_count: the lowest count of a phrase.
         window: tokens on either side that the chunk's rows hold too.
@@ -241,10 +242,25 @@ class IndexText(CountedText):
         return self._parts(min_count, range(2, max_length + 1), min_own_count)
 
     def _parts(self, min_count: int, lengths: range, min_own_count: int = 0) -> Iterator[Part]:
-        counts = self._counts
-        for words in phrase_walk.chunk_words(counts) if lengths else ():
-            count = partial(self._counted_phrases, words, min_count, lengths, min_own_count)
-            yield Part(count, int(counts[words[0] : words[1]].sum()))
+        for size, count in self._tasks(min_count, lengths, min_own_count):
+            yield Part(partial(_batches, count), size)
+
+    def _tasks(
+        self, min_count: int, lengths: range, min_own_count: int = 0
+    ) -> Iterator[tuple[int, "CountTask"]]:
+        """Yield (rows, task): all phrases of these lengths in tasks of bounded size.
+
+        A frequent word has several, for its longer phrases by their second word.
+        """
+        for words in phrase_walk.chunk_words(self._counts):
+            pieces, longer = phrase_walk.split(self._index.shards, words), lengths
+            if len(pieces) > 1 and 1 in lengths:
+                yield 0, partial(self._one_word, words.first, min_count)
+                longer = lengths[1:]
+            ends = int(self._counts[words.first : words.stop].sum()) * np.arange(len(pieces) + 1)
+            sizes = np.diff(ends // len(pieces)).tolist()
+            for size, piece in zip(sizes, pieces if longer else (), strict=False):
+                yield size, partial(self._runs, piece, min_count, longer, min_own_count)
 
     def _frequent(self, min_count: int) -> np.ndarray:
         """Return the ids of the words that occur min_count times."""
@@ -289,21 +305,22 @@ class IndexText(CountedText):
         counter: NgramCounter = self._of_thread.counter
         return counter
 
+    def _one_word(self, word: int, min_count: int) -> Iterator[tuple[PhraseBatch, np.ndarray]]:
+        """Yield a frequent word with its contexts, counted in the order of the text."""
+        ids = np.full(int(self._counts[word] >= min_count), word)
+        for batch in self._counted_words(ids) if ids.size else ():
+            yield batch, ids.astype(np.uint32)[:, None]
+
     def _runs(
-        self, first_words: tuple[int, int], min_count: int, lengths: range, min_own_count: int = 0
-    ) -> Iterator[tuple[PhraseRuns, PhraseBatch]]:
+        self, first_words: FirstWords, min_count: int, lengths: range, min_own_count: int
+    ) -> Iterator[tuple[PhraseBatch, np.ndarray]]:
+        """Yield phrases with their contexts, and the ids of their words, uint32[n, length]."""
         counter = self._counter()
         for runs in phrase_runs(self._index, first_words, lengths, min_count, self._model.window):
             # What occurs less often is not looked at, as if it stood nowhere.
             looked_at = np.where(runs.highs - runs.lows < min_own_count, runs.lows, runs.highs)
             contexts = counter.count_runs(runs.chunk, runs.lows, looked_at, runs.length)
-            yield runs, self._batch(runs.text, runs.ends, runs.counts, contexts)
-
-    def _counted_phrases(
-        self, first_words: tuple[int, int], min_count: int, lengths: range, min_own_count: int
-    ) -> list[PhraseBatch]:
-        runs = self._runs(first_words, min_count, lengths, min_own_count)
-        return [batch for _, batch in runs]
+            yield self._batch(runs.text, runs.ends, runs.counts, contexts), runs.words
 
     def _spelling(self) -> Spelling:
         vocabulary = self._index.vocabulary
@@ -319,19 +336,18 @@ class IndexText(CountedText):
         """Yield all phrases, however rare, in ascending order of their hashes."""
         work, done, total = self._work, 0, self.total()
         store = PhraseStore(max_length, work.folder, work.memory, self._spelling())
-        all_words = list(phrase_walk.chunk_words(self._counts))
+        tasks = self._tasks(1, range(1, max_length + 1))
 
-        def count(first_words: tuple[int, int]) -> list[tuple[PhraseBatch, np.ndarray]]:
-            found = self._runs(first_words, 1, range(1, max_length + 1))
-            return [(batch, runs.words) for runs, batch in found]
+        def counted(
+            task: tuple[int, CountTask],
+        ) -> tuple[int, list[tuple[PhraseBatch, np.ndarray]]]:
+            return task[0], list(task[1]())
 
         try:
-            for words, counted in zip(
-                all_words, ordered_map(count, all_words, work.jobs), strict=True
-            ):
-                for batch, spelling in counted:
+            for size, batches in ordered_map(counted, tasks, work.jobs):
+                for batch, spelling in batches:
                     store_batch(store, batch, spelling)
-                done += int(self._counts[words[0] : words[1]].sum())
+                done += size
                 work.progress("counting", done, total)
             vocabulary = self._index.vocabulary
             for block in store.blocks():
@@ -339,6 +355,13 @@ class IndexText(CountedText):
                     yield Part(batch, 0)
         finally:
             store.close()
+
+
+CountTask = Callable[[], Iterator[tuple[PhraseBatch, np.ndarray]]]
+
+
+def _batches(count: CountTask) -> list[PhraseBatch]:
+    return [batch for batch, _ in count()]
 
 
 def store_batch(store: PhraseStore, batch: PhraseBatch, words: np.ndarray) -> None:

@@ -30,6 +30,7 @@ from distsim.corpus.vectors import WordVectors, read_counted_phrases, read_count
 from distsim.corpus.vocabulary import hash_blob
 from distsim.indexes import phrase_walk
 from distsim.indexes.corpus_index import CorpusIndex
+from distsim.indexes.shard import FirstWords
 from distsim.storage import checksum_of_array, checksum_of_settings
 
 
@@ -235,9 +236,9 @@ class ReadVectors(CountedText):
             return
         yield from _pieces(self._named, len(self._phrases))
         if self._index is not None:
-            for first, stop in phrase_walk.chunk_words(self._index.word_counts()):
-                count = partial(self._indexed, (first, stop), min_count, max_length)
-                yield Part(count, stop - first)
+            for words in phrase_walk.chunk_words(self._index.word_counts()):
+                for piece in phrase_walk.split(self._index.shards, words):
+                    yield Part(partial(self._indexed, piece, min_count, max_length), 1)
 
     def count(self, part: Part) -> list[PhraseBatch]:
         """Return the batches of a part."""
@@ -253,7 +254,7 @@ class ReadVectors(CountedText):
         yield self._batch(text, ends, self._phrase_strengths[begin:stop], no_counts(stop - begin))
 
     def _indexed(
-        self, first_words: tuple[int, int], min_count: int, max_length: int
+        self, first_words: FirstWords, min_count: int, max_length: int
     ) -> Iterator[PhraseBatch]:
         """Yield the phrases of two words and more of an index."""
         assert self._index is not None

@@ -1,0 +1,210 @@
+"""Puts the rows of a table in order of their hashes, in temporary files where they are many."""
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from typing import IO, NamedTuple
+
+import numpy as np
+
+from distsim import storage
+from distsim.contexts.kernels.counts import tag_phrases
+from distsim.corpus.vocabulary import hash_texts
+from distsim.kernels.compiled import frozen
+from distsim.kernels.tables import permute_texts
+from distsim.signatures.layout import PhraseStream
+from distsim.signatures.signer import SignedBatch
+from distsim.storage.files import naming, raw_bytes
+
+_COPIES = 3  # of the rows, while they are put in order
+_PREFIXES = 1 << 10
+_PREFIX_SHIFT = np.uint64(64 - 10)
+
+
+class _Rows(NamedTuple):
+    """Rows of a table: `text` has the UTF-8 of all end to end, `lengths` the bytes of each."""
+
+    hashes: np.ndarray
+    bits: np.ndarray
+    strengths: np.ndarray
+    lengths: np.ndarray
+    text: np.ndarray
+
+    @property
+    def n_bytes(self) -> int:
+        return sum(column.nbytes for column in self)
+
+    def texts(self, some: np.ndarray) -> list[bytes]:
+        """Return the phrases of the rows for which some, bool[n], is true."""
+        ends = np.cumsum(self.lengths)
+        pairs = zip((ends - self.lengths)[some].tolist(), ends[some].tolist(), strict=True)
+        return [self.text[begin:end].tobytes() for begin, end in pairs]
+
+    def where(self, kept: np.ndarray) -> "_Rows":
+        """Return the rows for which kept, bool[n], is true."""
+        text = self.text[np.repeat(kept, self.lengths)]
+        return _Rows(
+            self.hashes[kept], self.bits[kept], self.strengths[kept], self.lengths[kept], text
+        )
+
+
+def _in_order(some: Sequence[_Rows]) -> _Rows:
+    """Return all of these rows in order of their hashes; equal ones by their phrases' tags."""
+    hashes, bits, strengths, lengths, text = (
+        np.concatenate(columns) for columns in zip(*some, strict=True)
+    )
+    starts = np.concatenate([[0], np.cumsum(lengths)])
+    order = np.argsort(hashes, kind="stable")
+    _order_ties(order, hashes, text, starts)
+    text, ends = permute_texts(frozen(text), frozen(starts), frozen(order))
+    return _Rows(hashes[order], bits[order], strengths[order], np.diff(ends), text)
+
+
+class _Run:
+    """Rows in order in a temporary file, of which those of a range of hashes can be read.
+
+    Arguments:
+        file: the rows are appended to it.
+        rows: in order of their hashes.
+    """
+
+    def __init__(self, file: IO[bytes], rows: _Rows) -> None:
+        self._file = file
+        firsts = np.arange(_PREFIXES, dtype=np.uint64) << _PREFIX_SHIFT
+        self.edges = np.append(np.searchsorted(rows.hashes, firsts), rows.hashes.size)
+        self._text_edges = np.append(0, np.cumsum(rows.lengths))[self.edges]
+        self._places, self._likes = [], []
+        for column in rows:
+            self._places.append(file.seek(0, 2))
+            self._likes.append(column[:0])
+            file.write(raw_bytes(column))
+        file.flush()
+
+    def read(self, first: int, stop: int) -> _Rows:
+        """Return the rows whose hash begins with one of the prefixes first to stop - 1."""
+        edges = [self.edges] * 4 + [self._text_edges]
+        columns = []
+        for place, like, own in zip(self._places, self._likes, edges, strict=True):
+            width = int(np.prod(like.shape[1:]))
+            self._file.seek(place + int(own[first]) * width * like.itemsize)
+            n = int(own[stop] - own[first])
+            values = np.fromfile(self._file, like.dtype, n * width)
+            columns.append(values.reshape(n, *like.shape[1:]))
+        return _Rows(*columns)
+
+
+class GatheredRows:
+    """Rows in any order, put in order of their hashes.
+
+    Arguments:
+        writer: of the table's artifact; a temporary file without a name goes into its folder.
+        n_bits: bits of a signature.
+        memory: bytes; what does not fit is written to the file. The table is the same.
+        keep: write only so many rows, the strongest; of equally strong ones the first by text.
+            All where None.
+    """
+
+    def __init__(
+        self, writer: storage.ArtifactWriter, n_bits: int, memory: int, keep: int | None = None
+    ) -> None:
+        self._writer = writer
+        self._n_bits = n_bits
+        self._most = memory // _COPIES
+        self._keep = keep
+        self._rows: list[_Rows] = []
+        self._n_bytes = 0
+        self._n_rows = 0
+        self._file: IO[bytes] | None = None
+        self._runs: list[_Run] = []
+        self.n_without_context = 0
+
+    def add(self, batch: SignedBatch) -> None:
+        """Add the phrases of a batch that have a signature; count the others."""
+        some, phrases = batch.some, batch.phrases
+        lengths = phrases.text_lengths.astype(np.int32)
+        rows = _Rows(phrases.hashes, batch.bits, phrases.strengths, lengths, phrases.text)
+        rows = rows.where(some)
+        self._rows.append(rows)
+        self._n_rows += rows.hashes.size
+        self._n_bytes += rows.n_bytes
+        self.n_without_context += int(some.size - np.count_nonzero(some))
+        if self._n_bytes > self._most:
+            self._write_run()
+
+    def finish(self) -> int:
+        """Write the rows in order of their hashes and return their number."""
+        least, last = self._limits()
+        phrases = PhraseStream(self._writer)
+        bits = self._writer.stream("bits", np.uint64, self._n_bits // 64)
+        for rows in self._parts():
+            if least:
+                level = rows.strengths == least
+                kept = rows.strengths > least
+                kept[level] = [text <= last for text in rows.texts(level)]
+                rows = rows.where(kept)
+            phrases.append(rows.hashes, rows.strengths, rows.text, rows.lengths)
+            bits.append(rows.bits)
+        phrases.close()
+        self._writer.close("bits")
+        if self._file is not None:
+            self._file.close()
+        return len(phrases)
+
+    def _limits(self) -> tuple[int, bytes]:
+        """Return (the lowest strength that is kept, the last text of those that have it)."""
+        if self._keep is None or self._keep >= self._n_rows:
+            return 0, b""
+        strengths = np.concatenate([rows.strengths for rows in self._parts()])
+        nth = strengths.size - self._keep
+        least = int(np.partition(strengths, nth)[nth])
+        n_level = self._keep - int(np.count_nonzero(strengths > least))
+        level = [text for rows in self._parts() for text in rows.texts(rows.strengths == least)]
+        return least, sorted(level)[n_level - 1]
+
+    def _write_run(self) -> None:
+        with naming(self._writer.folder):
+            if self._file is None:
+                self._file = tempfile.TemporaryFile(dir=self._writer.folder)  # noqa: SIM115
+            self._runs.append(_Run(self._file, _in_order(self._rows)))
+        self._rows, self._n_bytes = [], 0
+
+    def _parts(self) -> Iterator[_Rows]:
+        """Yield all rows in order of their hashes, in parts that fit the memory."""
+        if not self._runs:
+            self._rows = [_in_order(self._rows)] if self._rows else []
+            yield from self._rows
+            return
+        if self._rows:
+            self._write_run()
+        sizes = np.diff(np.sum([run.edges for run in self._runs], axis=0))
+        most = max(1, self._most // (self._file_bytes() // self._n_rows + 1))
+        first = 0
+        for stop in range(1, _PREFIXES + 1):
+            if stop == _PREFIXES or sizes[first : stop + 1].sum() > most:
+                yield _in_order([run.read(first, stop) for run in self._runs])
+                first = stop
+
+    def _file_bytes(self) -> int:
+        assert self._file is not None
+        return self._file.seek(0, 2)
+
+
+def _order_ties(
+    order: np.ndarray, hashes: np.ndarray, text: np.ndarray, starts: np.ndarray
+) -> None:
+    """Put rows that share a hash in order of their phrases' tags, as a PhraseStore gives them."""
+    ordered = hashes[order]
+    ties = np.flatnonzero(ordered[1:] == ordered[:-1])
+    for first in np.unique(np.searchsorted(ordered, ordered[ties])).tolist():
+        stop = int(np.searchsorted(ordered, ordered[first], "right"))
+        rows = order[first:stop].tolist()
+        tags = [_tag_of(text[starts[row] : starts[row + 1]].tobytes()) for row in rows]
+        order[first:stop] = [row for _, row in sorted(zip(tags, rows, strict=True))]
+
+
+def _tag_of(phrase: bytes) -> int:
+    words = phrase.split(b" ")
+    spelt, one = np.arange(len(words), dtype=np.uint32), np.zeros(1, np.int64)
+    lengths = np.array([len(words)])
+    return int(
+        tag_phrases(frozen(spelt), frozen(one), frozen(lengths), frozen(hash_texts(words)))[0]
+    )
