@@ -95,6 +95,7 @@ def build_finder(
             f"{table.path}: only a learnt table of plain text has a finder: sign the index "
             "with the preset learnt"
         )
+    progress("lemmas", 0, None)
     lexicon = Lexicon(index)
     forms = Forms(Inflections.open(inflections), lexicon, space)
     lemmas = Lemmas.of(lexicon, forms)
@@ -111,11 +112,11 @@ def build_finder(
         rows = _profiles(index, lemmas, in_threads, progress)
         whole = np.rint(scaled).astype(np.int8)
         writer.add("vectors/values", whole)
-        _add_ranks(writer, "vectors", _by_vectors(whole))
+        _add_ranks(writer, "vectors", _by_vectors(whole, progress))
         for name, own in rows.items():
             for part, array in own._asdict().items():
                 writer.add(f"{name}/{part}", array)
-            _add_ranks(writer, name, _by_rows(own, _REFERENCES[name], in_threads))
+            _add_ranks(writer, name, _by_rows(own, _REFERENCES[name], in_threads, progress))
         lemma_of = lemmas.of_words(index.n_words)
         sentences, n_sentences = np.zeros(lemmas.counts.size, np.uint32), 0
         for shard in index.shards:
@@ -243,7 +244,7 @@ def _add_ranks(writer: storage.ArtifactWriter, name: str, cosines: np.ndarray) -
     writer.add(f"{name}/ranks", cosines.astype(np.float32))
 
 
-def _by_vectors(vectors: np.ndarray) -> np.ndarray:
+def _by_vectors(vectors: np.ndarray, progress: Progress) -> np.ndarray:
     """Return the cosines of each vector at some ranks among the most frequent lemmas'.
 
     Products of whole numbers below 2^24 are exact in float32, in whatever order they are added.
@@ -260,10 +261,11 @@ def _by_vectors(vectors: np.ndarray) -> np.ndarray:
         own = np.arange(first, min(first + len(block), n_references))
         cosines[own - first, own] = 1.0
         out[first : first + len(block)] = -np.partition(cosines, ranks, axis=1)[:, ranks]
+        progress("ranks", first + len(block), len(values))
     return out
 
 
-def _by_rows(rows: Rows, most: int, in_threads: InThreads) -> np.ndarray:
+def _by_rows(rows: Rows, most: int, in_threads: InThreads, progress: Progress) -> np.ndarray:
     """Return the cosines of each sparse row at some ranks among the most frequent lemmas'."""
     references = np.arange(min(most, rows.starts.size - 1))
     ranks = levels(references.size)
@@ -283,7 +285,8 @@ def _by_rows(rows: Rows, most: int, in_threads: InThreads) -> np.ndarray:
         kernel.highest_cosines(*given[:4], first, *given[4:], frozen(ranks), out)
         return out
 
-    found: np.ndarray = np.concatenate(
-        list(in_threads(block, range(0, rows.starts.size - 1, _BLOCK_LEMMAS)))
-    )
-    return found
+    n, blocks = rows.starts.size - 1, []
+    for first, found in enumerate(in_threads(block, range(0, n, _BLOCK_LEMMAS))):
+        blocks.append(found)
+        progress("ranks", min(n, (first + 1) * _BLOCK_LEMMAS), n)
+    return np.concatenate(blocks)
