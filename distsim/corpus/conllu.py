@@ -17,6 +17,7 @@ from distsim.corpus.annotation import (
 from distsim.corpus.blocks import Block
 from distsim.corpus.entities import Mentions
 from distsim.corpus.lines import LINE_BYTES
+from distsim.corpus.numbers import plain_count
 from distsim.corpus.sources import Source
 from distsim.corpus.trees import TreeReader
 
@@ -77,10 +78,11 @@ class _Heads(dict[str, int]):
     """Governors from 0, ROOT or NO_HEAD, by HEAD as written; KeyError where it is no number."""
 
     def __missing__(self, head: str) -> int:
-        if head != "_" and not head.isdecimal():
+        number = NO_HEAD + 1 if head == "_" else plain_count(head)
+        if number is None:
             raise KeyError(head)
-        governor = self[head] = NO_HEAD if head == "_" else int(head) - 1
-        return governor
+        self[head] = number - 1
+        return number - 1
 
 
 class _ArcParts(dict[str, tuple[int, str]]):
@@ -91,9 +93,10 @@ class _ArcParts(dict[str, tuple[int, str]]):
 
     def __missing__(self, part: str) -> tuple[int, str]:
         head, _, kind = part.partition(":")
-        if not kind or not head.isdecimal():
+        governor = plain_count(head)
+        if not kind or governor is None:
             raise KeyError(part)
-        parsed = int(head) - 1, kind
+        parsed = governor - 1, kind
         if len(self) < _MOST_KEPT:
             self[part] = parsed
         return parsed
@@ -281,14 +284,14 @@ def _words(
         if number.isdecimal():
             words.append(row)
             lines.append(line)
-            if int(number) != len(words):
+            if number != str(len(words)) and plain_count(number) != len(words):
                 raise fault(
                     file, line,
-                    f"token number {number}, wanted {len(words)}: number tokens 1, 2, 3, ...",
+                    f"token number {number[:20]}, wanted {len(words)}: number tokens 1, 2, 3, ...",
                 )  # fmt: skip
         elif "-" not in number:
             if "." not in number:
-                raise fault(file, line, f"token number {number!r}: number tokens 1, 2, 3, ...")
+                raise fault(file, line, f"token number {number!r:.40}: number tokens 1, 2, 3, ...")
             empty_nodes[number] = (row[8], line)
     if not words:
         raise fault(file, at[0], "a sentence without tokens: add them or drop its lines")
@@ -326,15 +329,16 @@ def _arcs(
     for part in deps.split("|"):
         head, colon, kind = part.partition(":")
         if not colon or not kind:
-            raise fault(file, line, f"enhanced dependency {part!r}: write head:relation")
-        if head.isdecimal():
-            governors = [int(head)]
+            raise fault(file, line, f"enhanced dependency {part!r:.40}: write head:relation")
+        governor = plain_count(head)
+        if governor is not None:
+            governors = [governor]
         elif head in empty_nodes:
             governors = _real_governors(head, empty_nodes, set(), file)
         else:
             raise fault(
                 file, line,
-                f"enhanced head {head!r}: name a token or an empty node of the sentence",
+                f"enhanced head {head!r:.40}: name a token or an empty node of the sentence",
             )  # fmt: skip
         for governor in governors:
             if governor > n:
@@ -350,12 +354,13 @@ def _real_governors(node: str, empty_nodes: _EmptyNodes, seen: set[str], file: s
     deps, line = empty_nodes[node]
     for part in deps.split("|") if deps != "_" else ():
         head = part.partition(":")[0]
-        if head.isdecimal():
-            found.append(int(head))
+        governor = plain_count(head)
+        if governor is not None:
+            found.append(governor)
         elif head not in empty_nodes:
             raise fault(
                 file, line,
-                f"enhanced head {head!r}: name a token or an empty node of the sentence",
+                f"enhanced head {head!r:.40}: name a token or an empty node of the sentence",
             )  # fmt: skip
         elif head not in seen:
             found += _real_governors(head, empty_nodes, seen, file)

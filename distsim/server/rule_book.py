@@ -8,7 +8,7 @@ import numpy as np
 
 from distsim.base.errors import InputError, ParameterError
 from distsim.corpus.lines import LineBlock, is_utf8, read_line_blocks, split_lines
-from distsim.corpus.numbers import plain_number
+from distsim.corpus.numbers import plain_count, plain_number
 from distsim.corpus.sources import file_label
 from distsim.grammar.alignment import RuleAligner
 from distsim.grammar.block import parse_block
@@ -161,8 +161,9 @@ class TextRules:
 
 
 def _links(field: bytes) -> list[tuple[int, int]]:
-    pairs = (token.partition(b"-") for token in tokens(field))
-    return [(int(a), int(b)) for a, _, b in pairs if a.isdigit() and b.isdigit()]
+    pairs = (token.decode(errors="replace").partition("-") for token in tokens(field))
+    links = ((plain_count(first), plain_count(second)) for first, _, second in pairs)
+    return [(a, b) for a, b in links if a is not None and b is not None]
 
 
 def _key(source: str) -> bytes:

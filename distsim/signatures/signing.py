@@ -43,7 +43,7 @@ from distsim.signatures.recipe import DEFAULT, USUAL, Recipe, ResolvedRecipe
 from distsim.signatures.signer import SignedBatch, Signer
 from distsim.signatures.sums import SumsStream
 
-_PARTS_OF_MEMORY = 2  # the rows take one, all else the other
+_PARTS_OF_MEMORY = 8  # the rows of the table take one while they are put in order
 
 
 class Signed(NamedTuple):

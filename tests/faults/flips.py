@@ -143,7 +143,7 @@ def _ask_rules(path: Path) -> object:
 def _join_rules(path: Path) -> object:
     from distsim.grammar.extraction.pivoting import pivot_rules
 
-    return pivot_rules([path, path], path.parent / "pivoted", jobs=1).written
+    return pivot_rules(path, path.parent / "pivoted", jobs=1).written
 
 
 def _ask_packs(path: Path) -> object:

@@ -7,6 +7,7 @@ import numpy as np
 
 from distsim.base.errors import InputError
 from distsim.base.parallel import Progress, no_progress
+from distsim.corpus.numbers import plain_count
 from distsim.corpus.vocabulary import hash_blob, hash_texts
 from distsim.grammar.extraction.numeric import NumericRules
 from distsim.grammar.faulty_lines import FaultyLines
@@ -207,7 +208,7 @@ def _numbered(side: str) -> tuple[str, bool]:
     symbols, numbers = [], []
     for symbol in side.split():
         label, comma, number = symbol[1:-1].rpartition(",")
-        if symbol[:1] == "[" and symbol[-1:] == "]" and comma and number.isdigit():
+        if symbol[:1] == "[" and symbol[-1:] == "]" and comma and plain_count(number):
             numbers.append(int(number))
             symbol = f"[{label},{len(numbers)}]"
         symbols.append(symbol)

@@ -14,7 +14,7 @@ from distsim.paraphrase.rewriting.language_model import LanguageModel
 from distsim.paraphrase.rewriting.weights import Weights
 
 X = "X"
-_GAP = re.compile(r"\[([^\[\]\s]*),(\d+)\]")
+_GAP = re.compile(r"\[([^\[\]\s]*),([0-9]{1,9})\]")
 _MOST_GAPS = 2
 _STEM = 4  # letters
 
