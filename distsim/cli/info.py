@@ -24,6 +24,7 @@ def info(
     --plot draws words by frequency, the growth of the vocabulary, and a table's phrases by length.
     """
     from distsim import storage
+    from distsim.indexes.corpus_index import has_text_of
     from distsim.indexes.places import signatures_inside
 
     if recipe:
@@ -35,10 +36,8 @@ def info(
     described = _describe(opened)
     inside = signatures_inside(artifact)
     if opened.kind is storage.INDEX and inside.exists():
-        described["signatures"] = _describe(storage.Artifact(inside, storage.SIGNATURES))
-        described["signatures"]["up_to_date"] = (
-            described["signatures"]["parameters"]["corpus"] == opened.parameters["corpus"]
-        )
+        table = storage.Artifact(inside, storage.SIGNATURES)
+        described["signatures"] = _describe(table) | {"up_to_date": has_text_of(opened, table)}
     if as_json:
         put(json.dumps(described, ensure_ascii=False))
         return

@@ -1,6 +1,7 @@
 """Builds indexes: vocabulary, shards of sorted suffixes, sources."""
 
 import json
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import KW_ONLY, dataclass, field
@@ -40,11 +41,12 @@ from distsim.corpus.vocabulary import (
 )
 from distsim.indexes.suffix_array import MAX_TOKENS, build_suffix_array
 from distsim.kernels.compiled import frozen
-from distsim.kernels.suffixes import count_words
+from distsim.kernels.suffixes import count_words, hash_sentences
 from distsim.storage import checksum_of_settings
 
 DEDUPS: tuple[str, ...] = get_args(Dedup)
 DEFAULT_SHARD_TOKENS = 128_000_000
+_SUM = re.compile("[0-9a-f]{16}")
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,7 @@ class IndexOptions:
         )
 
 
+OF_SENTENCES = "sentences:"  # how the checksum of an index's text begins
 # What is counted while building; kept in the manifest, summed over `index add`.
 COUNTS = ("tokens", "sentences", "documents", "lines", "dropped_lines", "dropped_tokens")
 # And where near-duplicates are dropped; they are among the dropped ones too.
@@ -316,6 +319,20 @@ def corpus_fingerprint(
     return words.fingerprint(n_tokens, n_sentences)
 
 
+def text_checksum(of_sentences: int) -> str:
+    """Return the checksum of a text, whatever the order of its sentences.
+
+    of_sentences: the sum of the hashes of all sentences, see kernels.suffixes.hash_sentences.
+    """
+    return f"{OF_SENTENCES}{of_sentences % (1 << 64):016x}"
+
+
+def sum_of_sentences(checksum: str) -> int | None:
+    """Return the sum that a checksum tells, modulo 2^64; None where it is of something else."""
+    digits = checksum.removeprefix(OF_SENTENCES)
+    return int(digits, 16) if digits != checksum and _SUM.fullmatch(digits) else None
+
+
 class WordsChecksum:
     """Running corpus fingerprint of words in ascending order of their hashes."""
 
@@ -355,6 +372,7 @@ class _IndexBuilder:
         self._counts = dict.fromkeys(COUNTS + NEAR_COUNTS if near else COUNTS, 0)
         self._n_shards = 0
         self._seen_lines = HashNumbering()
+        self._text_sum: int | None = 0  # of the shards' sentences; None where it is not known
         held = None
         if writer.entries:  # an index to be added to
             known = Vocabulary(*(writer.read(f"vocabulary/{part}") for part in Vocabulary.PARTS))
@@ -365,6 +383,7 @@ class _IndexBuilder:
             self._earlier = [*writer.parameters.get("earlier", ()), writer.parameters["corpus"]]
             self._counts = dict(writer.parameters["counts"])
             self._n_shards = writer.parameters["shards"]
+            self._text_sum = sum_of_sentences(writer.made_from)
             if options.dedup != "off":
                 self._seen_lines.number(writer.read("seen_lines"))
             if near:
@@ -450,6 +469,8 @@ class _IndexBuilder:
             "texts": digests_to_manifest(self._digests),
             "earlier": self._earlier,
         }
+        if self._text_sum is not None:
+            self._writer.made_from = text_checksum(self._text_sum)
         if self._near is None:
             return None
         return NearCost(self._near.seconds, len(self._near), self._near.n_bytes)
@@ -530,7 +551,10 @@ class _IndexBuilder:
     def _close_shard(self) -> None:
         if self._shard is not None:
             self._progress("sorting", self._counts["tokens"], None)
-            self._shard.close()
+            tokens = self._shard.close()
+            if self._text_sum is not None:
+                hashes = frozen(self._vocabulary.hashes())
+                self._text_sum += int(hash_sentences(frozen(tokens), hashes))
             self._shard = None
             self._n_shards += 1
 
@@ -604,11 +628,12 @@ class _ShardWriter:
         self.n_tokens += sentences.tokens.size
         self._n_sentences += sentences.starts.size
 
-    def close(self) -> None:
-        """Sort the suffixes and finish the shard's arrays."""
+    def close(self) -> np.ndarray:
+        """Sort the suffixes, finish the shard's arrays and return its tokens."""
         for name in self._names:
             self._writer.close(self._prefix + name)
         tokens = self._writer.read(self._prefix + "tokens")
         self._writer.add(self._prefix + "suffixes", build_suffix_array(tokens))
         word_starts = count_words(frozen(tokens), int(tokens.max()) + 1)
         self._writer.add(self._prefix + "word_starts", word_starts)
+        return tokens

@@ -33,6 +33,7 @@ from distsim.indexes.build import (
     IndexOptions,
     add_to_index,
     build_index,
+    sum_of_sentences,
 )
 from distsim.indexes.indexed_text import IndexedText
 from distsim.indexes.joined import JoinedText
@@ -596,12 +597,25 @@ def _indexes_at(path: Path) -> list[Path]:
     return inside or [path]
 
 
-def knows_text(parameters: dict[str, Any], corpus: str) -> bool:
-    """Return whether a fingerprint is that of an index's text, or of its text before it grew.
+def has_text_of(index: storage.Artifact, table: storage.Artifact) -> bool:
+    """Return whether a table was signed from the present text of an index, as far as both tell.
 
-    parameters: of the index. An index of before this was kept is given the benefit of doubt.
+    Words and their counts are compared, and the sentences where both have their checksum.
     """
-    return corpus == parameters["corpus"] or corpus in parameters.get("earlier", (corpus,))
+    sums = {sum_of_sentences(one.made_from) for one in (index, table)} - {None}
+    corpora: set[str] = {one.parameters["corpus"] for one in (index, table)}
+    return len(corpora) == 1 and len(sums) < 2
+
+
+def knows_text_of(index: storage.Artifact, table: storage.Artifact) -> bool:
+    """Return whether a table was signed from an index's text, or from its text before it grew.
+
+    An index of before its earlier texts were kept is given the benefit of doubt.
+    """
+    corpus = table.parameters["corpus"]
+    if corpus == index.parameters["corpus"]:
+        return has_text_of(index, table)
+    return corpus in index.parameters.get("earlier", (corpus,))
 
 
 def opened_index(given: CorpusIndex | AnyPath) -> CorpusIndex:

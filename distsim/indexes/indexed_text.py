@@ -14,14 +14,18 @@ from distsim import storage
 from distsim.base.errors import ParameterError
 from distsim.corpus.query import split_phrase
 from distsim.corpus.vocabulary import Vocabulary, hash_texts
-from distsim.indexes.build import IndexOptions, read_names
+from distsim.indexes.build import (
+    IndexOptions,
+    read_names,
+    sum_of_sentences,
+    text_checksum,
+)
 from distsim.indexes.shard import Shard, damaged
 from distsim.kernels.compiled import frozen
 from distsim.kernels.suffixes import hash_sentences
 
 GAP = "_"
 _CACHED_WORDS = 1 << 20
-OF_SENTENCES = "sentences:"  # how the checksum of an index's text begins
 
 
 class IndexedText:
@@ -95,10 +99,16 @@ class IndexedText:
 
     @cached_property
     def text_checksum(self) -> str:
-        """A checksum of all sentences, whatever their order and the shards."""
+        """A checksum of all sentences, whatever their order and the shards.
+
+        That of an older index is not stored: its text is read.
+        """
+        stored = self._artifact.made_from
+        if sum_of_sentences(stored) is not None:
+            return stored
         hashes = frozen(self.vocabulary.word_hashes())
         sums = (int(hash_sentences(frozen(shard.tokens), hashes)) for shard in self.shards)
-        return f"{OF_SENTENCES}{sum(sums) % (1 << 64):016x}"
+        return text_checksum(sum(sums))
 
     @property
     def vocabulary(self) -> Vocabulary:

@@ -13,8 +13,8 @@ import numpy as np
 from distsim.base.errors import IncompatibleError, ParameterError
 from distsim.corpus.vocabulary import HashNumbering, Vocabulary
 from distsim.indexes import phrase_walk
-from distsim.indexes.build import corpus_fingerprint
-from distsim.indexes.indexed_text import OF_SENTENCES, IndexedText
+from distsim.indexes.build import corpus_fingerprint, sum_of_sentences, text_checksum
+from distsim.indexes.indexed_text import IndexedText
 from distsim.indexes.shard import FirstWords, Shard
 from distsim.kernels.tables import permute_texts
 from distsim.storage import checksum_of_settings
@@ -119,8 +119,7 @@ class JoinedText(IndexedText):
     @cached_property
     def text_checksum(self) -> str:
         """The sum of the checksums of all members: that of an index of all the text."""
-        sums = (int(one.text_checksum.removeprefix(OF_SENTENCES), 16) for one in self.members)
-        return f"{OF_SENTENCES}{sum(sums) % (1 << 64):016x}"
+        return text_checksum(sum(sum_of_sentences(one.text_checksum) or 0 for one in self.members))
 
     @cached_property
     def corpus(self) -> str:  # type: ignore[override]

@@ -12,7 +12,7 @@ from distsim.base.errors import ArtifactError, InputError
 from distsim.bitext.bitext import Bitext
 from distsim.comparison.table import SignatureTable
 from distsim.corpus.lines import read_line_blocks
-from distsim.indexes.corpus_index import CorpusIndex, knows_text
+from distsim.indexes.corpus_index import CorpusIndex, knows_text_of
 from distsim.indexes.indexed_text import IndexedText
 from distsim.indexes.places import finder_inside, signatures_inside
 from distsim.kernels.compiled import frozen
@@ -64,7 +64,7 @@ def find_faults(path: str | Path) -> list[str]:
                 faults += find_faults(inside)
                 table = SignatureTable(storage.Artifact(inside, storage.SIGNATURES))
                 corpus = str(table.parameters.get("corpus"))
-                is_older = corpus != index.corpus and knows_text(artifact.parameters, corpus)
+                is_older = corpus != index.corpus and knows_text_of(artifact, table.artifact)
                 if not is_older and not table.is_of(index):
                     faults.append(f"{inside} was signed from another text than the index holds")
         elif artifact.kind is storage.SIGNATURES:

@@ -18,8 +18,8 @@ from distsim.base.errors import ArtifactError, IncompatibleError, ParameterError
 from distsim.contexts.selection import Selection
 from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.query import split_phrase
-from distsim.indexes.corpus_index import CorpusIndex, knows_text
-from distsim.indexes.indexed_text import OF_SENTENCES
+from distsim.indexes.build import OF_SENTENCES
+from distsim.indexes.corpus_index import CorpusIndex, knows_text_of
 from distsim.indexes.places import signatures_inside
 from distsim.kernels.compiled import frozen
 from distsim.signatures.composition import PartVectors
@@ -127,7 +127,7 @@ class StoredTable:
                     f"{path}: the index was not signed yet: sign it (distsim sign {path})"
                 )
             table = cls(storage.Artifact(inside, storage.SIGNATURES))
-            if not knows_text(artifact.parameters, table.parameters["corpus"]):
+            if not knows_text_of(artifact, table.artifact):
                 raise ArtifactError(
                     f"{inside}: was signed from another text than the index holds: run distsim "
                     f"sign {path} again"

@@ -302,8 +302,8 @@ def _is_unfinished_inside(file: Path) -> bool:
 def change(path: str | Path, kind: Kind) -> Iterator[ArtifactWriter]:
     """Yield a writer that changes the artifact at `path`: new arrays first, then the manifest.
 
-    The writer starts with the present parameters and arrays; entries that are removed from
-    `writer.entries` go when the change is complete. Readers see the old or the new state.
+    The writer starts with the present parameters, arrays and `made_from`; entries that are removed
+    from `writer.entries` go when the change is complete. Readers see the old or the new state.
 
     Raises:
         ArtifactError: as Artifact, or it cannot be written, or another process is writing.
@@ -311,11 +311,12 @@ def change(path: str | Path, kind: Kind) -> Iterator[ArtifactWriter]:
     path = Path(path)
     read_manifest(path)
     with locked(path, path):
-        manifest = Artifact(path, kind).manifest
-        entries = dict(manifest["arrays"])
+        artifact = Artifact(path, kind)
+        entries = dict(artifact.manifest["arrays"])
         writer = ArtifactWriter(
-            path, kind, dict(manifest["parameters"]), entries, _unchecked=set(entries)
-        )
+            path, kind, dict(artifact.parameters), entries, made_from=artifact.made_from,
+            _unchecked=set(entries),
+        )  # fmt: skip
         with _changing(path, writer):
             yield writer
 

@@ -18,6 +18,7 @@ from distsim import (
     SignatureTable,
     learn,
     sign,
+    storage,
 )
 from distsim.comparison import ExactCosine, LearntCosine, NeighbourSearch
 from distsim.contexts import AnnotatedText, CountFiles, NgramModel, SyntaxModel, Weighting
@@ -25,7 +26,7 @@ from distsim.output.verification import find_faults
 from distsim.paraphrase import Substituter
 from distsim.signatures import Composition, Fingerprint
 from distsim.signatures.projections.kinds import KINDS, Kind
-from distsim.signatures.recipe import DEFAULT
+from distsim.signatures.recipe import DEFAULT, PRESETS
 from distsim.storage.manifest import MADE_FROM
 from tests.contexts.test_counts import same_folders
 from tests.faults.frame import snapshot
@@ -357,3 +358,23 @@ def test_the_program_says_how_to_replace(run, index, tmp_path, monkeypatch):
     run(
         "sign", "index", "--preset", "thesis", "--set", "weighting.scheme=log"
     )  # its own table is the index's to replace
+
+
+def test_a_table_of_the_same_words_in_another_order_is_not_that_of_the_index(tmp_path, run):
+    lines = ["a b c d", "b a d c", "c d a b"] * 20
+    for name, text in (("one", lines), ("two", [*lines[1:], "d c b a"]), ("three", lines[::-1])):
+        (tmp_path / f"{name}.txt").write_text("\n".join(text) + "\n", encoding="utf-8")
+        index = CorpusIndex.build(tmp_path / f"{name}.txt", tmp_path / f"{name}.index")
+        assert index.text_checksum == storage.Artifact(index.path).made_from
+        if name == "one":
+            sign(index, recipe=PRESETS["thesis"], selection=SOME)
+        else:
+            shutil.copytree(tmp_path / "one.index" / "signatures", index.path / "signatures")
+    assert '"up_to_date": false' in run("info", tmp_path / "two.index", "--json")[0]
+    with pytest.raises(ArtifactError, match="signed from another text"):
+        SignatureTable.open(tmp_path / "two.index")
+    assert '"up_to_date": true' in run("info", tmp_path / "three.index", "--json")[0]
+    assert len(SignatureTable.open(tmp_path / "three.index"))
+    grown = CorpusIndex.open(tmp_path / "one.index").add(tmp_path / "two.txt", again=True)
+    (grown.path / MADE_FROM).unlink()
+    assert CorpusIndex.open(grown.path).text_checksum == grown.text_checksum
