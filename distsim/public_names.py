@@ -37,6 +37,7 @@ TABLE = (
     Home("indexes", "indexes.corpus_index", "CorpusIndex", "ConcordanceLine"),
     Home("indexes", "indexes.collocation", "", "Collocate collocates"),
     Home("indexes", "indexes.keyness", "", "Keyword keywords"),
+    Home("indexes", "indexes.phrase_lists", "", "ListedPhrase list_phrases"),
     Home("indexes", "indexes.tracing", "", "Continuations Trace TracedSpan continuations trace"),
     Home("bitext", "bitext.aligner", "", "AlignerOptions"),
     Home("bitext", "bitext.bitext", "", "Bitext"),

@@ -10,6 +10,7 @@ TextFormat = Literal["lines", "text"]
 Dedup = Literal["off", "exact", "near"]
 Order = Literal["corpus", "left", "right"]
 AssociationMeasure = Literal["log-dice", "llr", "llr-2", "mi", "t", "z"]
+KeywordMeasure = Literal["llr-2", "llr", "log-ratio"]
 Tool = Literal["stanza", "spacy"]
 
 # Signatures and what they are compared by.

@@ -27,6 +27,12 @@ InputOption = Annotated[
     typer.Option("--input", "-i", metavar="FILE", help="Phrases, one a line; - for stdin."),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="One JSON object a line.")]
+SpreadOption = Annotated[
+    bool, typer.Option("--spread", help="Also per million, documents, DP, normalised DP.")
+]
+WordsOnlyOption = Annotated[
+    bool, typer.Option("--words-only", help="Leave out what has no letter or digit.")
+]
 JobsOption = Annotated[
     int | None, typer.Option("--jobs", "-j", min=1, help="Threads; all cores by default.")
 ]
@@ -161,6 +167,11 @@ def may_replace(path: str, force: bool) -> bool:
 def number(value: float | None) -> str:
     """Return a similarity or weight as it is printed, NA for None."""
     return NOT_AVAILABLE if value is None else f"{value:.6f}"
+
+
+def cell(value: Any) -> object:
+    """Return a number that is no count as `number` prints it, all else as it is."""
+    return number(value) if value is None or isinstance(value, float) else value
 
 
 def read_lines(path: str) -> Iterator[str]:

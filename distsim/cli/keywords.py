@@ -4,17 +4,27 @@ from typing import Annotated
 
 import typer
 
-from distsim.cli.console import JsonOption, number, put, put_json
+from distsim.base.choices import KeywordMeasure
+from distsim.cli.console import JsonOption, WordsOnlyOption, number, put, put_json
 
 
 def keywords(
     index: Annotated[str, typer.Argument(metavar="INDEX")],
     against: Annotated[str, typer.Option(metavar="INDEX", help="The reference corpus.")],
+    measure: Annotated[
+        KeywordMeasure,
+        typer.Option(help="Order; llr-2: log-likelihood of two cells; llr: of four."),
+    ] = "llr-2",
+    negative: Annotated[
+        bool, typer.Option("--negative", help="The words that are less frequent here.")
+    ] = False,
     min_count: Annotated[int, typer.Option(min=1, help="Leave out rarer words, of both.")] = 5,
+    max_p: Annotated[float, typer.Option(min=0, max=1, help="Leave out higher p.")] = 1.0,
+    words_only: WordsOnlyOption = False,
     limit: Annotated[int, typer.Option(min=0, help="Words at most; 0: all.")] = 50,
     as_json: JsonOption = False,
 ) -> None:
-    """List the words whose frequency differs most from another index.
+    """List the words that are more frequent than in another index.
 
     Prints word<TAB>count here<TAB>count there<TAB>log-likelihood<TAB>log ratio<TAB>p (Holm)<TAB>
     documents here<TAB>DP<TAB>normalised DP.
@@ -23,7 +33,11 @@ def keywords(
     from distsim.indexes.keyness import keywords as found_keywords
 
     opened = CorpusIndex.open(index), CorpusIndex.open(against)
-    for one in found_keywords(*opened, min_count=min_count, k=limit or None):
+    found = found_keywords(
+        *opened, measure=measure, negative=negative, min_count=min_count, max_p=max_p,
+        words_only=words_only, k=limit or None,
+    )  # fmt: skip
+    for one in found:
         if as_json:
             put_json(**one._asdict())
         else:

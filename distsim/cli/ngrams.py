@@ -1,10 +1,20 @@
 """`distsim ngrams INDEX`: all phrases with their counts."""
 
+from collections.abc import Iterable
 from typing import Annotated
 
 import typer
 
-from distsim.cli.console import JsonOption, lengths_range, put, put_json
+from distsim.cli.console import (
+    JsonOption,
+    SpreadOption,
+    WordsOnlyOption,
+    cell,
+    lengths_range,
+    put,
+    put_json,
+    read_lines,
+)
 
 
 def ngrams(
@@ -15,19 +25,46 @@ def ngrams(
         str, typer.Option("--lengths", "-n", metavar="N or N-M", help="Tokens.")
     ] = "1-5",
     min_count: Annotated[int, typer.Option(min=1, help="Leave out rarer phrases.")] = 1,
+    limit: Annotated[int, typer.Option(min=0, help="The most frequent; 0: all.")] = 0,
+    containing: Annotated[
+        str | None, typer.Option(metavar="PHRASE", help="Only phrases that contain this one.")
+    ] = None,
+    stop: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Words, one a line, to leave out.")
+    ] = None,
+    words_only: WordsOnlyOption = False,
+    min_documents: Annotated[
+        int, typer.Option(min=1, help="Leave out what is in fewer documents.")
+    ] = 1,
+    spread: SpreadOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """List all phrases with their counts.
 
-    Prints phrase<TAB>count in index order: by the words' first appearance in the corpus.
+    Prints phrase<TAB>count in index order: by the words' first appearance in the corpus. With
+    --limit, --containing, --stop, --words-only, --min-documents or --spread the most frequent come
+    first; with --spread also count per million tokens<TAB>documents<TAB>DP<TAB>normalised DP.
     """
     from distsim.indexes.corpus_index import CorpusIndex
+    from distsim.indexes.phrase_lists import ListedPhrase, list_phrases
 
     shortest, longest = lengths_range(lengths)
-    for phrase, times in CorpusIndex.open(indexes).ngrams(
-        shortest=shortest, longest=longest, min_count=min_count
-    ):
+    opened = CorpusIndex.open(indexes)
+    chosen = limit, words_only, min_documents > 1, spread
+    rows: Iterable[tuple[object, ...]]
+    if any(chosen) or containing is not None or stop is not None:
+        stopped = () if stop is None else [word for word in read_lines(stop) if word.strip()]
+        rows = list_phrases(
+            opened, lengths=(shortest, longest), containing=containing, stop=stopped,
+            words_only=words_only, min_count=min_count, min_documents=min_documents,
+            k=limit or None,
+        )  # fmt: skip
+    else:
+        rows = opened.ngrams(shortest=shortest, longest=longest, min_count=min_count)
+    columns = ("phrase", "count", *ListedPhrase._fields[2:])
+    for row in rows:
+        shown = row if spread else row[:2]
         if as_json:
-            put_json(phrase=phrase, count=times)
+            put_json(**dict(zip(columns, shown, strict=False)))
         else:
-            put(phrase, times)
+            put(shown[0], *map(cell, shown[1:]))

@@ -1,6 +1,7 @@
 """Vocabularies: words numbered in order of first appearance, from 1; 0 is the sentence boundary."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -168,6 +169,17 @@ class Vocabulary:
                 f"a word has the number {int(max(numbers)):,}, the vocabulary has {len(self):,}: "
                 "the artifact is damaged: restore it or make it again"
             ) from None
+
+    def all_words(self) -> list[str]:
+        """Return every word by id; that of the boundary is empty."""
+        text, ends = self.text.tobytes(), self.offsets.tolist()
+        return [text[a:b].decode(errors="replace") for a, b in pairwise(ends)]
+
+    def without_letters(self) -> np.ndarray:
+        """Return the ids of words without letter or digit, int64."""
+        numbered = enumerate(self.all_words())
+        ids = [i for i, word in numbered if i and not any(map(str.isalnum, word))]
+        return np.array(ids, np.int64)
 
     def find(self, hashes: np.ndarray) -> np.ndarray:
         """Return the id of the word with each hash, -1 where there is none; int64."""

@@ -5,6 +5,8 @@ from distsim.indexes.corpus_index import ConcordanceLine as ConcordanceLine
 from distsim.indexes.corpus_index import CorpusIndex as CorpusIndex
 from distsim.indexes.keyness import Keyword as Keyword
 from distsim.indexes.keyness import keywords as keywords
+from distsim.indexes.phrase_lists import ListedPhrase as ListedPhrase
+from distsim.indexes.phrase_lists import list_phrases as list_phrases
 from distsim.indexes.tracing import Continuations as Continuations
 from distsim.indexes.tracing import Trace as Trace
 from distsim.indexes.tracing import TracedSpan as TracedSpan

@@ -95,17 +95,16 @@ def log_dice(both: np.ndarray, n_node: float, of_word: np.ndarray) -> np.ndarray
     return score
 
 
-def adjusted_p(scores: np.ndarray, n_tests: int) -> np.ndarray:
+def adjusted_p(scores: np.ndarray) -> np.ndarray:
     """Return p of signed log-likelihoods (chi-squared, one degree), adjusted by Holm (1979).
 
     Arguments:
-        scores: float64, of some or all tests.
-        n_tests: the number of tests in all; those left out have smaller absolute scores.
+        scores: float64, of all tests.
     """
     from scipy.special import chdtrc
 
     order = np.argsort(-np.abs(scores), kind="stable")
-    steps = chdtrc(1, np.abs(scores[order])) * (n_tests - np.arange(scores.size))
+    steps = chdtrc(1, np.abs(scores[order])) * (scores.size - np.arange(scores.size))
     adjusted = np.empty(scores.size)
     adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
     return adjusted

@@ -35,13 +35,15 @@ def collocates(
     window: int = 5,
     measure: AssociationMeasure = "log-dice",
     min_count: int = 3,
+    words_only: bool = False,
     k: int | None = 20,
 ) -> Results[Collocate]:
     """Return the collocates of a phrase, the highest score first.
 
     A window ends where its sentence ends. A token in two overlapping windows counts once, so that
     a word is never more often in windows than in the corpus. The expected count is the word's
-    count times the share of all tokens that are in windows.
+    count times the share of all tokens that are in windows. Words of the phrase itself are
+    collocates where another occurrence of them is in a window, as in AntConc and Sketch Engine.
 
     Arguments:
         index: the corpus.
@@ -50,6 +52,7 @@ def collocates(
         measure: `log-dice`; `llr`: log-likelihood of four cells; `llr-2`: of two cells; `mi`; `t`;
             `z`. Formulas: distsim.indexes.association.
         min_count: leave out words that are rarer in the windows.
+        words_only: leave out what has no letter or digit.
         k: how many; all where None.
 
     Raises:
@@ -65,6 +68,8 @@ def collocates(
     whole_number(min_count, "`min_count`", 1)
     spans = index.spans(phrase)
     together, in_windows = window_counts(index, spans, window)
+    if words_only:
+        together[index.vocabulary.without_letters()] = 0
     words = np.flatnonzero(together >= min_count)
     both = together[words].astype(np.float64)
     counts = index.word_counts()[words].astype(np.float64)

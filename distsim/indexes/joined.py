@@ -183,6 +183,8 @@ class _JoinedShard:
         self.first_position = position + shard.first_position
 
     def __getattr__(self, name: str) -> Any:
+        if name in ("sentence_starts", "document_starts"):
+            return getattr(self._shard, name)
         if name in Shard.ARRAYS:
             raise ParameterError(
                 "several indexes together answer counts, positions, contexts, concordances and "
@@ -214,6 +216,10 @@ class _JoinedShard:
     def positions(self, ids: np.ndarray) -> np.ndarray:
         """See Shard."""
         return self._shard.positions(self._translated(ids))
+
+    def occurrences(self, ids: np.ndarray, stops: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """See Shard."""
+        return self._shard.occurrences(self._translated(ids), stops)
 
     def gapped(self, parts: list[np.ndarray], longest_gap: int) -> np.ndarray:
         """See Shard."""

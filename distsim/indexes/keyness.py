@@ -1,27 +1,33 @@
-"""Keywords of an index against another one, with their range and dispersion."""
+"""Keywords of an index against another one, with their spread over its documents."""
 
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 import numpy as np
 
 from distsim.base.arguments import whole_number
+from distsim.base.choices import KeywordMeasure
 from distsim.base.errors import ParameterError
 from distsim.base.results import Results
-from distsim.indexes.association import adjusted_p, log_likelihood_2, log_ratio
+from distsim.indexes.association import (
+    adjusted_p,
+    log_likelihood,
+    log_likelihood_2,
+    log_ratio,
+)
 from distsim.indexes.corpus_index import CorpusIndex
-from distsim.indexes.kernels.dispersion import disperse
-from distsim.indexes.shard import damaged
-from distsim.kernels.compiled import frozen
+from distsim.indexes.dispersion import Documents, Spread
 
 
 class Keyword(NamedTuple):
     """A word with its counts here and there, scores, and its spread over the documents here.
 
-    log_likelihood: of two cells, negative where the word is rarer here. p: of it, adjusted by Holm.
-    dp, dp_norm: Gries' deviation of proportions, and divided by its maximum; None at count 0.
+    log_likelihood: negative where the word is rarer here. p: of it, adjusted by Holm for all
+    compared words. documents, dp, dp_norm: see distsim.indexes.dispersion.Spread.
 
-    >>> keywords(index, index, k=1)[0].log_likelihood
-    0.0
+    >>> from pathlib import Path
+    >>> _ = Path(folder / "a.txt").write_text("tea and more tea")
+    >>> keywords(index, CorpusIndex.build(folder / "a.txt", folder / "a.index"), k=1)[0].word
+    ','
     """
 
     word: str
@@ -36,22 +42,38 @@ class Keyword(NamedTuple):
 
 
 def keywords(
-    index: CorpusIndex, against: CorpusIndex, *, min_count: int = 5, k: int | None = 50
+    index: CorpusIndex,
+    against: CorpusIndex,
+    *,
+    measure: KeywordMeasure = "llr-2",
+    negative: bool = False,
+    min_count: int = 5,
+    max_p: float = 1.0,
+    words_only: bool = False,
+    k: int | None = 50,
 ) -> Results[Keyword]:
-    """Return the words whose frequency differs most, by the size of their log-likelihood.
+    """Return the words that are more frequent than in another corpus, the highest score first.
 
     Arguments:
-        index: the corpus, one folder.
+        index: the corpus.
         against: the reference corpus, indexed with the same options.
+        measure: what orders them: `llr-2`: log-likelihood of two cells; `llr`: of four;
+            `log-ratio`. Formulas: distsim.indexes.association.
+        negative: the words that are less frequent here instead, the lowest score first.
         min_count: words rarer than this in both together are not compared.
+        max_p: leave out words with a higher adjusted p.
+        words_only: leave out what has no letter or digit.
         k: how many; all where None.
 
     Raises:
-        ParameterError: the two were not built with the same options, or an index is empty.
+        ParameterError: the two were not built with the same options, or there is no such measure.
 
-    >>> keywords(index, index, k=1)[0].p
-    1.0
+    >>> keywords(index, index, k=1)
+    []
     """
+    if measure not in get_args(KeywordMeasure):
+        choices = ", ".join(get_args(KeywordMeasure))
+        raise ParameterError(f"`measure` is {measure!r}, choose one of {choices}")
     whole_number(min_count, "`min_count`", 1)
     if index.options.normaliser != against.options.normaliser:
         raise ParameterError(
@@ -67,58 +89,25 @@ def keywords(
     tested = np.flatnonzero(here + there >= min_count)
     here, there = here[tested], there[tested]
     table = here, float(index.n_tokens), here + there, float(index.n_tokens + against.n_tokens)
-    scores, ratios = log_likelihood_2(*table), log_ratio(*table)
-    best = np.lexsort((tested, -np.abs(scores)))[:k]
-    p = adjusted_p(scores[best], tested.size)
-    places = tested[best] + 1
-    known = places < index.n_words
-    words = index.vocabulary.words(places[known])
-    words += against.vocabulary.words(only_there[places[~known] - index.n_words])
-    text = dict(zip([*places[known], *places[~known]], words, strict=True))
-    spread = dispersion(index, places[known & (here[best] > 0)])
-    nothing = (0, None, None)
+    likelihood = (log_likelihood if measure == "llr" else log_likelihood_2)(*table)
+    ratios = log_ratio(*table)
+    p = adjusted_p(likelihood)
+    order = (ratios if measure == "log-ratio" else likelihood) * (-1 if negative else 1)
+    wanted = np.flatnonzero((order > 0) & (p <= max_p))
+    if words_only:
+        here_only, there_only = (one.vocabulary.without_letters() for one in (index, against))
+        others = np.flatnonzero(np.isin(only_there, there_only)) + index.n_words
+        wanted = wanted[~np.isin(tested[wanted] + 1, np.append(here_only, others))]
+    best = wanted[np.lexsort((tested[wanted], -order[wanted]))[:k]]
+    ids = tested[best] + 1
+    spreads = iter(Documents(index).of_phrases([*ids[here[best] > 0, None]]))
     return Results(
         Keyword(
-            text[place], int(here[i]), int(there[i]), float(scores[i]), float(ratios[i]), chance,
-            *spread.get(place, nothing),
+            index.vocabulary.word(id_)
+            if id_ < index.n_words
+            else against.vocabulary.word(int(only_there[id_ - index.n_words])),
+            int(here[i]), int(there[i]), float(likelihood[i]), float(ratios[i]), float(p[i]),
+            *(next(spreads) if here[i] else Spread(0, None, None)),
         )
-        for i, place, chance in zip(best.tolist(), places.tolist(), p.tolist(), strict=True)
+        for i, id_ in zip(best.tolist(), ids.tolist(), strict=True)
     )  # fmt: skip
-
-
-def dispersion(
-    index: CorpusIndex, words: np.ndarray
-) -> dict[int, tuple[int, float | None, float | None]]:
-    """Return (documents, DP, normalised DP) of words by id.
-
-    DP is half the sum, over documents, of |share of the word - share of all tokens| (Gries 2008);
-    normalised, it is divided by 1 - the smallest share (Lijffijt and Gries 2012).
-
-    Arguments:
-        index: the corpus, one folder of one shard.
-        words: int64, ids of words that occur.
-    """
-    if len(index.shards) != 1:
-        raise ParameterError("dispersion needs an index of one shard: raise `shard_tokens`")
-    (shard,) = index.shards
-    first = shard.document_starts
-    ascending = np.all(np.diff(first.astype(np.int64)) > 0)
-    if first.size == 0 or first[-1] >= shard.sentence_starts.size or not ascending:
-        raise damaged(index.path)
-    starts = shard.sentence_starts[first].astype(np.int64)
-    sizes = np.diff(np.append(starts, shard.tokens.size))
-    if np.any(sizes <= 0):
-        raise damaged(index.path)
-    document_of = np.repeat(np.arange(starts.size, dtype=np.int32), sizes)
-    lengths = np.add.reduceat(shard.sentence_lengths(), first.astype(np.int64))
-    shares = lengths / lengths.sum()
-    ranges, deviations = disperse(
-        frozen(document_of), shard.suffixes, shard.word_starts, frozen(shares), frozen(words)
-    )
-    if np.any(ranges < 0):
-        raise damaged(index.path)
-    largest = 1 - float(shares.min())
-    return {
-        word: (n, dp, dp / largest if largest else 0.0)
-        for word, n, dp in zip(words.tolist(), ranges.tolist(), deviations.tolist(), strict=True)
-    }

@@ -136,6 +136,17 @@ class Shard:
         lows, highs = self.intervals(ids, np.array([ids.size]))
         return self.suffixes[lows[0] : highs[0]].astype(np.int64)
 
+    def occurrences(self, ids: np.ndarray, stops: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return (positions of many phrases end to end, number of the phrase of each), int64.
+
+        ids, stops: as of `intervals`.
+        """
+        lows, highs = self.intervals(ids, stops)
+        sizes = highs - lows
+        owners = np.repeat(np.arange(stops.size), sizes)
+        places = np.arange(owners.size) + np.repeat(lows + sizes - np.cumsum(sizes), sizes)
+        return self.suffixes[places].astype(np.int64), owners
+
     def neighbourhoods(
         self, suffixes: np.ndarray, before: int, after: int, n_words: int
     ) -> np.ndarray:

@@ -136,6 +136,8 @@ kwic | x.index |
     kwic x.index the
 ngrams | x.index |
     ngrams x.index -n 1-2
+ngrams with their spread | x.index |
+    ngrams x.index -n 1-2 --containing the --spread
 collocates | x.index |
     collocates x.index the
 keywords | x.index near.index |

@@ -11,6 +11,7 @@ from distsim import ParameterError
 from distsim.indexes import association
 from distsim.indexes.association import TABLE_MEASURES
 from distsim.indexes.collocation import collocates
+from tests.conftest import index_of
 
 # 8 of the word's 20 occurrences in windows of 100 of 1,000 tokens: 2 are expected.
 TABLE = np.array([8.0]), 100.0, np.array([20.0]), 1000.0
@@ -41,9 +42,9 @@ def test_less_than_expected_is_negative_and_zero_counts_as_a_half():
 def test_p_is_adjusted_by_holm():
     scores = np.array([4.0, -9.0, 1.0])
     smallest, middle = chi2.sf(9, 1) * 4, chi2.sf(4, 1) * 3
-    found = association.adjusted_p(scores, 4)
+    found = association.adjusted_p(np.append(scores, 0.5))[:3]
     assert found.tolist() == pytest.approx([middle, smallest, chi2.sf(1, 1) * 2])
-    assert association.adjusted_p(np.array([0.1, 0.2]), 2).max() <= 1
+    assert association.adjusted_p(np.array([0.1, 0.2])).max() <= 1
 
 
 @pytest.mark.parametrize("window", [1, 3])
@@ -68,6 +69,14 @@ def test_counts_are_those_of_a_plain_count(small_index, sentences, node, window)
         assert one.score == pytest.approx(log2(one.together / one.expected))
     assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
     assert found[:2] == collocates(small_index, node, window=window, measure="mi", min_count=1, k=2)
+
+
+def test_other_occurrences_of_the_phrase_are_collocates(tmp_path):
+    index = index_of("tea and tea , he said .", tmp_path)
+    found = {one.word: one.together for one in collocates(index, "tea", window=2, min_count=1)}
+    assert found == {"tea": 2, "and": 1, ",": 1, "he": 1}
+    only = collocates(index, "tea", window=2, min_count=1, words_only=True)
+    assert {one.word for one in only} == {"tea", "and", "he"}
 
 
 def test_an_unseen_phrase_has_none_and_wrong_settings_are_refused(small_index):

@@ -1,0 +1,146 @@
+"""Lists of words and phrases by frequency, with their spread over documents."""
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from distsim.base.arguments import one_or_many_texts, whole_number
+from distsim.base.errors import ParameterError
+from distsim.base.results import Results
+from distsim.corpus.vocabulary import hash_texts
+from distsim.indexes import phrase_walk
+from distsim.indexes.corpus_index import CorpusIndex
+from distsim.indexes.dispersion import Documents
+
+_LONGEST = 255
+_BATCH = 1 << 22  # occurrences whose documents are looked up at once
+
+
+class ListedPhrase(NamedTuple):
+    """A phrase with its count, that per million tokens, and its spread over documents.
+
+    documents, dp, dp_norm: see distsim.indexes.dispersion.Spread.
+
+    >>> list_phrases(index, k=1)[0].phrase
+    ','
+    """
+
+    phrase: str
+    times: int
+    per_million: float
+    documents: int
+    dp: float | None
+    dp_norm: float | None
+
+
+def list_phrases(
+    index: CorpusIndex,
+    *,
+    lengths: tuple[int, int] = (1, 1),
+    containing: str | None = None,
+    stop: Iterable[str] = (),
+    words_only: bool = False,
+    min_count: int = 1,
+    min_documents: int = 1,
+    k: int | None = 100,
+) -> Results[ListedPhrase]:
+    """Return the most frequent phrases of an index, by falling count.
+
+    Arguments:
+        index: the corpus.
+        lengths: the fewest and the most words of a phrase.
+        containing: only phrases that contain this one: its clusters.
+        stop: words; phrases that contain one are left out.
+        words_only: leave out phrases with a word that has no letter or digit.
+        min_count, min_documents: leave out what is rarer, or in fewer documents.
+        k: how many; all where None.
+
+    Raises:
+        ParameterError: a number is out of range; `containing` has more words than that.
+
+    >>> [one.phrase for one in list_phrases(index, containing="mock", lengths=(1, 2), k=3)]
+    ['mock', 'mock turtle', 'the mock']
+    """
+    shortest = whole_number(lengths[0], "`lengths`", 1, _LONGEST)
+    longest = whole_number(lengths[1], "`lengths`", shortest, _LONGEST)
+    least = max(
+        whole_number(min_count, "`min_count`", 1), whole_number(min_documents, "`min_documents`", 1)
+    )
+    if k is not None:
+        whole_number(k, "`k`", 0)
+    stopped = [piece for one in one_or_many_texts(stop, "stop") for piece in index.words(one)]
+    left_out = index.vocabulary.find(hash_texts([piece.encode() for piece in stopped]))
+    if words_only:
+        left_out = np.append(left_out, index.vocabulary.without_letters())
+    if containing is None:
+        parts = _all(index, shortest, longest, least)
+    else:
+        parts = _clusters(index, containing, shortest, longest, least)
+    needed = k if min_documents == 1 else None
+    some = [(np.empty((0, longest), np.uint32), np.empty(0, np.int64))]
+    for rows, counts in parts:
+        stays = np.flatnonzero(~np.isin(rows, left_out).any(axis=1))
+        best = stays[np.argsort(-counts[stays], kind="stable")[:needed]]
+        some.append((rows[best], counts[best]))
+    rows, counts = (np.concatenate(one) for one in zip(*some, strict=True))
+    order = np.argsort(-counts, kind="stable")[:needed]
+    return _listed(index, rows[order], counts[order], min_documents, k)
+
+
+def _listed(
+    index: CorpusIndex, rows: np.ndarray, counts: np.ndarray, min_documents: int, k: int | None
+) -> Results[ListedPhrase]:
+    """Return the first k rows that occur in enough documents."""
+    documents = Documents(index)
+    lengths = np.count_nonzero(rows, axis=1)
+    found: Results[ListedPhrase] = Results()
+    first = 0
+    while first < counts.size and (k is None or len(found) < k):
+        within = int(np.searchsorted(np.cumsum(counts[first:]), _BATCH))
+        batch = np.arange(first, min(counts.size, first + max(1, within)))
+        first = int(batch[-1]) + 1
+        spreads = documents.of_phrases([rows[i, : lengths[i]] for i in batch.tolist()])
+        text, ends = index.render(rows, batch, lengths[batch], 0)
+        written, begin = text.tobytes(), 0
+        for end, count, spread in zip(
+            ends[1:].tolist(), counts[batch].tolist(), spreads, strict=True
+        ):
+            phrase, begin = written[begin:end].decode(errors="replace"), end
+            if spread.documents >= min_documents:
+                found.append(ListedPhrase(phrase, count, count / index.n_tokens * 1e6, *spread))
+    return found[:k]
+
+
+_Counted = Iterator[tuple[np.ndarray, np.ndarray]]
+
+
+def _all(index: CorpusIndex, shortest: int, longest: int, least: int) -> _Counted:
+    """Yield (word ids uint32[n, longest], 0 behind each phrase; counts) of all phrases."""
+    for chunk in phrase_walk.walk(index.shards, index.n_words, longest):
+        for length in range(shortest, longest + 1):
+            lows, highs = chunk.runs(length, least)
+            rows = chunk.rows[lows]
+            rows[:, length:] = 0
+            yield rows, highs - lows
+
+
+def _clusters(
+    index: CorpusIndex, containing: str, shortest: int, longest: int, least: int
+) -> _Counted:
+    """Yield the same of the phrases that contain one."""
+    node = len(index.words(containing))
+    if node > longest:
+        raise ParameterError(
+            f"{containing!r} has {node} words, phrases of up to {longest} are listed: "
+            "raise the longer one of `lengths`"
+        )
+    begins = index.positions(containing)
+    for length in range(max(shortest, node), longest + 1):
+        places = np.unique(begins[:, None] - np.arange(length - node + 1))
+        places = places[places >= 0]
+        rows = index.around(np.column_stack([places, places]), length)[1]
+        found, counts = np.unique(rows[rows.all(axis=1)], axis=0, return_counts=True)
+        padded = np.zeros((len(found), longest), np.uint32)
+        padded[:, :length] = found
+        yield padded[counts >= least], counts[counts >= least]

@@ -1,0 +1,93 @@
+"""Lists of phrases and dispersion against plain counts: one shard, several, several folders."""
+
+from collections import Counter
+
+import pytest
+
+from distsim import CorpusIndex, IndexOptions, ParameterError
+from distsim.indexes.phrase_lists import list_phrases
+
+DOCUMENTS = ["a b a c\na b .", "c a b\nb a", "a . b", "d d"]
+SENTENCES = [[line.split() for line in one.splitlines()] for one in DOCUMENTS]
+
+
+@pytest.fixture(params=["one", "shards", "folders"])
+def index(request, tmp_path) -> CorpusIndex:
+    # A shard of 6 tokens ends within the first document.
+    options = IndexOptions(shard_tokens=6 if request.param == "shards" else 1000)
+    parts = [DOCUMENTS[:2], DOCUMENTS[2:]] if request.param == "folders" else [DOCUMENTS]
+    paths = []
+    for number, part in enumerate(parts):
+        (tmp_path / f"{number}.txt").write_text("\n\n".join(part) + "\n")
+        paths.append(tmp_path / f"{number}.index")
+        CorpusIndex.build(tmp_path / f"{number}.txt", paths[-1], options=options)
+    return CorpusIndex.open(paths)
+
+
+def plain(shortest, longest):
+    """Each phrase with its count by document, and the tokens of each document."""
+    counts: dict[str, Counter] = {}
+    for number, document in enumerate(SENTENCES):
+        for words in document:
+            for n in range(shortest, longest + 1):
+                for i in range(len(words) - n + 1):
+                    counts.setdefault(" ".join(words[i : i + n]), Counter())[number] += 1
+    return counts, [sum(map(len, document)) for document in SENTENCES]
+
+
+@pytest.mark.parametrize("containing", [None, "a", "a b"])
+def test_lists_are_those_of_a_plain_count(index, containing):
+    counts, sizes = plain(1, 3)
+    words = containing.split() if containing else []
+    wanted = {
+        phrase: found for phrase, found in counts.items()
+        if not words or any(
+            phrase.split()[i : i + len(words)] == words for i in range(len(phrase.split()))
+        )
+    }  # fmt: skip
+    listed = list_phrases(index, lengths=(1, 3), containing=containing, k=None)
+    assert {one.phrase for one in listed} == set(wanted) and len(listed) == len(wanted)
+    assert [one.times for one in listed] == sorted((one.times for one in listed), reverse=True)
+    total = sum(sizes)
+    for one in listed:
+        found = wanted[one.phrase]
+        times = found.total()
+        shares = [(found[d] / times, size / total) for d, size in enumerate(sizes)]
+        dp = sum(abs(v - s) for v, s in shares) / 2
+        assert (one.times, one.documents) == (times, len(found))
+        assert one.per_million == pytest.approx(times / total * 1e6)
+        assert one.dp == pytest.approx(dp)
+        assert one.dp_norm == pytest.approx(dp / (1 - min(sizes) / total))
+    assert listed[:3] == list_phrases(index, lengths=(1, 3), containing=containing, k=3)
+    some = list_phrases(index, lengths=(1, 3), containing=containing, min_documents=2, k=2)
+    assert some == [one for one in listed if one.documents >= 2][:2]
+
+
+def test_stop_words_and_punctuation_are_left_out(index):
+    listed = list_phrases(index, lengths=(1, 2), stop=["b", "zeppelin"], words_only=True, k=None)
+    assert {one.phrase for one in listed} == {"a", "c", "d", "a c", "c a", "d d"}
+    with pytest.raises(ParameterError, match="'a b' has 2 words, phrases of up to 1 are listed"):
+        list_phrases(index, containing="a b")
+
+
+def test_gries_example_worked_by_hand(tmp_path):
+    # Three documents of equal size; shares of the word 1/2, 1/2 and 0: DP = 1/3, of at most 2/3.
+    (tmp_path / "t.txt").write_text("a x\n\na x\n\nx x\n")
+    index = CorpusIndex.build(tmp_path / "t.txt", tmp_path / "index")
+    found = {one.phrase: one for one in list_phrases(index)}
+    assert (found["a"].dp, found["a"].dp_norm) == (pytest.approx(1 / 3), pytest.approx(1 / 2))
+
+
+def test_commands_print_them(run, index, tmp_path):
+    path = index.path
+    index = CorpusIndex.open(path)
+    (tmp_path / "stop.txt").write_text("b\n\n")
+    out, _ = run("ngrams", path, "-n", "1", "--stop", tmp_path / "stop.txt", "--limit", 1)
+    assert out == f"a\t{index.count('a')}\n"
+    out, _ = run("ngrams", path, "-n", "2", "--containing", "a", "--spread", "--json")
+    assert '"per_million"' in out and '"count"' in out
+    out, _ = run("count", path, "a", "zeppelin", "--spread")
+    first, second = (line.split("\t") for line in out.splitlines())
+    (listed,) = (one for one in list_phrases(index) if one.phrase == "a")
+    assert first[1:4] == [str(listed.times), f"{listed.per_million:.6f}", str(listed.documents)]
+    assert second[1:] == ["0", "0.000000", "0", "NA", "NA"]
