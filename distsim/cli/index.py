@@ -15,6 +15,7 @@ from distsim.cli.console import (
     progress_bar,
     say,
 )
+from distsim.cli.costs import INDEX, say_cost, tokens_in
 from distsim.cli.options import (
     AsIsOption,
     FreeMemoryOption,
@@ -72,6 +73,7 @@ def build(
         settings=settings, text_format=text_format, dedup=dedup, as_is=as_is or None,
     )  # fmt: skip
     force = may_replace(output, force)
+    say_cost(tokens_in(corpus), [INDEX], jobs)
     with progress_bar() as bar:
         index = CorpusIndex.build(
             corpus, output, options=options, force=force, jobs=jobs, progress=bar, memory=memory,

@@ -9,6 +9,7 @@ import typer
 
 from distsim.base.choices import SignPreset, SourceKind, TextFormat
 from distsim.cli.console import ForceOption, JobsOption, may_replace, progress_bar, say
+from distsim.cli.costs import FINDER, SIGN, say_cost
 from distsim.cli.options import FreeMemoryOption, RecipeOption, SetOption, chosen
 from distsim.corpus.normaliser import Normaliser
 
@@ -146,6 +147,10 @@ def sign(
     if output is not None and kind in ("counts", "annotated"):  # which take long to read
         force = may_replace(output, force)
     kept = about_source[0] if kind != "vectors" else StoredSettings()
+    finder = about_source[-1]
+    if isinstance(finder, FinderSettings):
+        tokens = getattr(source, "n_tokens", 0)
+        say_cost(tokens, [SIGN, FINDER] if finder.finder else [SIGN], jobs)
     table = _signed(
         source, output, force, recipe=made, selection=selection, projection=projection,
         memory=memory, jobs=jobs, **vars(kept),

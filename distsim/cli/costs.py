@@ -1,0 +1,54 @@
+"""What long work will take, told before it begins; from docs/guides/size.md."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from distsim.base.parallel import available_cores
+from distsim.cli.console import say
+
+_WORTH_TELLING = 50_000_000  # tokens
+_BYTES_A_TOKEN = 5.6
+_UNPACKED = {".gz": 2.6, ".bz2": 3.4, ".xz": 3.6, ".zst": 2.8}  # bytes for one on the disk
+
+
+class Cost(NamedTuple):
+    """What a million tokens take: CPU seconds, MB on the disk; and GB of memory, at most."""
+
+    seconds: float
+    megabytes: float
+    gigabytes: float
+
+
+INDEX = Cost(0.43, 8.6, 3.2)
+SIGN = Cost(0.6, 4.6, 4.0)
+FINDER = Cost(0.43, 0.3, 4.0)
+
+
+def tokens_in(paths: Iterable[str]) -> int:
+    """Return about how many tokens files have, by their sizes; folders and pipes count nothing."""
+    files = [Path(one) for one in paths if Path(one).is_file()]
+    sizes = (one.stat().st_size * _UNPACKED.get(one.suffix, 1.0) for one in files)
+    return int(sum(sizes) / _BYTES_A_TOKEN)
+
+
+def say_cost(n_tokens: int, costs: Iterable[Cost], jobs: int | None) -> None:
+    """Say what work on a large text will take; nothing of a small one.
+
+    Arguments:
+        n_tokens: of the text.
+        costs: of the steps.
+        jobs: threads; all cores where None.
+    """
+    if n_tokens < _WORTH_TELLING:
+        return
+    millions, costs = n_tokens / 1e6, list(costs)
+    minutes = millions * sum(one.seconds for one in costs) / 60
+    gigabytes = millions * sum(one.megabytes for one in costs) / 1000
+    memory = max(one.gigabytes for one in costs)
+    cores = jobs or available_cores()
+    say(
+        f"about {millions:,.0f} million tokens: {minutes:,.0f} minutes of CPU time on {cores} "
+        f"{'core' if cores == 1 else 'cores'}, {gigabytes:,.1f} GB of disk and {memory:.0f} GB of "
+        "memory, roughly"
+    )
