@@ -2,16 +2,24 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import KW_ONLY, dataclass, field
+from pathlib import Path
 from typing import Any, get_args
 from warnings import warn
 
 import numpy as np
 
 from distsim import storage
-from distsim.base.arguments import AnyPath, Paths, one_or_many_paths, one_path, whole_number
+from distsim.base.arguments import (
+    AnyPath,
+    Paths,
+    one_or_many_paths,
+    one_path,
+    one_text,
+    whole_number,
+)
 from distsim.base.choices import Dedup, TextFormat
 from distsim.base.errors import InputError, ParameterError
 from distsim.base.memory import half_of_free
@@ -43,6 +51,7 @@ from distsim.indexes.suffix_array import MAX_TOKENS, build_suffix_array
 from distsim.kernels.compiled import frozen
 from distsim.kernels.suffixes import count_words, hash_sentences
 from distsim.storage import checksum_of_settings
+from distsim.storage.files import open_output
 
 DEDUPS: tuple[str, ...] = get_args(Dedup)
 DEFAULT_SHARD_TOKENS = 128_000_000
@@ -167,9 +176,28 @@ def build_index(
             is being written.
         ParameterError: near-duplicates cannot be found in the memory given.
     """
+    paths = one_or_many_paths(corpus, "corpus")
+    return build_index_of_sources(
+        paths, path, options, force=force, jobs=jobs, progress=progress, memory=memory,
+        notice=notice,
+    )  # fmt: skip
+
+
+def build_index_of_sources(
+    corpus: Sequence[str | Path | Source],
+    path: AnyPath,
+    options: IndexOptions | None = None,
+    *,
+    force: bool = False,
+    jobs: int | None = None,
+    progress: Progress = no_progress,
+    memory: int | None = None,
+    notice: Callable[[str], object] = warn,
+) -> BuildReport:
+    """Return the report of indexing paths, or sources with names of their own; see build_index."""
     path = one_path(path)
     options = options or IndexOptions()
-    sources = find_texts(one_or_many_paths(corpus, "corpus"), options.as_is, [path])
+    sources = find_texts(corpus, options.as_is, [path])
     storage.require_free(path, force)
     with storage.create(path, storage.INDEX) as writer:
         builder = _IndexBuilder(writer, options, progress, memory, notice)
@@ -179,6 +207,41 @@ def build_index(
         if inside.is_dir():
             storage.remove_artifact(inside)
     return report
+
+
+@contextmanager
+def source_of_texts(texts: Iterable[str]) -> Iterator[Source]:
+    """Yield a source of texts in memory, a document each, that stand in a temporary file.
+
+    Its text is that of a file with a blank line behind each document. Blank lines inside a
+    text are left out, and so are texts that have no other lines.
+
+    Arguments:
+        texts: any number of them, read once.
+
+    Raises:
+        ParameterError: `texts` is one text, or one of them is no text; its number is told.
+    """
+    if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
+        raise ParameterError("`texts`: give a list or another iterable of texts (str)")
+    with storage.scratch_folder() as folder:
+        file = folder / "texts.zst"
+        with open_output(file) as out:
+            for number, text in enumerate(texts):
+                lines = one_text(text, f"texts[{number}]").splitlines()
+                kept = [line for line in lines if line.strip()]
+                if kept:
+                    out.write(_utf8("\n".join(kept) + "\n\n", number))
+        yield Source("texts", str(file), given="texts")
+
+
+def _utf8(text: str, number: int) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise ParameterError(
+            f"texts[{number}]: {text[error.start]!r} is half of a character: leave it out"
+        ) from None
 
 
 def build_part(corpus: Paths, path: AnyPath, options: IndexOptions, seen_lines: np.ndarray) -> None:

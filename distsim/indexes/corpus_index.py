@@ -33,6 +33,8 @@ from distsim.indexes.build import (
     IndexOptions,
     add_to_index,
     build_index,
+    build_index_of_sources,
+    source_of_texts,
     sum_of_sentences,
 )
 from distsim.indexes.indexed_text import IndexedText
@@ -137,6 +139,44 @@ class CorpusIndex:
             corpus, path, options, force=force, jobs=jobs, progress=progress,
             memory=memory, notice=notice,
         )  # fmt: skip
+        index = cls.open(path)
+        index.report = report
+        return index
+
+    @classmethod
+    def from_texts(
+        cls,
+        texts: Iterable[str],
+        path: AnyPath,
+        *,
+        options: IndexOptions | None = None,
+        force: bool = False,
+        jobs: int | None = None,
+        progress: Progress = no_progress,
+        memory: int | None = None,
+        notice: Callable[[str], object] = warn,
+    ) -> "CorpusIndex":
+        """Return the opened index of texts, a document each, written to `path`.
+
+        The index has the bytes of that of a file `texts` with a blank line behind each document.
+
+        Arguments:
+            texts: a list, a generator, a column of pandas or polars; they are read once and need
+                not fit into memory.
+            path, force, jobs, progress, memory, notice: as of build.
+            options: running text (`IndexOptions("text")`) where None.
+
+        Raises: as of build, and
+            ParameterError: one of the texts is none; its number is told.
+
+        >>> CorpusIndex.from_texts(["Hello, Alice.", "Alice ran."], folder / "x").count("alice")
+        2
+        """
+        with source_of_texts(texts) as source:
+            report = build_index_of_sources(
+                [source], path, options or IndexOptions("text"), force=force, jobs=jobs,
+                progress=progress, memory=memory, notice=notice,
+            )  # fmt: skip
         index = cls.open(path)
         index.report = report
         return index

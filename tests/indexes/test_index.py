@@ -27,6 +27,23 @@ def index(request, small_index):
     return small_index if request.param == "built" else CorpusIndex.open(small_index.path)
 
 
+def test_texts_in_memory_give_the_bytes_of_their_file(tmp_path, monkeypatch):
+    texts = ["Hello, Alice.\n\nAlice ran.\r\nShe ran.", "", " \n", "He said: go!"]
+    (tmp_path / "texts").write_text("Hello, Alice.\nAlice ran.\nShe ran.\n\nHe said: go!\n\n")
+    index = CorpusIndex.from_texts((one for one in texts), tmp_path / "of texts")
+    file = CorpusIndex.build(tmp_path / "texts", tmp_path / "of file", options=IndexOptions("text"))
+    assert index.checksum == file.checksum
+    assert index.parameters["counts"]["documents"] == 2
+    assert index.concordance("alice")[0].source == "texts"
+    for wrong, said in (
+        ("one text", "give a list"), (5, "give a list"), (["a", 2.5], r"texts\[1\]: is 2.5"),
+        (["a", "\ud800"], r"texts\[1\]: '.ud800' is half"), ([], "no token"),
+    ):  # fmt: skip
+        with pytest.raises((InputError, ParameterError), match=said):
+            CorpusIndex.from_texts(wrong, tmp_path / "wrong")
+    assert not (tmp_path / "wrong").exists()
+
+
 def test_counts_are_those_of_a_plain_count(index, sentences):
     expected = naive.count_ngrams(sentences, 6)
     phrases = [" ".join(p) for p in expected]
