@@ -144,13 +144,10 @@ def sign(
     if output is None and kind != "index":
         raise typer.BadParameter(f"--from {kind} needs the table's folder: give -o TABLE")
     source, report = _source(kind, sources, about_source[-1])
+    _say_cost(source, about_source[-1], jobs)
     if output is not None and kind in ("counts", "annotated"):  # which take long to read
         force = may_replace(output, force)
     kept = about_source[0] if kind != "vectors" else StoredSettings()
-    finder = about_source[-1]
-    if isinstance(finder, FinderSettings):
-        tokens = getattr(source, "n_tokens", 0)
-        say_cost(tokens, [SIGN, FINDER] if finder.finder else [SIGN], jobs)
     table = _signed(
         source, output, force, recipe=made, selection=selection, projection=projection,
         memory=memory, jobs=jobs, **vars(kept),
@@ -159,6 +156,12 @@ def sign(
     _report(table)
     if isinstance(about_source[-1], FinderSettings):
         _store_finder(source, table, about_source[-1], jobs)
+
+
+def _say_cost(source: Any, about: Any, jobs: int | None) -> None:
+    """Say what signing a large index will take."""
+    if isinstance(about, FinderSettings):
+        say_cost(source.n_tokens, [SIGN, FINDER] if about.finder else [SIGN], jobs)
 
 
 def _signed(
