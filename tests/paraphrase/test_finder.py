@@ -11,6 +11,8 @@ from distsim import (
     IndexOptions,
     InputError,
     ParameterError,
+    ParaphraseOptions,
+    Paraphraser,
     Selection,
     SignatureTable,
     Substituter,
@@ -171,7 +173,11 @@ def test_a_word_alone_and_what_is_not_stored(signed):
     substituter = Substituter(*signed)
     near = substituter.alone("queen", k=5)
     assert [one.similarity for one in near] == sorted((o.similarity for o in near), reverse=True)
-    assert list(near) == list(substituter.alone("Queens", k=9)[:5])
+    assert list(near) == list(substituter.alone("queen", k=9)[:5])
+    many = substituter.alone("Queens", k=5)
+    assert [one.similarity for one in many] == [one.similarity for one in near]
+    assert [one.phrase for one in many] != [one.phrase for one in near]  # in the form asked for
+
     assert substituter.alone("the queen") is None
     assert substituter.alone("zeppelin") is None
     assert substituter.features("the", "zeppelin", "flew") is None
@@ -180,14 +186,26 @@ def test_a_word_alone_and_what_is_not_stored(signed):
     }
 
 
+def test_paraphrases_of_a_word_are_those_of_the_finder(signed, tmp_path):
+    index, table = signed
+    options = ParaphraseOptions(k=7)
+    found = Paraphraser(index, table=table, options=options).paraphrases("queen")
+    wanted = Substituter(index, table).alone("queen", k=7)
+    assert [(one.phrase, one.score, one.count) for one in found] == [
+        (one.phrase, one.similarity, one.strength) for one in wanted
+    ]
+    assert {one.origin[0] for one in found} == {"finder"}
+    other = SignatureTable.build(index, tmp_path / "t", recipe=RECIPE, selection=table.selection)
+    by_contexts = Paraphraser(index, table=other).paraphrases("queen")
+    assert "finder" not in {name for one in by_contexts for name in one.origin}
+
+
 def told(*opposites):
     """An Opposites that knows some words for opposites of all."""
 
     class Told:
-        language = SimpleNamespace(opposite=1.0)
-
         def evidence(self, pairs):
-            return [SimpleNamespace(score=float(word in opposites)) for _, word in pairs]
+            return [SimpleNamespace(opposite=word in opposites) for _, word in pairs]
 
     return Told()
 
@@ -196,9 +214,10 @@ def told(*opposites):
     ("k", "opposites", "wanted"),
     [
         (3, "", "a b c"),
-        (3, "b", "a c b!"),
-        (3, "a b", "c a! b!"),
-        (3, "a b c d e f g h", "a! b!"),
+        (3, "b", "a c d"),
+        (5, "a b c", "d e f g h"),
+        (6, "b", "a c d e f b!"),
+        (7, "a b c", "d e f g h a! b!"),
         (1, "a", "b"),
         (2, "c", "a b"),
         (None, "a h", "b c d e f g a! h!"),

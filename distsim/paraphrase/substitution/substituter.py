@@ -34,8 +34,7 @@ from distsim.signatures.table import TableLike, opened_table
 
 Words = tuple[str, ...]
 MOST_CANDIDATES = 10_000
-_OPPOSITE = 0.8  # of the score that opposites have at least: these words are near already
-_SPARE = 5  # rows that may take the place of opposites
+_SPARE = 5  # rows that may take the place of opposites; the first so many hold none
 FLUENT = 150  # so many of the lemmas found are read in the sentence
 
 
@@ -79,7 +78,7 @@ class Substitute(NamedTuple):
 
 
 class FoundWord(NamedTuple):
-    """A base word that may stand in another's place in some sentence, as a Neighbour.
+    """A word that may stand in another's place in some sentence, as a Neighbour.
 
     similarity: the score, as of Substitute. strength: occurrences of all forms. opposite: whether
     it is an opposite of the other; these come last.
@@ -238,7 +237,7 @@ class Substituter:
         return words, columns
 
     def alone(self, target: str, *, k: int | None = 10) -> Results[FoundWord] | None:
-        """Return what may stand in a word's place in some sentence, best first, as base words.
+        """Return what may stand in a word's place in some sentence, best first, in its form.
 
         None where nothing was stored to find it by.
 
@@ -252,9 +251,10 @@ class Substituter:
         order = np.argsort(-chances, kind="stable")
         lemmas = pool.lemmas[order].tolist()
         words = [self._words.words[lemma] for lemma in lemmas]
+        wanted = self._forms.kind(self._lexicon.words(target)[0])
         return Results(
             FoundWord(
-                words[i],
+                self._form_like(words[i], wanted),
                 float(chances[order[i]]),
                 int(self._words.counts[lemmas[i]]),
                 False,
@@ -263,21 +263,25 @@ class Substituter:
             for i, opposite in self._opposites_last(self._lexicon.words(target)[0], words, k)
         )
 
+    def _form_like(self, base: str, kind: str) -> str:
+        """Return the most frequent form of a kind of a base word, itself where there is none."""
+        forms = [one for one in self._forms.of_word(base) if self._forms.kind(one, base) == kind]
+        return forms[int(np.argmax(self._lexicon.counts(forms)))] if forms else base
+
     def _opposites_last(
         self, target: str, words: list[str], k: int | None
     ) -> list[tuple[int, bool]]:
         """Return (place, whether it is an opposite) of k words; opposites after the others.
 
-        Of one answer none is an opposite. words: best first.
+        None is among the first five answers, where there are others. words: best first.
         """
         most = len(words) if k is None else min(k, len(words))
         if self._opposites is None:
             return [(place, False) for place in range(most)]
         looked_at = words[: most + _SPARE]
         told = self._opposites.evidence([(target, word) for word in looked_at])
-        least = _OPPOSITE * self._opposites.language.opposite
-        opposite = [one is not None and one.score >= least for one in told]
-        last = [place for place in range(most) if opposite[place]][: max(0, most - 1)]
+        opposite = [one is not None and one.opposite for one in told]
+        last = [place for place in range(most) if opposite[place]][: max(0, most - _SPARE)]
         others = [place for place, is_one in enumerate(opposite) if not is_one]
         first = others[: most - len(last)]
         return [*((place, False) for place in first), *((place, True) for place in last)]
