@@ -18,7 +18,6 @@ from distsim.cli.console import (
     put,
     put_json,
     say,
-    say_opposites,
 )
 from distsim.cli.groups import OptionGroup, grouped
 from distsim.cli.in_sentence import AMONG, InSentenceOption, ranked_in
@@ -198,9 +197,7 @@ def _put_paraphrases(phrase: str, count: int, listed: "_Listed", why: bool, as_j
             put_json(focal=phrase, focal_count=count, rank=rank, **asdict(found))
             continue
         reasons = [",".join(found.origin), "; ".join(found.contexts)] if why else []
-        reasons += ["opposite"] if "opposite" in found.origin else []
         put(phrase, rank, found.phrase, number(found.score), found.count, found.evidence, *reasons)
-    say_opposites(sum("opposite" in found.origin for found in listed))
 
 
 def _opened(index: str, table: str | None, options: "ParaphraseOptions") -> "Paraphraser":
@@ -209,7 +206,6 @@ def _opened(index: str, table: str | None, options: "ParaphraseOptions") -> "Par
     from distsim.indexes.corpus_index import CorpusIndex
     from distsim.indexes.places import signatures_inside
     from distsim.paraphrase.paraphraser import Paraphraser
-    from distsim.paraphrase.substitution.word_profiles import finder_of
 
     opened = CorpusIndex.open(index)
     signatures = None
@@ -221,10 +217,6 @@ def _opened(index: str, table: str | None, options: "ParaphraseOptions") -> "Par
             say(f"the signatures inside are older than the text: run distsim sign {index}")
     elif options.neighbours:
         say(f"no signatures in {index}: fewer candidates are found; distsim sign {index} adds them")
-    if signatures is not None and options.neighbours and finder_of(signatures) is None:
-        say(
-            "the table stores no finder of substitutes: words are ranked by contexts; sign it again"
-        )
     return Paraphraser(opened, options=options, table=signatures)
 
 

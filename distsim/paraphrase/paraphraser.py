@@ -23,8 +23,6 @@ from distsim.paraphrase.occurrences import (
 from distsim.paraphrase.options import LONGEST_PHRASE, ParaphraseOptions
 from distsim.paraphrase.pool import Pool
 from distsim.paraphrase.profiles import Profiler
-from distsim.paraphrase.substitution.substituter import FoundWord, Substituter
-from distsim.paraphrase.substitution.word_profiles import finder_of
 from distsim.paraphrase.surroundings import Surroundings, one_sided, surroundings
 from distsim.signatures.table import StoredTable, TableLike, opened_table
 
@@ -45,9 +43,7 @@ class Paraphrase:
     phrase: its words. score: cosine of the two profiles, 0 to 1, less where the phrase is
     rare (`doubt`). count: its occurrences.
     evidence: how many distinct contexts L _ R it shares with the focal phrase. origin: where
-    it was found: `contexts`, `sides` (a left or right side alone), `neighbours` (signatures), or
-    `finder`: words by what `sign` stored, whose scores are those of `Substituter`; `opposite` is
-    added to opposites of the focal word, which come last.
+    it was found: `contexts`, `sides` (a left or right side alone), `neighbours` (signatures).
     contexts: up to three of those shared, as text: seen most often, then rarest.
 
     >>> Paraphraser(index).paraphrases("the hatter")[0].evidence > 0
@@ -134,11 +130,6 @@ class Paraphraser:
             self.table_fingerprint = {**table.parameters, "checksum": table.artifact.checksum}
         if table is not None and self.options.neighbours:
             self._search = AlikePhrases(table, self.options.neighbour_strength)
-        self._finder = None
-        stored = None if self._search is None or table is None else finder_of(table)
-        if table is not None and stored is not None and table.is_of(index):
-            self._finder = Substituter(index, table)
-            self.table_fingerprint = {**(self.table_fingerprint or {}), "finder": stored.checksum}
         self._profiler = Profiler(
             index, self.options.window, self.options.weighting, self.options.places
         )
@@ -175,11 +166,6 @@ class Paraphraser:
             return Answer(shown, count, [], 0, 0, 0, reason)
         if count == 0:
             return Answer(shown, 0, [], 0, 0, 0, "does not occur in the corpus")
-        if self._finder is not None and len(text) == 1:
-            found = self._finder.alone(shown, k=self.options.k)
-            if found:
-                words = [_of_word(one) for one in found]
-                return Answer(shown, count, words, 0, len(found), len(found), None)
         return self._answer(shown, word_ids(self.index, text))
 
     def _answer(self, shown: str, focal: np.ndarray) -> Answer:
@@ -379,11 +365,6 @@ def _within(contexts: Surroundings, walk: int | None) -> Surroundings:
         return contexts
     n = int(np.searchsorted(np.cumsum(contexts.costs), walk, "right"))
     return contexts.chosen(np.arange(n))
-
-
-def _of_word(one: FoundWord) -> Paraphrase:
-    origin = ("finder", "opposite") if one.opposite else ("finder",)
-    return Paraphrase(one.phrase, one.similarity, one.strength, 0, origin, ())
 
 
 def _paraphraser(

@@ -11,8 +11,6 @@ from distsim import (
     IndexOptions,
     InputError,
     ParameterError,
-    ParaphraseOptions,
-    Paraphraser,
     Selection,
     SignatureTable,
     Substituter,
@@ -175,29 +173,21 @@ def test_a_word_alone_and_what_is_not_stored(signed):
     assert [one.similarity for one in near] == sorted((o.similarity for o in near), reverse=True)
     assert list(near) == list(substituter.alone("queen", k=9)[:5])
     many = substituter.alone("Queens", k=5)
-    assert [one.similarity for one in many] == [one.similarity for one in near]
+    assert len(many) == len(near)
     assert [one.phrase for one in many] != [one.phrase for one in near]  # in the form asked for
 
+    words, columns = substituter.features_alone("Queens")
+    assert columns.shape == (len(words), len(ALONE))
+    own = substituter._space.phrases([("queens",)])[0]
+    for word, cosine in list(zip(words, columns[:, -1].tolist(), strict=True))[:9]:
+        forms = substituter._space.phrases([(form,) for form in substituter._forms.of_word(word)])
+        assert cosine == pytest.approx((forms @ own).max(), abs=2e-3)
     assert substituter.alone("the queen") is None
     assert substituter.alone("zeppelin") is None
     assert substituter.features("the", "zeppelin", "flew") is None
     assert {one.origin for one in substituter.substitutes("the", "mock turtle", "said")} != {
         "finder"
     }
-
-
-def test_paraphrases_of_a_word_are_those_of_the_finder(signed, tmp_path):
-    index, table = signed
-    options = ParaphraseOptions(k=7)
-    found = Paraphraser(index, table=table, options=options).paraphrases("queen")
-    wanted = Substituter(index, table).alone("queen", k=7)
-    assert [(one.phrase, one.score, one.count) for one in found] == [
-        (one.phrase, one.similarity, one.strength) for one in wanted
-    ]
-    assert {one.origin[0] for one in found} == {"finder"}
-    other = SignatureTable.build(index, tmp_path / "t", recipe=RECIPE, selection=table.selection)
-    by_contexts = Paraphraser(index, table=other).paraphrases("queen")
-    assert "finder" not in {name for one in by_contexts for name in one.origin}
 
 
 def told(*opposites):

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from functools import partial
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +26,7 @@ from distsim.paraphrase.substitution.mix import FINDING, RANKING, Evidence, Mix
 from distsim.paraphrase.substitution.occurrence import Occurrence
 from distsim.paraphrase.substitution.space import LearntSpace, open_space
 from distsim.paraphrase.substitution.word_finder import (
+    RANKS,
     FinderWeights,
     Found,
     WordFinder,
@@ -34,6 +36,7 @@ from distsim.signatures.table import TableLike, opened_table
 
 Words = tuple[str, ...]
 MOST_CANDIDATES = 10_000
+_RARE = 20  # a form is shown that occurs at least so many times less than the one most like
 _SPARE = 5  # rows that may take the place of opposites; the first so many hold none
 FLUENT = 150  # so many of the lemmas found are read in the sentence
 
@@ -244,29 +247,46 @@ class Substituter:
         Arguments:
             target: a word, as typed. k: so many at most; all 400 that are looked at where None.
         """
-        pool = self._pool(self._lexicon.words(target))
+        words, pool = self._lexicon.words(target), self._pool(self._lexicon.words(target))
         if pool is None or self._words is None:
             return None
-        chances = self._weights.alone.chances(pool.features, self._words.is_calibrated)
+        features, nearest = self._of_form(words, pool)
+        chances = self._weights.alone.chances(features, self._words.is_calibrated)
         order = np.argsort(-chances, kind="stable")
         lemmas = pool.lemmas[order].tolist()
-        words = [self._words.words[lemma] for lemma in lemmas]
-        wanted = self._forms.kind(self._lexicon.words(target)[0])
+        bases = [self._words.words[lemma] for lemma in lemmas]
+        wanted = self._forms.kind(words[0])
         return Results(
             FoundWord(
-                self._form_like(words[i], wanted),
+                self._form_like(bases[i], nearest[order[i]], wanted),
                 float(chances[order[i]]),
                 int(self._words.counts[lemmas[i]]),
                 False,
                 opposite,
             )
-            for i, opposite in self._opposites_last(self._lexicon.words(target)[0], words, k)
+            for i, opposite in self._opposites_last(words[0], bases, k)
         )
 
-    def _form_like(self, base: str, kind: str) -> str:
-        """Return the most frequent form of a kind of a base word, itself where there is none."""
+    def _of_form(self, target: Words, pool: Found) -> tuple[np.ndarray, list[str]]:
+        """Return (features float64[m, 5], as of ALONE; the form of each most like the target)."""
+        assert self._words is not None and self._space is not None
+        own = self._space.phrases([target])[0]
+        forms, starts = self._words.forms(pool.lemmas)
+        rows = self._space.rows(forms)
+        cosines = np.where(rows >= 0, self._space.vectors_at(rows).astype(np.float64) @ own, 0.0)
+        bounds = [*starts.tolist(), len(forms)]
+        best = [a + int(np.argmax(cosines[a:b])) for a, b in pairwise(bounds)]
+        ranks, rest = pool.features[:, : len(RANKS)], pool.features[:, -1]
+        return np.column_stack([ranks, rest, cosines[best]]), [forms[i] for i in best]
+
+    def _form_like(self, base: str, nearest: str, kind: str) -> str:
+        """Return the form of a base word of the target's kind, the nearest where it is rare."""
+        if not kind:
+            return base
         forms = [one for one in self._forms.of_word(base) if self._forms.kind(one, base) == kind]
-        return forms[int(np.argmax(self._lexicon.counts(forms)))] if forms else base
+        counts = self._lexicon.counts([nearest, *forms])
+        best = int(np.argmax(counts[1:])) if forms else 0
+        return forms[best] if forms and counts[1 + best] * _RARE >= counts[0] else nearest
 
     def _opposites_last(
         self, target: str, words: list[str], k: int | None
@@ -295,7 +315,8 @@ class Substituter:
         pool = self._pool(self._lexicon.words(target))
         if pool is None or self._words is None:
             return None
-        return [self._words.words[lemma] for lemma in pool.lemmas.tolist()], pool.features
+        words = [self._words.words[lemma] for lemma in pool.lemmas.tolist()]
+        return words, self._of_form(self._lexicon.words(target), pool)[0]
 
     def bases(self, phrase: str) -> list[str]:
         """Return the base word of a word that is known, none of others."""

@@ -23,8 +23,9 @@ from distsim.paraphrase.substitution.word_profiles import SPACES, Rows, finder_o
 from distsim.signatures.table import StoredTable
 
 POOL = 400
-ALONE = ("rank_vectors", "rank_words", "rank_frames", "company", "frequency")
-IN_SENTENCE = (*ALONE, "fit", "fluency")
+RANKS = ("rank_vectors", "rank_words", "rank_frames")
+ALONE = (*RANKS, "frequency", "form")
+IN_SENTENCE = (*RANKS, "company", "frequency", "fit", "fluency")
 SHIPPED = "substitutes"
 _SIMILARITY = {"vectors": 1.0, "words": 2.0, "frames": 2.0}
 _FREQUENCY = 0.04
@@ -40,9 +41,9 @@ class Found(NamedTuple):
     """The lemmas that are looked at for one, in no order of merit.
 
     lemmas: int64[m], their numbers. similarities: float64[m], of the vectors. features:
-    float64[m, 5], as of ALONE: ln of the rank that the word has in the lemma's own list by
-    vectors, by the words beside and by frames; ln of how much more often than chance both stand
-    in one sentence; ln of the lemma's count.
+    float64[m, 5], the first of IN_SENTENCE: ln of the rank that the word has in the lemma's own
+    list by vectors, by the words beside and by frames; ln of how much more often than chance both
+    stand in one sentence; ln of the lemma's count.
     """
 
     lemmas: np.ndarray
@@ -116,6 +117,13 @@ class WordFinder:
         """Return the number of a word's lemma, -1 where it has none."""
         known = 0 < word_id < self._lemma_of.size
         return int(self._lemma_of[word_id]) if known else -1
+
+    def forms(self, lemmas: np.ndarray) -> tuple[list[str], np.ndarray]:
+        """Return (the forms of lemmas, end to end; where those of each start, int64[n])."""
+        starts, stops = self._starts[lemmas], self._starts[lemmas + 1]
+        chosen = [self._forms[a:b] for a, b in zip(starts, stops, strict=True)]
+        ids = np.concatenate([np.empty(0, np.int64), *chosen])
+        return self._index.vocabulary.words(ids), np.cumsum(stops - starts) - (stops - starts)
 
     def fit(self, lemmas: np.ndarray, slot: np.ndarray) -> np.ndarray:
         """Return the cosine of lemmas with a slot's unit vector, float64[n]."""
