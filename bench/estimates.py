@@ -21,7 +21,7 @@ from distsim.comparison import LearntCosine, NeighbourSearch
 BANDS = (-1.0, 0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 1.01)
 STRENGTHS = (30, 100, 300, 1000, 3000, 1 << 40)
 NEAR, DRAWN = 12, 4
-ESTIMATES = ("bits", "asymmetric", "restored")
+ESTIMATES = ("bits", "restored")
 
 
 def theory(cosine: np.ndarray, n_bits: int) -> np.ndarray:

@@ -36,6 +36,7 @@ class LargeText:
 
     def __init__(self, index: CorpusIndex) -> None:
         self.ids = np.concatenate([np.asarray(shard.tokens) for shard in index.shards])
+        self._running = self.ids[self.ids > 0]
         vocabulary = index.vocabulary
         self.spelled = ["\n", *map(vocabulary.word, range(1, len(vocabulary)))]
         self._n_words = len(self.spelled)
@@ -66,8 +67,7 @@ class LargeText:
         places = np.flatnonzero((random.integers(0, CHANGED, ids.size) == 0) & (ids > 0))
         random.shuffle(places)
         n_new = max(0, min(n_new, places.size // MADE))
-        drawn = self.ids[random.integers(0, self.ids.size, places.size)]
-        drawn[drawn == 0] = 1
+        drawn = self._running[random.integers(0, self._running.size, places.size)]
         n_made = len(self.spelled) - self._n_words
         again = places.size // MADE - n_new
         if n_made and again:

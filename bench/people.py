@@ -117,7 +117,7 @@ def measures(
         table = SignatureTable.build(index, work / "table", recipe=recipe, force=True)
     assert table.parts is not None and recipe.composition is not None
     restored = (table.bits.nbytes + table.parts.vectors.nbytes) / len(table)
-    for estimate, size in (("bits", 32.0), ("asymmetric", restored), ("restored", restored)):
+    for estimate, size in (("bits", 32.0), ("restored", restored)):
         measure = EstimatedCosine(table, estimate=estimate)
         yield f"default, {estimate}", cpu.seconds, f"{size:.0f}", measure.similarities
     real = LearntCosine(index, table).similarities

@@ -36,7 +36,8 @@ def one_or_many_paths(given: Any, argument: str = "paths") -> list[str | Path]:
     >>> one_or_many_paths("a.txt"), one_or_many_paths(["a.txt", "b.txt"])
     (['a.txt'], ['a.txt', 'b.txt'])
     """
-    if _is_one(given) or isinstance(given, os.PathLike):
+    # An opened index or table can be iterated over, too: its words are no paths.
+    if _is_one(given) or isinstance(given, os.PathLike) or hasattr(given, "path"):
         return [_path(given, argument)]
     found = [
         _path(one, f"{argument}[{number}]")
@@ -45,6 +46,28 @@ def one_or_many_paths(given: Any, argument: str = "paths") -> list[str | Path]:
     if not found:
         raise ParameterError(f"{argument}: is empty, wanted a path or paths: give at least one")
     return found
+
+
+def real_path(path: AnyPath) -> Path:
+    """Return a path with its links followed; one in a loop of links stays, and cannot be opened.
+
+    Path.resolve raises RuntimeError for a loop.
+    """
+    return Path(os.path.realpath(path))
+
+
+def check_opened(given: Any, kind: type, owner: object) -> None:
+    """Check what an artifact's class is made of.
+
+    Arguments:
+        given: as given. kind: type of what is opened. owner: the object that is being made.
+
+    Raises:
+        ParameterError: it is something else, such as a path: the message says how to open one.
+    """
+    if not isinstance(given, kind):
+        name = type(owner).__name__
+        raise ParameterError(f"{name}: is made of {shown(given)}: open one by {name}.open(path)")
 
 
 def one_text(given: Any, argument: str = "text") -> str:

@@ -17,7 +17,7 @@ Tool = Literal["stanza", "spacy"]
 Model = Literal["ngram", "syntax"]
 SignPreset = Literal["learnt", "thesis", "syntax", "syntax-learnt", "vectors"]
 SourceKind = Literal["index", "counts", "annotated", "vectors"]
-EstimateName = Literal["bits", "asymmetric", "restored"]
+EstimateName = Literal["bits", "restored"]
 ExportFormat = Literal["w2v", "w2v-bin", "parquet", "csv"]
 
 # Bitexts and the rules made of them.
@@ -39,8 +39,6 @@ Identical = Literal["one", "skip"]
 Scale = Literal["probability", "negative-log", "log", "negative-log10", "log10"]
 Columns = Literal["joint", "conditional"]
 Identities = Literal["mark", "drop"]
-RarityRule = Literal["minimum", "added"]
-LabelFree = Literal["all", "same-label"]
 Aggregation = Literal["none", "best", "add", "average", "update"]
 AddedScores = Literal["one", "two"]
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
+from distsim.base.arguments import whole_number
 from distsim.base.choices import Symmetrisation
 from distsim.base.errors import ParameterError
 from distsim.base.parallel import Progress, check_interrupted, no_progress, ordered_map
@@ -63,6 +64,7 @@ class AlignerOptions:
             raise ParameterError(f"samplers {self.samplers}: choose 1 to 100")
         if not 0.01 <= self.iterations <= 100:
             raise ParameterError(f"iterations {self.iterations}: choose 0.01 to 100")
+        whole_number(self.seed, "`seed`", 0)
 
     def manifest(self) -> dict[str, Any]:
         """Return the values that are stored in a manifest."""

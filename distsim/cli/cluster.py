@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from distsim.base.arguments import real_path
 from distsim.base.choices import TextFormat
 from distsim.cli.console import ForceOption, counted, may_replace, progress_bar, put, say
 from distsim.cli.options import (
@@ -34,13 +35,9 @@ FormatOption = Annotated[
         help="lines: tokenised, a sentence a line; text: running text.  [default: lines]",
     ),
 ]
-FromOption = Annotated[
-    Literal["text", "counts"],
-    typer.Option("--from", help="What the texts are: text, or lines `w1 .. wn<TAB>count`."),
-]
 NgramPresetOption = Annotated[
     Literal["learnt", "thesis"] | None,
-    typer.Option(help="The recipe to start from.  [default: learnt; --from counts: thesis]"),
+    typer.Option(help="The recipe to start from.  [default: learnt]"),
 ]
 Texts = Annotated[
     list[str],
@@ -62,7 +59,6 @@ def sign(
     texts: Texts,
     output: OutputOption,
     work: WorkOption,
-    kind: FromOption = "text",
     text_format: FormatOption = None,
     preset: NgramPresetOption = None,
     recipe: RecipeOption = None,
@@ -84,7 +80,7 @@ def sign(
     from distsim.cluster.spark import SparkOptions, sign_on_spark
 
     planned, left = _planned(
-        kind, preset, WorkSettings(), recipe=recipe, settings=settings, min_count=min_count,
+        preset, WorkSettings(), recipe=recipe, settings=settings, min_count=min_count,
         text_format=text_format, as_is=as_is or None,
     )  # fmt: skip
     force = may_replace(output, force)
@@ -103,7 +99,6 @@ def sign(
 def plan(
     texts: Texts,
     work: WorkOption,
-    kind: FromOption = "text",
     text_format: FormatOption = None,
     preset: NgramPresetOption = None,
     recipe: RecipeOption = None,
@@ -121,7 +116,7 @@ def plan(
     from distsim.cluster.stages import stages
 
     planned, _ = _planned(
-        kind, preset, recipe=recipe, settings=settings, min_count=min_count,
+        preset, recipe=recipe, settings=settings, min_count=min_count,
         text_format=text_format, as_is=as_is or None,
     )  # fmt: skip
     made = make_plan(texts, planned, written=[work])
@@ -160,27 +155,24 @@ def join(
     _report(output)
 
 
-def _planned(
-    kind: str, preset: str | None, more: Any = None, **given: Any
-) -> "tuple[PlanOptions, Any]":
+def _planned(preset: str | None, more: Any = None, **given: Any) -> "tuple[PlanOptions, Any]":
     """Return the options of a plan, and `more` with the changes of --recipe and --set."""
     from distsim.cluster.plan import Division, PlanOptions
     from distsim.contexts.selection import Selection
     from distsim.indexes.build import IndexOptions
     from distsim.signatures.recipe import PRESETS
 
-    usual = PRESETS[preset or ("thesis" if kind == "counts" else "learnt")]
+    usual = PRESETS[preset or "learnt"]
     about = [usual, Selection(), IndexOptions(), Division(), *([] if more is None else [more])]
     made, selection, index, division, *left = chosen(*about, **given)
     planned = PlanOptions(
-        recipe=made, selection=selection, index=index, from_counts=kind == "counts",
-        division=division,
+        recipe=made, selection=selection, index=index, division=division
     )  # fmt: skip
     return planned, left[0] if left else None
 
 
 def _shared(work: str) -> Path:
-    folder = Path(work).resolve()
+    folder = real_path(work)
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 

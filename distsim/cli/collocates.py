@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from distsim.base.choices import AssociationMeasure
-from distsim.cli.console import JsonOption, WordsOnlyOption, number, put, put_json
+from distsim.cli.console import JsonOption, QueryOption, WordsOnlyOption, number, put, put_json
 
 
 def collocates(
@@ -17,6 +17,7 @@ def collocates(
         typer.Option(help="llr: log-likelihood of four cells; llr-2: of two."),
     ] = "log-dice",
     min_count: Annotated[int, typer.Option(min=1, help="Leave out rarer collocates.")] = 3,
+    query: QueryOption = False,
     words_only: WordsOnlyOption = False,
     limit: Annotated[int, typer.Option(min=0, help="Collocates at most; 0: all.")] = 20,
     as_json: JsonOption = False,
@@ -30,7 +31,7 @@ def collocates(
 
     found = found_collocates(
         CorpusIndex.open(index), phrase, window=window, measure=measure, min_count=min_count,
-        words_only=words_only, k=limit or None,
+        words_only=words_only, query=query, k=limit or None,
     )  # fmt: skip
     for one in found:
         if as_json:

@@ -27,6 +27,9 @@ InputOption = Annotated[
     typer.Option("--input", "-i", metavar="FILE", help="Phrases, one a line; - for stdin."),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="One JSON object a line.")]
+QueryOption = Annotated[
+    bool, typer.Option("--query", help="Patterns: run*, (a|b), /colou?r/, []{0,3}, [word=...].")
+]
 SpreadOption = Annotated[
     bool, typer.Option("--spread", help="Also per million, documents, DP, normalised DP.")
 ]

@@ -8,6 +8,7 @@ import typer
 from distsim.cli.console import (
     InputOption,
     JsonOption,
+    QueryOption,
     SpreadOption,
     asked_phrases,
     cell,
@@ -29,6 +30,7 @@ def count(
     gapped: Annotated[
         bool, typer.Option("--gapped", help="Each _ stands for 1 to 6 tokens.")
     ] = False,
+    query: QueryOption = False,
     spread: SpreadOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -46,8 +48,8 @@ def count(
     wanted = [one.phrase for one in asked if not one.empty]
     documents = Documents(opened) if spread else None
     rows: Iterator[dict[str, Any]]
-    if gapped or spread:
-        begins = (opened.spans(phrase, gapped=gapped)[:, 0] for phrase in wanted)
+    if gapped or query or spread:
+        begins = (opened.spans(phrase, gapped=gapped, query=query)[:, 0] for phrase in wanted)
         rows = (_row(found, opened.n_tokens, documents) for found in begins)
     else:
         rows = ({"count": n} for n in opened.count(wanted).tolist())

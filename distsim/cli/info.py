@@ -7,7 +7,6 @@ from typing import Annotated, Any
 import typer
 
 from distsim.cli.console import JsonOption, put
-from distsim.cli.options import PlotOption
 
 
 def info(
@@ -16,13 +15,9 @@ def info(
         bool,
         typer.Option("--recipe", help="Print the settings that made a table, for sign --recipe."),
     ] = False,
-    plot: PlotOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Describe an index, a table or any other artifact.
-
-    --plot draws words by frequency, the growth of the vocabulary, and a table's phrases by length.
-    """
+    """Describe an index, a table or any other artifact."""
     from distsim import storage
     from distsim.indexes.corpus_index import has_text_of
     from distsim.indexes.places import signatures_inside
@@ -31,8 +26,6 @@ def info(
         _put_recipe(artifact)
         return
     opened = storage.Artifact(artifact)
-    if plot is not None:
-        _draw(artifact, opened.kind is storage.INDEX, plot)
     described = _describe(opened)
     inside = signatures_inside(artifact)
     if opened.kind is storage.INDEX and inside.exists():
@@ -55,21 +48,6 @@ def _put_recipe(path: str) -> None:
 
     table = SignatureTable.open(path)
     sys.stdout.write(settings_text(table.recipe, table.selection))
-
-
-def _draw(path: str, is_index: bool, plot: str) -> None:
-    from distsim.comparison.table import SignatureTable
-    from distsim.indexes.corpus_index import CorpusIndex
-    from distsim.indexes.places import signatures_inside
-    from distsim.output.pictures.corpus import corpus_picture
-    from distsim.output.pictures.drawing import require_svg
-
-    require_svg(plot)
-    if not is_index:
-        corpus_picture(None, table=SignatureTable.open(path)).save(plot)
-        return
-    table = SignatureTable.open(path) if signatures_inside(path).exists() else None
-    corpus_picture(CorpusIndex.open(path), table=table).save(plot)
 
 
 _LONG_LISTS = ("texts", "earlier")  # of an index: an entry a file, an entry an addition

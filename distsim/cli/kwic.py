@@ -4,7 +4,15 @@ from typing import Annotated
 
 import typer
 
-from distsim.cli.console import InputOption, JsonOption, asked_phrases, put, put_json, say
+from distsim.cli.console import (
+    InputOption,
+    JsonOption,
+    QueryOption,
+    asked_phrases,
+    put,
+    put_json,
+    say,
+)
 from distsim.cli.indexes import split_indexes
 
 
@@ -27,6 +35,7 @@ def kwic(
     gapped: Annotated[
         bool, typer.Option("--gapped", help="Each _ stands for 1 to 6 tokens.")
     ] = False,
+    query: QueryOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Show phrases in their contexts, one after another.
@@ -46,7 +55,7 @@ def kwic(
     for phrase in asked:
         lines = opened.concordance(
             phrase, k=limit + skip if limit else None, width=width, order=sort, sample=sample,
-            gapped=gapped,
+            gapped=gapped, query=query,
         )  # fmt: skip
         if not lines:
             say(f"{phrase}: does not occur")

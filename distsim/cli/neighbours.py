@@ -37,7 +37,7 @@ _USUAL = 10
 _MIN_MATCHES = 10  # of a pattern with gaps
 
 # What phrases are ordered by: an estimate from the table, or a measure of the nearest few hundred.
-By = Literal["bits", "asymmetric", "restored", "exact", "vectors", "substitutes", "related"]
+By = Literal["bits", "restored", "exact", "vectors", "substitutes", "related"]
 
 
 @dataclass
@@ -80,6 +80,10 @@ class SearchOptions(OptionGroup):
         str | None,
         typer.Option(metavar="INDEX", help="The index that --by and --gapped count in."),
     ] = None
+    by_map: Annotated[
+        str | None,
+        typer.Option("--map", metavar="MAP", help="Translations by a map of `distsim map`."),
+    ] = None
 
 
 @grouped
@@ -106,6 +110,7 @@ def neighbours(
     where there are several.
     A fifth column says `composed` where the focal phrase is not in the table and was made
     of its words. With --gapped the fourth column counts the pattern among the places looked at.
+    With --map the phrases are words of the map's target table, ordered by CSLS.
     """
     asked = asked_phrases(phrases, file)
     several = file is not None or len(asked) > 1
@@ -113,6 +118,11 @@ def neighbours(
         if plot is not None or how.other_than("k", "min_strength", "index"):
             raise typer.BadParameter("--gapped goes with -k, --min-strength, --index alone")
         _put_gapped(table, how, asked, several, as_json)
+        return
+    if how.by_map is not None:
+        if plot is not None or how.other_than("k", "by_map"):
+            raise typer.BadParameter("--map goes with -k alone")
+        _put_translations(table, how, asked, several, as_json)
         return
     if plot is not None:
         from distsim.output.pictures.drawing import require_svg
@@ -267,3 +277,24 @@ def _put_gapped(
             else:
                 focal = [one.phrase] if several else []
                 put(*focal, rank, other.pattern, number(other.similarity), other.matches)
+
+
+def _put_translations(
+    table: str, how: SearchOptions, asked: "list[Asked]", several: bool, as_json: bool
+) -> None:
+    """Print the target words of each phrase by a map: rank, word, cosine, strength."""
+    from distsim.comparison.mapping import VectorMap
+
+    opened = VectorMap.open(str(how.by_map), source=table)
+    for one in asked:
+        found = None if one.empty else opened.translations(one.phrase, k=how.k or _USUAL)
+        if found is None:
+            reason = "empty" if one.empty else "not in the table, nor any of its words"
+            _put_nothing(one, reason, several, as_json)
+            continue
+        for rank, other in enumerate(found, 1):
+            if as_json:
+                put_json(focal=one.phrase, rank=rank, **other._asdict())
+            else:
+                focal = [one.phrase] if several else []
+                put(*focal, rank, other.phrase, number(other.similarity), other.strength)

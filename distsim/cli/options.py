@@ -24,8 +24,8 @@ from distsim.corpus.numbers import plain_number
 EstimateOption = Annotated[
     EstimateName | None,
     typer.Option(
-        help="bits: by Hamming distance; asymmetric: a real vector against bits; restored: the "
-        "posterior mean vectors of both. Default: restored where the table stores words' vectors."
+        help="bits: by Hamming distance; restored: by the posterior mean vectors of both. "
+        "Default: restored where the table stores words' vectors."
     ),
 ]
 OppositesOption = Annotated[

@@ -7,7 +7,7 @@ import typer
 
 from distsim.base.choices import Align, ScoreNames
 from distsim.base.errors import ParameterError
-from distsim.cli.console import JobsOption, number, progress_bar, put, say
+from distsim.cli.console import JobsOption, progress_bar, say
 from distsim.cli.grammar_options import EvidenceOptions, GrammarFileOptions
 from distsim.cli.groups import OptionGroup, grouped
 from distsim.cli.options import SetOption, chosen
@@ -62,20 +62,12 @@ def score(
         str,
         typer.Option("--output", "-o", metavar="OUT", help="Compressed if it ends in .gz, .zst."),
     ] = "-",
-    explain: Annotated[
-        bool,
-        typer.Option(
-            "--explain",
-            help="Print line<TAB>feature<TAB>phrase<TAB>phrase<TAB>similarity<TAB>why "
-            "instead of the grammar.",
-        ),
-    ] = False,
     settings: SetOption = None,
     jobs: JobsOption = None,
 ) -> None:
     """Write a grammar with the similarity of its rules' sides as further features."""
     from distsim.grammar.alignment import RuleAligner, TrainingOptions
-    from distsim.grammar.score_file import explain_grammar, score_grammar
+    from distsim.grammar.score_file import score_grammar
     from distsim.grammar.score_writer import OutputOptions
     from distsim.grammar.scoring import ScoreOptions
 
@@ -83,14 +75,6 @@ def score(
         RuleSettings(), ScoreOptions(), OutputOptions(), TrainingOptions(), settings=settings
     )
     scorer = _scorer(evidence, cosines, rules, options, RuleAligner(rules.align, training=training))
-    if explain:
-        explained = explain_grammar(
-            grammar, scorer, on_error=files.on_error,
-            grammar_format=files.grammar_format,
-        )  # fmt: skip
-        for pair in explained:
-            put(pair.line, pair.name, pair.source, pair.target, number(pair.similarity), pair.why)
-        return
     with progress_bar() as bar:
         report = score_grammar(
             grammar, output, scorer, options=writing, on_error=files.on_error,

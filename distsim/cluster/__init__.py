@@ -1,4 +1,4 @@
-"""Parts of a corpus on many machines -> the table that one machine would make, byte for byte."""
+"""Signs a corpus on many machines: the table that one machine would make, byte for byte."""
 
 from distsim.public_names import lazy_names
 

@@ -88,7 +88,7 @@ class Job:
     @property
     def drops_lines(self) -> bool:
         """Whether lines that occur in an earlier part are dropped."""
-        return self.plan.kind == "text" and self.plan.options.dedup == "exact"
+        return self.plan.options.dedup == "exact"
 
     def move_indexes(self, folder: Path) -> None:
         """Put the parts' indexes into a folder; in order of their names they are the corpus."""

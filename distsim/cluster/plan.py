@@ -13,7 +13,6 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
 
 from distsim.base.errors import ArtifactError, InputError, ParameterError
 from distsim.cluster.files import replacing
@@ -22,19 +21,17 @@ from distsim.contexts.ngram import NgramModel
 from distsim.contexts.selection import Selection
 from distsim.corpus.sources import Source, find_texts, require_files
 from distsim.indexes.build import IndexOptions
-from distsim.signatures.recipe import DEFAULT, PRESETS, Recipe
+from distsim.signatures.recipe import DEFAULT, Recipe
 from distsim.storage import checksum_of_settings
 
 PLAN = "plan.json"
-_VERSION = 1
+_VERSION = 2
 _PACKED = {".gz": 3, ".bz2": 4, ".xz": 4, ".zst": 3}
 BYTES_A_TOKEN = 5
-_BYTES_A_COUNT_LINE = 20
 _RANGE_TOKENS = 2_000_000
 _MOST_RANGES = 4096
 _SPARE_BITS = 8
 _FEWEST_KEY_BITS = 24
-Kind = Literal["text", "counts"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,20 +57,18 @@ class PlanOptions:
     """What is signed, and how.
 
     Arguments:
-        recipe: how contexts become bits; the preset `learnt`, or `thesis` of counts, where None.
+        recipe: how contexts become bits; the preset `learnt` where None.
         selection: which phrases are signed.
-        index: how text becomes an index; of counts, its format and normaliser.
-        from_counts: the files are n-gram counts.
+        index: how text becomes an index.
         division: how the work is divided into tasks.
 
-    >>> PlanOptions(from_counts=True, division=Division(n_ranges=64)).selection.min_count
+    >>> PlanOptions(division=Division(n_ranges=64)).selection.min_count
     5
     """
 
     recipe: Recipe | None = None
     selection: Selection = field(default_factory=Selection)
     index: IndexOptions = field(default_factory=IndexOptions)
-    from_counts: bool = False
     division: Division = field(default_factory=Division)
 
 
@@ -117,7 +112,7 @@ class Plan:
     """Everything on which a run depends.
 
     Arguments:
-        kind: text, or n-gram counts. parts: in order of the corpus.
+        parts: in order of the corpus.
         recipe, selection: as of `sign`. options: how text becomes an index.
         n_ranges: the number of ranges of hashes.
         key_bits: leading bits of a phrase's hash by which phrases are counted; phrases that share
@@ -126,7 +121,6 @@ class Plan:
         text: checksum of the parts with their sizes and times.
     """
 
-    kind: Kind
     parts: tuple[TextPart, ...]
     recipe: Recipe
     selection: Selection
@@ -161,26 +155,24 @@ def make_plan(
     """Return the plan by which a corpus is signed.
 
     Arguments:
-        paths: text files or folders of them, in the order of the corpus, or n-gram counts. All
-            machines see them under the same paths.
+        paths: text files or folders of them, in the order of the corpus. All machines see
+            them under the same paths.
         options: what is signed, and how; the defaults where None.
         written: files and folders that the run writes; they are left out of folders of text.
 
     Raises:
-        InputError: a file is missing, empty of bytes or, of text, looks like something else, or
+        InputError: a file is missing, empty of bytes or looks like something else, or
             standard input is named.
         ParameterError: the recipe does not count words beside phrases, or near-duplicates are to
             be dropped, which takes one machine.
     """
     how = options or PlanOptions()
-    from_counts, selection = how.from_counts, how.selection
+    selection = how.selection
     part_bytes = how.division.part_bytes
-    recipe = how.recipe or (PRESETS["thesis"] if from_counts else DEFAULT)
-    _require_possible(recipe, how.index, from_counts)
+    recipe = how.recipe or DEFAULT
+    _require_possible(recipe, how.index)
     require_files(paths)
-    sources = find_texts(
-        [Path(file).resolve() for file in paths], from_counts or how.index.as_is, written
-    )
+    sources = find_texts([Path(file).resolve() for file in paths], how.index.as_is, written)
     for source in sources:
         if not source.path.isprintable():
             raise InputError(
@@ -193,13 +185,12 @@ def make_plan(
         [source.path, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns]
         for source, stat in zip(sources, stats, strict=True)
     ]
-    each = _BYTES_A_COUNT_LINE if from_counts else BYTES_A_TOKEN
-    n_tokens = sum(part.unpacked_size for part in parts) // each + 1
+    n_tokens = sum(part.unpacked_size for part in parts) // BYTES_A_TOKEN + 1
     key_bits = max(_FEWEST_KEY_BITS, n_tokens.bit_length() + 2 + _SPARE_BITS)
-    if selection.max_phrases is not None or from_counts or key_bits > 40:
+    if selection.max_phrases is not None or key_bits > 40:
         key_bits = 64
     return Plan(
-        "counts" if from_counts else "text", parts, recipe, selection, how.index,
+        parts, recipe, selection, how.index,
         how.division.n_ranges or min(_MOST_RANGES, 1 + n_tokens // _RANGE_TOKENS), key_bits,
         how.division.memory, checksum_of_settings([known, part_bytes, how.index.manifest()]),
     )  # fmt: skip
@@ -236,16 +227,11 @@ def read_plan(folder: Path) -> Plan:
     return plan
 
 
-def _require_possible(recipe: Recipe, options: IndexOptions, from_counts: bool) -> None:
+def _require_possible(recipe: Recipe, options: IndexOptions) -> None:
     model = recipe.model
     if not isinstance(model, NgramModel):
         raise ParameterError(
             "a cluster signs words beside phrases only: use a recipe of an NgramModel"
-        )
-    if from_counts and (model.sides or model.window != 1):
-        raise ParameterError(
-            "count files tell of the words right beside a phrase only: use the preset thesis, "
-            "or sign text"
         )
     if options.dedup == "near":
         raise ParameterError(

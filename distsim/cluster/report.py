@@ -20,7 +20,6 @@ class ClusterReport:
     shuffled: dict[str, int]
     cpu: dict[str, float]
     seconds: float
-    lines: int | None = None
 
     @classmethod
     def of(cls, job: Job, seconds: float) -> "ClusterReport":
@@ -33,8 +32,7 @@ class ClusterReport:
                 shuffled[stage.name] = sum(one["bytes"] for one in found)
         words = reports(job, "words")[0]
         phrases = sum(one.get("phrases", 0) for one in reports(job, "sign"))
-        lines = sum(one.get("lines", 0) for one in reports(job, "count"))
-        return cls(words["tokens"], words["words"], phrases, shuffled, cpu, seconds, lines or None)
+        return cls(words["tokens"], words["words"], phrases, shuffled, cpu, seconds)
 
     def sentences(self) -> list[str]:
         """Return the report as lines for a person."""

@@ -96,3 +96,26 @@ class PacketsByRange:
             file.seek(start)
             while file.tell() < stop:
                 yield file.read(int.from_bytes(file.read(_LENGTH_BYTES), "little"))
+
+
+def in_order(keys: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return keys in ascending order, uint64, with their counts.
+
+    Where key and count fit into 64 bits together they are sorted as one number, which is several
+    times faster than finding an order.
+    """
+    if not keys.size:
+        return keys, counts
+    free = _trailing_zeros(keys)
+    if int(counts.max()).bit_length() <= free:
+        both = np.sort(keys | counts)
+        mask = np.uint64((1 << free) - 1)
+        return both & ~mask, both & mask
+    order = np.argsort(keys, kind="stable")
+    return keys[order], counts[order]
+
+
+def _trailing_zeros(keys: np.ndarray) -> int:
+    """Return how many low bits are 0 in all keys."""
+    union = int(np.bitwise_or.reduce(keys))
+    return 64 if union == 0 else (union & -union).bit_length() - 1

@@ -8,9 +8,8 @@ import numpy as np
 from distsim.cluster.plan import Plan
 from distsim.cluster.shuffle_blocks import unpack
 from distsim.cluster.words import Words
-from distsim.contexts.counts import require_margins
 from distsim.contexts.features import FeatureSpace
-from distsim.contexts.phrase_store import CountedPhrases, PhraseStore, under_tags
+from distsim.contexts.phrase_store import CountedPhrases, PhraseStore
 from distsim.contexts.selection import Selection
 from distsim.contexts.sources.index import limits_of_words
 from distsim.contexts.sources.source import CountedText, Part, TrainingLimits, parts_of
@@ -34,8 +33,6 @@ class ClusterText(CountedText):
         self.n_tokens = words.n_tokens
         self.n_sentences = words.n_sentences
         self.space = space
-        self._from_counts = plan.kind == "counts"
-        self._needs_margins = False
         self._words = words
         self._lowest = lowest
         self._blocks = blocks
@@ -45,31 +42,19 @@ class ClusterText(CountedText):
         return self._lowest
 
     def gather_marginals(self) -> None:
-        """Raise InputError if count files have words without a line of their own."""
-        self._needs_margins = self._from_counts
+        """Do nothing: all words were counted before."""
 
     def training_limits(self, rows: int, features: int) -> TrainingLimits:
         """Return the training limits of the corpus: rows, features, minimum count."""
         n_families = len(self.model["families"])
-        return corpus_limits(self._words, n_families, self._from_counts, rows, features)
+        return limits_of_words(self._words.counts[1:], n_families, rows, features)
 
     def parts(self, min_count: int, max_length: int, by_hash: bool = False) -> Iterator[Part]:
         """Yield the batches of all phrases, always in ascending order of their hashes."""
         words, space = self._words, self.space
         assert space is not None
         for block in self._blocks.counted(min_count):
-            if self._needs_margins:
-                require_margins(block, words.counts, words.word)
             yield from parts_of(block, words.text, words.offsets, space, max_length)
-
-
-def corpus_limits(
-    words: Words, n_families: int, from_counts: bool, rows: int, features: int
-) -> TrainingLimits:
-    """Return the training limits of a corpus: rows, features, minimum count."""
-    if from_counts:
-        return TrainingLimits(rows, features, 1)
-    return limits_of_words(words.counts[1:], n_families, rows, features)
 
 
 class Blocks:
@@ -87,33 +72,24 @@ class StoredBlocks(Blocks):
 
     Arguments:
         packets: what parts say of phrases: `lengths` in tokens, `words` end to end, by id,
-            `strengths`, 0 where the part does not know, `sizes`: how many features each has;
-            `features`, `counts`. `steps`, from each phrase's hash to the next one's, modulo
-            2^64, and `tags`, where not all are spelt out.
+            `strengths`, `sizes`: how many features each has; `features`, `counts`.
     """
 
     def __init__(
         self, packets: Iterable[bytes], words: Words, longest: int, folder: Path, memory: int
     ) -> None:
         self.longest = longest
-        self._store = PhraseStore(longest, folder, memory, words.spelling)
+        self._store = PhraseStore(longest, folder, memory)
         for packet in packets:
             one = unpack(packet)
             lengths = one["lengths"].astype(np.int64)
             starts = np.cumsum(lengths) - lengths
             spelt = one["words"], starts, lengths
-            if "steps" in one:
-                hashes = np.cumsum(one["steps"], dtype=np.uint64)
-                features = under_tags(one["tags"], one["sizes"], one["features"])
-            else:
-                hashes = words.hash_phrases(*spelt)
-                features = self._store.tagged(*spelt, one["sizes"], one["features"])
-            own = one["strengths"].astype(np.uint64)
-            counted = own > 0
-            self._store.add_phrases(
-                hashes[counted], one["words"], starts[counted], lengths[counted], own[counted]
+            hashes = words.hash_phrases(*spelt)
+            self._store.add_phrases(hashes, *spelt, one["strengths"].astype(np.uint64))
+            self._store.add_contexts(
+                np.repeat(hashes, one["sizes"]), one["features"], one["counts"]
             )
-            self._store.add_contexts(np.repeat(hashes, one["sizes"]), features, one["counts"])
 
     def counted(self, min_count: int) -> Iterator[CountedPhrases]:
         """See Blocks."""

@@ -89,11 +89,11 @@ def sign_on_spark(
 ) -> ClusterReport:
     """Return the run totals of signing a corpus on a Spark cluster; the table is written at `path`.
 
-    Its bytes are those of the table that one machine would make: of an index of the files, or of
-    `CountFiles`. A run that was killed is continued by the next one with the same arguments.
+    Its bytes are those of the table that one machine would make: of an index of the files.
+    A run that was killed is continued by the next one with the same arguments.
 
     Arguments:
-        paths: text in the order of the corpus, or n-gram counts; under the same paths everywhere.
+        paths: text in the order of the corpus, under the same paths everywhere.
         path: the table's folder, which the driver writes.
         work: a folder that all machines share, a POSIX file system: object stores do not rename.
         options: what is signed, and how; the defaults where None.

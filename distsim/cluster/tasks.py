@@ -13,8 +13,7 @@
 Tasks write files that are whole from the start and do not depend on the attempt.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from itertools import pairwise
 from typing import Any
@@ -27,22 +26,22 @@ from distsim.base.parallel import Progress, no_progress
 from distsim.cluster.files import first_stays, mapped, save
 from distsim.cluster.job import Job
 from distsim.cluster.kernels.shuffle_blocks import count_phrases, frequent_phrases, take_rows
-from distsim.cluster.key_counts import KeyCounts, in_order
 from distsim.cluster.shuffle_blocks import (
     PacketsByRange,
+    in_order,
     pack,
     read_packets,
     unpack,
     write_packets,
 )
-from distsim.cluster.shuffled_source import ClusterText, StoredBlocks, corpus_limits
+from distsim.cluster.shuffled_source import ClusterText, StoredBlocks
 from distsim.cluster.words import Words, sum_words
-from distsim.contexts.counts import NgramCounts
 from distsim.contexts.features import ContextCounts
 from distsim.contexts.ngram import NgramCounter, neighbour_slots
 from distsim.contexts.phrase_store import MOST_WORDS
-from distsim.contexts.sources.index import word_pieces
+from distsim.contexts.sources.index import limits_of_words, word_pieces
 from distsim.contexts.sources.source import Work
+from distsim.contexts.triples import TripleStore
 from distsim.corpus.vocabulary import hash_blob
 from distsim.indexes import phrase_walk
 from distsim.indexes.build import build_part, line_hashes
@@ -53,6 +52,7 @@ from distsim.signatures.signing import Signing, SignOptions
 
 Packets = Iterator[tuple[int, bytes]]
 _CHUNK_ROWS = 1 << 19
+_FEWEST_BYTES = 1 << 20
 _WIDEST = 10
 _MOST_FEATURES = 1 << 32
 
@@ -62,7 +62,7 @@ def ranges_of(hashes: np.ndarray, n_ranges: int) -> np.ndarray:
     return ((hashes >> np.uint64(32)) * np.uint64(n_ranges) >> np.uint64(32)).astype(np.int64)
 
 
-# -- lines that stand in several parts ----------------------------------------------------------
+# -- lines that occur in several parts ----------------------------------------------------------
 
 
 def lines_of_part(job: Job, part: int, tally: dict[str, Any]) -> Packets:
@@ -128,9 +128,6 @@ def index_part(job: Job, part: int) -> CorpusIndex | None:
 
 def count_part(job: Job, part: int, tally: dict[str, Any]) -> Packets:
     """Yield packets with the counted words and phrases of a part."""
-    if job.plan.kind == "counts":
-        yield from _count_counts(job, part, tally)
-        return
     index = index_part(job, part)
     if index is None:
         tally.update(tokens=0, sentences=0, slots=[0] * _WIDEST)
@@ -156,8 +153,7 @@ def _count_packets(
     """Yield a packet a range: its words, and the steps from key to key with their counts.
 
     found: (keys, occurrences) of phrases, in pieces, since all at once would take several times
-    their memory to put in order. Keys are as count_phrases makes them, of count files the hashes
-    of texts.
+    their memory to put in order. Keys are as count_phrases makes them.
     """
     mask = np.uint64((1 << 64) - (1 << (64 - job.plan.key_bits)))
     pieces = [in_order(keys & mask, counts.astype(np.uint64)) for keys, counts in found]
@@ -189,48 +185,24 @@ def _edges(sorted_numbers: np.ndarray, n: int) -> np.ndarray:
     return np.searchsorted(sorted_numbers, np.arange(n + 1))
 
 
-def _count_counts(job: Job, part: int, tally: dict[str, Any]) -> Packets:
-    with _counts_of(job, part) as counts:
-        found = [(block.hashes, block.strengths) for block in counts.phrases()]
-        report = counts.report
-        tally.update(
-            tokens=counts.n_tokens, sentences=counts.n_sentences, slots=[counts.n_pairs],
-            lines=report.lines, special=report.special, vanished=report.vanished,
-            too_long=report.too_long,
-        )  # fmt: skip
-        yield from _count_packets(job, counts.text, counts.offsets, counts.word_counts, found)
-
-
-@contextmanager
-def _counts_of(job: Job, part: int) -> Iterator[NgramCounts]:
-    plan = job.plan
-    with storage.scratch_folder() as folder:
-        counts = NgramCounts(
-            plan.selection.max_length, plan.options.normaliser, folder, plan.memory_bytes
-        )
-        try:
-            counts.read(plan.parts[part].sources, 1)
-            yield counts
-        finally:
-            counts.close()
-
-
 def sum_counts(job: Job, number: int, packets: Iterable[bytes], tally: dict[str, Any]) -> None:
     """Sum the counts of a range; write its words and its frequent keys."""
     free = np.uint64(64 - job.plan.key_bits)
     words = []
     with storage.scratch_folder() as folder:
-        counts = KeyCounts(folder, job.plan.memory_bytes)
+        counts = TripleStore(folder, max(_FEWEST_BYTES, job.plan.memory_bytes))
         for packet in packets:
             one = unpack(packet)
             steps = one.pop("steps").astype(np.uint64) << free
             if steps.size:
-                counts.add(
-                    one["first"] + np.cumsum(steps, dtype=np.uint64),
-                    one["occurrences"].astype(np.uint64),
-                )
+                added = one["first"] + np.cumsum(steps, dtype=np.uint64)
+                counts.add(added, np.zeros_like(added), one["occurrences"])
             words.append(one)
-        found = list(counts.frequent(job.plan.selection.min_count))
+        found = [(np.empty(0, np.uint64), np.empty(0, np.uint64))]
+        for part in counts.partitions():
+            some = part.counts >= job.plan.selection.min_count
+            found.append((part.phrases[some], part.counts[some]))
+        counts.close()
     keys, occurrences = (np.concatenate(column) for column in zip(*found, strict=True))
     tally.update(frequent=int(keys.size))
     write_packets(
@@ -253,10 +225,9 @@ def gather_words(job: Job, tallies: list[dict[str, Any]], tally: dict[str, Any])
     n_tokens = sum(one["tokens"] for one in tallies)
     found = [list(map(unpack, read_packets(job.path("counts", n)))) for n in range(job.n_ranges)]
     if not n_tokens and not any(words["counts"].size for _, words in found):
-        what = "n-gram in the counts" if plan.kind == "counts" else "token in the corpus"
         raise InputError(
-            f"{plan.parts[0].paths[0]}{', …' if job.n_parts > 1 else ''}: no {what}: nothing to "
-            "sign; name files with text"
+            f"{plan.parts[0].paths[0]}{', …' if job.n_parts > 1 else ''}: no token in the "
+            "corpus: nothing to sign; name files with text"
         )
     n_words = 1 + sum(words["counts"].size for _, words in found)
     most_words = min(MOST_WORDS, _MOST_FEATURES // len(plan.model.manifest()["families"]))
@@ -265,12 +236,8 @@ def gather_words(job: Job, tallies: list[dict[str, Any]], tally: dict[str, Any])
             f"{n_words:,} distinct words, at most {most_words:,} can be told apart: fold numbers "
             "(`fold_numbers`) or drop what is no word (`drop_digits`)"
         )
-    if plan.kind == "counts":
-        slots = [sum(one["slots"][0] for one in tallies)]
-        n_sentences = n_tokens - slots[0]
-    else:
-        slots = [sum(places) for places in zip(*(one["slots"] for one in tallies), strict=True)]
-        n_sentences = sum(one["sentences"] for one in tallies)
+    slots = [sum(places) for places in zip(*(one["slots"] for one in tallies), strict=True)]
+    n_sentences = sum(one["sentences"] for one in tallies)
     keys = np.concatenate([one["keys"] for one, _ in found])
     occurrences = np.concatenate([one["occurrences"] for one, _ in found])
     lowest, most = plan.selection.min_count, plan.selection.max_phrases
@@ -291,14 +258,10 @@ def word_contexts(job: Job, part: int, tally: dict[str, Any]) -> Packets:
     """Yield packets with the contexts of the words used to learn and to compose."""
     plan, words = job.plan, job.words
     learning = plan.recipe.learning
-    limits = corpus_limits(
-        words, len(plan.model.manifest()["families"]), plan.kind == "counts", learning.rows,
-        learning.features,
-    )  # fmt: skip
+    limits = limits_of_words(
+        words.counts[1:], len(plan.model.manifest()["families"]), learning.rows, learning.features
+    )
     least = max(1, min(limits.min_count, plan.selection.min_count))
-    if plan.kind == "counts":
-        yield from _contexts_in_counts(job, part, lambda lengths: lengths == 1, None)
-        return
     index = job.index(part)
     if index is None:
         return
@@ -318,11 +281,6 @@ def contexts(job: Job, part: int, tally: dict[str, Any]) -> Packets:
     """Yield packets with the contexts of frequent phrases; of words unless counted before."""
     plan = job.plan
     shortest = 2 if job.shuffles_words else 1
-    if plan.kind == "counts":
-        yield from _contexts_in_counts(
-            job, part, lambda lengths: lengths >= shortest, job.frequent.keys
-        )
-        return
     index = job.index(part)
     if index is None or plan.selection.max_length < shortest:
         return
@@ -418,84 +376,6 @@ class _ContextPackets:
                 lengths=lengths[mine], words=own_words, strengths=strengths[mine],
                 sizes=np.diff(starts).astype(np.uint32), features=own_features, counts=own_counts,
             )  # fmt: skip
-
-
-def _contexts_in_counts(
-    job: Job, part: int, wanted: Callable[[np.ndarray], np.ndarray], keys: np.ndarray | None
-) -> Packets:
-    """Yield packets with the contexts of phrases in count files.
-
-    Arguments:
-        wanted: tells by their lengths which phrases that have a line are wanted.
-        keys: the hashes of phrases that are wanted, ascending; of all words where None.
-    """
-    words = job.words
-    with _counts_of(job, part) as counts:
-        ids = np.zeros(counts.offsets.size - 1, np.uint32)
-        hashes = hash_blob(counts.text, counts.offsets)
-        ids[1:] = words.ids(hashes[1:])
-        if keys is None:
-            keys = np.sort(hash_blob(words.text, words.offsets)[1:])
-        unwanted = np.empty(0, np.uint64)
-        if keys is not None and not wanted(np.ones(1))[0]:
-            unwanted = np.sort(hash_blob(words.text, words.offsets)[1:])
-        own = []
-        for block in counts.phrases():
-            kept = wanted(block.lengths) & _among(block.hashes, keys)
-            spelt = block.words[kept]
-            own.append((block.hashes[kept], block.lengths[kept],
-                        ids[spelt[spelt > 0]], block.strengths[kept]))  # fmt: skip
-        n_local = np.uint64(ids.size)
-        beside = []
-        for contexts, tags in counts.contexts():
-            kept = _among(contexts.phrases, keys) & ~_among(contexts.phrases, unwanted)
-            sizes = np.diff(contexts.starts)
-            entries = np.repeat(kept, sizes)
-            family, word = np.divmod(contexts.features[entries], n_local)
-            features = family * np.uint64(len(words)) + ids[word]
-            beside.append((contexts.phrases[kept], sizes[kept], features.astype(np.uint32),
-                           contexts.counts[entries], tags[kept]))  # fmt: skip
-    yield from _count_file_packets(job, own, beside)
-
-
-def _among(hashes: np.ndarray, keys: np.ndarray) -> np.ndarray:
-    if not keys.size:
-        return np.zeros(hashes.size, bool)
-    places = np.minimum(np.searchsorted(keys, hashes), keys.size - 1)
-    found: np.ndarray = keys[places] == hashes
-    return found
-
-
-def _count_file_packets(
-    job: Job, own: Sequence[tuple[np.ndarray, ...]], beside: Sequence[tuple[np.ndarray, ...]]
-) -> Packets:
-    nothing = np.empty(0, np.uint64)
-    hashes, lengths, spelt, strengths = (
-        map(np.concatenate, zip(*own, strict=True)) if own else (nothing,) * 4
-    )
-    phrases, sizes, features, counts, tags = (
-        map(np.concatenate, zip(*beside, strict=True)) if beside else (nothing,) * 5
-    )
-    edges = _edges(ranges_of(hashes, job.n_ranges), job.n_ranges)
-    other_edges = _edges(ranges_of(phrases, job.n_ranges), job.n_ranges)
-    word_ends = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
-    ends = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
-    for number in range(job.n_ranges):
-        a, b = edges[number], edges[number + 1]
-        c, d = other_edges[number], other_edges[number + 1]
-        if a == b and c == d:
-            continue
-        both = np.concatenate([hashes[a:b], phrases[c:d]])
-        yield number, pack(
-            steps=np.diff(both, prepend=np.uint64(0)),
-            lengths=np.concatenate([lengths[a:b], np.zeros(d - c, np.int64)]).astype(np.uint8),
-            words=spelt[word_ends[a] : word_ends[b]].astype(np.uint32),
-            strengths=np.concatenate([strengths[a:b], np.zeros(d - c, np.uint64)]),
-            sizes=np.concatenate([np.zeros(b - a, np.int64), sizes[c:d]]).astype(np.uint32),
-            features=features[ends[c] : ends[d]].astype(np.uint32),
-            counts=counts[ends[c] : ends[d]],
-            tags=np.concatenate([np.zeros(b - a, np.uint64), tags[c:d]]),
-        )  # fmt: skip
 
 
 # -- ranges -----------------------------------------------------------------------------------

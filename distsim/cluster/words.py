@@ -5,7 +5,7 @@ pack well. What is made of them names words by their text, so that numbers never
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
 
@@ -13,7 +13,6 @@ import numpy as np
 
 from distsim.cluster.files import mapped, replacing, save
 from distsim.contexts.kernels import counts as kernel
-from distsim.contexts.phrase_store import Spelling
 from distsim.corpus.vocabulary import hash_blob
 from distsim.indexes.build import corpus_fingerprint
 from distsim.kernels.compiled import frozen
@@ -66,12 +65,6 @@ class Words:
     def _sorted(self) -> tuple[np.ndarray, np.ndarray]:
         return mapped(self._folder / "hashes.npy"), mapped(self._folder / "ids.npy")
 
-    @cached_property
-    def spelling(self) -> Spelling:
-        """The words that distinguish phrases of equal hash."""
-        by_id = mapped(self._folder / "by-id.npy")
-        return Spelling(lambda: by_id, self._phrase_hash)
-
     def hash_phrases(
         self, words: np.ndarray, starts: np.ndarray, lengths: np.ndarray
     ) -> np.ndarray:
@@ -80,15 +73,6 @@ class Words:
             frozen(words), frozen(starts), frozen(lengths), self.text, self.offsets
         )
         return found
-
-    def _phrase_hash(self, words: Sequence[int]) -> int:
-        lengths = np.array([len(words)])
-        found = self.hash_phrases(np.array(words, np.uint32), np.zeros(1, np.int64), lengths)
-        return int(found[0])
-
-    def word(self, number: int) -> str:
-        """Return the word with this id."""
-        return bytes(self.text[self.offsets[number] : self.offsets[number + 1]]).decode()
 
     def ids(self, hashes: np.ndarray) -> np.ndarray:
         """Return the id of the word with each hash, uint32; all must be known."""
@@ -124,7 +108,6 @@ class Words:
         save(folder / "counts.npy", np.concatenate([nothing, all_counts[order]]))
         save(folder / "hashes.npy", hashes)
         save(folder / "ids.npy", ids)
-        save(folder / "by-id.npy", np.concatenate([nothing, hashes[order]]))
         totals = {
             "tokens": n_tokens,
             "sentences": n_sentences,

@@ -1,6 +1,10 @@
 from distsim.comparison.gapped.search import GappedNeighbour as GappedNeighbour
 from distsim.comparison.gapped.search import gapped_neighbours as gapped_neighbours
 from distsim.comparison.gapped.signatures import GappedCosine as GappedCosine
+from distsim.comparison.mapping import MapOptions as MapOptions
+from distsim.comparison.mapping import Translation as Translation
+from distsim.comparison.mapping import VectorMap as VectorMap
+from distsim.comparison.mapping import WordPair as WordPair
 from distsim.comparison.measures import Estimate as Estimate
 from distsim.comparison.measures import EstimatedCosine as EstimatedCosine
 from distsim.comparison.measures import ExactCosine as ExactCosine

@@ -1,11 +1,11 @@
-"""Signatures -> similarities: estimated from tables, exact from contexts, of real vectors.
+"""Similarities of phrases: estimated from tables, exact from contexts, of real vectors.
 
 Each way is a `Similarity`: it says how alike two phrases are, and of many pairs also which it
 knows and for which it had to compose a phrase of its words. All of them travel by path: pickled
 and opened again in another process, they map the same files.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, partial
 from typing import Any, NamedTuple, Protocol
 
@@ -168,10 +168,9 @@ class EstimatedCosine(Similarity):
         other: the table for the second of a pair, where it is not the same one.
         compose: make a phrase that is not in the table of its words, where the table keeps their
             vectors; such an estimate is marked `composed`.
-        estimate: `bits`, by the Hamming distance; `asymmetric`, one side's real vector against the
-            other's bits; `restored`, by the vectors to be expected of both, which is nearest to
-            the cosine of the vectors that the bits were cut from. None: restored where the table
-            keeps its words' vectors, as learnt ones do, else bits.
+        estimate: `bits`, by the Hamming distance; `restored`, by the posterior means of both
+            vectors, which is nearest to their cosine. None: restored where the table stores its
+            words' vectors, as learned ones do, else bits.
 
     Raises:
         IncompatibleError: the tables were not made with the same settings.
@@ -454,17 +453,8 @@ class LearntCosine(Similarity):
         Arguments:
             pairs: two phrases each, words separated by spaces.
         """
-        given = checked_pairs(pairs)
-        rows = [self._table.find([pair[side] for pair in given]) for side in range(2)]
-        composed = ((rows[0] < 0) | (rows[1] < 0)).tolist()
-        result = []
-        for pair, made in zip(given, composed, strict=True):
-            first, second = (self._vector(" ".join(self._index.words(phrase))) for phrase in pair)
-            if first is None or second is None:
-                result.append(Estimate(None))
-            else:
-                result.append(Estimate(float(np.clip(first @ second, -1.0, 1.0)), made))
-        return result
+        words = self._index.words
+        return _of_unit_vectors(self._table, pairs, lambda one: self._vector(" ".join(words(one))))
 
     def _made_vector(self, phrase: str) -> np.ndarray | None:
         if not phrase:
@@ -512,17 +502,7 @@ class ComposedCosine(Similarity):
 
     def estimates(self, pairs: Iterable[Pair]) -> list[Estimate]:
         """Return the cosine of every pair; `composed` where a phrase is not in the table."""
-        given = checked_pairs(pairs)
-        rows = [self._table.find([pair[side] for pair in given]) for side in range(2)]
-        composed = ((rows[0] < 0) | (rows[1] < 0)).tolist()
-        result = []
-        for (a, b), made in zip(given, composed, strict=True):
-            first, second = self._vector(a), self._vector(b)
-            if first is None or second is None:
-                result.append(Estimate(None))
-            else:
-                result.append(Estimate(float(np.clip(first @ second, -1.0, 1.0)), made))
-        return result
+        return _of_unit_vectors(self._table, pairs, self._vector)
 
 
 def _ngram_model(table: StoredTable) -> NgramModel:
@@ -556,6 +536,23 @@ def checked_pairs(pairs: Iterable[Pair]) -> list[Pair]:
         if type(pair[0]) is not str or type(pair[1]) is not str:
             one_or_many_texts(pair, f"pairs[{number}]")
     return given
+
+
+def _of_unit_vectors(
+    table: StoredTable, pairs: Iterable[Pair], vector: Callable[[str], np.ndarray | None]
+) -> list[Estimate]:
+    """Return the cosine of every pair; `composed` where a phrase is not in the table."""
+    given = checked_pairs(pairs)
+    rows = [table.find([pair[side] for pair in given]) for side in range(2)]
+    composed = ((rows[0] < 0) | (rows[1] < 0)).tolist()
+    result = []
+    for (a, b), made in zip(given, composed, strict=True):
+        first, second = vector(a), vector(b)
+        if first is None or second is None:
+            result.append(Estimate(None))
+        else:
+            result.append(Estimate(float(np.clip(first @ second, -1.0, 1.0)), made))
+    return result
 
 
 def _of_vectors(a: tuple[np.ndarray, np.ndarray], b: tuple[np.ndarray, np.ndarray]) -> Estimate:

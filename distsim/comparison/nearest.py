@@ -1,4 +1,4 @@
-"""A signature table and a phrase -> the phrases nearest to it."""
+"""Finds the phrases of a signature table that are nearest to a phrase."""
 
 import math
 import os

@@ -5,9 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from distsim.base.arguments import AnyPath
 from distsim.contexts.ngram import PhraseWeigher, family_names, phrase_contexts
 from distsim.contexts.weights import Weighting
-from distsim.indexes.corpus_index import CorpusIndex
+from distsim.indexes.corpus_index import CorpusIndex, opened_index
 
 
 class ContrastedContext(NamedTuple):
@@ -38,7 +39,7 @@ class Contrast(NamedTuple):
 
 
 def contrast(
-    index: CorpusIndex,
+    index: CorpusIndex | AnyPath,
     a: str,
     b: str,
     *,
@@ -64,6 +65,7 @@ def contrast(
     >>> found.both[0].shown
     'said _'
     """
+    index = opened_index(index)
     names = family_names(window)
     if weigher is None:
         weigher = PhraseWeigher(index, window, weighting or Weighting("log-llr"))

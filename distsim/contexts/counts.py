@@ -6,7 +6,7 @@ p's own line tells how often it occurs.
 """
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,8 +17,7 @@ from distsim.base.parallel import Progress, no_progress, ordered_map
 from distsim.contexts.features import FeatureSpace
 from distsim.contexts.kernels import counts as kernel
 from distsim.contexts.ngram import family_names
-from distsim.contexts.phrase_store import CountedPhrases, PhraseStore, Spelling
-from distsim.contexts.triples import Partition
+from distsim.contexts.phrase_store import CountedPhrases, PhraseStore
 from distsim.corpus.blocks import Block, read_blocks
 from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.sources import Source
@@ -78,8 +77,7 @@ class NgramCounts:
         self.digest = hashlib.blake2b(digest_size=16)  # of all lines read
         self.longest = longest
         self._vocabulary = VocabularyBuilder()
-        spelling = Spelling(self._vocabulary.hashes, self._phrase_hash)
-        self._store = PhraseStore(longest, folder, memory, spelling)
+        self._store = PhraseStore(longest, folder, memory)
         self._numbering = WordNumbering(normaliser, self._vocabulary)
         self._text = GrowingArray(np.uint8)
         self._ends = GrowingArray(np.int64)
@@ -134,23 +132,6 @@ class NgramCounts:
         """Where each word begins in `text`, and the end: int64."""
         return self._ends.view()
 
-    def phrases(self) -> Iterator[CountedPhrases]:
-        """Yield all phrases that have a line of their own, without contexts."""
-        return self._store.phrases()
-
-    def contexts(self) -> Iterator[tuple[Partition, np.ndarray]]:
-        """Yield the contexts that longer lines give, also of phrases without a line of their own.
-
-        Features are numbered as in `space`; beside them the phrases' tags.
-        """
-        for part, tags in self._store.contexts():
-            yield part._replace(features=self._numbered(part.features)), tags
-
-    def _numbered(self, features: np.ndarray) -> np.ndarray:
-        """Return features, as kernels count them, by their numbers in `space`, uint64."""
-        words = features % _RIGHT
-        return np.where(features >= _RIGHT, words + np.uint64(len(self._vocabulary)), words)
-
     def strengths(self) -> Iterator[np.ndarray]:
         """Yield the strengths of all phrases, block by block, uint64."""
         return self._store.strengths()
@@ -162,7 +143,9 @@ class NgramCounts:
             min_count: the lowest count of a phrase.
         """
         for block in self._store.blocks(min_count):
-            yield replace(block, features=self._numbered(block.features))
+            words = block.features % _RIGHT
+            right = words + np.uint64(len(self._vocabulary))
+            yield replace(block, features=np.where(block.features >= _RIGHT, right, words))
         self.report.without_line = self._store.n_unknown
 
     def space(self) -> FeatureSpace:
@@ -199,7 +182,7 @@ class NgramCounts:
         return corpus_fingerprint(hashes, counts, self.n_tokens, self.n_sentences)
 
     def require_margins(self, block: CountedPhrases) -> None:
-        """Raise where the word of a feature has no line of its own, if weights depend on it.
+        """Raise where the word of a feature has no line of its own.
 
         Arguments:
             block: phrases with their features.
@@ -207,19 +190,23 @@ class NgramCounts:
         Raises:
             InputError: names the first such word and the phrase beside which it is.
         """
-        require_margins(block, self._word_counts.view(), self._word)
+        counts = self._word_counts.view()
+        words = block.features % np.uint64(counts.size)
+        missing = counts[words] == 0
+        if not missing.any():
+            return
+        at = int(np.argmax(missing))
+        row = int(np.searchsorted(block.starts, at, "right")) - 1
+        phrase = " ".join(map(self._word, block.words[row, : block.lengths[row]].tolist()))
+        raise InputError(
+            f"the word {self._word(int(words[at]))!r} stands beside {phrase!r} and has no line of "
+            "its own: name the file with the counts of single words too, or use "
+            "weighting.scheme=raw"
+        )
 
     def close(self) -> None:
         """Release memory and temporary files."""
         self._store.close()
-
-    def _phrase_hash(self, words: Sequence[int]) -> int:
-        starts, lengths = np.zeros(1, np.int64), np.array([len(words)])
-        found = kernel.hash_words(
-            frozen(np.array(words, np.uint32)), frozen(starts), frozen(lengths),
-            frozen(self.text), frozen(self.offsets),
-        )  # fmt: skip
-        return int(found[0])
 
     def _word(self, number: int) -> str:
         return self.text[self.offsets[number] : self.offsets[number + 1]].tobytes().decode()
@@ -243,8 +230,7 @@ class NgramCounts:
         starts, lengths, counts = starts[kept], lengths[kept], counts[kept]
         own, phrases, features, feature_counts, n_pairs = kernel.count_lines(
             frozen(words), frozen(starts), frozen(lengths), frozen(counts), self.longest,
-            frozen(self.text), frozen(self.offsets), frozen(self._vocabulary.hashes()),
-            self._word_counts.view(),
+            frozen(self.text), frozen(self.offsets), self._word_counts.view(),
         )  # fmt: skip
         self.n_pairs += int(n_pairs)
         self._store.add_contexts(phrases, features, feature_counts)
@@ -265,32 +251,6 @@ class NgramCounts:
             self._special.append(np.array(special, np.bool_))
             self._word_counts.append(np.zeros(len(new), np.uint64))
         return words
-
-
-def require_margins(
-    block: CountedPhrases, word_counts: np.ndarray, word: Callable[[int], str]
-) -> None:
-    """Raise where the word of a feature has no line of its own.
-
-    Arguments:
-        block: phrases with their features.
-        word_counts: uint64, the count of each word's line, by id.
-        word: returns the text of an id.
-
-    Raises:
-        InputError: names the first such word and the phrase beside which it is.
-    """
-    words = block.features % np.uint64(word_counts.size)
-    missing = word_counts[words] == 0
-    if not missing.any():
-        return
-    at = int(np.argmax(missing))
-    row = int(np.searchsorted(block.starts, at, "right")) - 1
-    phrase = " ".join(map(word, block.words[row, : block.lengths[row]].tolist()))
-    raise InputError(
-        f"the word {word(int(words[at]))!r} stands beside {phrase!r} and has no line of "
-        "its own: name the file with the counts of single words too, or use weighting.scheme=raw"
-    )
 
 
 def _some(tokens: Cut, kept: np.ndarray) -> Cut:

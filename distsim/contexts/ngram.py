@@ -11,12 +11,13 @@ from typing import Any, ClassVar, NamedTuple, overload
 
 import numpy as np
 
+from distsim.base.arguments import AnyPath
 from distsim.base.errors import ParameterError
 from distsim.base.results import Results
 from distsim.contexts.features import ContextCounts, FeatureSpace
 from distsim.contexts.weights import Weigher, Weighting, feature_log_probabilities, kept_shares
 from distsim.corpus.vocabulary import hash_blob
-from distsim.indexes.corpus_index import CorpusIndex
+from distsim.indexes.corpus_index import CorpusIndex, opened_index
 from distsim.indexes.phrase_walk import PhraseChunk
 from distsim.indexes.shard import Shard
 from distsim.kernels.compiled import frozen
@@ -317,16 +318,16 @@ class NamedContext(NamedTuple):
 
 @overload
 def named_contexts(
-    index: CorpusIndex, phrase: str, *, window: int = ..., weighting: Weighting | None = ...,
-    sides: bool = ...,
+    index: CorpusIndex | AnyPath, phrase: str, *, window: int = ...,
+    weighting: Weighting | None = ..., sides: bool = ...,
 ) -> Results[NamedContext]: ...  # fmt: skip
 @overload
 def named_contexts(
-    index: CorpusIndex, phrase: Sequence[str], *, window: int = ...,
+    index: CorpusIndex | AnyPath, phrase: Sequence[str], *, window: int = ...,
     weighting: Weighting | None = ..., sides: bool = ...,
 ) -> list[Results[NamedContext]]: ...  # fmt: skip
 def named_contexts(
-    index: CorpusIndex,
+    index: CorpusIndex | AnyPath,
     phrase: str | Sequence[str],
     *,
     window: int = 1,
@@ -346,6 +347,7 @@ def named_contexts(
     >>> [context.feature for context in named_contexts(index, "mock")[:2]]
     ['r1:turtle', 'l1:the']
     """
+    index = opened_index(index)
     weigher = PhraseWeigher(index, window, weighting or Weighting(), sides)
     if isinstance(phrase, str):
         return _named(index, phrase_contexts(index, phrase, window, sides), weigher)

@@ -1,25 +1,16 @@
 """Sums phrases and their contexts, added in any order, into one row for each phrase."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
 from distsim.base.errors import InputError, ParameterError
-from distsim.contexts.kernels.counts import (
-    TAG_SHIFT,
-    WORD_BITS,
-    match_tagged,
-    part_by_tag,
-    read_spellings,
-    spell_phrases,
-    tag_phrases,
-)
+from distsim.contexts.kernels.counts import WORD_BITS, read_spellings, spell_phrases
 from distsim.contexts.triples import Partition, TripleStore
 from distsim.kernels.compiled import frozen
+from distsim.kernels.hashing import find_sorted
 
 MOST_WORDS = 1 << WORD_BITS
 DEFAULT_MEMORY = 4 << 30
@@ -66,39 +57,25 @@ class CountedPhrases:
             )  # fmt: skip
 
 
-class Spelling(NamedTuple):
-    """The hashes by which two phrases that share one hash are distinguished.
-
-    Attributes:
-        word_hashes: () -> uint64 by word id.
-        phrase_hash: returns the hash of a phrase, given the ids of its words.
-    """
-
-    word_hashes: Callable[[], np.ndarray]
-    phrase_hash: Callable[[Sequence[int]], int]
-
-
 class PhraseStore:
     """Store that sums phrases' occurrences and contexts, more of them than fit in memory.
 
-    Phrases are distinguished by their hash and by what they are spelt of.
+    Two phrases of one hash are an error.
 
     Arguments:
         longest: the most tokens of a phrase.
         folder: for temporary files.
         memory: bytes of the buffers.
-        spelling: of the words that are added.
 
     Raises:
         ParameterError: there is too little memory.
     """
 
-    def __init__(self, longest: int, folder: Path, memory: int, spelling: Spelling) -> None:
+    def __init__(self, longest: int, folder: Path, memory: int) -> None:
         if memory < FEWEST_BYTES:
             raise ParameterError(f"`memory` {memory:,} bytes: give at least {FEWEST_BYTES:,}")
         self.n_unknown = 0  # phrases with contexts that were never added themselves
         self._longest = longest
-        self._spelling = spelling
         self._phrases = TripleStore(folder, memory // 3)
         self._contexts = TripleStore(folder, memory - memory // 3)
 
@@ -135,43 +112,10 @@ class PhraseStore:
 
         Arguments:
             phrases: uint64[m], hashes of phrases.
-            features: uint64[m], each under its phrase's tag; see `tagged`.
+            features: uint64[m].
             counts: unsigned[m].
         """
-        self._contexts.add(phrases, features, counts)
-
-    def tagged(
-        self, words: np.ndarray, starts: np.ndarray, lengths: np.ndarray, sizes: np.ndarray,
-        features: np.ndarray,
-    ) -> np.ndarray:  # fmt: skip
-        """Return the features of phrases under their tags, uint64.
-
-        Arguments:
-            words, starts, lengths: as of add_phrases.
-            sizes: int64[n], the number of features of each phrase.
-            features: uint32, of all phrases end to end.
-        """
-        tags = tag_phrases(
-            frozen(words), frozen(starts), frozen(lengths), frozen(self._spelling.word_hashes())
-        )
-        return under_tags(tags, sizes, features)
-
-    def phrases(self) -> Iterator[CountedPhrases]:
-        """Yield all phrases that were added, without contexts."""
-        phrases = _Phrases(self._phrases.partitions(), self._longest, self._spelling)
-        nothing = np.empty(0, np.uint64)
-        while (block := phrases.next_block()) is not None:
-            starts = np.zeros(block[0].size + 1, np.int64)
-            yield CountedPhrases(*block[:4], starts, nothing, nothing)
-
-    def contexts(self) -> Iterator[tuple[Partition, np.ndarray]]:
-        """Yield all contexts that were added, also of phrases that were not, and phrases' tags.
-
-        Two phrases of one hash have a row each.
-        """
-        for part in self._contexts.partitions():
-            rows, tags, starts, features = part_by_tag(frozen(part.starts), frozen(part.features))
-            yield Partition(part.phrases[rows], starts, features, part.counts), tags
+        self._contexts.add(phrases, features.astype(np.uint64, copy=False), counts)
 
     def strengths(self) -> Iterator[np.ndarray]:
         """Yield the strengths of all phrases, block by block, uint64."""
@@ -185,27 +129,23 @@ class PhraseStore:
             min_count: the lowest count of a phrase.
         """
         self.n_unknown = 0
-        phrases = _Phrases(self._phrases.partitions(), self._longest, self._spelling)
-        for contexts, tags in self.contexts():
+        phrases = _Phrases(self._phrases.partitions(), self._longest)
+        for contexts in self._contexts.partitions():
             block = phrases.up_to(int(contexts.phrases[-1]))
-            yield self._joined(block, contexts, tags, min_count)
+            yield self._joined(block, contexts, min_count)
         nothing = np.empty(0, np.uint64)
         no_contexts = Partition(nothing, np.zeros(1, np.int64), nothing, nothing)
         while (last := phrases.next_block()) is not None:
-            yield self._joined(last, no_contexts, nothing, min_count)
+            yield self._joined(last, no_contexts, min_count)
 
     def close(self) -> None:
         """Release memory and temporary files."""
         self._phrases.close()
         self._contexts.close()
 
-    def _joined(
-        self, block: "_Block", contexts: Partition, tags: np.ndarray, min_count: int
-    ) -> CountedPhrases:
+    def _joined(self, block: "_Block", contexts: Partition, min_count: int) -> CountedPhrases:
         """Return phrases with their contexts; those that have none get an empty row."""
-        rows = match_tagged(
-            frozen(block[0]), frozen(block[4]), frozen(contexts.phrases), frozen(tags)
-        )
+        rows = find_sorted(frozen(contexts.phrases), frozen(block[0]))
         found = rows >= 0
         self.n_unknown += contexts.phrases.size - int(np.count_nonzero(found))
         kept = block[3] >= min_count
@@ -216,35 +156,19 @@ class PhraseStore:
         begins[found] = contexts.starts[rows[found]]
         starts = np.concatenate([[0], np.cumsum(sizes)])
         entries = np.arange(starts[-1]) + np.repeat(begins - starts[:-1], sizes)
-        return CountedPhrases(
-            *block[:4], starts, contexts.features[entries], contexts.counts[entries]
-        )
+        return CountedPhrases(*block, starts, contexts.features[entries], contexts.counts[entries])
 
 
-def under_tags(tags: np.ndarray, sizes: np.ndarray, features: np.ndarray) -> np.ndarray:
-    """Return the features of rows under the rows' tags, uint64.
-
-    Arguments:
-        tags: uint64[n], of the rows.
-        sizes: int64[n], features of each row.
-        features: unsigned, of all rows end to end.
-    """
-    marked: np.ndarray = features.astype(np.uint64) | np.repeat(tags << np.uint64(TAG_SHIFT), sizes)
-    return marked
-
-
-# Columns beside each other: hashes, words, lengths, strengths as in CountedPhrases, and tags; in
-# order of hashes, those that share one in order of tags.
-_Block = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+# Columns beside each other: hashes, words, lengths, strengths as in CountedPhrases.
+_Block = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 class _Phrases:
     """Reader of phrases in order, from partitions on demand."""
 
-    def __init__(self, partitions: Iterator[Partition], longest: int, spelling: Spelling) -> None:
+    def __init__(self, partitions: Iterator[Partition], longest: int) -> None:
         self._partitions = partitions
         self._longest = longest
-        self._spelling = spelling
         self._rest = self._empty()
 
     def up_to(self, last: int) -> _Block:
@@ -275,107 +199,24 @@ class _Phrases:
         if part is None:
             return None
         words, lengths = read_spellings(frozen(part.starts), frozen(part.features), self._longest)
-        hashes, strengths = part.phrases, part.counts[part.starts[:-1]]
         if not lengths.all():
-            hashes, words, lengths, strengths = self._told_apart(part, words, lengths)
-        tags = tag_phrases(
-            frozen(words.reshape(-1)), frozen(np.arange(lengths.size) * self._longest),
-            frozen(lengths), frozen(self._spelling.word_hashes()),
-        )  # fmt: skip
-        if hashes is not part.phrases:
-            order = np.lexsort((tags, hashes))
-            hashes, words, lengths = hashes[order], words[order], lengths[order]
-            strengths, tags = strengths[order], tags[order]
-        return hashes, words, lengths, strengths, tags
-
-    def _told_apart(
-        self, part: Partition, words: np.ndarray, lengths: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Return the phrases of a partition in which some share a hash, each with its own count."""
-        clear = np.flatnonzero(lengths)
-        hashes, all_words = [part.phrases[clear]], [words[clear]]
-        all_lengths, strengths = [lengths[clear]], [part.counts[part.starts[clear]]]
-        for row in np.flatnonzero(lengths == 0).tolist():
-            own = slice(part.starts[row], part.starts[row + 1])
-            name = int(part.phrases[row])
-            found = phrases_of_one_hash(
-                part.features[own].tolist(), part.counts[own].tolist(), self._longest,
-                partial(self._has_hash, name),
-            )  # fmt: skip
-            if found is None:
-                raise InputError(
-                    f"phrases that have the hash {name:016x} cannot be told apart: leave one out "
-                    "of the counts"
-                )
-            for spelt, count in found:
-                hashes.append(np.array([name], np.uint64))
-                padded = [*spelt, *[0] * (self._longest - len(spelt))]
-                all_words.append(np.array([padded], np.uint32))
-                all_lengths.append(np.array([len(spelt)]))
-                strengths.append(np.array([count], np.uint64))
-        return (np.concatenate(hashes), np.concatenate(all_words), np.concatenate(all_lengths),
-                np.concatenate(strengths))  # fmt: skip
-
-    def _has_hash(self, name: int, words: Sequence[int]) -> bool:
-        return self._spelling.phrase_hash(words) == name
+            name = int(part.phrases[np.argmin(lengths)])
+            raise InputError(
+                f"two phrases have the hash {name:016x}: leave one of them out of the text"
+            )
+        return part.phrases, words, lengths, part.counts[part.starts[:-1]]
 
     def _empty(self) -> _Block:
         return (
             np.empty(0, np.uint64), np.empty((0, self._longest), np.uint32),
-            np.empty(0, np.int64), np.empty(0, np.uint64), np.empty(0, np.uint64),
+            np.empty(0, np.int64), np.empty(0, np.uint64),
         )  # fmt: skip
 
 
 def _rows(block: _Block, rows: slice | np.ndarray) -> _Block:
-    return block[0][rows], block[1][rows], block[2][rows], block[3][rows], block[4][rows]
+    return block[0][rows], block[1][rows], block[2][rows], block[3][rows]
 
 
 def _concatenated(blocks: list[_Block]) -> _Block:
-    hashes, words, lengths, strengths, tags = map(np.concatenate, zip(*blocks, strict=True))
-    return hashes, words, lengths, strengths, tags
-
-
-def phrases_of_one_hash(
-    numbers: Sequence[int], counts: Sequence[int], longest: int, fits: Callable[[list[int]], bool]
-) -> list[tuple[list[int], int]] | None:
-    """Return the phrases and counts whose spellings were summed under one hash.
-
-    A phrase is a way through the numbers, place by place, whose words have the hash. Its count is
-    that of a number which no other of them has, once the others' are known.
-
-    None where the counts do not tell.
-
-    Arguments:
-        numbers, counts: as of spell_phrases, summed.
-        longest: tokens of the longest phrases.
-        fits: returns whether words, by id, have the hash.
-    """
-    at: dict[int, list[int]] = {}
-    for number in numbers:
-        at.setdefault(number >> (2 * WORD_BITS), []).append(number)
-    ways: list[tuple[list[int], list[int]]] = []
-
-    def go_on(way: list[int], words: list[int]) -> None:
-        if way and fits(words):
-            ways.append((way, words))
-        if len(words) == 2 * len(way) and len(words) < longest:
-            for number in at.get(len(way), ()):
-                pair = (number >> WORD_BITS) % MOST_WORDS, number % MOST_WORDS
-                go_on([*way, number], [*words, *(word for word in pair if word)])
-
-    go_on([], [])
-    left = dict(zip(numbers, counts, strict=True))
-    found: list[tuple[list[int], int]] = []
-    while ways:
-        own = {number for way, _ in ways for number in way
-               if sum(number in other for other, _ in ways) == 1}  # fmt: skip
-        place = next((n for n, (way, _) in enumerate(ways) if own & set(way)), None)
-        if place is None:
-            return None
-        way, words = ways.pop(place)
-        count = left[next(number for number in way if number in own)]
-        if count:
-            found.append((words, count))
-        for number in way:
-            left[number] -= count
-    return found if not any(left.values()) else None
+    hashes, words, lengths, strengths = map(np.concatenate, zip(*blocks, strict=True))
+    return hashes, words, lengths, strengths

@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+from distsim.base.arguments import real_path
 from distsim.base.errors import InputError, ParameterError
 from distsim.base.parallel import Progress, no_progress, ordered_map
 from distsim.corpus.blocks import read_blocks
@@ -62,7 +63,7 @@ def files_of(output: str | Path) -> tuple[Path, Path, Path]:
     path = Path(output)
     if is_stream(path):
         raise InputError(f"{path}: is no file, where a run that was stopped could go on: name one")
-    path = path.resolve()  # write through a link, not over it
+    path = real_path(path)  # write through a link, not over it
     return path, part_of(path), path.with_name(path.name + ".progress")
 
 

@@ -1,4 +1,4 @@
-"""Recognises files that are not plain text by their first bytes: markup, JSON, tables.
+"""Recognises files that are not plain text by their first bytes: markup, JSON, tables, UTF-16.
 
 Careful: what may be a text passes. A tag here and there, commas and tabs that differ in number
 from line to line, brackets, braces and entities are all found in texts.
@@ -32,6 +32,9 @@ _ARRAY = re.compile(r'\[\s*[\[{"]')
 _MORE_JSON = re.compile(r"\s*\n\s*[\[{]")
 _CUT_CHARACTERS = 8  # of a number or a word of JSON that the end of the head has cut
 
+_FEW_NULS = 3
+_MOST_NULS = 0.1  # of all bytes; every other byte of English in UTF-16 without a byte order mark
+
 _LEAST_ALIKE = 0.9  # rows of as many columns as the first
 _FEWEST_ROWS = 3  # with a header or a column of numbers; of commas 5 without a header
 _FEWEST_COMMA_ROWS = 5
@@ -54,6 +57,8 @@ def looks_like(head: bytes, is_whole: bool) -> str | None:
     'HTML'
     >>> looks_like(b"a < b , said the king , { so } &lt;\\n", True)
     """
+    if head.count(0) > max(_FEW_NULS, _MOST_NULS * len(head)):
+        return "UTF-16 or binary data"
     text = head.decode(errors="replace").replace("\r\n", "\n")
     start = text[_BEFORE.match(text).end() :]  # type: ignore[union-attr]
     if not start:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from distsim.base.arguments import real_path
 from distsim.base.errors import InputError
 from distsim.corpus.decompression import (
     DEFAULT_UNPACK_LIMIT,
@@ -90,7 +91,7 @@ def find_sources(
         InputError: a path is empty, does not exist or is one of those `written`, a folder contains
             no file, standard input is named twice.
     """
-    outputs = {Path(path).resolve() for path in written}
+    outputs = {real_path(path) for path in written}
     found: list[Source] = []
     for given in paths:
         if isinstance(given, Source):
@@ -104,10 +105,10 @@ def find_sources(
             found.append(Source("stdin", STANDARD_INPUT))
             continue
         path = Path(given)
-        if path.resolve() in outputs and not path.is_dir():
+        if real_path(path) in outputs and not path.is_dir():
             raise InputError(f"{path}: is read and written at once: name another output")
         if path.is_dir():
-            home = path.resolve()
+            home = real_path(path)
             inner = {one for one in outputs if home in one.parents}
             inside = [
                 Source(file.relative_to(path).as_posix(), str(file))

@@ -23,8 +23,6 @@ from distsim.grammar.rerank import PPDB_COST as PPDB_COST
 from distsim.grammar.rerank import Ranking as Ranking
 from distsim.grammar.rerank import RerankReport as RerankReport
 from distsim.grammar.rerank import rerank_grammar as rerank_grammar
-from distsim.grammar.score_file import ExplainedPair as ExplainedPair
-from distsim.grammar.score_file import explain_grammar as explain_grammar
 from distsim.grammar.score_file import score_grammar as score_grammar
 from distsim.grammar.score_report import ScoreReport as ScoreReport
 from distsim.grammar.score_writer import OutputOptions as OutputOptions

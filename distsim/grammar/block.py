@@ -102,7 +102,7 @@ class RuleBlock:
             kernel.FINE: "",
             kernel.FEW_FIELDS: f"{first} field{'s' * (first != 1)} parted by |||, too few",
             kernel.EMPTY_SIDE: "an empty phrase",
-            kernel.BAD_GAP: f"gap {first} does not stand once on each side",
+            kernel.BAD_GAP: f"gap {first} does not occur once on each side",
             kernel.NOT_UTF8: "not UTF-8",
         }[status]
 

@@ -42,7 +42,7 @@ def decompose(
         longest: the most symbols of a phrase.
 
     Raises:
-        ParameterError: a link points outside, or a gap does not stand once on each side.
+        ParameterError: a link points outside, or a gap does not occur once on each side.
 
     >>> sides = "the [JJ,1] city of [NP,2]", "the [JJ,1] town of [NP,2]"
     >>> [pair[:2] for pair in decompose(*sides, [(i, i) for i in range(5)])]

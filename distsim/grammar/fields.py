@@ -19,7 +19,7 @@ _NAME = re.compile(r"[^\s=\x00-\x1f\x7f-\x9f\ud800-\udfff]+")
 
 
 class LineFaultError(ValueError):
-    """An invalid line: the fault in a few words; FaultyLines adds the file and the line."""
+    """An invalid line: the fault in a few words; InvalidLines adds the file and the line."""
 
 
 def split_fields(line: bytes) -> list[bytes]:

@@ -79,7 +79,7 @@ def settle(
         rules: as numbers.
         columns: float64[n] by name, of distinct rules, before anything is pruned.
         names: what the columns are called in the grammar.
-        kind: what p(e|f,LHS) and p(f|e,LHS) are; told by their sums where None.
+        kind: what p(e|f,LHS) and p(f|e,LHS) are; found from their sums where None.
 
     Raises:
         ParameterError: the sums do not tell, or say that the labels are summed out.

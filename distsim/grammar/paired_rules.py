@@ -75,7 +75,7 @@ def paired_rules(
         columns.pop(name, None)
         if values is not None:
             columns[name] = values
-    keep = (found.forward >= options.min_rule) & (found.backward >= options.min_rule)
+    keep = np.ones(order.size, bool)
     if options.max_translations:
         keep[keep] = _most_probable(numbers, found.forward, keep, options.max_translations)
     report.rules_pruned = order.size - int(np.count_nonzero(keep))

@@ -75,7 +75,7 @@ class Pairing:
         orders = translations.orders[rows]
         self._n_orders = factorial(int(n_gaps.max(initial=0)))
         has_free = E_GIVEN_F in self._columns and F_GIVEN_E in self._columns
-        over_all = has_free and options.label_free == "all" and numbers.n_labels > 1
+        over_all = has_free and numbers.n_labels > 1
         has_lex = LEX_E_GIVEN_F in self._columns and LEX_F_GIVEN_E in self._columns
         self._summed = [(E_GIVEN_F_LHS, F_GIVEN_E_LHS)]
         self._summed += [(E_GIVEN_F, F_GIVEN_E)] * (has_free and not over_all)
@@ -134,13 +134,9 @@ class Pairing:
         """Return which of two definitions was taken, a line for each feature that has two."""
         told = []
         if E_GIVEN_F in self.names and self._rules.numbers.n_labels > 1:
-            over = (
-                "all foreign sides" if self._free else "the foreign sides shared under this label"
-            )
-            told.append(f"{E_GIVEN_F}, {F_GIVEN_E}: summed over {over}")
+            told.append(f"{E_GIVEN_F}, {F_GIVEN_E}: summed over all foreign sides")
         if RARITY in self.names:
-            added = self._options.rarity_rule == "added"
-            told.append(f"{RARITY}: {'of the counts added' if added else 'the least'} of the links")
+            told.append(f"{RARITY}: the least of the links")
         return told
 
     def chunks(self, most: int) -> Iterator[np.ndarray]:
@@ -216,8 +212,7 @@ class Pairing:
 
     def _sums(self, groups: kernel.Groups, links: kernel.Links, bitexts: np.ndarray) -> kernel.Sums:
         """Return the sums of paraphrases over their links."""
-        multiplies = self._options.rarity_rule == "added"
-        return kernel.Sums(*kernel.sum_links(links, groups, multiplies, bitexts))
+        return kernel.Sums(*kernel.sum_links(links, groups, bitexts))
 
     def _values(
         self, links: kernel.Links, found: kernel.Sums, ones: np.ndarray, twos: np.ndarray,

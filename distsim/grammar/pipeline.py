@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distsim import storage
-from distsim.base.arguments import whole_number
+from distsim.base.arguments import real_path, whole_number
 from distsim.base.errors import InputError, ParameterError
 from distsim.base.parallel import Progress, no_progress
 from distsim.bitext.aligner import AlignerOptions
@@ -58,7 +58,7 @@ class MakeOptions:
         loose: edges of phrases may run on over unlinked words, up to 5 tokens a side: more
             paraphrases, most of all with links of `intersection`.
         text: how the texts of bitexts are read; aligner: how their links are learnt.
-        max_translations: of a label and foreign side, the so many most probable are paired.
+        max_translations: of a label and foreign side, this many most probable are paired.
         min_sum: paraphrases less probable either way are left out.
         compose: a phrase that the table lacks is made of its words, where the table can.
         sizes: which packs are written as text; the index holds all.
@@ -186,8 +186,8 @@ def make_grammar(
     others = [one for one in target.glob("*") if not one.match(f".{STEPS}.*.unfinished")]
     if target.is_dir() and others and not (target / STEPS).exists():
         raise InputError(f"{target}: is no folder of a grammar: name another one, or remove it")
-    if not target.resolve().parent.is_dir():
-        raise InputError(f"{target.resolve().parent}: no such folder: create it first")
+    if not real_path(target).parent.is_dir():
+        raise InputError(f"{real_path(target).parent}: no such folder: create it first")
     with locked(target, target, make=True):
         return _Steps(target, options, tables, jobs, progress, say).run(made)
 
@@ -356,7 +356,7 @@ class _Steps:
             self._report.kept.append(path.name)
             self._say(f"{path.name}: is there already")
         else:
-            self._say(f"{path.name}: at work")
+            self._say(f"{path.name}: running")
             if self._done.pop(path.name, None) is not None:
                 self._write_steps()  # before the output changes: a kill must not leave it noted
             if path.is_symlink():  # names in the folder are ours: no link there is followed

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from distsim.base.choices import OnError
 from distsim.base.parallel import Progress, available_cores, no_progress, ordered_map
-from distsim.grammar.faulty_lines import FaultyLines
+from distsim.grammar.invalid_lines import InvalidLines
 from distsim.grammar.paired_rules import paired_rules
 from distsim.grammar.pairing import Pairing
 from distsim.grammar.pivot_options import PivotOptions, PivotReport
@@ -47,14 +47,14 @@ def pivot_grammar(
 
     Those are written for which the grammar has the columns. Gaps are numbered along the source
     side; the alignment field links gaps by index, and words where all links agree, or as the most
-    probable link has them where they agree on none. Faulty lines are left out under `keep` and
+    probable link has them where they agree on none. Invalid lines are left out under `keep` and
     `drop` alike, and counted. About 200 bytes a translation rule are held.
 
     Arguments:
         grammar: rules, or a Moses phrase table, whose target sides are paraphrased; `-` for
             standard input.
         path: gz where the name ends so; `-` for standard output. Written whole or not at all.
-        grammar_format: a name in distsim.grammar.formats.FORMATS; told by the first lines
+        grammar_format: a name in distsim.grammar.formats.FORMATS; found from the first lines
             where None.
         jobs: threads, all cores where None; the same bytes for any number.
         memory: bytes that pairs may take beside the rules.
@@ -63,7 +63,7 @@ def pivot_grammar(
         progress: called with (name of the step, done, total) from time to time.
 
     Raises:
-        InputError: the grammar cannot be read, or a line is faulty and on_error is `stop`.
+        InputError: the grammar cannot be read, or a line is invalid and on_error is `stop`.
         ParameterError: the sums of the columns do not tell what these are.
 
     >>> import tempfile
@@ -75,7 +75,7 @@ def pivot_grammar(
     ('[NN] ||| address ||| speech ||| LogCount=0.00000 PivotCount=', 2)
     """
     options = options or PivotOptions()
-    report = PivotReport(FaultyLines(grammar, on_error))
+    report = PivotReport(InvalidLines(grammar, on_error))
     with read_translations(
         grammar, options.features, options.scale, grammar_format, report.faulty, progress
     ) as translations:

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from typing import get_args
 
 from distsim.base.choices import Columns as Kind
-from distsim.base.choices import Identities, LabelFree, RarityRule, Scale
+from distsim.base.choices import Identities, Scale
 from distsim.base.errors import ParameterError
-from distsim.grammar.faulty_lines import FaultyLines
 from distsim.grammar.fields import require_utf8
+from distsim.grammar.invalid_lines import InvalidLines
 from distsim.grammar.margins import KINDS
 from distsim.grammar.translations import COLUMNS, SCALES
 
@@ -27,15 +27,13 @@ class PivotOptions:
         scale: how probabilities are written: `probability`, `negative-log` or `log`, the latter
             also with base 10 (`negative-log10` as in cdec, `log10`). The format's where None.
         identities: rules with equal sides are marked (`Identity=1`) or dropped.
-        min_rule: translation rules with p(e|f,LHS) or p(f|e,LHS) below it are dropped.
         min_link: links, pairs of rules over one foreign side, with p(e2|f) p(f|e1) or the
             reverse below it are dropped before they are summed (thesis 6.4.1.1.1).
         min_sum: paraphrases with p(e2|e1,LHS) or p(e1|e2,LHS) below it are dropped.
-        max_translations: keep the so many most probable e of each label and f; 0: all.
-        rarity_rule: the penalty of several links is the `minimum` (thesis 6.4.1.1.2), or that of
-            their counts `added` (Thrax: the product, with 1/e for each link but the first).
-        label_free: p(e2|e1) sums over `all` foreign sides, or over those of the rule's links,
-            of the `same-label` (Thrax).
+        max_translations: keep this many most probable e of each label and f; 0: all.
+
+    The rarity penalty of several links is the least (thesis 6.4.1.1.2). p(e2|e1) sums over all
+    foreign sides, whatever their labels.
 
     >>> PivotOptions(min_link=0.001).identities is not None
     True
@@ -45,12 +43,9 @@ class PivotOptions:
     columns: Kind | None = None
     scale: Scale | None = None
     identities: Identities = "drop"
-    min_rule: float = 0.0
     min_link: float = 0.0
     min_sum: float = 0.0
     max_translations: int = 0
-    rarity_rule: RarityRule = "minimum"
-    label_free: LabelFree = "all"
 
     def __post_init__(self) -> None:
         for name, column in self.features.items():
@@ -61,13 +56,11 @@ class PivotOptions:
             ("columns", self.columns, (None, *KINDS)),
             ("scale", self.scale, (None, *SCALES)),
             ("identities", self.identities, get_args(Identities)),
-            ("rarity_rule", self.rarity_rule, get_args(RarityRule)),
-            ("label_free", self.label_free, get_args(LabelFree)),
         ):
             if value not in choices:
                 known = ", ".join(str(choice) for choice in choices if choice)
                 raise ParameterError(f"`{argument}` {value!r}: choose one of {known}")
-        for argument in ("min_rule", "min_link", "min_sum"):
+        for argument in ("min_link", "min_sum"):
             if not 0.0 <= getattr(self, argument) <= 1.0:
                 raise ParameterError(f"`{argument}` {getattr(self, argument)}: choose 0 to 1")
         if self.max_translations < 0:
@@ -94,7 +87,7 @@ class PivotReport:
     (2, 2, 2)
     """
 
-    faulty: FaultyLines
+    faulty: InvalidLines
     read: int = 0
     repeated: int = 0
     rules_pruned: int = 0
@@ -114,7 +107,7 @@ class PivotReport:
             f"of each stays), {self.rules_pruned:,} pruned before pairing"
         ]
         if self.faulty.kept or self.faulty.dropped:
-            told[0] += f", {self.faulty.kept + self.faulty.dropped:,} faulty lines passed over"
+            told[0] += f", {self.faulty.kept + self.faulty.dropped:,} invalid lines passed over"
             told += [f"  {message}" for message in self.faulty.shown]
         return [
             *told,

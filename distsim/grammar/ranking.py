@@ -290,7 +290,7 @@ def grammar_features(
     Sides are compared as lower-case text. The mean of several rules' values.
 
     Raises:
-        InputError: the grammar cannot be read or a line is faulty.
+        InputError: the grammar cannot be read or a line is invalid.
     """
     wanted: dict[tuple[str, str], list[int]] = {}
     for number, (a, b) in enumerate(pairs):

@@ -13,7 +13,6 @@ from distsim.base.parallel import Progress, no_progress
 from distsim.corpus.lines import read_line_blocks
 from distsim.corpus.vocabulary import HashNumbering
 from distsim.grammar.block import RuleBlock, parse_block, read_features
-from distsim.grammar.faulty_lines import FaultyLines
 from distsim.grammar.fields import (
     LineFaultError,
     is_feature_name,
@@ -22,6 +21,7 @@ from distsim.grammar.fields import (
 )
 from distsim.grammar.formats import find_format
 from distsim.grammar.formats.rules import Features
+from distsim.grammar.invalid_lines import InvalidLines
 from distsim.grammar.kernels.columns import FOUND, NO_NUMBER
 from distsim.grammar.kernels.phrase_pairs import hash_symbols
 from distsim.grammar.kernels.rules import NAMED
@@ -53,8 +53,8 @@ class Ranking:
     Arguments:
         weights: feature, by name or by position from 0, to its weight in the sum.
         ascending: the least sum is best: a cost.
-        top: keep so many of each left-hand side and source; 0: all.
-        missing: what stands for features that are not there or NA; a faulty line where None.
+        top: keep at most this many of each left-hand side and source; 0: all.
+        missing: the value of features that are missing or NA; an invalid line where None.
         worst: rules with a worse sum are cut.
         learned: learned weights, whose sum is added; of a rule's features and those that `computed`
             makes of its sides.
@@ -118,7 +118,7 @@ class RerankReport:
     (2, 1, 1)
     """
 
-    faulty: FaultyLines
+    faulty: InvalidLines
     was_grouped: bool = True
     read: int = 0
     groups: int = 0
@@ -132,7 +132,7 @@ class RerankReport:
         ]
         faulty = self.faulty
         if faulty.kept or faulty.dropped:
-            told[0] += f"; {faulty.kept:,} faulty lines kept, {faulty.dropped:,} dropped"
+            told[0] += f"; {faulty.kept:,} invalid lines kept, {faulty.dropped:,} dropped"
             told += [f"  {message}" for message in faulty.shown]
         return told
 
@@ -159,11 +159,11 @@ def rerank_grammar(
         ranking: the order. on_error: invalid lines `stop` the work, or are kept as they are
             (`keep`), or left out (`drop`).
         progress: called with (name of the step, done, total) from time to time.
-        grammar_format: a name in distsim.grammar.formats.FORMATS; told by the first lines
+        grammar_format: a name in distsim.grammar.formats.FORMATS; found from the first lines
             where None.
 
     Raises:
-        InputError: the grammar cannot be read, or a line is faulty (or lacks a feature that
+        InputError: the grammar cannot be read, or a line is invalid (or lacks a feature that
             `ranking` needs) and on_error is `stop`.
         ParameterError: there is no such format.
 
@@ -175,7 +175,7 @@ def rerank_grammar(
     ...     best.read_text(), report.read
     ('[X] ||| a ||| c ||| s=2\\n', 2)
     """
-    report = RerankReport(FaultyLines(grammar, on_error))
+    report = RerankReport(InvalidLines(grammar, on_error))
     known = None
     with scratch_folder() as folder:
         rules = _ReadRules(Spool(folder), ranking, report)
@@ -202,7 +202,7 @@ class _ReadRules:
         self._groups = HashNumbering()
 
     def add(self, block: RuleBlock) -> None:
-        """Append the lines of a block, faulty ones where they are kept."""
+        """Append the lines of a block, invalid ones where they are kept."""
         values, faults = self._sums(block)
         faulty = self._report.faulty
         dropped = [n for n in sorted(faults) if not faulty.keeps(block.first_line + n, faults[n])]

@@ -1,11 +1,8 @@
 """Writes a grammar file with the scores of its rules as further features."""
 
-import math
 import time
-from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
 
 from distsim.base.choices import OnError
 from distsim.base.distribution import program_version
@@ -13,13 +10,12 @@ from distsim.base.parallel import Progress, no_progress, ordered_map
 from distsim.corpus.lines import LineBlock, read_line_blocks
 from distsim.corpus.sources import spooled
 from distsim.grammar.alignment import RuleAligner
-from distsim.grammar.block import RuleBlock, parse_block
-from distsim.grammar.decomposition import span_text
-from distsim.grammar.faulty_lines import FaultyLines
+from distsim.grammar.block import parse_block
 from distsim.grammar.formats import find_format
+from distsim.grammar.invalid_lines import InvalidLines
 from distsim.grammar.score_report import ScoredBlock, ScoreReport
 from distsim.grammar.score_writer import OutputOptions, lines_with_scores
-from distsim.grammar.scoring import OUTCOMES, BlockScores, RuleScorer
+from distsim.grammar.scoring import RuleScorer
 from distsim.grammar.training import trained
 from distsim.storage.files import open_output
 
@@ -47,12 +43,12 @@ def score_grammar(
         on_error: invalid lines `stop` the work, or are kept as they are (`keep`), or left out
             (`drop`).
         progress: called with (name of the step, done, total) from time to time.
-        grammar_format: a name in distsim.grammar.formats.FORMATS; told by the first lines
+        grammar_format: a name in distsim.grammar.formats.FORMATS; found from the first lines
             where None.
         jobs: threads, all cores where None; the same bytes for any number.
 
     Raises:
-        InputError: the grammar cannot be read, or a line is faulty and on_error is `stop`.
+        InputError: the grammar cannot be read, or a line is invalid and on_error is `stop`.
         ParameterError: there is no such format.
 
     >>> _ = (folder / "rules").write_text("[X] ||| the king ||| the queen ||| p=1 ||| 0-0 1-1\\n")
@@ -64,7 +60,7 @@ def score_grammar(
     """
     options = options or OutputOptions()
     started, cpu_started = time.monotonic(), time.process_time()
-    faulty = FaultyLines(grammar, on_error)
+    faulty = InvalidLines(grammar, on_error)
     if any(table.exact is not None for table in scorer.tables):
         jobs = 1  # an index keeps what it counted, for one thread
     with spooled(grammar, scorer.aligner.needs_training) as rules:
@@ -97,57 +93,6 @@ def score_grammar(
     report.seconds = time.monotonic() - started
     report.cpu_seconds = time.process_time() - cpu_started
     return report
-
-
-class ExplainedPair(NamedTuple):
-    """Similarity of a phrase pair of a rule by one table; `why` says why there is none.
-
-    >>> _ = (folder / "one").write_text("[X] ||| the king ||| the queen ||| p=1 ||| 0-0 1-1\\n")
-    >>> pairs = explain_grammar(folder / "one", RuleScorer([("sim_ngram", table)]))
-    >>> [(pair.source, pair.target) for pair in pairs]
-    [('the', 'the'), ('the king', 'the queen'), ('king', 'queen')]
-    """
-
-    line: int
-    name: str
-    source: str
-    target: str
-    similarity: float | None
-    why: str
-
-
-def explain_grammar(
-    grammar: str | Path,
-    scorer: RuleScorer,
-    *,
-    on_error: OnError = "stop",
-    grammar_format: str | None = None,
-) -> Iterator[ExplainedPair]:
-    """Yield every phrase pair of every rule, line by line, table by table.
-
-    Arguments and errors are those of score_grammar: grammar, scorer, on_error, grammar_format.
-
-    >>> _ = (folder / "one").write_text("[X] ||| the king ||| the queen ||| p=1 ||| 0-0 1-1\\n")
-    >>> scorer = RuleScorer([("sim_ngram", table)])
-    >>> len(list(explain_grammar(folder / "one", scorer))) > 0
-    True
-    """
-    faulty = FaultyLines(grammar, on_error)
-    n_lines = 0
-    known = None
-    of_rules = ("sim_whole", "sim_gap")  # of no pair
-    of_pairs = [name for name in scorer.names if name not in of_rules]
-    with spooled(grammar, scorer.aligner.needs_training) as path:
-        aligner, _ = trained(path, scorer.aligner, grammar_format, None)
-        scoring = RuleScorer.sharing(scorer, aligner)
-        for lines in read_line_blocks(path):
-            known = known or find_format(grammar_format, lines.text)
-            block = parse_block(lines, known)
-            n_lines += len(block)
-            for line, fault in block.faults():
-                faulty.keeps(line, fault)
-            yield from _explained(block, scoring.score_block(block), of_pairs)
-    faulty.require_lines(n_lines)
 
 
 def signature_lines(scorer: RuleScorer, aligner: RuleAligner) -> list[str]:
@@ -192,21 +137,3 @@ def signature_lines(scorer: RuleScorer, aligner: RuleAligner) -> list[str]:
         corpus = str(scorer.opposites.opposites.index.parameters["corpus"])[:12]
         lines.append(f"opposite: corpus:{corpus}|align:{how}|distsim:{program_version()}")
     return lines
-
-
-def _explained(block: RuleBlock, scores: BlockScores, names: list[str]) -> Iterator[ExplainedPair]:
-    begin = 0
-    spans = scores.spans.tolist()
-    for number, stop in enumerate(scores.pair_stops.tolist()):
-        for name, table in zip(names, scores.tables, strict=False):
-            for pair in range(begin, stop):
-                value = float(table.similarities[pair])
-                yield ExplainedPair(
-                    block.first_line + number,
-                    name,
-                    span_text(block, spans[pair][:2]),
-                    span_text(block, spans[pair][2:]),
-                    None if math.isnan(value) else value,
-                    OUTCOMES[table.outcomes[pair]],
-                )
-        begin = stop

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from distsim.grammar.block import RuleBlock
-from distsim.grammar.faulty_lines import FaultyLines
+from distsim.grammar.invalid_lines import InvalidLines
 from distsim.grammar.scoring import COMPOSED, IDENTICAL, SCORED, SKIPPED, BlockScores, TableScores
 
 
@@ -94,7 +94,7 @@ class ScoreReport:
         signatures: per table, a line with everything on which its scores depend.
         read: rules. lacking: of them without links between words; aligned: linked here.
         without_pairs: without a pair of contiguous phrases.
-        trained_on: rules that the aligner learnt from; None where it did not learn.
+        trained_on: rules that the aligner was trained on; None where it was not trained.
 
     >>> from distsim import score_grammar
     >>> from distsim.grammar import RuleScorer
@@ -104,7 +104,7 @@ class ScoreReport:
     (1, 1, 1)
     """
 
-    faulty: FaultyLines
+    faulty: InvalidLines
     names: list[str]
     signatures: list[str]
     read: int = 0
@@ -132,7 +132,7 @@ class ScoreReport:
         told = [f"{self.read:,} rules read"]
         faulty = self.faulty
         if faulty.kept or faulty.dropped:
-            told[0] += f", {faulty.kept:,} faulty lines kept unscored, {faulty.dropped:,} dropped"
+            told[0] += f", {faulty.kept:,} invalid lines kept unscored, {faulty.dropped:,} dropped"
             told += [f"  {message}" for message in faulty.shown]
         told.append(
             f"{self.lacking:,} rules without links between words, {self.aligned:,} aligned here"

@@ -28,7 +28,7 @@ class OutputOptions:
         style: `named` writes `sim_ngram=0.12345`, `bare` the value alone; `auto` writes
             bare values where the first lines of the grammar have no named feature.
         coverage: write the share of phrase pairs that have a similarity, too.
-        missing: what stands for a score that is not there, among bare values; named
+        missing: what is written for a missing score, among bare values; named
             features are left out.
 
     >>> OutputOptions(style="bare", missing="0").coverage
@@ -70,7 +70,7 @@ def lines_with_scores(
 ) -> bytes:
     """Return the lines of a block with the scores behind their features.
 
-    named: as `name=value`. drops: leave out faulty lines instead of keeping them as they are.
+    named: as `name=value`. drops: leave out invalid lines instead of keeping them as they are.
     """
     columns: list[list[bytes]] = []
     for name, table in zip(names, scores.tables, strict=True):

@@ -35,17 +35,8 @@ NAMES: dict[str, tuple[str, str]] = {
     "ppdb": ("GoogleNgramSim", "AGigaSim"),  # as in the releases of PPDB
 }
 
-# What became of a phrase pair.
+# Results for a phrase pair.
 SCORED, IDENTICAL, SKIPPED, NOT_IN_TABLE, TOO_WEAK, DROPPED, COMPOSED = range(7)
-OUTCOMES = (
-    "",
-    "identical",
-    "identical, skipped",
-    "not in the table",
-    "too few occurrences",
-    "a word is dropped by the normaliser",
-    "composed",
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,7 +123,7 @@ class TableScorer:
 
     @property
     def estimate(self) -> str:
-        """How cosines are estimated: `bits`, `asymmetric`, `restored`; or `exact`."""
+        """How cosines are estimated: `bits`, `restored`; or `exact`."""
         return "exact" if self.exact is not None else self._estimator.name
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -336,7 +327,7 @@ class RuleScorer:
         options: how phrase pairs count.
         exact: per table, what --exact counts with; None for the bits.
         aligner: links words of rules that have no alignment.
-        opposites: tells opposites, for a feature `opposite`.
+        opposites: the evidence of opposites, for a feature `opposite`.
         whole: also score the whole sides by the first table, for a feature `sim_whole`.
         gapped: compares what fills the rules' gaps, for a feature `sim_gap`.
 
@@ -392,7 +383,7 @@ class RuleScorer:
             links: (source symbol, target symbol), from 0; None where the aligner is to say.
 
         Raises:
-            ParameterError: a link points outside, or a gap does not stand once on each side.
+            ParameterError: a link points outside, or a gap does not occur once on each side.
         """
         joined = " ".join(f"{i}-{j}" for i, j in links or ())
         line = f"[X] ||| {source} ||| {target} ||| ||| {joined}"

@@ -15,10 +15,10 @@ from distsim.base.parallel import Progress
 from distsim.corpus.lines import read_line_blocks
 from distsim.corpus.vocabulary import HashNumbering
 from distsim.grammar.block import RuleBlock, parse_block, read_features
-from distsim.grammar.faulty_lines import FaultyLines
 from distsim.grammar.formats import find_format
 from distsim.grammar.formats.layout import GrammarFormat
 from distsim.grammar.formats.rules import Features
+from distsim.grammar.invalid_lines import InvalidLines
 from distsim.grammar.kernels import columns as columns_kernel
 from distsim.grammar.kernels import pivot as kernel
 from distsim.grammar.kernels.phrase_pairs import hash_symbols
@@ -59,7 +59,7 @@ class Translations:
     columns: float64[n] by name: probabilities as such, the rarity penalty as written.
     column_names: what the columns are called in the grammar.
     bitexts: uint64[n], a bit for each bitext that a rule stands in; None where there is one.
-    kind: what the probabilities within labels are known to be; told by their sums where None.
+    kind: what the probabilities within labels are known to be; found from their sums where None.
     """
 
     labels: list[bytes]
@@ -87,7 +87,7 @@ def read_translations(
     columns: Mapping[str, str],
     scale: Scale | None,
     grammar_format: str | None,
-    faulty: FaultyLines,
+    faulty: InvalidLines,
     progress: Progress,
 ) -> Iterator[Translations]:
     """Yield the rules of a grammar, with texts and links in temporary files.
@@ -99,7 +99,7 @@ def read_translations(
         scale: how the grammar writes probabilities; the format's where None.
 
     Raises:
-        InputError: a line is faulty, or lacks a column, and `faulty` says stop.
+        InputError: a line is invalid, or lacks a column, and `faulty` says stop.
     """
     blocks = read_line_blocks(grammar)
     first = next(blocks, None)
@@ -170,7 +170,7 @@ class _Reader:
         self._arrays: list[tuple[np.ndarray, ...]] = []
         self._values: list[np.ndarray] = []
 
-    def add(self, block: RuleBlock, faulty: FaultyLines) -> None:
+    def add(self, block: RuleBlock, faulty: InvalidLines) -> None:
         """Add the rules of a block."""
         data = frozen(np.frombuffer(block.text, np.uint8))
         values, faults = self._numbers(block)

@@ -4,12 +4,12 @@ from typing import NamedTuple, get_args
 
 import numpy as np
 
-from distsim.base.arguments import whole_number
+from distsim.base.arguments import AnyPath, whole_number
 from distsim.base.choices import AssociationMeasure
 from distsim.base.errors import ParameterError
 from distsim.base.results import Results
 from distsim.indexes.association import TABLE_MEASURES, expected, log_dice
-from distsim.indexes.corpus_index import CorpusIndex
+from distsim.indexes.corpus_index import CorpusIndex, opened_index
 
 _WIDEST = 100
 
@@ -29,13 +29,14 @@ class Collocate(NamedTuple):
 
 
 def collocates(
-    index: CorpusIndex,
+    index: CorpusIndex | AnyPath,
     phrase: str,
     *,
     window: int = 5,
     measure: AssociationMeasure = "log-dice",
     min_count: int = 3,
     words_only: bool = False,
+    query: bool = False,
     k: int | None = 20,
 ) -> Results[Collocate]:
     """Return the collocates of a phrase, the highest score first.
@@ -53,6 +54,7 @@ def collocates(
             `z`. Formulas: distsim.indexes.association.
         min_count: leave out words that are rarer in the windows.
         words_only: leave out what has no letter or digit.
+        query: the phrase is a query as of CorpusIndex.query.
         k: how many; all where None.
 
     Raises:
@@ -61,12 +63,13 @@ def collocates(
     >>> [one.word for one in collocates(index, "mock", k=2)]
     ['turtle', 'said']
     """
+    index = opened_index(index)
     if measure not in get_args(AssociationMeasure):
         choices = ", ".join(get_args(AssociationMeasure))
         raise ParameterError(f"`measure` is {measure!r}, choose one of {choices}")
     whole_number(window, "`window`", 1, _WIDEST)
     whole_number(min_count, "`min_count`", 1)
-    spans = index.spans(phrase)
+    spans = index.spans(phrase, query=query)
     together, in_windows = window_counts(index, spans, window)
     if words_only:
         together[index.vocabulary.without_letters()] = 0

@@ -14,10 +14,12 @@ from distsim.base.arguments import (
     AnyPath,
     Paths,
     Texts,
+    check_opened,
     one_or_many_paths,
     one_or_many_texts,
     one_path,
     one_text,
+    real_path,
     shown,
     whole_number,
 )
@@ -39,6 +41,7 @@ from distsim.indexes.build import (
 )
 from distsim.indexes.indexed_text import IndexedText
 from distsim.indexes.joined import JoinedText
+from distsim.indexes.queries import MAX_MATCHES, compile_query
 from distsim.indexes.shard import LONGEST_GAP, Shard, damaged
 from distsim.kernels.compiled import frozen
 
@@ -83,6 +86,7 @@ class CorpusIndex:
     """
 
     def __init__(self, text: IndexedText) -> None:
+        check_opened(text, IndexedText, self)
         self._indexed = text
         self.path = text.path
         self.checksum = text.checksum
@@ -107,7 +111,7 @@ class CorpusIndex:
         many = not isinstance(path, str | Path) and not hasattr(path, "__fspath__")
         given = one_or_many_paths(path, "path") if many else [one_path(path)]
         found = [inside for one in given for inside in _indexes_at(Path(one))]
-        resolved = [one.resolve() for one in found]
+        resolved = [real_path(one) for one in found]
         for number, one in enumerate(resolved):
             if one in resolved[:number]:
                 raise ParameterError(f"{found[number]}: the index is given twice: give it once")
@@ -350,15 +354,37 @@ class CorpusIndex:
         whole_number(longest_gap, "`longest_gap`", 1)
         return _each(pattern, lambda one: self._indexed.gapped(one, longest_gap), "pattern")
 
+    def query(self, query: str) -> np.ndarray:
+        """Return the spans that match a query by pattern, int64[m, 2], begin ascending.
+
+        `take []{0,3} (account|note)`, `run*`, `"colou?r"`; see distsim.indexes.queries. Every pair
+        of a first and a last token is one match.
+
+        Raises:
+            ParameterError: it is outside the query language, or has over 10 million matches.
+
+        >>> index.query("mock turt*").shape
+        (56, 2)
+        """
+        compiled = compile_query(self, query)
+        found, room = [], MAX_MATCHES
+        for shard in self.shards:
+            found.append(shard.query(compiled, room) + shard.first_position)
+            room -= len(found[-1])
+            if room < 0:
+                raise ParameterError(f"{query!r}: over {MAX_MATCHES:,} matches: name more words")
+        return np.concatenate(found)
+
     @overload
     def concordance(
         self, phrase: str, *, k: int | None = ..., width: int = ..., order: Order | str = ...,
-        sample: int | None = ..., gapped: bool = ...,
+        sample: int | None = ..., gapped: bool = ..., query: bool = ...,
     ) -> Results[ConcordanceLine]: ...  # fmt: skip
     @overload
     def concordance(
         self, phrase: Iterable[str], *, k: int | None = ..., width: int = ...,
         order: Order | str = ..., sample: int | None = ..., gapped: bool = ...,
+        query: bool = ...,
     ) -> list[Results[ConcordanceLine]]: ...  # fmt: skip
     def concordance(
         self,
@@ -369,6 +395,7 @@ class CorpusIndex:
         order: Order | str = "corpus",
         sample: int | None = None,
         gapped: bool = False,
+        query: bool = False,
     ) -> Results[ConcordanceLine] | list[Results[ConcordanceLine]]:
         """Return the concordance lines of a phrase: its occurrences with the words around them.
 
@@ -380,6 +407,7 @@ class CorpusIndex:
                 the first on the right.
             sample: number of occurrences to take, evenly spaced in the corpus, before ordering.
             gapped: the phrase is a pattern as in `gapped`.
+            query: the phrase is a query as in `query`.
         """
         if order not in ORDERS and sort_places(order) is None:
             raise ParameterError(
@@ -394,7 +422,9 @@ class CorpusIndex:
         return _each(
             phrase,
             lambda one: self.lines(
-                self.spans(one, k=k, width=width, order=order, sample=sample, gapped=gapped),
+                self.spans(
+                    one, k=k, width=width, order=order, sample=sample, gapped=gapped, query=query
+                ),
                 width=width,
             ),
         )
@@ -502,14 +532,17 @@ class CorpusIndex:
         order: Order | str = "corpus",
         sample: int | None = None,
         gapped: bool = False,
+        query: bool = False,
     ) -> np.ndarray:
         """Return the spans of the lines of a concordance, int64[m, 2], half-open positions.
 
         Arguments:
-            phrase, k, width, order, sample, gapped: as of `concordance`; `lines` returns the
+            phrase, k, width, order, sample, gapped, query: as of `concordance`; `lines` returns the
                 lines of the spans.
         """
-        if gapped:
+        if query:
+            spans = self.query(phrase)
+        elif gapped:
             spans = self._indexed.gapped(phrase, LONGEST_GAP)
         else:
             begins = self._indexed.positions(

@@ -15,6 +15,7 @@ from distsim.corpus.vocabulary import HashNumbering, Vocabulary
 from distsim.indexes import phrase_walk
 from distsim.indexes.build import corpus_fingerprint, sum_of_sentences, text_checksum
 from distsim.indexes.indexed_text import IndexedText
+from distsim.indexes.queries import CompiledQuery
 from distsim.indexes.shard import FirstWords, Shard
 from distsim.kernels.tables import permute_texts
 from distsim.storage import checksum_of_settings
@@ -224,6 +225,13 @@ class _JoinedShard:
     def gapped(self, parts: list[np.ndarray], longest_gap: int) -> np.ndarray:
         """See Shard."""
         return self._shard.gapped([self._translated(part) for part in parts], longest_gap)
+
+    def query(self, query: CompiledQuery, most: int) -> np.ndarray:
+        """See Shard."""
+        own = query._replace(
+            anchor_words=query.anchor_words[self._joint], bits=query.bits[self._joint]
+        )
+        return self._shard.query(own, most)
 
     def neighbourhoods(
         self, suffixes: np.ndarray, before: int, after: int, n_words: int

@@ -4,7 +4,7 @@ from typing import NamedTuple, get_args
 
 import numpy as np
 
-from distsim.base.arguments import whole_number
+from distsim.base.arguments import AnyPath, whole_number
 from distsim.base.choices import KeywordMeasure
 from distsim.base.errors import ParameterError
 from distsim.base.results import Results
@@ -14,7 +14,7 @@ from distsim.indexes.association import (
     log_likelihood_2,
     log_ratio,
 )
-from distsim.indexes.corpus_index import CorpusIndex
+from distsim.indexes.corpus_index import CorpusIndex, opened_index
 from distsim.indexes.dispersion import Documents, Spread
 
 
@@ -42,8 +42,8 @@ class Keyword(NamedTuple):
 
 
 def keywords(
-    index: CorpusIndex,
-    against: CorpusIndex,
+    index: CorpusIndex | AnyPath,
+    against: CorpusIndex | AnyPath,
     *,
     measure: KeywordMeasure = "llr-2",
     negative: bool = False,
@@ -71,6 +71,8 @@ def keywords(
     >>> keywords(index, index, k=1)
     []
     """
+    index = opened_index(index)
+    against = opened_index(against)
     if measure not in get_args(KeywordMeasure):
         choices = ", ".join(get_args(KeywordMeasure))
         raise ParameterError(f"`measure` is {measure!r}, choose one of {choices}")

@@ -5,12 +5,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from distsim.base.arguments import one_or_many_texts, whole_number
+from distsim.base.arguments import AnyPath, one_or_many_texts, whole_number
 from distsim.base.errors import ParameterError
 from distsim.base.results import Results
 from distsim.corpus.vocabulary import hash_texts
 from distsim.indexes import phrase_walk
-from distsim.indexes.corpus_index import CorpusIndex
+from distsim.indexes.corpus_index import CorpusIndex, opened_index
 from distsim.indexes.dispersion import Documents
 
 _LONGEST = 255
@@ -35,7 +35,7 @@ class ListedPhrase(NamedTuple):
 
 
 def list_phrases(
-    index: CorpusIndex,
+    index: CorpusIndex | AnyPath,
     *,
     lengths: tuple[int, int] = (1, 1),
     containing: str | None = None,
@@ -62,6 +62,7 @@ def list_phrases(
     >>> [one.phrase for one in list_phrases(index, containing="mock", lengths=(1, 2), k=3)]
     ['mock', 'mock turtle', 'the mock']
     """
+    index = opened_index(index)
     shortest = whole_number(lengths[0], "`lengths`", 1, _LONGEST)
     longest = whole_number(lengths[1], "`lengths`", shortest, _LONGEST)
     least = max(

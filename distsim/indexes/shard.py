@@ -9,6 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from distsim.base.errors import ArtifactError
+from distsim.indexes.kernels.queries import match_query
+from distsim.indexes.queries import CompiledQuery
 from distsim.kernels import suffixes as kernel
 from distsim.kernels.compiled import frozen
 from distsim.kernels.contexts import count_beside, count_beside_words
@@ -17,6 +19,7 @@ from distsim.storage import Artifact
 LONGEST_GAP = 6
 LAST_WORD = 1 << 32  # above every id
 _WORTH_SORTING = 256  # occurrences
+_MANY_WORDS = 4096  # whose occurrences are found faster by reading all text
 _FEW = 64  # phrases or places that are looked up without a kernel, so that no numba is imported
 
 
@@ -239,6 +242,26 @@ class Shard:
         for part in reversed(parts[:rarest]):
             begins, ends = self._extend(kernel.match_left, begins, ends, part, longest_gap)
         return np.unique(np.column_stack([begins, ends]), axis=0)
+
+    def query(self, query: CompiledQuery, most: int) -> np.ndarray:
+        """Return the spans that match a query, int64[m, 2]; m is above `most` if there are more."""
+        anchors = np.flatnonzero(query.anchor_words[: self.word_starts.size - 1])
+        if anchors.size > _MANY_WORDS:
+            positions = np.flatnonzero(query.anchor_words[self.tokens])
+        else:
+            edges = self.word_starts.astype(np.int64)
+            pieces = [self.suffixes[edges[a] : edges[a + 1]] for a in anchors.tolist()]
+            positions = np.sort(np.concatenate([np.empty(0, np.uint32), *pieces]))
+        arguments = (
+            self.tokens, frozen(positions.astype(np.int64)), query.anchor, frozen(query.bits),
+            np.uint64(query.optional), np.uint64(query.last), np.uint64(query.first),
+        )  # fmt: skip
+        n = match_query(*arguments, np.empty((0, 2), np.int64))
+        if n == kernel.DAMAGED:
+            raise damaged()
+        spans = np.empty((min(n, most + 1), 2), np.int64)
+        match_query(*arguments, spans)
+        return np.unique(spans, axis=0) if n <= most else spans
 
     def _extend(
         self,

@@ -1,14 +1,15 @@
 """Longest spans of a text that occur in an index, and the words that follow a phrase there."""
 
+from bisect import bisect_left
 from typing import NamedTuple
 
 import numpy as np
 
-from distsim.base.arguments import whole_number
+from distsim.base.arguments import AnyPath, whole_number
 from distsim.base.results import Results
 from distsim.corpus.tokeniser import cut
 from distsim.corpus.vocabulary import hash_texts
-from distsim.indexes.corpus_index import CorpusIndex
+from distsim.indexes.corpus_index import CorpusIndex, opened_index
 from distsim.indexes.kernels.tracing import DAMAGED, match_lengths
 from distsim.indexes.shard import damaged
 from distsim.kernels.compiled import frozen
@@ -72,7 +73,9 @@ class Continuations(NamedTuple):
     words: Results[Continuation]
 
 
-def trace(index: CorpusIndex, text: str, *, min_tokens: int = 6, places: int = 3) -> Trace:
+def trace(
+    index: CorpusIndex | AnyPath, text: str, *, min_tokens: int = 6, places: int = 3
+) -> Trace:
     """Return the longest spans of a text that occur in the corpus, normalised, and shares of n-grams.
 
     A span stays within a sentence, as the index cuts them. The lengths of the matches are matching
@@ -88,6 +91,7 @@ def trace(index: CorpusIndex, text: str, *, min_tokens: int = 6, places: int = 3
     >>> [(one.text, one.times) for one in found.spans]
     [('was beginning to get very tired of', 1)]
     """  # noqa: E501
+    index = opened_index(index)
     whole_number(min_tokens, "`min_tokens`", 1)
     whole_number(places, "`places`", 0)
     ids, words = _sentences(index, text)
@@ -150,7 +154,9 @@ def _sentences(index: CorpusIndex, text: str) -> tuple[np.ndarray, list[str]]:
     return np.array(ids, np.int64), words
 
 
-def continuations(index: CorpusIndex, phrase: str, *, k: int | None = 20) -> Continuations:
+def continuations(
+    index: CorpusIndex | AnyPath, phrase: str, *, k: int | None = 20
+) -> Continuations:
     """Return the words that follow the longest suffix of a phrase that occurs in the corpus.
 
     Arguments:
@@ -162,16 +168,18 @@ def continuations(index: CorpusIndex, phrase: str, *, k: int | None = 20) -> Con
     >>> found.suffix_tokens, found.total, found.words[0].word
     (1, 56, 'turtle')
     """
-    words = index.words(phrase)
-    while words and index.count(" ".join(words)) == 0:
-        words = words[1:]
+    opened = opened_index(index)
+    words = opened.words(phrase)
+    lengths = range(1, len(words) + 1)  # where a suffix does not occur, no longer one does
+    known = bisect_left(lengths, True, key=lambda n: opened.count(" ".join(words[-n:])) == 0)
+    words = words[len(words) - known :]
     if not words:
         return Continuations(0, 0, Results())
-    after = index.neighbourhoods(" ".join(words), 0, 1)[:, 0]
+    after = opened.neighbourhoods(" ".join(words), 0, 1)[:, 0]
     found, counts = np.unique(after, return_counts=True)
     best = np.lexsort((found, -counts))[:k]
     total = int(after.size)
-    listed = zip(index.vocabulary.words(found[best]), counts[best].tolist(), strict=True)
+    listed = zip(opened.vocabulary.words(found[best]), counts[best].tolist(), strict=True)
     return Continuations(
         len(words), total, Results(Continuation(word, n, n / total) for word, n in listed)
     )

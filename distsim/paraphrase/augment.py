@@ -17,9 +17,9 @@ from distsim.base.parallel import Progress, no_progress
 from distsim.corpus.lines import read_lines
 from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.sources import spooled
-from distsim.grammar.faulty_lines import FaultyLines
 from distsim.grammar.fields import LineFaultError
 from distsim.grammar.formats.phrase_table import PHRASE_TABLE, PhraseTableEntry
+from distsim.grammar.invalid_lines import InvalidLines
 from distsim.paraphrase.records import ParaphraseFile, read_paraphrases
 from distsim.paraphrase.unknown import lookup_form
 from distsim.storage.files import STANDARD_OUTPUT, LineWriter, open_output
@@ -82,7 +82,7 @@ class AugmentReport:
     known_already: int = 0
     n_scores: int = 0
     is_sorted: bool = True
-    faulty: FaultyLines = field(default_factory=lambda: FaultyLines("-"))
+    faulty: InvalidLines = field(default_factory=lambda: InvalidLines("-"))
 
 
 class _Path(NamedTuple):
@@ -175,12 +175,12 @@ def augment_phrase_table(
         for one in (table, paraphrases):
             if str(one) != "-" and Path(one).exists() and Path(one).samefile(path):
                 raise InputError(f"{path}: is read and written at once: name another output")
-    report = AugmentReport(faulty=FaultyLines(table))
+    report = AugmentReport(faulty=InvalidLines(table))
     best = _Best(options.translations, options.probability)
     work = _Augmenter(given, options.method, options.features, report, best)
     with spooled(table) as entries:
-        work.collect(_entries(entries, FaultyLines(table, on_error), progress, "reading"))
-        report.faulty = FaultyLines(table, on_error)
+        work.collect(_entries(entries, InvalidLines(table, on_error), progress, "reading"))
+        report.faulty = InvalidLines(table, on_error)
         report.expected = work.expected()
         if report.expected > options.limit_rules:
             raise ParameterError(
@@ -375,9 +375,9 @@ class _LookupForms:
 
 
 def _entries(
-    path: str | Path, faulty: FaultyLines, progress: Progress, stage: str
+    path: str | Path, faulty: InvalidLines, progress: Progress, stage: str
 ) -> Iterator[tuple[bytes, PhraseTableEntry | None]]:
-    """Yield (line, entry), entry None for a faulty line that is kept; scores are checked."""
+    """Yield (line, entry), entry None for an invalid line that is kept; scores are checked."""
     n_scores: int | None = None
     n_lines = 0
     for number, line in read_lines(path):

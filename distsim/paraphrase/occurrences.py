@@ -17,6 +17,8 @@ from distsim.paraphrase.kernels.profiles import gather_windows
 Words = tuple[int, ...]
 
 _COMMON = 1 << 12
+_VERY_COMMON = 1 << 17  # a sample is taken of a sample that needs no sorting of all
+_SPARE = 4  # times the sample wanted
 _PLACE_BYTES = 8
 _EVERY_HASH = 1 << 32
 
@@ -135,35 +137,39 @@ class Sampler:
         """
         counts = located.counts[numbers]
         common = counts > max(self._most_taken, few)
-        rare = np.flatnonzero(~common)
-        thresholds = np.maximum(1, few * _EVERY_HASH // np.maximum(few, counts[rare]))
+        positions, starts = self._taken(located, numbers[~common], few)
+        if not common.any():
+            return Occurrences(positions, starts, counts, located.lengths[numbers])
+        taken = iter(np.split(positions, starts[1:-1]))
+        parts = [
+            _evenly(self._places(located, number), few) if sorts else next(taken)
+            for number, sorts in zip(numbers.tolist(), common.tolist(), strict=True)
+        ]
+        return _joined(parts, located, numbers)
+
+    def _taken(
+        self, located: Located, numbers: np.ndarray, few: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return positions of about `few` occurrences of each phrase, and where each begins."""
+        counts = located.counts[numbers]
+        thresholds = np.maximum(1, few * _EVERY_HASH // np.maximum(few, counts))
         thresholds = frozen(thresholds.astype(np.uint64))
-        sizes = np.zeros(rare.size, np.int64)
-        chosen = frozen(numbers[rare])
+        sizes = np.zeros(numbers.size, np.int64)
+        chosen = frozen(numbers)
         for shard, lows, highs in zip(self._index.shards, located.lows, located.highs, strict=True):
             count_taken(
                 shard.suffixes, chosen, frozen(lows), frozen(highs), shard.first_position,
                 thresholds, sizes,
             )  # fmt: skip
-        all_sizes = np.full(numbers.size, few)
-        all_sizes[rare] = sizes
-        frequent = {
-            which: _evenly(self._places(located, int(numbers[which])), few)
-            for which in np.flatnonzero(common).tolist()
-        }
-        for which, places in frequent.items():
-            all_sizes[which] = places.size
-        starts = np.append(0, np.cumsum(all_sizes))
+        starts = np.append(0, np.cumsum(sizes))
         positions = np.empty(starts[-1], np.int64)
-        at = starts[rare]
+        at = starts[:-1].copy()
         for shard, lows, highs in zip(self._index.shards, located.lows, located.highs, strict=True):
             copy_taken(
                 shard.suffixes, chosen, frozen(lows), frozen(highs), shard.first_position,
                 thresholds, at, positions,
             )  # fmt: skip
-        for which, places in frequent.items():
-            positions[starts[which] : starts[which + 1]] = places
-        return Occurrences(positions, starts, counts, located.lengths[numbers])
+        return positions, starts
 
     def _places(self, located: Located, number: int) -> np.ndarray:
         if located.counts[number] <= _COMMON:
@@ -184,6 +190,8 @@ class Sampler:
         return places
 
     def _sorted(self, located: Located, number: int) -> np.ndarray:
+        if located.counts[number] > max(_VERY_COMMON, _SPARE * self._sample):
+            return np.sort(self._taken(located, np.array([number]), _SPARE * self._sample)[0])
         parts = [
             np.sort(shard.suffixes[low:high]).astype(np.int64) + shard.first_position
             for shard, low, high in zip(

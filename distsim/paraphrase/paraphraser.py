@@ -8,7 +8,6 @@ import numpy as np
 from distsim.base.arguments import AnyPath
 from distsim.base.results import Results
 from distsim.indexes.corpus_index import CorpusIndex, opened_index
-from distsim.paraphrase.alike import AlikePhrases
 from distsim.paraphrase.candidates import Candidates, find_candidates
 from distsim.paraphrase.compared import Comparer
 from distsim.paraphrase.filters import is_collapsed, run_together, says_the_same
@@ -23,6 +22,7 @@ from distsim.paraphrase.occurrences import (
 from distsim.paraphrase.options import LONGEST_PHRASE, ParaphraseOptions
 from distsim.paraphrase.pool import Pool
 from distsim.paraphrase.profiles import Profiler
+from distsim.paraphrase.similar_phrases import SimilarPhrases
 from distsim.paraphrase.surroundings import Surroundings, one_sided, surroundings
 from distsim.signatures.table import StoredTable, TableLike, opened_table
 
@@ -129,7 +129,7 @@ class Paraphraser:
         if table is not None and self.options.neighbours:
             self.table_fingerprint = {**table.parameters, "checksum": table.artifact.checksum}
         if table is not None and self.options.neighbours:
-            self._search = AlikePhrases(table, self.options.neighbour_strength)
+            self._search = SimilarPhrases(table, self.options.neighbour_strength)
         self._profiler = Profiler(
             index, self.options.window, self.options.weighting, self.options.places
         )

@@ -9,8 +9,8 @@ from distsim.corpus.lines import is_utf8, read_lines, read_text_lines
 from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.sources import file_label, spooled
 from distsim.corpus.tokeniser import tokens_of
-from distsim.grammar.faulty_lines import FaultyLines
 from distsim.grammar.formats.phrase_table import read_entries
+from distsim.grammar.invalid_lines import InvalidLines
 from distsim.paraphrase.options import LONGEST_PHRASE
 
 # How Moses writes what its formats need for themselves, and Penn treebanks brackets.
@@ -96,7 +96,7 @@ def known_phrases(path: str | Path) -> Iterator[str]:
             )
         if b" ||| " in first[1]:
             previous = b""
-            for _, _, entry in read_entries(copy, FaultyLines(path)):
+            for _, _, entry in read_entries(copy, InvalidLines(path)):
                 if entry is not None and entry.source != previous:
                     previous = entry.source
                     yield " ".join(previous.decode().split())

@@ -20,7 +20,7 @@ from distsim.contexts.weights import Weighting
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.indexes.places import signatures_inside
 from distsim.server.completion import Completer
-from distsim.storage.manifest import MANIFEST
+from distsim.storage.files import MANIFEST
 
 if TYPE_CHECKING:  # else imported when they are first asked for: a server starts sooner
     from distsim.paraphrase.paraphraser import Paraphraser

@@ -1,4 +1,4 @@
-"""Weighted features -> projections -> bit signatures in a table."""
+"""Signatures: weighted features are projected and cut to bits in a table."""
 
 from distsim.public_names import lazy_names
 

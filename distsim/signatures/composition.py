@@ -1,4 +1,4 @@
-"""A phrase's own contexts and the vectors of its words -> one vector (design, section 5).
+"""Composes one vector of a phrase's own contexts and the vectors of its words.
 
 A phrase of several words is rare, and its contexts do not tell which words are inside it. So its
 vector is a mean, in the space of the learnt projection: with s occurrences, s / (s + prior_count)

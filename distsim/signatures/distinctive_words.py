@@ -1,4 +1,4 @@
-"""A table's phrases -> their distinctive words, by which repetitive neighbours are recognised.
+"""Distinctive words of a table's phrases, by which repetitive neighbours are recognised.
 
 The core of a phrase is its words without those that make up more than a thousandth of the text,
 unless it has no others; punctuation alone is its own core.

@@ -1,11 +1,9 @@
-"""Stored signatures -> estimates of the cosines of phrases, in three ways.
+"""Estimates the cosines of phrases from stored signatures, in two ways.
 
 `bits`: cos(pi * Hamming distance / n_bits), thesis 5.2.3; all that a table without words' vectors
-allows. `asymmetric`: the cosine of one side's real vector, made of its words, with the other
-side's bits, the mean of both directions (Dong, Charikar and Li 2008, in form). `restored`: the
-cosine of posterior means. A word's vector is stored. A phrase's vector is a weighted mean of its
-words' vectors, which are stored, and of its own contexts', of which the table has the weight and
-the signs of the result; its posterior mean is that of a truncated normal
+allows. `restored`: the cosine of posterior means. A word's vector is stored. A phrase's vector is a
+weighted mean of its words' vectors, which are stored, and of its own contexts', of which the table
+has the weight and the signs of the result; its posterior mean is that of a truncated normal
 (distsim.signatures.kernels.posterior_mean).
 """
 
@@ -23,7 +21,6 @@ from distsim.indexes import hamming
 from distsim.kernels.compiled import frozen
 from distsim.signatures.composition import Composition
 from distsim.signatures.kernels.posterior_mean import posterior_means, restored_cosines
-from distsim.signatures.projections.learn import unit_rows
 
 if TYPE_CHECKING:
     from distsim.signatures.table import StoredTable
@@ -53,7 +50,7 @@ def estimate_of(table: "StoredTable", name: str | None) -> str:
 
     Arguments:
         table: the table.
-        name: `bits`, `asymmetric` or `restored`; the best that the table allows where None.
+        name: `bits` or `restored`; the best that the table allows where None.
 
     Raises:
         ParameterError: there is no such way, or the table keeps no words' vectors for it.
@@ -132,10 +129,10 @@ class Stored:
 
 
 class Estimator:
-    """Estimates cosines of phrases of a table in one of three ways; may be shared by threads.
+    """Estimates cosines of phrases of a table in one of two ways; may be shared by threads.
 
     Arguments:
-        name: `bits`, `asymmetric` or `restored`; the best that the table allows where None.
+        name: `bits` or `restored`; the best that the table allows where None.
 
     Raises:
         ParameterError: as estimate_of.
@@ -202,8 +199,7 @@ class Estimator:
         assert parts is not None and composition is not None
         mixed = Composition.from_manifest(composition)
         strengths = np.zeros(rows.size, np.int64)
-        if self.name == "restored":
-            strengths[known] = np.maximum(table.strengths[rows[known]], 1)
+        strengths[known] = np.maximum(table.strengths[rows[known]], 1)
         vectors = np.empty((rows.size, table.n_dimensions), np.float32)
         fidelities = np.empty(rows.size)
         posterior_means(
@@ -224,19 +220,9 @@ class Estimator:
             )  # fmt: skip
             out[out > 1.0 - _ROUNDING] = 1.0  # a phrase beside itself
             return out
-        n_bits = self._table.n_bits
         distances = hamming.distances_to(first.bits[a], second.bits[b])
-        estimated: np.ndarray = cosines_of_distances(n_bits)[distances]
-        if self.name == "bits":
-            return estimated
-        scale = math.sqrt(math.pi / 2 / n_bits)
-        ours, theirs = (unit_rows(one.vectors[:, :n_bits]) for one in (first, second))
-        there = np.einsum("ij,ij->i", ours[a], second.signs[b]) * scale
-        back = np.einsum("ij,ij->i", first.signs[a], theirs[b]) * scale
-        some, others = first.fidelities[a] > 0, second.fidelities[b] > 0
-        mean = np.where(some & others, (there + back) / 2, np.where(some, there, back))
-        found: np.ndarray = np.where(some | others, np.clip(mean, -1.0, 1.0), estimated)
-        return found.astype(np.float64)
+        estimated: np.ndarray = cosines_of_distances(self._table.n_bits)[distances]
+        return estimated
 
 
 def estimated_cosine(distance: int, n_bits: int) -> float:

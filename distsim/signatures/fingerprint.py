@@ -1,4 +1,4 @@
-"""How a table was made -> whether two tables can be compared, and one line that says it."""
+"""Fingerprint of a table: its settings, by which tables are compared, in one line."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -7,8 +7,6 @@ from typing import IO, NamedTuple
 import numpy as np
 
 from distsim import storage
-from distsim.contexts.kernels.counts import tag_phrases
-from distsim.corpus.vocabulary import hash_texts
 from distsim.kernels.compiled import frozen
 from distsim.kernels.tables import permute_texts
 from distsim.signatures.layout import PhraseStream
@@ -48,7 +46,7 @@ class _Rows(NamedTuple):
 
 
 def _in_order(some: Sequence[_Rows]) -> _Rows:
-    """Return all of these rows in order of their hashes; equal ones by their phrases' tags."""
+    """Return all of these rows in order of their hashes; equal ones in order of their text."""
     hashes, bits, strengths, lengths, text = (
         np.concatenate(columns) for columns in zip(*some, strict=True)
     )
@@ -191,20 +189,12 @@ class GatheredRows:
 def _order_ties(
     order: np.ndarray, hashes: np.ndarray, text: np.ndarray, starts: np.ndarray
 ) -> None:
-    """Put rows that share a hash in order of their phrases' tags, as a PhraseStore gives them."""
+    """Put rows that share a hash in order of their text."""
     ordered = hashes[order]
     ties = np.flatnonzero(ordered[1:] == ordered[:-1])
     for first in np.unique(np.searchsorted(ordered, ordered[ties])).tolist():
         stop = int(np.searchsorted(ordered, ordered[first], "right"))
         rows = order[first:stop].tolist()
-        tags = [_tag_of(text[starts[row] : starts[row + 1]].tobytes()) for row in rows]
-        order[first:stop] = [row for _, row in sorted(zip(tags, rows, strict=True))]
-
-
-def _tag_of(phrase: bytes) -> int:
-    words = phrase.split(b" ")
-    spelt, one = np.arange(len(words), dtype=np.uint32), np.zeros(1, np.int64)
-    lengths = np.array([len(words)])
-    return int(
-        tag_phrases(frozen(spelt), frozen(one), frozen(lengths), frozen(hash_texts(words)))[0]
-    )
+        order[first:stop] = sorted(
+            rows, key=lambda row: text[starts[row] : starts[row + 1]].tobytes()
+        )

@@ -1,10 +1,10 @@
-"""Tables with kept sums -> the table of all their text together."""
+"""Merges tables with stored sums into the table of all their text."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 from distsim import storage
-from distsim.base.arguments import one_or_many_paths
+from distsim.base.arguments import one_or_many_paths, real_path
 from distsim.base.errors import IncompatibleError, ParameterError
 from distsim.base.parallel import Progress, no_progress
 from distsim.contexts.selection import Selection
@@ -33,7 +33,7 @@ def merge(
     tables = one_or_many_paths(tables, "tables")
     if len(tables) < 2:
         raise ParameterError("merge: give at least two tables")
-    resolved = [Path(table).resolve() for table in tables]
+    resolved = [real_path(table) for table in tables]
     for number, table in enumerate(resolved):
         if table in resolved[:number]:
             raise ParameterError(f"{tables[number]}: the table is given twice: give it once")

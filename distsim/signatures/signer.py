@@ -1,4 +1,4 @@
-"""Counted contexts of phrases, in batches -> weights -> projected sums -> bits."""
+"""Signs batches of phrases: weights their contexts, projects them, takes the signs."""
 
 import threading
 from collections.abc import Callable

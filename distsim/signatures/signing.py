@@ -1,4 +1,4 @@
-"""A source and a recipe -> a signature table: the only place where a table comes to be.
+"""Signs a source by a recipe: the only place where a table is made.
 
 Phrases' counted contexts are weighed, projected, composed, cut to bits and written, in one
 creation: a learnt projection is learnt inside it and belongs to the table, whole or not there.

@@ -1,4 +1,4 @@
-"""Words' vectors -> vectors that also know what words of like spelling mean.
+"""Adds to words' vectors those of words of similar spelling.
 
 A form seen ten times has hardly any contexts; the words that share pieces of its spelling,
 mostly forms of the same stem, have more. So each word's vector takes in a share of theirs: the

@@ -1,4 +1,4 @@
-"""The signature table: phrase -> bits and strength, memory-mapped and sorted by hash."""
+"""The signature table: bits and strength by phrase, memory-mapped, sorted by hash."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distsim import storage
-from distsim.base.arguments import AnyPath, shown
+from distsim.base.arguments import AnyPath, check_opened, shown
 from distsim.base.errors import ArtifactError, IncompatibleError, ParameterError
 from distsim.contexts.selection import Selection
 from distsim.corpus.normaliser import Normaliser
@@ -56,6 +56,7 @@ class StoredTable:
     """
 
     def __init__(self, artifact: storage.Artifact) -> None:
+        check_opened(artifact, storage.Artifact, self)
         self.artifact = artifact
         self.path = artifact.path
         self.parameters = artifact.parameters

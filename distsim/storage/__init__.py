@@ -9,6 +9,7 @@ decides which of them is the artifact. Nothing in it is ever unpickled or run.
 from distsim.storage.checksums import RunningChecksum, checksum_of_array, checksum_of_settings
 from distsim.storage.files import (
     GZ_LEVEL,
+    MANIFEST,
     STANDARD_OUTPUT,
     LineWriter,
     ResumableLines,
@@ -22,7 +23,7 @@ from distsim.storage.manifest import (
     GRAMMAR,
     INDEX,
     KINDS,
-    MANIFEST,
+    MAP,
     PROJECTION,
     RULES,
     SIGNATURES,

@@ -14,8 +14,10 @@ from typing import BinaryIO
 
 import numpy as np
 
+from distsim.base.arguments import real_path
 from distsim.base.errors import ArtifactError, InputError
 
+MANIFEST = "manifest.json"  # written last: makes a folder an artifact
 STANDARD_OUTPUT = "-"
 GZ_LEVEL = 6
 _MEMBER_BYTES = 1 << 20
@@ -125,13 +127,15 @@ def open_output(path: str | Path, *, follow: bool = True) -> Iterator[LineWriter
         raise InputError(f"{path}: is a folder, wanted a file to write: name a file in it")
     if not path.parent.is_dir():
         raise InputError(f"{path.parent}: no such folder: create it first")
+    if path.name == MANIFEST and path.exists():
+        raise InputError(f"{path}: belongs to an artifact, which would be lost: give another name")
     if follows and path.exists() and not path.is_file():  # nothing renames over it
         with open(path, "wb") as stream:
             writer = LineWriter(stream, compress)
             yield writer
             writer.flush()
         return
-    target = path.resolve() if follows else path
+    target = real_path(path) if follows else path
     unfinished, begun = _begun(target)
     try:
         with begun:
@@ -239,7 +243,7 @@ def resumable_lines(
             stream.write(head)
             yield ResumableLines(stream, 0)
         return
-    path = path.resolve()  # write through a link, not over it
+    path = real_path(path)  # write through a link, not over it
     with open_part(path) as file:
         yield ResumableLines(file, _whole_records(file, path, head, record_of))
         file.flush()

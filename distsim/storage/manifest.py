@@ -9,8 +9,8 @@ from typing import Any
 
 from distsim.base.errors import ArtifactError
 from distsim.storage.checksums import checksum_of_settings
+from distsim.storage.files import MANIFEST
 
-MANIFEST = "manifest.json"
 MADE_FROM = ".made-from"
 
 # What an entry of a manifest may say: no path out of the folder, no dtype that holds pointers.
@@ -38,8 +38,9 @@ BITEXT = Kind("bitext", version=1, oldest_readable=1)
 RULES = Kind("rules", version=1, oldest_readable=1)
 GRAMMAR = Kind("grammar", version=2, oldest_readable=1)
 FINDER = Kind("finder", version=1, oldest_readable=1)
+MAP = Kind("map", version=1, oldest_readable=1)
 KINDS = {
-    kind.name: kind for kind in (INDEX, SIGNATURES, PROJECTION, FINDER, BITEXT, RULES, GRAMMAR)
+    kind.name: kind for kind in (INDEX, SIGNATURES, PROJECTION, FINDER, MAP, BITEXT, RULES, GRAMMAR)
 }
 
 

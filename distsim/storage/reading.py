@@ -13,10 +13,10 @@ import numpy as np
 
 from distsim.base.errors import ArtifactError
 from distsim.storage.checksums import checksum_of_file
+from distsim.storage.files import MANIFEST
 from distsim.storage.manifest import (
     KINDS,
     MADE_FROM,
-    MANIFEST,
     Kind,
     made_from_text,
     read_manifest,

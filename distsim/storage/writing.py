@@ -15,11 +15,10 @@ import numpy as np
 from distsim.base.errors import ArtifactError
 from distsim.base.parallel import check_interrupted
 from distsim.storage.checksums import CHECKSUM_BYTES, checksum_of_file
-from distsim.storage.files import naming, new_file, raw_bytes
+from distsim.storage.files import MANIFEST, naming, new_file, raw_bytes
 from distsim.storage.locks import locked, require_writable, sync_folder
 from distsim.storage.manifest import (
     MADE_FROM,
-    MANIFEST,
     Kind,
     made_from_text,
     manifest_checksum,

@@ -414,3 +414,8 @@ def test_links_made_by_hand_are_found(tmp_path):
     found = in_order(made.links[: starts[-1]].astype(np.int64), starts)
     agreement = compare_links(found, gold)
     assert agreement.error_rate < WORST_ERROR_RATE and agreement.recall > 0.8
+
+
+def test_a_seed_below_zero_is_refused():
+    with pytest.raises(ParameterError, match="seed.*is -1, choose 0 or more"):
+        AlignerOptions(seed=-1)

@@ -11,7 +11,7 @@ from distsim.cli.main import app
 from distsim.cli.usage import removed_options
 from tests.conftest import PROJECT
 
-MOST = 12
+MOST = 16
 REMOVED = removed_options()
 EVERYWHERE = {
     "--as-is",

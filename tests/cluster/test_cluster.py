@@ -16,7 +16,6 @@ from distsim import (
     ParameterError,
     Recipe,
     Selection,
-    SignatureTable,
     sign,
 )
 from distsim.cluster import tasks
@@ -24,7 +23,7 @@ from distsim.cluster.job import Job
 from distsim.cluster.kernels.shuffle_blocks import count_phrases, frequent_phrases, mark_keys
 from distsim.cluster.local_executor import run_alone, run_alone_task
 from distsim.cluster.plan import Division, PlanOptions, make_plan, read_plan, write_plan
-from distsim.contexts import CountFiles, NgramModel, Weighting
+from distsim.contexts import NgramModel, Weighting
 from distsim.contexts.weights import SCHEMES
 from distsim.indexes import phrase_walk
 from distsim.kernels.compiled import frozen
@@ -32,7 +31,6 @@ from distsim.kernels.hashing import bucket_starts
 from distsim.signatures.recipe import DEFAULT, PRESETS, SYNTAX
 from distsim.storage.manifest import MADE_FROM
 from tests.conftest import random_sentences, write_lines
-from tests.contexts.test_counts import shorten_hashes
 from tests.naive.cluster import counted_keys, key_of
 from tests.naive.core import count_ngrams, hash_text
 
@@ -68,7 +66,7 @@ def one_machine(corpus, folder, recipe, selection=SELECTION, options=None) -> Pa
     return Path(sign(index, folder / "one.table", recipe=recipe, selection=selection).path)
 
 
-def planned(corpus, recipe=None, selection=SELECTION, options=None, from_counts=False, **division):
+def planned(corpus, recipe=None, selection=SELECTION, options=None, **division):
     index = options or IndexOptions()
     return make_plan(
         corpus,
@@ -76,7 +74,6 @@ def planned(corpus, recipe=None, selection=SELECTION, options=None, from_counts=
             recipe=recipe,
             selection=selection,
             index=index,
-            from_counts=from_counts,
             division=Division(**division),
         ),
     )
@@ -130,42 +127,6 @@ def test_repeated_lines_are_dropped_across_parts(tmp_path, corpus):
     options = IndexOptions(dedup="exact")
     one = one_machine(files, tmp_path, DEFAULT, options=options)
     assert same_artifacts(one, cluster(files, tmp_path, DEFAULT, options=options, n_ranges=2))
-
-
-@pytest.fixture
-def count_files(tmp_path, corpus) -> list[Path]:
-    """The n-grams of the corpus in three files, no phrase's lines together."""
-    index = CorpusIndex.build(corpus, tmp_path / "counted.index")
-    folder = tmp_path / "counts"
-    folder.mkdir()
-    files = [folder / f"{n}.txt" for n in range(3)]
-    lines = [f"{phrase}\t{count}\n" for phrase, count in index.ngrams(shortest=1, longest=4)]
-    for number, file in enumerate(files):
-        file.write_text("".join(lines[number::3]), encoding="utf-8")
-    return files
-
-
-@pytest.mark.parametrize("name", [*SCHEMES, "learnt"])
-def test_a_table_of_counts_is_that_of_one_machine(tmp_path, count_files, name):
-    recipe = (
-        replace(DEFAULT, model=NgramModel())
-        if name == "learnt"
-        else Recipe(weighting=Weighting(name), n_bits=64)
-    )
-    sign(CountFiles(count_files), tmp_path / "one.table", recipe=recipe, selection=SELECTION)
-    many = cluster(count_files, tmp_path, recipe, from_counts=True, n_ranges=3)
-    assert same_artifacts(tmp_path / "one.table", many)
-
-
-def test_phrases_that_share_a_hash_are_told_apart(tmp_path, count_files, monkeypatch):
-    """With hashes of 13 bits many phrases share one; the table is still that of one machine."""
-    shorten_hashes(monkeypatch, 13)
-    recipe = Recipe(weighting=Weighting("ppmi"), n_bits=64)
-    sign(CountFiles(count_files), tmp_path / "one.table", recipe=recipe, selection=SELECTION)
-    hashes = SignatureTable.open(tmp_path / "one.table").hashes
-    assert len(np.unique(hashes)) < hashes.size
-    many = cluster(count_files, tmp_path, recipe, from_counts=True, n_ranges=3)
-    assert same_artifacts(tmp_path / "one.table", many)
 
 
 def test_too_many_words_are_said_before_the_work(tmp_path, corpus, monkeypatch):

@@ -50,7 +50,7 @@ COMMANDS = [
     *(("neighbours", "INDEX", phrase, "-k") for phrase in PHRASES),
     ("neighbours", "INDEX", "the queen", "--all", "-k"),
     ("neighbours", "INDEX", "the queen", "--by", "bits", "-k"),
-    ("neighbours", "INDEX", "the queen", "--by", "asymmetric", "-k"),
+    ("neighbours", "INDEX", "the queen", "--by", "restored", "-k"),
     ("neighbours", "INDEX", "the queen", "--lengths", "1-2", "--min-strength", "3", "-k"),
     ("neighbours", "INDEX", "the queen", "--threshold", ".1", "-k"),
     ("neighbours", "INDEX", "the queen", "--by", "exact", "-k"),

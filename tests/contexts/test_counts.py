@@ -3,7 +3,6 @@
 import filecmp
 import gzip
 import random
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +22,6 @@ from distsim import (
 from distsim.contexts import CountFiles, NgramModel, Weighting
 from distsim.contexts.counts import NgramCounts
 from distsim.contexts.kernels import counts as kernel
-from distsim.contexts.phrase_store import phrases_of_one_hash
 from distsim.contexts.weights import SCHEMES
 from distsim.corpus import Normaliser
 from distsim.corpus.sources import find_sources
@@ -252,67 +250,19 @@ def test_what_is_missing_is_named(tmp_path):
         sign_counts([tmp_path / "counts"], tmp_path / "t", Recipe(model=NgramModel(2)))
 
 
-def shorten_hashes(monkeypatch, n_bits):
-    """Let phrases of count files have hashes of few bits, so that many share one."""
-    count_lines, hash_words = kernel.count_lines, kernel.hash_words
-    mask = np.uint64((1 << 64) - (1 << (64 - n_bits)))
+def test_two_phrases_of_one_hash_are_refused(tmp_path, monkeypatch):
+    """With hashes of 13 bits many phrases share one; their contexts are not mixed."""
+    count_lines, mask = kernel.count_lines, np.uint64((1 << 64) - (1 << 51))
 
     def short_lines(*arguments):
         own, phrases, *rest = count_lines(*arguments)
         return own & mask, phrases & mask, *rest
 
     monkeypatch.setattr(kernel, "count_lines", short_lines)
-    monkeypatch.setattr(kernel, "hash_words", lambda *given: hash_words(*given) & mask)
-    return mask
-
-
-@pytest.mark.parametrize("memory", [SMALLEST, 1 << 26])
-def test_phrases_that_share_a_hash_are_told_apart(tmp_path, monkeypatch, memory):
-    lines = random_lines(3, 3000, 60, most=4)
-    path = written(tmp_path / "counts", lines)
-    mask = shorten_hashes(monkeypatch, 16)
-    counts = read(path, 3, tmp_path, memory)
-    space, found, hashes = counts.space(), {}, []
-    for block in counts.blocks(1):
-        hashes += block.hashes.tolist()
-        for i in range(block.hashes.size):
-            words = tuple(counts._word(w) for w in block.words[i, : block.lengths[i]].tolist())
-            whole = int(hash_texts([" ".join(words).encode()])[0])
-            assert whole & int(mask) == int(block.hashes[i])
-            mine = slice(block.starts[i], block.starts[i + 1])
-            total = int(block.counts[mine].sum())
-            found[words] = (int(block.strengths[i]), total)
-            assert block.features[mine].max(initial=0) < space.hashes.size
-    counts.close()
-    wanted = phrases_of(lines, 3)
-    assert found == {phrase: (n, sum(beside.values())) for phrase, (n, beside) in wanted.items()}
-    assert hashes == sorted(hashes) and len(set(hashes)) < len(hashes) - 5
-
-
-def test_rows_that_share_a_hash_stand_in_one_order_and_their_sums_are_refused(
-    tmp_path, monkeypatch
-):
-    """Whether rows are written as they come, or gathered and put in order (`max_phrases`)."""
     path = written(tmp_path / "counts", random_lines(4, 1500, 40, most=3))
-    shorten_hashes(monkeypatch, 13)
-    selection = Selection(min_count=1, max_length=2)
-    sign_counts([path], tmp_path / "a", Recipe(n_bits=64), selection)
-    every = replace(selection, max_phrases=10**6)
-    sign_counts([path], tmp_path / "b", Recipe(n_bits=64), every)
-    a, b = SignatureTable.open(tmp_path / "a"), SignatureTable.open(tmp_path / "b")
-    assert len(np.unique(a.hashes)) < len(a) and list(a) == list(b)
-    np.testing.assert_array_equal(a.bits, b.bits)
-    with pytest.raises(InputError, match="their sums cannot be told apart"):
-        sign_counts([path], tmp_path / "c", Recipe(n_bits=64), selection, keep_sums=True)
-
-
-def test_phrases_of_one_hash_are_the_ways_that_have_it():
-    """ab and abcd and ae: place 0 holds ab twice; 2 of abcd, so 3 of ab; 5 of ae."""
-    ab, cd, ae = (1 << 28) | 2, (1 << 56) | (3 << 28) | 4, (1 << 28) | 5
-    every = [[1, 2], [1, 2, 3, 4], [1, 5]]
-    found = phrases_of_one_hash([ab, ae, cd], [5, 5, 2], 4, lambda words: words in every)
-    assert sorted(found) == [([1, 2], 3), ([1, 2, 3, 4], 2), ([1, 5], 5)]
-    assert phrases_of_one_hash([ab], [5], 4, lambda words: False) is None
+    with pytest.raises(InputError, match="two phrases have the hash [0-9a-f]{16}: leave one"):
+        sign_counts([path], tmp_path / "a", Recipe(n_bits=64), Selection(min_count=1))
+    assert not (tmp_path / "a").exists()
 
 
 def test_an_index_whose_dropped_lines_held_new_words_has_the_same_fingerprint(tmp_path):

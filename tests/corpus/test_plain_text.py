@@ -96,6 +96,12 @@ def test_what_may_be_plain_text(text):
     assert looks_like(text.encode(), False) is None
 
 
+def test_utf_16_without_a_mark_is_no_text():
+    head = "the king said so\n".encode("utf-16-le")
+    assert looks_like(head, True) == "UTF-16 or binary data"
+    assert looks_like(b"one two\0three four\n", True) is None
+
+
 @pytest.mark.parametrize("kind", NOT_TEXT)
 def test_a_large_file_is_told_by_its_beginning(kind):
     """The head ends anywhere: in a tag, a string, a quoted field."""

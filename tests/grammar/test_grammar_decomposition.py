@@ -1,6 +1,7 @@
 """Rules are taken apart as section 7 of the design and thesis 5.3.2 say."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -62,7 +63,7 @@ def test_rules_that_cannot_be():
     with pytest.raises(ParameterError, match="0-3 points outside the rule: mend"):
         decompose("a", "b", [(0, 3)])
     for target in ("a", "a [X,1] [Y,1]", "a [X,2]"):
-        with pytest.raises(ParameterError, match=r"gap \d does not stand once on each side"):
+        with pytest.raises(ParameterError, match=r"gap \d does not occur once on each side"):
             decompose("a [X,1]", target, [])
 
 
@@ -122,9 +123,9 @@ HOSTILE = [
     (b"\n", "1 field parted"),
     (b"X ||| a ||| b ||| 1\n", "left-hand side is no label"),
     (b"[X] y ||| a ||| b ||| 1\n", "left-hand side is no label"),
-    (b"[X] ||| [A,1] a ||| b ||| 1\n", "gap 1 does not stand once"),
-    (b"[X] ||| [A,1] ||| [A,1] [A,1] ||| 1\n", "gap 1 does not stand once"),
-    (b"[X] ||| [A,1] ||| [A,2] ||| 1\n", "gap 1 does not stand once"),
+    (b"[X] ||| [A,1] a ||| b ||| 1\n", "gap 1 does not occur once"),
+    (b"[X] ||| [A,1] ||| [A,1] [A,1] ||| 1\n", "gap 1 does not occur once"),
+    (b"[X] ||| [A,1] ||| [A,2] ||| 1\n", "gap 1 does not occur once"),
     (b"[X] ||| a ||| b ||| 1 ||| 0-1\n", "link 0-1 points outside"),
     (b"[X] ||| a ||| b ||| 1 ||| 99999999999999999999-0\n", "points outside"),
     (b"[X] ||| a ||| b ||| 1 ||| 0-0 1-\n", "link '1-': wanted two numbers"),
@@ -177,3 +178,9 @@ def test_older_phrase_tables_have_their_links_in_two_columns():
     assert block.fault(4) == "an empty phrase"
     before = [text[:at].split(b"\n")[-1] for at in block.features[:3, 1].tolist()]
     assert [line.split()[-1] for line in before] == [b"2.718", b"(0)", b"1"]
+
+
+def test_a_format_whose_target_precedes_its_source_is_refused():
+    layout = RULES.layout._replace(source=2, target=1)
+    with pytest.raises(ValueError, match="the target side must follow label and source side"):
+        replace(RULES, layout=layout)

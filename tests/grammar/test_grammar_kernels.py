@@ -12,9 +12,15 @@ from hypothesis import strategies as st
 from distsim.corpus.lines import LineBlock, split_lines
 from distsim.grammar.alignment import RuleAligner
 from distsim.grammar.block import parse_block
-from distsim.grammar.fields import LineFaultError, side_tokens, split_fields
+from distsim.grammar.fields import (
+    LineFaultError,
+    side_tokens,
+    split_fields,
+    tokens,
+    without_line_end,
+)
 from distsim.grammar.formats.phrase_table import PHRASE_TABLE, PhraseTableEntry
-from distsim.grammar.formats.rules import RULES, Features, Rule, gap_of
+from distsim.grammar.formats.rules import RULES, Features, gap_of
 from distsim.grammar.kernels.columns import (
     ABSENT,
     FOUND,
@@ -159,11 +165,13 @@ def test_the_readers_of_one_line_and_of_blocks_see_the_same(pieces, between, end
         return
     block = parse_block(LineBlock(line, 1), RULES)
     if not block.fault(0):
-        rule = Rule.parse(line)
-        found = [tuple(block.symbol(k) for k in side) for side in block.sides(0)]
+        fields = split_fields(line)
+        found = [[block.symbol(k) for k in side] for side in block.sides(0)]
         start, stop = block.labels[0].tolist()
-        assert (rule.label, rule.source, rule.target) == (line[start:stop], *found)
-        assert rule.features == Features.parse(block.feature_text(0)) and rule.line() == line
+        assert [tokens(field) for field in fields[1:3]] == found
+        assert fields[0].strip(b" \t") == line[start:stop] and b"|||".join(fields) == line
+        features = Features.parse(without_line_end(fields[3]))
+        assert features == Features.parse(block.feature_text(0))
     block = parse_block(LineBlock(line, 1), PHRASE_TABLE)
     try:
         entry = PhraseTableEntry.parse(line)

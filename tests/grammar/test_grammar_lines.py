@@ -10,9 +10,9 @@ import pytest
 
 from distsim.base.errors import InputError, ParameterError
 from distsim.corpus.lines import read_line_blocks, read_lines, split_lines
-from distsim.grammar.faulty_lines import FaultyLines
 from distsim.grammar.fields import append_to_field, join_fields, replace_field, split_fields
 from distsim.grammar.formats.phrase_table import LineFaultError, PhraseTableEntry, read_entries
+from distsim.grammar.invalid_lines import InvalidLines
 from distsim.storage.files import open_output
 from tests.conftest import SHARED
 
@@ -218,11 +218,11 @@ def test_faulty_entries(line, fault, tmp_path):
     (tmp_path / "t").write_bytes(b"a ||| b ||| 1\n" + line + b"c ||| d ||| 1\n")
     with pytest.raises(InputError, match=rf"t, line 2: .*{fault}.*`on_error` keep"):
         list(read_entries(tmp_path / "t"))
-    keep = FaultyLines(tmp_path / "t", "keep")
+    keep = InvalidLines(tmp_path / "t", "keep")
     found = list(read_entries(tmp_path / "t", keep))
     assert [number for number, _, _ in found] == [1, 2, 3]
     assert found[1][1:] == (line, None) and keep.kept == 1 and "line 2" in keep.shown[0]
-    drop = FaultyLines(tmp_path / "t", "drop")
+    drop = InvalidLines(tmp_path / "t", "drop")
     assert [number for number, _, _ in read_entries(tmp_path / "t", drop)] == [1, 3]
     assert drop.dropped == 1
 
@@ -240,6 +240,6 @@ def test_an_empty_file_and_a_wrong_policy(tmp_path):
     (tmp_path / "t").write_bytes(b"")
     with pytest.raises(InputError, match="t, line 1: the file is empty: check"):
         list(read_entries(tmp_path / "t"))
-    assert list(read_entries(tmp_path / "t", FaultyLines(tmp_path / "t", "keep"))) == []
+    assert list(read_entries(tmp_path / "t", InvalidLines(tmp_path / "t", "keep"))) == []
     with pytest.raises(ParameterError, match="choose one of stop, keep, drop"):
-        FaultyLines("t", "maybe")  # type: ignore[arg-type]
+        InvalidLines("t", "maybe")  # type: ignore[arg-type]

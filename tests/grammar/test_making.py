@@ -241,7 +241,7 @@ def test_texts_are_known_by_what_they_hold(texts, alice_index, tmp_path, run):
     moved[1].write_text(moved[1].read_text().replace("sah", "hat"))
     os.utime(moved[1], ns=(state.st_atime_ns, state.st_mtime_ns))
     _, told = make(run, moved, path, folder)
-    assert "bitext-1: at work" in told and "rules: at work" in told
+    assert "bitext-1: running" in told and "rules: running" in told
 
 
 def test_what_is_refused(texts, alice_index, tmp_path, run):
@@ -271,7 +271,7 @@ def test_what_is_refused(texts, alice_index, tmp_path, run):
             tree,
             status=1,
         )
-        assert message in err and "at work" not in err
+        assert message in err and ": running" not in err
     for option, value, message in (
         ("--set", "seed=-1", "seed: is -1, choose 0 or more"),
         ("--set", "sizes=Q", "sizes 'Q': choose"),
@@ -279,6 +279,6 @@ def test_what_is_refused(texts, alice_index, tmp_path, run):
         ("--set", "max_translations=-1", "max_translations -1: choose 0 or more"),
     ):  # fmt: skip
         _, err = make(run, texts, path, tmp_path / "grammar", option, value, status=1)
-        assert message in err and "at work" not in err
+        assert message in err and ": running" not in err
     with pytest.raises(ValueError, match="choose one of phrases"):
         making.MakeOptions(preset="best")

@@ -181,12 +181,9 @@ def test_the_order_of_ppdb_can_be_asked_for(tmp_path):
     assert written.splitlines(keepends=True) == [with_kind(line) for line in ordered]
 
 
-@pytest.mark.parametrize("quantise", [False, True])
-def test_the_index_gives_back_every_rule(tmp_path, quantise):
+def test_the_index_gives_back_every_rule(tmp_path):
     lines = drawn_grammar(tmp_path / "grammar")
-    pack_grammar(
-        tmp_path / "grammar", tmp_path / "packs", options=PackOptions(quantise=quantise, sizes=())
-    )
+    pack_grammar(tmp_path / "grammar", tmp_path / "packs", options=PackOptions(sizes=()))
     index = GrammarIndex.open(tmp_path / "packs")
     assert len(index) == 400 and index.rules("nothing of this") == []
     for source in {line.split(" ||| ")[1] for line in lines}:
@@ -198,7 +195,7 @@ def test_the_index_gives_back_every_rule(tmp_path, quantise):
         for rule, line in zip(found, ordered, strict=True):
             written = Features.parse(line.split(" ||| ")[3].encode()).named
             wanted = {k.decode(): float(v) for k, v in written.items() if v != b"NA"}
-            assert rule.features == pytest.approx(wanted, abs=0.2 if quantise else 1e-12)
+            assert rule.features == pytest.approx(wanted, abs=1e-12)
             assert rule.links == [(0, 0)] and rule.kind == kind_of(line)
             assert rule.cost == pytest.approx(cost_of(line))
     source = lines[0].split(" ||| ")[1]
@@ -321,10 +318,6 @@ def test_columns_keep_their_values():
     ):
         coded = encode(values)
         np.testing.assert_array_equal(decode(coded.codes, coded.table), values)
-    values = np.append(draw.random(10_000), np.nan)
-    coded = encode(values, quantise=True)
-    assert coded.codes.dtype == np.uint8
-    assert np.nanmax(abs(decode(coded.codes, coded.table) - values)) < 0.01
 
 
 def test_a_grammar_whose_name_is_not_utf8(tmp_path, run):
@@ -389,8 +382,7 @@ def test_parquet_has_links_of_long_sides(tmp_path):
     assert row["alignment"] == "299-256 0-99" and row["source"].endswith(" a299")
 
 
-@pytest.mark.parametrize("quantise", [False, True])
-def test_features_first_met_late_are_kept(tmp_path, quantise):
+def test_features_first_met_late_are_kept(tmp_path):
     lines = drawn_grammar(tmp_path / "grammar", n=2400)
     late = {1100: "late=0.5", 1200: "late=2 later=-1", 2399: "8 9 last=7"}  # of several blocks
     for number, more in late.items():
@@ -404,8 +396,7 @@ def test_features_first_met_late_are_kept(tmp_path, quantise):
             patched.setattr(
                 pack, "read_line_blocks", lambda path, n=block_bytes: read_line_blocks(path, n)
             )
-            options = PackOptions(sizes=(), quantise=quantise)
-            pack_grammar(tmp_path / "grammar", packs, options=options)
+            pack_grammar(tmp_path / "grammar", packs, options=PackOptions(sizes=()))
         index = GrammarIndex.open(packs)
         assert set(names) < set(index.feature_names)
         rules = {(f"[{r.label}]", r.source, r.target): r for r in index.at(np.arange(2400))}
@@ -415,8 +406,6 @@ def test_features_first_met_late_are_kept(tmp_path, quantise):
             assert {name: found[name] for name in names if name in found} == {
                 name: values[number] for name, values in names.items() if number in values
             }
-            if quantise:  # the mean of a bucket: only values of rare features stay as they are
-                continue
             assert found["p(e|f)"] == Features.parse(features.encode()).number("p(e|f)")
 
 
@@ -498,7 +487,7 @@ def test_a_rule_without_a_feature_that_is_weighed(tmp_path, run):
         pack_grammar(path, tmp_path / "packs")
     assert not (tmp_path / "packs").exists() and not list(tmp_path.glob(".*"))
     _, err = run("pack", path, "-o", tmp_path / "packs", "--on-error", "drop")
-    assert "10 rules, 2 faulty lines left out" in err
+    assert "10 rules, 2 invalid lines left out" in err
     run("pack", path, "-o", tmp_path / "packs", "--on-error", "drop", "-w", "p(e|f)=-1", "--set",
         "missing=50")  # fmt: skip
     out, _ = run("rules", tmp_path / "packs", "x")

@@ -91,3 +91,12 @@ def test_commands_print_both(run, small_index, sentences, tmp_path):
     assert "line 1: is no JSON object with a text in the field 'x'" in err
     out, err = run("continuations", small_index.path, "neverseen a0", "--limit", 1)
     assert len(out.splitlines()) == 1 and "occurrences of the last 1 token" in err
+
+
+def test_a_long_unknown_phrase_is_looked_up_in_few_steps(small_index, monkeypatch):
+    asked = []
+    count = CorpusIndex.count
+    monkeypatch.setattr(CorpusIndex, "count", lambda *given: asked.append(1) or count(*given))
+    found = continuations(small_index, "neverseen " * 3000 + "a0")
+    assert found.suffix_tokens == 1
+    assert len(asked) <= 15

@@ -10,12 +10,10 @@ from hypothesis import strategies as st
 
 from distsim import ParameterError, SignatureTable
 from distsim.contexts import contrast, named_contexts
-from distsim.output import context_picture, contrast_picture, corpus_picture, neighbour_picture
-from distsim.output.pictures.corpus import growth
+from distsim.output import context_picture, contrast_picture, neighbour_picture
 from distsim.output.pictures.drawing import Drawing, Text, wrapped
 from distsim.output.pictures.layout import fitted, links, spread
 from distsim.output.pictures.settings import table_settings
-from tests.conftest import random_sentences, write_lines
 
 
 @settings(max_examples=20, deadline=None)
@@ -109,33 +107,10 @@ def test_pictures_show_what_the_library_finds(alice_index):
         contrast_picture("alice", "the queen", found, measures=[("table", 0.5), ("exact", None)])
     )
     assert found.both[0].shown in text and "0.500" in text and "NA" in text
-    assert f"{alice_index.n_tokens:,} tokens" in shown(corpus_picture(alice_index, table=table))
     with pytest.raises(ParameterError, match="nothing to draw"):
         neighbour_picture(table, "zeppelin")
     with pytest.raises(ParameterError, match="nothing to draw"):
         context_picture("zeppelin", [])
-    with pytest.raises(ParameterError, match="nothing to draw"):
-        corpus_picture(None)
-
-
-def test_growth_is_that_of_the_words_read(small_index, sentences):
-    words, seen, expected = 0, set(), {0: 0}
-    for sentence in sentences:
-        for word in sentence:
-            seen.add(word)
-            words += 1
-            expected[words] = len(seen)
-    assert all(expected[int(read)] == n for read, n in growth(small_index))
-
-
-def test_growth_over_shards(tmp_path):
-    from distsim import CorpusIndex, IndexOptions
-
-    path = write_lines(tmp_path / "a.txt", random_sentences(3))
-    whole = CorpusIndex.build(path, tmp_path / "one")
-    parts = CorpusIndex.build(path, tmp_path / "many", options=IndexOptions(shard_tokens=60))
-    assert len(parts.shards) > 1
-    assert growth(whole)[-1] == growth(parts)[-1]
 
 
 def test_contrast_is_what_contexts_say(alice_index):
@@ -168,8 +143,6 @@ def test_commands_draw(run, alice_index, tmp_path):
         ("neighbours", alice_index.path, "alice", "-k", 3),
         ("contexts", alice_index.path, "mock"),
         ("compare", alice_index.path, "alice", "the queen", "-k", 3),
-        ("info", alice_index.path),
-        ("info", alice_index.path / "signatures"),
     )
     for number, command in enumerate(commands):
         plain, _ = run(*command)

@@ -1,10 +1,13 @@
 """What `sign` stores to find substitutes of words, and what is found with it."""
 
+import re
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+import distsim
 from distsim import (
     ArtifactError,
     CorpusIndex,
@@ -296,6 +299,10 @@ def test_weights_of_a_file(tmp_path):
     mine = tmp_path / "mine.toml"
     mine.write_text("[alone]\ncompany = 1\n")
     with pytest.raises(InputError, match=r"mine.toml: \[alone\] must have the keys rank_vectors"):
+        FinderWeights.open(str(mine))
+    text = (Path(distsim.__file__).parent / "data/weights/substitutes.toml").read_text()
+    mine.write_text(re.sub(r"(?m)^(intercept = ).*", r"\1nan", text))
+    with pytest.raises(InputError, match="must have finite numbers alone"):
         FinderWeights.open(str(mine))
     with pytest.raises(InputError, match="nothing.toml"):
         FinderWeights.open(str(tmp_path / "nothing.toml"))

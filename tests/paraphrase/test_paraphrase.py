@@ -11,13 +11,14 @@ from distsim import CorpusIndex, IndexOptions, ParameterError, Recipe, Signature
 from distsim.comparison.nearest import NeighbourSearch
 from distsim.contexts.weights import Weighting
 from distsim.kernels.suffixes import DAMAGED
-from distsim.paraphrase.alike import AlikePhrases
+from distsim.paraphrase import occurrences
 from distsim.paraphrase.filters import is_collapsed, run_together, says_the_same
 from distsim.paraphrase.kernels.profiles import gather_windows, weigh_by_likelihood, weigh_roughly
 from distsim.paraphrase.occurrences import Occurrences, Sampler, locate, word_ids
 from distsim.paraphrase.options import ENTAILMENTS, PRESETS, ParaphraseOptions
 from distsim.paraphrase.paraphraser import Paraphraser
 from distsim.paraphrase.pool import Pool
+from distsim.paraphrase.similar_phrases import SimilarPhrases
 from distsim.paraphrase.surroundings import LONGEST_SIDE, surroundings
 from distsim.signatures.recipe import PRESETS as RECIPES
 from tests.naive import paraphrase as naive
@@ -128,6 +129,20 @@ def test_a_few_occurrences_are_drawn_by_place_alone(tmp_path, shards):
         assert set(places) <= set(whole.positions[whole.starts[p] : whole.starts[p + 1]].tolist())
     every = Sampler(index, 500).few(located, numbers, 1_000_000)
     assert np.array_equal(every.positions, whole.positions)
+
+
+def test_a_sample_of_a_very_common_phrase_is_drawn_by_place_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr(occurrences, "_VERY_COMMON", 1000)
+    sentences = drawn_sentences(8, 4000, 6)
+    index = build(tmp_path, sentences)
+    sample = sample_of(index, 50, "w0")
+    places = sample.positions.tolist()
+    every = sample_of(index, 100_000, "w0").positions.tolist()
+    assert len(every) > 5000 and len(places) == 50
+    assert places == sorted(set(places)) and set(places) <= set(every)
+    assert every.index(places[25]) / len(every) == pytest.approx(0.5, abs=0.1)
+    in_shards = sample_of(build(tmp_path, sentences, 3000, "shards"), 50, "w0")
+    assert in_shards.positions.tolist() == places
 
 
 def test_rough_weights_are_those_of_the_twin():
@@ -359,7 +374,7 @@ def test_phrases_as_long_are_found_beside_their_distinctive_words(tmp_path):
     ]
     index = build(tmp_path, [line.split() for line in sentences])
     table = SignatureTable.build(index, tmp_path / "table", recipe=RECIPES["learnt"])
-    near = AlikePhrases(table, 20).nearest("led by", 8, 8)
+    near = SimilarPhrases(table, 20).nearest("led by", 8, 8)
     assert len(near) == len(set(near)) and {"owned by", "built by"} <= set(near)
     options = replace(PRESETS["default"], min_score=0.0, neighbours=1, mcc=1, one_sided=0)
     found = [

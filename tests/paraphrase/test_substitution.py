@@ -349,7 +349,7 @@ def test_the_command(learnt, run, tmp_path):
         ("a\tb\tc\td\te\n", "line 1: 5 columns"),
     ],
 )
-def test_faulty_lines_are_named(learnt, run, tmp_path, text, message):
+def test_invalid_lines_are_named(learnt, run, tmp_path, text, message):
     tasks = tmp_path / "tasks.tsv"
     tasks.write_text(text, encoding="utf-8")
     out, err = run("substitute", learnt[0].path, "--input", tasks, status=1)

@@ -1,6 +1,7 @@
 """The project as a whole: what is installed, what is imported when, what the README says."""
 
 import ast
+import email
 import os
 import re
 import subprocess
@@ -70,7 +71,12 @@ def test_the_wheel_holds_one_import_name(tmp_path):
     wheel = build.ProjectBuilder(source).build("wheel", tmp_path)
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
+        (metadata,) = (n for n in names if n.endswith(".dist-info/METADATA"))
+        described = email.message_from_bytes(archive.read(metadata))
     assert Path(wheel).name.startswith("distsim_phrases-")
+    classifiers = set(described.get_all("Classifier"))
+    assert {f"Programming Language :: Python :: 3.{n}" for n in (11, 12, 13)} <= classifiers
+    assert "Typing :: Typed" in classifiers
     packages = {name.split("/")[0] for name in names if ".dist-info" not in name}
     assert packages == {"distsim"}
     modules = {p.relative_to(PROJECT).as_posix() for p in (PROJECT / "distsim").rglob("*.py")}
@@ -107,6 +113,8 @@ def test_every_module_says_what_it_does():
     for path in (PROJECT / "distsim").rglob("*.py"):
         assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))), path
 
+DECIMALS = re.compile(r"(?<![\d.])(-?\d+\.\d{3,})(?![\d.])")
+
 
 def readme_commands() -> list[tuple[str, str]]:
     """The README's commands with the output that it shows, in order."""
@@ -130,15 +138,19 @@ def workplace(tmp_path_factory) -> Path:
     ("command", "output"), readme_commands(), ids=[c[:60] for c, _ in readme_commands()]
 )
 def test_readme_commands_print_what_it_shows(workplace, command, output):
-    """`...` in the README's output stands for any lines."""
+    """`...` in the output stands for any lines; the last digits depend on the linear algebra."""
     folder = os.path.dirname(sys.executable)
     environment = {**os.environ, "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
     result = subprocess.run(
         ["bash", "-c", command], cwd=workplace, env=environment, capture_output=True, text=True
     )
     assert result.returncode == 0, result.stderr
-    pattern = re.escape(output).replace(re.escape("...\n"), "(.*\n)*")
-    assert re.fullmatch(pattern, result.stdout), result.stdout
+    wanted = [float(number) for number in DECIMALS.findall(output)]
+    pattern = DECIMALS.sub("<decimals>", output)
+    pattern = re.escape(pattern).replace(re.escape("...\n"), "(?:.*\n)*")
+    found = re.fullmatch(pattern.replace("<decimals>", DECIMALS.pattern), result.stdout)
+    assert found, result.stdout
+    assert [float(number) for number in found.groups()] == pytest.approx(wanted, abs=0.002)
 
 
 def test_readme_python_examples_run(workplace):

@@ -1,4 +1,4 @@
-"""Patterns -> where they stand in an index: sampled matches, and the words in each gap.
+"""Finds sampled matches of patterns in an index, and the words in each gap.
 
 Of the part that is rarest at most `places` occurrences are taken, by a hash of their position, so
 that shards do not matter; the other parts are looked for around those, over the shortest gap. At

@@ -1,4 +1,4 @@
-"""`take _ into account`, or the side of a rule -> the parts of a pattern and its gaps."""
+"""Parses patterns with gaps, as `take _ into account`, and sides of rules."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass

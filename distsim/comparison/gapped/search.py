@@ -1,4 +1,4 @@
-"""A pattern with a gap -> the patterns most like it: what else takes the same things.
+"""Finds the patterns that are most similar to a pattern with a gap.
 
 Candidates come from two sides. The strings that fill the gap are looked up in the corpus, and what
 stands right before and behind them there, one or two words on either hand, is a pattern that takes

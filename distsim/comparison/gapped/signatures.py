@@ -1,4 +1,4 @@
-"""Patterns with gaps -> how alike they are, gap by gap: what fills them, and what stands around.
+"""Similarity of patterns with gaps, by what fills each gap and the words around it.
 
 Lin and Pantel (2001) compare paths by what fills their slots; here the slots are the gaps of a
 pattern, found in the suffix array, and the fillers are compared by vectors of words, so that two

@@ -1,4 +1,4 @@
-"""Where two phrases stand near each other in a sentence -> what stands between and around them."""
+"""Finds phrases near each other in a sentence, and the words between and around them."""
 
 import numpy as np
 

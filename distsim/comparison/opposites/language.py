@@ -1,4 +1,4 @@
-"""A file of what tells opposites in one language -> patterns, affixes, weights."""
+"""Reads a language's file of patterns, affixes and weights of opposites."""
 
 from dataclasses import dataclass
 from importlib.resources import files

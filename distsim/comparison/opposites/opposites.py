@@ -1,4 +1,4 @@
-"""Pairs of phrases -> evidence that they are opposites, each kind a number, and a score."""
+"""Evidence that two phrases are opposites, each kind a number, and their score."""
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache

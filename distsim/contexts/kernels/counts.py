@@ -10,10 +10,6 @@ from distsim.kernels.compiled import compiled
 from distsim.kernels.hashing import SPACE, START, extend, finish, step
 
 WORD_BITS = 28
-# A feature leaves the leading bits free: they hold a tag of its phrase, so that the contexts of two
-# phrases with one hash stay apart.
-TAG_SHIFT = 33
-_TAG_FACTOR = np.uint64(0xA0761D6478BD642F)
 FEW_TOKENS, NO_TAB, BAD_COUNT = 1, 2, 3
 _LONGEST_NUMBER = 18
 
@@ -77,74 +73,6 @@ def hash_words(words, starts, lengths, text, offsets):
 
 
 @compiled
-def _tag(words, begin, stop, word_hashes):
-    """Return a 31-bit hash of a phrase's words, independent of the hash of its text."""
-    state = np.uint64(stop - begin)
-    for i in range(begin, stop):
-        state = (state ^ word_hashes[words[i]]) * _TAG_FACTOR
-        state ^= state >> np.uint64(29)
-    return (state * _TAG_FACTOR) >> np.uint64(TAG_SHIFT)
-
-
-@compiled
-def tag_phrases(words, starts, lengths, word_hashes):
-    """Return the tag of each phrase words[starts[i]:starts[i] + lengths[i]], uint64 below 2^31.
-
-    word_hashes: uint64 by word id.
-    """
-    tags = np.empty(starts.size, np.uint64)
-    for p in range(starts.size):
-        tags[p] = _tag(words, starts[p], starts[p] + lengths[p], word_hashes)
-    return tags
-
-
-@compiled
-def part_by_tag(starts, features):
-    """Return rows of tagged features split into rows of one phrase each.
-
-    Returns (row of each part int64, tag uint64, starts int64, features without tags uint64).
-    """
-    shift = np.uint64(TAG_SHIFT)
-    n = 0
-    for row in range(starts.size - 1):
-        for f in range(starts[row], starts[row + 1]):
-            if f == starts[row] or features[f] >> shift != features[f - 1] >> shift:
-                n += 1
-    rows = np.empty(n, np.int64)
-    tags = np.empty(n, np.uint64)
-    out_starts = np.empty(n + 1, np.int64)
-    plain = np.empty(features.size, np.uint64)
-    mask = (np.uint64(1) << shift) - np.uint64(1)
-    n = 0
-    for row in range(starts.size - 1):
-        for f in range(starts[row], starts[row + 1]):
-            if f == starts[row] or features[f] >> shift != features[f - 1] >> shift:
-                rows[n] = row
-                tags[n] = features[f] >> shift
-                out_starts[n] = f
-                n += 1
-            plain[f] = features[f] & mask
-    out_starts[n] = features.size
-    return rows, tags, out_starts, plain
-
-
-@compiled
-def match_tagged(hashes, tags, row_hashes, row_tags):
-    """Return the row of each (hash, tag), both lists in order, -1 where there is none; int64."""
-    out = np.empty(hashes.size, np.int64)
-    row = 0
-    for i in range(hashes.size):
-        while row < row_hashes.size and (
-            row_hashes[row] < hashes[i]
-            or (row_hashes[row] == hashes[i] and row_tags[row] < tags[i])
-        ):
-            row += 1
-        found = row < row_hashes.size and row_hashes[row] == hashes[i] and row_tags[row] == tags[i]
-        out[i] = row if found else -1
-    return out
-
-
-@compiled
 def spell_phrases(words, starts, lengths, hashes):
     """Return triples (hash, spelling, 1 per number) of phrases words[starts[i]:+lengths[i]].
 
@@ -199,15 +127,15 @@ def read_spellings(starts, spellings, longest):
 
 
 @compiled
-def count_lines(words, starts, lengths, counts, longest, text, offsets, word_hashes, word_counts):
+def count_lines(words, starts, lengths, counts, longest, text, offsets, word_counts):
     """Return the phrases of lines of words, and the features that they give shorter phrases.
 
     words: uint32; line i is words[starts[i]:starts[i] + lengths[i]], 1 to longest + 1 of
-    them. text, offsets: the words' UTF-8 by id; word_hashes: their hashes.
+    them. text, offsets: the words' UTF-8 by id.
     word_counts: uint64 by id, to which the lines of one word are added.
     Returns (phrase hashes of the lines themselves, 0 where longer than `longest`; phrases,
     features, counts of what they tell of shorter ones; the sum of the two-word lines). A
-    feature is the word's id, plus 2^32 where it is on the right, under its phrase's tag.
+    feature is the word's id, plus 2^32 where it is on the right.
     """
     n = 0
     for line in range(starts.size):
@@ -231,12 +159,10 @@ def count_lines(words, starts, lengths, counts, longest, text, offsets, word_has
         if lengths[line] == 2:
             pairs += counts[line]
         phrases[n] = _hash_words(words, begin + 1, stop, text, offsets)
-        tag = _tag(words, begin + 1, stop, word_hashes) << np.uint64(TAG_SHIFT)
-        features[n] = np.uint64(words[begin]) | tag
+        features[n] = np.uint64(words[begin])
         out_counts[n] = counts[line]
         phrases[n + 1] = _hash_words(words, begin, stop - 1, text, offsets)
-        tag = _tag(words, begin, stop - 1, word_hashes) << np.uint64(TAG_SHIFT)
-        features[n + 1] = np.uint64(words[stop - 1]) | right | tag
+        features[n + 1] = np.uint64(words[stop - 1]) | right
         out_counts[n + 1] = counts[line]
         n += 2
     return own, phrases, features, out_counts, pairs

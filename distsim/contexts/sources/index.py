@@ -1,7 +1,7 @@
 """Source: phrases of an index with the words beside them, counted."""
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property, partial
 from typing import ClassVar, NamedTuple
@@ -12,7 +12,7 @@ from distsim.base.errors import ParameterError
 from distsim.base.parallel import ordered_map
 from distsim.contexts.features import ContextCounts, FeatureSpace
 from distsim.contexts.ngram import NgramCounter, NgramModel, feature_space
-from distsim.contexts.phrase_store import PhraseStore, Spelling
+from distsim.contexts.phrase_store import PhraseStore
 from distsim.contexts.selection import Selection
 from distsim.contexts.sources.source import (
     BATCH_PHRASES,
@@ -25,7 +25,7 @@ from distsim.contexts.sources.source import (
     batches_of,
 )
 from distsim.contexts.vectors import no_counts
-from distsim.corpus.vocabulary import hash_blob, hash_texts
+from distsim.corpus.vocabulary import hash_blob
 from distsim.indexes import phrase_walk
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.indexes.shard import FirstWords
@@ -322,20 +322,10 @@ class IndexText(CountedText):
             contexts = counter.count_runs(runs.chunk, runs.lows, looked_at, runs.length)
             yield self._batch(runs.text, runs.ends, runs.counts, contexts), runs.words
 
-    def _spelling(self) -> Spelling:
-        vocabulary = self._index.vocabulary
-        hashes = vocabulary.word_hashes()
-
-        def phrase_hash(words: Sequence[int]) -> int:
-            text = " ".join(map(vocabulary.word, words))
-            return int(hash_texts([text.encode()])[0])
-
-        return Spelling(lambda: hashes, phrase_hash)
-
     def _sorted_parts(self, max_length: int) -> Iterator[Part]:
         """Yield all phrases, however rare, in ascending order of their hashes."""
         work, done, total = self._work, 0, self.total()
-        store = PhraseStore(max_length, work.folder, work.memory, self._spelling())
+        store = PhraseStore(max_length, work.folder, work.memory)
         tasks = self._tasks(1, range(1, max_length + 1))
 
         def counted(
@@ -378,6 +368,6 @@ def store_batch(store: PhraseStore, batch: PhraseBatch, words: np.ndarray) -> No
     sizes = np.diff(batch.contexts.starts)
     store.add_contexts(
         np.repeat(batch.hashes, sizes),
-        store.tagged(*spelt, sizes, batch.contexts.features),
+        batch.contexts.features,
         batch.contexts.counts,
     )

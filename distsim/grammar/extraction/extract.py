@@ -83,7 +83,7 @@ def extract_rules(
         progress: called with (name of the step, done, total) from time to time.
 
     Raises:
-        ArtifactError: a bitext cannot be read, or something else stands at `numeric`.
+        ArtifactError: a bitext cannot be read, or something else exists at `numeric`.
         InputError: there is no sentence pair, or the output's folder does not exist.
 
     >>> from distsim import build_bitext

@@ -33,12 +33,10 @@ class FeatureChoice:
         chosen: some of FEATURES, all of them where None (Bitexts only where there are several).
         names: `plain`; `ppdb` swaps the names of Lex(e|f) and Lex(f|e), as PPDB's releases have
             them.
-        x_in_gaps: ContainsX counts an X as a gap too, not only as left-hand side (Thrax).
     """
 
     chosen: tuple[str, ...] | None = None
     names: Names = "plain"
-    x_in_gaps: bool = True
 
     def __post_init__(self) -> None:
         if self.names not in ("plain", "ppdb"):
@@ -99,7 +97,6 @@ def features_of(
     features: np.ndarray = rule_features(
         frozen(rules.labels), frozen(rules.places), frozen(rules.gaps), frozen(rules.counts),
         frozen(rules.by_bitext), text.arrays, weights, int(options.settings(text.has_trees)[6]),
-        choice.x_in_gaps,
     )  # fmt: skip
     return features
 

@@ -34,7 +34,7 @@ class ExtractOptions:
         most_symbols: symbols of either side of a rule with gaps.
         most_gaps: 0, 1 or 2.
         loose: the edges of an initial pair may run on over unlinked words; many more rules.
-        min_linked: linked words that must stand outside the gaps.
+        min_linked: linked words that must be outside the gaps.
         may_touch: two gaps may be neighbours on the source side.
         labels: `none` (all are X); `thesis`, the first of constituent, X/Y, X\\Y, X+Y, X+Y+Z
             (thesis 3.2.2); `thrax`, with X+Y before the slashes; `slashes`, without sums;

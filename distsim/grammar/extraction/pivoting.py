@@ -10,7 +10,7 @@ from distsim.base.parallel import Progress, no_progress
 from distsim.corpus.numbers import plain_count
 from distsim.corpus.vocabulary import hash_blob, hash_texts
 from distsim.grammar.extraction.numeric import NumericRules
-from distsim.grammar.faulty_lines import FaultyLines
+from distsim.grammar.invalid_lines import InvalidLines
 from distsim.grammar.kernels.packs import gather_runs
 from distsim.grammar.pivot import MEMORY_BYTES, PivotOptions, PivotReport, write_paraphrases
 from distsim.grammar.translations import (
@@ -57,7 +57,7 @@ def pivot_rules(
     """
     options = options or PivotOptions(max_translations=MAX_TRANSLATIONS)
     found = rules if isinstance(rules, NumericRules) else NumericRules(rules)
-    report = PivotReport(FaultyLines(found.name))
+    report = PivotReport(InvalidLines(found.name))
     kept = _meeting(found) if options.identities == "drop" else None
     write_paraphrases(
         translations_of(found, kept), output, options, report, jobs=jobs,

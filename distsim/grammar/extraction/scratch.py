@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from distsim import storage
+from distsim.base.arguments import real_path
 from distsim.base.errors import InputError
 
 
@@ -19,7 +20,7 @@ def scratch_folder(output: str | Path) -> Iterator[Path]:
         InputError: the output's folder does not exist.
     """
     is_file = str(output) != storage.STANDARD_OUTPUT
-    place = Path(output).resolve().parent if is_file else None
+    place = real_path(output).parent if is_file else None
     if place is not None and not place.is_dir():
         raise InputError(f"{place}: no such folder: create it first")
     with storage.scratch_folder(place) as folder:

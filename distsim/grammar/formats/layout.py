@@ -52,3 +52,7 @@ class GrammarFormat:
     label: bytes = b"[X]"
     columns: Mapping[str, int] = field(default_factory=dict)
     scale: str = "negative-log"
+
+    def __post_init__(self) -> None:
+        if max(self.layout.label, self.layout.source) > self.layout.target:
+            raise ValueError(f"{self.name}: the target side must follow label and source side")

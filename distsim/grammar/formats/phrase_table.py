@@ -14,7 +14,6 @@ from pathlib import Path
 
 from distsim.corpus.lines import is_utf8, read_lines
 from distsim.corpus.numbers import plain_number
-from distsim.grammar.faulty_lines import FaultyLines
 from distsim.grammar.fields import (
     BLANKS,
     LineFaultError,
@@ -27,6 +26,7 @@ from distsim.grammar.fields import (
     without_line_end,
 )
 from distsim.grammar.formats.layout import GrammarFormat, Layout
+from distsim.grammar.invalid_lines import InvalidLines
 
 Link = tuple[int, int]
 
@@ -166,7 +166,7 @@ class PhraseTableEntry:
 
 
 def read_entries(
-    path: str | Path, faulty: FaultyLines | None = None
+    path: str | Path, faulty: InvalidLines | None = None
 ) -> Iterator[tuple[int, bytes, PhraseTableEntry | None]]:
     """Yield the number of each line, the line, and its entry.
 
@@ -176,10 +176,10 @@ def read_entries(
         path: a phrase table. faulty: how invalid lines are treated; `stop` where None.
 
     Raises:
-        InputError: a line is faulty and `faulty` says stop (the default); the file is empty
+        InputError: a line is invalid and `faulty` says stop (the default); the file is empty
             or cannot be read.
     """
-    faulty = faulty or FaultyLines(path)
+    faulty = faulty or InvalidLines(path)
     n_lines = 0
     for number, line in read_lines(path):
         n_lines += 1

@@ -9,13 +9,9 @@ from dataclasses import dataclass
 
 from distsim.corpus.numbers import plain_count, plain_number
 from distsim.grammar.fields import (
-    BLANKS,
     LineFaultError,
-    join_fields,
     side_tokens,
-    split_fields,
     tokens,
-    without_line_end,
 )
 from distsim.grammar.formats.layout import GrammarFormat, Layout
 
@@ -78,56 +74,6 @@ class Features:
                 f"feature {column} is {value.decode(errors='replace')!r}, wanted a number"
             )
         return number
-
-
-@dataclass(frozen=True)
-class Rule:
-    """A rule of a Joshua, Thrax, PPDB or cdec grammar.
-
-    `fields` are the line's bytes; everything else is read from them.
-
-    >>> rule = Rule.parse(b"[NP] ||| the [JJ,1] ||| a [JJ,1] ||| x=0.5 NA ||| 0-0 1-1\\n")
-    >>> rule.label, rule.source, rule.features.get("x")
-    (b'[NP]', (b'the', b'[JJ,1]'), b'0.5')
-    """
-
-    fields: tuple[bytes, ...]
-
-    @classmethod
-    def parse(cls, line: bytes) -> "Rule":
-        """Return the rule of a line.
-
-        Raises:
-            LineFaultError: it has fewer than four fields.
-        """
-        fields = tuple(split_fields(line))
-        if len(fields) < 4:
-            raise LineFaultError(f"{len(fields)} fields parted by |||, too few")
-        return cls(fields)
-
-    def line(self) -> bytes:
-        """Return the line, with its newline if it had one."""
-        return join_fields(list(self.fields))
-
-    @property
-    def label(self) -> bytes:
-        """The left-hand side, with its brackets."""
-        return self.fields[0].strip(BLANKS)
-
-    @property
-    def source(self) -> Symbols:
-        """The source side's symbols."""
-        return tuple(tokens(self.fields[1]))
-
-    @property
-    def target(self) -> Symbols:
-        """The target side's symbols."""
-        return tuple(tokens(self.fields[2]))
-
-    @property
-    def features(self) -> Features:
-        """The features of the rule, parsed."""
-        return Features.parse(without_line_end(self.fields[3]))
 
 
 def gap_of(symbol: bytes) -> tuple[bytes, bytes] | None:

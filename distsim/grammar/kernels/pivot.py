@@ -475,13 +475,11 @@ def _is_better(value, known, ranks, one, two, by_line, best):
 
 
 @compiled
-def sum_links(links, groups, multiplies, bitexts):
+def sum_links(links, groups, bitexts):
     """Return the Sums of paraphrase rules over their links.
 
     Arguments:
         links: a Links; groups: the Groups that it was made of.
-        multiplies: the rarity is the product of all, with a factor 1/e for each but the first
-            (Thrax: counts are added); else the smallest (thesis 6.4.1.1.2).
         bitexts: uint64[rules], a bit for each one in which a rule occurs, or empty.
     """
     n = links.sizes.size
@@ -519,8 +517,6 @@ def sum_links(links, groups, multiplies, bitexts):
         rarity = max(columns[one, 2 * c], columns[two, 2 * c])
         if is_first:
             rare[line] = rarity
-        elif multiplies:
-            rare[line] *= rarity * np.exp(-1.0)
         else:
             rare[line] = min(rare[line], rarity)
         if bitexts.size:

@@ -203,14 +203,13 @@ def _put_sizes(out, f_sizes, e_sizes):
 
 
 @compiled
-def rule_features(label, place, gaps, counts, by_bitext, text, weights, how, x_in_gaps):
+def rule_features(label, place, gaps, counts, by_bitext, text, weights, how):
     """Return the features of rules, float64[n, N_FEATURES]; probabilities as -ln.
 
     Arguments:
         label, place, gaps, by_bitext: of each rule, as count_parts fills them.
         counts: int64[n, 7], columns C to C_L.
         text: a Text. weights: a Weights. how: how spans are labelled, X_ONLY to EVERY.
-        x_in_gaps: an X as a gap counts for ContainsX, not only one as label.
     """
     n = label.size
     features = np.zeros((n, N_FEATURES))
@@ -238,7 +237,7 @@ def rule_features(label, place, gaps, counts, by_bitext, text, weights, how, x_i
                 out[BITEXTS] += 1.0
         out[ADJACENT] = n_gaps == 2 and spans[1, 0] + spans[1, 1] == spans[2, 0]
         out[CONTAINS_X] = label[r] == 0 or (
-            x_in_gaps and ((n_gaps > 0 and labels[0] == 0) or (n_gaps > 1 and labels[1] == 0))
+            (n_gaps > 0 and labels[0] == 0) or (n_gaps > 1 and labels[1] == 0)
         )
         same_words = not swaps and f_sizes[0] == e_sizes[0]
         out[IDENTITY] = same_words and _same_sides(spans, symbols, f_sizes[1], e_sizes[1])

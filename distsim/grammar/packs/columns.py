@@ -6,7 +6,6 @@ import numpy as np
 
 _DECIMALS = 100_000  # features are written with five decimals
 _MISSING = -(1 << 31)
-_BUCKETS = 256
 
 
 class Coded(NamedTuple):
@@ -20,13 +19,11 @@ class Coded(NamedTuple):
     table: np.ndarray
 
 
-def encode(values: np.ndarray, quantise: bool = False) -> Coded:
+def encode(values: np.ndarray) -> Coded:
     """Return values in the smallest exact code.
 
     Arguments:
         values: float64[n], NaN where missing.
-        quantise: columns with more than 256 different values get 255 buckets of equal size, and
-            the mean of each (thesis 6.4.2.1.3).
 
     >>> import numpy as np
     >>> coded = encode(np.array([0.5, 2.0, np.nan, 0.5]))
@@ -36,8 +33,6 @@ def encode(values: np.ndarray, quantise: bool = False) -> Coded:
     distinct, codes = np.unique(values, return_inverse=True)
     if distinct.size <= 1 << 8:
         return Coded(codes.astype(np.uint8), distinct)
-    if quantise:
-        return _quantised(values)
     if distinct.size <= 1 << 16:
         return Coded(codes.astype(np.uint16), distinct)
     known = distinct[~np.isnan(distinct)]
@@ -58,17 +53,3 @@ def decode(codes: np.ndarray, table: np.ndarray) -> np.ndarray:
     if codes.dtype == np.int32:
         return np.where(codes == _MISSING, np.nan, codes / _DECIMALS)
     return codes
-
-
-def _quantised(values: np.ndarray) -> Coded:
-    missing = np.isnan(values)
-    order = np.argsort(values, kind="stable")[: values.size - int(missing.sum())]
-    codes = np.zeros(values.size, np.uint8)
-    bounds = np.linspace(0, order.size, _BUCKETS).astype(np.int64)  # 255 buckets; 255 is missing
-    bucket = np.repeat(np.arange(_BUCKETS - 1), np.diff(bounds))
-    codes[order] = bucket
-    sums = np.bincount(bucket, values[order], _BUCKETS)
-    table = sums / np.maximum(np.bincount(bucket, minlength=_BUCKETS), 1)
-    codes[missing] = _BUCKETS - 1
-    table[_BUCKETS - 1] = np.nan
-    return Coded(codes, table)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distsim import storage
+from distsim.base.arguments import check_opened
 from distsim.base.errors import ArtifactError, ParameterError
 from distsim.base.results import Results
 from distsim.corpus.vocabulary import Vocabulary, hash_text
@@ -80,6 +81,7 @@ class GrammarIndex:
     """
 
     def __init__(self, artifact: storage.Artifact) -> None:
+        check_opened(artifact, storage.Artifact, self)
         self.artifact = artifact
         with storage.understood(artifact.path):
             self._names: list[str] = artifact.parameters["features"]

@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from distsim import storage
+from distsim.base.arguments import real_path
 from distsim.base.choices import OnError
 from distsim.base.distribution import how_to_install
 from distsim.base.errors import InputError, ParameterError
@@ -26,9 +27,9 @@ from distsim.corpus.lines import read_line_blocks
 from distsim.corpus.sources import printable
 from distsim.corpus.vocabulary import HashNumbering, VocabularyBuilder
 from distsim.grammar.block import RuleBlock, parse_block, read_features
-from distsim.grammar.faulty_lines import FaultyLines
 from distsim.grammar.fields import require_utf8, with_line_end
 from distsim.grammar.formats import find_format
+from distsim.grammar.invalid_lines import InvalidLines
 from distsim.grammar.kernels import columns as column_kernel
 from distsim.grammar.kernels.packs import gather_runs, source_hashes
 from distsim.grammar.kernels.phrase_pairs import hash_symbols
@@ -68,7 +69,6 @@ class PackOptions:
         sizes: which sizes are written as text, some of SIZES.
         parquet: write Parquet beside text; needs pyarrow.
         index: write the index that GrammarIndex opens.
-        quantise: features of many values take a byte in the index, and are rounded.
 
     >>> PackOptions({"p(e|f)": 1.0, "sim_ngram": -2.0}, missing=0.0).sizes
     ('S', 'M', 'L', 'XL', 'XXL', 'XXXL')
@@ -83,7 +83,6 @@ class PackOptions:
     sizes: tuple[str, ...] = SIZES
     parquet: bool = False
     index: bool = True
-    quantise: bool = False
 
     def __post_init__(self) -> None:
         for size in self.sizes:
@@ -109,7 +108,7 @@ class PackReport:
     'S: 0 lexical, 0 one-to-many, 0 many-to-one, 1 phrasal, 0 syntactic'
     """
 
-    faulty: FaultyLines
+    faulty: InvalidLines
     read: int = 0
     pair_kinds: dict[str, int] = field(default_factory=dict)
     rules: dict[str, dict[str, int]] = field(default_factory=dict)
@@ -119,7 +118,7 @@ class PackReport:
         """Return the report, a few lines of text."""
         told = [f"{self.read:,} rules"]
         if self.faulty.kept or self.faulty.dropped:
-            told[0] += f", {self.faulty.kept + self.faulty.dropped:,} faulty lines left out"
+            told[0] += f", {self.faulty.kept + self.faulty.dropped:,} invalid lines left out"
             told += [f"  {message}" for message in self.faulty.shown]
         told.append(", ".join(f"{n:,} {kind}" for kind, n in self.pair_kinds.items()))
         for size, counts in self.rules.items():
@@ -149,7 +148,7 @@ def pack_grammar(
         progress: called with (name of the step, done, total) from time to time.
 
     Raises:
-        InputError: the grammar cannot be read, a line is faulty and on_error is `stop`, rules
+        InputError: the grammar cannot be read, a line is invalid and on_error is `stop`, rules
             have neither p(e|f) nor p(f|e) and `weights` is None, or something else is at `folder`.
         ParameterError: Parquet is asked for and pyarrow is not installed.
 
@@ -166,10 +165,10 @@ def pack_grammar(
         _require_pyarrow()
     target = Path(path)
     _require_packs_alone(target)
-    if not target.resolve().parent.is_dir():
-        raise InputError(f"{target.resolve().parent}: no such folder: create it first")
-    report = PackReport(FaultyLines(grammar, on_error))
-    unfinished = target.resolve().with_name(f".{target.name}.unfinished")
+    if not real_path(target).parent.is_dir():
+        raise InputError(f"{real_path(target).parent}: no such folder: create it first")
+    report = PackReport(InvalidLines(grammar, on_error))
+    unfinished = real_path(target).with_name(f".{target.name}.unfinished")
     with spare_descriptors() as spare, locked(unfinished, target, make=True):
         _clear(unfinished)
         try:
@@ -221,7 +220,7 @@ def _require_packs_alone(target: Path) -> None:
 
 def _put_in_place(unfinished: Path, target: Path) -> None:
     """Replace old packs by new ones in one step."""
-    target = target.resolve()
+    target = real_path(target)
     if target.exists():
         exchange(unfinished, target)
         shutil.rmtree(unfinished, ignore_errors=True)
@@ -261,7 +260,7 @@ def _write(
                     rules.write_parquet(folder / f"{name}.parquet", wanted, sizes)
             progress("writing", SIZES.index(size) * len(TYPES) + number + 1, 30)
     if options.index:
-        rules.write_index(folder / "index", order, sizes, options.quantise, report)
+        rules.write_index(folder / "index", order, sizes, report)
     shutil.rmtree(folder / "spool")
     for path in sorted(folder.rglob("*")):
         if path.is_file():
@@ -286,7 +285,7 @@ def _write(
 class _ReadRules:
     """Rules of a grammar in a spool: their lines, and columns with a value for each rule."""
 
-    def __init__(self, folder: Path, options: PackOptions, faulty: FaultyLines) -> None:
+    def __init__(self, folder: Path, options: PackOptions, faulty: InvalidLines) -> None:
         folder.mkdir()
         self._keeps_sides = options.parquet
         self._keeps_features = options.parquet or options.index
@@ -497,13 +496,13 @@ class _ReadRules:
         return [lines[start:stop].tobytes().decode(errors="replace") for start, stop in bounds]
 
     def write_index(
-        self, path: Path, order: np.ndarray, sizes: np.ndarray, quantise: bool, report: PackReport
+        self, path: Path, order: np.ndarray, sizes: np.ndarray, report: PackReport
     ) -> None:
         """Write the index: rules by the hash of their source side, the best first within one.
 
         Arguments:
             order: int64[n], rules from the best to the worst. sizes: uint8[n], the smallest pack of
-                each. quantise: see PackOptions. report: its counts of rules are stored.
+                each. report: its counts of rules are stored.
         """
         if len(self._labels) > _MOST_LABELS:
             raise InputError(
@@ -520,7 +519,7 @@ class _ReadRules:
                 "features": self._names,
                 "labels": [text.decode() for text in self._labels],
                 "counts": report.rules,
-                "quantised": quantise,
+                "quantised": False,
             }
             writer.add("sources/hashes", distinct)
             writer.add("sources/rules", np.append(starts, order.size).astype(np.uint64))
@@ -553,7 +552,7 @@ class _ReadRules:
             writer.add("rules/cost", self.spool.column("cost", np.float64)[by_source])
             for number in range(len(self._names)):
                 values = self.spool.column(f"feature{number}", np.float64)[by_source]
-                coded = encode(np.asarray(values), quantise)
+                coded = encode(np.asarray(values))
                 writer.add(f"features/{number}", coded.codes)
                 writer.add(f"features/{number}/table", coded.table)
 

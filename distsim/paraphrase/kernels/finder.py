@@ -1,4 +1,4 @@
-"""Words around lemmas -> sparse profiles; profiles -> cosines with one of them; ranks.
+"""Sparse profiles of lemmas by the words around them, their cosines and ranks.
 
 Sparse rows: the features of row i are features[starts[i]:starts[i + 1]], ascending, their
 counts or weights beside them. A feature is a lemma on the left, one on the right, or a frame: the

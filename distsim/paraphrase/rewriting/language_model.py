@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from distsim.base.arguments import AnyPath
 from distsim.base.errors import InputError, ParameterError
 from distsim.corpus.lines import read_lines
 from distsim.corpus.numbers import plain_number
 from distsim.corpus.sources import file_label
 from distsim.corpus.vocabulary import hash_texts
-from distsim.indexes.corpus_index import CorpusIndex
+from distsim.indexes.corpus_index import CorpusIndex, opened_index
 from distsim.kernels.compiled import frozen
 from distsim.paraphrase.kernels import ngram_model as kernel
 from distsim.storage import checksum_of_settings
@@ -95,7 +96,10 @@ class IndexModel(LanguageModel):
     True
     """
 
-    def __init__(self, index: CorpusIndex, *, order: int = ORDER, trust: float = _TRUST) -> None:
+    def __init__(
+        self, index: CorpusIndex | AnyPath, *, order: int = ORDER, trust: float = _TRUST
+    ) -> None:
+        index = opened_index(index)
         if order < 2:
             raise ParameterError(f"order {order}: choose 2 or more")
         shards = index.shards

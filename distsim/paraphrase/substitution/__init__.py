@@ -1,1 +1,1 @@
-"""A word or phrase in its sentence -> what may stand there instead."""
+"""Finds substitutes of a word or phrase in its sentence."""

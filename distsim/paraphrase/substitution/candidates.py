@@ -1,4 +1,4 @@
-"""A target -> what might stand in its place: the words and phrases nearest to it."""
+"""Candidates for a target: the words and phrases nearest to it."""
 
 import threading
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-"""Named candidates' vectors -> what each gains by the others.
+"""Gain of each candidate by the vectors of the others.
 
 People name what is alike: a candidate amid many like it is a likelier one, and fits a slot where
 those like it do.

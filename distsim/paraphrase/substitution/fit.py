@@ -1,4 +1,4 @@
-"""The words around a slot -> the slot's own signature, and how well candidates fit it.
+"""Signature of a slot from the words around it, and how well candidates fit it.
 
 The signature of one occurrence: the sum of the learnt vectors of what stands around it, with the
 table's window, sides, distances and subsampling; in form balAdd's context (Melamud, Levy and

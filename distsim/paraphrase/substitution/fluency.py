@@ -1,4 +1,4 @@
-"""A slot and what could fill it -> log probabilities, the index being the n-gram model.
+"""Log probabilities of what fills a slot; the index is the n-gram model.
 
 Nothing is stored for it: counts are sizes of suffix intervals, carried along from word to word.
 """

@@ -1,4 +1,4 @@
-"""A paraphrase grammar -> the phrases that its rules without gaps put for some targets."""
+"""Looks up targets in a paraphrase grammar, by its rules without gaps."""
 
 from collections.abc import Iterable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A word -> those of its forms that occur in a corpus.
+"""Forms of a word that occur in a corpus.
 
 People name a substitute in its dictionary form while the sentence has another, and an index
 knows forms only. So a candidate is as fluent as all its forms together.

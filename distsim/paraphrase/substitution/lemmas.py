@@ -1,4 +1,4 @@
-"""An index's frequent words -> lemmas: base words, each with the forms that occur."""
+"""Groups an index's frequent words by lemma, with the forms that occur."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""An index's words -> their ids and counts, looked up once each."""
+"""Ids and counts of an index's words, looked up once each."""
 
 from collections.abc import Sequence
 from functools import lru_cache

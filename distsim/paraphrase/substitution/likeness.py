@@ -1,4 +1,4 @@
-"""Two phrases -> how alike they are out of context, by real-valued vectors or by bits."""
+"""Similarity of two phrases out of context, by real-valued vectors or by bits."""
 
 from collections.abc import Sequence
 from functools import lru_cache

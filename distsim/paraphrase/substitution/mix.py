@@ -1,4 +1,4 @@
-"""Likeness, fit, fluency and frequency of candidates -> one score each.
+"""Mixes likeness, fit, fluency and frequency of candidates into one score each.
 
 A linear mix, its weights learnt to rank people's substitutes first (bench/substitution.py).
 """

@@ -1,4 +1,4 @@
-"""A target in its sentence, as text -> the words that it is looked up by."""
+"""Finds the words by which a target in its sentence is looked up."""
 
 import re
 from dataclasses import dataclass

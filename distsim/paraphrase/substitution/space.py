@@ -1,4 +1,4 @@
-"""A learnt table -> real-valued vectors of phrases and of context features.
+"""Real-valued vectors of phrases and of context features of a learned table.
 
 All that substitution knows of how tables keep what they learnt stands here.
 """

@@ -1,4 +1,4 @@
-"""A target in its sentence -> its substitutes, best first, each with what speaks for it."""
+"""Finds substitutes of a target in its sentence, best first, with their evidence."""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""A word, alone or in its sentence -> what may stand in its place, by what `sign` stored.
+"""Finds substitutes of a word, alone or in its sentence, by what `sign` stored.
 
 400 lemmas are looked at: those most similar by three measures together. What orders them are the
 ranks that the word has in their own lists, not the similarities, so that weights hold for texts of
@@ -229,8 +229,8 @@ class FinderWeights(NamedTuple):
             own = found.get(table)
             if not isinstance(own, dict) or set(own) != set(keys):
                 raise InputError(f"{path}: [{table}] must have the keys {', '.join(keys)}")
-            if not all(type(value) in (int, float) for value in own.values()):
-                raise InputError(f"{path}: [{table}] must have numbers alone")
+            if not all(type(one) in (int, float) and abs(one) < np.inf for one in own.values()):
+                raise InputError(f"{path}: [{table}] must have finite numbers alone")
             weights = np.array([own[key] for key in features], np.float64)
             scales.append(Scale(weights, float(own["intercept"]), float(own["slope"])))
         return cls(*scales)

@@ -1,4 +1,4 @@
-"""An index and its table -> what finds substitutes of single words, stored beside the table.
+"""Profiles of lemmas, stored beside a table, by which substitutes of words are found.
 
 Of each lemma: its vector; its profile of words within two places, left and right apart; its profile
 of frames, the word before and the word behind together; and, for each of the three, how similar

@@ -1,4 +1,4 @@
-"""Sums of phrases and vectors of their words -> one unit vector a phrase."""
+"""Composes one unit vector of a phrase's own sums and the vectors of its words."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Phrases of a table -> their distinctive words, as sparse rows; neighbours that say something new.
+"""Distinctive words of a table's phrases, as sparse rows; neighbours that are not repetitive.
 
 Phrases stand as UTF-8 end to end, that of row r at text[bounds[r]:bounds[r + 1]], tokens parted
 by one space.

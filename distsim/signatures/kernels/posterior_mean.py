@@ -1,4 +1,4 @@
-"""Bits of phrases and vectors of their words -> posterior means of the phrases' vectors.
+"""Posterior means of phrases' vectors, given their bits and the vectors of their words.
 
 An entry of a vector is taken for a normal variable of which the sign is known, so its posterior
 mean is that of a truncated normal: mean + spread * r(mean / spread) for a positive sign, with the

@@ -1,4 +1,4 @@
-"""Sparse rows of weights -> sums of projection vectors -> bits."""
+"""Sums projection vectors by sparse rows of weights, and takes the signs."""
 
 import numpy as np
 

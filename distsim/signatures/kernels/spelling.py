@@ -1,4 +1,4 @@
-"""Words -> the hashes of the pieces of their spelling."""
+"""Hashes the pieces of the spelling of words."""
 
 import numpy as np
 

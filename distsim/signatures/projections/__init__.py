@@ -1,1 +1,1 @@
-"""Feature hashes -> projection vectors: a file for each kind of projection."""
+"""Projections: vectors of features by hash, a file for each kind of projection."""

@@ -1,4 +1,4 @@
-"""Feature hashes -> Gaussian projection vectors, read from one pool (Van Durme and Lall 2010).
+"""Gaussian projection vectors, read from one pool (Van Durme and Lall 2010).
 
 The pool's recipe is fixed: 64-bit words of PCG64(seed), taken in pairs to uniform numbers
 ((word >> 11) + 1) / 2^53, made normal by the Box-Muller transform in float64, centred to mean

@@ -1,4 +1,4 @@
-"""The table of projections: name -> how one is made, or learnt from the text."""
+"""The table of projections: how each is made, or learned from the text."""
 
 from collections.abc import Callable
 from typing import NamedTuple

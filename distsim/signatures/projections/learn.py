@@ -1,4 +1,4 @@
-"""Index -> a learnt projection: the strongest singular directions of words by features.
+"""Learns a projection: the strongest singular directions of words by features.
 
 The matrix has a row for each of the most frequent words, a column for each of the most
 frequent features, and their weights. Its right singular vectors V and singular values s are

@@ -1,4 +1,4 @@
-"""Word vectors -> a rotation by which cutting bits loses little (Gong and Lazebnik 2011)."""
+"""Rotation of word vectors by which bits lose little (Gong and Lazebnik 2011)."""
 
 from collections.abc import Iterable
 

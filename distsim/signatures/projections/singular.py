@@ -1,4 +1,4 @@
-"""A sparse matrix -> its strongest right singular directions; vectors -> a rotation for cutting.
+"""Strongest right singular directions of a sparse matrix; a rotation for cutting to bits.
 
 All dense products go by blocks of rows, in an order that no number of threads changes, and the
 linear algebra library is held to one thread meanwhile (`one_thread_each`): so the same rows

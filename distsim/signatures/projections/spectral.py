@@ -1,4 +1,4 @@
-"""A learnt projection: feature hashes -> vectors of the space that a corpus spans best.
+"""A learned projection: vectors of features in the space that a corpus spans best.
 
 Made by distsim.signatures.projections.learn. The similarity estimated from bits cut in
 this space is the cosine of two phrases' weighted contexts *after* they were projected on the

@@ -9,7 +9,7 @@ _CROWD = 4  # phrases of the same distinctive words that may stand around each o
 _LEAST_STRENGTH = 5  # of phrases as long as the focal one: fewer are hardly worth their bits
 
 
-class AlikePhrases:
+class SimilarPhrases:
     """Nearest phrases of a table of signatures, searched in two ways.
 
     Among all strong ones, where the table composes phrases of their words, one phrase for each

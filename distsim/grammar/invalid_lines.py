@@ -14,7 +14,7 @@ _SHOWN_FAULTS = 10
 
 
 @dataclass
-class FaultyLines:
+class InvalidLines:
     """Invalid lines of a grammar: how they are treated, their counts, the first messages.
 
     on_error: `stop` raises at the first one, `keep` passes it through unscored, `drop`

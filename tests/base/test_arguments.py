@@ -1,0 +1,54 @@
+"""What is no path and no artifact is told in a sentence, where it is given."""
+
+import pytest
+
+from distsim import CorpusIndex, GrammarIndex, ParameterError, SignatureTable
+from distsim.contexts import contrast, named_contexts
+from distsim.indexes import collocates, continuations, keywords, list_phrases, trace
+from distsim.paraphrase import IndexModel
+
+
+@pytest.mark.parametrize("kind", [CorpusIndex, SignatureTable, GrammarIndex])
+@pytest.mark.parametrize("given", ["some.index", None, 3])
+def test_a_class_of_artifacts_made_of_a_path_says_how_to_open_one(kind, given):
+    wanted = rf"{kind.__name__}: is made of .*: open one by {kind.__name__}\.open\(path\)"
+    with pytest.raises(ParameterError, match=wanted):
+        kind(given)
+
+
+def test_an_opened_index_given_for_a_path_is_not_asked_for_its_words(small_index):
+    with pytest.raises(ParameterError, match=r"path: is .*CorpusIndex.*, wanted a path"):
+        CorpusIndex.open(small_index)
+    with pytest.raises(ParameterError, match=r"path\[0\]: is .*CorpusIndex.*, wanted a path"):
+        CorpusIndex.open([small_index])
+
+
+def test_functions_that_ask_an_index_take_its_path(small_index):
+    path, phrase = small_index.path, "a0"
+    for function in (collocates, continuations, trace, named_contexts):
+        assert function(path, phrase) == function(small_index, phrase)
+        with pytest.raises(ParameterError, match=r"index: is 5 \(int\), wanted an"):
+            function(5, phrase)
+    assert list_phrases(path, k=3) == list_phrases(small_index, k=3)
+    assert keywords(path, path) == keywords(small_index, small_index)
+    assert contrast(path, "a0", "a1").both == contrast(small_index, "a0", "a1").both
+    assert IndexModel(path).checksum == IndexModel(small_index).checksum
+
+
+def test_links_that_lead_in_a_circle_are_told(run, tmp_path):
+    (tmp_path / "text").write_text("the king\n")
+    (tmp_path / "a").symlink_to(tmp_path / "b")
+    (tmp_path / "b").symlink_to(tmp_path / "a")
+    for corpus, output in (("a", "out"), ("text", "a")):
+        arguments = ("index", "build", tmp_path / corpus, "-o", tmp_path / output)
+        _, err = run(*arguments, status=1)
+        assert err.startswith(f"distsim: {tmp_path / 'a'}: ")
+
+
+def test_no_output_replaces_the_manifest_of_an_artifact(run, small_index, tmp_path):
+    before = (small_index.path / "manifest.json").read_bytes()
+    (tmp_path / "a.rules").write_text("[X] ||| a ||| b ||| p(e|f)=1 ||| 0-0\n")
+    manifest = small_index.path / "manifest.json"
+    _, err = run("rerank", tmp_path / "a.rules", "-o", manifest, status=1)
+    assert "belongs to an artifact" in err
+    assert manifest.read_bytes() == before

@@ -1,0 +1,104 @@
+"""Queries by pattern: every span of a sentence tried by a regular expression over its words."""
+
+import random
+import re
+
+import pytest
+
+from distsim import CorpusIndex, IndexOptions, ParameterError
+from distsim.corpus.normaliser import Normaliser
+from distsim.indexes.collocation import collocates
+from tests.conftest import write_lines
+
+SENTENCES = [
+    line.split()
+    for line in (
+        "take it into account , take care", "Colour and color , Color and colour", "a a b a b b a",
+        "running runs run ran café Cafe", "take note", "of (this) a*b",
+    )
+]  # fmt: skip
+
+
+def naive(sentences: list[list[str]], query: str) -> list[tuple[int, int]]:
+    """Return the spans whose words, each ended by a tab, a regular expression matches."""
+    found, at = [], 0
+    for sentence in sentences:
+        for begin in range(len(sentence)):
+            for end in range(begin + 1, len(sentence) + 1):
+                if re.fullmatch(query, "".join(f"{word}\t" for word in sentence[begin:end])):
+                    found.append((at + begin, at + end))
+        at += len(sentence) + 1
+    return found
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> CorpusIndex:
+    folder = tmp_path_factory.mktemp("queries")
+    text = write_lines(folder / "corpus.txt", SENTENCES)
+    return CorpusIndex.build(
+        [text], folder / "index", options=IndexOptions("lines", normaliser=Normaliser(lower=False))
+    )
+
+
+@pytest.mark.parametrize(
+    ("query", "regex"),
+    [
+        ("take []{0,3} (account|care)", r"take\t(\S+\t){0,3}(account|care)\t"),
+        ("run*", r"run\S*\t"),
+        ("/colou?r/", r"colou?r\t"),
+        ('"colou?r"%c and', r"[cC]olou?r\tand\t"),
+        ("a{1,3} b{0,2}", r"(a\t){1,3}(b\t){0,2}"),
+        ("[]{2} b []{0,2}", r"(\S+\t){2}b\t(\S+\t){0,2}"),
+        ('[word="a|b" & word!="b"] a', r"a\ta\t"),
+        ("cafe%cd", r"([cC]af[eé])\t"),
+        ("a\\*b", r"a\*b\t"),
+        ("nowhere a", r"nowhere\ta\t"),
+    ],
+)
+def test_spans_are_those_of_a_regular_expression(index, query, regex):
+    assert [tuple(span) for span in index.query(query).tolist()] == naive(SENTENCES, regex)
+
+
+def test_random_queries_on_random_text_in_several_shards(tmp_path):
+    rng = random.Random(7)
+    sentences = [rng.choices("abcd", k=rng.randint(1, 9)) for _ in range(60)]
+    parts = [write_lines(tmp_path / f"{n}.txt", sentences[20 * n : 20 * n + 20]) for n in range(3)]
+    built = [CorpusIndex.build([part], part.with_suffix(".index")) for part in parts]
+    index = CorpusIndex.open([one.path for one in built])
+    for _ in range(40):
+        parts = [
+            (rng.choice(["a", "(b|c)", "[]", "d"]), rng.randint(0, 2))
+            for _ in range(rng.randint(0, 3))
+        ]
+        parts.insert(rng.randint(0, len(parts)), (rng.choice("abcd"), 1))
+        query = " ".join(f"{part}{{{least},{least + 1}}}" for part, least in parts)
+        words = {"[]": r"\S+"}
+        regex = "".join(
+            f"({words.get(part, part)}\\t){{{least},{least + 1}}}" for part, least in parts
+        )
+        assert [tuple(span) for span in index.query(query).tolist()] == naive(sentences, regex)
+
+
+def test_lines_and_collocates_take_a_query(index):
+    assert [line.node for line in index.concordance("colo*", query=True)] == ["color", "colour"]
+    found = collocates(index, "colo*", window=1, min_count=1, query=True)
+    assert {one.word: one.together for one in found}["and"] == 2
+
+
+@pytest.mark.parametrize(
+    ("query", "what"),
+    [
+        ("", "can match no token"),
+        ("a{0,2}", "can match no token"),
+        ("[] []", "name one"),
+        ('"a" [', "outside the query language"),
+        ('[lemma="be"]', "no 'lemma'"),
+        ("a{3,1}", "upwards"),
+        ("a{64}", "at most 63"),
+        ("/(a+)+/", "forever"),
+        ("/[/", "no regular expression"),
+    ],
+)
+def test_what_is_no_query_is_told(index, query, what):
+    with pytest.raises(ParameterError, match=re.escape(what)):
+        index.query(query)
