@@ -17,7 +17,7 @@ from distsim.base.results import Results
 from distsim.comparison.measures import Similarity
 from distsim.indexes import hamming
 from distsim.kernels.compiled import frozen
-from distsim.signatures.distinctive_words import Cores, DistinctiveWords
+from distsim.signatures.distinctive_words import DistinctiveWords
 from distsim.signatures.estimates import (
     Estimator,
     Stored,
@@ -295,7 +295,7 @@ class NeighbourSearch:
         distances alone decide, the first ring holds what is wanted; under a threshold, all that
         may reach it; else sizes are fixed, so that what is listed first does not depend on k.
         """
-        bits, distinct = self._part.bits, self._part.cores is not None
+        bits, distinct = self._part.bits, self._part.distinct
         among = among if distinct else None
         n = among or _FIRST_RING
         if among is None and threshold is not None:
@@ -353,8 +353,8 @@ class NeighbourSearch:
             frozen(rows), frozen(distances), table.strengths, part.text, part.bounds
         )
         hidden = 0
-        if part.cores is not None:
-            cores = part.cores
+        if part.distinct:
+            cores = part.distinctive.cores(np.concatenate([rows[order], self._rows(before)]))
             core = part.distinctive.core(focal.normal)
             variants = np.zeros(order.size, np.uint8)
             if not before.size:
@@ -363,9 +363,9 @@ class NeighbourSearch:
                         focal.normal
                     )
             chosen = choose_distinctive(
-                frozen(at[order]), frozen(distances[order]), frozen(variants), cores.strengths,
-                cores.tokens, cores.keys, cores.bare, cores.starts, cores.words, frozen(core),
-                frozen(before), wanted if no_more else at.size,
+                frozen(distances[order]), frozen(variants), cores.strengths, cores.tokens,
+                cores.keys, cores.bare, cores.starts, cores.words, frozen(core),
+                wanted if no_more else at.size,
             )  # fmt: skip
             shown = chosen[:wanted]
             passed = order.size if shown.size < wanted else int(shown[-1]) + 1
@@ -431,9 +431,9 @@ class _Near(NamedTuple):
 
 @dataclass(frozen=True)
 class _Part:
-    """The rows of a table that are searched: all where `rows` is None; where distinct, cores.
+    """The rows of a table that are searched: all where `rows` is None.
 
-    min_strength: the least that they have.
+    min_strength: the least that they have. distinct: whether repetitive neighbours are hidden.
     """
 
     min_strength: int
@@ -442,7 +442,7 @@ class _Part:
     text: np.ndarray
     bounds: np.ndarray
     distinctive: DistinctiveWords
-    cores: Cores | None
+    distinct: bool
 
 
 _LOCKS = {"making": Lock()}
@@ -526,14 +526,13 @@ def _made_part(
         rows = _left(
             table, rows, f"no phrase left has {_ranges(lengths)} tokens: choose other `lengths`"
         )
-    every = np.arange(len(table)) if rows is None else rows
     return _Part(
         min_strength,
         None if rows is None else frozen(rows),
         table.bits if rows is None else frozen(table.bits[rows]),
         *distinctive.texts,
         distinctive,
-        distinctive.cores(every) if distinct else None,
+        distinct,
     )
 
 

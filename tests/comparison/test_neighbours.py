@@ -87,17 +87,18 @@ def test_hidden_rows_are_told(learnt, run):  # noqa: F811
 def test_what_holds_all_distinctive_words_of_one_listed_before_is_left_out():
     """Cores, in order of distance: {5}, {1}, {2}, {2 3}, {1 4}, {2}; the focal phrase's is {1}."""
     cores = [[5], [1], [2], [2, 3], [1, 4], [2]]
-    starts = np.cumsum([0, *map(len, cores)])
-    words = np.array([word for core in cores for word in core], np.uint64)
     keys = np.array([5, 1, 2, 23, 14, 2], np.uint64)
     strengths, tokens = np.array([9, 9, 5, 9, 9, 9]), np.array([1, 1, 1, 2, 2, 1])
     focal, bare = np.array([1], np.uint64), np.ones(6, np.uint8)
 
     def choose(spelt, k, before=(), n=6):
         places = np.array([place for place in range(n) if place not in before])
-        given = (places, places, spelt[:n], strengths, tokens, keys, bare, starts, words, focal)
-        chosen = choose_distinctive(*map(frozen, given), frozen(np.array(before, np.int64)), k)
-        return places[chosen].tolist()
+        order = [*places, *before]
+        starts = np.cumsum([0, *(len(cores[place]) for place in order)])
+        words = np.array([word for place in order for word in cores[place]], np.uint64)
+        by_place = (part[order] for part in (strengths, tokens, keys, bare))
+        given = (places, spelt[: places.size], *by_place, starts, words, focal)
+        return places[choose_distinctive(*map(frozen, given), k)].tolist()
 
     assert choose(np.zeros(6, np.uint8), 9) == [0, 2]
     # What was listed before counts as if it stood in front.

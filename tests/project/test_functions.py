@@ -33,7 +33,6 @@ UNEXPLAINED = {
     "paraphrase/kernels/profiles.py weigh_profile",
     "paraphrase/kernels/search.py _bundle_rules",
     "signatures/kernels/composition.py compose_rows",
-    "signatures/kernels/distinctive_words.py choose_distinctive",
     "signatures/kernels/posterior_mean.py posterior_means",
 }
 

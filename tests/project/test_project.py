@@ -113,6 +113,7 @@ def test_every_module_says_what_it_does():
     for path in (PROJECT / "distsim").rglob("*.py"):
         assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))), path
 
+
 DECIMALS = re.compile(r"(?<![\d.])(-?\d+\.\d{3,})(?![\d.])")
 
 

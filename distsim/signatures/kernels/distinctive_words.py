@@ -175,44 +175,42 @@ def _share_a_word(a, b):
 
 
 @compiled
-def _usual_of_each(at, distances, strengths, tokens, keys, bare):
+def _usual_of_each(distances, strengths, tokens, keys, bare):
     """Return uint8 by neighbour: 1 for the one that stands for those of the same core.
 
     The longest with half of the strongest one's occurrences or more, then the nearest, the
     strongest, the first; of those that are bare, where there are any.
     """
-    usual = np.zeros(at.size, np.uint8)
-    mine = np.empty(at.size, np.uint64)
-    for i in range(at.size):
-        mine[i] = keys[at[i]]
+    usual = np.zeros(distances.size, np.uint8)
+    mine = keys[: distances.size]
     order = np.argsort(mine)
     first = 0
     while first < order.size:
         stop = first
         some_bare = False
         while stop < order.size and mine[order[stop]] == mine[order[first]]:
-            some_bare |= bare[at[order[stop]]] != 0
+            some_bare |= bare[order[stop]] != 0
             stop += 1
         strongest = np.int64(0)
         for j in range(first, stop):
             i = order[j]
-            if bare[at[i]] or not some_bare:
-                strongest = max(strongest, strengths[at[i]])
+            if bare[i] or not some_bare:
+                strongest = max(strongest, strengths[i])
         best = np.int64(-1)
         for j in range(first, stop):
             i = order[j]
-            if (some_bare and not bare[at[i]]) or 2 * strengths[at[i]] < strongest:
+            if (some_bare and not bare[i]) or 2 * strengths[i] < strongest:
                 continue
             if best < 0:
                 best = i
-            elif tokens[at[i]] != tokens[at[best]]:
-                if tokens[at[i]] > tokens[at[best]]:
+            elif tokens[i] != tokens[best]:
+                if tokens[i] > tokens[best]:
                     best = i
             elif distances[i] != distances[best]:
                 if distances[i] < distances[best]:
                     best = i
-            elif strengths[at[i]] != strengths[at[best]]:
-                if strengths[at[i]] > strengths[at[best]]:
+            elif strengths[i] != strengths[best]:
+                if strengths[i] > strengths[best]:
                     best = i
             elif i < best:
                 best = i
@@ -223,40 +221,42 @@ def _usual_of_each(at, distances, strengths, tokens, keys, bare):
 
 @compiled
 def choose_distinctive(
-    at, distances, variants, strengths, tokens, keys, bare, core_starts, core_words, focal, before,
-    most,
+    distances, variants, strengths, tokens, keys, bare, core_starts, core_words, focal, most
 ):  # fmt: skip
     """Return which neighbours are listed, `most` at most: int64, their places, ascending.
 
-    at: int64, the places of neighbours among the rows that are searched, in their order;
-    distances, and variants (uint8, 1 for a spelling of the focal phrase, which is listed
-    anyway): beside them. By place: strengths int64, tokens int64, and what gather_cores
-    returns. focal: uint64 ascending, the focal phrase's core. before: int64, as `at`, what is
-    listed already.
+    Arguments:
+        distances: int64[n], of n neighbours in their order.
+        variants: uint8[n], 1 for a spelling of the focal phrase, which is listed anyway.
+        strengths, tokens: int64[n + m], of the neighbours, then of those listed already.
+        keys, bare, core_starts, core_words: of the same phrases, see gather_cores.
+        focal: uint64 ascending, the focal phrase's core.
+        most: how many are listed.
     """
-    usual = _usual_of_each(at, distances, strengths, tokens, keys, bare)
-    listed = np.empty(before.size + at.size, np.int64)
-    listed[: before.size] = before
-    chosen = np.empty(min(most, at.size), np.int64)
+    usual = _usual_of_each(distances, strengths, tokens, keys, bare)
+    n_before = strengths.size - distances.size
+    listed = np.empty(strengths.size, np.int64)
+    listed[:n_before] = np.arange(distances.size, strengths.size)
+    chosen = np.empty(min(most, distances.size), np.int64)
     n = 0
-    for i in range(at.size):
+    for i in range(distances.size):
         if n == chosen.size:
             break
         if not (usual[i] or variants[i]):
             continue
-        core = core_words[core_starts[at[i]] : core_starts[at[i] + 1]]
+        core = core_words[core_starts[i] : core_starts[i + 1]]
         says_again = False
         if not variants[i]:
             if _is_within(core, focal) or _is_within(focal, core):
                 continue
             shares = _share_a_word(core, focal)
-            for place in listed[: before.size + n]:
+            for place in listed[: n_before + n]:
                 other = core_words[core_starts[place] : core_starts[place + 1]]
                 if _is_within(other, core) or (shares and _is_within(core, other)):
                     says_again = True
                     break
         if not says_again:
-            listed[before.size + n] = at[i]
+            listed[n_before + n] = i
             chosen[n] = i
             n += 1
     return chosen[:n].copy()
