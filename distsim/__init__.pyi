@@ -24,7 +24,6 @@ from distsim.comparison.measures import similarities as similarities
 from distsim.comparison.measures import similarity as similarity
 from distsim.comparison.nearest import neighbours as neighbours
 from distsim.comparison.table import SignatureTable as SignatureTable
-from distsim.comparison.table import merge_tables as merge_tables
 from distsim.comparison.table import sign as sign
 from distsim.contexts.selection import Selection as Selection
 from distsim.corpus.annotating import annotate as annotate

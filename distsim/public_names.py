@@ -58,7 +58,7 @@ TABLE = (
     Home("signatures", "signatures.projections.training", "", "Learning"),
     Home("signatures", "signatures.recipe", "PRESETS Recipe", "VECTORS"),
     Home("signatures", "signatures.signing", "learn"),
-    Home("signatures", "comparison.table", "SignatureTable merge_tables sign"),
+    Home("signatures", "comparison.table", "SignatureTable sign"),
     Home("comparison", "comparison.gapped.search", "", "GappedNeighbour gapped_neighbours"),
     Home("comparison", "comparison.gapped.signatures", "", "GappedCosine"),
     Home("comparison", "comparison.mapping", "",
@@ -107,6 +107,11 @@ TABLE = (
     Home("cluster", "cluster.plan", "", "Division PlanOptions"),
 )  # fmt: skip
 
+# What became of names that are gone.
+REMOVED = {
+    "merge_tables": "add the text to an index and sign it again",
+}
+
 TOPICS = tuple(dict.fromkeys(home.topic for home in TABLE))
 
 
@@ -141,9 +146,9 @@ def lazy_names(
         if name in topics:
             return import_module(f"{package}.{name}")
         now = next((f"distsim.{one}.{name}" for one in TOPICS if name in modules_of_names(one)), "")
-        if not now:
+        if not now and name not in REMOVED:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        sentence = f"{package}.{name} is now {now}"
+        sentence = f"{package}.{name} " + (f"is now {now}" if now else f"is gone: {REMOVED[name]}")
         # `from distsim import name` asks through importlib, which would hide an AttributeError.
         if sys._getframe(1).f_globals.get("__name__") == "importlib._bootstrap":
             raise ImportError(sentence, name=package)

@@ -44,7 +44,6 @@ SOURCES = {
 _OTHERS = {  # meanings that no docstring of a dataclass has
     "scheme": "raw, log, ppmi, llr or log-llr",
     "keep_parts": "store the words' vectors, of which rare phrases are composed",
-    "keep_sums": "store the sums of all phrases, for `merge`",
     "keep_features": "store the weighted features, for `similarity --exact` without an index",
     "text_format": "lines: tokenised; text: running text",
     "phrases": "a file of phrases, one a line, that get a row too",

@@ -30,7 +30,6 @@ class StoredSettings:
     """Which parts a table stores beside its bits; see SignatureTable.build."""
 
     keep_parts: bool = True
-    keep_sums: bool = False
     keep_features: bool = False
 
 
@@ -120,7 +119,7 @@ def sign(
     """Sign phrases into a table.
 
     The table goes into the index where no -o is given. A preset says how contexts become bits;
-    --recipe and --set change it: model.window, weighting.scheme, n_bits, max_phrases, keep_sums and
+    --recipe and --set change it: model.window, weighting.scheme, n_bits, max_phrases and
     others, all of which `distsim info TABLE --recipe` prints and an unknown one names.
     """
     from distsim.base.malloc_tuning import keep_freed
@@ -264,9 +263,6 @@ def _report_vectors(source: "VectorFile") -> None:
 def _report(table: "SignatureTable") -> None:
     if table.unchanged:
         say(f"{Path(table.path)}: is this very table already: nothing was to be done")
-    if not len(table):
-        least = table.parameters["min_count"]
-        say(f"no phrase occurs {least} times with a context; its sums are kept")
     say(
         f"{len(table):,} phrases of 1 to {table.longest} tokens, {table.n_bits} bits, "
         f"fingerprint {table.fingerprint.short}"

@@ -49,7 +49,7 @@ class ClusterText(CountedText):
         n_families = len(self.model["families"])
         return limits_of_words(self._words.counts[1:], n_families, rows, features)
 
-    def parts(self, min_count: int, max_length: int, by_hash: bool = False) -> Iterator[Part]:
+    def parts(self, min_count: int, max_length: int) -> Iterator[Part]:
         """Yield the batches of all phrases, always in ascending order of their hashes."""
         words, space = self._words, self.space
         assert space is not None

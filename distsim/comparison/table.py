@@ -1,6 +1,5 @@
 """A signature table that compares its phrases: what is asked of it by methods."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Self, Unpack
 
@@ -9,12 +8,11 @@ from numpy.typing import NDArray
 
 from distsim.base.arguments import Texts, one_or_many_texts, whole_number
 from distsim.base.errors import UnknownPhraseError
-from distsim.base.parallel import Progress, no_progress
 from distsim.comparison import measures, nearest
 from distsim.contexts.selection import Selection
 from distsim.contexts.sources.source import PhraseSource
 from distsim.indexes.corpus_index import CorpusIndex
-from distsim.signatures import merge, signing
+from distsim.signatures import signing
 from distsim.signatures.estimates import Estimator
 from distsim.signatures.recipe import Recipe
 from distsim.signatures.table import StoredTable
@@ -70,7 +68,6 @@ class SignatureTable(StoredTable):
                 where None one is learnt, unless the table at `path` or the index's own has it.
             keep_parts: keep the real vectors of the words of which phrases were composed, so that
                 phrases which are not in the table can be composed too; True where left out.
-            keep_sums: keep the sums of all phrases, however rare, so that the table can be merged.
             keep_features: keep all weighted features, 12 bytes each, for exact cosines without an
                 index.
             force: replace another table that stands at `path`; an index's own is always replaced.
@@ -84,9 +81,8 @@ class SignatureTable(StoredTable):
                 `force`), or it is being written.
             IncompatibleError: the projection was learnt from other contexts or weights.
             InputError: what the source reads is at fault.
-            ParameterError: the source cannot give what the recipe wants, sums are to be kept and do
-                not add up to those of a whole, there is too little text to learn a projection from,
-                or no phrase is frequent enough.
+            ParameterError: the source cannot give what the recipe wants, there is too little text
+                to learn a projection from, or no phrase is frequent enough.
 
         >>> from distsim import PRESETS, Selection, sign
         >>> frequent = Selection(min_count=20)
@@ -177,50 +173,3 @@ class SignatureTable(StoredTable):
 
 
 sign = SignatureTable.build
-
-
-def merge_tables(
-    tables: Sequence[str | Path],
-    path: str | Path,
-    *,
-    min_count: int | None = None,
-    keep_sums: bool = False,
-    force: bool = False,
-    jobs: int | None = None,
-    progress: Progress = no_progress,
-) -> SignatureTable:
-    """Add the kept sums of tables up into the table `path` and open it.
-
-    The result is the table of all the text, bit for bit; the memory it takes does not grow
-    with the tables.
-
-    Arguments:
-        jobs: threads; all cores where None.
-        progress: called with the step, how many are done, and of how many.
-        tables: folders of tables, or of indexes signed in place, signed with kept sums.
-        min_count: phrases that occur less often in all are left out; as the tables were
-            signed where None.
-        keep_sums: keep the added sums in the new table, so that it can be merged again.
-        force: replace a table that stands at `path`.
-
-    Raises:
-        ArtifactError: a table has no sums, or they are damaged.
-        IncompatibleError: two tables were made with different settings; both are named.
-        ParameterError: fewer than two tables, one given twice, or a minimum below 1.
-
-    >>> from distsim import PRESETS, Selection, sign
-    >>> from distsim.contexts import CountFiles
-    >>> parts = []
-    >>> for name in ("one", "two"):
-    ...     _ = (folder / name).write_text("a b\\t3\\na\\t3\\nb\\t3\\n")
-    ...     table = sign(CountFiles(folder / name), folder / f"{name}.table", keep_sums=True,
-    ...                  recipe=PRESETS["thesis"], selection=Selection(min_count=5))
-    ...     parts.append(table.path)
-    >>> sorted(merge_tables(parts, folder / "both.table"))
-    ['a', 'b']
-    """
-    merged = merge.merge(
-        tables, path, min_count=min_count, keep_sums=keep_sums, force=force, jobs=jobs,
-        progress=progress,
-    )  # fmt: skip
-    return SignatureTable.open(merged.path)

@@ -18,7 +18,6 @@ from distsim.indexes.places import finder_inside, signatures_inside
 from distsim.kernels.compiled import frozen
 from distsim.kernels.suffixes import count_disorder
 from distsim.signatures.projections.spectral import SpectralProjection
-from distsim.signatures.sums import KeptSums
 from distsim.storage.checksums import checksum_of_file
 
 _DEPTH = 16
@@ -182,7 +181,3 @@ def _table_faults(table: SignatureTable) -> Iterator[str]:
         if table.find_normal([table.text(row) for row in rows]).tolist() != list(rows):
             yield "the table does not find its own phrases"
             break
-    if "sums/hashes" in table.artifact:
-        sums = KeptSums(table.artifact)
-        for first in range(0, len(sums), 1 << 14):
-            sums.read(first, min(len(sums), first + (1 << 14)))  # raises where they contradict

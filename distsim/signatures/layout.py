@@ -4,7 +4,7 @@ Phrases stand in ascending order of their hashes. Their texts stand end to end; 
 text_blocks[r // 64] + text_ends[r], so that an offset takes four bytes.
 """
 
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -67,18 +67,11 @@ class PhraseStream:
 
     Arguments:
         writer: of the table's artifact.
-        prefix: of the arrays' names.
-        strength_dtype: of the strengths, which saturate.
     """
 
-    def __init__(
-        self, writer: storage.ArtifactWriter, prefix: str = "", strength_dtype: type = np.uint32
-    ) -> None:
-        self._most = np.iinfo(strength_dtype).max
-        dtypes = (np.uint64, strength_dtype, np.uint8, np.uint64, np.uint32)
-        self._names = [f"{prefix}{name}" for name in PhraseColumns.NAMES]
+    def __init__(self, writer: storage.ArtifactWriter) -> None:
         self._writer = writer
-        streams = [writer.stream(*one) for one in zip(self._names, dtypes, strict=True)]
+        streams = [writer.stream(name, dtype) for name, dtype in PhraseColumns.DTYPES.items()]
         self._hashes, self._strengths, self._text, self._blocks, self._ends = streams
         self._n_rows = 0
         self._n_bytes = 0
@@ -106,7 +99,7 @@ class PhraseStream:
         bases = begins[rows % BLOCK_ROWS == 0]
         block = rows // BLOCK_ROWS - (self._n_rows - 1) // BLOCK_ROWS  # 0: begun before
         self._hashes.append(hashes)
-        self._strengths.append(np.minimum(strengths, self._most))
+        self._strengths.append(np.minimum(strengths, _STRONGEST))
         self._text.append(text)
         self._blocks.append(bases)
         all_bases = np.concatenate([[self._base], bases])
@@ -117,7 +110,7 @@ class PhraseStream:
 
     def close(self) -> None:
         """Finish the arrays."""
-        for name in self._names:
+        for name in PhraseColumns.DTYPES:
             self._writer.close(name)
 
 
@@ -126,27 +119,25 @@ class PhraseColumns:
 
     Attributes:
         hashes: uint64[n].
-        strengths: uint32[n], or uint64[n] of kept sums.
+        strengths: uint32[n].
 
     Arguments:
         artifact: of the table.
-        prefix: of the arrays' names.
-        strength_dtype: of the strengths.
 
     Raises:
         ArtifactError: the arrays contradict each other.
     """
 
-    NAMES = ("hashes", "strengths", "text", "text_blocks", "text_ends")
+    DTYPES: ClassVar[dict[str, type]] = {
+        "hashes": np.uint64,
+        "strengths": np.uint32,
+        "text": np.uint8,
+        "text_blocks": np.uint64,
+        "text_ends": np.uint32,
+    }
 
-    def __init__(
-        self, artifact: storage.Artifact, prefix: str = "", strength_dtype: type = np.uint32
-    ) -> None:
-        dtypes = (np.uint64, strength_dtype, np.uint8, np.uint64, np.uint32)
-        arrays = [
-            frozen(artifact.array(f"{prefix}{name}", dtype))
-            for name, dtype in zip(self.NAMES, dtypes, strict=True)
-        ]
+    def __init__(self, artifact: storage.Artifact) -> None:
+        arrays = [frozen(artifact.array(name, dtype)) for name, dtype in self.DTYPES.items()]
         self.hashes, self.strengths, self._text, self._blocks, self._ends = arrays
         n = self.hashes.size
         if not (
@@ -184,19 +175,6 @@ class PhraseColumns:
         inner = np.maximum(rows, 0)
         ends = self._blocks[inner // BLOCK_ROWS].astype(np.int64) + self._ends[inner]
         return np.where(rows < 0, 0, ends)
-
-    def blob(self, start: int, stop: int) -> np.ndarray:
-        """Return a copy of a part of the texts, uint8[stop - start].
-
-        Arguments:
-            start, stop: the bytes start to stop - 1.
-        """
-        return np.array(self._text[start:stop])
-
-    @property
-    def n_bytes(self) -> int:
-        """The length of all texts."""
-        return self._text.size
 
     def text_bytes(self) -> tuple[np.ndarray, np.ndarray]:
         """Return all texts end to end, uint8, and their bounds, int64[n + 1], made ascending."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from distsim import storage
 from distsim.base.arguments import one_path
-from distsim.base.errors import DistsimError, InputError, ParameterError
+from distsim.base.errors import DistsimError, ParameterError
 from distsim.base.memory import half_of_free
 from distsim.base.parallel import Progress, no_progress
 from distsim.contexts.selection import Selection
@@ -27,7 +27,6 @@ from distsim.contexts.sources.source import (
     Work,
     batch_results,
 )
-from distsim.contexts.syntax.model import SyntaxModel
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.indexes.places import signatures_inside
 from distsim.kernels.compiled import frozen
@@ -41,7 +40,6 @@ from distsim.signatures.projection_store import ProjectionStore, clear_projectio
 from distsim.signatures.projections.training import TrainingRows
 from distsim.signatures.recipe import DEFAULT, USUAL, Recipe, ResolvedRecipe
 from distsim.signatures.signer import SignedBatch, Signer
-from distsim.signatures.sums import SumsStream
 
 _PARTS_OF_MEMORY = 8  # the rows of the table take one while they are put in order
 
@@ -63,7 +61,6 @@ class SignOptions:
     """Arrays that a table keeps beside its bits, and resources; as of SignatureTable.build."""
 
     keep_parts: bool = True
-    keep_sums: bool = False
     keep_features: bool = False
     force: bool = False
     memory: int | None = None
@@ -75,7 +72,6 @@ class SignOptionNames(TypedDict, total=False):
     """The types of SignOptions, for keyword arguments."""
 
     keep_parts: bool
-    keep_sums: bool
     keep_features: bool
     force: bool
     memory: int | None
@@ -106,7 +102,7 @@ def sign(
         raise ParameterError("`path`: give the folder of the table; only an index holds its own")
     path = one_path(path) if path is not None else signatures_inside(Path(str(home)))
     recipe, selection = recipe or USUAL[source.usual_model], selection or Selection()
-    _require_possible(recipe, selection, projection, options)
+    _require_possible(recipe, projection)
     known = [path] if home is None else [path, signatures_inside(home)]
     try:
         with storage.create(path, storage.SIGNATURES) as writer, only_its_own(writer.folder):
@@ -124,8 +120,7 @@ def sign(
                     raise _UnchangedError
                 storage.require_free(path, may_replace)
                 signing.write(writer, training_rows=store.training_rows)
-                if not options.keep_sums:  # to be added to those of others
-                    require_rows(writer.parameters)
+                require_rows(writer.parameters)
     except _UnchangedError:
         return Signed(path, unchanged=True)
     clear_projections(path)
@@ -179,35 +174,12 @@ def _bytes(memory: int | None) -> int:
     return half_of_free() if memory is None else memory
 
 
-def _require_possible(
-    recipe: Recipe, selection: Selection, projection: str | Path | None, options: SignOptions
-) -> None:
-    """Refuse sums that do not add up to those of a whole, and a projection without use."""
+def _require_possible(recipe: Recipe, projection: str | Path | None) -> None:
+    """Refuse a projection without use."""
     if projection is not None and not recipe.is_learnt:
         raise ParameterError(
             f"`projection` {str(projection)!r} with a recipe of random vectors: choose the "
             "projection spectral in the recipe, or leave it out"
-        )
-    if not options.keep_sums:
-        return
-    if recipe.is_learnt:
-        raise ParameterError(
-            "`keep_sums` with a learnt projection: another corpus has learnt another one, so such "
-            "tables cannot be merged: use the preset thesis"
-        )
-    if isinstance(recipe.model, SyntaxModel):
-        raise ParameterError("`keep_sums` with the syntactic model: leave it out")
-    scheme = recipe.weighting.scheme
-    if scheme != "raw":
-        raise ParameterError(
-            f"`keep_sums` with `weights` {scheme}: the {scheme} weights of a whole are not the sum "
-            "of its parts' weights, so such tables cannot be merged: use raw, or sign the whole "
-            "corpus at once"
-        )
-    if selection.max_phrases is not None:
-        raise ParameterError(
-            "`keep_sums` with `max_phrases`: the most frequent phrases of a part are not those of "
-            "the whole: use `min_count`"
         )
 
 
@@ -266,7 +238,7 @@ class Signing:
         self._selection = selection
         self._options = options
         self._work = work
-        self._lowest_count = 1 if options.keep_sums else text.lowest_count(selection)
+        self._lowest_count = text.lowest_count(selection)
 
     def made_before(self, path: Path) -> bool:
         """Return whether the very table that is to be written stands at `path`, sound.
@@ -286,7 +258,7 @@ class Signing:
             parts = composition.pop("parts", None)
             wanted = self._resolved.composition
             return (
-                present == self._chosen() | self._counted()
+                present == self._chosen() | dict(self._text.parameters)
                 and fingerprint == self._resolved.fingerprint.manifest()
                 and composition == (wanted.manifest() if wanted else {})
                 and ("part_hashes" in artifact) == (parts is not None and self._options.keep_parts)
@@ -329,12 +301,12 @@ class Signing:
             **self._chosen(),
             "phrases": n_rows,
             "phrases_without_context": rows.n_without_context,
-            **self._counted(),
+            **self._text.parameters,
         }
 
     def _rows(self, writer: storage.ArtifactWriter) -> Rows:
         n_bits, keep = self._resolved.projection.n_bits, self._selection.max_phrases
-        if keep is None and (self._text.is_sorted or self._options.keep_sums):
+        if keep is None and self._text.is_sorted:
             return StreamedRows(writer, n_bits)
         return GatheredRows(writer, n_bits, self._work.memory // _PARTS_OF_MEMORY, keep)
 
@@ -372,11 +344,7 @@ class Signing:
     ) -> None:
         """Sign some phrases, or all of them where None."""
         text, options = self._text, self._options
-        parts = some or text.parts(
-            self._lowest_count, self._selection.max_length, by_hash=options.keep_sums
-        )
-        if options.keep_sums:
-            parts = self._keeping_sums(parts, SumsStream(writer), signer)
+        parts = some or text.parts(self._lowest_count, self._selection.max_length)
         features = FeatureWriter(writer) if options.keep_features else None
 
         def signed(
@@ -384,26 +352,12 @@ class Signing:
         ) -> tuple[SignedBatch, tuple[np.ndarray, np.ndarray] | None]:
             return signer.sign(batch), signer.named_weights(batch) if features else None
 
-        total = None if options.keep_sums else text.total()
-        for batch, weights in batch_results(text, parts, signed, self._work, "signing", total):
+        for batch, weights in batch_results(
+            text, parts, signed, self._work, "signing", text.total()
+        ):
             rows.add(batch)
             if features is not None and weights is not None:
                 features.add(batch.phrases.hashes, batch.phrases.contexts.starts, *weights)
-
-    def _keeping_sums(
-        self, parts: Iterator[Part], sums: SumsStream, signer: Signer
-    ) -> Iterator[Part]:
-        """Write the terms of all phrases; yield those that are frequent enough."""
-        for part in parts:
-            for batch in self._text.count(part):
-                twice = batch.hashes[1:] == batch.hashes[:-1]
-                if twice.any():
-                    raise InputError(
-                        f"two phrases have the hash {int(batch.hashes[np.argmax(twice)]):016x} and "
-                        "their sums cannot be told apart: sign without `keep_sums`"
-                    )
-                sums.add(batch, signer.offsets(batch.space))
-                yield Part(batch.where(batch.strengths >= self._selection.min_count), part.size)
 
     def _chosen(self) -> dict[str, Any]:
         """Return what the manifest keeps of the text and of which phrases were signed."""
@@ -415,13 +369,6 @@ class Signing:
             "max_length": selection.max_length,
             "max_phrases": selection.max_phrases,
         }
-
-    def _counted(self) -> dict[str, Any]:
-        """Return what the manifest keeps of the text's size, for tables that need it."""
-        text, counted = self._text, dict(self._text.parameters)
-        if self._options.keep_sums:
-            counted["sums"] = {"tokens": text.n_tokens, "sentences": text.n_sentences}
-        return counted
 
 
 def _cut_again(words: SignedBatch, parts: PartVectors) -> SignedBatch:

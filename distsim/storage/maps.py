@@ -70,12 +70,11 @@ def cut_short() -> str | None:
 
 @cache
 def memory_maps() -> Any:
-    """Return the C library, with its mmap, munmap and madvise declared."""
+    """Return the C library, with its mmap and munmap declared."""
     library = ctypes.CDLL(None, use_errno=True)
     library.mmap.restype = ctypes.c_void_p
     library.mmap.argtypes = (
         ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long,
     )  # fmt: skip
     library.munmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
-    library.madvise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
     return library

@@ -1,7 +1,6 @@
 """Opens artifacts: manifest and arrays, checked when they are opened."""
 
 import errno
-import mmap
 import os
 import stat
 from collections.abc import Iterator
@@ -22,7 +21,7 @@ from distsim.storage.manifest import (
     read_manifest,
     require_kind,
 )
-from distsim.storage.maps import SMALL_BYTES, memory_maps, read_only
+from distsim.storage.maps import read_only
 
 
 class Artifact:
@@ -110,12 +109,6 @@ class Artifact:
                 f"{ndim}-dimensional {np.dtype(dtype)}: restore it or build it again"
             )
         return values
-
-    def release(self) -> None:
-        """Release the pages of mapped arrays; they are read again on demand."""
-        for values in self._arrays.values():
-            if values.nbytes > SMALL_BYTES:
-                memory_maps().madvise(values.ctypes.data, values.nbytes, mmap.MADV_DONTNEED)
 
     def size(self) -> int:
         """Return the bytes of all arrays."""

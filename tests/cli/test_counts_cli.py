@@ -1,4 +1,4 @@
-"""The commands of count files, kept sums, merge and near-duplicates, as a user types them."""
+"""The commands of count files and near-duplicates, as a user types them."""
 
 import subprocess
 import sys
@@ -34,27 +34,6 @@ def test_counts_through_a_pipe(folder):
     lines = listed.count("\n")
     assert err.startswith(f"{lines:,} lines; nothing taken from 0 with <unk>, <s> or </s>, 0 with")
     assert same_folders(folder / "a", folder / "b")
-
-
-def test_merge(folder, alice):
-    half = len(alice) // 2
-    cut = alice.index("\n", half) + 1
-    for name, text in (("x", alice[:cut]), ("y", alice[cut:])):
-        (folder / f"{name}.txt").write_text(text)
-        run("index", "build", folder / f"{name}.txt", "--format", "text", "-o", folder / name)
-        status, _, _ = run(
-            "sign", folder / name, "--preset", "thesis", "--set", "keep_sums=true"
-        )  # into the index
-        assert status == 0
-    run("sign", folder / "index", "--preset", "thesis", "-o", folder / "whole")
-    status, out, err = run("merge", folder / "x", folder / "y", "-o", folder / "merged")
-    assert (status, out) == (0, "")
-    assert "phrases of 2 tables that occur 5 times in all, 256 bits" in err
-    assert same_folders(folder / "whole", folder / "merged")
-    status, _, err = run("merge", folder / "x", folder / "whole", "-o", folder / "m")
-    assert status == 1
-    assert err.startswith(f"distsim: {folder}/whole: the table was signed without its sums")
-    assert err.count("\n") == 1
 
 
 def test_near_duplicates_are_reported(folder):

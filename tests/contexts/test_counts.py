@@ -191,9 +191,7 @@ def test_words_pass_the_normaliser(tmp_path):
 def test_counts_beyond_32_bits_are_summed_and_saturate_in_the_table(tmp_path):
     n = (1 << 32) - 1
     (tmp_path / "counts").write_text(f"a\t{n}\na\t{n}\nb\t7\na b\t{3 * n}\nb a\t{n}\n")
-    sign_counts(
-        [tmp_path / "counts"], tmp_path / "t", selection=Selection(min_count=1), keep_sums=True
-    )
+    sign_counts([tmp_path / "counts"], tmp_path / "t", selection=Selection(min_count=1))
     table = SignatureTable.open(tmp_path / "t")
     assert {table.text(i): int(table.strengths[i]) for i in range(len(table))} == {"a": n, "b": 7}
     counts = read(tmp_path / "counts", 1, tmp_path)

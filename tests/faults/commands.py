@@ -40,7 +40,7 @@ sign | x.index | x.index
     {sign} --preset learnt --set n_bits=64
     {sign} --preset thesis
 sign -o | x.index | new.table
-    {sign} --preset thesis --set keep_sums=true -o new.table
+    {sign} --preset thesis -o new.table
     {sign} --preset thesis --set weighting.scheme=ppmi -o new.table
 sign --from counts | counts.txt | new.table
     {counts} --memory 64M --force -o new.table -j 1
@@ -54,9 +54,6 @@ sign --from annotated | c.conllu | new.table
 learn | x.index | new.projection
     learn x.index --set n_bits=64 --set learning.rows=200 --force -o new.projection -j 1
     learn x.index --set n_bits=128 --set learning.rows=200 --force -o new.projection -j 1
-merge | one.table two.table | new.table
-    merge one.table two.table --force -o new.table -j 1
-    merge one.table two.table --min-count 9 --force -o new.table -j 1
 cluster plan, task, join | a.txt | new.table
     !cluster
 annotate | long.txt | new.gz new.tags
@@ -182,8 +179,6 @@ _MADE = """
 x.index: {build} --dedup exact a.txt b.txt -o x.index
 near.index: {build} --dedup near a.txt b.txt -o near.index
 signed.index: {build} --dedup exact a.txt b.txt -o signed.index; sign signed.index --set n_bits=64
-one.table: {sign} --preset thesis --set keep_sums=true -o one.table
-two.table: {counts} --set keep_sums=true --max-length 2 --set text_format=text -o two.table
 b.bitext: align en de -o b.bitext --set iterations=.1 --set samplers=1
 t.bitext: align en de --trees trees --tags tags -o t.bitext --set iterations=.1 --set samplers=1
 rules.gz: extract b.bitext --preset phrases -o rules.gz

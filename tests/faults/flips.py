@@ -95,14 +95,12 @@ def _ask_table(path: Path) -> object:
     return d.similarities(table, pairs), [d.neighbours(table, phrase) for phrase in ("king", "dog")]
 
 
-def _merge_table(path: Path) -> object:
+def _search_table(path: Path) -> object:
 
     table = d.SignatureTable.open(path)
     search = d.NeighbourSearch(table, candidates=_WORDS)
     found = search.above("king", 0.1)
     d.export(table, path.parent / "made.csv", format="csv")
-    if "sums/hashes" in table.artifact:
-        d.merge_tables([path, V1 / "part"], path.parent / "made.table", force=True)
     return found
 
 
@@ -166,7 +164,7 @@ LIGHT: dict[str, Question] = {
     "bitext": _ask_bitext, "rules": _ask_rules, "grammar": _ask_packs,
 }  # fmt: skip
 HEAVY: dict[str, list[Question]] = {
-    "index": [_walk_index, _add_to_index], "signatures": [_merge_table], "bitext": [_extract],
+    "index": [_walk_index, _add_to_index], "signatures": [_search_table], "bitext": [_extract],
     "rules": [_join_rules], "grammar": [_rewrite],
 }  # fmt: skip
 _RANKING = (

@@ -72,6 +72,8 @@ def test_a_name_that_moved_says_where_it_is():
     with pytest.raises(AttributeError, match=r"distsim.grammar.Mix is now distsim.paraphrase.Mix"):
         distsim.grammar.Mix  # noqa: B018
     assert not hasattr(distsim, "Mix")
+    with pytest.raises(AttributeError, match=r"^distsim.merge_tables is gone: add the text to an"):
+        distsim.merge_tables  # noqa: B018
     with pytest.raises(AttributeError, match=r"module 'distsim' has no attribute 'nonsense'"):
         distsim.nonsense  # noqa: B018
     with pytest.raises(ImportError, match=r"cannot import name 'nonsense'"):

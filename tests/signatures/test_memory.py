@@ -59,10 +59,10 @@ def test_a_frequent_word_is_cut_by_its_second_word(tmp_path, n_indexes):
     assert len(set.union(*seconds)) == sum(map(len, seconds))
 
 
-@pytest.mark.parametrize("preset", ["learnt", "thesis", "sums"])
+@pytest.mark.parametrize("preset", ["learnt", "thesis"])
 def test_tables_do_not_depend_on_the_pieces(index, tmp_path, monkeypatch, preset):
     recipe = RECIPE if preset == "learnt" else PRESETS["thesis"]
-    options = {"recipe": recipe, "selection": Selection(min_count=2), "keep_sums": preset == "sums"}
+    options = {"recipe": recipe, "selection": Selection(min_count=2)}
     whole = sign(index, tmp_path / "whole", **options)
     monkeypatch.setattr(phrase_walk.chunk_words, "__defaults__", (100,))
     monkeypatch.setattr(phrase_walk.split, "__defaults__", (100,))

@@ -537,10 +537,7 @@ def test_too_little_text_and_wrong_settings_are_refused(tmp_path):
         Composition(prior_count=0)
 
 
-def test_learnt_tables_keep_no_sums_and_come_from_no_count_files(learnt, tmp_path):
-    index, _ = learnt
-    with pytest.raises(ParameterError, match="`keep_sums` with a learnt projection.*the preset"):
-        SignatureTable.build(index, tmp_path / "t", recipe=RECIPE, selection=MANY, keep_sums=True)
+def test_learnt_tables_come_from_no_count_files(tmp_path):
     with pytest.raises(ParameterError, match="count files tell .*use the preset thesis"):
         SignatureTable.build(CountFiles(tmp_path), tmp_path / "t", recipe=RECIPE)
 

@@ -322,7 +322,7 @@ def test_the_command_line(tmp_path, run):
     run("evaluate", table, other, status=2)
     for status, wrong in (
         (2, ["--set", "model.window=2"]),
-        (2, ["--set", "keep_sums=true"]),
+        (2, ["--set", "keep_features=true"]),
         (2, ["--projection", table]),
         (1, ["--set", "weighting.scheme=ppmi"]),
         (1, ["--preset", "learnt"]),

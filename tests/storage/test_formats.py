@@ -25,7 +25,7 @@ COMPOSED = "learnt"  # of rare phrases their own contexts counted then
 LEARNT = "projection"  # its numbers are the linear algebra library's: not the same everywhere
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", ["index", "projection", *TABLES])
 def test_artifacts_of_version_1_are_sound(name):
     artifact = storage.Artifact(V1 / name)
     assert artifact.manifest["version"] == 1
@@ -76,8 +76,11 @@ def test_the_same_arrays_are_written_today(tmp_path, run, monkeypatch):
             made.manifest["arrays"]["bits"] = kept.manifest["arrays"]["bits"]
             mixed = made.parameters["fingerprint"]["composition"]
             mixed["trust"] = kept.parameters["fingerprint"]["composition"]["trust"]
-        assert made.manifest["arrays"] == kept.manifest["arrays"], name
-        assert known(kept.parameters, made.parameters) == kept.parameters, name
+        arrays, parameters = kept.manifest["arrays"], kept.parameters
+        arrays = {one: entry for one, entry in arrays.items() if not one.startswith("sums/")}
+        parameters.pop("sums", None)  # of tables that could be merged
+        assert made.manifest["arrays"] == arrays, name
+        assert known(parameters, made.parameters) == parameters, name
 
 
 @pytest.mark.parametrize("name", ["projection", "learnt"])

@@ -179,11 +179,11 @@ class CountedSentences(CountedText):
         assert self._marginals is not None
         return self._marginals.most_frequent(most)
 
-    def parts(self, min_count: int, max_length: int, by_hash: bool = False) -> Iterator[Part]:
+    def parts(self, min_count: int, max_length: int) -> Iterator[Part]:
         """Yield occurrences of phrases, in ascending order of their hashes in any case.
 
         Arguments:
-            min_count, max_length, by_hash: as of CountedText.
+            min_count, max_length: as of CountedText.
         """
         for batch in self._store.phrases(min_count):
             batch = batch.up_to(max_length)

@@ -127,11 +127,11 @@ class CountedFiles(CountedText):
             return selection.min_count
         return int(np.partition(strengths, place)[place])
 
-    def parts(self, min_count: int, max_length: int, by_hash: bool = False) -> Iterator[Part]:
+    def parts(self, min_count: int, max_length: int) -> Iterator[Part]:
         """Yield the batches of all phrases, in ascending order of their hashes in any case.
 
         Arguments:
-            min_count, max_length, by_hash: as of CountedText.
+            min_count, max_length: as of CountedText.
         """
         counts = self._counts
         for block in counts.blocks(min_count):

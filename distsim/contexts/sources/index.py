@@ -9,10 +9,8 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from distsim.base.errors import ParameterError
-from distsim.base.parallel import ordered_map
 from distsim.contexts.features import ContextCounts, FeatureSpace
 from distsim.contexts.ngram import NgramCounter, NgramModel, feature_space
-from distsim.contexts.phrase_store import PhraseStore
 from distsim.contexts.selection import Selection
 from distsim.contexts.sources.source import (
     BATCH_PHRASES,
@@ -22,7 +20,6 @@ from distsim.contexts.sources.source import (
     PhraseBatch,
     TrainingLimits,
     Work,
-    batches_of,
 )
 from distsim.contexts.vectors import no_counts
 from distsim.corpus.vocabulary import hash_blob
@@ -90,12 +87,6 @@ class PhraseRuns(NamedTuple):
         counts: np.ndarray = (self.highs - self.lows).astype(np.uint64)
         return counts
 
-    @property
-    def words(self) -> np.ndarray:
-        """The ids of each phrase's words, uint32[n, length]."""
-        before = self.chunk.before
-        return self.chunk.rows[self.lows, before : before + self.length]
-
 
 def phrase_runs(
     index: CorpusIndex,
@@ -149,7 +140,7 @@ class IndexSource:
                 "an index holds words and no annotation: sign annotated text with the syntactic "
                 "model, or the index with an n-gram model"
             )
-        yield IndexText(self.index, model, work)
+        yield IndexText(self.index, model)
 
 
 class IndexText(CountedText):
@@ -158,12 +149,11 @@ class IndexText(CountedText):
     Arguments:
         index: of the text.
         model: which contexts are counted.
-        work: temporary folder, memory and threads.
     """
 
     is_sorted = False
 
-    def __init__(self, index: CorpusIndex, model: NgramModel, work: Work) -> None:
+    def __init__(self, index: CorpusIndex, model: NgramModel) -> None:
         self.model = model.manifest()
         self.normaliser = index.options.normaliser
         self.text_format = index.options.text_format
@@ -173,7 +163,6 @@ class IndexText(CountedText):
         self.n_sentences = int(index.parameters["counts"]["sentences"])
         self._index = index
         self._model = model
-        self._work = work
         self._of_thread = threading.local()
 
     @cached_property
@@ -213,15 +202,13 @@ class IndexText(CountedText):
         """Return the tokens of the index."""
         return int(self._counts.sum())
 
-    def parts(self, min_count: int, max_length: int, by_hash: bool = False) -> Iterator[Part]:
+    def parts(self, min_count: int, max_length: int) -> Iterator[Part]:
         """Yield the parts of all phrases of 1 to max_length tokens.
 
         Arguments:
-            min_count, max_length, by_hash: as of CountedText.
+            min_count, max_length: as of CountedText.
         """
-        if by_hash:
-            yield from self._sorted_parts(max_length)
-        elif max_length == 1:
+        if max_length == 1:
             yield from self._word_parts(self._frequent(min_count), self._counted_words)
         else:
             yield from self._parts(min_count, range(1, max_length + 1))
@@ -243,7 +230,7 @@ class IndexText(CountedText):
 
     def _parts(self, min_count: int, lengths: range, min_own_count: int = 0) -> Iterator[Part]:
         for size, count in self._tasks(min_count, lengths, min_own_count):
-            yield Part(partial(_batches, count), size)
+            yield Part(count, size)
 
     def _tasks(
         self, min_count: int, lengths: range, min_own_count: int = 0
@@ -274,7 +261,7 @@ class IndexText(CountedText):
 
     def count(self, part: Part) -> list[PhraseBatch]:
         """Return the batches of a part."""
-        return part.content() if callable(part.content) else [part.content]
+        return list(part.content())
 
     def _bare_words(self, ids: np.ndarray) -> list[PhraseBatch]:
         """Return words without contexts."""
@@ -305,69 +292,22 @@ class IndexText(CountedText):
         counter: NgramCounter = self._of_thread.counter
         return counter
 
-    def _one_word(self, word: int, min_count: int) -> Iterator[tuple[PhraseBatch, np.ndarray]]:
+    def _one_word(self, word: int, min_count: int) -> Iterator[PhraseBatch]:
         """Yield a frequent word with its contexts, counted in the order of the text."""
         ids = np.full(int(self._counts[word] >= min_count), word)
-        for batch in self._counted_words(ids) if ids.size else ():
-            yield batch, ids.astype(np.uint32)[:, None]
+        if ids.size:
+            yield from self._counted_words(ids)
 
     def _runs(
         self, first_words: FirstWords, min_count: int, lengths: range, min_own_count: int
-    ) -> Iterator[tuple[PhraseBatch, np.ndarray]]:
-        """Yield phrases with their contexts, and the ids of their words, uint32[n, length]."""
+    ) -> Iterator[PhraseBatch]:
+        """Yield phrases with their contexts."""
         counter = self._counter()
         for runs in phrase_runs(self._index, first_words, lengths, min_count, self._model.window):
             # What occurs less often is not looked at, as if it stood nowhere.
             looked_at = np.where(runs.highs - runs.lows < min_own_count, runs.lows, runs.highs)
             contexts = counter.count_runs(runs.chunk, runs.lows, looked_at, runs.length)
-            yield self._batch(runs.text, runs.ends, runs.counts, contexts), runs.words
-
-    def _sorted_parts(self, max_length: int) -> Iterator[Part]:
-        """Yield all phrases, however rare, in ascending order of their hashes."""
-        work, done, total = self._work, 0, self.total()
-        store = PhraseStore(max_length, work.folder, work.memory)
-        tasks = self._tasks(1, range(1, max_length + 1))
-
-        def counted(
-            task: tuple[int, CountTask],
-        ) -> tuple[int, list[tuple[PhraseBatch, np.ndarray]]]:
-            return task[0], list(task[1]())
-
-        try:
-            for size, batches in ordered_map(counted, tasks, work.jobs):
-                for batch, spelling in batches:
-                    store_batch(store, batch, spelling)
-                done += size
-                work.progress("counting", done, total)
-            vocabulary = self._index.vocabulary
-            for block in store.blocks():
-                for batch in batches_of(block, vocabulary.text, vocabulary.offsets, self.space):
-                    yield Part(batch, 0)
-        finally:
-            store.close()
+            yield self._batch(runs.text, runs.ends, runs.counts, contexts)
 
 
-CountTask = Callable[[], Iterator[tuple[PhraseBatch, np.ndarray]]]
-
-
-def _batches(count: CountTask) -> list[PhraseBatch]:
-    return [batch for batch, _ in count()]
-
-
-def store_batch(store: PhraseStore, batch: PhraseBatch, words: np.ndarray) -> None:
-    """Add a batch of phrases of one length to a store.
-
-    Arguments:
-        store: takes phrases and contexts.
-        batch: the phrases.
-        words: uint32[n, length], the ids of each phrase's words.
-    """
-    n, length = words.shape
-    spelt = words.reshape(-1), np.arange(n) * length, np.full(n, length)
-    store.add_phrases(batch.hashes, *spelt, batch.strengths)
-    sizes = np.diff(batch.contexts.starts)
-    store.add_contexts(
-        np.repeat(batch.hashes, sizes),
-        batch.contexts.features,
-        batch.contexts.counts,
-    )
+CountTask = Callable[[], Iterator[PhraseBatch]]

@@ -168,13 +168,12 @@ class CountedText:
     def gather_marginals(self) -> None:
         """Prepare what weights depend on beyond a phrase's own counts; called before it is used."""
 
-    def parts(self, min_count: int, max_length: int, by_hash: bool = False) -> Iterator[Part]:
+    def parts(self, min_count: int, max_length: int) -> Iterator[Part]:
         """Yield the parts of all phrases; may be asked again.
 
         Arguments:
             min_count: the lowest count of a phrase.
             max_length: of a phrase, in tokens.
-            by_hash: phrases come in ascending order of their hashes, each once.
         """
         raise NotImplementedError
 

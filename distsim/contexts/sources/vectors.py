@@ -225,11 +225,11 @@ class ReadVectors(CountedText):
         """Return the hashes of all dimensions, uint64, ascending, whatever `most` is."""
         return np.sort(self.space.hashes)
 
-    def parts(self, min_count: int, max_length: int, by_hash: bool = False) -> Iterator[Part]:
+    def parts(self, min_count: int, max_length: int) -> Iterator[Part]:
         """Yield the parts of words, then of phrases: the listed ones, or the index's.
 
         Arguments:
-            min_count, max_length, by_hash: as of CountedText.
+            min_count, max_length: as of CountedText.
         """
         yield from _pieces(self._words, len(self._texts))
         if max_length == 1:

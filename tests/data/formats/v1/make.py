@@ -13,18 +13,18 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 # Where each command writes, and the command with today's options (those of the version that wrote
-# them had other names); {here} is where texts lie, {out} the target.
+# them had other names, and kept sums of `thesis` and `part`, added up as `merged`); {here} is where
+# texts lie, {out} the target.
 _SMALL = "--set n_bits=64 --min-count 3 --max-length 2"
 COMMANDS = {
     "index": "index build {here}/a.txt {here}/b.txt -o {out}/index --dedup near "
     "--set shard_tokens=300",
-    "thesis": "sign {out}/index -o {out}/thesis --preset thesis --set keep_sums=true " + _SMALL,
+    "thesis": "sign {out}/index -o {out}/thesis --preset thesis " + _SMALL,
     "ppmi": "sign {out}/index -o {out}/ppmi --preset thesis --set weighting.scheme=ppmi "
     "--set model.window=2 --set model.sides=true " + _SMALL,
     "counts": "sign {here}/counts.txt --from counts -o {out}/counts --set weighting.scheme=llr "
     "--set keep_features=true " + _SMALL,
-    "part": "sign {here}/counts.txt --from counts -o {out}/part --set keep_sums=true " + _SMALL,
-    "merged": "merge {out}/thesis {out}/part -o {out}/merged",
+    "part": "sign {here}/counts.txt --from counts -o {out}/part " + _SMALL,
     "projection": "learn {out}/index -o {out}/projection --set n_bits=64",
     "learnt": "sign {out}/index -o {out}/learnt --projection {here}/projection "
     "--set weighting.min_weight=0 " + _SMALL,
