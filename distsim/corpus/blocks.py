@@ -3,6 +3,9 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from distsim.base.errors import InputError
 from distsim.corpus.lines import WholeLines
@@ -11,17 +14,32 @@ from distsim.corpus.sources import Source, open_source
 BLOCK_BYTES = 1 << 20
 
 
+class Documents(NamedTuple):
+    """Which lines of a block belong to which documents.
+
+    documents: without their text. ordinals: int64, of each in its source, from 0. of_lines: int64,
+    for each line, which of them it belongs to. lines: int64, the number of each line, from 1.
+    """
+
+    documents: list[Any]
+    ordinals: np.ndarray
+    of_lines: np.ndarray
+    lines: np.ndarray
+
+
 @dataclass(frozen=True)
 class Block:
     """Whole lines of one file.
 
     text: UTF-8, lines ended by a newline (the file's last line perhaps not).
     source: index of the file. first_line: number of the first line, from 1.
+    documents: of a source that is read document by document; of others a blank line ends one.
     """
 
     text: bytes
     source: int
     first_line: int
+    documents: Documents | None = None
 
     def lines(self) -> list[str]:
         """Return the lines without their newlines; nothing after the last newline is no line."""

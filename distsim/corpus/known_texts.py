@@ -101,6 +101,11 @@ def digests_from_manifest(kept: Any, n_sources: int) -> list[TextDigest | None]:
     return digests
 
 
+def digest_of(source: Source) -> TextDigest:
+    """Return the digest of a source's text; all is read."""
+    return _digests(source, ())[0]
+
+
 def _digests(source: Source, lengths: Collection[int]) -> tuple[TextDigest, list[TextDigest]]:
     """Return the digest of a source, and those of its beginnings of the given lengths."""
     running = RunningDigest()

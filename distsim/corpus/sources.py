@@ -5,11 +5,11 @@ import io
 import os
 import stat
 import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 from distsim.base.arguments import real_path
 from distsim.base.errors import InputError
@@ -31,16 +31,19 @@ _unpack_limit = DEFAULT_UNPACK_LIMIT
 
 @dataclass(frozen=True)
 class Source:
-    """One file to read. name: as concordances show it. path: its location.
+    """One file to read. name: as concordances show it. path: its location, empty in memory.
 
     given: what messages call it, where that is not its path: it was copied from there.
     is_text: it is refused, when it is opened, where it looks like markup, JSON or a table.
+    documents: returns its documents (distsim.corpus.documents.Document), where it is not read as
+    plain text.
     """
 
     name: str
     path: str
     given: str = ""
     is_text: bool = False
+    documents: Callable[[], Iterable[Any]] | None = None
 
     @property
     def label(self) -> str:
@@ -163,6 +166,8 @@ def find_texts(
     if as_is:
         return sources
     for number, source in enumerate(sources):
+        if source.documents is not None:
+            continue
         text = replace(source, is_text=True)
         if not _is_regular(source.path):
             sources[number] = text

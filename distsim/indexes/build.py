@@ -3,8 +3,9 @@
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import KW_ONLY, dataclass, field
+from contextlib import ExitStack
+from dataclasses import KW_ONLY, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 from warnings import warn
@@ -25,6 +26,7 @@ from distsim.base.errors import InputError, ParameterError
 from distsim.base.memory import half_of_free
 from distsim.base.parallel import Progress, no_progress, ordered_map
 from distsim.corpus.blocks import Block, read_blocks
+from distsim.corpus.documents import Document, document_blocks
 from distsim.corpus.kernels.text import hash_lines, lay_sentences
 from distsim.corpus.known_texts import (
     Grown,
@@ -32,6 +34,7 @@ from distsim.corpus.known_texts import (
     Repeated,
     RunningDigest,
     TextDigest,
+    digest_of,
     digests_from_manifest,
     digests_to_manifest,
 )
@@ -51,7 +54,6 @@ from distsim.indexes.suffix_array import MAX_TOKENS, build_suffix_array
 from distsim.kernels.compiled import frozen
 from distsim.kernels.suffixes import count_words, hash_sentences
 from distsim.storage import checksum_of_settings
-from distsim.storage.files import open_output
 
 DEDUPS: tuple[str, ...] = get_args(Dedup)
 DEFAULT_SHARD_TOKENS = 128_000_000
@@ -209,39 +211,27 @@ def build_index_of_sources(
     return report
 
 
-@contextmanager
-def source_of_texts(texts: Iterable[str]) -> Iterator[Source]:
-    """Yield a source of texts in memory, a document each, that stand in a temporary file.
+def source_of_texts(texts: Iterable[str]) -> Source:
+    """Return a source of texts in memory, a document each.
 
-    Its text is that of a file with a blank line behind each document. Blank lines inside a
-    text are left out, and so are texts that have no other lines.
+    It is indexed as a file with a blank line behind each document. Blank lines inside a text do not
+    count, and texts that have no other lines are left out.
 
     Arguments:
         texts: any number of them, read once.
 
     Raises:
-        ParameterError: `texts` is one text, or one of them is no text; its number is told.
+        ParameterError: `texts` is one text, or, when it is read, one of them is no text; its number
+            is told.
     """
     if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
         raise ParameterError("`texts`: give a list or another iterable of texts (str)")
-    with storage.scratch_folder() as folder:
-        file = folder / "texts.zst"
-        with open_output(file) as out:
-            for number, text in enumerate(texts):
-                lines = one_text(text, f"texts[{number}]").splitlines()
-                kept = [line for line in lines if line.strip()]
-                if kept:
-                    out.write(_utf8("\n".join(kept) + "\n\n", number))
-        yield Source("texts", str(file), given="texts")
 
+    def documents() -> Iterator[Document]:
+        for number, text in enumerate(texts):
+            yield Document(one_text(text, f"texts[{number}]"))
 
-def _utf8(text: str, number: int) -> bytes:
-    try:
-        return text.encode()
-    except UnicodeEncodeError as error:
-        raise ParameterError(
-            f"texts[{number}]: {text[error.start]!r} is half of a character: leave it out"
-        ) from None
+    return Source("texts", "", given="texts", documents=documents)
 
 
 def build_part(corpus: Paths, path: AnyPath, options: IndexOptions, seen_lines: np.ndarray) -> None:
@@ -457,7 +447,7 @@ class _IndexBuilder:
         self._vocabulary = VocabularyBuilder(known)
         self._numbering = WordNumbering(options.normaliser, self._vocabulary)
         self._shard: _ShardWriter | None = None
-        self._blank_lines = -1  # of the present source, up to the last sentence laid
+        self._document = -1  # number in the present source of that of the last sentence laid
         self._blank_lines_read = 0
         self._source = -1
 
@@ -475,14 +465,14 @@ class _IndexBuilder:
 
         before = self._tokens_read()
         digests = [RunningDigest() for _ in sources]
-        blocks = read_blocks(
-            sources, watch=lambda number, text: digests[number].add(text), longest=TEXT_LINE_BYTES
-        )
-        blocks = self._looked_at(blocks, sources)
+        blocks = self._looked_at(_blocks_of(sources, digests), sources)
         for block, tokens in ordered_map(cut_block, blocks, jobs):
             self._add(block, tokens, first_source + block.source)
             self._progress("reading", self._counts["tokens"], None)
-        self._digests += [one.digest() for one in digests]
+        self._digests += [
+            digest_of(source) if source.documents and source.path else one.digest()
+            for source, one in zip(sources, digests, strict=True)
+        ]
         if self._tokens_read() == before:
             names = ", ".join(source.label for source in sources[:3])
             raise InputError(
@@ -561,19 +551,25 @@ class _IndexBuilder:
         lines = tokens.sentence_lines[kept]
         if source != self._source:
             self._source = source
-            self._blank_lines = -1
+            self._document = -1
             self._blank_lines_read = 0
-        blank = np.cumsum(line_lengths == 0) + self._blank_lines_read
-        blank_before = blank[lines]
-        begins_document = np.diff(blank_before, prepend=self._blank_lines) != 0
-        if blank_before.size:
-            self._blank_lines = int(blank_before[-1])
-        if blank.size:
-            self._blank_lines_read = int(blank[-1])
+        about = block.documents
+        if about is None:  # a document is numbered by the blank lines before it
+            of_lines = np.cumsum(line_lengths == 0) + self._blank_lines_read
+            if of_lines.size:
+                self._blank_lines_read = int(of_lines[-1])
+            line_numbers = lines + block.first_line
+        else:
+            of_lines = about.ordinals[about.of_lines]
+            line_numbers = about.lines[lines]
+        of_sentences = of_lines[lines]
+        begins_document = np.diff(of_sentences, prepend=self._document) != 0
+        if of_sentences.size:
+            self._document = int(of_sentences[-1])
         self._counts["tokens"] += laid.size - starts.size
         self._counts["sentences"] += starts.size
         self._counts["documents"] += int(np.count_nonzero(begins_document))
-        self._lay(_Sentences(laid, starts, lines + block.first_line, begins_document, source))
+        self._lay(_Sentences(laid, starts, line_numbers, begins_document, source))
 
     def _tokens_read(self) -> int:
         return self._counts["tokens"] + self._counts["dropped_tokens"]
@@ -620,6 +616,21 @@ class _IndexBuilder:
                 self._text_sum += int(hash_sentences(frozen(tokens), hashes))
             self._shard = None
             self._n_shards += 1
+
+
+def _blocks_of(sources: Sequence[Source], digests: Sequence[RunningDigest]) -> Iterator[Block]:
+    """Yield the sources' text in blocks; `digests` take the text as it is read."""
+    for number, source in enumerate(sources):
+        if source.documents is not None:
+            yield from document_blocks(source, number, digests[number].add)
+            continue
+        watch = partial(_add_piece, digests[number])
+        for block in read_blocks([source], watch=watch, longest=TEXT_LINE_BYTES):
+            yield replace(block, source=number)
+
+
+def _add_piece(digest: RunningDigest, number: int, text: bytes) -> None:
+    digest.add(text)
 
 
 @dataclass(frozen=True)

@@ -176,11 +176,10 @@ class CorpusIndex:
         >>> CorpusIndex.from_texts(["Hello, Alice.", "Alice ran."], folder / "x").count("alice")
         2
         """
-        with source_of_texts(texts) as source:
-            report = build_index_of_sources(
-                [source], path, options or IndexOptions("text"), force=force, jobs=jobs,
-                progress=progress, memory=memory, notice=notice,
-            )  # fmt: skip
+        report = build_index_of_sources(
+            [source_of_texts(texts)], path, options or IndexOptions("text"), force=force,
+            jobs=jobs, progress=progress, memory=memory, notice=notice,
+        )  # fmt: skip
         index = cls.open(path)
         index.report = report
         return index

@@ -11,6 +11,9 @@ import pytest
 from distsim import CorpusIndex, IndexOptions, ParameterError
 from distsim.base.errors import ArtifactError, InputError
 from distsim.corpus import Normaliser
+from distsim.corpus.documents import Document
+from distsim.corpus.sources import Source
+from distsim.indexes.build import build_index_of_sources
 from distsim.indexes.suffix_array import MAX_TOKENS
 from distsim.output.verification import find_faults
 from tests.conftest import random_sentences, write_lines
@@ -42,6 +45,16 @@ def test_texts_in_memory_give_the_bytes_of_their_file(tmp_path, monkeypatch):
         with pytest.raises((InputError, ParameterError), match=said):
             CorpusIndex.from_texts(wrong, tmp_path / "wrong")
     assert not (tmp_path / "wrong").exists()
+
+
+def test_a_source_of_documents_has_their_lines(tmp_path):
+    documents = [Document("One.\n\nTwo.", "a", line=7), Document(" ", line=8), Document("Three.")]
+    source = Source("d.jsonl", "", "d.jsonl", documents=lambda: documents)
+    build_index_of_sources([source], tmp_path / "x", IndexOptions("text"))
+    index = CorpusIndex.open(tmp_path / "x")
+    assert index.parameters["counts"]["documents"] == 2
+    places = [(one.source, one.line) for one in index.concordance(["one", "two", "three"])[1]]
+    assert places == [("d.jsonl", 7)]
 
 
 def test_counts_are_those_of_a_plain_count(index, sentences):
