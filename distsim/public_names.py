@@ -47,7 +47,6 @@ TABLE = (
     Home("contexts", "contexts.ngram", "", "NamedContext NgramModel named_contexts"),
     Home("contexts", "contexts.selection", "Selection"),
     Home("contexts", "contexts.sources.annotated", "", "AnnotatedText"),
-    Home("contexts", "contexts.sources.counts", "", "CountFiles"),
     Home("contexts", "contexts.sources.vectors", "", "GivenVectors VectorFile"),
     Home("contexts", "contexts.syntax.ccg", "", "SpanLabels"),
     Home("contexts", "contexts.syntax.model", "", "SyntaxModel"),
@@ -109,6 +108,7 @@ TABLE = (
 
 # What became of names that are gone.
 REMOVED = {
+    "CountFiles": "index the text itself",
     "merge_tables": "add the text to an index and sign it again",
 }
 

@@ -12,7 +12,6 @@ from distsim.base.settings import NONE, _classes, _settable
 SOURCES = {
     "sign": "signatures.recipe:PRESETS[learnt] contexts.selection:Selection "
     "cli.sign:StoredSettings cli.sign:FinderSettings",
-    "sign --from counts": "cli.sign:CountSettings",
     "sign --from vectors": "cli.sign:VectorSettings",
     "sign --from annotated": "signatures.recipe:PRESETS[syntax] cli.sign:AnnotatedSettings",
     "learn": "signatures.recipe:PRESETS[learnt]",

@@ -1,5 +1,6 @@
 """What many tests share: a small real corpus, and small random ones."""
 
+import filecmp
 import random
 import signal
 import sys
@@ -11,6 +12,7 @@ from distsim import CorpusIndex, IndexOptions, Recipe
 from distsim.cli.main import main
 from distsim.contexts import NgramModel, Weighting
 from distsim.signatures.composition import Composition
+from distsim.storage.manifest import MADE_FROM
 
 collect_ignore = ["faults"]  # campaigns of minutes: `python -m tests.faults`
 PROJECT = Path(__file__).parent.parent
@@ -33,6 +35,16 @@ def random_sentences(seed: int, n_sentences: int = 60, n_words: int = 12) -> lis
 def write_lines(path: Path, sentences: list[list[str]]) -> Path:
     path.write_text("".join(" ".join(s) + "\n" for s in sentences), encoding="utf-8")
     return path
+
+
+def same_folders(a: Path, b: Path) -> bool:
+    """Return whether two artifacts have the same files but for what they were made from."""
+    names, others = (
+        sorted(one.name for one in folder.iterdir() if one.is_file() and one.name != MADE_FROM)
+        for folder in (a, b)
+    )
+    assert names == others
+    return filecmp.cmpfiles(a, b, names, shallow=False)[0] == names
 
 
 def index_of(text: str, folder: Path) -> CorpusIndex:

@@ -16,7 +16,7 @@ Tool = Literal["stanza", "spacy"]
 # Signatures and what they are compared by.
 Model = Literal["ngram", "syntax"]
 SignPreset = Literal["learnt", "thesis", "syntax", "syntax-learnt", "vectors"]
-SourceKind = Literal["index", "counts", "annotated", "vectors"]
+SourceKind = Literal["index", "annotated", "vectors"]
 EstimateName = Literal["bits", "restored"]
 ExportFormat = Literal["w2v", "w2v-bin", "parquet", "csv"]
 

@@ -15,13 +15,12 @@ from distsim.corpus.normaliser import Normaliser
 
 if TYPE_CHECKING:
     from distsim.comparison.table import SignatureTable
-    from distsim.contexts.sources.counts import CountFiles
     from distsim.contexts.sources.source import PhraseSource
     from distsim.contexts.sources.vectors import VectorFile
     from distsim.indexes.corpus_index import CorpusIndex
 
 USUAL: dict[str, SignPreset] = {
-    "index": "learnt", "counts": "thesis", "annotated": "syntax", "vectors": "vectors",
+    "index": "learnt", "annotated": "syntax", "vectors": "vectors",
 }  # fmt: skip
 
 
@@ -47,17 +46,11 @@ class FinderSettings:
 
 
 @dataclass(frozen=True)
-class CountSettings:
-    """How the words of count files, or of word vectors, are read; see CountFiles."""
+class VectorSettings:
+    """How word vectors are read, and files that go with them; see VectorFile."""
 
     text_format: TextFormat = "lines"
     normaliser: Normaliser = field(default_factory=Normaliser)
-
-
-@dataclass(frozen=True)
-class VectorSettings(CountSettings):
-    """Files that go with word vectors; see VectorFile."""
-
     phrases: str | None = None
     index: str | None = None
     counts: str | None = None
@@ -75,15 +68,14 @@ FromOption = Annotated[
     SourceKind,
     typer.Option(
         "--from",
-        help="What the sources are: an index; files of lines `w1 .. wn<TAB>count`; annotated text "
-        "(CoNLL-U); a file of word vectors.",
+        help="What the sources are: an index; annotated text (CoNLL-U); a file of word vectors.",
     ),
 ]
 PresetOption = Annotated[
     SignPreset | None,
     typer.Option(
-        help="The recipe to start from.  [default: learnt; --from counts: thesis; annotated: "
-        "syntax; vectors: vectors]"
+        help="The recipe to start from.  [default: learnt; --from annotated: syntax; "
+        "vectors: vectors]"
     ),
 ]
 MinCountOption = Annotated[int | None, typer.Option(help="Leave out rarer phrases.  [default: 5]")]
@@ -130,7 +122,6 @@ def sign(
         raise typer.BadParameter("--projection: is learnt from the vectors themselves: leave out")
     about: tuple[Any, ...] = {
         "index": (StoredSettings(), FinderSettings()),
-        "counts": (StoredSettings(), CountSettings()),
         "annotated": (StoredSettings(), AnnotatedSettings()),
         "vectors": (VectorSettings(),),
     }[kind]
@@ -144,7 +135,7 @@ def sign(
         raise typer.BadParameter(f"--from {kind} needs the table's folder: give -o TABLE")
     source, report = _source(kind, sources, about_source[-1])
     _say_cost(source, about_source[-1], jobs)
-    if output is not None and kind in ("counts", "annotated"):  # which take long to read
+    if output is not None and kind == "annotated":  # which take long to read
         force = may_replace(output, force)
     kept = about_source[0] if kind != "vectors" else StoredSettings()
     table = _signed(
@@ -215,15 +206,11 @@ def _source(
 ) -> "tuple[PhraseSource | CorpusIndex, Callable[[SignatureTable], None]]":
     """Return the source of phrases, and the function that reports how it was read."""
     from distsim.contexts.sources.annotated import AnnotatedText
-    from distsim.contexts.sources.counts import CountFiles
     from distsim.contexts.sources.vectors import VectorFile
     from distsim.indexes.corpus_index import CorpusIndex
 
     if len(sources) > 1 and kind in ("index", "vectors"):
         raise typer.BadParameter(f"--from {kind} takes one source")
-    if kind == "counts":
-        counts = CountFiles(sources, **vars(about))
-        return counts, lambda table: _report_counts(counts, table)
     if kind == "annotated":
         return AnnotatedText(sources, trees=about.trees), lambda table: None
     if kind == "index":
@@ -235,20 +222,6 @@ def _source(
         given = given | {"index": CorpusIndex.open(about.index), "normaliser": None}
     vectors = VectorFile(sources[0], **given)
     return vectors, lambda table: _report_vectors(vectors)
-
-
-def _report_counts(source: "CountFiles", table: "SignatureTable") -> None:
-    report = source.report
-    say(
-        f"{report.lines:,} lines; nothing taken from {report.special:,} with <unk>, <s> or "
-        f"</s>, {report.vanished:,} with dropped words, {report.too_long:,} longer than "
-        f"{table.longest + 1} words"
-    )
-    if report.without_line:
-        say(
-            f"{report.without_line:,} phrases inside longer lines have no line of their own, "
-            "so no count, and are left out"
-        )
 
 
 def _report_vectors(source: "VectorFile") -> None:

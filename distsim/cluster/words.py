@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from distsim.cluster.files import mapped, replacing, save
-from distsim.contexts.kernels import counts as kernel
+from distsim.contexts.kernels import spellings as kernel
 from distsim.corpus.vocabulary import hash_blob
 from distsim.indexes.build import corpus_fingerprint
 from distsim.kernels.compiled import frozen

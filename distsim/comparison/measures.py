@@ -338,12 +338,14 @@ class StoredCosine(Similarity):
     Raises:
         ParameterError: the table was signed without them.
 
-    >>> from distsim import PRESETS, Selection, sign
-    >>> from distsim.contexts import CountFiles
-    >>> _ = (folder / "kept.txt").write_text("a b\\t3\\nc b\\t3\\na\\t5\\nb\\t3\\nc\\t3\\n")
-    >>> kept = sign(CountFiles(folder / "kept.txt"), folder / "k.table", recipe=PRESETS["thesis"],
-    ...             selection=Selection(min_count=3), keep_features=True)
-    >>> StoredCosine(kept).similarity("a", "c")
+    >>> from distsim import PRESETS, sign
+    >>> from distsim.contexts import AnnotatedText
+    >>> lines = [f"{i}\\t{word}\\t{word}\\tNOUN\\t_\\t_\\t{i - 1}\\tdep\\t_\\t_" for i, word in
+    ...          enumerate(["a", "b"], 1)]
+    >>> _ = (folder / "kept.conllu").write_text("\\n".join([*lines, "", ""]) * 5)
+    >>> kept = sign(AnnotatedText(folder / "kept.conllu"), folder / "k.table",
+    ...             recipe=PRESETS["syntax"], keep_features=True)
+    >>> StoredCosine(kept).similarity("a", "a")
     1.0
     """
 

@@ -59,10 +59,10 @@ class SignatureTable(StoredTable):
 
         Arguments:
             options: how phrases are chosen and written.
-            source: an index, CountFiles, AnnotatedText, or another source of phrases.
+            source: an index, AnnotatedText, or another source of phrases.
             path: the table's folder; inside the index where None.
             recipe: how contexts become bits; where None, the source's usual one: PRESETS["learnt"]
-                of an index and of counts, VECTORS of word vectors.
+                of an index, VECTORS of word vectors.
             selection: which phrases; those of 1 to 4 tokens that occur 5 times where None.
             projection: a learnt projection, or a table that has one, for a recipe that wants it;
                 where None one is learnt, unless the table at `path` or the index's own has it.

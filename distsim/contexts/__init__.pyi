@@ -4,7 +4,6 @@ from distsim.contexts.ngram import NgramModel as NgramModel
 from distsim.contexts.ngram import named_contexts as named_contexts
 from distsim.contexts.selection import Selection as Selection
 from distsim.contexts.sources.annotated import AnnotatedText as AnnotatedText
-from distsim.contexts.sources.counts import CountFiles as CountFiles
 from distsim.contexts.sources.vectors import GivenVectors as GivenVectors
 from distsim.contexts.sources.vectors import VectorFile as VectorFile
 from distsim.contexts.syntax.ccg import SpanLabels as SpanLabels

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from distsim.base.errors import InputError, ParameterError
-from distsim.contexts.kernels.counts import WORD_BITS, read_spellings, spell_phrases
+from distsim.contexts.kernels.spellings import WORD_BITS, read_spellings, spell_phrases
 from distsim.contexts.triples import Partition, TripleStore
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import find_sorted
@@ -74,7 +74,6 @@ class PhraseStore:
     def __init__(self, longest: int, folder: Path, memory: int) -> None:
         if memory < FEWEST_BYTES:
             raise ParameterError(f"`memory` {memory:,} bytes: give at least {FEWEST_BYTES:,}")
-        self.n_unknown = 0  # phrases with contexts that were never added themselves
         self._longest = longest
         self._phrases = TripleStore(folder, memory // 3)
         self._contexts = TripleStore(folder, memory - memory // 3)
@@ -117,18 +116,12 @@ class PhraseStore:
         """
         self._contexts.add(phrases, features.astype(np.uint64, copy=False), counts)
 
-    def strengths(self) -> Iterator[np.ndarray]:
-        """Yield the strengths of all phrases, block by block, uint64."""
-        for part in self._phrases.partitions():
-            yield part.counts[part.starts[:-1]]
-
     def blocks(self, min_count: int = 1) -> Iterator[CountedPhrases]:
         """Yield all phrases in ascending order of their hashes.
 
         Arguments:
             min_count: the lowest count of a phrase.
         """
-        self.n_unknown = 0
         phrases = _Phrases(self._phrases.partitions(), self._longest)
         for contexts in self._contexts.partitions():
             block = phrases.up_to(int(contexts.phrases[-1]))
@@ -147,7 +140,6 @@ class PhraseStore:
         """Return phrases with their contexts; those that have none get an empty row."""
         rows = find_sorted(frozen(contexts.phrases), frozen(block[0]))
         found = rows >= 0
-        self.n_unknown += contexts.phrases.size - int(np.count_nonzero(found))
         kept = block[3] >= min_count
         block, rows, found = _rows(block, kept), rows[kept], found[kept]
         sizes = np.zeros(found.size, np.int64)

@@ -16,7 +16,7 @@ from distsim.indexes.build import build_index
 from distsim.kernels.compiled import frozen
 from distsim.output.verification import find_faults
 from distsim.storage import Artifact
-from tests.contexts.test_counts import same_folders
+from tests.conftest import same_folders
 from tests.naive.near import jaccard, near_repeats, shingles
 
 PLENTY = 1 << 30

@@ -12,7 +12,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import islice, pairwise
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -42,9 +42,6 @@ sign | x.index | x.index
 sign -o | x.index | new.table
     {sign} --preset thesis -o new.table
     {sign} --preset thesis --set weighting.scheme=ppmi -o new.table
-sign --from counts | counts.txt | new.table
-    {counts} --memory 64M --force -o new.table -j 1
-    {counts} --set weighting.scheme=llr --force -o new.table -j 1
 sign --from vectors | vectors.txt | new.table
     sign vectors.txt --from vectors --set n_bits=64 --force -o new.table -j 1
     sign vectors.txt --from vectors --set n_bits=128 --force -o new.table -j 1
@@ -190,7 +187,6 @@ pack: pack scored.gz --set missing=100 -o pack
 _SHORT = {
     "build": "index build --format text --set shard_tokens=3000 --force -j 1",
     "sign": "sign x.index --force -j 1 --max-length 2",
-    "counts": "sign counts.txt --from counts",
     "tune": "tune pack source --references people --index x.index --set iterations=1 --set n=5",
 }
 
@@ -337,8 +333,6 @@ def write_texts(folder: Path) -> None:
             text = novel(4000, skip=5000 * number + 60_000 * (name == "more"))
             (folder / name / f"{number}.txt").write_text(text)
     words = (folder / "a.txt").read_text().lower().split()
-    counts = Counter(words) + Counter(" ".join(pair) for pair in pairwise(words))
-    write("counts.txt", (f"{phrase}\t{n}" for phrase, n in sorted(counts.items())))
     frequent = [word for word, _ in Counter(words).most_common(200)]
     write("vectors.txt", (
         f"{word} {' '.join(f'{draw.gauss(0, 1):.4f}' for _ in range(20))}" for word in frequent

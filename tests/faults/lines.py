@@ -92,10 +92,6 @@ def _corpus_readers(folder: Path) -> dict[str, Reader]:
     from distsim.corpus.trees import read_trees
     from distsim.paraphrase.unknown import known_phrases, read_text
 
-    def counts(path: Path) -> object:
-        return d.sign(d.CountFiles(path), folder / "counts.table", recipe=d.PRESETS["thesis"],
-        selection=d.Selection(min_count=1, max_length=2), jobs=1, force=True)  # fmt: skip
-
     def index(text_format: Any, path: Path) -> object:
         options = d.IndexOptions(text_format=text_format)
         return d.CorpusIndex.build(
@@ -112,7 +108,6 @@ def _corpus_readers(folder: Path) -> dict[str, Reader]:
         "CoNLL-U with trees": Reader(
             lambda p: _all(d.read_annotated([V1 / "c.conllu"], trees=p)),
             [b"(ROOT (S (D the) (A old) (N dog) (V sees) (D the) (N cat) (P .)))\n" * 12], b" "),
-        "counts": Reader(counts, [b"a b\t3\na\t5\nb\t3\nthe king\t4\nthe\t9\nking\t7\n" * 2]),
         "text, lines": Reader(partial(index, "lines"), [b"the king sees .\n" * 9], b" "),
         "text, running": Reader(partial(index, "text"), [b"The king's sees, etc.\n" * 9], b" "),
         "unknown text": Reader(lambda p: _all(read_text(p)), [b"the king\n" * 9], b" "),
@@ -359,7 +354,7 @@ def _is_read_alike(block: Any, number: int, known: str) -> bool:
 
 
 NAMES = (  # of readers, by kind: making them loads much, so they are named here too
-    ("CoNLL-U", "toolkit", "trees", "CoNLL-U with trees", "counts", "text, lines", "text, running",
+    ("CoNLL-U", "toolkit", "trees", "CoNLL-U with trees", "text, lines", "text, running",
      "unknown text", "known phrases"),
     ("Pharaoh", "bitext", "links of a bitext", "trees of a bitext", "tags of a bitext"),
     ("counts of words", "counted phrases", "gold, tabs", "gold, commas", "gold, blanks", "forms",

@@ -43,8 +43,8 @@ class Everything:
         self.learnt = d.sign(
             self.index, folder / "learnt", recipe=d.PRESETS["learnt"], selection=many
         )
-        counted, thesis = d.CountFiles(V1 / "counts.txt"), d.PRESETS["thesis"]
-        kept = d.sign(counted, folder / "kept", recipe=thesis, selection=many, keep_features=True)
+        annotated, syntax = d.AnnotatedText(V1 / "c.conllu"), d.PRESETS["syntax"]
+        kept = d.sign(annotated, folder / "kept", recipe=syntax, selection=many, keep_features=True)
         self.bits, self.stored = d.EstimatedCosine(self.learnt), d.StoredCosine(kept)
         self.exact = d.ExactCosine(self.index, self.plain)
         self.real = d.LearntCosine(self.index, self.learnt)
@@ -132,7 +132,7 @@ def public_objects(my: Everything, answers: Sequence[Any]) -> dict[str, Any]:
     for answer in [
         *answers, d.Language.open(), d.Inflections.open("english"),
         d.read_gold(_gold(my.folder)), d.NgramModel(), my.plain.fingerprint,
-        d.CountFiles(V1 / "counts.txt"), d.AnnotatedText(V1 / "c.conllu"),
+        d.AnnotatedText(V1 / "c.conllu"),
     ]:  # fmt: skip
         while isinstance(answer, list) and answer:
             met.append(answer)

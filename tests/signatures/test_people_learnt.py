@@ -24,7 +24,7 @@ from distsim import (
 )
 from distsim.comparison import LearntCosine, NeighbourSearch
 from distsim.comparison.measures import EstimatedCosine
-from distsim.contexts import CountFiles, NgramModel, Weighting, ngram
+from distsim.contexts import NgramModel, Weighting, ngram
 from distsim.contexts.sources.index import IndexSource
 from distsim.contexts.sources.source import Work
 from distsim.corpus.vocabulary import hash_texts
@@ -535,11 +535,6 @@ def test_too_little_text_and_wrong_settings_are_refused(tmp_path):
         Learning(iterations=0)
     with pytest.raises(ParameterError, match="prior count 0.* choose numbers above 0"):
         Composition(prior_count=0)
-
-
-def test_learnt_tables_come_from_no_count_files(tmp_path):
-    with pytest.raises(ParameterError, match="count files tell .*use the preset thesis"):
-        SignatureTable.build(CountFiles(tmp_path), tmp_path / "t", recipe=RECIPE)
 
 
 def test_reranking_orders_by_exact_cosine(alice_index):

@@ -21,14 +21,14 @@ from distsim import (
     storage,
 )
 from distsim.comparison import ExactCosine, LearntCosine, NeighbourSearch
-from distsim.contexts import AnnotatedText, CountFiles, NgramModel, SyntaxModel, Weighting
+from distsim.contexts import AnnotatedText, NgramModel, SyntaxModel, Weighting
 from distsim.output.verification import find_faults
 from distsim.paraphrase import Substituter
 from distsim.signatures import Composition, Fingerprint
 from distsim.signatures.projections.kinds import KINDS, Kind
 from distsim.signatures.recipe import DEFAULT, PRESETS
 from distsim.storage.manifest import MADE_FROM
-from tests.contexts.test_counts import same_folders
+from tests.conftest import same_folders
 from tests.faults.frame import snapshot
 
 RECIPE = Recipe(model=NgramModel(2, sides=True), weighting=Weighting("ppmi", shift=0.0), n_bits=64,
@@ -164,17 +164,6 @@ def test_the_projection_of_another_text_is_not_taken(orders, tmp_path, monkeypat
     assert found.projection.artifact.checksum == wanted.projection.artifact.checksum
 
 
-def test_counts_of_the_same_words_in_other_pairs_are_others(tmp_path):
-    text = "a b\t{}\nb a\t{}\na\t9\nb\t9\n"
-    tables = [tmp_path / "t", tmp_path / "fresh"]
-    for counts, path in (((4, 2), tables[0]), ((2, 4), tables[1]), ((2, 4), tables[0])):
-        (tmp_path / "counts").write_text(text.format(*counts))
-        made = sign(CountFiles(tmp_path / "counts"), path, recipe=Recipe(n_bits=64), force=True,
-                    selection=Selection(min_count=1, max_length=2))  # fmt: skip
-        assert not made.unchanged
-    assert same_folders(*tables)
-
-
 def test_a_table_that_does_not_say_what_it_was_made_from_is_made_again(index):
     table = sign(index, recipe=Recipe(), selection=SOME)
     assert sign(index, recipe=Recipe(), selection=SOME).unchanged
@@ -300,7 +289,7 @@ def test_sources_refuse_what_they_cannot_give(index, tmp_path):
     with pytest.raises(ParameterError, match="annotated text is signed with the syntactic model"):
         sign(AnnotatedText(tmp_path / "counts"), tmp_path / "t", recipe=Recipe())
     with pytest.raises(ParameterError, match="give the folder of the table"):
-        sign(CountFiles(tmp_path / "counts"), recipe=Recipe())
+        sign(AnnotatedText(tmp_path / "counts"), recipe=Recipe(model=SyntaxModel()))
     with pytest.raises(ParameterError, match="`projection` .* with a recipe of random vectors"):
         sign(index, tmp_path / "t", recipe=Recipe(), projection=tmp_path)
     with pytest.raises(ParameterError, match="`keep_features` with an index"):

@@ -13,8 +13,8 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 # Where each command writes, and the command with today's options (those of the version that wrote
-# them had other names, and kept sums of `thesis` and `part`, added up as `merged`); {here} is where
-# texts lie, {out} the target.
+# them had other names, and made `counts`, `part` and `merged` of count files and sums);
+# {here} is where texts lie, {out} the target.
 _SMALL = "--set n_bits=64 --min-count 3 --max-length 2"
 COMMANDS = {
     "index": "index build {here}/a.txt {here}/b.txt -o {out}/index --dedup near "
@@ -22,9 +22,6 @@ COMMANDS = {
     "thesis": "sign {out}/index -o {out}/thesis --preset thesis " + _SMALL,
     "ppmi": "sign {out}/index -o {out}/ppmi --preset thesis --set weighting.scheme=ppmi "
     "--set model.window=2 --set model.sides=true " + _SMALL,
-    "counts": "sign {here}/counts.txt --from counts -o {out}/counts --set weighting.scheme=llr "
-    "--set keep_features=true " + _SMALL,
-    "part": "sign {here}/counts.txt --from counts -o {out}/part " + _SMALL,
     "projection": "learn {out}/index -o {out}/projection --set n_bits=64",
     "learnt": "sign {out}/index -o {out}/learnt --projection {here}/projection "
     "--set weighting.min_weight=0 " + _SMALL,
@@ -64,10 +61,6 @@ def main() -> None:
         arguments = command.format(here=HERE, out=out).split()
         print(name, *arguments)
         subprocess.run([sys.executable, "-m", "distsim.cli.start", *arguments], check=True)
-        if name == "index" and not (HERE / "counts.txt").exists():
-            listed = [sys.executable, "-m", "distsim.cli.start", "ngrams", str(out / "index"), "-n"]
-            counts = subprocess.run([*listed, "1-3"], check=True, capture_output=True).stdout
-            (HERE / "counts.txt").write_bytes(counts)
 
 
 if __name__ == "__main__":

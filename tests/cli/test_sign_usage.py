@@ -1,11 +1,9 @@
-"""The commands of count files and near-duplicates, as a user types them."""
+"""The commands of near-duplicates and sign, as a user types them."""
 
 import subprocess
 import sys
 
 import pytest
-
-from tests.contexts.test_counts import same_folders
 
 
 def run(*command, data=None):
@@ -22,18 +20,6 @@ def folder(tmp_path_factory, alice):
                        "-o", folder / "index")  # fmt: skip
     assert status == 0
     return folder
-
-
-def test_counts_through_a_pipe(folder):
-    _, listed, _ = run("ngrams", folder / "index", "-n", "1-5")
-    sign = ("--min-count", 2, "--set", "weighting.scheme=ppmi")
-    run("sign", folder / "index", "--preset", "thesis", *sign, "-o", folder / "a")
-    status, out, err = run("sign", "--from", "counts", "-", *sign, "--set", "text_format=text",
-                           "--memory", "20M", "-o", folder / "b", data=listed)  # fmt: skip
-    assert (status, out) == (0, "")
-    lines = listed.count("\n")
-    assert err.startswith(f"{lines:,} lines; nothing taken from 0 with <unk>, <s> or </s>, 0 with")
-    assert same_folders(folder / "a", folder / "b")
 
 
 def test_near_duplicates_are_reported(folder):
@@ -56,7 +42,10 @@ def test_near_duplicates_are_reported(folder):
         (("INDEX", "INDEX"), "--from index takes one source"),
         (("INDEX", "--set", "normaliser.lower=false"), "normaliser.lower: no such setting"),
         (("INDEX", "--set", "text_format=text"), "text_format: no such setting"),
-        (("INDEX", "--from", "counts"), "--from counts needs the table's folder: give -o TABLE"),
+        (
+            ("INDEX", "--from", "annotated"),
+            "--from annotated needs the table's folder: give",
+        ),
         (("INDEX", "--memory", "much"), "'much': give a size such as 800M or 4G"),
     ],
 )
@@ -65,13 +54,3 @@ def test_usage(folder, arguments, wanted):
     status, _, err = run("sign", *arguments)
     assert status == 2
     assert wanted in " ".join(err.split())
-
-
-def test_too_little_memory(folder):
-    (folder / "c").write_text("a\t3\n")
-    status, _, err = run(
-        "sign", "--from", "counts", folder / "c", "--memory", 1000, "-o", folder / "t"
-    )
-    assert status == 1
-    assert err.startswith("distsim: --memory 1,000 bytes: ")
-    assert "give at least" in err
