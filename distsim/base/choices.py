@@ -7,7 +7,7 @@ from typing import Literal
 
 # Corpora and their lines.
 TextFormat = Literal["lines", "text"]
-Dedup = Literal["off", "exact", "near"]
+Dedup = Literal["off", "exact"]
 Order = Literal["corpus", "left", "right"]
 AssociationMeasure = Literal["log-dice", "llr", "llr-2", "mi", "t", "z"]
 KeywordMeasure = Literal["llr-2", "llr", "log-ratio"]
@@ -21,7 +21,6 @@ EstimateName = Literal["bits", "restored"]
 ExportFormat = Literal["w2v", "w2v-bin", "parquet", "csv"]
 
 # Bitexts and the rules made of them.
-PairDedup = Literal["off", "exact"]
 Symmetrisation = Literal["grow-diag-final-and", "intersection"]
 ExtractPreset = Literal["phrases", "hiero", "samt", "ppdb"]
 Labels = Literal["none", "thesis", "thrax", "slashes", "every"]

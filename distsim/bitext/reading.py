@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
-from distsim.base.choices import PairDedup, TextFormat
+from distsim.base.choices import Dedup, TextFormat
 from distsim.base.errors import InputError, ParameterError
 from distsim.base.parallel import Progress, no_progress, ordered_map
 from distsim.bitext.bitext import MAX_TOKENS
@@ -20,7 +20,7 @@ from distsim.corpus.tokeniser import TEXT_FORMATS, cut
 from distsim.corpus.vocabulary import DROPPED, VocabularyBuilder, WordNumbering
 from distsim.kernels.compiled import frozen
 
-PAIR_DEDUPS: tuple[str, ...] = get_args(PairDedup)
+PAIR_DEDUPS: tuple[str, ...] = get_args(Dedup)
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class BitextOptions:
     text_format: TextFormat = "lines"
     _: KW_ONLY
     normaliser: Normaliser = field(default_factory=Normaliser)
-    dedup: PairDedup = "off"
+    dedup: Dedup = "off"
     unescape: bool = False
     as_is: bool = False
 
@@ -225,7 +225,7 @@ def _joined(pieces: Sequence[np.ndarray], dtype: type) -> np.ndarray:
 
 
 def _sort_out(
-    english: np.ndarray, other: np.ndarray, hashes: list[np.ndarray], dedup: PairDedup
+    english: np.ndarray, other: np.ndarray, hashes: list[np.ndarray], dedup: Dedup
 ) -> tuple[np.ndarray, PairCounts]:
     """Return (row of each pair among the retained ones, -1 for the rest; counts by reason)."""
     left = np.ones(english.size, bool)

@@ -49,7 +49,7 @@ def build(
         ),
     ] = None,
     dedup: Annotated[
-        Dedup | None, typer.Option(help="Drop lines seen before, or nearly so.  [default: off]")
+        Dedup | None, typer.Option(help="Drop lines seen before.  [default: off]")
     ] = None,
     keep_case: KeepCaseOption = False,
     as_is: AsIsOption = False,
@@ -59,7 +59,7 @@ def build(
     memory: FreeMemoryOption = None,
     jobs: JobsOption = None,
 ) -> None:
-    """Index a corpus; --memory limits the size of shards and the memory of --dedup near.
+    """Index a corpus; --memory limits the size of shards.
 
     --set and --recipe change shard_tokens and how words are normalised (normaliser.fold_numbers,
     normaliser.drop_punctuation, normaliser.drop_digits).
@@ -143,11 +143,4 @@ def _report(index: "CorpusIndex") -> None:
             f"dedup {parameters['dedup']}: {counts['dropped_lines']:,} of {counts['lines']:,} "
             f"lines dropped ({counts['dropped_lines'] / max(1, counts['lines']):.1%}), "
             f"{counts['dropped_tokens']:,} tokens ({counts['dropped_tokens'] / max(1, seen):.1%})"
-        )
-    if index.report.near_cost is not None:
-        cost = index.report.near_cost
-        say(
-            f"of these {counts['near_lines']:,} lines, {counts['near_tokens']:,} tokens nearly "
-            f"repeat another; finding them took {cost.seconds:.1f} s of CPU and "
-            f"{cost.n_bytes / 2**20:,.0f} MB for {cost.lines:,} lines"
         )

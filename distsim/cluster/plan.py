@@ -163,8 +163,7 @@ def make_plan(
     Raises:
         InputError: a file is missing, empty of bytes or looks like something else, or
             standard input is named.
-        ParameterError: the recipe does not count words beside phrases, or near-duplicates are to
-            be dropped, which takes one machine.
+        ParameterError: the recipe does not count words beside phrases.
     """
     how = options or PlanOptions()
     selection = how.selection
@@ -232,10 +231,6 @@ def _require_possible(recipe: Recipe, options: IndexOptions) -> None:
     if not isinstance(model, NgramModel):
         raise ParameterError(
             "a cluster signs words beside phrases only: use a recipe of an NgramModel"
-        )
-    if options.dedup == "near":
-        raise ParameterError(
-            "`dedup` near holds all lines on one machine: choose exact or off on a cluster"
         )
 
 

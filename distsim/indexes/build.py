@@ -39,7 +39,6 @@ from distsim.corpus.known_texts import (
     digests_to_manifest,
 )
 from distsim.corpus.lines import TEXT_LINE_BYTES
-from distsim.corpus.near_duplicates import NearDuplicates
 from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.sources import Source, find_sources, find_texts, spooled_sources
 from distsim.corpus.tokeniser import TEXT_FORMATS, Cut, cut, doubted_format
@@ -67,8 +66,7 @@ class IndexOptions:
     Arguments:
         text_format: `lines` (tokenised, a sentence a line) or `text` (running text).
         normaliser: what happens to every token.
-        dedup: `exact` drops a line whose words were seen before in the same order; `near`
-            then one that shares most of its runs of five words with an earlier one.
+        dedup: `exact` drops a line whose words were seen before in the same order.
         as_is: take text that looks like HTML, XML, JSON or a table, which is refused otherwise.
         shard_tokens: a shard is closed before it would grow past this number of tokens; more
             tokens a shard take more memory to sort (24 bytes each) and answer faster.
@@ -108,10 +106,11 @@ class IndexOptions:
         Arguments:
             values: as `manifest` returns them.
         """
+        dedup = values["dedup"]
         return cls(
             values["format"],
             normaliser=Normaliser.from_manifest(values["normaliser"]),
-            dedup=values["dedup"],
+            dedup="exact" if dedup == "near" else dedup,  # of older versions
             shard_tokens=values["shard_tokens"],
             as_is=bool(values.get("as_is", False)),
         )
@@ -120,29 +119,17 @@ class IndexOptions:
 OF_SENTENCES = "sentences:"  # how the checksum of an index's text begins
 # What is counted while building; kept in the manifest, summed over `index add`.
 COUNTS = ("tokens", "sentences", "documents", "lines", "dropped_lines", "dropped_tokens")
-# And where near-duplicates are dropped; they are among the dropped ones too.
-NEAR_COUNTS = ("near_lines", "near_tokens")
 _SORTING_BYTES = 24  # a token, while a shard is sorted
-
-
-@dataclass(frozen=True)
-class NearCost:
-    """Cost of finding near-duplicates: CPU seconds, lines stored, and their approximate bytes."""
-
-    seconds: float
-    lines: int
-    n_bytes: int
 
 
 @dataclass(frozen=True)
 class BuildReport:
     """Result of building an index or adding to it.
 
-    near_cost: of finding near-duplicates, if they were to be dropped. added: files that were
-    read. repeated: files that were passed over, because their text is in the index already.
+    added: files that were read. repeated: files that were passed over, because their text is in
+    the index already.
     """
 
-    near_cost: NearCost | None = None
     added: int = 0
     repeated: tuple[Repeated, ...] = ()
 
@@ -168,7 +155,7 @@ def build_index(
         jobs: threads, all cores where None; the result does not depend on it.
         progress: called with the stage and the number of tokens.
         memory: bytes, half of what is free where None: a shard is closed before sorting it would
-            take more, and no more lines are stored to find near-duplicates.
+            take more.
         notice: called with a sentence where the text does not fit `options`.
 
     Raises:
@@ -176,7 +163,6 @@ def build_index(
             plain text (see `IndexOptions.as_is`), or there is no token in all.
         ArtifactError: an index exists at `path` (see `force`), or something else does, or it
             is being written.
-        ParameterError: near-duplicates cannot be found in the memory given.
     """
     paths = one_or_many_paths(corpus, "corpus")
     return build_index_of_sources(
@@ -204,7 +190,8 @@ def build_index_of_sources(
     with storage.create(path, storage.INDEX) as writer:
         builder = _IndexBuilder(writer, options, progress, memory, notice)
         builder.read(sources, jobs)
-        report = BuildReport(builder.finish(), len(sources))
+        builder.finish()
+        report = BuildReport(len(sources))
     for inside in path.iterdir():  # signed into the index that was replaced
         if inside.is_dir():
             storage.remove_artifact(inside)
@@ -315,10 +302,11 @@ def add_to_index(
             sources, repeated = _parted(known, sources)
             if not sources:
                 writer.keep_as_it_is()
-                return BuildReport(None, 0, tuple(repeated))
+                return BuildReport(0, tuple(repeated))
         builder = _IndexBuilder(writer, options, progress, memory, notice)
         builder.read(sources, jobs)
-        return BuildReport(builder.finish(), len(sources), tuple(repeated))
+        builder.finish()
+        return BuildReport(len(sources), tuple(repeated))
 
 
 def _parted(known: KnownTexts, sources: list[Source]) -> tuple[list[Source], list[Repeated]]:
@@ -421,12 +409,10 @@ class _IndexBuilder:
         self._sources: list[str] = []
         self._digests: list[TextDigest | None] = []
         self._earlier: list[str] = []
-        near = options.dedup == "near"
-        self._counts = dict.fromkeys(COUNTS + NEAR_COUNTS if near else COUNTS, 0)
+        self._counts = dict.fromkeys(COUNTS, 0)
         self._n_shards = 0
         self._seen_lines = HashNumbering()
         self._text_sum: int | None = 0  # of the shards' sentences; None where it is not known
-        held = None
         if writer.entries:  # an index to be added to
             known = Vocabulary(*(writer.read(f"vocabulary/{part}") for part in Vocabulary.PARTS))
             self._sources = read_names(writer.read("sources"))
@@ -439,11 +425,8 @@ class _IndexBuilder:
             self._text_sum = sum_of_sentences(writer.made_from)
             if options.dedup != "off":
                 self._seen_lines.number(writer.read("seen_lines"))
-            if near:
-                held = {part: writer.read(f"near/{part}") for part in NearDuplicates.PARTS}
         memory = half_of_free() if memory is None else memory
         self._shard_tokens = max(2, min(options.shard_tokens, memory // _SORTING_BYTES))
-        self._near = NearDuplicates(memory, held) if near else None
         self._vocabulary = VocabularyBuilder(known)
         self._numbering = WordNumbering(options.normaliser, self._vocabulary)
         self._shard: _ShardWriter | None = None
@@ -493,8 +476,8 @@ class _IndexBuilder:
                     self._notice(f"{sources[block.source].label}: {doubt}")
             yield block
 
-    def finish(self) -> NearCost | None:
-        """Return the cost of near-duplicates after writing the last shard and the shared arrays."""
+    def finish(self) -> None:
+        """Write the last shard and the shared arrays."""
         self._close_shard()
         vocabulary = self._vocabulary.arrays()
         for name, values in vocabulary.items():
@@ -504,9 +487,6 @@ class _IndexBuilder:
         self._writer.add("sources", np.frombuffer(names, np.uint8))
         if self._options.dedup != "off":
             self._writer.add("seen_lines", self._seen_lines.hashes())
-        if self._near is not None:
-            for name, values in self._near.arrays().items():
-                self._writer.add(f"near/{name}", values)
         word_counts = self._word_counts()[1:]
         self._writer.parameters = {
             **self._options.manifest(),
@@ -524,9 +504,6 @@ class _IndexBuilder:
         }
         if self._text_sum is not None:
             self._writer.made_from = text_checksum(self._text_sum)
-        if self._near is None:
-            return None
-        return NearCost(self._near.seconds, len(self._near), self._near.n_bytes)
 
     def _word_counts(self) -> np.ndarray:
         counts = np.zeros(len(self._vocabulary), np.uint64)
@@ -540,11 +517,7 @@ class _IndexBuilder:
         line_lengths = np.diff(tokens.line_stops, prepend=0)
         self._counts["lines"] += int(np.count_nonzero(line_lengths))
         if self._options.dedup != "off":
-            words = self._drop(self._seen(words, tokens), words, line_lengths, "dropped")
-        if self._near is not None:
-            near = self._near.find(words, tokens.line_stops, self._vocabulary.hashes())
-            self._drop(near, words, line_lengths, "near")
-            words = self._drop(near, words, line_lengths, "dropped")
+            words = self._drop(self._seen(words, tokens), words, line_lengths)
         laid, kept, starts = lay_sentences(
             frozen(words), frozen(tokens.sentence_stops), np.uint32(DROPPED)
         )
@@ -586,13 +559,11 @@ class _IndexBuilder:
         repeats[filled[new]] = False
         return repeats
 
-    def _drop(
-        self, repeats: np.ndarray, words: np.ndarray, line_lengths: np.ndarray, name: str
-    ) -> np.ndarray:
-        """Return the words with those of the repeated lines DROPPED, counted under `name`."""
+    def _drop(self, repeats: np.ndarray, words: np.ndarray, line_lengths: np.ndarray) -> np.ndarray:
+        """Return the words with those of the repeated lines DROPPED, and counted."""
         repeated = np.repeat(repeats, line_lengths)
-        self._counts[f"{name}_lines"] += int(np.count_nonzero(repeats))
-        self._counts[f"{name}_tokens"] += int(np.count_nonzero(repeated & (words != DROPPED)))
+        self._counts["dropped_lines"] += int(np.count_nonzero(repeats))
+        self._counts["dropped_tokens"] += int(np.count_nonzero(repeated & (words != DROPPED)))
         return np.where(repeated, np.uint32(DROPPED), words)
 
     def _lay(self, sentences: "_Sentences") -> None:

@@ -1,4 +1,4 @@
-"""The commands of near-duplicates and sign, as a user types them."""
+"""The command sign, as a user types it wrongly."""
 
 import subprocess
 import sys
@@ -20,20 +20,6 @@ def folder(tmp_path_factory, alice):
                        "-o", folder / "index")  # fmt: skip
     assert status == 0
     return folder
-
-
-def test_near_duplicates_are_reported(folder):
-    status, _, err = run("index", "build", folder / "alice.txt", "--format", "text",
-                         "--dedup", "near", "-o", folder / "near")  # fmt: skip
-    assert status == 0
-    assert "dedup near: " in err
-    assert " lines, " in err
-    assert " s of CPU and " in err
-    status, _, err = run("index", "build", folder / "alice.txt", "--format", "text",
-                         "--dedup", "near", "--memory", "10k", "-o", folder / "small")  # fmt: skip
-    assert status == 1
-    assert "give more, or use --dedup exact" in err
-    assert err.count("\n") == 1
 
 
 @pytest.mark.parametrize(

@@ -24,8 +24,6 @@ _WRITING = """
 index build | a.txt b.txt | new.index
     {build} --dedup exact a.txt b.txt -o new.index
     {build} b.txt -o new.index
-index build near | a.txt b.txt | new.index
-    {build} --dedup near a.txt b.txt -o new.index
     {build} b.txt -o new.index
 index build of folders | texts more | new.index
     {build} texts more -o new.index
@@ -34,8 +32,6 @@ index add | x.index c.txt | x.index
     index add x.index c.txt -j 1
 index add of folders | x.index more texts | x.index
     index add x.index more texts -j 1
-index add near | near.index c.txt | near.index
-    index add near.index c.txt -j 1
 sign | x.index | x.index
     {sign} --preset learnt --set n_bits=64
     {sign} --preset thesis
@@ -134,8 +130,8 @@ ngrams with their spread | x.index |
     ngrams x.index -n 1-2 --containing the --spread
 collocates | x.index |
     collocates x.index the
-keywords | x.index near.index |
-    keywords x.index --against near.index
+keywords | x.index signed.index |
+    keywords x.index --against signed.index
 trace | x.index a.txt |
     trace x.index a.txt
 continuations | x.index |
@@ -174,7 +170,6 @@ GIVEN = {"score from standard input": "para.gz", "index build from standard inpu
 # Materials that commands make: name, commands.
 _MADE = """
 x.index: {build} --dedup exact a.txt b.txt -o x.index
-near.index: {build} --dedup near a.txt b.txt -o near.index
 signed.index: {build} --dedup exact a.txt b.txt -o signed.index; sign signed.index --set n_bits=64
 b.bitext: align en de -o b.bitext --set iterations=.1 --set samplers=1
 t.bitext: align en de --trees trees --tags tags -o t.bitext --set iterations=.1 --set samplers=1

@@ -4,6 +4,7 @@ import hashlib
 import itertools
 import json
 import runpy
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,9 @@ from distsim.output.verification import find_faults
 V1 = Path(__file__).parents[1] / "data" / "formats" / "v1"
 V2 = V1.parent / "v2"
 V3 = V1.parent / "v3"
+V4 = V1.parent / "v4"
 COMMANDS = runpy.run_path(str(V1 / "make.py"))["COMMANDS"]
+OF_V4 = runpy.run_path(str(V4 / "make_v4.py"))["COMMANDS"]
 OF_V3 = runpy.run_path(str(V3 / "make_v3.py"))["COMMANDS"]
 OF_V2 = runpy.run_path(str(V2 / "make_v2.py"))["COMMANDS"]
 TABLES = ("thesis", "ppmi", "counts", "part", "merged", "learnt", "syntax")
@@ -81,6 +84,22 @@ def test_the_same_arrays_are_written_today(tmp_path, run, monkeypatch):
         parameters.pop("sums", None)  # of tables that could be merged
         assert made.manifest["arrays"] == arrays, name
         assert known(parameters, made.parameters) == parameters, name
+
+
+def test_an_index_is_written_the_same_today(tmp_path, run):
+    run(*OF_V4["index"].format(here=V4, out=tmp_path).split())
+    made, kept = storage.Artifact(tmp_path / "index"), storage.Artifact(V4 / "index")
+    assert made.manifest["arrays"] == kept.manifest["arrays"]
+    assert known(kept.parameters, made.parameters) == kept.parameters
+
+
+def test_an_index_without_near_duplicates_grows_without_repeats_alone(tmp_path, run):
+    shutil.copytree(V1 / "index", tmp_path / "index")
+    (tmp_path / "c.txt").write_text("a new line\nthe new line\na new line\n")
+    run("index", "add", tmp_path / "index", tmp_path / "c.txt")
+    index = CorpusIndex.open(tmp_path / "index")
+    assert index.count("new line") == 2 and index.parameters["dedup"] == "exact"
+    assert find_faults(index.path) == []
 
 
 @pytest.mark.parametrize("name", ["projection", "learnt"])
@@ -203,7 +222,3 @@ def test_the_page_describes_an_index():
         firsts = index[f"{shard}/word_starts"].tolist()
         for word, (low, high) in enumerate(itertools.pairwise(firsts)):
             assert {tokens[at] for at in suffixes[low:high]} <= {word}
-    for starts, shingles in ((index["near/starts"].astype(int), index["near/shingles"]),):
-        for low, high in itertools.pairwise(starts):
-            assert np.all(shingles[low + 1 : high] > shingles[low : high - 1])
-    assert index["near/minhashes"].shape == (starts.size - 1, 128)

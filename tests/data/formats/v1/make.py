@@ -13,17 +13,15 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 # Where each command writes, and the command with today's options (those of the version that wrote
-# them had other names, and made `counts`, `part` and `merged` of count files and sums);
+# them had other names, and made `index`, `counts`, `part` and `merged` too, as none is made today);
 # {here} is where texts lie, {out} the target.
 _SMALL = "--set n_bits=64 --min-count 3 --max-length 2"
 COMMANDS = {
-    "index": "index build {here}/a.txt {here}/b.txt -o {out}/index --dedup near "
-    "--set shard_tokens=300",
-    "thesis": "sign {out}/index -o {out}/thesis --preset thesis " + _SMALL,
-    "ppmi": "sign {out}/index -o {out}/ppmi --preset thesis --set weighting.scheme=ppmi "
+    "thesis": "sign {here}/index -o {out}/thesis --preset thesis " + _SMALL,
+    "ppmi": "sign {here}/index -o {out}/ppmi --preset thesis --set weighting.scheme=ppmi "
     "--set model.window=2 --set model.sides=true " + _SMALL,
-    "projection": "learn {out}/index -o {out}/projection --set n_bits=64",
-    "learnt": "sign {out}/index -o {out}/learnt --projection {here}/projection "
+    "projection": "learn {here}/index -o {out}/projection --set n_bits=64",
+    "learnt": "sign {here}/index -o {out}/learnt --projection {here}/projection "
     "--set weighting.min_weight=0 " + _SMALL,
     "syntax": "sign {here}/c.conllu --from annotated -o {out}/syntax --set model.kinds=lex "
     "--set keep_features=true " + _SMALL,
