@@ -99,8 +99,6 @@ TABLE = (
     Home("paraphrase", "paraphrase.substitution.mix", "", "Mix"),
     Home("paraphrase", "paraphrase.substitution.substituter", "Substituter", "Substitute"),
     Home("output", "output.exporting", "export", "word_vectors"),
-    Home("output", "output.pictures.contexts", "", "context_picture contrast_picture"),
-    Home("output", "output.pictures.phrase_map", "", "neighbour_picture"),
     Home("output", "output.verification", "find_faults"),
     Home("cluster", "cluster.spark", "sign_on_spark", "SparkOptions"),
     Home("cluster", "cluster.plan", "", "Division PlanOptions"),
@@ -108,6 +106,9 @@ TABLE = (
 
 # What became of names that are gone.
 REMOVED = {
+    "context_picture": "`named_contexts` returns the numbers, the server's page shows them",
+    "contrast_picture": "`contrast` returns the numbers, the server's page shows them",
+    "neighbour_picture": "`neighbours` returns the numbers, the server's page draws the map",
     "CountFiles": "index the text itself",
     "merge_tables": "add the text to an index and sign it again",
 }

@@ -7,7 +7,7 @@ import typer
 
 from distsim.base.errors import DistsimError
 from distsim.cli.console import JsonOption, number, put, put_json
-from distsim.cli.options import PlotOption, SetOption, chosen
+from distsim.cli.options import SetOption, chosen
 
 if TYPE_CHECKING:
     from distsim.comparison.table import SignatureTable
@@ -24,7 +24,6 @@ def compare(
         typer.Option(metavar="TABLE", help="Signatures; default: those inside the index."),
     ] = None,
     settings: SetOption = None,
-    plot: PlotOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Put two phrases side by side.
@@ -39,14 +38,11 @@ def compare(
     from distsim.contexts.weights import Weighting
     from distsim.indexes.corpus_index import CorpusIndex
     from distsim.indexes.places import signatures_inside
-    from distsim.output.pictures.drawing import require_svg
     from distsim.signatures.recipe import PRESETS
 
     usual = replace(PRESETS["thesis"], weighting=Weighting("log-llr"))
     (made,) = chosen(usual, settings=settings)
     window, weighting = made.model.window, made.weighting
-    if plot is not None:
-        require_svg(plot)
     opened = CorpusIndex.open(index)
     signatures = None
     if table is not None or signatures_inside(index).exists():
@@ -54,14 +50,6 @@ def compare(
     counts = opened.count([a, b]).tolist()
     found = contrast(opened, a, b, k=k, window=window, weighting=weighting)
     measured = [] if signatures is None else _measured(opened, signatures, a, b)
-    if plot is not None:
-        from distsim.output.pictures.contexts import contrast_picture
-        from distsim.output.pictures.settings import index_settings, table_settings
-
-        caption = index_settings(opened, window=window, weights=weighting.scheme)
-        if signatures is not None:
-            caption += "\n" + table_settings(signatures)
-        contrast_picture(a, b, found, measures=measured, settings=caption).save(plot)
     if as_json:
         rows = {
             name: [one._asdict() for one in contexts]

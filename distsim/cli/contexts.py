@@ -1,11 +1,11 @@
 """`distsim contexts SOURCE PHRASE`: the context features of a phrase."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
 
 from distsim.cli.console import JsonOption, number, put, put_json, say
-from distsim.cli.options import PlotOption, RecipeOption, SetOption, chosen
+from distsim.cli.options import RecipeOption, SetOption, chosen
 
 
 def contexts(
@@ -27,7 +27,6 @@ def contexts(
     recipe: RecipeOption = None,
     settings: SetOption = None,
     limit: Annotated[int, typer.Option(min=0, help="Features at most; 0: all.")] = 20,
-    plot: PlotOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """List the contexts of a phrase.
@@ -42,43 +41,26 @@ def contexts(
     made, _ = chosen(usual, Selection(), recipe=recipe, settings=settings)
     if made.model.name != usual.model.name:
         raise typer.BadParameter(f"a recipe of {made.model.name} contexts: --from {kind} has none")
-    if kind == "annotated" and plot is not None:
-        raise typer.BadParameter("--plot draws the words beside a phrase: give an index")
     if kind == "index" and trees:
         raise typer.BadParameter("--trees goes with --from annotated")
-    if plot is not None:
-        from distsim.output.pictures.drawing import require_svg
-
-        require_svg(plot)
     if kind == "annotated":
         from distsim.contexts.syntax.named import named_contexts as syntax_contexts
         from distsim.corpus.annotated import read_annotated
 
         read = read_annotated(sources, trees=trees or ())
-        found, caption = syntax_contexts(read, phrase, made.model, made.weighting), ""
+        found = syntax_contexts(read, phrase, made.model, made.weighting)
     else:
-        found, caption = _index_contexts(sources, phrase, made)
+        from distsim.contexts.ngram import named_contexts
+        from distsim.indexes.corpus_index import CorpusIndex
+
+        index, model = CorpusIndex.open(sources), made.model
+        found = named_contexts(
+            index, phrase, window=model.window, weighting=made.weighting, sides=model.sides
+        )
     if not found:
         say(f"{phrase!r} does not occur beside any word")
-    if plot is not None:
-        from distsim.output.pictures.contexts import context_picture
-
-        context_picture(phrase, found, settings=caption, k=limit or len(found)).save(plot)
     for feature, times, weight in found[: limit or None]:
         if as_json:
             put_json(feature=feature, count=times, weight=weight)
         else:
             put(feature, times, number(weight))
-
-
-def _index_contexts(indexes: list[str], phrase: str, recipe: Any) -> tuple[Any, str]:
-    """Return a phrase's contexts in indexes, and the settings for a picture's caption."""
-    from distsim.contexts.ngram import named_contexts
-    from distsim.indexes.corpus_index import CorpusIndex
-    from distsim.output.pictures.settings import index_settings
-
-    index, model, weighting = CorpusIndex.open(indexes), recipe.model, recipe.weighting
-    found = named_contexts(
-        index, phrase, window=model.window, weighting=weighting, sides=model.sides
-    )
-    return found, index_settings(index, window=model.window, weights=weighting.scheme)

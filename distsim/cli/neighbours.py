@@ -23,7 +23,6 @@ from distsim.cli.console import (
     say_opposites,
 )
 from distsim.cli.groups import OptionGroup, grouped
-from distsim.cli.options import PlotOption
 
 if TYPE_CHECKING:
     from distsim.base.results import Results
@@ -93,7 +92,6 @@ def neighbours(
     ],
     how: SearchOptions,
     phrases: Annotated[list[str] | None, typer.Argument(metavar="PHRASE...")] = None,
-    plot: PlotOption = None,
     gapped: Annotated[
         bool,
         typer.Option(
@@ -115,22 +113,16 @@ def neighbours(
     asked = asked_phrases(phrases, file)
     several = file is not None or len(asked) > 1
     if gapped:
-        if plot is not None or how.other_than("k", "min_strength", "index"):
+        if how.other_than("k", "min_strength", "index"):
             raise typer.BadParameter("--gapped goes with -k, --min-strength, --index alone")
         _put_gapped(table, how, asked, several, as_json)
         return
     if how.by_map is not None:
-        if plot is not None or how.other_than("k", "by_map"):
+        if how.other_than("k", "by_map"):
             raise typer.BadParameter("--map goes with -k alone")
         _put_translations(table, how, asked, several, as_json)
         return
-    if plot is not None:
-        from distsim.output.pictures.drawing import require_svg
-
-        if several:
-            raise typer.BadParameter("--plot goes with one phrase")
-        require_svg(plot)
-    opened, found_of = _search(table, how, plot is not None)
+    opened, found_of = _search(table, how)
     n_composed = n_hidden = 0
     for one in asked:
         found = None if one.empty else found_of(one.phrase)
@@ -140,10 +132,6 @@ def neighbours(
             reason = "empty" if one.empty else reason_without_signature(opened, one.phrase)
             _put_nothing(one, reason, several, as_json)
             continue
-        if plot is not None:
-            from distsim.output.pictures.phrase_map import neighbour_picture
-
-            neighbour_picture(opened, one.phrase, near=found.neighbours).save(plot)
         n_hidden += found.hidden
         n_composed += any(other.composed for other in found.neighbours)
         _put_near(one.phrase, found.neighbours, several, as_json)
@@ -154,7 +142,7 @@ def neighbours(
 
 
 def _search(
-    table: str, how: SearchOptions, plotted: bool
+    table: str, how: SearchOptions
 ) -> "tuple[SignatureTable, Callable[[str], Found | None]]":
     """Return the table, and the function that finds a phrase's neighbours, None where unknown."""
     from distsim.comparison.nearest import RERANKED, Found, NeighbourSearch, rerank_neighbours
@@ -184,7 +172,7 @@ def _search(
     measure = _measure(str(by), opened, table, how.index)
     limited = any(one is not None for one in (how.candidates, how.lengths, how.min_strength))
     words = None
-    if by == "substitutes" and not (limited or plotted):
+    if by == "substitutes" and not limited:
         words = _substituter(opened, table, how.index)
 
     def reranked(phrase: str) -> "Found | None":

@@ -36,10 +36,6 @@ OppositesOption = Annotated[
     ),
 ]
 KeepCaseOption = Annotated[bool, typer.Option(help="Do not fold to lower case.")]
-PlotOption = Annotated[
-    str | None,
-    typer.Option(metavar="FILE", help="Draw a picture too (.svg)."),
-]
 _COMMA = re.compile(r",(?![^()]*\))")
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 

@@ -328,7 +328,7 @@ def _map(found: Map) -> Markup:
     marks = [Mark(one.phrase, one.x, one.y, one.similarity, one.count) for one in found.rows]
     joined = [(one.a, one.b) for one in found.links]
     drawing = draw_map(marks, joined, lambda phrase: _url("/", q=phrase))
-    return Markup(drawing.svg(own_style=False))
+    return Markup(drawing.svg())
 
 
 def _bar(value: float | None, full: float = 1.0) -> Markup:

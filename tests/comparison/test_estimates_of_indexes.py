@@ -26,7 +26,7 @@ from distsim.comparison import (
     Opposites,
 )
 from distsim.comparison.measures import ComposedCosine
-from distsim.output import neighbour_picture, word_vectors
+from distsim.output import word_vectors
 from distsim.paraphrase import KindCosine
 
 
@@ -53,7 +53,6 @@ OF_AN_INDEX = {
     "kind": lambda i, t: KindCosine(i, t, "related").similarity(*PAIR),
     "substitutes": lambda i, t: Substituter(i, t).substitutes("the", "king", "said", k=2),
     "paraphrases": lambda i, t: Paraphraser(i, table=t).paraphrases("the queen")[:2],
-    "map": lambda i, t: neighbour_picture(t, "alice", k=2).svg(),
 }
 
 

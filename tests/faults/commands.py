@@ -110,9 +110,6 @@ export csv | signed.index known.txt | new.csv.gz
 export parquet | signed.index | new.parquet
     export signed.index --format parquet -o new.parquet
     export signed.index --format csv -o new.parquet
-compare --plot | signed.index | new.svg
-    compare signed.index the alice --plot new.svg
-    compare signed.index the a --plot new.svg
 evaluate-sentences --form | source people | new.form new.form.key
     evaluate-sentences source people --references people --set items=5 --form new.form
     evaluate-sentences source source --references people --set items=5 --form new.form

@@ -1,19 +1,14 @@
-"""Pictures: where phrases stand, what is drawn, and that the settings are whole."""
+"""Maps of phrases, and the contexts of two side by side."""
 
-import re
 from xml.etree import ElementTree
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from distsim import ParameterError, SignatureTable
 from distsim.contexts import contrast, named_contexts
-from distsim.output import context_picture, contrast_picture, neighbour_picture
-from distsim.output.pictures.drawing import Drawing, Text, wrapped
+from distsim.output.pictures.drawing import Drawing, Text
 from distsim.output.pictures.layout import fitted, links, spread
-from distsim.output.pictures.settings import table_settings
 
 
 @settings(max_examples=20, deadline=None)
@@ -73,44 +68,11 @@ def test_labels_stay_in_their_frame_and_mostly_apart(n, seed):
     assert overlaps <= n // 10
 
 
-@given(st.lists(st.text(st.characters(exclude_characters="|\n"), min_size=1), max_size=8),
-       st.integers(4, 40))  # fmt: skip
-def test_settings_are_wrapped_and_whole(parts, most):
-    text = "|".join(parts)
-    lines = wrapped(text, most)
-    assert "".join(lines) == text
-    assert all(len(line) <= most for line in lines)
-
-
 def test_svg_is_sound_whatever_the_text():
     hostile = "<script>alert('\"&</script>\x1b\x00\ufffe\u202e\ud800"
-    drawing = Drawing(100, 50, hostile, [Text(1, 2, hostile)], settings="a|b")
-    for text in (drawing.svg(), drawing.svg(own_style=False)):
-        ElementTree.fromstring(text.encode())
-        assert "<script" not in text
-
-
-def shown(picture: Drawing) -> str:
-    ElementTree.fromstring(picture._repr_svg_())
-    assert picture._repr_html_().startswith("<svg")
-    return " ".join(re.findall(r">([^<>]+)</text>", picture.svg()))
-
-
-def test_pictures_show_what_the_library_finds(alice_index):
-    table = SignatureTable.open(alice_index.path)
-    text = shown(neighbour_picture(table, "alice", k=5))
-    assert all(part in text for part in table_settings(table).split("|"))
-    contexts = named_contexts(alice_index, "mock")
-    assert "turtle" in shown(context_picture("mock", contexts, settings="settings:x"))
-    found = contrast(alice_index, "alice", "the queen")
-    text = shown(
-        contrast_picture("alice", "the queen", found, measures=[("table", 0.5), ("exact", None)])
-    )
-    assert found.both[0].shown in text and "0.500" in text and "NA" in text
-    with pytest.raises(ParameterError, match="nothing to draw"):
-        neighbour_picture(table, "zeppelin")
-    with pytest.raises(ParameterError, match="nothing to draw"):
-        context_picture("zeppelin", [])
+    text = Drawing(100, 50, hostile, [Text(1, 2, hostile)]).svg()
+    ElementTree.fromstring(text.encode())
+    assert "<script" not in text
 
 
 def test_contrast_is_what_contexts_say(alice_index):
@@ -138,21 +100,6 @@ def test_contrast_is_what_contexts_say(alice_index):
     assert {f"{row.place}:{row.word}" for row in found.only_a} == alone
 
 
-def test_commands_draw(run, alice_index, tmp_path):
-    commands = (
-        ("neighbours", alice_index.path, "alice", "-k", 3),
-        ("contexts", alice_index.path, "mock"),
-        ("compare", alice_index.path, "alice", "the queen", "-k", 3),
-    )
-    for number, command in enumerate(commands):
-        plain, _ = run(*command)
-        drawn, _ = run(*command, "--plot", tmp_path / f"{number}.svg")
-        assert plain == drawn
-        ElementTree.parse(tmp_path / f"{number}.svg")
-        _, err = run(*command, "--plot", tmp_path / "picture.png", status=1)
-        assert "picture.png: pictures are written as SVG" in err
-
-
 def test_compare_prints_counts_measures_and_contexts(run, alice_index):
     import json
 
@@ -165,10 +112,3 @@ def test_compare_prints_counts_measures_and_contexts(run, alice_index):
     assert [f"{one['weight_a']:.6f}" for one in found["contexts"]["both"]] == [
         row[2] for row in rows if row[0] == "both"
     ]
-
-
-def test_a_plot_goes_with_one_phrase(run, alice_index, tmp_path):
-    _, err = run(
-        "neighbours", alice_index.path, "alice", "king", "--plot", tmp_path / "a.svg", status=2
-    )
-    assert "one phrase" in err

@@ -1,1 +1,1 @@
-"""Pictures of tables and indexes: for files, notebooks and the server's pages."""
+"""The map of a phrase and its neighbours, for the server's pages."""

@@ -1,16 +1,12 @@
 """Map of a phrase and its neighbours."""
 
-import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from distsim.base.errors import ParameterError
-from distsim.comparison.nearest import Neighbour, NeighbourSearch
+from distsim.comparison.nearest import Neighbour
 from distsim.output.pictures.drawing import (
-    Bar,
     Circle,
     Drawing,
     Group,
@@ -20,14 +16,12 @@ from distsim.output.pictures.drawing import (
     width_of,
 )
 from distsim.output.pictures.layout import angles, fitted, links, spread
-from distsim.output.pictures.settings import table_settings
 from distsim.signatures.estimates import Estimator
-from distsim.signatures.table import StoredTable, TableLike, opened_table
+from distsim.signatures.table import StoredTable
 
 WIDTH, HEIGHT = 720, 740
 _SIZE, _PADDING, _LABEL_HEIGHT, _DOT_ROOM = 15.0, 12.0, 18.0, 16.0
 _LONGEST_LABEL = 26
-_ROW, _TOP, _LIST_WIDTH, _MARGIN = 24.0, 64.0, 460.0, 24.0
 
 
 class Mark(NamedTuple):
@@ -112,60 +106,3 @@ def draw_map(
         )  # fmt: skip
         drawing.put(Group(shapes, told, link(mark.phrase) if number else None))
     return drawing
-
-
-def neighbour_picture(
-    table: TableLike, phrase: str, *, k: int = 20, near: Sequence[Neighbour] | None = None
-) -> Drawing:
-    """Return a picture of a phrase's neighbours: a list with bars, and a map.
-
-    A notebook shows it as it is; `save` writes it into a file.
-
-    Arguments:
-        table: the table.
-        phrase: as typed.
-        k: the number of neighbours.
-        near: the neighbours, where they were found before; the k nearest where None.
-
-    Raises:
-        ParameterError: the phrase has no neighbours to draw.
-
-    >>> neighbour_picture(learnt, "alice", k=5).label
-    'Neighbours of alice'
-    """
-    table = opened_table(table)
-    if near is None:
-        near = NeighbourSearch(table).nearest(phrase, k=k)
-    if not near:
-        raise ParameterError(f"{phrase!r} has no neighbours in the table: there is nothing to draw")
-    laid = lay_out(table, Estimator(table), table.normal_form(phrase), near)
-    drawn = draw_map(laid.marks, [(a, b) for a, b, _ in laid.joined])
-    height = max(HEIGHT, _ROW * len(near)) + _TOP + _MARGIN
-    drawing = Drawing(
-        _LIST_WIDTH + WIDTH + 3 * _MARGIN, height, f"Neighbours of {phrase}",
-        settings=table_settings(table),
-    )  # fmt: skip
-    drawing.put(Text(_MARGIN, 36, shortened(f"Neighbours of {phrase}", 80), 20, bold=True))
-    for number, one in enumerate(near):
-        y = _TOP + number * _ROW
-        full = 150.0
-        known = not math.isnan(one.similarity)
-        length = round(full * max(0.0, one.similarity), 1) if known else 0.0
-        drawing.put(
-            Text(_MARGIN, y + 14, shortened(one.phrase, 28)),
-            Bar(_MARGIN + 230, y + 4, full, 10, "track"),
-            Bar(_MARGIN + 230, y + 4, length, 10),
-            Text(_MARGIN + 440, y + 14, f"{one.similarity:.3f}" if known else "NA", anchor="end"),
-        )
-    moved = _LIST_WIDTH + 2 * _MARGIN
-    drawing.put(*(_moved(shape, moved, _TOP) for shape in drawn.shapes))
-    return drawing
-
-
-def _moved(shape: "Group | Line | Text | Circle | Bar", x: float, y: float):  # type: ignore[no-untyped-def]
-
-    if isinstance(shape, Group):
-        return replace(shape, shapes=tuple(_moved(one, x, y) for one in shape.shapes))
-    if isinstance(shape, Line):
-        return replace(shape, points=tuple((a + x, b + y) for a, b in shape.points))
-    return replace(shape, x=shape.x + x, y=shape.y + y)
