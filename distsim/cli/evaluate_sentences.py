@@ -1,13 +1,12 @@
 """`distsim evaluate-sentences SOURCE SYSTEM...`: measures of rewritten sentences"""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from distsim.cli.console import put, put_json, say
+from distsim.cli.console import put, put_json
 from distsim.cli.groups import OptionGroup, grouped
 from distsim.cli.options import AsIsOption, SetOption, chosen
 
@@ -17,10 +16,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SentenceSettings:
-    """phi: the compression that PRECIS asks for. items: sentences in a form. seed: of samples."""
+    """phi: the compression that PRECIS asks for. seed: of samples."""
 
     phi: float = 0.75
-    items: int = 50
     seed: int = 1
 
 
@@ -41,29 +39,16 @@ class MeasureOptions(OptionGroup):
     samples: Annotated[int, typer.Option(min=0, help="Bootstrap samples; 0: none.")] = 1000
 
 
-@dataclass
-class FormOptions(OptionGroup):
-    """Forms in which people judge sentences."""
-
-    form: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Write a form for people, and FILE.key.")
-    ] = None
-    judged: Annotated[
-        str | None, typer.Option(metavar="KEY", help="The files are forms that people filled in.")
-    ] = None
-
-
 @grouped
 def evaluate_sentences(
     files: Annotated[
         list[str],
         typer.Argument(
             metavar="SOURCE SYSTEM...",
-            help="Sentences, and what systems made of them, line by line; with --judged the forms.",
+            help="Sentences, and what systems made of them, line by line.",
         ),
     ],
     how: MeasureOptions,
-    forms: FormOptions,
     output_format: Annotated[
         Literal["tsv", "json"], typer.Option("--format", help="json has all intervals.")
     ] = "tsv",
@@ -74,11 +59,9 @@ def evaluate_sentences(
 
     Corpus-level SARI (add, keep, delete), the mean SARI of sentences, BLEU, chrF, PRECIS, words to
     the source's, words kept; always beside copying, nonsense for the longest word, truncation and
-    deletion to the same lengths, and one person against the others. --set changes phi, items and
-    seed.
+    deletion to the same lengths, and one person against the others. --set changes phi and seed.
     """
     from distsim.cli.opened import language_model
-    from distsim.evaluation.judgements import write_form
     from distsim.evaluation.rewriting_scores import SARI_SIGNATURE
     from distsim.evaluation.rewritings import (
         COPY,
@@ -89,18 +72,8 @@ def evaluate_sentences(
     )
 
     (fine,) = chosen(SentenceSettings(), settings=settings)
-    if forms.judged is not None:
-        _put_judgements(files, forms.judged)
-        return
     sentences, people, mine = _read_files(files, how.references or [], as_is)
     n = len(sentences)
-    if forms.form is not None:
-        key = f"{forms.form}.key"
-        n_rows = write_form(
-            forms.form, key, sentences, mine, people, items=fine.items, seed=fine.seed
-        )
-        say(f"{forms.form}: {n_rows:,} rows to be judged; {key} names their systems")
-        return
     model = language_model(how.index) if how.index is not None else None
     baseline = how.baseline or COPY
     evaluation = Evaluation(
@@ -165,20 +138,3 @@ def _put_rows(rows: "list[Row]", shown: list[str], differences: bool) -> None:
             found = row.differences.get("SARI")
             cells += ["", ""] if found is None else [f"{found[0]:+.2f}", f"{found[3]:.3f}"]
         put(row.name, *cells)
-
-
-def _put_judgements(forms: Sequence[str], key: str) -> None:
-    """Print the results of forms that people filled in."""
-    from distsim.evaluation.judgements import evaluate_forms
-
-    judged = evaluate_forms(forms, key)
-    put("system", "scale", "mean", "judgements", "ratio")
-    for mean in judged.means:
-        put(mean.system, mean.scale, f"{mean.mean:.3f}", mean.judgements, f"{mean.ratio:.3f}")
-    put("first", "second", "scale", "wins", "losses", "ties", "p")
-    for one in judged.comparisons:
-        put(*one[:6], f"{one.p:.4f}")
-    for scale, kappa in judged.kappa.items():
-        put("# kappa", scale, f"{kappa:.3f}")
-    for judge in judged.failed:
-        say(f"{judge}: puts random deletions as high as references: leave this judge out")

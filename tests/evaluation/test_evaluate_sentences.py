@@ -1,14 +1,11 @@
-"""evaluate-sentences: SARI and its kin by hand, controls, bootstrap, people's forms."""
+"""evaluate-sentences: SARI and its kin by hand, controls, bootstrap."""
 
 import math
-import os
 import random
 
 import numpy as np
 import pytest
 
-from distsim.base.errors import InputError
-from distsim.evaluation.judgements import evaluate_forms, sign_test, weighted_kappa
 from distsim.evaluation.rewriting_scores import (
     Bleu,
     Precis,
@@ -142,41 +139,6 @@ def test_measures_beside_controls(files, run):
     assert '"TER"' in as_json and '"differences"' in as_json
 
 
-def test_forms_and_their_evaluation(files, run, tmp_path):
-    form = tmp_path / "form"
-    _, told = evaluate(run, files, "--form", form, "--set", "items=10")
-    assert "40 rows to be judged" in told
-    rows = [line.split("\t") for line in form.read_text().splitlines()]
-    key = [line.split("\t") for line in (tmp_path / "form.key").read_text().splitlines()]
-    assert rows[0] == ["row", "item", "source", "rewriting", "meaning", "grammar"]
-    assert {row[2] for row in key[1:]} == {"good", "copy", "random deletion", "reference"}
-    assert len({tuple(row[2] for row in key[1 + 4 * i : 5 + 4 * i]) for i in range(10)}) > 1
-    points = {"good": 4, "copy": 3, "reference": 5, "random deletion": 1}
-    for judge in ("a", "b"):
-        filled = [rows[0]] + [
-            [*row[:4], str(points[k[2]]), str(min(5, points[k[2]] + (judge == "b")))]
-            for row, k in zip(rows[1:], key[1:], strict=True)
-        ]
-        written(tmp_path, judge, ["\t".join(row) for row in filled])
-    out, told = run("evaluate-sentences", tmp_path / "a", tmp_path / "b", "--judged", f"{form}.key")
-    assert "good\tmeaning\t4.000\t20\t0.778" in out and "# kappa\tmeaning\t1.000" in out
-    assert "good\trandom deletion\tmeaning\t20\t0\t0\t0.0000" in out
-    assert "leave this judge out" not in told
-    bad = (tmp_path / "a").read_text().replace("\t4\t", "\t9\t", 1)
-    (tmp_path / "a").write_text(bad)
-    _, told = run("evaluate-sentences", tmp_path / "a", "--judged", f"{form}.key", status=1)
-    assert "meaning '9': write a whole number of 1 to 5" in told
-    with pytest.raises(InputError, match="wanted the columns row, item"):
-        evaluate_forms([files["source"]], f"{form}.key")
-
-
-def test_sign_test_and_kappa_by_hand():
-    assert sign_test(1, 0) == 1.0
-    assert sign_test(0, 6) == pytest.approx(2 / 64)
-    # each other's opposite: observed 16, expected (0 + 16 + 16 + 0) / 4 = 8
-    assert weighted_kappa([1, 5], [5, 1]) == -1.0
-
-
 def test_what_is_refused(files, run, tmp_path):
     short = written(tmp_path, "short", ["a"])
     _, told = run(
@@ -187,15 +149,5 @@ def test_what_is_refused(files, run, tmp_path):
     assert "--references FILE" in told
     _, told = evaluate(run, files, "--baseline", "nobody", status=1)
     assert "baseline 'nobody': choose one of copy" in told
-    for more in ((), ("--form", tmp_path / "form")):
-        out, told = evaluate(run, files, "--set", "seed=-1", *more, status=1)
-        assert "--set seed: is -1, choose 0 or more" in told and not out
-    assert not (tmp_path / "form").exists()
-
-
-def test_a_form_names_systems_whatever_their_files_are_called(files, run, tmp_path):
-    name = os.fsdecode(b"caf\xe9\n1")
-    files["good"] = files["good"].rename(tmp_path / name)
-    evaluate(run, files, "--form", tmp_path / "form", "--set", "items=2")
-    key = (tmp_path / "form.key").read_text().splitlines()
-    assert len(key) == 9 and sum("\tcaf\\xe9\\n1\t" in row for row in key) == 2
+    out, told = evaluate(run, files, "--set", "seed=-1", status=1)
+    assert "--set seed: is -1, choose 0 or more" in told and not out

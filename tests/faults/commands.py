@@ -110,9 +110,6 @@ export csv | signed.index known.txt | new.csv.gz
 export parquet | signed.index | new.parquet
     export signed.index --format parquet -o new.parquet
     export signed.index --format csv -o new.parquet
-evaluate-sentences --form | source people | new.form new.form.key
-    evaluate-sentences source people --references people --set items=5 --form new.form
-    evaluate-sentences source source --references people --set items=5 --form new.form
 """
 
 # Name | needs |, then the command; standard input is the file `given`, where one is needed.

@@ -119,15 +119,13 @@ def _corpus_readers(folder: Path) -> dict[str, Reader]:
 def _table_readers(folder: Path) -> dict[str, Reader]:
 
     from distsim.corpus.vectors import read_counted_phrases, read_counts, read_vectors
-    from distsim.evaluation.judgements import evaluate_forms
     from distsim.evaluation.rewritings import read_sentences
     from distsim.paraphrase.records import read_paraphrases
     from distsim.paraphrase.rewriting.batch import read_tasks as read_rewriting
     from distsim.paraphrase.substitution.batch import read_tasks as read_lexsub
     from distsim.paraphrase.substitution.grammar import ParaphraseGrammar
 
-    key, given = folder / "form.key", folder / "sentences"
-    key.write_bytes(b"row\titem\tsystem\tratio\n1\t1\ta\t.5\n2\t1\tb\t.75\n")
+    given = folder / "sentences"
     given.write_bytes(b"the king sees\n" * _LINES_A_FILE)
     ranking = b"# learnt\nfeature\tweight\tmean\tscale\tlow\thigh\tmissing\n" + b"".join(
         b"f%d\t.5\t0\t1\t-1\t1\t0\n" % n for n in range(9)
@@ -147,8 +145,6 @@ def _table_readers(folder: Path) -> dict[str, Reader]:
                                          b"5\tf\tking\tqueen\tx\n" * 9]),
         "gold, commas": Reader(d.read_gold, [b"a,b,score\n" + b"king,queen,8.5\n" * 9], b","),
         "gold, blanks": Reader(d.read_gold, [b"king queen 8.5\n" * 9], b" "),
-        "forms": Reader(lambda p: evaluate_forms([p], key), [
-            b"row\titem\tsource\trewriting\tmeaning\tgrammar\n1\t1\ta\tb\t5\t4\n2\t1\ta\tb\t5\t4\n"]),
         "vectors": Reader(read_vectors, [b"2 3\nking 1 0 .5\nqueen .9 .1 .4\n",
                                          b"".join(b"w%d 1 0 .5\n" % n for n in range(9))], b" "),
         "paraphrases": Reader(read_paraphrases, [
@@ -357,7 +353,7 @@ NAMES = (  # of readers, by kind: making them loads much, so they are named here
     ("CoNLL-U", "toolkit", "trees", "CoNLL-U with trees", "text, lines", "text, running",
      "unknown text", "known phrases"),
     ("Pharaoh", "bitext", "links of a bitext", "trees of a bitext", "tags of a bitext"),
-    ("counts of words", "counted phrases", "gold, tabs", "gold, commas", "gold, blanks", "forms",
+    ("counts of words", "counted phrases", "gold, tabs", "gold, commas", "gold, blanks",
      "vectors", "paraphrases", "ARPA", "weights of rewriting", "weights learnt",
      "substitution", "grammar of substitution", "sentences to rewrite", "trees to rewrite by",
      "sentences to judge", "inflections", "opposites"),

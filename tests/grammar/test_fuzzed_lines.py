@@ -8,7 +8,6 @@ from distsim import DistsimError, InputError, read_gold
 from distsim.comparison.opposites.language import Language
 from distsim.corpus.numbers import plain_count, plain_number
 from distsim.corpus.vectors import read_counts, read_vectors
-from distsim.evaluation.judgements import evaluate_forms
 from distsim.grammar.fields import LineFaultError
 from distsim.grammar.formats.phrase_table import PhraseTableEntry
 from distsim.grammar.formats.rules import gap_of
@@ -79,7 +78,6 @@ def test_heads_of_paraphrases(tmp_path, change):
 def test_tables_that_the_csv_reader_refuses(refused):
     refused(read_gold, b"king,queen,8\nking,queen,8\nking\rqueen,the,8\n")
     refused(read_gold, b"king,queen,8\nking,queen,8\n" + b'"' + b"a," * 100_000 + b"\n")
-    refused(lambda file: evaluate_forms([], file), b"row\titem\rsystem\tratio\n")
 
 
 def test_a_message_is_never_as_long_as_a_line():
@@ -99,9 +97,3 @@ def test_numbers_of_5000_digits_are_read_by_nobody(tmp_path, refused):
         PhraseTableEntry.parse(old).links()
     refused(read_vectors, f"{digits} 3\nking 1 0 .5\n")
     refused(ArpaModel, f"\\data\\\n\\{digits}-grams:\n-1\tthe\n\\end\\\n")
-    key, form = tmp_path / "key", tmp_path / "file"
-    key.write_text("row\titem\tsystem\tratio\n1\t1\ta\t.5\n")
-    head = "row\titem\tsource\trewriting\tmeaning\tgrammar\n"
-    form.write_text(f"{head}1\t1\ta\tb\t{digits}\t4\n")
-    with pytest.raises(InputError, match="write a whole number of 1 to 5"):
-        evaluate_forms([form], key)
