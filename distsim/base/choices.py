@@ -23,9 +23,9 @@ ExportFormat = Literal["w2v", "w2v-bin", "parquet", "csv"]
 # Bitexts and the rules made of them.
 Symmetrisation = Literal["grow-diag-final-and", "intersection"]
 ExtractPreset = Literal["phrases", "hiero", "samt", "ppdb"]
-Labels = Literal["none", "thesis", "thrax", "slashes", "every"]
+Labels = Literal["none", "thesis", "slashes"]
 Unlabelled = Literal["keep", "drop-gappy", "drop"]
-Chains = Literal["top", "bottom", "all"]
+Chains = Literal["top", "bottom"]
 LexicalNames = Literal["plain", "ppdb"]
 
 # Grammars.

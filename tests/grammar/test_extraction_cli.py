@@ -57,7 +57,7 @@ def test_output_to_a_pipe_and_chosen_features(bitext, run):
     ("given", "told"),
     [
         (["--set", "longest=16"], "longest 16: choose 1 to 15"),
-        (["--set", "labels=every"], "set most_gaps to 0"),
+        (["--set", "longest=0"], "longest 0: choose 1 to 15"),
         (["--features", "p(x)"], "choose of Abstract"),
     ],
 )

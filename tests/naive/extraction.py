@@ -72,11 +72,8 @@ def labels_of(pair: Pair, start: int, stop: int, options: ExtractOptions) -> lis
     for a, b, label in pair.nodes:
         if label != "X":
             nodes[a, b].append("COMMA" if label == "," else label)
-    every = options.labels == "every"
     for span, chain in nodes.items():
-        if not every:
-            chosen = {"top": chain[0], "bottom": chain[-1], "all": ":".join(chain)}
-            nodes[span] = [chosen[options.chains]]
+        nodes[span] = [chain[0] if options.chains == "top" else chain[-1]]
     n = len(pair.english)
     whole = list(nodes.get((start, stop), ()))
     slashed = [
@@ -107,9 +104,7 @@ def labels_of(pair: Pair, start: int, stop: int, options: ExtractOptions) -> lis
         return ["X"]
     tried = {
         "thesis": [whole, slashed, two, three],
-        "thrax": [whole, two, slashed, three],
         "slashes": [whole, slashed],
-        "every": [whole, slashed, two, three],
     }[options.labels]
     found = list(dict.fromkeys(label for labels in tried for label in labels))
     return found or ["X"]
@@ -151,9 +146,8 @@ def instances(pair: Pair, options: ExtractOptions, has_trees: bool) -> Iterator[
         bare.append(everything)
     for box in bare:
         labels = labels_of(pair, box.k, box.m, options) if has_trees else ["X"]
-        for label in labels if options.labels == "every" else labels[:1]:
-            if not (label == "X" and unlabelled == "drop"):
-                yield rule_of(pair, box, [], [], label)
+        if not (labels[0] == "X" and unlabelled == "drop"):
+            yield rule_of(pair, box, [], [], labels[0])
     for box in boxes:
         label = first_label(box)
         if label == "X" and unlabelled != "keep":

@@ -96,7 +96,7 @@ def extract_rules(
     options = options or ExtractOptions()
     text = LinkedText.join(
         [one if isinstance(one, Bitext) else Bitext.open(one) for one in bitexts],
-        None if options.labels == "every" else options.chains,
+        options.chains,
     )
     return write_rules(
         text, path, options, features or FeatureChoice(), memory, jobs, progress, numeric

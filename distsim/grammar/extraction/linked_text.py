@@ -51,12 +51,11 @@ class LinkedText:
                     self.node_starts)  # fmt: skip
 
     @classmethod
-    def join(cls, bitexts: Sequence[Bitext], chains: Chains | None = "top") -> "LinkedText":
+    def join(cls, bitexts: Sequence[Bitext], chains: Chains = "top") -> "LinkedText":
         """Return bitexts end to end; their foreign languages become one.
 
         Arguments:
-            bitexts: 1 to 64. chains: which constituents over the same words count; `all` joins
-                their labels; each counts by itself where None.
+            bitexts: 1 to 64. chains: which constituents over the same words count.
 
         Raises:
             ParameterError: there is none, or there are more than 64.
@@ -158,7 +157,7 @@ def _turned(links: np.ndarray, counts: np.ndarray) -> np.ndarray:
 
 
 def _joined_trees(
-    trees: Sequence[tuple[Trees | None, int]], chains: Chains | None
+    trees: Sequence[tuple[Trees | None, int]], chains: Chains
 ) -> tuple[list[str], np.ndarray, np.ndarray]:
     """Return the base labels, nodes uint16[k, 3], and the number of nodes of each sentence.
 
@@ -180,10 +179,8 @@ def _joined_trees(
     return labels, np.concatenate(nodes), np.concatenate(counts)
 
 
-def _chained(
-    trees: Trees, chains: Chains | None
-) -> tuple[list[str], np.ndarray, np.ndarray, np.ndarray]:
-    """Return (names, bounds, label of each node, its sentence), one node a span unless None.
+def _chained(trees: Trees, chains: Chains) -> tuple[list[str], np.ndarray, np.ndarray, np.ndarray]:
+    """Return (names, bounds, label of each node, its sentence), one node a span.
 
     A constituent labelled X is none.
 
@@ -196,22 +193,11 @@ def _chained(
     labelled = np.flatnonzero(~known_as_x[trees.span_labels])
     owner, bounds = owner[labelled], trees.span_bounds[labelled]
     label = trees.span_labels[labelled].astype(np.int64)
-    if label.size == 0 or chains is None:
+    if label.size == 0:
         return list(trees.labels), bounds, label, owner
     again = np.zeros(label.size, bool)
     again[1:] = (owner[1:] == owner[:-1]) & np.all(bounds[1:] == bounds[:-1], axis=1)
     first = np.flatnonzero(~again)
     last = np.append(first[1:], label.size) - 1
-    if chains != "all":
-        chosen = first if chains == "top" else last
-        return list(trees.labels), bounds[chosen], label[chosen], owner[chosen]
-    names = list(trees.labels)
-    known: dict[str, int] = {}
-    joined = label[first]
-    for k in np.flatnonzero(last > first).tolist():
-        name = ":".join(trees.labels[i] for i in label[first[k] : last[k] + 1].tolist())
-        if name not in known:
-            known[name] = len(names)
-            names.append(name)
-        joined[k] = known[name]
-    return names, bounds[first], joined, owner[first]
+    chosen = first if chains == "top" else last
+    return list(trees.labels), bounds[chosen], label[chosen], owner[chosen]

@@ -13,9 +13,7 @@ from distsim.grammar.kernels import extraction as kernels
 _LABELS: dict[str, int] = {
     "none": kernels.X_ONLY,
     "thesis": kernels.THESIS,
-    "thrax": kernels.THRAX,
     "slashes": kernels.NO_SUMS,
-    "every": kernels.EVERY,
 }
 _UNLABELLED: dict[str, int] = {
     "keep": kernels.NONE_NEEDED,
@@ -37,12 +35,10 @@ class ExtractOptions:
         min_linked: linked words that must be outside the gaps.
         may_touch: two gaps may be neighbours on the source side.
         labels: `none` (all are X); `thesis`, the first of constituent, X/Y, X\\Y, X+Y, X+Y+Z
-            (thesis 3.2.2); `thrax`, with X+Y before the slashes; `slashes`, without sums;
-            `every`, a rule for each label that the span has (Callison-Burch 2008), no gaps.
+            (thesis 3.2.2); `slashes`, without sums.
         unlabelled: what becomes of rules with X as label or gap where there are trees:
             `keep`, `drop-gappy` (only those with gaps) or `drop`.
-        chains: of constituents over the same words the `top` one, the `bottom` one, or `all`,
-            joined by a colon.
+        chains: of constituents over the same words the `top` one or the `bottom` one.
         whole: each sentence pair, however long, is a rule too.
         min_count: rarer rules are left out once everything is counted; those of one word
             without gaps stay.
@@ -82,8 +78,6 @@ class ExtractOptions:
         ):
             if value not in known:
                 raise ParameterError(f"{name} {value!r}: choose one of {', '.join(known)}")
-        if self.labels == "every" and self.most_gaps:
-            raise ParameterError("labels 'every' is for rules without gaps: set most_gaps to 0")
 
     def settings(self, has_trees: bool) -> np.ndarray:
         """Return the options as the kernels read them, int64[9].

@@ -20,9 +20,8 @@ F_KEY, E_KEY, LABEL_LINKS, PLACE, GAPS_COUNT = range(COLUMNS)
 LONGEST, MOST_SYMBOLS, MOST_GAPS, IS_LOOSE, MIN_LINKED, MAY_TOUCH, LABELS, NEEDS_LABEL, WHOLE = (
     range(9)
 )
-# how spans are labelled: X; constituent, slashes, sums; constituent, X+Y, slashes, X+Y+Z;
-# constituent, slashes; every label of the span
-X_ONLY, THESIS, THRAX, NO_SUMS, EVERY = range(5)
+# how spans are labelled: X; constituent, slashes, sums; constituent, slashes
+X_ONLY, THESIS, NO_SUMS = range(3)
 # which rules need labels: none; those with gaps; all
 NONE_NEEDED, IN_GAPPY, IN_ALL = range(3)
 
@@ -32,7 +31,6 @@ _LOW = np.uint64(0xFFFFFFFF)
 _ONE = np.uint64(1)
 _GAP = np.uint64(0xA24BAED4963EE407)
 _HASHED = np.uint64(1 << 31)
-_MOST_EVERY = 4096
 FULL = -1
 _INNER_FULL, _CHOSEN_FULL = -2, -3
 
@@ -63,7 +61,7 @@ class Text(NamedTuple):
 
     foreign, english: the sides. links: uint8[m, 2] of (foreign, English) words, sorted and distinct
     within a sentence; link_starts: int64[n + 1]. nodes: uint16[k, 3] of (start, stop, label), one a
-    span unless every label counts; node_starts: int64[n + 1].
+    span; node_starts: int64[n + 1].
     """
 
     foreign: LinkedSide
@@ -79,16 +77,15 @@ class Room(NamedTuple):
 
     f_link: int64, the first link of each foreign word. inner: int64[k, 6], pairs inside a pair;
     inner_starts: int64, the first that starts at or after each word. chosen: int64[k, 2], rows of
-    inner that are gaps. labels: uint32, of a pair. hashes: uint64[2, CHART], of the words of either
-    side. f_states: uint64, hash states after each number of words from a pair's first on;
-    e_states[k]: from word k on, of which n_e_states[k] are known.
+    inner that are gaps. hashes: uint64[2, CHART], of the words of either side. f_states: uint64,
+    hash states after each number of words from a pair's first on; e_states[k]: from word k on, of
+    which n_e_states[k] are known.
     """
 
     f_link: np.ndarray
     inner: np.ndarray
     inner_starts: np.ndarray
     chosen: np.ndarray
-    labels: np.ndarray
     hashes: np.ndarray
     f_states: np.ndarray
     e_states: np.ndarray
@@ -157,71 +154,13 @@ def span_label(chart, n, start, stop, how):
     found = np.uint32(chart[start, stop])
     if found != 0:
         return found
-    if how == THRAX:
-        found = _two(chart, start, stop)
-        if found != 0:
-            return found
     found = _slashed(chart, n, start, stop)
     if found != 0 or how == NO_SUMS:
         return found
-    if how != THRAX:
-        found = _two(chart, start, stop)
-        if found != 0:
-            return found
+    found = _two(chart, start, stop)
+    if found != 0:
+        return found
     return _three(chart, start, stop)
-
-
-@uncounted
-def _add_label(labels, n, label):
-    for k in range(n):
-        if labels[k] == label:
-            return n
-    if n < labels.size:
-        labels[n] = label
-        n += 1
-    return n
-
-
-@uncounted
-def every_label(nodes, first, last, start, stop, labels):
-    """Write all labels of a span into `labels`, distinct; return their number, 1 (X) at least."""
-    n = 0
-    for a in range(first, last):
-        if nodes[a, 0] == start and nodes[a, 1] == stop:
-            n = _add_label(labels, n, np.uint32(nodes[a, 2]))
-    for a in range(first, last):
-        if nodes[a, 0] == start and nodes[a, 1] > stop:
-            for b in range(first, last):
-                if nodes[b, 0] == stop and nodes[b, 1] == nodes[a, 1]:
-                    n = _add_label(
-                        labels, n,
-                        FORWARD | np.uint32(nodes[a, 2]) | (np.uint32(nodes[b, 2]) << 10),
-                    )  # fmt: skip
-    for a in range(first, last):
-        if nodes[a, 1] == stop and nodes[a, 0] < start:
-            for b in range(first, last):
-                if nodes[b, 1] == start and nodes[b, 0] == nodes[a, 0]:
-                    n = _add_label(
-                        labels, n,
-                        BACKWARD | np.uint32(nodes[a, 2]) | (np.uint32(nodes[b, 2]) << 10),
-                    )  # fmt: skip
-    for a in range(first, last):
-        if nodes[a, 0] != start or nodes[a, 1] >= stop:
-            continue
-        for b in range(first, last):
-            if nodes[b, 0] != nodes[a, 1] or nodes[b, 1] > stop:
-                continue
-            two = np.uint32(nodes[a, 2]) | (np.uint32(nodes[b, 2]) << 10)
-            if nodes[b, 1] == stop:
-                n = _add_label(labels, n, two)
-                continue
-            for c in range(first, last):
-                if nodes[c, 0] == nodes[b, 1] and nodes[c, 1] == stop:
-                    n = _add_label(labels, n, two | (np.uint32(nodes[c, 2]) << 20))
-    if n == 0:
-        labels[0] = 0
-        n = 1
-    return n
 
 
 @uncounted
@@ -451,7 +390,7 @@ def extract_rows(text, settings, cursor, last_sentence, rows):
     starts = np.empty(CHART + 1, np.int64)
     room = Room(
         np.empty(CHART + 1, np.int64), np.empty((256, 6), np.int64), np.empty(CHART + 1, np.int64),
-        np.empty((1024, 2), np.int64), np.zeros(_MOST_EVERY, np.uint32),
+        np.empty((1024, 2), np.int64),
         np.empty((2, CHART), np.uint64), np.empty(CHART + 1, np.uint64),
         np.empty((CHART, settings[LONGEST] + 1), np.uint64), np.empty(CHART, np.int64),
     )  # fmt: skip
@@ -473,7 +412,7 @@ def extract_rows(text, settings, cursor, last_sentence, rows):
         n_pairs = n_inside
         if settings[WHOLE]:
             n_pairs = _with_whole(pairs, n_pairs, starts, n_foreign, n_english)
-        if how != X_ONLY and how != EVERY:
+        if how != X_ONLY:
             _label_pairs(chart, text, sentence, n_english, how, pairs, n_pairs)
         _index_links(text.links, first_link, last_link, n_foreign, room.f_link)
         _hash_words(text.foreign, sentence, n_foreign, room.hashes, 0)
@@ -500,7 +439,7 @@ def _with_more_room(room, status):
     elif status == _CHOSEN_FULL:
         chosen = np.empty((2 * chosen.shape[0], 2), np.int64)
     return Room(
-        room.f_link, inner, room.inner_starts, chosen, room.labels, room.hashes, room.f_states,
+        room.f_link, inner, room.inner_starts, chosen, room.hashes, room.f_states,
         room.e_states, room.n_e_states,
     )  # fmt: skip
 
@@ -525,16 +464,6 @@ def _hash_words(side, sentence, n, out, row):
 
 
 @uncounted
-def _labels_of_pair(pairs, p, text, sentence, how, labels):
-    """Write the labels of an initial pair; return their number."""
-    labels[0] = np.uint32(pairs[p, 5])
-    if how != EVERY:
-        return 1
-    first, last = text.node_starts[sentence], text.node_starts[sentence + 1]
-    return every_label(text.nodes, first, last, pairs[p, 2], pairs[p, 2] + pairs[p, 3], labels)
-
-
-@uncounted
 def _gaps_of_pair(pairs, p, n_inside, starts, settings, room):
     """Gather the choices of gaps of an initial pair; return their number, 1 (none) at least.
 
@@ -543,7 +472,7 @@ def _gaps_of_pair(pairs, p, n_inside, starts, settings, room):
     room.chosen[0, 0] = -1
     room.chosen[0, 1] = -1
     labelled = settings[NEEDS_LABEL] != NONE_NEEDED
-    if p >= n_inside or settings[MOST_GAPS] == 0 or (labelled and room.labels[0] == 0):
+    if p >= n_inside or settings[MOST_GAPS] == 0 or (labelled and pairs[p, 5] == 0):
         return 1
     n_inner = _pairs_inside(pairs, p, starts, labelled, room.inner, room.inner_starts)
     if n_inner == FULL:
@@ -617,13 +546,13 @@ def _write_rules(pairs, n_inside, n_pairs, starts, text, settings, room, cursor,
     n_f_states = 0
     for p in range(cursor[1], n_pairs):
         cursor[1] = p
-        n_labels = _labels_of_pair(pairs, p, text, cursor[0], settings[LABELS], room.labels)
-        if settings[NEEDS_LABEL] == IN_ALL and room.labels[0] == 0:
+        label = np.uint64(pairs[p, 5])
+        if settings[NEEDS_LABEL] == IN_ALL and label == 0:
             continue
         n_chosen = _gaps_of_pair(pairs, p, n_inside, starts, settings, room)
         if n_chosen < 0:
             return n_chosen, n
-        if n + n_chosen * n_labels > rows.shape[0]:
+        if n + n_chosen > rows.shape[0]:
             return FULL, n
         start, e_start = pairs[p, 0], pairs[p, 2]
         if start != f_start:
@@ -643,13 +572,12 @@ def _write_rules(pairs, n_inside, n_pairs, starts, text, settings, room, cursor,
             place = (place << np.uint64(8)) | np.uint64(pairs[p, column])
         for choice in range(n_chosen):
             f_key, e_key, key, gaps = _rule_keys(pairs, p, choice, n_known, text.links, room)
-            for k in range(n_labels):
-                rows[n, F_KEY] = f_key
-                rows[n, E_KEY] = e_key
-                rows[n, LABEL_LINKS] = (np.uint64(room.labels[k]) << HALF) | key
-                rows[n, PLACE] = place
-                rows[n, GAPS_COUNT] = gaps
-                n += 1
+            rows[n, F_KEY] = f_key
+            rows[n, E_KEY] = e_key
+            rows[n, LABEL_LINKS] = (label << HALF) | key
+            rows[n, PLACE] = place
+            rows[n, GAPS_COUNT] = gaps
+            n += 1
     cursor[1] = n_pairs
     return 0, n
 
