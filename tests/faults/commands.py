@@ -47,6 +47,9 @@ sign --from annotated | c.conllu | new.table
 learn | x.index | new.projection
     learn x.index --set n_bits=64 --set learning.rows=200 --force -o new.projection -j 1
     learn x.index --set n_bits=128 --set learning.rows=200 --force -o new.projection -j 1
+map | signed.index pairs.tsv | new.map
+    map signed.index signed.index --pairs pairs.tsv --force -o new.map
+    map signed.index signed.index --pairs pairs.tsv --set method=orthogonal --force -o new.map
 cluster plan, task, join | a.txt | new.table
     !cluster
 annotate | long.txt | new.gz new.tags
@@ -69,6 +72,9 @@ pivot | rules.gz | new.gz
 pivot of numbers | numbers.rules | new.gz
     pivot numbers.rules -o new.gz -j 1
     pivot numbers.rules --set max_translations=1 -o new.gz -j 1
+score to zst | para.gz signed.index | new.zst
+    score para.gz --ngram signed.index --set align=none -o new.zst -j 1
+    score para.gz --ngram signed.index --set aligner=evidence -o new.zst -j 1
 score | para.gz signed.index | new.gz
     score para.gz --ngram signed.index --set aligner=evidence -o new.gz -j 1
     score para.gz --ngram signed.index --set align=none -o new.gz -j 1
@@ -116,8 +122,14 @@ export parquet | signed.index | new.parquet
 _READING = """
 count | x.index |
     count x.index the alice
+count by pattern | x.index |
+    count x.index --query al*
 kwic | x.index |
     kwic x.index the
+kwic by pattern | x.index |
+    kwic x.index --query al*
+collocates by pattern | x.index |
+    collocates x.index --query al*
 ngrams | x.index |
     ngrams x.index -n 1-2
 ngrams with their spread | x.index |
@@ -138,6 +150,8 @@ similarity | signed.index |
     similarity signed.index the alice
 neighbours | signed.index |
     neighbours signed.index alice
+neighbours by a map | signed.index same.map |
+    neighbours signed.index alice --map same.map
 evaluate | signed.index gold.tsv |
     evaluate signed.index gold.tsv --samples 20
 paraphrase | signed.index |
@@ -164,6 +178,7 @@ GIVEN = {"score from standard input": "para.gz", "index build from standard inpu
 # Materials that commands make: name, commands.
 _MADE = """
 x.index: {build} --dedup exact a.txt b.txt -o x.index
+same.map: map signed.index signed.index --pairs pairs.tsv -o same.map
 signed.index: {build} --dedup exact a.txt b.txt -o signed.index; sign signed.index --set n_bits=64
 b.bitext: align en de -o b.bitext --set iterations=.1 --set samplers=1
 t.bitext: align en de --trees trees --tags tags -o t.bitext --set iterations=.1 --set samplers=1
@@ -334,6 +349,7 @@ def write_texts(folder: Path) -> None:
     write("gold.tsv", (
         f"{draw.choice(frequent)}\t{draw.choice(frequent)}\t{draw.random():.2f}" for _ in range(60)
     ))  # fmt: skip
+    write("pairs.tsv", (f"{word}\t{word}" for word in frequent[:50]))
     write("table.txt", (
         f"{frequent[k // 20]} ||| w{k} ||| 0.5 0.1 {draw.random():.3f} 0.2 ||| 0-0"
         for k in range(2000)
