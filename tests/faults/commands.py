@@ -24,7 +24,6 @@ _WRITING = """
 index build | a.txt b.txt | new.index
     {build} --dedup exact a.txt b.txt -o new.index
     {build} b.txt -o new.index
-    {build} b.txt -o new.index
 index build of folders | texts more | new.index
     {build} texts more -o new.index
     {build} more -o new.index
