@@ -85,6 +85,21 @@ def one_text(given: Any, argument: str = "text") -> str:
     return given
 
 
+def utf8_phrase(phrase: str) -> bytes:
+    """Return a phrase in UTF-8.
+
+    Raises:
+        ParameterError: it has bytes that were not UTF-8.
+
+    >>> utf8_phrase("the king")
+    b'the king'
+    """
+    try:
+        return phrase.encode()
+    except UnicodeEncodeError:
+        raise ParameterError("a phrase is not valid Unicode: give it in UTF-8") from None
+
+
 def one_or_many_texts(given: Any, argument: str = "texts") -> list[str]:
     """Return texts, given as one or as any number of them; `isinstance(given, str)` tells which.
 

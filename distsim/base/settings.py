@@ -295,7 +295,12 @@ def _text(value: Any) -> str | None:
 
 
 _READERS: dict[Any, Any] = {int: _whole, float: _number, bool: _truth, str: _text}
-_WANTED = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
+_WANTED = {
+    int: "a whole number of up to 19 digits",
+    float: "a number",
+    bool: "true or false",
+    str: "a text",
+}
 
 
 def _settable(cls: Any) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import typer
 
 from distsim.base.errors import InputError
 from distsim.cli.console import JsonOption, number, put, put_json, read_lines
+from distsim.cli.options import AsIsOption
 
 
 def trace(
@@ -18,6 +19,7 @@ def trace(
         typer.Option(metavar="FIELD", help="Each line is a JSON object with a text in FIELD."),
     ] = None,
     min_tokens: Annotated[int, typer.Option(min=1, help="Leave out shorter spans.")] = 6,
+    as_is: AsIsOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Find the longest spans of texts that occur in an index.
@@ -30,7 +32,7 @@ def trace(
     from distsim.indexes.tracing import trace as traced
 
     opened = CorpusIndex.open(index)
-    for place, text in enumerate(_texts(texts, jsonl), 1):
+    for place, text in enumerate(_texts(texts, jsonl, as_is), 1):
         found = traced(opened, text, min_tokens=min_tokens)
         if as_json:
             spans = [one._asdict() for one in found.spans]
@@ -41,14 +43,17 @@ def trace(
             put("span", one.first, one.n_tokens, one.times, one.text, " ".join(one.places))
 
 
-def _texts(path: str, field: str | None) -> Iterator[str]:
+def _texts(path: str, field: str | None, as_is: bool) -> Iterator[str]:
     """Yield the text of a file, or those of its lines in JSON.
 
     Raises:
-        InputError: a line is not an object in JSON with a text in the field.
+        InputError: the file looks like something else than plain text and is not taken `as_is`, or
+            a line is not an object in JSON with a text in the field.
     """
+    from distsim.corpus.lines import read_text_lines
+
     if field is None:
-        yield "\n".join(read_lines(path))
+        yield b"".join(line for _, line in read_text_lines(path, as_is)).decode(errors="replace")
         return
     for place, line in enumerate(read_lines(path), 1):
         try:

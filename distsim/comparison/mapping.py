@@ -61,10 +61,11 @@ class MapOptions:
 
     Arguments:
         method: `ridge`, or `orthogonal`, which keeps the angles of source vectors.
-        penalty: of ridge, in units of the mean of the diagonal of the pairs' covariance.
+        penalty: of ridge, in units of the mean of the diagonal of the pairs' covariance; from
+            1e-6 to 1e6.
 
     Raises:
-        ParameterError: there is no such method, or the penalty is not above 0.
+        ParameterError: there is no such method, or the penalty is out of its range.
 
     >>> MapOptions(method="orthogonal").penalty
     1.0
@@ -76,8 +77,8 @@ class MapOptions:
     def __post_init__(self) -> None:
         if self.method not in get_args(MapMethod):
             raise ParameterError(f"`method` {self.method!r}: choose ridge or orthogonal")
-        if not 0 < self.penalty < np.inf:
-            raise ParameterError(f"`penalty` {self.penalty}: choose a number above 0")
+        if not 1e-6 <= self.penalty <= 1e6:
+            raise ParameterError(f"`penalty` {self.penalty}: choose a number from 1e-6 to 1e6")
 
 
 class WordSpace:
@@ -150,7 +151,7 @@ def fit_map(
         options: ridge regression or orthogonal Procrustes.
     """
     with threadpool_limits(limits=1, user_api="blas"):  # sums in one order, whatever the cores
-        weighed = source.astype(np.float64) * weights[:, None]
+        weighed = source.astype(np.float64) * (weights / weights.max())[:, None]
         cross = weighed.T @ target
         if options.method == "orthogonal":
             left, _, right = np.linalg.svd(cross, full_matrices=False)
@@ -212,7 +213,7 @@ def read_pairs(path: str | Path, source: StoredTable, target: StoredTable) -> li
             )
         pairs.append(WordPair(_normal(word, source), _normal(translation, target), value))
     if not pairs:
-        raise InputError(f"{label}: holds no pair of words: write word<TAB>translation lines")
+        raise InputError(f"{label}: has no pair of words: write word<TAB>translation lines")
     return pairs
 
 

@@ -16,14 +16,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from distsim.base.arguments import real_path
+from distsim.base.arguments import one_path, real_path
 from distsim.base.errors import InputError, ParameterError
 from distsim.base.parallel import Progress, no_progress, ordered_map
 from distsim.corpus.blocks import read_blocks
 from distsim.corpus.lines import TEXT_LINE_BYTES
 from distsim.corpus.sources import Source, find_texts, spooled_sources
 from distsim.storage import open_output
-from distsim.storage.files import is_stream, open_part, part_of
+from distsim.storage.files import is_stream, open_part, part_of, require_suffix
 
 PIECE_CHARACTERS = 60_000  # larger pieces: a little faster, more memory
 _LEVEL = 6
@@ -60,7 +60,8 @@ def files_of(output: str | Path) -> tuple[Path, Path, Path]:
     Raises:
         InputError: what is written there could not be gone on with.
     """
-    path = Path(output)
+    path = one_path(output)
+    require_suffix(path, [".gz"])
     if is_stream(path):
         raise InputError(f"{path}: is no file, where a run that was stopped could go on: name one")
     path = real_path(path)  # write through a link, not over it

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from distsim.base.arguments import utf8_phrase
 from distsim.base.errors import ParameterError
 from distsim.corpus.escapes import unescape
 from distsim.corpus.normaliser import Normaliser
@@ -24,10 +25,7 @@ def split_phrase(phrase: str, normaliser: Normaliser, is_word: Callable[[str], b
     >>> split_phrase("-lrb- &apos;s", Normaliser(), lambda piece: piece in {"(", "'s"})
     ['(', "'s"]
     """
-    try:
-        phrase.encode()
-    except UnicodeEncodeError:
-        raise ParameterError("a phrase is not valid Unicode: give it in UTF-8") from None
+    utf8_phrase(phrase)
     pieces = normaliser.characters(phrase).split()
     if not pieces:
         raise ParameterError("the phrase is empty: give at least one word")

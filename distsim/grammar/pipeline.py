@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distsim import storage
-from distsim.base.arguments import real_path, whole_number
+from distsim.base.arguments import one_path, real_path, whole_number
 from distsim.base.errors import InputError, ParameterError
 from distsim.base.parallel import Progress, no_progress
 from distsim.bitext.aligner import AlignerOptions
@@ -181,7 +181,7 @@ def make_grammar(
     if syntax is not None:
         tables.append(("sim_syn", SignatureTable.open(syntax)))
     made = [_opened_or_named(one) for one in bitexts]
-    target = Path(path)
+    target = one_path(path)
     # A run that was killed at its first step has left that step's unfinished file.
     others = [one for one in target.glob("*") if not one.match(f".{STEPS}.*.unfinished")]
     if target.is_dir() and others and not (target / STEPS).exists():

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from distsim import storage
+from distsim.base.arguments import utf8_phrase
 from distsim.base.errors import ParameterError
 from distsim.corpus.query import split_phrase
 from distsim.corpus.vocabulary import Vocabulary, hash_texts
@@ -161,10 +162,7 @@ class IndexedText:
         return np.array(ids, np.int64), np.array(stops, np.int64)
 
     def _learn(self, pieces: list[str]) -> None:
-        try:
-            hashes = hash_texts([piece.encode() for piece in pieces])
-        except UnicodeEncodeError:
-            raise ParameterError("a phrase is not valid Unicode: give it in UTF-8") from None
+        hashes = hash_texts([utf8_phrase(piece) for piece in pieces])
         found = self.vocabulary.find(hashes)
         cuts = self.options.text_format == "text" or self.options.normaliser.drops
         is_known = self.known_pieces()

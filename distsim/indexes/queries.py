@@ -13,7 +13,7 @@ from unicodedata import combining, normalize
 
 import numpy as np
 
-from distsim.base.arguments import one_text
+from distsim.base.arguments import one_text, utf8_phrase
 from distsim.base.errors import ParameterError
 from distsim.corpus.vocabulary import hash_texts
 
@@ -57,7 +57,8 @@ def compile_query(index: "CorpusIndex", query: str) -> CompiledQuery:
     Raises:
         ParameterError: it is none, is too long, names no word, or can match without any token.
     """
-    elements = _Elements(index, one_text(query, "query")).found
+    utf8_phrase(one_text(query, "query"))
+    elements = _Elements(index, query).found
     counts = index.word_counts().astype(np.int64)
     if len(elements) > MAX_TOKENS:
         raise ParameterError(

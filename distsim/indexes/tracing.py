@@ -136,7 +136,7 @@ def _share_found(ids: np.ndarray, lengths: np.ndarray, n: int) -> float | None:
 
 def _sentences(index: CorpusIndex, text: str) -> tuple[np.ndarray, list[str]]:
     """Return (word ids int64, 0 behind each sentence, -1 if unknown; the words, normalised)."""
-    data = text.encode(errors="replace")
+    data = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
     pieces = cut(data, index.options.text_format)
     spans = zip(pieces.starts.tolist(), pieces.stops.tolist(), strict=True)
     written = index.options.normaliser.tokens([data[a:b] for a, b in spans])

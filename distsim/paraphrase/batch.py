@@ -4,6 +4,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from distsim.base.arguments import one_path
 from distsim.base.errors import ParameterError
 from distsim.base.parallel import Progress, no_progress, ordered_map
 from distsim.paraphrase.paraphraser import Answer, Paraphraser
@@ -49,7 +50,7 @@ def paraphrase_phrases(
     >>> (folder / "found.jsonl").read_text().splitlines()[1][:21]
     '{"phrase": "the king"'
     """
-    path = Path(path)
+    path = one_path(path)
     head = settings_line(_settings(paraphraser, phrases))
     if is_finished(path, head):
         lines = path.read_bytes().count(b"\n") - 1

@@ -78,7 +78,9 @@ class Occurrences:
 
 def word_ids(index: CorpusIndex, words: Sequence[str]) -> np.ndarray:
     """Return the id of every word, -1 where the index does not know it; int64."""
-    return index.vocabulary.find(hash_texts([word.encode(errors="replace") for word in words]))
+    return index.vocabulary.find(
+        hash_texts([word.encode(errors="surrogatepass") for word in words])
+    )
 
 
 def locate(index: CorpusIndex, words: np.ndarray, stops: np.ndarray) -> Located:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distsim import storage
-from distsim.base.arguments import AnyPath, check_opened, shown
+from distsim.base.arguments import AnyPath, check_opened, shown, utf8_phrase
 from distsim.base.errors import ArtifactError, IncompatibleError, ParameterError
 from distsim.contexts.selection import Selection
 from distsim.corpus.normaliser import Normaliser
@@ -320,10 +320,7 @@ class StoredTable:
         Raises:
             ParameterError: a phrase is not valid Unicode.
         """
-        try:
-            data = [text.encode() for text in texts]
-        except UnicodeEncodeError:
-            raise ParameterError("a phrase is not valid Unicode: give it in UTF-8") from None
+        data = [utf8_phrase(text) for text in texts]
         offsets = np.fromiter(accumulate(map(len, data), initial=0), np.int64, len(data) + 1)
         return self.find_rendered(np.frombuffer(b"".join(data), np.uint8), offsets)
 

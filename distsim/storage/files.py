@@ -7,14 +7,14 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
 
-from distsim.base.arguments import real_path
+from distsim.base.arguments import one_path, real_path
 from distsim.base.errors import ArtifactError, InputError
 
 MANIFEST = "manifest.json"  # written last: makes a folder an artifact
@@ -33,6 +33,7 @@ def _zstandard(text: bytes) -> bytes:
     return zstandard.ZstdCompressor(write_checksum=True).compress(text)
 
 
+_COMPRESSED = {".gz", ".zst", ".bz2", ".xz"}
 _COMPRESS: dict[str, Callable[[bytes], bytes]] = {".gz": _gzipped, ".zst": _zstandard}
 
 
@@ -103,6 +104,22 @@ class LineWriter:
             self._waiting, self._n_waiting = [], 0
 
 
+def require_suffix(path: Path, written: Collection[str]) -> None:
+    """Raise where a file's name promises a compression that is not written.
+
+    Arguments:
+        path: of the file. written: the suffixes of the compressions that are written.
+
+    Raises:
+        InputError: the name ends in another suffix of compressed files.
+    """
+    if path.suffix in _COMPRESSED - set(written):
+        wanted = f"ends in {' or '.join(written)}" if written else f"does not end in {path.suffix}"
+        raise InputError(
+            f"{path}: would not be compressed as {path.suffix}: give a name that {wanted}"
+        )
+
+
 @contextmanager
 def open_output(path: str | Path, *, follow: bool = True) -> Iterator[LineWriter]:
     """Yield a writer of a file that is renamed into place when the block ends without an error.
@@ -112,7 +129,7 @@ def open_output(path: str | Path, *, follow: bool = True) -> Iterator[LineWriter
         follow: a symbolic link at `path` is followed, as where the user named it; else replaced.
 
     Raises:
-        InputError: the folder does not exist, or `path` is one.
+        InputError: the folder does not exist, `path` is one, or its name ends in `.bz2` or `.xz`.
     """
     if str(path) == STANDARD_OUTPUT:
         writer = LineWriter(sys.stdout.buffer, None)
@@ -120,7 +137,8 @@ def open_output(path: str | Path, *, follow: bool = True) -> Iterator[LineWriter
         writer.flush()
         sys.stdout.buffer.flush()
         return
-    path = Path(path)
+    path = one_path(path)
+    require_suffix(path, _COMPRESS)
     compress = _COMPRESS.get(path.suffix)
     follows = follow or not path.is_symlink()
     if follows and path.is_dir():
@@ -235,8 +253,10 @@ def resumable_lines(
             record of a part may then lack some, and is written again. A line each where None.
 
     Raises:
-        InputError: the part has another head, or another process is writing it.
+        InputError: the part has another head, another process is writing it, or the name of the
+            file is that of a compressed one.
     """
+    require_suffix(path, ())
     if is_stream(path):
         is_output = str(path) == STANDARD_OUTPUT
         with nullcontext(sys.stdout.buffer) if is_output else open(path, "wb") as stream:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from distsim.base.arguments import one_path
 from distsim.base.errors import ArtifactError
 from distsim.storage.checksums import checksum_of_file
 from distsim.storage.files import MANIFEST
@@ -35,7 +36,7 @@ class Artifact:
     """
 
     def __init__(self, path: str | Path, kind: Kind | None = None) -> None:
-        self.path = Path(path)
+        self.path = one_path(path)
         self.manifest = read_manifest(self.path)
         self.kind = require_kind(self.path, self.manifest, kind)
         while True:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from distsim.base.arguments import one_path
 from distsim.base.errors import ArtifactError
 from distsim.base.parallel import check_interrupted
 from distsim.storage.checksums import CHECKSUM_BYTES, checksum_of_file
@@ -187,7 +188,7 @@ class ArtifactWriter:
 
 def holds_artifact(path: str | Path) -> bool:
     """Return whether a folder contains an artifact, valid or not."""
-    return (Path(path) / MANIFEST).is_file()
+    return (one_path(path) / MANIFEST).is_file()
 
 
 def require_free(path: str | Path, force: bool = False) -> None:
@@ -214,7 +215,7 @@ def create(path: str | Path, kind: Kind) -> Iterator[ArtifactWriter]:
         ArtifactError: something else exists at `path`, or it cannot be written, or another
             process is writing there.
     """
-    path = Path(path)
+    path = one_path(path)
     _require_no_link(path)
     if path.exists():
         if not _is_vacant(path):

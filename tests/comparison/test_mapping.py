@@ -98,7 +98,7 @@ def test_a_table_that_changed_is_refused(rotated):
         (b"s1\tt1\theavy\n", "line 1: weight 'heavy', wanted a number above 0"),
         (b"s1\tt1\t-1\n", "line 1: weight '-1'"),
         (b"s1\tt1\n\xff\tt2\n", "line 2: not UTF-8"),
-        (b"\n\n", "holds no pair of words"),
+        (b"\n\n", "has no pair of words"),
     ],
 )
 def test_a_bad_dictionary_is_told_with_file_and_line(rotated, run, text, told):
@@ -109,6 +109,22 @@ def test_a_bad_dictionary_is_told_with_file_and_line(rotated, run, text, told):
     _, err = run("map", source.path, target.path, "--pairs", folder / "bad", "-o",
                  folder / "map", status=1)  # fmt: skip
     assert told in err and not (folder / "map").exists()
+
+
+def test_only_ratios_of_weights_count():
+    rng = np.random.default_rng(9)
+    x, y = (rng.normal(size=(20, 6)).astype(np.float32) for _ in range(2))
+    weights = rng.uniform(0.5, 1, 20)
+    small, large = (fit_map(x, y, weights * scale, MapOptions()) for scale in (1, 1e300))
+    np.testing.assert_allclose(small, large, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("penalty", [1e308, 1e-320, 0, -1])
+def test_penalties_that_leave_no_map_are_refused(rotated, run, penalty):
+    source, target, folder = rotated
+    _, err = run("map", source.path, target.path, "--pairs", folder / "pairs", "-o", folder / "m",
+                 "--set", f"penalty={penalty}", status=1)  # fmt: skip
+    assert "choose a number from 1e-6 to 1e6" in err and not (folder / "m").exists()
 
 
 def test_the_commands(rotated, run):

@@ -20,6 +20,13 @@ GRAMMARS = SHARED / "data" / "grammars"
 needs_grammars = pytest.mark.skipif(not GRAMMARS.exists(), reason="needs ../shared/data/grammars")
 
 
+@pytest.mark.parametrize("name", ["g.xz", "g.bz2"])
+def test_compressions_that_are_not_written_are_refused(tmp_path, name):
+    with pytest.raises(InputError, match=r"would not be compressed .* ends in \.gz or \.zst"):
+        open_output(tmp_path / name).__enter__()
+    assert not list(tmp_path.iterdir())
+
+
 def copied(source: Path, target: Path) -> None:
     with open_output(target) as out:
         for _, line in read_lines(source):

@@ -199,6 +199,8 @@ def test_the_index_gives_back_every_rule(tmp_path):
             assert rule.links == [(0, 0)] and rule.kind == kind_of(line)
             assert rule.cost == pytest.approx(cost_of(line))
     source = lines[0].split(" ||| ")[1]
+    with pytest.raises(ParameterError, match="a phrase is not valid Unicode"):
+        index.rules("\udcff")
     small = index.rules(source, size="L")
     assert small == [r for r in index.rules(source) if r.size in ("S", "M", "L")]
     assert (

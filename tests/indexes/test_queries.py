@@ -96,6 +96,7 @@ def test_lines_and_collocates_take_a_query(index):
         ("a{3,1}", "upwards"),
         ("a{64}", "at most 63"),
         ("/(a+)+/", "forever"),
+        ("\udcff*", "a phrase is not valid Unicode"),
         ("/[/", "no regular expression"),
     ],
 )

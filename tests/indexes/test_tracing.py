@@ -93,6 +93,20 @@ def test_commands_print_both(run, small_index, sentences, tmp_path):
     assert len(out.splitlines()) == 1 and "occurrences of the last 1 token" in err
 
 
+def test_a_page_is_not_traced_as_text(run, small_index, tmp_path):
+    (tmp_path / "page.html").write_text("<!DOCTYPE html>\n<html><body><p>a0</p></body></html>\n")
+    _, err = run("trace", small_index.path, tmp_path / "page.html", status=1)
+    assert "page.html: looks like HTML, wanted plain text" in err
+    out, _ = run("trace", small_index.path, tmp_path / "page.html", "--as-is")
+    assert out.startswith("text\t1\t")
+
+
+def test_half_a_character_is_no_question_mark(tmp_path):
+    index = index_of("Who ? Who ? Who ?", tmp_path)
+    assert trace(index, "who ? who ?", min_tokens=2).spans
+    assert not trace(index, "who \ud800 who \ud800", min_tokens=2).spans
+
+
 def test_a_long_unknown_phrase_is_looked_up_in_few_steps(small_index, monkeypatch):
     asked = []
     count = CorpusIndex.count

@@ -105,6 +105,14 @@ def test_an_empty_file_is_not_finished(tmp_path):
         is_finished(tmp_path / "out", HEAD + b"x")
 
 
+@pytest.mark.parametrize("name", ["out.gz", "out.zst", "out.xz", "out.bz2"])
+def test_a_name_of_a_compressed_file_is_refused(tmp_path, name):
+    """The file is written line by line, so that a stopped run goes on: it would be plain text."""
+    with pytest.raises(InputError, match="would not be compressed .* does not end in"):
+        write(tmp_path / name)
+    assert not os.listdir(tmp_path)
+
+
 def test_paraphrases_of_a_text_into_a_pipe(small_index, tmp_path):
     paraphraser = Paraphraser(small_index)
     phrases = {word: 1 for word in ["a0", "bé1", "nothing"]}

@@ -9,7 +9,7 @@ from contextlib import suppress
 import numpy as np
 import pytest
 
-from distsim import ArtifactError, CorpusIndex, SignatureTable, storage
+from distsim import ArtifactError, CorpusIndex, ParameterError, SignatureTable, storage
 from distsim.cluster.files import save
 from distsim.corpus.lines import read_lines
 from distsim.output.verification import find_faults
@@ -267,6 +267,19 @@ def test_the_same_content_gives_the_same_bytes(tmp_path):
             writer.add("y", np.arange(9.0))
     for file in (tmp_path / "a").iterdir():
         assert file.read_bytes() == (tmp_path / "b" / file.name).read_bytes()
+
+
+def test_an_empty_path_is_not_the_folder_where_one_stands(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    before = sorted(os.listdir())
+    for act in (
+        storage.Artifact,
+        lambda path: storage.create(path, storage.INDEX).__enter__(),
+        storage.require_free,
+    ):
+        with pytest.raises(ParameterError, match="path: is an empty text"):
+            act("")
+    assert sorted(os.listdir()) == before
 
 
 def test_places_that_hold_no_artifact(tmp_path):

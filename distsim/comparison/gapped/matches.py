@@ -93,7 +93,7 @@ class Matcher:
         words = [index.words(" ".join(part)) for part in parts]
         if not all(words):  # a part of which the normaliser leaves nothing
             return None
-        pieces = [word.encode(errors="replace") for part in words for word in part]
+        pieces = [word.encode(errors="surrogatepass") for part in words for word in part]
         ids = frozen(index.vocabulary.find(hash_texts(pieces)).astype(np.int64))
         stops = np.cumsum([len(part) for part in words], dtype=np.int64)
         if (ids < 0).any():

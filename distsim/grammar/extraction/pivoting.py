@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from distsim.base.arguments import utf8_phrase
 from distsim.base.errors import InputError
 from distsim.base.parallel import Progress, no_progress
 from distsim.corpus.numbers import plain_count
@@ -173,7 +174,7 @@ def evidence_for(rules: NumericRules, source: str, target: str) -> list[Evidence
     own, order = _numbered(target)
     numbers = []
     for side in (_numbered(source)[0], own):
-        found = np.flatnonzero(hashes == hash_texts([side.encode(errors="replace")])[0])
+        found = np.flatnonzero(hashes == hash_texts([utf8_phrase(side)])[0])
         if not found.size:
             raise InputError(
                 f"{rules.name}: no rule has the English side {side!r}: look for another"

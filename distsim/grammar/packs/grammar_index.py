@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distsim import storage
-from distsim.base.arguments import check_opened
+from distsim.base.arguments import check_opened, one_path, utf8_phrase
 from distsim.base.errors import ArtifactError, ParameterError
 from distsim.base.results import Results
 from distsim.corpus.vocabulary import Vocabulary, hash_text
@@ -120,7 +120,7 @@ class GrammarIndex:
         Raises:
             ArtifactError: there is none, or it is damaged.
         """
-        path = Path(path)
+        path = one_path(path)
         inside = path / "index"
         return cls(storage.Artifact(inside if inside.is_dir() else path, storage.GRAMMAR))
 
@@ -217,7 +217,7 @@ class GrammarIndex:
         return stop - first
 
     def _of(self, source: str) -> tuple[int, int]:
-        key = np.uint64(hash_text(" ".join(source.split()).encode(errors="replace")))
+        key = np.uint64(hash_text(utf8_phrase(" ".join(source.split()))))
         place = int(np.searchsorted(self._hashes, key))
         if place == self._hashes.size or self._hashes[place] != key:
             return 0, 0

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from distsim import storage
-from distsim.base.arguments import real_path
+from distsim.base.arguments import one_path, real_path
 from distsim.base.choices import OnError
 from distsim.base.distribution import how_to_install
 from distsim.base.errors import InputError, ParameterError
@@ -163,7 +163,7 @@ def pack_grammar(
     options = options or PackOptions()
     if options.parquet:
         _require_pyarrow()
-    target = Path(path)
+    target = one_path(path)
     _require_packs_alone(target)
     if not real_path(target).parent.is_dir():
         raise InputError(f"{real_path(target).parent}: no such folder: create it first")

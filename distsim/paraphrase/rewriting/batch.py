@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from distsim.base.arguments import one_path
 from distsim.base.errors import InputError, ParameterError
 from distsim.base.parallel import ordered_map
 from distsim.corpus.lines import read_lines, read_text_lines
@@ -151,7 +152,7 @@ def rewrite_file(
     Raises:
         InputError: `path` or its part was begun with other settings; its folder does not exist.
     """
-    path = Path(path)
+    path = one_path(path)
     settings = {
         "pack": rewriter.grammar.index.artifact.checksum,
         "model": rewriter.model.checksum,

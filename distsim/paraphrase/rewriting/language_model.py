@@ -128,7 +128,7 @@ class IndexModel(LanguageModel):
         Arguments:
             words: words of the text.
         """
-        normal = [self._normaliser.token(word).encode(errors="replace") for word in words]
+        normal = [self._normaliser.token(word).encode(errors="surrogatepass") for word in words]
         if not normal:
             return np.empty(0, np.int64)
         ids = self._index.vocabulary.find(hash_texts(normal))

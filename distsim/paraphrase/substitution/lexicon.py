@@ -43,4 +43,4 @@ class Lexicon:
         return self.index.vocabulary.words(order[self._counts[order] > 0])
 
     def _looked_up(self, word: str) -> int:
-        return int(self.index.vocabulary.find(hash_texts([word.encode(errors="replace")]))[0])
+        return int(self.index.vocabulary.find(hash_texts([word.encode(errors="surrogatepass")]))[0])
