@@ -7,6 +7,7 @@ from typing import Literal
 
 # Corpora and their lines.
 TextFormat = Literal["lines", "text"]
+FileFormat = Literal["auto", "text", "lines", "jsonl", "csv", "tsv", "parquet", "html", "conllu"]
 Dedup = Literal["off", "exact"]
 Order = Literal["corpus", "left", "right"]
 AssociationMeasure = Literal["log-dice", "llr", "llr-2", "mi", "t", "z"]

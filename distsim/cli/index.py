@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from distsim.base.choices import Dedup, TextFormat
+from distsim.base.choices import Dedup, FileFormat, TextFormat
 from distsim.cli.console import (
     ForceOption,
     JobsOption,
@@ -41,13 +41,27 @@ Corpus = Annotated[
 def build(
     corpus: Corpus,
     output: Annotated[str, typer.Option("--output", "-o", metavar="INDEX", help="Its folder.")],
-    text_format: Annotated[
-        TextFormat | None,
+    file_format: Annotated[
+        FileFormat,
         typer.Option(
             "--format",
-            help="lines: tokenised, a sentence a line; text: running text.  [default: lines]",
+            help="lines: tokenised, a sentence a line; text: running text; auto: by name and "
+            "first bytes of each file.",
+        ),
+    ] = "auto",
+    text: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FIELD", help="Field with the text.  [default: text, content or body]"
         ),
     ] = None,
+    id: Annotated[
+        str | None,
+        typer.Option(metavar="FIELD", help="Field with the document's id.  [default: id]"),
+    ] = None,
+    skip_broken: Annotated[
+        bool, typer.Option("--skip-broken", help="Leave out broken records and count them.")
+    ] = False,
     dedup: Annotated[
         Dedup | None, typer.Option(help="Drop lines seen before.  [default: off]")
     ] = None,
@@ -68,9 +82,11 @@ def build(
     from distsim.indexes.build import IndexOptions
     from distsim.indexes.corpus_index import CorpusIndex
 
+    of_files, cut = _settled(file_format, corpus, as_is)
     (options,) = chosen(
-        IndexOptions(normaliser=Normaliser(lower=not keep_case)), recipe=recipe,
-        settings=settings, text_format=text_format, dedup=dedup, as_is=as_is or None,
+        IndexOptions(cut, normaliser=Normaliser(lower=not keep_case)), recipe=recipe,
+        settings=settings, dedup=dedup, as_is=as_is or None, file_format=of_files,
+        text_field=text, id_field=id, skip_broken=skip_broken or None,
     )  # fmt: skip
     force = may_replace(output, force)
     say_cost(tokens_in(corpus), [INDEX], jobs)
@@ -123,6 +139,23 @@ def add(
         say(f"the signatures inside do not know the new text yet: run distsim sign {index}")
 
 
+def _settled(
+    file_format: FileFormat, corpus: list[str], as_is: bool
+) -> tuple[FileFormat, TextFormat]:
+    """Return (the format of all files, how their text is cut); what was found out is said."""
+    from distsim.corpus.readers import settle_format
+
+    if file_format == "auto" and not as_is:
+        found = settle_format(corpus)
+        if found != ("text", "lines"):
+            names = {"text": "running text", "auto": "files of several formats"}
+            say(f"read as {names.get(found[0], found[0])}; --format names another format")
+        return found
+    if file_format in ("auto", "lines", "conllu"):
+        return ("conllu" if file_format == "conllu" else "text"), "lines"
+    return file_format, "text"
+
+
 def _report(index: "CorpusIndex") -> None:
     parameters = index.parameters
     counts = parameters["counts"]
@@ -137,6 +170,13 @@ def _report(index: "CorpusIndex") -> None:
             )
         )
     )
+    if index.report.read.empty:
+        say(f"{counted(index.report.read.empty, 'record')} without text left out")
+    if index.report.read.skipped:
+        say(
+            f"{counted(index.report.read.skipped, 'broken record')} left out; the first: "
+            f"{index.report.read.first_skipped}"
+        )
     if parameters["dedup"] != "off":
         seen = counts["tokens"] + counts["dropped_tokens"]
         say(

@@ -19,12 +19,14 @@ class Documents(NamedTuple):
 
     documents: without their text. ordinals: int64, of each in its source, from 0. of_lines: int64,
     for each line, which of them it belongs to. lines: int64, the number of each line, from 1.
+    annotations: lemma and tag of each token, none where the text is not annotated.
     """
 
     documents: list[Any]
     ordinals: np.ndarray
     of_lines: np.ndarray
     lines: np.ndarray
+    annotations: list[tuple[str, str]]
 
 
 @dataclass(frozen=True)

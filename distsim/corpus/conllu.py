@@ -158,7 +158,7 @@ class _Parser:
         except ValueError:  # a row has another number of columns
             is_plain = False
         if not is_plain:
-            rows, at, empty_nodes = _words(rows, at, file)
+            rows, at, empty_nodes = word_rows(rows, at, file)
             number, form, lemma, upos, xpos, _, head, types, deps, misc = zip(*rows, strict=True)
         if any("" in column for column in (form, lemma, upos, xpos, types)):
             at_fault = next(n for n, row in enumerate(rows) if "" in (*row[1:5], row[7]))
@@ -264,7 +264,7 @@ class _Parser:
 _EmptyNodes = dict[str, tuple[str, int]]
 
 
-def _words(
+def word_rows(
     rows: list[list[str]], at: Sequence[int], file: str
 ) -> tuple[list[list[str]], list[int], _EmptyNodes]:
     """Return the rows of words 1, 2, 3, ..., their lines, and the empty nodes.

@@ -1,6 +1,6 @@
 """Documents as readers of files and callers give them, and blocks of text made of them."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,8 +15,10 @@ class Document(NamedTuple):
 
     text: as written; its lines end at newlines. id: unique in an index; its number, from 1, where
     None. fields: values by name: text, numbers, dates, None for a missing one. line: where the
-    document stands in its file, from 1, shown with every place in it; where None, lines are counted
-    as in a file of all documents with a blank line behind each.
+    document stands in its file, from 1, shown with every place in it, or where each line of the
+    text stands; where None, lines are counted as in a file of all documents with a blank line
+    behind each. annotations: lemma and tag of each token of a tokenised text. continues: the text
+    goes on where that of the document before ended.
 
     >>> Document("Hello, Alice.", "letter-1", {"year": 1865}).fields["year"]
     1865
@@ -25,7 +27,9 @@ class Document(NamedTuple):
     text: str
     id: str | None = None
     fields: Mapping[str, Any] = {}
-    line: int | None = None
+    line: int | Sequence[int] | None = None
+    annotations: Sequence[tuple[str, str]] | None = None
+    continues: bool = False
 
 
 def document_blocks(
@@ -48,8 +52,9 @@ def document_blocks(
     """
     assert source.documents is not None
     made = _BlockOfDocuments(number)
-    n_lines = 0
-    for ordinal, document in enumerate(source.documents()):
+    n_lines, ordinal = 0, -1
+    for document in source.documents():
+        ordinal += not document.continues
         text = _utf8(document, source, ordinal)
         lines = text.split(b"\n")
         filled = np.array([bool(line.strip()) for line in lines])
@@ -61,7 +66,8 @@ def document_blocks(
             n_lines = int(line_numbers[-1]) + 1
         else:
             line_numbers = np.full(len(lines), document.line, np.int64)
-        made.add(document._replace(text=""), ordinal, text, line_numbers)
+        made.add(document._replace(text="", annotations=None), ordinal, text, line_numbers)
+        made.annotations += document.annotations or ()
         if made.n_bytes >= block_bytes:
             yield made.block()
             made = _BlockOfDocuments(number)
@@ -76,6 +82,7 @@ class _BlockOfDocuments:
         self._documents: list[Document] = []
         self._ordinals: list[int] = []
         self._lines: list[np.ndarray] = []
+        self.annotations: list[tuple[str, str]] = []
         self.n_bytes = 0
 
     def add(self, document: Document, ordinal: int, text: bytes, line_numbers: np.ndarray) -> None:
@@ -88,8 +95,9 @@ class _BlockOfDocuments:
     def block(self) -> Block:
         of_lines = np.repeat(np.arange(len(self._lines)), [one.size for one in self._lines])
         about = Documents(
-            self._documents, np.array(self._ordinals), of_lines, np.concatenate(self._lines)
-        )
+            self._documents, np.array(self._ordinals), of_lines, np.concatenate(self._lines),
+            self.annotations,
+        )  # fmt: skip
         return Block(b"\n".join([*self._texts, b""]), self._number, 1, about)
 
 

@@ -1,4 +1,4 @@
-"""Recognises files that are not plain text by their first bytes: markup, JSON, tables, UTF-16.
+"""Recognises files that are not plain text by their first bytes, and names the remedy.
 
 Careful: what may be a text passes. A tag here and there, commas and tabs that differ in number
 from line to line, brackets, braces and entities are all found in texts.
@@ -32,6 +32,34 @@ _ARRAY = re.compile(r'\[\s*[\[{"]')
 _MORE_JSON = re.compile(r"\s*\n\s*[\[{]")
 _CUT_CHARACTERS = 8  # of a number or a word of JSON that the end of the head has cut
 
+_MAGIC = (
+    (b"PAR1", "Parquet"),
+    (b"%PDF-", "PDF"),
+    (b"{\\rtf", "RTF"),
+    (b"\xd0\xcf\x11\xe0", "a document of an old word processor"),
+)
+_ZIP = b"PK\x03\x04"
+_IN_ZIP = (
+    (b"word/", "docx"),
+    (b"mimetypeapplication/epub+zip", "EPUB"),
+    (b"mimetypeapplication/vnd.oasis.opendocument.text", "ODT"),
+)
+_READ_BY_INDEX = {
+    "HTML": "html", "JSON lines": "jsonl", "CSV": "csv", "TSV": "tsv", "Parquet": "parquet",
+    "CoNLL-U": "conllu",
+}  # fmt: skip
+_PANDOC = "convert it first (pandoc -t plain FILE -o FILE.txt)"
+_REMEDIES = {
+    "PDF": "convert it first (pdftotext FILE.pdf)",
+    "docx": _PANDOC, "EPUB": _PANDOC, "ODT": _PANDOC, "RTF": _PANDOC,
+    "a document of an old word processor": "save it as plain text there",
+    "a ZIP archive": "unpack it first",
+    "JSON": "write an object a line (jq -c '.[]' FILE > FILE.jsonl), or take the file as it is "
+    "with `as_is`",
+    "UTF-16 or binary data": "convert text to UTF-8 (iconv -f UTF-16 -t UTF-8), leave out the rest",
+}  # fmt: skip
+_CONLLU_ROW = re.compile(r"\d+(?:[-.]\d+)?\t(?:[^\t]*\t){8}[^\t]*")
+
 _FEW_NULS = 3
 _MOST_NULS = 0.1  # of all bytes; every other byte of English in UTF-16 without a byte order mark
 
@@ -57,6 +85,11 @@ def looks_like(head: bytes, is_whole: bool) -> str | None:
     'HTML'
     >>> looks_like(b"a < b , said the king , { so } &lt;\\n", True)
     """
+    for magic, name in _MAGIC:
+        if head.startswith(magic):
+            return name
+    if head.startswith(_ZIP):
+        return next((name for piece, name in _IN_ZIP if piece in head), "a ZIP archive")
     if head.count(0) > max(_FEW_NULS, _MOST_NULS * len(head)):
         return "UTF-16 or binary data"
     text = head.decode(errors="replace").replace("\r\n", "\n")
@@ -67,8 +100,25 @@ def looks_like(head: bytes, is_whole: bool) -> str | None:
     if not is_whole:
         lines.pop()
     rows = [line for line in lines if line.strip()]
+    words = next((row for row in rows if row[0] != "#"), "")
+    if _CONLLU_ROW.fullmatch(words):
+        return "CoNLL-U"
     found = _markup(start, text) if "<" in text else None
     return found or _json(start, is_whole) or _table(rows, is_whole)
+
+
+def remedy(found: str) -> str:
+    """Return what is to be done with a file that looks like something, as looks_like names it.
+
+    >>> remedy("PDF")
+    'convert it first (pdftotext FILE.pdf)'
+    """
+    if found in _REMEDIES:
+        return _REMEDIES[found]
+    read = ""
+    if found in _READ_BY_INDEX:
+        read = f"`distsim index build` reads it with --format {_READ_BY_INDEX[found]}; else "
+    return f"{read}extract the text first, or take the file as it is with `as_is`"
 
 
 def _markup(start: str, text: str) -> str | None:

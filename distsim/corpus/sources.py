@@ -21,7 +21,7 @@ from distsim.corpus.decompression import (
     decompressed,
     peeked,
 )
-from distsim.corpus.plain_text import HEAD_BYTES, looks_like
+from distsim.corpus.plain_text import HEAD_BYTES, looks_like, remedy
 
 STANDARD_INPUT = "-"
 _SPOOL_BYTES = 1 << 20
@@ -169,7 +169,7 @@ def find_texts(
         if source.documents is not None:
             continue
         text = replace(source, is_text=True)
-        if not _is_regular(source.path):
+        if not is_regular(source.path):
             sources[number] = text
         else:
             require_readable(source)
@@ -209,11 +209,7 @@ def open_source(source: Source) -> Iterator[BinaryIO]:
                 f"{label}: the archive is damaged ({error}): fetch or pack the file again"
             ) from None
         except UnpackLimitError:
-            raise InputError(
-                f"{label}: unpacks to more than {LARGEST_RATIO:,} times its size and more than "
-                f"{_unpack_limit / 2**20:,.0f} MB: if that is meant, raise the limit with "
-                "distsim --unpack-limit SIZE, or set_unpack_limit"
-            ) from None
+            raise InputError(f"{label}: {_too_large()}") from None
         except OSError as error:
             if error.errno == errno.EBADF:
                 raise InputError(f"{label}: {_CLOSED}") from None
@@ -223,14 +219,39 @@ def open_source(source: Source) -> Iterator[BinaryIO]:
             ) from None
 
 
+def read_head(source: Source) -> bytes:
+    """Return the first HEAD_BYTES of a regular file, uncompressed; fewer where it ends.
+
+    Raises:
+        InputError: as open_source.
+    """
+    with open_source(source) as stream:
+        return peeked(cast(io.BufferedReader, stream), HEAD_BYTES)[0]
+
+
+def refuse_bomb(source: Source, n_bytes: int, size: int) -> None:
+    """Raise where a file of `size` bytes has unpacked to `n_bytes` and that is suspicious.
+
+    Raises:
+        InputError: it is more than any text would.
+    """
+    if n_bytes > max(_unpack_limit, LARGEST_RATIO * size):
+        raise InputError(f"{source.label}: {_too_large()}")
+
+
+def _too_large() -> str:
+    return (
+        f"unpacks to more than {LARGEST_RATIO:,} times its size and more than "
+        f"{_unpack_limit / 2**20:,.0f} MB: if that is meant, raise the limit with "
+        "distsim --unpack-limit SIZE, or set_unpack_limit"
+    )
+
+
 def _required_plain(text: BinaryIO, label: str) -> BinaryIO:
     head, text = peeked(cast(io.BufferedReader, text), HEAD_BYTES)
     found = looks_like(head, len(head) < HEAD_BYTES)
     if found is not None:
-        raise InputError(
-            f"{label}: looks like {found}, wanted plain text: extract the text first, or take the "
-            "file as it is with `as_is`"
-        )
+        raise InputError(f"{label}: looks like {found}, wanted plain text: {remedy(found)}")
     return text
 
 
@@ -251,7 +272,7 @@ def require_files(paths: Sequence[str | Path]) -> None:
         InputError: one of them is no file or folder.
     """
     for path in paths:
-        if not _is_regular(path):
+        if not is_regular(path):
             raise InputError(f"{file_label(path)} cannot be read on many machines: name files")
 
 
@@ -274,7 +295,7 @@ def spooled(path: str | Path, again: bool = True) -> Iterator[str | Path]:
     Raises:
         InputError: as open_source.
     """
-    if not again or _is_regular(path):
+    if not again or is_regular(path):
         yield path
         return
     with spooled_sources([Source("", str(path))]) as sources:
@@ -287,7 +308,7 @@ def spooled_sources(sources: Sequence[Source]) -> Iterator[list[Source]]:
     with ExitStack() as stack:
         found = []
         for source in sources:
-            if not _is_regular(source.path):
+            if not is_regular(source.path):
                 from distsim.storage import scratch_folder  # with numpy: not before it is wanted
 
                 copy = stack.enter_context(scratch_folder()) / "spooled"
@@ -299,7 +320,7 @@ def spooled_sources(sources: Sequence[Source]) -> Iterator[list[Source]]:
         yield found
 
 
-def _is_regular(path: str | Path) -> bool:
+def is_regular(path: str | Path) -> bool:
     """Return whether a path can be opened again; True where it does not exist."""
     if str(path) == STANDARD_INPUT:
         return False

@@ -21,7 +21,7 @@ from distsim.base.arguments import (
     one_text,
     whole_number,
 )
-from distsim.base.choices import Dedup, TextFormat
+from distsim.base.choices import Dedup, FileFormat, TextFormat
 from distsim.base.errors import InputError, ParameterError
 from distsim.base.memory import half_of_free
 from distsim.base.parallel import Progress, no_progress, ordered_map
@@ -40,6 +40,8 @@ from distsim.corpus.known_texts import (
 )
 from distsim.corpus.lines import TEXT_LINE_BYTES
 from distsim.corpus.normaliser import Normaliser
+from distsim.corpus.readers import find_documents
+from distsim.corpus.readers.reader import ReadOptions
 from distsim.corpus.sources import Source, find_sources, find_texts, spooled_sources
 from distsim.corpus.tokeniser import TEXT_FORMATS, Cut, cut, doubted_format
 from distsim.corpus.vocabulary import (
@@ -49,12 +51,14 @@ from distsim.corpus.vocabulary import (
     VocabularyBuilder,
     WordNumbering,
 )
+from distsim.indexes.layers import Layers, LayersBuilder
 from distsim.indexes.suffix_array import MAX_TOKENS, build_suffix_array
 from distsim.kernels.compiled import frozen
 from distsim.kernels.suffixes import count_words, hash_sentences
 from distsim.storage import checksum_of_settings
 
 DEDUPS: tuple[str, ...] = get_args(Dedup)
+FILE_FORMATS: tuple[str, ...] = get_args(FileFormat)
 DEFAULT_SHARD_TOKENS = 128_000_000
 _SUM = re.compile("[0-9a-f]{16}")
 
@@ -68,6 +72,8 @@ class IndexOptions:
         normaliser: what happens to every token.
         dedup: `exact` drops a line whose words were seen before in the same order.
         as_is: take text that looks like HTML, XML, JSON or a table, which is refused otherwise.
+        file_format: of the files, see distsim.corpus.readers; `text` and `lines` are plain text.
+        text_field, id_field, skip_broken: as of distsim.corpus.readers.reader.ReadOptions.
         shard_tokens: a shard is closed before it would grow past this number of tokens; more
             tokens a shard take more memory to sort (24 bytes each) and answer faster.
 
@@ -81,10 +87,20 @@ class IndexOptions:
     dedup: Dedup = "off"
     shard_tokens: int = DEFAULT_SHARD_TOKENS
     as_is: bool = False
+    file_format: FileFormat = "text"
+    text_field: str | None = None
+    id_field: str | None = None
+    skip_broken: bool = False
 
     def __post_init__(self) -> None:
         if self.text_format not in TEXT_FORMATS:
             raise ParameterError(f"`text_format` is {self.text_format!r}, choose lines or text")
+        if self.file_format not in FILE_FORMATS:
+            raise ParameterError(
+                f"`file_format` is {self.file_format!r}, choose one of {', '.join(FILE_FORMATS)}"
+            )
+        if self.file_format == "conllu" and self.text_format != "lines":
+            raise ParameterError("`text_format` is 'text', annotated text wants lines")
         if self.dedup not in DEDUPS:
             raise ParameterError(f"`dedup` is {self.dedup!r}, choose one of {', '.join(DEDUPS)}")
         whole_number(self.shard_tokens, "`shard_tokens`", 2, MAX_TOKENS)
@@ -96,8 +112,13 @@ class IndexOptions:
             "normaliser": self.normaliser.manifest(),
             "dedup": self.dedup,
             "shard_tokens": self.shard_tokens,
-            **({"as_is": True} if self.as_is else {}),
+            **self._reading(),
         }
+
+    def _reading(self) -> dict[str, Any]:
+        """Return the settings of reading that are not the usual ones."""
+        values = {name: getattr(self, name) for name in _READING}
+        return {name: one for name, one in values.items() if one not in (None, False, "text")}
 
     @classmethod
     def from_manifest(cls, values: dict[str, Any]) -> "IndexOptions":
@@ -112,10 +133,26 @@ class IndexOptions:
             normaliser=Normaliser.from_manifest(values["normaliser"]),
             dedup="exact" if dedup == "near" else dedup,  # of older versions
             shard_tokens=values["shard_tokens"],
-            as_is=bool(values.get("as_is", False)),
+            **{name: values[name] for name in _READING if name in values},
         )
 
+    def sources(
+        self, corpus: Sequence[str | Path | Source], path: Path, read: ReadOptions
+    ) -> list[Source]:
+        """Return the files of a corpus, those that are not plain text with their documents.
 
+        Arguments:
+            corpus: paths. path: of the index, which is passed over in a folder. read: how
+                documents are read, as `reading` returns it.
+        """
+        return find_documents(corpus, self.file_format, read, self.as_is, [path])
+
+    def reading(self) -> ReadOptions:
+        """Return the settings of the readers of documents, for one run."""
+        return ReadOptions(self.text_field, self.id_field, self.skip_broken)
+
+
+_READING = ("as_is", "file_format", "text_field", "id_field", "skip_broken")
 OF_SENTENCES = "sentences:"  # how the checksum of an index's text begins
 # What is counted while building; kept in the manifest, summed over `index add`.
 COUNTS = ("tokens", "sentences", "documents", "lines", "dropped_lines", "dropped_tokens")
@@ -127,11 +164,12 @@ class BuildReport:
     """Result of building an index or adding to it.
 
     added: files that were read. repeated: files that were passed over, because their text is in
-    the index already.
+    the index already. read: how documents were read, with counts of those that were left out.
     """
 
     added: int = 0
     repeated: tuple[Repeated, ...] = ()
+    read: ReadOptions = field(default_factory=ReadOptions)
 
 
 def build_index(
@@ -185,13 +223,14 @@ def build_index_of_sources(
     """Return the report of indexing paths, or sources with names of their own; see build_index."""
     path = one_path(path)
     options = options or IndexOptions()
-    sources = find_texts(corpus, options.as_is, [path])
+    read = options.reading()
+    sources = options.sources(corpus, path, read)
     storage.require_free(path, force)
     with storage.create(path, storage.INDEX) as writer:
         builder = _IndexBuilder(writer, options, progress, memory, notice)
         builder.read(sources, jobs)
         builder.finish()
-        report = BuildReport(len(sources))
+        report = BuildReport(len(sources), read=read)
     for inside in path.iterdir():  # signed into the index that was replaced
         if inside.is_dir():
             storage.remove_artifact(inside)
@@ -294,7 +333,8 @@ def add_to_index(
             options = IndexOptions.from_manifest(writer.parameters)
             names = read_names(writer.read("sources"))
             digests = digests_from_manifest(writer.parameters.get("texts"), len(names))
-        sources = find_texts(paths, as_is or options.as_is, [path])
+        read = options.reading()
+        sources = replace(options, as_is=as_is or options.as_is).sources(paths, path, read)
         known = KnownTexts(names, digests)
         repeated: list[Repeated] = []
         if known and not again:
@@ -306,7 +346,7 @@ def add_to_index(
         builder = _IndexBuilder(writer, options, progress, memory, notice)
         builder.read(sources, jobs)
         builder.finish()
-        return BuildReport(len(sources), tuple(repeated))
+        return BuildReport(len(sources), tuple(repeated), read)
 
 
 def _parted(known: KnownTexts, sources: list[Source]) -> tuple[list[Source], list[Repeated]]:
@@ -429,6 +469,10 @@ class _IndexBuilder:
         self._shard_tokens = max(2, min(options.shard_tokens, memory // _SORTING_BYTES))
         self._vocabulary = VocabularyBuilder(known)
         self._numbering = WordNumbering(options.normaliser, self._vocabulary)
+        self._layers: LayersBuilder | None = None
+        if options.file_format == "conllu":
+            layers = Layers(writer.read) if writer.entries else None
+            self._layers = LayersBuilder(options.normaliser.characters, layers)
         self._shard: _ShardWriter | None = None
         self._document = -1  # number in the present source of that of the last sentence laid
         self._blank_lines_read = 0
@@ -473,6 +517,8 @@ class _IndexBuilder:
                 doubt = doubted_format(block.text, self._options.text_format)
                 if doubt:
                     told = True
+                    if sources[block.source].documents is None:
+                        doubt = doubt.replace("`text_format`", "`file_format`")
                     self._notice(f"{sources[block.source].label}: {doubt}")
             yield block
 
@@ -487,6 +533,10 @@ class _IndexBuilder:
         self._writer.add("sources", np.frombuffer(names, np.uint8))
         if self._options.dedup != "off":
             self._writer.add("seen_lines", self._seen_lines.hashes())
+        if self._layers is not None:
+            counts = self._analysis_counts(len(self._layers))
+            for name, values in self._layers.arrays(counts).items():
+                self._writer.add(name, values)
         word_counts = self._word_counts()[1:]
         self._writer.parameters = {
             **self._options.manifest(),
@@ -512,6 +562,14 @@ class _IndexBuilder:
             counts[: starts.size - 1] += np.diff(starts)
         return counts
 
+    def _analysis_counts(self, n: int) -> np.ndarray:
+        """Return how many tokens have each analysis, uint64[n]."""
+        counts = np.zeros(n, np.uint64)
+        for number in range(self._n_shards):
+            found = self._writer.read(f"shard-{number}/analyses")
+            counts += np.bincount(found, minlength=n).astype(np.uint64)
+        return counts
+
     def _add(self, block: Block, tokens: Cut, source: int) -> None:
         words = self._numbering.number(block.text, tokens)
         line_lengths = np.diff(tokens.line_stops, prepend=0)
@@ -521,12 +579,15 @@ class _IndexBuilder:
         laid, kept, starts = lay_sentences(
             frozen(words), frozen(tokens.sentence_stops), np.uint32(DROPPED)
         )
+        about = block.documents
+        analyses = None
+        if self._layers is not None and about is not None:
+            analyses = self._analyses(words, about.annotations, tokens.sentence_stops)
         lines = tokens.sentence_lines[kept]
         if source != self._source:
             self._source = source
             self._document = -1
             self._blank_lines_read = 0
-        about = block.documents
         if about is None:  # a document is numbered by the blank lines before it
             of_lines = np.cumsum(line_lengths == 0) + self._blank_lines_read
             if of_lines.size:
@@ -542,7 +603,25 @@ class _IndexBuilder:
         self._counts["tokens"] += laid.size - starts.size
         self._counts["sentences"] += starts.size
         self._counts["documents"] += int(np.count_nonzero(begins_document))
-        self._lay(_Sentences(laid, starts, line_numbers, begins_document, source))
+        self._lay(_Sentences(laid, starts, line_numbers, begins_document, source, analyses))
+
+    def _analyses(
+        self, words: np.ndarray, annotations: Sequence[tuple[str, str]], stops: np.ndarray
+    ) -> np.ndarray:
+        """Return the analysis of every token that is laid, 0 behind each sentence, uint32."""
+        assert self._layers is not None
+        if len(annotations) != words.size:
+            raise InputError(
+                f"{len(annotations):,} tokens are annotated, {words.size:,} found: a token has "
+                "white space that is not known here: report it"
+            )
+        kept = np.flatnonzero(words != DROPPED)
+        analyses = np.full(words.size, DROPPED, np.uint32)
+        analyses[kept] = self._layers.number(
+            words[kept], [annotations[place] for place in kept.tolist()]
+        )
+        laid: np.ndarray = lay_sentences(frozen(analyses), frozen(stops), np.uint32(DROPPED))[0]
+        return laid
 
     def _tokens_read(self) -> int:
         return self._counts["tokens"] + self._counts["dropped_tokens"]
@@ -575,7 +654,7 @@ class _IndexBuilder:
                 self._close_shard()
                 continue
             if self._shard is None:
-                self._shard = _ShardWriter(self._writer, self._n_shards)
+                self._shard = _ShardWriter(self._writer, self._n_shards, self._layers is not None)
             self._shard.append(part)
 
     def _close_shard(self) -> None:
@@ -610,6 +689,7 @@ class _Sentences:
 
     tokens: uint32, each sentence closed by 0. starts: int64, where each begins.
     lines: line numbers from 1. begins_document: bool. One entry a sentence.
+    analyses: uint32, as tokens, of annotated text.
     """
 
     tokens: np.ndarray
@@ -617,6 +697,7 @@ class _Sentences:
     lines: np.ndarray
     begins_document: np.ndarray
     source: int
+    analyses: np.ndarray | None = None
 
     def parts(self, room: Any) -> Iterator["_Sentences | None"]:
         """Yield the sentences in pieces that fit room() tokens, None where a shard is full.
@@ -637,6 +718,7 @@ class _Sentences:
                 self.lines[first:last],
                 self.begins_document[first:last],
                 self.source,
+                None if self.analyses is None else self.analyses[begin : stops[last - 1]],
             )
             first = last
 
@@ -644,7 +726,7 @@ class _Sentences:
 class _ShardWriter:
     """Writer of one shard: tokens as they are added, suffixes when it is closed."""
 
-    def __init__(self, writer: storage.ArtifactWriter, number: int) -> None:
+    def __init__(self, writer: storage.ArtifactWriter, number: int, annotated: bool) -> None:
         self._writer = writer
         self._prefix = f"shard-{number}/"
         self.n_tokens = 0
@@ -652,7 +734,7 @@ class _ShardWriter:
         self._source = -1
         self._names = (
             "tokens", "sentence_starts", "sentence_lines", "document_starts",
-            "source_starts", "source_numbers",
+            "source_starts", "source_numbers", *["analyses"] * annotated,
         )  # fmt: skip
         self._streams = {
             name: writer.stream(self._prefix + name, np.uint32) for name in self._names
@@ -662,6 +744,8 @@ class _ShardWriter:
         """Append sentences."""
         streams = self._streams
         streams["tokens"].append(sentences.tokens)
+        if sentences.analyses is not None:
+            streams["analyses"].append(sentences.analyses)
         streams["sentence_starts"].append(sentences.starts + self.n_tokens)
         streams["sentence_lines"].append(sentences.lines)
         documents = np.flatnonzero(sentences.begins_document)

@@ -41,6 +41,7 @@ from distsim.indexes.build import (
 )
 from distsim.indexes.indexed_text import IndexedText
 from distsim.indexes.joined import JoinedText
+from distsim.indexes.layers import Layers
 from distsim.indexes.queries import MAX_MATCHES, compile_query
 from distsim.indexes.shard import LONGEST_GAP, Shard, damaged
 from distsim.kernels.compiled import frozen
@@ -279,6 +280,15 @@ class CorpusIndex:
     def vocabulary(self) -> Vocabulary:
         """The words and their ids."""
         return self._indexed.vocabulary
+
+    @property
+    def layers(self) -> Layers | None:
+        """The lemmas and tags of an annotated text, None of others.
+
+        Raises:
+            ParameterError: these are several indexes.
+        """
+        return self._indexed.layers
 
     @property
     def n_words(self) -> int:

@@ -21,6 +21,7 @@ from distsim.indexes.build import (
     sum_of_sentences,
     text_checksum,
 )
+from distsim.indexes.layers import Layers
 from distsim.indexes.shard import Shard, damaged
 from distsim.kernels.compiled import frozen
 from distsim.kernels.suffixes import hash_sentences
@@ -110,6 +111,16 @@ class IndexedText:
         hashes = frozen(self.vocabulary.word_hashes())
         sums = (int(hash_sentences(frozen(shard.tokens), hashes)) for shard in self.shards)
         return text_checksum(sum(sums))
+
+    @cached_property
+    def layers(self) -> Layers | None:
+        """The lemmas and tags of an annotated text, None of others."""
+        if self.shards[0].analyses is None:
+            return None
+        layers = Layers(self._artifact.array)
+        if not layers.is_sound(len(self.vocabulary)):
+            raise damaged(self.path)
+        return layers
 
     @property
     def vocabulary(self) -> Vocabulary:

@@ -117,6 +117,11 @@ class JoinedText(IndexedText):
         """Return the joint number of each word of an index, uint32 by id."""
         return self._joint[1][member]
 
+    @property
+    def layers(self) -> None:
+        """Raise ParameterError: several indexes do not answer by lemma and tag as one."""
+        raise ParameterError("several indexes together have no lemmas and tags: ask each alone")
+
     @cached_property
     def text_checksum(self) -> str:
         """The sum of the checksums of all members: that of an index of all the text."""

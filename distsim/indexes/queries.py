@@ -1,10 +1,12 @@
 """Queries by pattern: a subset of the corpus query language (CQL), and a short form of it.
 
 A query is a row of elements, each for one token: `take`, `run*`, `(car|automobile)`, `/colou?r/`,
-`[]`, `"colou?r"`, `[word="colou?r"]`, `[word!="a|an"]`. Behind an element `%c` ignores case, `%d`
-diacritics, and `{0,3}` repeats it. A match stays within a sentence. Each element becomes a set of
-words; the rarest one that may not be left out is looked up in the suffix array, and the others are
-compared with the text around its occurrences.
+`[]`, `"colou?r"`, `[word="colou?r"]`, `[word!="a|an"]`, and in an annotated corpus
+`[lemma="take"]`, `[tag="NN.*" & lemma!="be"]`. Behind an element `%c` ignores case, `%d`
+diacritics, `{0,3}` repeats it, and `?` is `{0,1}`. A match stays within a sentence. Each element
+becomes a set of words, or of analyses (see distsim.indexes.layers); the rarest one that may not be
+left out is looked up in the suffix array, and the others are compared with the text around its
+occurrences.
 """
 
 import re
@@ -16,6 +18,7 @@ import numpy as np
 from distsim.base.arguments import one_text, utf8_phrase
 from distsim.base.errors import ParameterError
 from distsim.corpus.vocabulary import hash_texts
+from distsim.indexes.layers import LAYERS
 
 if TYPE_CHECKING:
     from distsim.indexes.corpus_index import CorpusIndex
@@ -30,9 +33,12 @@ _ELEMENT = re.compile(
       | "(?P<regex>(?:[^"\\]|\\.)*)" | /(?P<slashed>(?:[^/\\]|\\.)+)/
       | \((?P<alternatives>(?:[^()\\]|\\.)*)\)
       | (?P<word>(?:[^\s\[\]"/(){}|\\]|\\.)+?) )
-    (?P<flags>%[cd]{1,2})? (?:\{(?P<least>\d{1,3})(?:,(?P<most>\d{1,3}))?\})? (?=\s|$)""",
+    (?P<flags>%[cd]{1,2})?
+    (?: \{(?P<least>\d{1,3})(?:,(?P<most>\d{1,3}))?\} | (?<=[\]")/])(?P<maybe>\?) )?
+    (?=\s|\[|$)""",
     re.X,
 )
+_STRUCTURE = re.compile(r"</?\w+/?>")  # of CQL: <s>, within <s/>
 _CONDITION = re.compile(r'\s*(\w+)\s*(!?=)\s*"((?:[^"\\]|\\.)*)"\s*(%[cd]{1,2})?\s*(&|$)')
 _REPEATED_GROUP = re.compile(r"(?<!\\)\)[*+{]")
 
@@ -40,7 +46,8 @@ _REPEATED_GROUP = re.compile(r"(?<!\\)\)[*+{]")
 class CompiledQuery(NamedTuple):
     """A query as an automaton over words, as distsim.indexes.kernels.queries takes it.
 
-    anchor_words: bool by word. The others: see match_query.
+    anchor_words: bool by word. layered: `bits` are by analysis, not by word. The others: see
+    match_query.
     """
 
     anchor_words: np.ndarray
@@ -49,6 +56,15 @@ class CompiledQuery(NamedTuple):
     optional: int
     last: int
     first: int
+    layered: bool = False
+
+
+class _Element(NamedTuple):
+    """One token of a query. matching: bool by word, or by analysis where `layered`."""
+
+    matching: np.ndarray
+    optional: bool
+    layered: bool
 
 
 def compile_query(index: "CorpusIndex", query: str) -> CompiledQuery:
@@ -59,40 +75,51 @@ def compile_query(index: "CorpusIndex", query: str) -> CompiledQuery:
     """
     utf8_phrase(one_text(query, "query"))
     elements = _Elements(index, query).found
-    counts = index.word_counts().astype(np.int64)
     if len(elements) > MAX_TOKENS:
         raise ParameterError(
             f"{query!r}: matches up to {len(elements)} tokens: at most {MAX_TOKENS}"
         )
-    needed = [place for place, (_, optional) in enumerate(elements) if not optional]
+    layers = index.layers if any(one.layered for one in elements) else None
+    sets = [
+        one.matching if layers is None or one.layered else one.matching[layers.words]
+        for one in elements
+    ]
+    counts = index.word_counts() if layers is None else layers.counts
+    needed = [place for place, one in enumerate(elements) if not one.optional]
     if not needed:
         raise ParameterError(f"{query!r}: can match no token at all: add one without {{0,...}}")
-    if all(words[1:].all() for words, _ in elements):
+    if all(one[1:].all() for one in sets):
         raise ParameterError(f"{query!r}: matches any words: name one")
-    anchor = min(needed, key=lambda place: int(counts[elements[place][0]].sum()))
-    bits = np.zeros(index.n_words, np.uint64)
-    for place, (words, _) in enumerate(elements):
-        bits[words] |= np.uint64(1 << place)
+    anchor = min(needed, key=lambda place: int(counts[sets[place]].sum()))
+    bits = np.zeros(counts.size, np.uint64)
+    for place, one in enumerate(sets):
+        bits[one] |= np.uint64(1 << place)
+    anchor_words = sets[anchor]
+    if layers is not None:
+        anchor_words = np.zeros(index.n_words, np.bool_)
+        anchor_words[layers.words[sets[anchor]]] = True
     return CompiledQuery(
-        elements[anchor][0], anchor, bits,
-        optional=sum(1 << place for place, one in enumerate(elements) if one[1]),
+        anchor_words, anchor, bits,
+        optional=sum(1 << place for place, one in enumerate(elements) if one.optional),
         last=sum(1 << place for place in range(needed[-1], len(elements))),
         first=sum(1 << place for place in range(needed[0] + 1)),
+        layered=layers is not None,
     )  # fmt: skip
 
 
 class _Elements:
-    """The elements of a query, `found`: (words bool by id, whether it may be left out) each."""
+    """The elements of a query, `found`."""
 
     def __init__(self, index: "CorpusIndex", query: str) -> None:
         self._index = index
         self._query = query
         self._vocabulary: list[str] | None = None
-        self.found: list[tuple[np.ndarray, bool]] = []
+        self._layered = False  # the element that is being read
+        self.found: list[_Element] = []
         at = 0
         while query[at:].strip():
             element = _ELEMENT.match(query, at)
-            if element is None:
+            if element is None or _STRUCTURE.fullmatch(element["word"] or ""):
                 raise self._fault(
                     f"{query[at:].strip()!r} is outside the query language: write {_PARTS}, "
                     "%c or %d and {0,3} behind it, and \\ before a sign that is meant itself"
@@ -103,6 +130,9 @@ class _Elements:
     def _add(self, element: re.Match[str]) -> None:
         flags = element["flags"] or ""
         least, most = int(element["least"] or 1), int(element["most"] or element["least"] or 1)
+        if element["maybe"]:
+            least = 0
+        self._layered = False
         if least > most or most == 0:
             raise self._fault(f"{element[0].strip()!r}: repeat it {{from,to}}, upwards from 0")
         if element["word"] is not None and not flags and not _wild(element["word"]):
@@ -112,7 +142,10 @@ class _Elements:
         if len(sets) > 1 and (least, most) != (1, 1):
             raise self._fault(f"{element['word']!r} is several words in this index: repeat one")
         for words in sets:
-            self.found += [(words, place >= least) for place in range(min(most, MAX_TOKENS + 1))]
+            self.found += [
+                _Element(words, place >= least, self._layered)
+                for place in range(min(most, MAX_TOKENS + 1))
+            ]
 
     def _words(self, element: re.Match[str], flags: str) -> np.ndarray:
         """Return the words that an element may be."""
@@ -139,9 +172,8 @@ class _Elements:
         return found
 
     def _fulfil(self, conditions: str, flags: str) -> np.ndarray:
-        """Return the words that fulfil the conditions in brackets."""
-        found = np.ones(self._index.n_words, np.bool_)
-        found[0] = False
+        """Return the words, or the analyses, that fulfil the conditions in brackets."""
+        found: list[tuple[str, bool, np.ndarray]] = []  # layer, whether negated, what matches
         at = 0
         while conditions[at:].strip():
             one = _CONDITION.match(conditions, at)
@@ -150,30 +182,50 @@ class _Elements:
                     f"[{conditions}] is outside the query language: write "
                     '[word="regex"] or [word!="regex"], several with &'
                 )
-            if one[1] != "word":
-                raise self._fault(f"the index has no {one[1]!r} of its tokens: ask for word")
-            matching = self._matching(one[3], flags + (one[4] or ""))
-            found &= matching if one[2] == "=" else ~matching
+            found.append(
+                (one[1], one[2] == "!=", self._matching(one[3], flags + (one[4] or ""), one[1]))
+            )
             at = one.end()
-        return found
+        layers = self._index.layers if any(name != "word" for name, *_ in found) else None
+        self._layered = layers is not None
+        fulfil = np.ones(self._index.n_words if layers is None else layers.words.size, np.bool_)
+        fulfil[0] = False
+        for name, negated, matching in found:
+            if layers is not None:
+                matching = matching[layers.words if name == "word" else layers.of(name)]
+            fulfil &= ~matching if negated else matching
+        return fulfil
 
-    def _matching(self, regex: str, flags: str) -> np.ndarray:
-        """Return the words that a regular expression matches as a whole."""
+    def _texts(self, layer: str) -> list[str]:
+        """Return all words, lemmas or tags by id."""
+        if layer == "word":
+            if self._vocabulary is None:
+                self._vocabulary = self._index.vocabulary.all_words()
+            return self._vocabulary
+        if layer not in LAYERS:
+            raise self._fault(f"tokens have no {layer!r}: ask for word, lemma or tag")
+        if self._index.layers is None:
+            raise self._fault(
+                f"this index has no {layer}s: index annotated text (CoNLL-U, as distsim annotate "
+                "writes it), or ask for word"
+            )
+        return self._index.layers.texts[layer]
+
+    def _matching(self, regex: str, flags: str, layer: str = "word") -> np.ndarray:
+        """Return the words, lemmas or tags that a regular expression matches as a whole."""
         if _REPEATED_GROUP.search(regex):
             raise self._fault("a repeated group can take forever: leave out what is behind )")
-        options = self._index.options.normaliser
+        texts = self._texts(layer)
+        ignores_case = "c" in flags or (self._index.options.normaliser.lower and layer != "tag")
         regex = _bare(regex) if "d" in flags else normalize("NFC", regex)
         try:
-            pattern = re.compile(regex, re.IGNORECASE if options.lower or "c" in flags else 0)
+            pattern = re.compile(regex, re.IGNORECASE if ignores_case else 0)
         except (re.error, RecursionError, OverflowError) as error:
             raise self._fault(f"{regex!r} is no regular expression ({error})") from None
-        if self._vocabulary is None:
-            self._vocabulary = self._index.vocabulary.all_words()
-        words = self._vocabulary
         if "d" in flags:
-            words = [word if word.isascii() else _bare(word) for word in words]
+            texts = [text if text.isascii() else _bare(text) for text in texts]
         fits = pattern.fullmatch
-        found = [0 < len(word) <= _LONGEST_WORD and fits(word) is not None for word in words]
+        found = [0 < len(text) <= _LONGEST_WORD and fits(text) is not None for text in texts]
         return np.array(found, np.bool_)
 
     def _cut(self, text: str) -> list[str]:

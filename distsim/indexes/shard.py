@@ -57,6 +57,7 @@ class Shard:
     sentence_starts, sentence_lines: uint32 per sentence. document_starts: uint32, sentences.
     source_starts, source_numbers: uint32, the sentence at which each source begins.
     first_position: tokens, boundaries included, in the shards before this one.
+    analyses: uint32, as tokens, see distsim.indexes.layers; None where the text is not annotated.
     """
 
     tokens: np.ndarray
@@ -68,6 +69,7 @@ class Shard:
     source_starts: np.ndarray
     source_numbers: np.ndarray
     first_position: int
+    analyses: np.ndarray | None = None
 
     ARRAYS = (
         "tokens", "suffixes", "word_starts", "sentence_starts", "sentence_lines",
@@ -84,10 +86,13 @@ class Shard:
         arrays = {
             name: frozen(artifact.array(f"shard-{number}/{name}", np.uint32)) for name in cls.ARRAYS
         }
-        shard = cls(**arrays, first_position=first_position)
+        name = f"shard-{number}/analyses"
+        analyses = frozen(artifact.array(name, np.uint32)) if name in artifact else None
+        shard = cls(**arrays, first_position=first_position, analyses=analyses)
         starts = shard.word_starts
         sound = (
             0 < shard.tokens.size == shard.suffixes.size
+            and (analyses is None or analyses.size == shard.tokens.size)
             and starts.size > 0
             and int(starts[-1]) == shard.tokens.size
             and bool(np.all(starts[:-1] <= starts[1:]))
@@ -245,6 +250,11 @@ class Shard:
 
     def query(self, query: CompiledQuery, most: int) -> np.ndarray:
         """Return the spans that match a query, int64[m, 2]; m is above `most` if there are more."""
+        tokens = self.tokens
+        if query.layered:
+            if self.analyses is None:
+                raise damaged()
+            tokens = self.analyses
         anchors = np.flatnonzero(query.anchor_words[: self.word_starts.size - 1])
         if anchors.size > _MANY_WORDS:
             positions = np.flatnonzero(query.anchor_words[self.tokens])
@@ -252,8 +262,13 @@ class Shard:
             edges = self.word_starts.astype(np.int64)
             pieces = [self.suffixes[edges[a] : edges[a + 1]] for a in anchors.tolist()]
             positions = np.sort(np.concatenate([np.empty(0, np.uint32), *pieces]))
+        if query.layered:  # of the words that are there with other analyses, too
+            if tokens[positions].max(initial=0) >= query.bits.size:
+                raise damaged()
+            is_anchor = query.bits[tokens[positions]] & np.uint64(1 << query.anchor)
+            positions = positions[is_anchor != 0]
         arguments = (
-            self.tokens, frozen(positions.astype(np.int64)), query.anchor, frozen(query.bits),
+            tokens, frozen(positions.astype(np.int64)), query.anchor, frozen(query.bits),
             np.uint64(query.optional), np.uint64(query.last), np.uint64(query.first),
         )  # fmt: skip
         n = match_query(*arguments, np.empty((0, 2), np.int64))

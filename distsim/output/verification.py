@@ -161,6 +161,10 @@ def _index_faults(index: CorpusIndex) -> Iterator[str]:
             starts = getattr(shard, starts_of)
             if np.any(starts[1:] <= starts[:-1]) or starts.max(initial=0) >= boundaries.size:
                 yield f"{name}: the {starts_of.replace('_', ' ')} are no ascending sentences"
+        if shard.analyses is not None and index.layers is not None:
+            words = index.layers.words
+            if shard.analyses.max() >= words.size or np.any(words[shard.analyses] != shard.tokens):
+                yield f"{name}: analyses and tokens differ"
         tokens += n - boundaries.size
         sentences += boundaries.size
     counts = index.parameters["counts"]

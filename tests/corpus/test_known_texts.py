@@ -188,7 +188,7 @@ def test_text_that_does_not_look_as_its_format_says(texts, run):
     (texts / "moses").write_text(
         "don &apos;t say &quot; no &quot; , he didn &apos;t @-@ it &apos;s\n"
     )
-    _, err = run("index", "build", texts / "raw", "-o", texts / "i1")
+    _, err = run("index", "build", texts / "raw", "-o", texts / "i1", "--format", "lines")
     assert "raw: looks untokenised (`Well,`)" in err and "--format text" in err
     assert (
         run("index", "build", texts / "raw", "-o", texts / "i2", "--format", "text")[1].count("\n")
@@ -197,5 +197,7 @@ def test_text_that_does_not_look_as_its_format_says(texts, run):
     _, err = run("index", "build", texts / "moses", "-o", texts / "i3", "--format", "text")
     assert "moses: looks tokenised and escaped as by Moses (`&apos;t`)" in err
     assert run("index", "build", texts / "moses", "-o", texts / "i4")[1].count("\n") == 1
+    _, err = run("index", "build", texts / "raw", "-o", texts / "i6")
+    assert "read as running text" in err and "untokenised" not in err
     with pytest.warns(UserWarning, match="raw: looks untokenised"):
         CorpusIndex.build(texts / "raw", texts / "i5")

@@ -173,7 +173,7 @@ def test_every_command_that_reads_text_refuses(run, page, command, tmp_path, sma
         places["PACK"] = tmp_path / "pack"
     arguments = [places.get(one, one) for one in command]
     _, err = run(*arguments, status=1)
-    assert f"{page}: looks like HTML, wanted plain text: extract the text first" in err
+    assert f"{page}: looks like HTML, wanted plain text: `distsim index build`" in err
     assert re.search(r"or take the file as it is with --(as-is|set as_is)\n$", err)
     assert not (tmp_path / "out").is_file() and not (tmp_path / "out" / "manifest.json").exists()
     run_program(*arguments, "--as-is")  # what comes of it depends on the page

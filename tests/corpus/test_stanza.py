@@ -241,6 +241,9 @@ def test_an_output_is_a_file_that_is_not_read_for_a_text(fake, corpus, tmp_path)
             [tmp_path / "texts"], tmp_path / "texts" / "out", fake["annotator"], jobs=1
         )
         assert report.sentences == 6
+    with pytest.raises(InputError, match="out: looks like CoNLL-U"):
+        annotate([tmp_path / "texts"], tmp_path / "texts" / "new", fake["annotator"], jobs=1)
+    (tmp_path / "texts" / "out").unlink()
     fake.update(calls=0, fail_at=3)
     with pytest.raises(KeyboardInterrupt):
         annotate([tmp_path / "texts"], tmp_path / "texts" / "new", fake["annotator"], jobs=1)

@@ -197,10 +197,29 @@ def _read_arpa(path: Path) -> object:
     return d.ArpaModel(path).order
 
 
+def _read_parquet(path: Path) -> object:
+    from distsim.corpus.readers import PARQUET
+    from distsim.corpus.readers.reader import ReadOptions
+    from distsim.corpus.sources import Source
+
+    return [tuple(one) for one in PARQUET.read(Source("x", str(path)), ReadOptions())]
+
+
+def _parquet() -> bytes:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    rows = {"id": ["a", "b"], "text": ["The king.", "He ran so."], "year": [1850, None]}
+    out = pa.BufferOutputStream()
+    parquet.write_table(pa.table(rows), out, write_page_checksum=True)
+    return out.getvalue().to_pybytes()
+
+
 TEXTS: dict[str, tuple[Question, Callable[[], bytes]]] = {
     "weights of rewriting": (_read_weights, (DATA / "weights" / "simplify.weights").read_bytes),
     "weights of rank": (_read_ranking, _RANKING.encode),
     "CoNLL-U": (_read_annotated, (V1 / "c.conllu").read_bytes),
+    "Parquet": (_read_parquet, _parquet),
     "ARPA": (_read_arpa, _ARPA.encode),
 }
 

@@ -92,14 +92,15 @@ def _corpus_readers(folder: Path) -> dict[str, Reader]:
     from distsim.corpus.trees import read_trees
     from distsim.paraphrase.unknown import known_phrases, read_text
 
-    def index(text_format: Any, path: Path) -> object:
-        options = d.IndexOptions(text_format=text_format)
+    def index(text_format: Any, path: Path, file_format: Any = "text") -> object:
+        options = d.IndexOptions(text_format, file_format=file_format)
         return d.CorpusIndex.build(
             [path], folder / "index", options=options, jobs=1, force=True
         ).n_tokens
 
     tree = b"(ROOT (S (NP (DT the) (NN king)) (VP (VBZ sees))))"
     links = b" ||| 1-2-det 2-3-nsubj 3-0-root"
+    page = b"<html><body>\n<p>The king sees the town.</p>\n<p>He ran.</p>\n</body></html>\n"
     toolkit = tree + b" ||| the king see ||| the/O king/O sees/O" + links * 3 + b"\n"
     return {
         "CoNLL-U": Reader(lambda p: _all(d.read_annotated([p])), [(V1 / "c.conllu").read_bytes()]),
@@ -110,6 +111,15 @@ def _corpus_readers(folder: Path) -> dict[str, Reader]:
             [b"(ROOT (S (D the) (A old) (N dog) (V sees) (D the) (N cat) (P .)))\n" * 12], b" "),
         "text, lines": Reader(partial(index, "lines"), [b"the king sees .\n" * 9], b" "),
         "text, running": Reader(partial(index, "text"), [b"The king's sees, etc.\n" * 9], b" "),
+        "JSON lines": Reader(partial(index, "text", file_format="jsonl"), [
+            b'{"id": "a", "text": "The king.", "n": 1}\n{"text": "He ran."}\n' * 6], b" "),
+        "CSV": Reader(partial(index, "text", file_format="csv"), [
+            b'id,text,n\na,"The king, he",1\nb,"He ""ran""\nso",\n' * 3], b","),
+        "TSV": Reader(partial(index, "text", file_format="tsv"), [
+            b'id\ttext\tn\na\tThe king "so"\t1\nb\tHe ran.\t\n' * 3]),
+        "HTML": Reader(partial(index, "text", file_format="html"), [page * 3], b" "),
+        "CoNLL-U of an index": Reader(
+            partial(index, "lines", file_format="conllu"), [(V1 / "c.conllu").read_bytes()]),
         "unknown text": Reader(lambda p: _all(read_text(p)), [b"the king\n" * 9], b" "),
         "known phrases": Reader(lambda p: _all(known_phrases(p)), [
             b"the king\t3\n" * 9, b"the ||| der ||| .5 .5 .5 .5 ||| 0-0 |||\n" * 9], b" "),

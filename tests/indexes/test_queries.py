@@ -8,6 +8,7 @@ import pytest
 from distsim import CorpusIndex, IndexOptions, ParameterError
 from distsim.corpus.normaliser import Normaliser
 from distsim.indexes.collocation import collocates
+from distsim.output.verification import find_faults
 from tests.conftest import write_lines
 
 SENTENCES = [
@@ -92,7 +93,11 @@ def test_lines_and_collocates_take_a_query(index):
         ("a{0,2}", "can match no token"),
         ("[] []", "name one"),
         ('"a" [', "outside the query language"),
-        ('[lemma="be"]', "no 'lemma'"),
+        ('[lemma="be"]', "no lemmas"),
+        ('[pos="NN"]', "no 'pos'"),
+        ('<s> "a"', "outside the query language"),
+        ('"a" []*', "outside the query language"),
+        ('1:"a"', "outside the query language"),
         ("a{3,1}", "upwards"),
         ("a{64}", "at most 63"),
         ("/(a+)+/", "forever"),
@@ -103,3 +108,69 @@ def test_lines_and_collocates_take_a_query(index):
 def test_what_is_no_query_is_told(index, query, what):
     with pytest.raises(ParameterError, match=re.escape(what)):
         index.query(query)
+
+
+ANNOTATED = [  # word, lemma, tag of each token
+    [("He", "he", "PRP"), ("takes", "take", "VBZ"), ("the", "the", "DT"), ("cars", "car", "NNS")],
+    [("Take", "take", "VB"), ("cars", "car", "NNS"), ("take", "take", "NN")],
+    [("took", "take", "VBD"), ("it", "it", "PRP"), ("to", "to", "IN"), ("car", "car", "NN")],
+    [("cars", "cars", "NNP"), ("He", "he", "PRP")],
+]  # fmt: skip
+
+
+def conllu(sentences) -> str:
+    return "\n".join(
+        "".join(
+            f"{n}\t{word}\t{lemma}\tX\t{tag}\t_\t{0 if n == 1 else 1}\tdep\t_\t_\n"
+            for n, (word, lemma, tag) in enumerate(sentence, 1)
+        )
+        for sentence in sentences
+    )
+
+
+@pytest.fixture(scope="module", params=["at once", "added", "in shards"])
+def annotated(request, tmp_path_factory) -> CorpusIndex:
+    folder = tmp_path_factory.mktemp("layers")
+    options = IndexOptions("lines", file_format="conllu")
+    if request.param == "in shards":
+        options = IndexOptions("lines", file_format="conllu", shard_tokens=6)
+    cut = 2 if request.param == "added" else 4
+    (folder / "a.conllu").write_text(conllu(ANNOTATED[:cut]))
+    index = CorpusIndex.build(folder / "a.conllu", folder / "index", options=options)
+    if request.param == "added":
+        (folder / "b.conllu").write_text(conllu(ANNOTATED[cut:]))
+        index = index.add(folder / "b.conllu")
+    return index
+
+
+@pytest.mark.parametrize(
+    ("query", "regex"),
+    [
+        ('[lemma="take"]', r"\S+/take/\S+\t"),
+        ('[lemma="take"] []{0,2} [tag="NN.*"]', r"\S+/take/\S+\t(\S+\t){0,2}\S+/NN\S*\t"),
+        ('[tag="VB.?" & lemma="take"]', r"\S+/take/VB.?\t"),
+        ('[word="cars" & tag!="NNS"]', r"cars/\S+/(?!NNS\t)\S+\t"),
+        ('cars [tag="PRP"]?', r"cars/\S+\t(\S+/PRP\t)?"),
+        ('[lemma="TAKE"][tag="DT"]', r"\S+/take/\S+\t\S+/DT\t"),
+        ('[tag="nn"]', r"never"),
+        ('[tag="nn"%c]', r"\S+/NN\t"),
+        ('[lemma!="he" & tag="PRP"] to', r"\S+/(?!he/)\S+/PRP\tto/\S+\t"),
+    ],
+)
+def test_lemmas_and_tags_are_those_of_a_regular_expression(annotated, query, regex):
+    sentences = [["/".join([w.lower(), lemma, t]) for w, lemma, t in one] for one in ANNOTATED]
+    assert [tuple(span) for span in annotated.query(query).tolist()] == naive(sentences, regex)
+    assert not find_faults(annotated.path)
+
+
+def test_layers_of_several_indexes_and_of_dropped_lines(annotated, tmp_path):
+    (tmp_path / "a.conllu").write_text(conllu([*ANNOTATED, *ANNOTATED]))
+    options = IndexOptions("lines", file_format="conllu", dedup="exact")
+    once = CorpusIndex.build(tmp_path / "a.conllu", tmp_path / "index", options=options)
+    assert once.n_tokens == annotated.n_tokens
+    query = '[lemma="take"] []{0,2} [tag="NN.*"]'
+    assert once.query(query).tolist() == annotated.query(query).tolist()
+    both = CorpusIndex.open([annotated.path, once.path])
+    assert len(both.query("take cars")) == 2
+    with pytest.raises(ParameterError, match="ask each alone"):
+        both.query(query)

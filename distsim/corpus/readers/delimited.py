@@ -1,0 +1,136 @@
+"""Reads tables of delimited fields, CSV and TSV; the first row names the columns."""
+
+import csv
+import io
+from collections.abc import Iterator
+from functools import partial
+from typing import Any, BinaryIO, cast
+
+from distsim.base.errors import InputError
+from distsim.corpus.decompression import peeked
+from distsim.corpus.documents import Document
+from distsim.corpus.lines import TEXT_LINE_BYTES
+from distsim.corpus.plain_text import HEAD_BYTES
+from distsim.corpus.readers.reader import Reader, ReadOptions
+from distsim.corpus.sources import Source, open_source
+
+
+class _Lines:
+    """The lines of a stream as text; `number` were read."""
+
+    def __init__(self, stream: BinaryIO, source: Source) -> None:
+        self._stream = stream
+        self._source = source
+        self.number = 0
+
+    def __iter__(self) -> "_Lines":
+        return self
+
+    def __next__(self) -> str:
+        line = self._stream.readline(TEXT_LINE_BYTES + 1)
+        if not line:
+            raise StopIteration
+        self.number += 1
+        if len(line) > TEXT_LINE_BYTES:
+            raise InputError(
+                f"{self._source.label}, line {self.number}: is longer than "
+                f"{TEXT_LINE_BYTES >> 20} MB: is it a table?"
+            )
+        try:
+            return line.decode()
+        except UnicodeDecodeError as error:
+            raise InputError(
+                f"{self._source.label}, line {self.number}, byte {error.start + 1}: not UTF-8 "
+                f"(found 0x{line[error.start]:02x}): convert the file to UTF-8"
+            ) from None
+
+
+def _read(marks: str, source: Source, options: ReadOptions) -> Iterator[Document]:
+    csv.field_size_limit(TEXT_LINE_BYTES)
+    with open_source(source) as stream:
+        head, text = peeked(cast(io.BufferedReader, stream), HEAD_BYTES)
+        lines = _Lines(text, source)
+        rows = csv.reader(lines, strict=True, **_dialect(head, marks))
+        names = _names(rows, source)
+        while True:
+            begin = lines.number + 1
+            place = f"{source.label}, line {begin}"
+            try:
+                row = next(rows, None)
+            except csv.Error as error:
+                options.skip(InputError(f"{place}: {_fault(error)}"))
+                continue
+            except InputError as error:
+                options.skip(error)
+                continue
+            if row is None:
+                return
+            if row and len(row) != len(names):
+                options.skip(
+                    InputError(
+                        f"{place}: {len(row)} fields, wanted {len(names)} as in the first row: "
+                        "correct the row"
+                    )
+                )
+            elif row:
+                values = dict(zip(names, row, strict=True))
+                found = options.document(values, place, begin)
+                if found is not None:
+                    yield found
+
+
+def _dialect(head: bytes, marks: str) -> dict[str, Any]:
+    """Return the delimiter and whether fields are quoted, by a table's first bytes.
+
+    Fields of tables with tabs are quoted if the quotation marks are all where such fields have
+    them: else they belong to the text.
+    """
+    lines = head.decode(errors="replace").splitlines(keepends=True)
+    mark = max(marks, key=lines[0].count) if lines else marks[0]
+    if mark == "\t" and '"' in head.decode(errors="replace"):
+        rows = csv.reader(
+            lines[: -1 if len(head) == HEAD_BYTES else None], "excel-tab", strict=True
+        )
+        widths: set[int] = set()
+        try:
+            widths.update(map(len, rows))
+        except csv.Error as error:
+            if len(head) < HEAD_BYTES or "end of data" not in str(error):
+                widths = set()
+        if len(widths - {0}) != 1:
+            return {"delimiter": mark, "quoting": csv.QUOTE_NONE}
+    return {"delimiter": mark}
+
+
+def _fault(error: csv.Error) -> str:
+    """Return what is wrong with a row, and the remedy."""
+    what = str(error)
+    if "new-line" in what:
+        return "its lines end in carriage returns alone: convert them (tr '\\r' '\\n')"
+    if "end of data" in what or "field larger" in what:
+        return "a field in quotation marks that begins here does not end: correct the row"
+    return f"a row that cannot be read ({what}): correct its quotation marks"
+
+
+def _names(rows: Any, source: Source) -> list[str]:
+    """Return the names of the columns.
+
+    Raises:
+        InputError: the first row has an empty name, or one twice, or cannot be read.
+    """
+    try:
+        names: list[str] = next(rows, [])
+    except csv.Error as error:
+        raise InputError(f"{source.label}, line 1: {_fault(error)}") from None
+    names = [name.strip() for name in names]
+    for number, name in enumerate(names):
+        if name in names[:number]:
+            raise InputError(
+                f"{source.label}, line 1: two columns are named {name!r}: "
+                "give each column a name of its own in the first row"
+            )
+    return names
+
+
+CSV = Reader((".csv",), "CSV", partial(_read, ",;\t"))
+TSV = Reader((".tsv", ".tab"), "TSV", partial(_read, "\t"))

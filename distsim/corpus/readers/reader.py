@@ -1,0 +1,119 @@
+"""What the readers of documents have in common."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from distsim.base.errors import InputError
+from distsim.corpus.documents import Document
+from distsim.corpus.sources import Source
+
+USUAL_TEXT_FIELDS = ("text", "content", "body")
+USUAL_ID_FIELD = "id"
+_HALF = re.compile("[\ud800-\udfff]")
+_SHOWN_FIELDS = 12
+
+
+@dataclass
+class ReadOptions:
+    """Settings of the readers of documents, and what they left out.
+
+    text_field: name of the field with the text; `text`, `content` or `body` where None. id_field:
+    name of the field with the document's id; `id`, if there is one, where None. skip_broken: leave
+    out broken records; `skipped` counts them, `first_skipped` tells of the first, `empty` counts
+    records without text.
+    """
+
+    text_field: str | None = None
+    id_field: str | None = None
+    skip_broken: bool = False
+    skipped: int = 0
+    first_skipped: str = ""
+    empty: int = 0
+
+    def skip(self, error: InputError) -> None:
+        """Count a broken record, or raise its error."""
+        if not self.skip_broken:
+            raise InputError(f"{error}, or leave broken records out with `skip_broken`")
+        self.first_skipped = self.first_skipped or str(error)
+        self.skipped += 1
+
+    def document(self, values: dict[str, Any], place: str, line: int) -> Document | None:
+        """Return the document of a record; None where it is empty, or broken and left out.
+
+        Arguments:
+            values: by the names of the fields. place: of the record, in messages.
+            line: of the record in its file.
+
+        Raises:
+            InputError: it has no text or no id, and broken records are not left out.
+        """
+        names = (self.text_field,) if self.text_field else USUAL_TEXT_FIELDS
+        name = next((one for one in names if one in values), None)
+        if name is None:
+            known = ", ".join(map(str, list(values)[:_SHOWN_FIELDS])) or "none"
+            self.skip(
+                InputError(
+                    f"{place}: no field {names[0]!r}; its fields are {known:.400}: "
+                    "name that of the text with `text_field`"
+                )
+            )
+            return None
+        text = values.pop(name)
+        if not isinstance(text, str):
+            found = json.dumps(text, default=str, ensure_ascii=False)
+            self.skip(
+                InputError(
+                    f"{place}: the field {name!r} is {found:.40}, wanted a text: correct the record"
+                )
+            )
+            return None
+        if not text.strip():
+            self.empty += 1
+            return None
+        if not text.isascii() and (half := _HALF.search(text)) is not None:
+            self.skip(InputError(f"{place}: {half[0]!r} is half of a character: correct the text"))
+            return None
+        number = values.pop(self.id_field or USUAL_ID_FIELD, None)
+        if number in (None, "") and self.id_field:
+            self.skip(InputError(f"{place}: no id in the field {self.id_field!r}: add one"))
+            return None
+        return Document(text, None if number in (None, "") else str(number), flat(values), line)
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A reader of one file format.
+
+    suffixes: endings of file names, without that of a compression. looks: what
+    corpus.plain_text.looks_like returns for such a file. read: yields the documents of a source.
+    """
+
+    suffixes: tuple[str, ...]
+    looks: str
+    read: Callable[[Source, ReadOptions], Iterator[Document]]
+
+
+def flat(values: dict[str, Any]) -> dict[str, Any]:
+    """Return fields whose values are texts, numbers, dates or None; inner ones as `outer.inner`.
+
+    >>> flat({"a": {"b": 1}, "c": ["x", "y"], "d": True, "e": ""})
+    {'a.b': 1, 'c': '["x", "y"]', 'd': 'true', 'e': None}
+    """
+    fields: dict[str, Any] = {}
+    for name, value in values.items():
+        if isinstance(value, dict):
+            fields |= flat({f"{name}.{part}": one for part, one in value.items()})
+        elif isinstance(value, bool):
+            fields[str(name)] = "true" if value else "false"
+        elif isinstance(value, list | tuple):
+            fields[str(name)] = json.dumps(value, ensure_ascii=False, default=str)
+        elif isinstance(value, bytes):
+            fields[str(name)] = value.decode(errors="replace")
+        elif isinstance(value, str):
+            fields[str(name)] = _HALF.sub("\ufffd", value) or None
+        else:
+            fields[str(name)] = value
+    return fields

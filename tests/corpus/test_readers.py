@@ -1,0 +1,233 @@
+"""Readers of documents: what each reads of files as people have them, and what it refuses."""
+
+import gzip
+import json
+import sys
+
+import pytest
+
+from distsim import CorpusIndex, IndexOptions, InputError
+from distsim.corpus.readers import READERS, find_documents, format_of, settle_format
+from distsim.corpus.readers.reader import ReadOptions
+from distsim.corpus.sources import find_sources
+
+ROWS = [
+    {"id": "a", "text": "The king, he said.\nIt rained.", "year": 1850, "author": "A. B."},
+    {"id": "b", "text": "“Nothing,” said the queen.", "year": None, "author": ""},
+]
+JSONL = "".join(json.dumps(row) + "\n" for row in ROWS)
+CSV = 'id,text,year,author\r\na,"The king, he said.\nIt rained.",1850,A. B.\r\n'
+CSV += 'b,"“Nothing,” said the queen.",,\r\n'
+ROW = "{}\t{}\t{}\tX\t{}\t_\t0\troot\t_\t_\n"
+CONLLU = (
+    "# newdoc id = a\n# meta::year = 1850\n# text = Kings ran.\n"
+    + ROW.format(1, "Kings", "king", "NNS") + "2-3\tran.\t_\t_\t_\t_\t_\t_\t_\t_\n"
+    + ROW.format(2, "ran", "run", "VBD") + ROW.format(3, ".", ".", "_") + "\n"
+    + "# newdoc id = b\n" + ROW.format(1, "New York", "New York", "NNP")
+)  # fmt: skip
+PAGE = (
+    "<html><head><meta charset=iso-8859-1><title>Das Café</title>"
+    "<meta name=author content='J. Doe'></head><body><nav><ul><li><a href=x>Home</a></ul></nav>"
+    + "<p>Der Müller öffnete die Tür, und die Gäste kamen herein, um das Brot zu kaufen.</p>" * 3
+    + "<p>Später gingen alle nach Hause, weil es schon dunkel war.</p></body></html>"
+)
+
+
+def read(path, name=None, **options):
+    """Return the documents of a file, and the options with their counts."""
+    settings = ReadOptions(**options)
+    (source,) = find_documents([path], name or "auto", settings)
+    return [one._replace(annotations=None) for one in source.documents()], settings
+
+
+def write(folder, name, text):
+    (folder / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+    return folder / name
+
+
+@pytest.mark.parametrize("compress", [bytes, gzip.compress])
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("x.jsonl", JSONL), ("x.jsonl", JSONL.replace("\n", "\r\n")), ("x.csv", CSV),
+        ("x.csv", CSV.replace(",", ";").replace("king;", "king,").replace("ing;”", "ing,”")),
+        ("x.tsv", 'id\ttext\tyear\tauthor\na\t"The king, he said.\nIt rained."\t1850\tA. B.\n'
+                  "b\t“Nothing,” said the queen.\t\t\n"),
+    ],
+)  # fmt: skip
+def test_records_become_documents(tmp_path, name, text, mark, compress):
+    path = write(tmp_path, name, compress(mark + text.encode()))
+    documents, settings = read(path)
+    assert [one.text for one in documents] == [row["text"] for row in ROWS]
+    assert [one.id for one in documents] == ["a", "b"]
+    years = [1850, None] if name == "x.jsonl" else ["1850", None]
+    assert [dict(one.fields) for one in documents] == [
+        {"year": years[0], "author": "A. B."}, {"year": years[1], "author": None}
+    ]  # fmt: skip
+    first = documents[0].text.count("\n") * ("jsonl" not in name) + 2 - ("jsonl" in name)
+    assert [one.line for one in documents] == [2 - ("jsonl" in name), first + 1]
+    assert settings.skipped == 0
+
+
+def test_an_index_of_records_is_that_of_their_texts(tmp_path):
+    path = write(tmp_path, "x.jsonl", JSONL)
+    index = CorpusIndex.build(
+        path, tmp_path / "i", options=IndexOptions("text", file_format="jsonl")
+    )
+    same = CorpusIndex.from_texts([row["text"] for row in ROWS], tmp_path / "j")
+    assert list(index) == list(same) and index.corpus == same.corpus
+    assert index.parameters["counts"] == same.parameters["counts"]
+    assert [line.line for line in index.concordance("said")] == [1, 2]
+    write(tmp_path, "y.jsonl", json.dumps({"text": "More kings came."}))
+    assert index.add(tmp_path / "y.jsonl").count("kings came") == 1
+    assert not index.add(path).report.added
+
+
+def test_parquet(tmp_path):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    table = pa.table({**{key: [row[key] for row in ROWS] for key in ("id", "text", "year")},
+                      "day": pa.array([0, 1], pa.date32()), "tags": [["a"], None]})  # fmt: skip
+    pq.write_table(table, tmp_path / "x.parquet")
+    documents, _ = read(tmp_path / "x.parquet")
+    assert [one.text for one in documents] == [row["text"] for row in ROWS]
+    fields = documents[0].fields
+    assert (
+        fields["year"] == 1850 and str(fields["day"]) == "1970-01-01" and fields["tags"] == '["a"]'
+    )
+    packed = write(tmp_path, "y.parquet.gz", gzip.compress((tmp_path / "x.parquet").read_bytes()))
+    assert read(packed)[0] == documents
+    bad = write(tmp_path, "z.parquet", (tmp_path / "x.parquet").read_bytes()[:-9])
+    with pytest.raises(InputError, match="z.parquet: no readable Parquet"):
+        read(bad)
+    pq.write_table(pa.table({"text": ["x" * 1000_000] * 200}), tmp_path / "bomb.parquet")
+    with pytest.raises(InputError, match="unpacks to more than 1,000 times"):
+        read(tmp_path / "bomb.parquet")
+
+
+def test_html(tmp_path):
+    pytest.importorskip("trafilatura")
+    (document,), _ = read(write(tmp_path, "x.html", PAGE.encode("latin-1")))
+    assert document.text.splitlines()[0].startswith("Der Müller öffnete die Tür")
+    assert document.text.splitlines()[-1].startswith("Später gingen alle")
+    assert "Home" not in document.text
+    assert (document.fields["title"], document.fields["author"]) == ("Das Café", "J Doe")
+    nothing = write(tmp_path, "y.html", "<title>x</title>")
+    with pytest.raises(InputError, match="y.html: has no main text: .* with `skip_broken`"):
+        read(nothing)
+
+
+@pytest.mark.parametrize(("name", "module"), [("x.html", "trafilatura"), ("x.parquet", "pyarrow")])
+def test_without_its_extra_a_reader_says_what_to_install(tmp_path, monkeypatch, name, module):
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(InputError, match=f"needs {module}: install it with pip"):
+        read(write(tmp_path, name, PAGE))
+
+
+def test_conllu(tmp_path):
+    path = write(tmp_path, "x.conllu", CONLLU)
+    documents, _ = read(path, "conllu")
+    assert [(one.id, one.text, one.line) for one in documents] == [
+        ("a", "Kings ran .", [4]), ("b", "New_York", [10])
+    ]  # fmt: skip
+    assert documents[0].fields == {"year": "1850"}
+
+
+BROKEN = {
+    "cut.jsonl": ('{"text": "cut\n', "line 1: is no JSON"),
+    "list.jsonl": ("[1]\n", "line 1: is no JSON object"),
+    "none.jsonl": ('{"story": "x"}\n', "line 1: no field 'text'; its fields are story"),
+    "number.jsonl": ('\n{"text": 7}\n', "line 2: the field 'text' is 7, wanted a text"),
+    "half.jsonl": ('{"text": "a \\ud800"}\n', "line 1: .* half of a character"),
+    "latin.jsonl": (b'{"text": "caf\xe9"}\n', "line 1, byte 14: not UTF-8"),
+    "large.jsonl": ('{"text": "a", "n": ' + "9" * 5000 + "}\n", "too large"),
+    "ragged.csv": ("id,text\n1,a,b\n", "line 2: 3 fields, wanted 2"),
+    "open.csv": ('id,text\n1,"a\n2,b\n', "line 2: a field in quotation marks .* does not end"),
+    "latin.csv": (b"id,text\n1,caf\xe9\n", "line 2, byte 6: not UTF-8"),
+    "mac.tsv": ("id\ttext\r1\ta\r", "line 1: its lines end in carriage returns alone"),
+    "short.conllu": ("1\ta\ta\n\n", "line 1: 3 columns, wanted 10"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "text", "what"), [(a, *b) for a, b in BROKEN.items()])
+def test_a_broken_record_names_file_and_line_and_can_be_left_out(tmp_path, name, text, what):
+    kind = name.partition(".")[2]
+    good = {"jsonl": JSONL, "csv": "", "tsv": "", "conllu": CONLLU}[kind]
+    text = text.encode() if isinstance(text, str) else text
+    path = write(tmp_path, name, text + good.encode())
+    with pytest.raises(InputError, match=f"{name}, {what}" if "line" in what else what):
+        read(path, kind)
+    if name == "mac.tsv":
+        return
+    documents, settings = read(path, kind, skip_broken=True)
+    assert settings.skipped == 1 and len(documents) == (2 if good else 0)
+    assert name in settings.first_skipped
+
+
+def test_fields_are_named_and_empty_texts_counted(tmp_path, run):
+    path = write(tmp_path, "x.jsonl", '{"story": "Kings ran.", "no": 7}\n{"story": " ", "no": 8}\n')
+    (document,), settings = read(path, text_field="story", id_field="no")
+    assert (document.text, document.id, settings.empty) == ("Kings ran.", "7", 1)
+    with pytest.raises(InputError, match="no id in the field 'nr'"):
+        read(path, text_field="story", id_field="nr")
+    _, err = run("index", "build", path, "-o", tmp_path / "i", status=1)
+    assert (
+        "name that of the text with --text, or leave broken records out with --skip-broken" in err
+    )
+    _, err = run("index", "build", path, "-o", tmp_path / "i", "--text", "story")
+    assert "read as jsonl" in err and "1 record without text left out" in err
+
+
+def test_quotation_marks_of_tables_with_tabs_belong_to_the_text(tmp_path):
+    text = 'id\ttext\n1\t"Hello," she said.\n2\t5" nails\n'
+    assert [one.text for one in read(write(tmp_path, "x.tsv", text))[0]] == [
+        '"Hello," she said.', '5" nails'
+    ]  # fmt: skip
+
+
+def test_formats_are_recognised_by_name_then_by_first_bytes(tmp_path):
+    texts = {
+        "a.JSONL.gz": (b"", "jsonl"), "b.tab": (b"", "tsv"), "c.htm": (b"", "html"),
+        "d": (JSONL.encode(), "jsonl"), "e.dat": (b"id,text\n1,the king\n", "csv"),
+        "f.xml": (PAGE.encode(), "html"), "g": (CONLLU.encode(), "conllu"), 
+        "h": (b"PAR1", "parquet"),
+        "i.txt": (JSONL.encode(), "text"), "j": (b"the king ran .\n", "text"),
+    }  # fmt: skip
+    for name, (text, _) in texts.items():
+        write(tmp_path, name, text)
+    found = {one.name: format_of(one) for one in find_sources([tmp_path])}
+    assert found == {name: kind for name, (_, kind) in texts.items()}
+    assert {kind for _, kind in texts.values()} == {*READERS, "text"}
+
+
+def test_a_mixed_folder(tmp_path, run):
+    folder = tmp_path / "mixed"
+    folder.mkdir()
+    write(folder, "a.jsonl", JSONL)
+    write(folder, "b.txt.gz", gzip.compress(b"The duke, too, said so.\n\nIt snowed.\n"))
+    write(folder, "c.csv", CSV)
+    assert settle_format([folder]) == ("auto", "text")
+    run("index", "build", folder, "-o", tmp_path / "i")
+    index = CorpusIndex.open(tmp_path / "i")
+    assert index.count(["said", "it rained", "it snowed"]).tolist() == [5, 2, 1]
+    assert index.parameters["counts"]["documents"] == 6
+    write(folder, "d.conllu", CONLLU)
+    _, err = run("index", "build", folder, "-o", tmp_path / "j", status=1)
+    assert "index annotated files and others apart" in err
+
+
+@pytest.mark.parametrize(
+    ("head", "what"),
+    [
+        (b"PK\x03\x04" + bytes(26) + b"word/document.xml", "docx.*pandoc"),
+        (b"PK\x03\x04" + bytes(26) + b"mimetypeapplication/epub+zip", "EPUB.*pandoc"),
+        (b"%PDF-1.4\n", "PDF.*pdftotext"), (b"{\\rtf1", "RTF.*pandoc"),
+        (b"\xff\xfe" + "the king".encode("utf-16-le"), "UTF-16.*iconv"),
+        (json.dumps(ROWS).encode(), "JSON, .*jq"),
+    ],
+)  # fmt: skip
+def test_what_no_reader_takes_names_a_converter(tmp_path, run, head, what):
+    import re
+
+    _, err = run("index", "build", write(tmp_path, "x.bin", head), "-o", tmp_path / "i", status=1)
+    assert re.search(what, err) and err.count("\n") == 1
