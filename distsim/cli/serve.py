@@ -22,6 +22,10 @@ def serve(
         str | None,
         typer.Option(metavar="FILE", help="Scored rules: a folder of `pack`, or text."),
     ] = None,
+    against: Annotated[
+        str | None,
+        typer.Option(metavar="INDEX", help="The reference corpus of keywords."),
+    ] = None,
     host: Annotated[
         str, typer.Option(metavar="ADDRESS", help="Where to listen; 0.0.0.0: for everyone.")
     ] = "127.0.0.1",
@@ -42,7 +46,7 @@ def serve(
     """
     from distsim.server.session import Places
 
-    run(Places(index, table, syntax, grammar), host, port, name or [], jobs, log)
+    run(Places(index, table, syntax, grammar, against), host, port, name or [], jobs, log)
 
 
 def run(places, host, port, names, jobs=None, log=True) -> None:  # type: ignore[no-untyped-def]

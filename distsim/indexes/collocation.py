@@ -71,9 +71,10 @@ def collocates(
     whole_number(min_count, "`min_count`", 1)
     spans = index.spans(phrase, query=query)
     together, in_windows = window_counts(index, spans, window)
-    if words_only:
-        together[index.vocabulary.without_letters()] = 0
     words = np.flatnonzero(together >= min_count)
+    if words_only:
+        texts = index.vocabulary.words(words)
+        words = words[[any(map(str.isalnum, text)) for text in texts]]
     both = together[words].astype(np.float64)
     counts = index.word_counts()[words].astype(np.float64)
     chances = expected(both, in_windows, counts, index.n_tokens)

@@ -1,7 +1,6 @@
 """The answers of the API, as dataclasses that JSON and the page show."""
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
@@ -10,7 +9,8 @@ class PhraseCount:
 
     phrase: as the index holds it. rank: its place by count among those of as many words, 1 the
     most frequent, of `among`; None where it does not occur or nothing is known of the others.
-    per_million: occurrences in a million tokens.
+    per_million: occurrences in a million tokens. kind: how it was read: `phrase`, `gapped` or
+    `query`.
     """
 
     phrase: str
@@ -18,6 +18,7 @@ class PhraseCount:
     per_million: float
     rank: int | None = None
     among: int | None = None
+    kind: str = "phrase"
 
 
 @dataclass(frozen=True)
@@ -60,13 +61,96 @@ class Line:
 
 @dataclass(frozen=True)
 class Concordance:
-    """Occurrences of a phrase. sorted_among: how many evenly spaced ones were sorted."""
+    """Occurrences of a phrase. sorted_among: how many evenly spaced ones were sorted.
+
+    skipped: how many of them come before the first row.
+    """
 
     phrase: str
     count: int
     order: str
     sorted_among: int
+    skipped: int
     rows: tuple[Line, ...]
+
+
+@dataclass(frozen=True)
+class Collocate:
+    """A word in the windows of a phrase; see distsim.indexes.Collocate."""
+
+    word: str
+    together: int
+    in_corpus: int
+    expected: float
+    score: float
+
+
+@dataclass(frozen=True)
+class Collocates:
+    """The collocates of a phrase, the highest score first."""
+
+    phrase: str
+    window: int
+    measure: str
+    rows: tuple[Collocate, ...]
+
+
+@dataclass(frozen=True)
+class Keyword:
+    """A word that is more or less frequent than in the reference; see distsim.indexes.Keyword."""
+
+    word: str
+    here: int
+    there: int
+    log_likelihood: float
+    log_ratio: float
+    p: float
+    documents: int
+    dp: float | None
+    dp_norm: float | None
+
+
+@dataclass(frozen=True)
+class Keywords:
+    """Keywords against the reference corpus. reference: its tokens."""
+
+    measure: str
+    tokens: int
+    reference: int
+    rows: tuple[Keyword, ...]
+
+
+@dataclass(frozen=True)
+class Share:
+    """Occurrences in a part of the corpus. per_million: None where a part has no size."""
+
+    name: str
+    count: int
+    per_million: float | None
+
+
+@dataclass(frozen=True)
+class Frequency:
+    """Occurrences of a phrase by form, file or metadata field, the most first.
+
+    counted: how many evenly spaced occurrences were looked at. parts: how many there are.
+    """
+
+    phrase: str
+    by: str
+    count: int
+    counted: int
+    parts: int
+    rows: tuple[Share, ...]
+
+
+@dataclass(frozen=True)
+class Spellings:
+    """The nearest spellings that occur, best first; counts of the phrase's own words."""
+
+    phrase: str
+    rows: tuple[Completion, ...]
+    words: tuple[Completion, ...]
 
 
 @dataclass(frozen=True)
@@ -240,12 +324,13 @@ class RulePart:
 
 @dataclass(frozen=True)
 class RuleShown:
-    """A rule of a grammar. parts: its decomposition. shown: the features listed first."""
+    """A rule of a grammar. kind: what differs between its sides. parts: its decomposition."""
 
     rank: int
     label: str
     source: str
     target: str
+    kind: str
     features: dict[str, float]
     links: tuple[tuple[int, int], ...]
     parts: tuple[RulePart, ...]
@@ -258,6 +343,47 @@ class Rules:
     source: str
     total: int
     rows: tuple[RuleShown, ...]
+
+
+@dataclass(frozen=True)
+class FoundRules:
+    """Rules of a grammar that contain a text, best first. total: how many there are."""
+
+    text: str
+    total: int
+    skipped: int
+    rows: tuple[RuleShown, ...]
+
+
+@dataclass(frozen=True)
+class Applied:
+    """A rule or deletion in a rewritten sentence. after: empty where words were deleted."""
+
+    before: str
+    after: str
+    label: str
+    score: float
+    features: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Rewritten:
+    """A rewriting of a sentence. number: of the sentence. rank: 1 is the best of it."""
+
+    number: int
+    rank: int
+    before: str
+    after: str
+    score: float
+    rules: tuple[Applied, ...]
+
+
+@dataclass(frozen=True)
+class Rewritings:
+    """The rewritings of the sentences of a text. aim: `simplify` or `shorten`."""
+
+    aim: str
+    rows: tuple[Rewritten, ...]
 
 
 @dataclass(frozen=True)
@@ -318,7 +444,10 @@ class Suggestions:
 
 @dataclass(frozen=True)
 class About:
-    """The served artifacts and the limits of questions."""
+    """The served artifacts and the limits of questions.
+
+    rules: of the grammar. reference: tokens of the reference corpus. fields: of documents.
+    """
 
     version: str
     tokens: int
@@ -328,6 +457,8 @@ class About:
     corpus: str
     tables: tuple[TableTold, ...]
     rules: int | None
+    reference: int | None
+    fields: tuple[str, ...]
     notes: tuple[str, ...]
     limits: dict[str, float]
     suggestions: Suggestions
@@ -337,12 +468,12 @@ class About:
 class Health:
     """Whether questions are answered. opened: how often the index was reopened.
 
-    ready: first answers need not wait any more for what is made once.
+    ready: first answers need not wait any more for what is made once. step: what is being made.
     """
 
     ok: bool
     ready: bool
     opened: int
     waiting: int
+    step: str
     fault: str | None = None
-    limits: dict[str, Any] = field(default_factory=dict)

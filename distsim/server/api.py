@@ -1,25 +1,35 @@
-"""The JSON API: routes, answers as JSON or TSV, and errors."""
+"""The JSON API: routes, answers as JSON, TSV or CSV, and errors."""
 
+import csv
+import io
 import json
 import math
+import re
+from collections.abc import AsyncIterator, Iterable
 from dataclasses import fields, is_dataclass
+from functools import partial
 from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from distsim.base.errors import ParameterError
 from distsim.server.answers import Health
 from distsim.server.artifact_cache import DamagedError, Shelf
-from distsim.server.endpoints import ENDPOINTS, PREFIX, Endpoint
+from distsim.server.corpus_questions import lines
+from distsim.server.endpoints import ENDPOINTS, EXPORT, PREFIX, Endpoint
 from distsim.server.limits import LIMITS
 from distsim.server.openapi import describe
 from distsim.server.session import NotThereError
 from distsim.server.worker_queues import BusyError, TooLongError
 
-JSON, TSV = "application/json", "text/tab-separated-values; charset=utf-8"
+JSON = "application/json"
+_TABLES = {
+    "tsv": "text/tab-separated-values; charset=utf-8", "csv": "text/csv; charset=utf-8",
+}  # fmt: skip
+_BLOCK = 2_000  # lines of a concordance that are read at once
 
 
 def routes(shelf: Shelf) -> list[Route]:
@@ -32,31 +42,71 @@ def routes(shelf: Shelf) -> list[Route]:
     async def health(request: Request) -> Response:
         shelf.look()
         found = Health(
-            shelf.fault is None, not shelf.warming, shelf.times_opened, shelf.waiting, shelf.fault
-        )
+            shelf.fault is None, not shelf.warming, shelf.times_opened, shelf.waiting,
+            shelf.progress.step, shelf.fault,
+        )  # fmt: skip
         return Response(as_json(plain(found)), 200 if found.ok else 503, media_type=JSON)
 
     found = [Route("/openapi.json", openapi), Route(f"{PREFIX}/health", health)]
     for endpoint in ENDPOINTS.values():
         found.append(Route(f"{PREFIX}/{endpoint.name}", _answering(shelf, endpoint)))
+    found.append(Route(f"{PREFIX}/{EXPORT.name}", _exporting(shelf)))
     return found
 
 
 def _answering(shelf: Shelf, endpoint: Endpoint) -> Any:
     async def answer(request: Request) -> Response:
-        given = {name: request.query_params.getlist(name) for name in request.query_params}
-        shape = (given.pop("format", None) or ["json"])[0]
-        if shape not in ("json", "tsv") or (shape == "tsv" and not endpoint.rows):
-            raise ParameterError(f"`format` {shape[:40]!r}: choose json or tsv")
+        given, shape = _given(request)
+        if shape != "json" and not endpoint.rows:
+            raise ParameterError(f"`format` {shape!r}: this answer has no table: choose json")
         found = await shelf.ask(endpoint, endpoint.values(given))
         if shape == "json":
             return Response(as_json(plain(found)), media_type=JSON)
-        name = f'attachment; filename="distsim-{endpoint.name}.tsv"'
-        return Response(
-            as_tsv(found, endpoint.rows), media_type=TSV, headers={"content-disposition": name}
-        )
+        text = as_table(found, endpoint.rows, shape)
+        return Response(text, media_type=_TABLES[shape], headers=_attached(endpoint.name, shape))
 
     return answer
+
+
+def _exporting(shelf: Shelf) -> Any:
+    """Return the handler that sends all lines of a concordance, block by block."""
+
+    async def export(request: Request) -> Response:
+        given, shape = _given(request)
+        opened, values = shelf.opened, EXPORT.values(given)
+        spans = await shelf.run(lambda: EXPORT.question(opened, **values))
+
+        def block(first: int) -> bytes:
+            rows = lines(opened, spans[first : first + _BLOCK], 10)
+            if shape == "json":
+                text = ",\n".join(as_json(plain(row)).decode() for row in rows)
+                return ((",\n" if first else "[\n") + text).encode(errors="replace")
+            table = _written(map(plain, rows), shape, head=not first)
+            return table.encode(errors="replace")
+
+        async def body() -> AsyncIterator[bytes]:
+            for first in range(0, max(1, len(spans)), _BLOCK):
+                yield await shelf.run(partial(block, first))
+            if shape == "json":
+                yield b"\n]\n"
+
+        kind = _TABLES.get(shape, JSON)
+        return StreamingResponse(body(), media_type=kind, headers=_attached("concordance", shape))
+
+    return export
+
+
+def _given(request: Request) -> tuple[dict[str, list[str]], str]:
+    """Return (arguments, format) of a request."""
+    given = {name: request.query_params.getlist(name) for name in request.query_params}
+    shape = (given.pop("format", None) or ["json"])[0]
+    if shape != "json" and shape not in _TABLES:
+        raise ParameterError(f"`format` {shape[:40]!r}: choose json, {' or '.join(_TABLES)}")
+    return given, shape
+
+
+def _attached(name: str, shape: str) -> dict[str, str]:
+    return {"content-disposition": f'attachment; filename="distsim-{name}.{shape}"'}
 
 
 def fault_of(error: Exception) -> tuple[int, str, str]:
@@ -105,21 +155,34 @@ def plain(value: Any) -> Any:
     return value
 
 
-def as_tsv(answer: Any, parts: tuple[str, ...]) -> str:
+def as_table(answer: Any, parts: tuple[str, ...], shape: str) -> str:
     """Return the table of an answer, names in the first line; several parts are named in a column.
 
     >>> from distsim.server.answers import Completion, Completions
-    >>> as_tsv(Completions("in", (Completion("in", 7),)), ("rows",))
+    >>> as_table(Completions("in", (Completion("in", 7),)), ("rows",), "tsv")
     'phrase\\tcount\\nin\\t7\\n'
     """
-    lines: list[str] = []
+    tables = []
     for part in parts:
-        for row in plain(getattr(answer, part)):
-            named = {"part": part} | row if len(parts) > 1 else row
-            if not lines or (len(parts) > 1 and lines[-1].partition("\t")[0] != part):
-                lines.append("\t".join(named))
-            lines.append("\t".join(map(_cell, named.values())))
-    return "".join(line + "\n" for line in lines)
+        named = {"part": part} if len(parts) > 1 else {}
+        rows = (named | plain(row) for row in getattr(answer, part))
+        tables.append(_written(rows, shape))
+    return "".join(tables)
+
+
+def _written(rows: Iterable[dict[str, Any]], shape: str, head: bool = True) -> str:
+    """Return rows as TSV or CSV."""
+    out = io.StringIO()
+    put = csv.writer(out, lineterminator="\n").writerow
+    for row in rows:
+        cells = [[_cell(value) for value in row.values()]]
+        for line in ([list(row)] if head else []) + cells:
+            if shape == "csv":
+                put(line)
+            else:
+                out.write("\t".join(" ".join(re.split(r"[\t\r\n]", one)) for one in line) + "\n")
+        head = False
+    return out.getvalue()
 
 
 def _cell(value: Any) -> str:
@@ -128,9 +191,8 @@ def _cell(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.6f}"
     if isinstance(value, list) and all(isinstance(one, str) for one in value):
-        return _cell("; ".join(value))
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return text.replace("\t", " ").replace("\n", " ").replace("\r", " ")
+        return "; ".join(value)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _sentence(message: str) -> str:

@@ -3,9 +3,11 @@
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from distsim.base.errors import ArtifactError, DistsimError, ParameterError
 from distsim.base.parallel import available_cores
@@ -20,11 +22,34 @@ from distsim.storage import cut_short
 _LOOK_SECONDS = 1.0
 _KEPT, _KEPT_ROWS = 500, 30_000  # answers, and their rows
 _TOLD_SECONDS = 3.0
+T = TypeVar("T")
 _LOG = logging.getLogger("distsim.server")
 
 
 class DamagedError(Exception):
     """A served artifact is damaged or missing; the message is for visitors."""
+
+
+@dataclass
+class Progress:
+    """What is made before the first answers: the step, its number of `steps`, the begin.
+
+    compiles: kernels are compiled, too.
+    """
+
+    step: str = ""
+    number: int = 0
+    steps: int = 0
+    began: float = 0.0
+    compiles: bool = False
+
+    def next(self, step: str) -> None:
+        """Begin a step."""
+        self.step, self.number = step, min(self.number + 1, self.steps)
+
+    def seconds(self) -> float:
+        """Return the seconds since the begin."""
+        return time.monotonic() - self.began
 
 
 class Shelf:
@@ -50,6 +75,7 @@ class Shelf:
         self.fault: str | None = None
         self.times_opened = 1
         self.warming = False
+        self.progress = Progress()
         self._limits = limits
         threads = jobs or max(2, available_cores())
         self._quick = Lane("quick", threads, limits.waiting, limits.quick_seconds)
@@ -77,13 +103,28 @@ class Shelf:
             ParameterError: the question cannot be answered as it stands.
             DamagedError, BusyError, TooLongError: it cannot be answered now.
         """
+        lane = self._slow if endpoint.slow else self._quick
+        with self._plain_faults():
+            question = partial(endpoint.question, self._opened, **values)
+            return await self._kept.of(self._key(endpoint, values), lambda: lane.run(question))
+
+    async def run(self, function: Callable[[], T]) -> T:
+        """Return function(), computed in a thread for quick questions and not kept.
+
+        Raises: as ask.
+        """
+        with self._plain_faults():
+            found: T = await self._quick.run(function)
+            return found
+
+    @contextmanager
+    def _plain_faults(self) -> Iterator[None]:
+        """Look for changes; raise errors of the library as those that visitors are told."""
         self.look()
         if self.fault is not None:
             raise DamagedError(self.fault)
-        lane = self._slow if endpoint.slow else self._quick
-        question = partial(endpoint.question, self._opened, **values)
         try:
-            return await self._kept.of(self._key(endpoint, values), lambda: lane.run(question))
+            yield
         except (ParameterError, BusyError, TooLongError):
             raise
         except ArtifactError as error:
@@ -104,9 +145,11 @@ class Shelf:
         )
         before, began = compiled_kernels(), time.monotonic()
         elsewhere = not (uncached_kernels() or warming.is_done())
+        steps = len(warming.ALWAYS) + elsewhere * len(warming.every())
+        self.progress = Progress("opening", 0, steps, began, elsewhere or uncached_kernels() > 0)
         try:
             if elsewhere:
-                await _ended(warming.command(self._places))
+                await _ended(warming.command(self._places), self.progress.next)
             await self._made(self._quick, warming.ALWAYS)
             if compiled_kernels() > before and not elsewhere:
                 await self._made(self._quick, warming.PAGES)
@@ -122,6 +165,7 @@ class Shelf:
 
     async def _made(self, lane: Lane, makers: Sequence[Callable[[Opened], object]]) -> None:
         for make in makers:
+            self.progress.next(warming.told(make))
             try:
                 await lane.run(partial(make, self._opened))
             except (DistsimError, BusyError) as error:
@@ -159,7 +203,7 @@ class Shelf:
 
     def without_paths(self, message: str) -> str:
         """Return a message without the machine's paths."""
-        for place in (self._places.table, self._places.syntax, self._places.grammar):
+        for place in list(vars(self._places).values())[1:]:
             message = message.replace(str(place), "it") if place else message
         return message.replace(str(self._places.index), "INDEX")
 
@@ -167,13 +211,15 @@ class Shelf:
         return self.times_opened, endpoint.name, tuple(values.items())
 
 
-async def _ended(command: Sequence[str]) -> None:
-    """Run a command without output until it ends or this process does."""
-    nothing = asyncio.subprocess.DEVNULL
+async def _ended(command: Sequence[str], told: Callable[[str], object]) -> None:
+    """Run a command until it ends or this process does; call `told` with each line it prints."""
+    nothing, pipe = asyncio.subprocess.DEVNULL, asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(
-        *command, stdin=nothing, stdout=nothing, stderr=nothing
+        *command, stdin=nothing, stdout=pipe, stderr=nothing
     )
     try:
+        while process.stdout and (line := await process.stdout.readline()):
+            told(line.decode(errors="replace").strip())
         await process.wait()
     finally:
         if process.returncode is None:

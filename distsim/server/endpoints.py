@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
+from distsim.base.choices import AssociationMeasure, KeywordMeasure
 from distsim.base.errors import ParameterError
 from distsim.contexts.ngram import WIDEST
-from distsim.indexes.corpus_index import ORDERS
+from distsim.grammar.pair_kinds import PAIR_KINDS
 from distsim.kernels.schemes import SCHEMES
-from distsim.server import answers, questions
+from distsim.server import answers, corpus_questions, questions, spelling
 from distsim.server.limits import LIMITS
 from distsim.server.session import MAIN, SYNTAX
 
@@ -116,7 +117,7 @@ class Endpoint:
     name: str
     told: str
     question: Callable[..., Any]
-    answer: type
+    answer: Any
     arguments: tuple[Argument, ...] = ()
     rows: tuple[str, ...] = ("rows",)
     slow: bool = False
@@ -147,56 +148,91 @@ class Endpoint:
 
 
 def _k(default: int, most: int = LIMITS.rows) -> Whole:
-    return Whole("k", "so many rows at most", default, 1, most)
+    return Whole("k", "rows at most", default, 1, most)
 
 
 _PHRASE = Text("phrase", "a word or phrase")
-_LENGTHS = Text("lengths", "only phrases of so many words: 2, or 1-3", "", 7)
+_ASKED = Text("phrase", "a word, a phrase, a phrase with `_` for 1 to 6 words, or a query")
+_ORDER = Text("order", "corpus, left, right, or up to three places such as 1L,2L,1R", "corpus", 20)
+_SKIP = Whole("skip", "leave out this many rows first", 0, 0, LIMITS.skipped)
+_LENGTHS = Text("lengths", "only phrases of this many words: 2, or 1-3", "", 7)
 _MIN_COUNT = Whole(
-    "min_count", "only phrases that occur so often; 0: what suits the text's size, the least",
+    "min_count", "only phrases at least this frequent; 0: by the size of the corpus",
     0, 0, 1 << 31,
 )  # fmt: skip
-_TABLE = Choice("table", "which signatures", MAIN, (MAIN, SYNTAX))
+_TABLE = Choice("table", "the signature table", MAIN, (MAIN, SYNTAX))
 _WINDOW = Whole("window", "words on either side", 1, 1, WIDEST)
-_WEIGHTS = Choice("weights", "how counts become weights", "log-llr", tuple(SCHEMES))
+_WEIGHTS = Choice("weights", "the weighting scheme", "log-llr", tuple(SCHEMES))
 
 ENDPOINTS = {
     one.name: one
     for one in (
-        Endpoint("about", "What is served, limits, and what to try.", questions.about,
+        Endpoint("about", "The served artifacts, limits and examples.", questions.about,
                  answers.About, rows=("tables",)),
-        Endpoint("count", "How often phrases occur; `_` stands for 1 to 6 words.", questions.count,
-                 answers.Counts, (Text("phrase", "a word or phrase; again for more", many=True),)),
+        Endpoint("count", "Number of occurrences of phrases and queries.", questions.count,
+                 answers.Counts, (Text("phrase", "a word, phrase or query; may be repeated",
+                                       many=True),)),
         Endpoint("complete", "Phrases that begin as typed, the most frequent first.",
                  questions.complete, answers.Completions,
                  (Text("text", "the beginning of a phrase"), _k(10, 50))),
-        Endpoint("concordance", "Occurrences in their sentences.", questions.concordance,
+        Endpoint("spellings", "The nearest spellings that occur.", spelling.spellings,
+                 answers.Spellings, (_PHRASE, _k(5, 50))),
+        Endpoint("concordance", "Occurrences in their sentences.", corpus_questions.concordance,
                  answers.Concordance,
-                 (_PHRASE,
-                  Choice("order", "by place, or by the words on a side", "corpus", ORDERS),
-                  _k(20), Whole("width", "words shown on either side", 10, 0, 50),
-                  Whole("sample", "so many occurrences, evenly spaced; 0: all", 0, 0, 20_000))),
+                 (_ASKED, _ORDER, _k(20), _SKIP,
+                  Whole("width", "words shown on either side", 10, 0, 50),
+                  Whole("sample", "take this many evenly spaced occurrences; 0: all", 0, 0,
+                        20_000))),
+        Endpoint("collocates", "Words in the windows of a phrase, by association.",
+                 corpus_questions.collocates, answers.Collocates,
+                 (_ASKED, Whole("window", "words on either side", 5, 1, 100),
+                  Choice("measure", "the association measure", "log-dice",
+                         get_args(AssociationMeasure)),
+                  Whole("min_count", "leave out rarer collocates", 3, 1, 1 << 31), _k(20))),
+        Endpoint("frequency", "Occurrences by form or by file.", corpus_questions.frequency,
+                 answers.Frequency, (_ASKED, Text("by", "form or file", "form", 60), _k(20))),
+        Endpoint("keywords", "Words more or less frequent than in the reference corpus.",
+                 corpus_questions.keywords, answers.Keywords,
+                 (Choice("measure", "what orders them", "llr-2", get_args(KeywordMeasure)),
+                  Choice("direction", "more or less frequent here", "more", ("more", "less")),
+                  Whole("min_count", "leave out words rarer in both", 5, 1, 1 << 31), _k(50))),
         Endpoint("passage", "The text around an occurrence.", questions.passage, answers.Passage,
-                 (Whole("at", "the place that a concordance gives", None, 0, 1 << 59),
-                  Whole("words", "how many words to mark there", 1, 1, 255))),
-        Endpoint("neighbours", "The phrases most alike.", questions.neighbours, answers.Neighbours,
-                 (_PHRASE, _k(20), _LENGTHS, _MIN_COUNT, _TABLE)),
-        Endpoint("map", "The phrases most alike, laid out in the plane.", questions.neighbour_map,
+                 (Whole("at", "the position that a concordance gives", None, 0, 1 << 59),
+                  Whole("words", "words to mark there", 1, 1, 255))),
+        Endpoint("neighbours", "The most similar phrases.", questions.neighbours,
+                 answers.Neighbours, (_PHRASE, _k(20), _LENGTHS, _MIN_COUNT, _TABLE)),
+        Endpoint("map", "The most similar phrases as points in a plane.", questions.neighbour_map,
                  answers.Map, (_PHRASE, _k(20, 60), _LENGTHS, _MIN_COUNT, _TABLE)),
         Endpoint("contexts", "The words beside a phrase, with weights.", questions.contexts,
                  answers.Contexts, (_PHRASE, _WINDOW, _WEIGHTS, _k(15)), ("left", "right")),
         Endpoint("compare", "Two phrases side by side.", questions.compare, answers.Comparison,
                  (Text("a", "a phrase"), Text("b", "another"), _WINDOW, _WEIGHTS, _k(15),
-                  Choice("measures", "all, or only those that count nothing anew", "all",
+                  Choice("measures", "all, or only those of tables", "all",
                          ("all", "quick"))),
                  ("measures", "shared", "only_a", "only_b")),
-        Endpoint("paraphrases", "What else could be said, and why.", questions.paraphrases,
-                 answers.Paraphrases, (_PHRASE, _k(15, 30)), slow=True),
+        Endpoint("paraphrases", "Paraphrases of a phrase, with shared contexts.",
+                 questions.paraphrases, answers.Paraphrases, (_PHRASE, _k(15, 30)), slow=True),
         Endpoint("rules", "A grammar's rules for a source side.", questions.rules, answers.Rules,
-                 (Text("source", "symbols parted by blanks, gaps as [NP,1]"), _k(20))),
-        Endpoint("substitutes", "What may stand in a word's place in its sentence.",
+                 (Text("source", "symbols separated by spaces, gaps as [NP,1]"), _k(20))),
+        Endpoint("find-rules", "Rules of a grammar that contain words, best first.",
+                 questions.find_rules, answers.FoundRules,
+                 (Text("text", "words of either side; run* is a beginning", ""),
+                  Choice("kind", "what differs between the sides", "all", ("all", *PAIR_KINDS)),
+                  _k(20), _SKIP)),
+        Endpoint("rewrite", "Sentences of a text made simpler or shorter, with the rules applied.",
+                 questions.rewrite, answers.Rewritings,
+                 (Text("text", "running text", most=LIMITS.text_characters),
+                  Choice("aim", "simplify, or shorten to three quarters of the words", "simplify",
+                         ("simplify", "shorten")),
+                  _k(3, 10)), slow=True),
+        Endpoint("substitutes", "Substitutes of a word in its sentence.",
                  questions.substitutes, answers.Substitutes,
                  (Text("sentence", "with the target in brackets: the [boy] read",
                        most=LIMITS.sentence_characters), _k(10, 100)), slow=True),
     )
 }  # fmt: skip
+
+EXPORT = Endpoint(
+    "export", "All lines of a concordance, as TSV, CSV or JSON.",
+    corpus_questions.whole_concordance, tuple[answers.Line, ...], (_ASKED, _ORDER), rows=(),
+)  # fmt: skip

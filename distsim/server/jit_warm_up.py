@@ -15,31 +15,44 @@ from dataclasses import asdict
 from distsim.base.errors import DistsimError
 from distsim.kernels.compiled import is_kept
 from distsim.paraphrase.kernels.profiles import profile_cosines
-from distsim.server import questions
+from distsim.server import corpus_questions, questions
 from distsim.server.session import MAIN, Opened, Places
 
 
 def _searches(opened: Opened) -> None:
+    """Search for neighbours."""
     for name in opened.tables:
         opened.search(name, None)
 
 
 def _contexts(opened: Opened) -> None:
+    """Weights of contexts."""
     opened.weigher(1, "log-llr")
 
 
+def _completion(opened: Opened) -> None:
+    """Completion of phrases."""
+    opened.completer()
+
+
+def _examples(opened: Opened) -> None:
+    """Examples from the corpus."""
+    questions.about(opened)
+
+
 def _rules(opened: Opened) -> None:
+    """Rules of the grammar."""
     for source in questions.about(opened).suggestions.sources[:1]:
         questions.rules(opened, source, 1)
 
 
 def _phrase_page(opened: Opened) -> None:
-    """Ask the questions of a phrase's page and of its links."""
+    """Page of a phrase."""
     for phrase in questions.about(opened).suggestions.phrases[:1]:
         questions.count(opened, (phrase, f"{phrase} _ {phrase}"))
         questions.complete(opened, f"{phrase} ", 1)
         for order in ("corpus", "left"):
-            lines = questions.concordance(opened, phrase, order, 1, 10, 0)
+            lines = corpus_questions.concordance(opened, phrase, order, 1, 0, 10, 0)
         for line in lines.rows:
             questions.passage(opened, line.at, 1)
         questions.contexts(opened, phrase, 1, "log-llr", 1)
@@ -48,24 +61,44 @@ def _phrase_page(opened: Opened) -> None:
 
 
 def _comparison(opened: Opened) -> None:
+    """Comparison of two phrases."""
     for a, b in questions.about(opened).suggestions.pairs[:1]:
         questions.compare(opened, a, b, 1, "log-llr", 1, "all")
 
 
 def _paraphrases(opened: Opened) -> None:
+    """Paraphrases."""
     for phrase in questions.about(opened).suggestions.phrases[:1]:
         questions.paraphrases(opened, phrase, 1)
 
 
 def _substitutes(opened: Opened) -> None:
+    """Substitutes in a sentence."""
     for sentence in questions.about(opened).suggestions.sentences[:1]:
         questions.substitutes(opened, sentence, 1)
 
 
+def _rewriting(opened: Opened) -> None:
+    """Rewriting of sentences."""
+    with suppress(DistsimError):  # no packed grammar
+        for sentence in questions.about(opened).suggestions.sentences[:1]:
+            questions.rewrite(opened, sentence.replace("[", "").replace("]", ""), "simplify", 1)
+
+
 Maker = Callable[[Opened], object]
-ALWAYS: tuple[Maker, ...] = (_searches, _contexts, Opened.completer, questions.about, _rules)
+ALWAYS: tuple[Maker, ...] = (_searches, _contexts, _completion, _examples, _rules)
 PAGES: tuple[Maker, ...] = (_phrase_page, _comparison)
-SLOW: tuple[Maker, ...] = (_paraphrases, _substitutes)
+SLOW: tuple[Maker, ...] = (_paraphrases, _substitutes, _rewriting)
+
+
+def told(make: Maker) -> str:
+    """Return the name of what a maker makes, for visitors who wait."""
+    return (make.__doc__ or "").partition("\n")[0].rstrip(".")
+
+
+def every() -> tuple[Maker, ...]:
+    """Return all makers in their order."""
+    return (*ALWAYS, *PAGES, *SLOW)
 
 
 def is_done() -> bool:
@@ -79,9 +112,10 @@ def command(places: Places) -> list[str]:
 
 
 def main() -> None:
-    """Ask every kind of question once; all processes use the kernels compiled for it."""
+    """Ask every kind of question once, and print each; its compiled kernels are stored."""
     opened = Opened(Places(**json.loads(sys.argv[1])))
-    for make in (*ALWAYS, *PAGES, *SLOW):
+    for make in every():
+        print(told(make), flush=True)
         with suppress(DistsimError):
             make(opened)
 

@@ -8,20 +8,28 @@ class Limits:
     """Limits of a question.
 
     Arguments:
-        phrase_characters, sentence_characters: of what is typed.
+        phrase_characters, sentence_characters, text_characters: of what is typed.
+        sentences, sentence_words: of a text that is rewritten.
         rows: of an answer. phrases: of a question about many.
         shown_characters: longer words are cut when they are shown, and end in `…`.
         sorted_occurrences: a concordance puts so many in order, evenly spaced ones of more.
+        exported_lines: of a concordance that is exported whole.
+        skipped: rows of a concordance or a grammar before those shown.
         quick_seconds, slow_seconds: for an answer; slow are paraphrases and substitutes.
         waiting: questions that wait for a thread; more are refused until some are done.
     """
 
     phrase_characters: int = 300
     sentence_characters: int = 2_000
+    text_characters: int = 5_000
+    sentences: int = 50
+    sentence_words: int = 100
     rows: int = 1_000
     phrases: int = 100
     shown_characters: int = 300
     sorted_occurrences: int = 20_000
+    exported_lines: int = 1_000_000
+    skipped: int = 1_000_000
     quick_seconds: float = 20.0
     slow_seconds: float = 120.0
     waiting: int = 100

@@ -5,7 +5,7 @@ from types import NoneType, UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
 from distsim.base.distribution import program_version
-from distsim.server.endpoints import ENDPOINTS, PREFIX, Endpoint
+from distsim.server.endpoints import ENDPOINTS, EXPORT, PREFIX, Endpoint
 
 FAULTS = {
     400: "the question cannot be answered as it stands",
@@ -39,7 +39,8 @@ def describe() -> dict[str, Any]:
     """Return the description of all endpoints."""
     schemas: dict[str, Any] = {"Error": _ERROR}
     paths = {
-        f"{PREFIX}/{one.name}": {"get": _operation(one, schemas)} for one in ENDPOINTS.values()
+        f"{PREFIX}/{one.name}": {"get": _operation(one, schemas)}
+        for one in (*ENDPOINTS.values(), EXPORT)
     }
     return {
         "openapi": "3.1.0",
@@ -66,12 +67,13 @@ def _operation(endpoint: Endpoint, schemas: dict[str, Any]) -> dict[str, Any]:
         for one in endpoint.arguments
     ]
     content: dict[str, Any] = {"application/json": {"schema": _schema(endpoint.answer, schemas)}}
-    if endpoint.rows:
+    if endpoint.rows or endpoint is EXPORT:
         content["text/tab-separated-values"] = {"schema": {"type": "string"}}
+        content["text/csv"] = {"schema": {"type": "string"}}
         arguments.append({
             "name": "format", "in": "query", "required": False,
             "description": "the whole answer, or its table alone",
-            "schema": {"type": "string", "enum": ["json", "tsv"], "default": "json"},
+            "schema": {"type": "string", "enum": ["json", "tsv", "csv"], "default": "json"},
         })  # fmt: skip
     faults = {
         str(status): {

@@ -1,12 +1,13 @@
 """The web pages; every panel is a table that works without JavaScript."""
 
 import asyncio
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from importlib.resources import files
-from typing import Any
+from typing import Any, get_args
 from urllib.parse import urlencode
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -16,15 +17,17 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from distsim.base.choices import AssociationMeasure, KeywordMeasure
 from distsim.base.errors import ParameterError
+from distsim.grammar.pair_kinds import PAIR_KINDS
 from distsim.output.pictures.phrase_map import Mark, draw_map
 from distsim.server import api
-from distsim.server.answers import About, Map
+from distsim.server.answers import About, Map, PhraseCount, Spellings
 from distsim.server.artifact_cache import DamagedError, Shelf
-from distsim.server.endpoints import ENDPOINTS, PREFIX, Choice, Text, Whole
+from distsim.server.endpoints import ENDPOINTS, EXPORT, PREFIX, Choice, Text, Whole
 from distsim.server.limits import LIMITS
 from distsim.server.openapi import FAULTS
-from distsim.server.session import SYNTAX
+from distsim.server.session import MAIN, SYNTAX
 from distsim.server.worker_queues import BusyError, TooLongError
 
 HTML = "text/html"
@@ -32,6 +35,7 @@ Handler = Callable[[Request], Awaitable[Response]]
 _FAULTS = (ParameterError, BusyError, TooLongError, DamagedError)
 _PATIENCE_SECONDS, _AGAIN_SECONDS = 4.0, 3
 _KEPT_MAPS = 100
+_KEPT_PAGE_BYTES = 16 << 20
 _KEPT_SECONDS = 31_536_000  # of what stands under a name that changes with it
 
 
@@ -53,33 +57,60 @@ class Panel:
 PANELS = {
     one.name: one
     for one in (
-        Panel("neighbours", "Neighbours",
-              "Phrases that keep the same company: the nearer to 1, the more alike are the words "
-              "around them.", "neighbours"),
+        Panel("neighbours", "Similar phrases",
+              "Phrases that occur in similar contexts. Similarity is a cosine: 1 for the same "
+              "contexts, 0 for unrelated ones.", "neighbours"),
         Panel("map", "Map",
-              "The same neighbours as a map: like ones stand together, and a line joins each to "
-              "its two nearest.", "map"),
-        Panel("syntax", "Neighbours by syntax",
-              "Phrases that stand in the same grammatical relations.", "neighbours"),
-        Panel("contexts", "Contexts",
-              "The words right before and right behind the phrase, those first that go with it "
-              "far more often than chance has it.", "contexts"),
+              "The similar phrases as points: the more similar, the closer. A line joins each "
+              "phrase to its two nearest.", "map"),
+        Panel("syntax", "Similar phrases by syntax",
+              "Phrases that occur in similar grammatical relations.", "neighbours"),
         Panel("concordance", "Concordance",
-              "The phrase where it stands in the text; a line's place opens the passage.",
-              "concordance"),
+              "Occurrences of the phrase in their sentences. The place of a line opens the text "
+              "around it.", "concordance"),
+        Panel("collocates", "Collocates",
+              "Words near the phrase in its sentences, by an association measure.", "collocates"),
+        Panel("contexts", "Contexts",
+              "Words directly before and after the phrase, by weight: how much more often they "
+              "occur there than by chance.", "contexts"),
+        Panel("frequency", "Frequency", "Occurrences by form or by file.", "frequency"),
         Panel("paraphrases", "Paraphrases",
-              "What else could be said: phrases that fit into the same gaps, and into which.",
+              "Phrases that occur in the same gaps, and the gaps that both occur in.",
               "paraphrases", waits=True),
         Panel("rules", "Rules",
-              "What the grammar puts in the phrase's place, and of which smaller pairs each rule "
-              "is made.", "rules"),
+              "Rules of the grammar with the phrase on the left-hand side of the arrow, and the "
+              "smaller pairs of phrases that each consists of.", "rules"),
         Panel("compare", "Two phrases",
-              "How alike two phrases are by every measure, which contexts they share and which "
-              "only one of them has.", "compare"),
+              "Similarity of two phrases by every measure; contexts that both have and that only "
+              "one has.", "compare"),
         Panel("substitutes", "In a sentence",
-              "What may stand in a word's place in this very sentence.", "substitutes"),
+              "Words that can replace a word in its sentence.", "substitutes"),
+        Panel("keywords", "Keywords",
+              "Words that are more frequent in this corpus than in the reference corpus, or less "
+              "frequent.", "keywords"),
+        Panel("find-rules", "Rules of the grammar",
+              "All rules, best first; search them by words of either side.", "find-rules"),
+        Panel("rewrite", "Rewrite a text",
+              "Sentences made simpler or shorter by rules of the grammar, with the evidence for "
+              "each rule.", "rewrite"),
     )
 }  # fmt: skip
+
+# Arguments that the address of a phrase's page may have: for which panels, and their names there.
+_NEIGHBOURS = dict.fromkeys(("neighbours", "map", "syntax"), "lengths")
+_SETTINGS = {
+    "order": {"concordance": "order"},
+    "show": {"concordance": "k"},
+    "skip": {"concordance": "skip"},
+    "lengths": _NEIGHBOURS,
+    "window": {"contexts": "window"},
+    "weights": {"contexts": "weights"},
+    "span": {"collocates": "window"},
+    "measure": {"collocates": "measure"},
+    "least": {"collocates": "min_count"},
+    "by": {"frequency": "by"},
+}
+_SORT_KEYS = ("sort1", "sort2", "sort3")  # of the form without scripts; together they are `order`
 
 
 def routes(shelf: Shelf) -> list[Route]:
@@ -87,7 +118,10 @@ def routes(shelf: Shelf) -> list[Route]:
     site = _Site(shelf)
     return [
         Route("/", site.soon(site.phrase)),
-        Route("/compare", site.soon(site.compare)),
+        Route("/compare", site.soon(site.single("compare", "a", "b"))),
+        Route("/keywords", site.soon(site.single("keywords"))),
+        Route("/rules", site.soon(site.single("find-rules"))),
+        Route("/rewrite", site.soon(site.single("rewrite", "text"))),
         Route("/sentence", site.soon(site.sentence)),
         Route("/passage", site.soon(site.passage)),
         Route("/api", site.soon(site.api)),
@@ -107,7 +141,8 @@ def as_page(shelf: Shelf, request: Request, error: Exception) -> Response:
         title = {404: "No such page", 503: "Busy", 504: "Too long"}.get(
             status, "Cannot be answered"
         )
-    return site.rendered("fault.html", status, title=title, message=message, about=None, q="")
+    q = _one(request, "q")[: LIMITS.phrase_characters]
+    return site.rendered("fault.html", status, title=title, message=message, about=None, q=q)
 
 
 class _Site:
@@ -116,27 +151,47 @@ class _Site:
     def __init__(self, shelf: Shelf) -> None:
         self._shelf = shelf
         self._begun: set[asyncio.Future[Response]] = set()
+        self._kept: OrderedDict[Any, Response] = OrderedDict()
+        self._kept_bytes = 0
 
     def soon(self, page: Handler) -> Handler:
         """Return a handler that returns the page, or during warm-up a page that asks to wait.
 
         That one asks for itself again; the work that was begun goes on, and its answers are kept.
+        The last pages are kept, too.
         """
 
         async def answer(request: Request) -> Response:
             if not self._shelf.warming:
-                return await page(request)
+                return await self._kept_or(page, request)
             begun = asyncio.ensure_future(page(request))
             done, _ = await asyncio.wait({begun}, timeout=_PATIENCE_SECONDS)
             if done:
                 return begun.result()
             self._begun.add(begun)
             begun.add_done_callback(self._ended)
-            waiting = self.rendered("wait.html", title="Getting ready", about=None, q="")
+            waiting = self.rendered("wait.html", title="Getting ready", about=None, q="",
+                                    progress=self._shelf.progress)  # fmt: skip
             waiting.headers["refresh"] = str(_AGAIN_SECONDS)
             waiting.headers["cache-control"] = "no-store"
             return waiting
 
+        return answer
+
+    async def _kept_or(self, page: Handler, request: Request) -> Response:
+        """Return the page as it was answered before, where nothing has changed since."""
+        self._shelf.look()
+        key = self._shelf.times_opened, request.scope["path"], request.scope["query_string"]
+        if self._shelf.fault is None and key in self._kept:
+            self._kept.move_to_end(key)
+            return self._kept[key]
+        answer = await page(request)
+        passes = b" data-passes>" in answer.body  # a fault that may be over in a moment
+        if answer.status_code == 200 and not passes and key not in self._kept:
+            self._kept[key] = answer
+            self._kept_bytes += len(answer.body)
+            while self._kept_bytes > _KEPT_PAGE_BYTES:
+                self._kept_bytes -= len(self._kept.popitem(last=False)[1].body)
         return answer
 
     def _ended(self, begun: asyncio.Future[Response]) -> None:
@@ -151,35 +206,45 @@ class _Site:
         if not q:
             return self.rendered("start.html", about=about, q="", title="")
         count = (await self._ask("count", phrase=[q])).rows[0]
-        names = ["neighbours", "map", "contexts", "concordance", "paraphrases"]
-        names[2:2] = ["syntax"] if self._has_table(about, SYNTAX) else []
-        names += ["rules"] if about.rules is not None else []
-        asked = {name: self._arguments(name, request, q) for name in names}
+        spelled = await self._ask("spellings", phrase=q) if not count.count else None
+        names = _panels_of(about, count, spelled)
+        here = _here(request)
         wanted = _one(request, "paraphrases") == "1"
         panels = await asyncio.gather(
-            *(self._panel(name, values, wait=wanted) for name, values in asked.items())
+            *(self._panel(name, _arguments(name, here), wait=wanted) for name in names)
         )
-        return self.rendered("phrase.html", about=about, q=q, title=q, count=count,
-                             panels=dict(zip(asked, panels, strict=True)))  # fmt: skip
+        return self.rendered("phrase.html", about=about, q=q, title=q, count=count, here=here,
+                             spelled=spelled, panels=dict(zip(names, panels, strict=True)),
+                             )  # fmt: skip
 
     async def panel(self, request: Request) -> Response:
         """Return one panel, which the page inserts."""
         name = request.path_params["name"]
         if name not in PANELS:
             raise HTTPException(404)
-        q = _one(request, "q").strip()
-        panel = await self._panel(name, self._arguments(name, request, q), wait=True)
-        return self.rendered("panel.html", about=await self._about(), q=q, panel=panel, title="")
+        here = _here(request)
+        panel = await self._panel(name, _arguments(name, here), wait=True)
+        return self.rendered("panel.html", about=await self._about(), q=here["q"], panel=panel,
+                             title="", here=here)  # fmt: skip
 
-    async def compare(self, request: Request) -> Response:
-        """Return the page that compares two phrases."""
-        about = await self._about()
-        values = {"a": _one(request, "a").strip(), "b": _one(request, "b").strip()}
-        panel = None
-        if values["a"] and values["b"]:
-            panel = await self._panel("compare", values, wait=True)
-        return self.rendered("compare.html", about=about, q="", title="Two phrases", panel=panel,
-                             told=PANELS["compare"].told, a=values["a"], b=values["b"])  # fmt: skip
+    def single(self, name: str, *needed: str) -> Handler:
+        """Return the handler of a page with a form and one panel.
+
+        needed: the arguments without which the form stands alone.
+        """
+        endpoint = ENDPOINTS[PANELS[name].endpoint]
+
+        async def page(request: Request) -> Response:
+            given = {one.name: _one(request, one.name).strip() for one in endpoint.arguments}
+            panel = None
+            if all(given[one] for one in needed):
+                asked = {key: value for key, value in given.items() if value}
+                panel = await self._panel(name, asked, wait=True)
+            return self.rendered(f"{name}.html", about=await self._about(), q="", panel=panel,
+                                 title=PANELS[name].title, told=PANELS[name].told, given=given,
+                                 here={})  # fmt: skip
+
+        return page
 
     async def sentence(self, request: Request) -> Response:
         """Return the page of a sentence, with substitutes of the chosen word."""
@@ -195,7 +260,7 @@ class _Site:
         return self.rendered(
             "sentence.html", about=about, q="", title="In a sentence", panel=panel,
             words=list(zip(plain, choices, strict=True)), first=first, stop=stop,
-            text=" ".join(plain), told=PANELS["substitutes"].told,
+            text=" ".join(plain), told=PANELS["substitutes"].told, here={},
         )  # fmt: skip
 
     async def passage(self, request: Request) -> Response:
@@ -209,7 +274,7 @@ class _Site:
         """Return the page that describes the API."""
         kinds = {Text: "text", Whole: "whole number", Choice: "choice"}
         return self.rendered("api.html", about=await self._about(), q="", title="API",
-                             endpoints=ENDPOINTS.values(), prefix=PREFIX, faults=FAULTS,
+                             endpoints=(*ENDPOINTS.values(), EXPORT), faults=FAULTS,
                              kind=lambda one: kinds[type(one)])  # fmt: skip
 
     async def static(self, request: Request) -> Response:
@@ -255,36 +320,43 @@ class _Site:
             if isinstance(error, DamagedError):
                 raise
             shown["fault"] = api.fault_of(error)[2]
+            shown["passes"] = not isinstance(error, ParameterError)
         return shown
 
-    def _arguments(self, name: str, request: Request, q: str) -> dict[str, str]:
-        """Return a panel's arguments from an address; those of other panels are left out."""
-        if name == "compare":
-            return {"a": _one(request, "a"), "b": _one(request, "b")}
-        if name == "substitutes":
-            return {"sentence": _one(request, "s")}
-        if name == "rules":
-            return {"source": q}
-        found = {"phrase": q}
-        for key, panels in _SETTINGS.items():
-            value = _one(request, key)
-            if value and name in panels:
-                found[key] = value
-        if name == "syntax":
-            found["table"] = SYNTAX
-        return found
 
-    def _has_table(self, about: About, name: str) -> bool:
-        return any(table.name == name for table in about.tables)
+def _panels_of(about: About, count: PhraseCount, spelled: Spellings | None) -> list[str]:
+    """Return the panels of a phrase's page; those alone that can have an answer."""
+    tables = [table.name for table in about.tables]
+    rules = ["rules"] if about.rules is not None and count.kind == "phrase" else []
+    similar = [*["neighbours"][: MAIN in tables], *["syntax"][: SYNTAX in tables]]
+    if spelled is not None:  # it does not occur; of known words a vector can be composed
+        return similar if spelled.words and all(one.count for one in spelled.words) else []
+    text = ["concordance", "collocates"]
+    if count.kind != "phrase":
+        return [*text, "frequency"]
+    similar = ["neighbours", "map", *similar[1:]]
+    return [*similar, *text, "contexts", "frequency", "paraphrases", *rules]
 
 
-# Arguments that an address may set beside the phrase, and the panels that they are for.
-_SETTINGS = {
-    "order": ("concordance",),
-    "lengths": ("neighbours", "map", "syntax"),
-    "window": ("contexts",),
-    "weights": ("contexts",),
-}
+def _here(request: Request) -> dict[str, str]:
+    """Return the arguments of a phrase's page that its address has."""
+    found = {key: value for key in _SETTINGS if (value := _one(request, key))}
+    places = [place for key in _SORT_KEYS if (place := _one(request, key))]
+    if places:
+        found["order"] = ",".join(places)
+    return {"q": _one(request, "q").strip()} | found
+
+
+def _arguments(name: str, here: dict[str, str]) -> dict[str, str]:
+    """Return a panel's arguments of those that an address has."""
+    if name == "rules":
+        return {"source": here["q"]}
+    found = {"phrase": here["q"]} | ({"table": SYNTAX} if name == "syntax" else {})
+    return found | {
+        panels[name]: here[key]
+        for key, panels in _SETTINGS.items()
+        if key in here and name in panels
+    }
 
 
 def _one(request: Request, name: str) -> str:
@@ -312,6 +384,11 @@ def _marked(text: str) -> tuple[list[str], int, int]:
 def _bracketed(words: list[str], first: int, stop: int) -> str:
     marked = [*words[:first], "[" + " ".join(words[first:stop]) + "]", *words[stop:]]
     return " ".join(marked)
+
+
+def _link(here: dict[str, str], panel: str, **changed: Any) -> str:
+    """Return the address of a phrase's page with changed settings, at a panel."""
+    return f"{_url('/', **(here | changed))}#{panel}"
 
 
 def _url(path: str, **given: Any) -> str:
@@ -364,7 +441,11 @@ def _environment() -> Environment:
         loader=PackageLoader("distsim.server"), autoescape=True, undefined=StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
-    made.globals.update(url=_url, asset=_asset, map_picture=_map, bar=_bar, prefix=PREFIX)
+    made.globals.update(
+        url=_url, link=_link, asset=_asset, map_picture=_map, bar=_bar, prefix=PREFIX,
+        association_measures=get_args(AssociationMeasure),
+        keyword_measures=get_args(KeywordMeasure), pair_kinds=PAIR_KINDS,
+    )  # fmt: skip
     made.filters["thousands"] = lambda value: f"{value:,}"
     return made
 

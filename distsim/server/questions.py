@@ -1,29 +1,29 @@
 """The functions that answer the questions of the API; none changes anything."""
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from distsim.base.choices import Order
 from distsim.base.distribution import program_version
 from distsim.base.errors import DistsimError, ParameterError
 from distsim.comparison.measures import Similarity, reason_without_signature
 from distsim.contexts.contrasting import ContrastedContext, contrast
 from distsim.contexts.ngram import phrase_contexts
-from distsim.indexes.indexed_text import GAP
+from distsim.corpus.tokeniser import cut, tokens_of
 from distsim.output.pictures.phrase_map import lay_out
 from distsim.server.answers import (
     About,
+    Applied,
     Because,
     Comparison,
     Completion,
     Completions,
-    Concordance,
     Context,
     Contexts,
     Counts,
-    Line,
+    FoundRules,
     Link,
     Map,
     Measure,
@@ -34,6 +34,8 @@ from distsim.server.answers import (
     Passage,
     PhraseCount,
     Point,
+    Rewritings,
+    Rewritten,
     RulePart,
     Rules,
     RuleShown,
@@ -42,6 +44,7 @@ from distsim.server.answers import (
     Substitutes,
     TableTold,
 )
+from distsim.server.corpus_questions import asked, count_of, shown_phrase
 from distsim.server.limits import LIMITS, shortened
 from distsim.server.passages import passage as passage_at
 from distsim.server.session import MAIN, SYNTAX, NotThereError, Opened
@@ -49,7 +52,7 @@ from distsim.server.suggestions import suggestions
 from distsim.signatures.estimates import Estimator
 
 if TYPE_CHECKING:  # else imported where rules are asked for
-    from distsim.server.rule_book import BookRule
+    from distsim.server.rule_book import BookRule, RuleBook
 
 
 def about(opened: Opened) -> About:
@@ -72,6 +75,8 @@ def about(opened: Opened) -> About:
         index.corpus[:12],
         tuple(tables),
         None if opened.rules is None else len(opened.rules),
+        None if opened.reference is None else opened.reference.n_tokens,
+        (),
         tuple(opened.notes),
         LIMITS.told(),
         suggestions(opened),
@@ -79,7 +84,7 @@ def about(opened: Opened) -> About:
 
 
 def count(opened: Opened, phrase: Sequence[str]) -> Counts:
-    """Return the counts of phrases; `_` stands for a gap."""
+    """Return the counts of phrases and of queries."""
     return Counts(tuple(_count(opened, one) for one in phrase))
 
 
@@ -88,26 +93,6 @@ def complete(opened: Opened, text: str, k: int) -> Completions:
     found = opened.completer().complete(text, k)
     rows = (Completion(phrase, n) for phrase, n in found if len(phrase) <= LIMITS.shown_characters)
     return Completions(text, tuple(rows))
-
-
-def concordance(
-    opened: Opened, phrase: str, order: Order, k: int, width: int, sample: int
-) -> Concordance:
-    """Return the concordance lines of a phrase."""
-    index, gapped = opened.index, _is_gapped(phrase)
-    total = len(index.gapped(phrase)) if gapped else index.count(phrase)
-    among = min(total, sample or LIMITS.sorted_occurrences)
-    if order == "corpus" and not sample:
-        among = total
-    spans = index.spans(
-        phrase, k=k, width=width, order=order, gapped=gapped,
-        sample=among if 0 < among < total else None,
-    )  # fmt: skip
-    rows = [
-        Line(at, line.source, line.line, *map(shortened, (line.left, line.node, line.right)))
-        for at, line in zip(spans[:, 0].tolist(), index.lines(spans, width=width), strict=True)
-    ]
-    return Concordance(_normal(opened, phrase), total, order, among, tuple(rows))
 
 
 def passage(opened: Opened, at: int, words: int) -> Passage:
@@ -221,14 +206,45 @@ def paraphrases(opened: Opened, phrase: str, k: int) -> Paraphrases:
 
 def rules(opened: Opened, source: str, k: int) -> Rules:
     """Return a grammar's rules for a source side, with the phrase pairs they consist of."""
-    book = opened.rules
-    if book is None:
-        raise NotThereError("no grammar is served: name one with distsim serve --grammar FILE")
+    book = _grammar(opened)
     text = " ".join(source.split())
     known = text if book.count(text) else text.lower()
-    found = book.rules(known, k)
-    shown = tuple(_rule(opened, rank, rule) for rank, rule in enumerate(found, 1))
-    return Rules(known, book.count(known), shown)
+    return Rules(known, book.count(known), _rules_shown(opened, book.rules(known, k), 1))
+
+
+def find_rules(opened: Opened, text: str, kind: str, k: int, skip: int) -> FoundRules:
+    """Return the rules that contain all words of a text; `run*` stands for a beginning."""
+    total, found = _grammar(opened).containing(text, "" if kind == "all" else kind, skip, k)
+    return FoundRules(text, total, skip, _rules_shown(opened, found, skip + 1))
+
+
+def rewrite(opened: Opened, text: str, aim: str, k: int) -> Rewritings:
+    """Return the rewritings of the sentences of a text with the rules that made them."""
+    rewriter = opened.rewriter(aim)
+    rows = []
+    for number, words in enumerate(_sentences(opened, text), 1):
+        for rank, one in enumerate(rewriter.rewrite(" ".join(words), k=k), 1):
+            applied = (Applied(s.before, s.after, s.label, s.score, s.features) for s in one.steps)
+            rows.append(
+                Rewritten(number, rank, " ".join(words), one.sentence, one.score, tuple(applied))
+            )
+    return Rewritings(aim, tuple(rows))
+
+
+def _sentences(opened: Opened, text: str) -> list[list[str]]:
+    """Return the sentences of running text as words in the index's normal form."""
+    pieces = cut(text.encode(errors="replace"), "text")
+    normal = opened.index.options.normaliser.token
+    words = [normal(word) for word in tokens_of(text.encode(errors="replace").decode(), "text")]
+    sides = pairwise([0, *pieces.sentence_stops.tolist()])
+    found = [[word for word in words[first:stop] if word] for first, stop in sides]
+    longest = max(map(len, found), default=0)
+    if longest > LIMITS.sentence_words or len(found) > LIMITS.sentences:
+        raise ParameterError(
+            f"the text has {len(found)} sentences of up to {longest} words: give "
+            f"{LIMITS.sentences} of {LIMITS.sentence_words} words at most"
+        )
+    return [sentence for sentence in found if sentence]
 
 
 def substitutes(opened: Opened, sentence: str, k: int) -> Substitutes:
@@ -251,29 +267,20 @@ def substitutes(opened: Opened, sentence: str, k: int) -> Substitutes:
 
 
 def _normal(opened: Opened, phrase: str) -> str:
-    if _is_gapped(phrase):
-        return " ".join(phrase.split())
-    return shortened(" ".join(opened.index.words(phrase)) or " ".join(phrase.split()))
-
-
-def _is_gapped(phrase: str) -> bool:
-    return GAP in phrase.split()
+    return shown_phrase(opened, asked(opened.index, phrase))
 
 
 def _count(opened: Opened, phrase: str) -> PhraseCount:
-    index = opened.index
-    if _is_gapped(phrase):
-        n = len(index.gapped(phrase))
-        return PhraseCount(_normal(opened, phrase), n, 1e6 * n / max(1, index.n_tokens))
-    words = index.words(phrase)
-    n = index.count(phrase)
+    index, one = opened.index, asked(opened.index, phrase)
+    n = count_of(opened, one)
     rank = among = None
-    if n and words:
-        ranked = opened.ranked_counts(len(words))
+    if n and one.kind == "phrase":
+        ranked = opened.ranked_counts(len(index.words(one.text)))
         if ranked is not None and ranked.size and n >= ranked[0]:
             among = int(ranked.size)
             rank = among - int(np.searchsorted(ranked, n, "right")) + 1
-    return PhraseCount(_normal(opened, phrase), n, 1e6 * n / max(1, index.n_tokens), rank, among)
+    share = 1e6 * n / max(1, index.n_tokens)
+    return PhraseCount(shown_phrase(opened, one), n, share, rank, among, one.kind)
 
 
 def _lengths(text: str) -> range | None:
@@ -335,17 +342,25 @@ def _keeps_less_than_vectors(opened: Opened) -> bool:
     return learnt and opened.estimated(MAIN).estimate == "bits"
 
 
-def _rule(opened: Opened, rank: int, rule: "BookRule") -> RuleShown:
+def _grammar(opened: Opened) -> "RuleBook":
+    if opened.rules is None:
+        raise NotThereError("no grammar is served: name one with distsim serve --grammar FILE")
+    return opened.rules
+
+
+def _rules_shown(opened: Opened, found: Sequence["BookRule"], first: int) -> tuple[RuleShown, ...]:
+    """Return rules with the similarities of the phrase pairs that they consist of."""
     from distsim.server.rule_book import parts_of
 
-    parts: list[RulePart] = []
-    asked = parts_of(rule)
-    values: list[float | None] = [None] * len(asked)
-    if asked and MAIN in opened.tables:
-        values = opened.estimated(MAIN).similarities(asked)
-    for (source, target), value in zip(asked, values, strict=True):
-        parts.append(RulePart(source, target, value))
-    return RuleShown(
-        rank, rule.label, shortened(rule.source), shortened(rule.target), rule.features,
-        tuple(rule.links), tuple(parts),
+    parts = [parts_of(rule) for rule in found]
+    pairs = [pair for some in parts for pair in some]
+    known = opened.estimated(MAIN).similarities(pairs) if pairs and MAIN in opened.tables else []
+    values = iter(known or [None] * len(pairs))
+    return tuple(
+        RuleShown(
+            rank, rule.label, shortened(rule.source), shortened(rule.target), rule.kind,
+            rule.features, tuple(rule.links),
+            tuple(RulePart(*pair, value) for pair, value in zip(some, values, strict=False)),
+        )
+        for rank, (rule, some) in enumerate(zip(found, parts, strict=True), first)
     )  # fmt: skip

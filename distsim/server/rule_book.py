@@ -1,5 +1,6 @@
 """The rules of a scored grammar by source side; the grammar is a pack or text."""
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -15,22 +16,23 @@ from distsim.grammar.block import parse_block
 from distsim.grammar.decomposition import decompose_block, span_text
 from distsim.grammar.fields import split_fields, tokens
 from distsim.grammar.formats import guess_format
-from distsim.grammar.formats.layout import GrammarFormat
+from distsim.grammar.formats.layout import GrammarFormat, Layout
 from distsim.grammar.formats.rules import RULES, Features
 from distsim.grammar.kernels.rules import FINE
-from distsim.grammar.packs.grammar_index import GrammarIndex
+from distsim.grammar.packs.grammar_index import GrammarIndex, PackedRule
 
 LARGEST_TEXT = 256 << 20  # bytes, unpacked
 
 
 class BookRule(NamedTuple):
-    """A rule: label without brackets, sides, features that are numbers, links."""
+    """A rule: label without brackets, sides, features that are numbers, links, kind of pair."""
 
     label: str
     source: str
     target: str
     features: dict[str, float]
     links: list[tuple[int, int]]
+    kind: str = ""
 
 
 class RuleBook(Protocol):
@@ -46,6 +48,10 @@ class RuleBook(Protocol):
 
     def rules(self, source: str, most: int) -> list[BookRule]:
         """Return the first rules with a source side."""
+        ...
+
+    def containing(self, text: str, kind: str, skip: int, most: int) -> tuple[int, list[BookRule]]:
+        """Return (number of rules that contain words, some of them, best first)."""
         ...
 
     def sources(self) -> Iterable[str]:
@@ -69,24 +75,28 @@ class PackedRules:
     """The rules of a pack, read on demand."""
 
     def __init__(self, grammar: GrammarIndex) -> None:
-        self._grammar = grammar
+        self.grammar = grammar
 
     def __len__(self) -> int:
-        return len(self._grammar)
+        return len(self.grammar)
 
     def count(self, source: str) -> int:
         """Return how many rules have a source side."""
-        return self._grammar.count(source)
+        return self.grammar.count(source)
 
     def rules(self, source: str, most: int) -> list[BookRule]:
         """Return the first rules with a source side, the cheapest first."""
-        found = self._grammar.rules(source, most=most)
-        return [BookRule(r.label, r.source, r.target, r.features, r.links) for r in found]
+        return _of_pack(self.grammar.rules(source, most=most))
+
+    def containing(self, text: str, kind: str, skip: int, most: int) -> tuple[int, list[BookRule]]:
+        """Return (number of rules that contain words, some of them, the cheapest first)."""
+        found = self.grammar.containing(text, pair_kind=kind)
+        return found.size, _of_pack(self.grammar.at(found[skip : skip + most]))
 
     def sources(self) -> Iterable[str]:
         """Yield some source sides, spread over the grammar."""
         spread = np.unique(np.linspace(0, len(self) - 1, 200).astype(np.int64))
-        return (rule.source for rule in self._grammar.at(spread))
+        return (rule.source for rule in self.grammar.at(spread))
 
 
 class TextRules:
@@ -128,6 +138,18 @@ class TextRules:
         """Return the first rules with a source side, in the order of the file."""
         return [self._rule(line) for line in self._lines.get(_key(source), ())[:most]]
 
+    def containing(self, text: str, kind: str, skip: int, most: int) -> tuple[int, list[BookRule]]:
+        """Return (number of rules that contain words, some of them in the order of the file)."""
+        wanted = [_finder(word) for word in text.split()]
+        every = (line for lines in self._lines.values() for line in lines)
+        layout = (self._format or RULES).layout
+        found = [
+            line for line in every
+            if (not kind or b"Kind=" + kind.encode() in line)
+            and all(word.search(_sides(line, layout)) for word in wanted)
+        ]  # fmt: skip
+        return len(found), [self._rule(line) for line in found[skip : skip + most]]
+
     def sources(self) -> Iterable[str]:
         """Yield some source sides, spread over the grammar."""
         keys = list(self._lines)
@@ -158,6 +180,21 @@ class TextRules:
             {name: value for name, value in values.items() if value is not None},
             _links(part(layout.links)),
         )
+
+
+def _of_pack(found: Iterable[PackedRule]) -> list[BookRule]:
+    return [BookRule(r.label, r.source, r.target, r.features, r.links, r.pair_kind) for r in found]
+
+
+def _finder(word: str) -> re.Pattern[bytes]:
+    """Return what finds a word of a line; `run*` is a beginning."""
+    begun = re.escape(word.removesuffix("*").encode(errors="replace"))
+    return re.compile(rb"(?<!\S)" + begun + (b"" if word.endswith("*") else rb"(?!\S)"))
+
+
+def _sides(line: bytes, layout: Layout) -> bytes:
+    fields = split_fields(line)
+    return b" ".join((fields[layout.source], fields[layout.target]))
 
 
 def _links(field: bytes) -> list[tuple[int, int]]:

@@ -23,7 +23,9 @@ from distsim.server.completion import Completer
 from distsim.storage.files import MANIFEST
 
 if TYPE_CHECKING:  # else imported when they are first asked for: a server starts sooner
+    from distsim.grammar.packs.grammar_index import GrammarIndex
     from distsim.paraphrase.paraphraser import Paraphraser
+    from distsim.paraphrase.rewriting.rewriter import Rewriter
     from distsim.paraphrase.substitution.substituter import Substituter
     from distsim.server.rule_book import RuleBook
 
@@ -31,6 +33,7 @@ T = TypeVar("T")
 _USUAL_COUNT, _WORDS_A_COUNT = 20, 100_000
 _PARAPHRASES_COUNT = 20  # ParaphraseOptions' neighbour_strength
 _KEPT_VECTORS = 16
+_SHORTENED = 0.75  # of the words stay
 _PARAPHRASES_BYTES = 32 << 20
 MAIN, SYNTAX = "words", "syntax"
 
@@ -40,18 +43,19 @@ class Places:
     """The paths of the served artifacts.
 
     table: signatures; those inside the index where None. syntax: a second table, of syntactic
-    contexts. grammar: rules, packed or as text.
+    contexts. grammar: rules, packed or as text. against: the index of a reference corpus.
     """
 
     index: str
     table: str | None = None
     syntax: str | None = None
     grammar: str | None = None
+    against: str | None = None
 
     def state(self) -> tuple[tuple[int, int, int] | None, ...]:
         """Return a value that changes when an artifact is written again."""
         tables = [self.table or signatures_inside(self.index)]
-        tables += [self.syntax] if self.syntax else []
+        tables += [one for one in (self.syntax, self.against) if one]
         return tuple(_state(Path(one) / MANIFEST) for one in (self.index, *tables))
 
 
@@ -104,6 +108,7 @@ class Opened:
                 "The signatures are older than the text: counts, concordances and contexts know "
                 "all of it, neighbours what was there when it was signed."
             )
+        self.reference = CorpusIndex.open(places.against) if places.against else None
         self.rules = rules
         if rules is None and places.grammar:
             from distsim.server.rule_book import open_rules
@@ -226,6 +231,34 @@ class Opened:
                 self.index, options=ParaphraseOptions(k=30), table=table, memory=_PARAPHRASES_BYTES
             ),
         )
+
+    def rewriter(self, aim: str) -> "Rewriter":
+        """Return the rewriter that simplifies or shortens.
+
+        Raises:
+            NotThereError: no packed grammar is served.
+        """
+        from distsim.server.rule_book import PackedRules
+
+        book = self.rules
+        if not isinstance(book, PackedRules):
+            raise NotThereError(
+                "rewriting needs a packed grammar: name a folder of distsim make-grammar or pack "
+                "with distsim serve --grammar"
+            )
+        pack = book.grammar
+        return self._once(("rewriter", aim), lambda: self._rewriter(pack, aim))
+
+    def _rewriter(self, pack: "GrammarIndex", aim: str) -> "Rewriter":
+        from distsim.paraphrase.rewriting.grammar import Grammar
+        from distsim.paraphrase.rewriting.language_model import IndexModel
+        from distsim.paraphrase.rewriting.options import RewriteOptions
+        from distsim.paraphrase.rewriting.rewriter import Rewriter
+
+        options = RewriteOptions(length=_SHORTENED if aim == "shorten" else None)
+        model = self._once("model", lambda: IndexModel(self.index))
+        grammar = self._once("grammar", lambda: Grammar(pack, model, options.span))
+        return Rewriter(pack, model, options=options, grammar=grammar)
 
     def substituter(self) -> "Substituter":
         """Return the substituter."""

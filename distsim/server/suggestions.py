@@ -16,7 +16,8 @@ _KNOWN = (
 _WANTED = 3
 _ENOUGH = 20
 _SHORTEST_WORD = 4
-_SENTENCE_WORDS = range(6, 17)
+_SENTENCE_WORDS = range(7, 17)
+_PUNCTUATION = (",", ".", "!", "?", "'s")
 _LOOKED_AT = 400
 
 
@@ -79,22 +80,22 @@ def _is_other(text: str, phrase: str) -> bool:
 
 
 def _sentences(opened: Opened, phrases: tuple[str, ...]) -> Iterator[str]:
-    """Yield for each phrase a sentence of the text that has it, with it in brackets."""
+    """Yield for each phrase a sentence of frequent words that has it, with it in brackets."""
     for phrase in phrases:
-        spans = opened.index.spans(phrase, sample=100)
-        for width in (20, 6):  # a whole sentence, or else the middle of one
-            found = [
-                f"{line.left} [{line.node}] {line.right}".strip()
-                for line in opened.index.lines(spans, width=width)
-                if line.left and _is_readable(f"{line.left} {line.node} {line.right}".split())
-            ]
-            if found:
-                yield found[0]
-                break
+        spans = opened.index.spans(phrase, sample=_LOOKED_AT)
+        lines = opened.index.lines(spans, width=_SENTENCE_WORDS.stop)
+        texts = [f"{line.left} {line.node} {line.right}".split() for line in lines]
+        whole = [n for n, words in enumerate(texts) if _is_readable(words)]
+        if whole:
+            counts = [opened.index.count(texts[n]).min() for n in whole]
+            best = lines[whole[int(np.argmax(counts))]]
+            yield f"{best.left} [{best.node}] {best.right}".strip()
 
 
 def _is_readable(words: list[str]) -> bool:
-    return len(words) in _SENTENCE_WORDS and all(len(word) < 30 for word in words)
+    """Return whether a line is a whole sentence, not too short, of words of letters."""
+    plain = all(word.isalpha() or word in _PUNCTUATION for word in words)
+    return len(words) in _SENTENCE_WORDS and words[-1] in ".!?" and plain
 
 
 def _sources(opened: Opened) -> list[str]:

@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 import pytest
 
 from distsim import CorpusIndex
+from distsim.grammar.packs.pack import PackOptions, pack_grammar
 from tests.conftest import PROJECT
 from tests.server.test_server import GRAMMAR, HOSTILE
 
@@ -22,9 +23,20 @@ pytestmark = pytest.mark.extra
 pytest.importorskip("uvicorn", reason="the extra serve is not installed")
 httpx = pytest.importorskip("httpx", reason="needs httpx")
 WAIT = 120  # seconds for what a slow machine has to compile first
+TEXT = "The queen said so. The rabbit ran."
 VIEWS = (
     "/",
     "/?q=alice&paraphrases=1",
+    "/?q=the+queen&order=1L,2R&span=3&by=file",
+    "/?q=mock+turt*",
+    "/?q=the+_+turtle",
+    "/?q=alise",
+    "/?q=queen+rabbit",
+    "/keywords",
+    "/rules",
+    "/rules?text=queen&kind=content",
+    "/rewrite",
+    "/rewrite?" + urlencode({"text": TEXT}),
     "/compare",
     "/compare?a=alice&b=the+queen",
     "/sentence?s=said+the+[king]+to+alice",
@@ -52,9 +64,14 @@ def served(*arguments):
 
 @pytest.fixture(scope="module")
 def server(alice_index, tmp_path_factory):
-    grammar = tmp_path_factory.mktemp("grammar") / "rules"
+    folder = tmp_path_factory.mktemp("served")
+    grammar = folder / "rules"
     grammar.write_text(GRAMMAR, encoding="utf-8")
-    with served(alice_index.path, "--grammar", grammar, "--no-log") as (address, _):
+    pack_grammar(grammar, folder / "pack", options=PackOptions(weights={"p": -1.0}))
+    (folder / "tea.txt").write_text("tea and more tea\n" * 30, encoding="utf-8")
+    other = CorpusIndex.build(folder / "tea.txt", folder / "other", options=alice_index.options)
+    arguments = (alice_index.path, "--grammar", folder / "pack", "--against", other.path)
+    with served(*arguments, "--no-log") as (address, _):
         with httpx.Client(timeout=WAIT) as client:  # what is compiled is compiled once
             while not client.get(address + "/api/v1/health").json()["ready"]:
                 pass
@@ -156,25 +173,23 @@ def test_every_panel_of_a_phrase_by_clicking(chromium, server):
         chromium,
         lambda b: b.find_elements("css selector", "#paraphrases tbody tr, #paraphrases .fault"),
     )
-    names = ["neighbours", "map", "contexts", "concordance", "paraphrases", "rules"]
+    names = ["neighbours", "map", "concordance", "collocates", "contexts", "frequency",
+             "paraphrases", "rules"]  # fmt: skip
     assert [
         s.get_attribute("id") for s in chromium.find_elements("css selector", "section.panel")
     ] == names
     assert all(texts(chromium, f"#{name} .told")[0] for name in names)
-    assert all(len(chromium.find_elements("css selector", f"#{name} .try a")) for name in names)
     chromium.execute_script("window.stays = 1")
 
     before = texts(chromium, "#contexts tbody tr")
     click(chromium, "#contexts .settings a[href*='window=2']")
     wait(chromium, lambda b: texts(b, "#contexts .settings strong")[0] == "2")
     assert texts(chromium, "#contexts tbody tr") != before
-    click(chromium, "#concordance .settings a[href*='order=left']")
-    wait(chromium, lambda b: texts(b, "#concordance .settings strong") == ["by the words before"])
     click(chromium, "#neighbours .settings a[href*='lengths=1']")
     wait(chromium, lambda b: texts(b, "#neighbours .settings strong") == ["1 word"])
     assert all(" " not in text for text in texts(chromium, "#neighbours tbody th"))
     assert chromium.execute_script("return window.stays") == 1  # panels changed, not the page
-    assert "lengths=1" in chromium.current_url
+    assert "lengths=1" in chromium.current_url and "window=2" in chromium.current_url
 
     assert next(row.split() for row in texts(chromium, "#rules .parts li"))[:3] == [
         "the",
@@ -193,6 +208,193 @@ def test_every_panel_of_a_phrase_by_clicking(chromium, server):
     click(chromium, "#neighbours .phrase")
     wait(chromium, lambda b: one(b, "h1").text != phrase)
     assert complaints(chromium) == []
+
+
+def sort_by(browser, *places):
+    for number, place in enumerate(places, 1):
+        click(browser, f"#concordance select[name=sort{number}] option[value='{place}']")
+    click(browser, "#concordance form button")
+
+
+def test_a_sorted_concordance_is_paged_and_back_works(chromium, server):
+    def lines(browser):
+        return texts(browser, "#concordance tbody tr")
+
+    chromium.get(server + "/?q=alice")
+    plain = lines(chromium)
+    sort_by(chromium, "1R", "2R", "1L")
+    wait(chromium, lambda b: lines(b) != plain)
+    ordered = lines(chromium)
+    after = [text.split("alice", 1)[1].split()[:1] for text in ordered]
+    assert after == sorted(after) and "order=1R%2C2R%2C1L" in chromium.current_url
+    click(chromium, "#concordance a[rel=next]")
+    wait(chromium, lambda b: texts(b, "#concordance .pager")[0].startswith("21 to 40 of 397"))
+    second = lines(chromium)
+    chromium.back()
+    wait(chromium, lambda b: lines(b) == ordered)
+    chromium.back()
+    wait(chromium, lambda b: lines(b) == plain)
+    chromium.forward()
+    wait(chromium, lambda b: lines(b) == ordered)
+    chromium.refresh()
+    wait(chromium, lambda b: lines(b) == ordered)
+    chromium.forward()
+    wait(chromium, lambda b: lines(b) == second)
+    chromium.get(server + "/?q=queen")
+    chromium.back()
+    wait(chromium, lambda b: lines(b) == second)
+    assert complaints(chromium) == []
+
+
+def test_a_map_is_zoomed_moved_and_filtered(chromium, server):
+    def view():
+        return [float(one) for one in one_map().get_dom_attribute("viewBox").split()]
+
+    def one_map():
+        return one(chromium, "#map svg.picture")
+
+    def seen():
+        shown = "#map svg a:not(.out) text"
+        return texts(chromium, shown)
+
+    screen(chromium, 1400)
+    chromium.get(server + "/?q=alice")
+    full, every = view(), seen()
+    click(chromium, "#map [data-zoom='0.7']")
+    assert view()[2] == pytest.approx(0.7 * full[2], rel=0.01)
+    from selenium.webdriver.common.keys import Keys
+
+    frame, before = one(chromium, "#map .frame"), view()
+    frame.send_keys(Keys.ARROW_RIGHT)
+    assert view()[0] > before[0] and view()[2] == before[2]
+    frame.send_keys("+")
+    assert view()[2] < before[2]
+    click(chromium, "#map [data-zoom='0']")
+    assert view() == full
+    one(chromium, "#map [data-filter]").send_keys(every[0][:3])
+    assert every[0] in seen() and len(seen()) < len(every)
+    one(chromium, "#map [data-filter]").clear()
+    least = one(chromium, "#map [data-least]")
+    for _ in range(19):
+        least.send_keys(Keys.ARROW_RIGHT)
+    near = {row.split()[0] for row in texts(chromium, "#neighbours tbody tr")
+            if float(re.search(r"0\.\d{3}", row)[0]) >= 0.95}  # fmt: skip
+    assert len(seen()) == len(near)
+    screen(chromium, 1280)
+
+
+def test_unknown_phrases_queries_and_collocates(chromium, server):
+    chromium.get(server + "/?q=alise")
+    assert "does not occur" in one(chromium, ".summary .fault").text
+    click(chromium, ".spelled a")
+    wait(chromium, lambda b: one(b, "h1").text != "alise")
+    chromium.get(server + "/?q=" + "mock+turt*")
+    wait(chromium, lambda b: "Read as a query" in one(b, ".summary").text)
+    assert texts(chromium, "#frequency tbody th") == ["mock turtle"]
+    before = texts(chromium, "#collocates tbody tr")
+    click(chromium, "#collocates a[href*='measure=t']")
+    wait(chromium, lambda b: texts(b, "#collocates tbody tr") != before)
+    click(chromium, "#frequency a[href*='by=file']")
+    wait(chromium, lambda b: texts(b, "#frequency tbody th") != ["mock turtle"])
+    chromium.get(server + "/?" + urlencode({"q": "turtle [lemma=x]"}))
+    assert "outside the query language" in one(chromium, ".lead").text
+    assert one(chromium, "#q").get_attribute("value") == "turtle [lemma=x]"
+    assert len(complaints(chromium)) == 1  # the status 400 of the last one
+
+
+def test_rules_keywords_and_rewriting(chromium, server):
+    chromium.get(server + "/rules")
+    assert len(texts(chromium, "#find-rules tbody tr")) == 3
+    one(chromium, "#text").send_keys("a quee*")
+    click(chromium, ".wide button")
+    wait(chromium, lambda b: len(texts(b, "#find-rules tbody tr")) == 1)
+    click(chromium, "#find-rules summary")
+    assert "0.25" in one(chromium, "#find-rules .features").text
+    chromium.get(server + "/keywords")
+    assert texts(chromium, "#keywords tbody th")
+    click(chromium, "select[name=direction] option[value=less]")
+    click(chromium, ".wide button")
+    wait(chromium, lambda b: texts(b, "#keywords tbody th")[:1] == ["tea"])
+    chromium.get(server + "/rewrite")
+    field = one(chromium, "#text")
+    field.clear()
+    field.send_keys(TEXT)
+    click(chromium, "input[value=shorten]")
+    click(chromium, ".wide button")
+    wait(chromium, lambda b: len(texts(b, ".rewritten")) == 2)
+    assert one(chromium, "input[value=shorten]").is_selected()
+    assert one(chromium, "#text").get_attribute("value") == TEXT
+    assert complaints(chromium) == []
+
+
+def press(browser, *keys):
+    from selenium.webdriver.common.action_chains import ActionChains
+
+    ActionChains(browser).send_keys(*keys).perform()
+
+
+def tab_to(browser, css):
+    """Press Tab until an element has the focus, as who has no mouse does."""
+    from selenium.webdriver.common.keys import Keys
+
+    for _ in range(200):
+        if browser.execute_script("return document.activeElement.matches(arguments[0])", css):
+            outline = "return getComputedStyle(document.activeElement).outlineStyle"
+            assert browser.execute_script(outline) != "none", css
+            return
+        press(browser, Keys.TAB)
+    raise AssertionError(f"{css} is not reached by Tab")
+
+
+@pytest.mark.parametrize("width", [400, 1400])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_visit_by_keyboard_alone(chromium, server, width, scheme):
+    from selenium.webdriver.common.keys import Keys
+
+    screen(chromium, width, scheme)
+    chromium.get(server + "/")
+    press(chromium, "the qween", Keys.ENTER)
+    wait(chromium, lambda b: "does not occur" in one(b, ".summary .fault").text)
+    tab_to(chromium, ".spelled a")
+    press(chromium, Keys.ENTER)
+    wait(chromium, lambda b: one(b, "h1").text == "the queen")
+    tab_to(chromium, "#map [data-zoom='0.7']")
+    press(chromium, Keys.SPACE)
+    assert one(chromium, "#map svg.picture").get_dom_attribute("viewBox").split()[0] != "0.0"
+    tab_to(chromium, "#concordance select[name=sort1]")
+    press(chromium, "1 r")
+    tab_to(chromium, "#concordance form button")
+    press(chromium, Keys.ENTER)
+    wait(chromium, lambda b: "order=1R" in b.current_url)
+    heading = "return document.activeElement.id"
+    wait(chromium, lambda b: b.execute_script(heading) == "concordance-title")
+    tab_to(chromium, "#concordance a[rel=next]")
+    press(chromium, Keys.ENTER)
+    wait(chromium, lambda b: texts(b, "#concordance .pager")[0].startswith("21 to"))
+    tab_to(chromium, "#collocates .settings a[href*='span=10']")
+    press(chromium, Keys.ENTER)
+    wait(chromium, lambda b: "10" in texts(b, "#collocates .settings strong"))
+    chromium.back()
+    wait(chromium, lambda b: "10" not in texts(b, "#collocates .settings strong"))
+    press(chromium, "/", "mock turt*", Keys.ENTER)
+    wait(chromium, lambda b: one(b, "h1").text == "mock turt*")
+    tab_to(chromium, "#frequency .settings a")
+    press(chromium, Keys.ENTER)
+    wait(chromium, lambda b: texts(b, "#frequency .settings strong") == ["file"])
+    chromium.get(server + "/rewrite")
+    tab_to(chromium, "#text")
+    press(chromium, Keys.TAB, Keys.ARROW_RIGHT)
+    tab_to(chromium, ".wide button")
+    press(chromium, Keys.ENTER)
+    wait(chromium, lambda b: "aim=shorten" in b.current_url and texts(b, ".rewritten"))
+    chromium.get(server + "/rules")
+    tab_to(chromium, "#text")
+    press(chromium, "queen", Keys.ENTER)
+    wait(chromium, lambda b: "text=queen" in b.current_url)
+    tab_to(chromium, "#find-rules summary")
+    press(chromium, Keys.ENTER)
+    assert one(chromium, "#find-rules details").get_attribute("open")
+    screen(chromium, 1280)
 
 
 def test_a_line_opens_its_passage(chromium, server):
@@ -234,6 +436,12 @@ def test_downloads_are_the_tables(chromium, server):
     rows = [line.split("\t") for line in httpx.get(link).text.splitlines()]
     assert rows[0] == ["rank", "phrase", "similarity", "count"]
     assert [row[1] for row in rows[1:]] == shown
+    sheets = [link.get_attribute("href") for link in
+              chromium.find_elements("css selector", "#concordance .tools a")]  # fmt: skip
+    whole = [httpx.get(link) for link in sheets]
+    n = int(texts(chromium, ".facts dd")[0])
+    assert [len(whole[0].text.splitlines()), len(whole[1].text.splitlines())] == [n + 1, n + 1]
+    assert len(whole[2].json()) == n
 
 
 def test_light_and_dark_can_be_chosen_and_stay(chromium, server):
@@ -266,7 +474,7 @@ def test_without_scripts_the_tables_stand(server):
         browser.quit()
 
 
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("width", [400, 1400])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_views_are_accessible_and_fit(chromium, server, width, scheme):
     package = find_spec("axe_playwright_python")  # of which axe-core alone is used

@@ -1,6 +1,8 @@
 """The page and the API, asked in this process."""
 
 import asyncio
+import csv
+import io
 import json
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -16,6 +18,7 @@ from starlette.testclient import TestClient
 
 from distsim import CorpusIndex, ExactCosine, SignatureTable
 from distsim.comparison import NeighbourSearch
+from distsim.grammar.packs.pack import PackOptions, pack_grammar
 from distsim.server import limits, run
 from distsim.server.application import application
 from distsim.server.artifact_cache import Shelf
@@ -34,7 +37,11 @@ ASKED = {
     "about": {},
     "count": {"phrase": ["the queen", "zeppelin", "the _ turtle"]},
     "complete": {"text": "mock t"},
+    "spellings": {"phrase": "the quen"},
     "concordance": {"phrase": "the queen", "order": "left"},
+    "collocates": {"phrase": "mock"},
+    "frequency": {"phrase": "mock turt*"},
+    "keywords": {},
     "passage": {"at": 100},
     "neighbours": {"phrase": "alice"},
     "map": {"phrase": "alice"},
@@ -42,15 +49,20 @@ ASKED = {
     "compare": {"a": "alice", "b": "the queen"},
     "paraphrases": {"phrase": "the queen"},
     "rules": {"source": "the queen"},
+    "find-rules": {"text": "queen"},
+    "rewrite": {"text": "The queen said so. The rabbit ran."},
     "substitutes": {"sentence": "said the [king] to alice"},
 }
 
 
 @pytest.fixture(scope="module")
 def client(alice_index, tmp_path_factory):
-    grammar = tmp_path_factory.mktemp("grammar") / "rules"
-    grammar.write_text(GRAMMAR, encoding="utf-8")
-    places = Places(str(alice_index.path), grammar=str(grammar))
+    folder = tmp_path_factory.mktemp("served")
+    (folder / "rules").write_text(GRAMMAR, encoding="utf-8")
+    pack_grammar(folder / "rules", folder / "pack", options=PackOptions(weights={"p": -1.0}))
+    (folder / "tea.txt").write_text("tea and more tea\n" * 30, encoding="utf-8")
+    other = CorpusIndex.build(folder / "tea.txt", folder / "other", options=alice_index.options)
+    places = Places(str(alice_index.path), grammar=str(folder / "pack"), against=str(other.path))
     with TestClient(application(Shelf(places, 2, PATIENT)), base_url="http://localhost") as client:
         yield client
 
@@ -180,17 +192,14 @@ def test_rules_are_decomposed(client):
     assert first["parts"][0]["similarity"] == 1.0
 
 
-def test_a_packed_grammar_and_a_table_of_syntax_are_served(client, alice_index, tmp_path):
-    from distsim.grammar.packs.pack import PackOptions, pack_grammar
-
+def test_a_grammar_of_text_and_a_table_of_syntax_are_served(client, alice_index, tmp_path):
     (tmp_path / "rules").write_text(GRAMMAR, encoding="utf-8")
-    pack_grammar(tmp_path / "rules", tmp_path / "packed", options=PackOptions(weights={"p": 1.0}))
     places = Places(
-        str(alice_index.path), grammar=str(tmp_path / "packed"),
+        str(alice_index.path), grammar=str(tmp_path / "rules"),
         syntax=str(alice_index.path / "signatures"),
     )  # fmt: skip
     with TestClient(application(Shelf(places, 2, PATIENT))) as other:
-        packed, plain = (ask(one, "rules", source="the queen") for one in (other, client))
+        plain, packed = (ask(one, "rules", source="the queen") for one in (other, client))
         assert packed["total"] == plain["total"] == 2
         assert {row["target"] for row in packed["rows"]} == {"the king", "a queen"}
         parts = [{row["target"]: row["parts"] for row in one["rows"]} for one in (packed, plain)]
@@ -298,7 +307,7 @@ def test_a_longer_answer_begins_with_the_shorter_one(client):
     asked = 0
     for name, endpoint in ENDPOINTS.items():
         k = next((one for one in endpoint.arguments if one.name == "k"), None)
-        if k is None:
+        if k is None or name == "rewrite":  # k is for each sentence there
             continue
         whole = ask(client, name, **ASKED[name], k=k.most)
         for few in (1, 2, 7, 19):
@@ -405,6 +414,146 @@ def test_suggestions_lead_somewhere(client):
         assert ask(client, "count", phrase=phrase)["rows"][0]["count"] > 0
     for sentence in found["sentences"]:
         assert ask(client, "substitutes", sentence=sentence)["rows"]
+
+
+def test_a_text_is_read_as_a_phrase_a_gap_or_a_query(client, alice_index):
+    index = CorpusIndex.open(alice_index.path)
+    for text, kind, n in (
+        ("mock turtle", "phrase", index.count("mock turtle")),
+        ("the _ turtle", "gapped", len(index.gapped("the _ turtle"))),
+        ("mock turt*", "query", len(index.query("mock turt*"))),
+        ("(queen|king)", "query", index.count(["queen", "king"]).sum()),
+        ("[] turtle", "query", len(index.query("[] turtle"))),
+        ('"mock turtle"', "phrase", index.count("mock turtle")),
+        ("( for", "phrase", index.count("( for")),
+    ):
+        row = ask(client, "count", phrase=text)["rows"][0]
+        assert (row["kind"], row["count"]) == (kind, n), text
+    found = ask(client, "concordance", phrase="mock turt*", order="1L,1R", k=9)
+    wanted = index.concordance("mock turt*", order="1L,1R", k=9, query=True)
+    assert [(row["left"], row["node"]) for row in found["rows"]] == [one[2:4] for one in wanted]
+    gapped = ask(client, "collocates", phrase="the _ turtle")["rows"]
+    assert gapped == ask(client, "collocates", phrase="the []{1,6} turtle")["rows"]
+    answer = client.get("/", params={"q": "mock [lemma=x]"})
+    assert answer.status_code == 400 and "outside the query language" in answer.text
+
+
+def test_pages_of_a_concordance_are_the_whole_in_parts(client, alice_index):
+    index = CorpusIndex.open(alice_index.path)
+    whole = [tuple(one) for one in index.concordance("the queen", order="2R,1L")]
+    rows = []
+    for skip in range(0, len(whole) + 7, 7):
+        found = ask(client, "concordance", phrase="the queen", order="2R,1L", k=7, skip=skip)
+        assert (found["count"], found["skipped"]) == (len(whole), skip)
+        rows += found["rows"]
+    assert [tuple(row.values())[1:] for row in rows] == whole
+    export = client.get("/api/v1/export", params={"phrase": "the queen", "order": "2R,1L"})
+    assert export.json() == rows
+    assert "attachment" in export.headers["content-disposition"]
+    table = client.get("/api/v1/export", params={"phrase": "said", "format": "csv"})
+    lines = list(csv.reader(io.StringIO(table.text)))
+    assert lines[0] == ["at", "source", "line", "left", "node", "right"]
+    assert [tuple(line[3:]) for line in lines[1:]] == [one[2:] for one in index.concordance("said")]
+    empty = client.get("/api/v1/export", params={"phrase": "zeppelin"})
+    assert empty.json() == []
+
+
+def test_an_export_has_a_limit(client, monkeypatch):
+    small = replace(limits.LIMITS, exported_lines=100)
+    monkeypatch.setattr("distsim.server.corpus_questions.LIMITS", small)
+    answer = client.get("/api/v1/export", params={"phrase": "said"})
+    assert answer.status_code == 400 and "100 lines" in answer.json()["error"]["message"]
+
+
+def test_an_export_of_several_blocks(client, monkeypatch):
+    monkeypatch.setattr("distsim.server.api._BLOCK", 7)
+    for shape in ("json", "tsv", "csv"):
+        asked = {"phrase": "the queen", "format": shape}
+        parts = client.get("/api/v1/export", params=asked)
+        monkeypatch.undo()
+        assert parts.text == client.get("/api/v1/export", params=asked).text, shape
+        monkeypatch.setattr("distsim.server.api._BLOCK", 7)
+
+
+def test_collocates_keywords_and_frequencies_are_the_library_s(client, alice_index):
+    from distsim.indexes import collocates
+
+    index = CorpusIndex.open(alice_index.path)
+    for measure in ("log-dice", "t"):
+        rows = ask(client, "collocates", phrase="mock", measure=measure, window=2)["rows"]
+        wanted = collocates(index, "mock", measure=measure, window=2, words_only=True)
+        assert [tuple(row.values()) for row in rows] == [tuple(one) for one in wanted]
+    forms = ask(client, "frequency", phrase="quee*")
+    assert {row["name"]: row["count"] for row in forms["rows"]} == {
+        word: index.count(word) for word in index if word.startswith("quee")
+    }
+    files = ask(client, "frequency", phrase="queen", by="file")["rows"]
+    assert sum(row["count"] for row in files) == index.count("queen")
+    keys = ask(client, "keywords", k=3)
+    assert keys["rows"][0]["here"] > 0 and keys["reference"] == 120
+    fewer = ask(client, "keywords", direction="less", k=1)["rows"][0]
+    assert fewer["word"] == "tea" and fewer["log_likelihood"] < 0
+    assert client.get("/api/v1/frequency?phrase=a&by=colour").status_code == 400
+
+
+def test_unknown_phrases_say_so_and_offer_spellings(client):
+    known = {"alise": "alice", "turtel": "turtle", "the qween": "the queen",
+             "whiterabbit": "white rabbit", "caterpilar": "caterpillar"}  # fmt: skip
+    for wrong, right in known.items():
+        found = [row["phrase"] for row in ask(client, "spellings", phrase=wrong)["rows"]]
+        assert right in found, (wrong, found)
+    text = client.get("/", params={"q": "the qween"}).text
+    assert text.index("does not occur in the corpus") < text.index("the queen")
+    assert "<section" not in text  # a vector of "the" alone would mislead
+    composed = client.get("/", params={"q": "queen rabbit"}).text
+    assert composed.index("does not occur in the corpus") < composed.index('id="neighbours"')
+    assert 'id="concordance"' not in composed
+    assert ask(client, "spellings", phrase="zzzzqqqqxxxx")["rows"] == []
+
+
+def test_rules_are_browsed_and_found(client):
+    every = ask(client, "find-rules")
+    assert every["total"] == 3
+    first = [row["target"] for row in every["rows"]]
+    assert ask(client, "find-rules", skip=1, k=1)["rows"][0]["target"] == first[1]
+    assert {row["target"] for row in ask(client, "find-rules", text="quee* a")["rows"]} == {
+        "a queen"
+    }
+    assert ask(client, "find-rules", text="rabbit")["total"] == 0
+    kinds = [ask(client, "find-rules", kind=kind)["total"]
+             for kind in ("content", "inflection", "function")]  # fmt: skip
+    assert sum(kinds) == 3 and kinds[0] > 0 and kinds[2] > 0
+    assert any(row[:1] == ["the queen"] for row in page(client, "/rules", text="queen").rows)
+
+
+def test_a_text_is_rewritten_with_evidence(client, alice_index):
+    text = "The queen said so. The rabbit ran."
+    found = ask(client, "rewrite", text=text, k=2)
+    assert [row["before"] for row in found["rows"] if row["rank"] == 1] == [
+        "the queen said so .", "the rabbit ran .",
+    ]  # fmt: skip
+    rules = [rule for row in found["rows"] for rule in row["rules"] if rule["label"] != "deleted"]
+    assert all(rule["before"] in ("the queen", "queen") for rule in rules)
+    short = ask(client, "rewrite", text=text, aim="shorten", k=1)["rows"]
+    assert all(len(row["after"].split()) < len(row["before"].split()) for row in short)
+    shown = client.get("/rewrite", params={"text": text})
+    assert shown.status_code == 200 and found["rows"][0]["before"] in shown.text
+    long = client.get("/api/v1/rewrite", params={"text": "so " * 101})
+    assert long.status_code == 400 and "101 words" in long.json()["error"]["message"]
+
+
+def test_settings_of_other_panels_stay_in_links(client):
+    found = page(client, "/", q="the queen", order="1L", window="2", span="3")
+    kept = [link for link in found.links if "measure=" in link and "format" not in link]
+    assert kept and all("order=1L" in one and "window=2" in one for one in kept)
+    sorted_page = page(client, "/", q="the queen", sort1="2R", sort3="1L")
+    assert any("order=2R%2C1L" in link for link in sorted_page.links)
+
+
+def test_a_page_seen_before_is_made_once(client, monkeypatch):
+    first = client.get("/", params={"q": "the hatter"}).text
+    monkeypatch.setattr("distsim.server.pages._TEMPLATES", None)
+    assert client.get("/", params={"q": "the hatter"}).text == first
 
 
 HOSTILE = [
@@ -533,9 +682,9 @@ def test_kernels_are_compiled_in_a_process_of_its_own(alice_index, monkeypatch):
 
     run, ended = [], shelf._ended
 
-    async def seen(command):
+    async def seen(command, told):
         run.append(command)
-        await ended([*command[:1], "-c", "import sys; sys.exit(3)"])
+        await ended([*command[:1], "-c", "print('Page of a phrase'); raise SystemExit(3)"], told)
 
     monkeypatch.setattr(shelf, "uncached_kernels", lambda: 0)
     monkeypatch.setattr(shelf, "_ended", seen)

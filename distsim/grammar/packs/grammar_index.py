@@ -216,6 +216,39 @@ class GrammarIndex:
         first, stop = self._of(source)
         return stop - first
 
+    def containing(self, text: str, *, pair_kind: str = "") -> np.ndarray:
+        """Return the numbers of the rules that contain words, the cheapest first; int64.
+
+        Arguments:
+            text: words, each in the source or the target side; `run*` is any word that begins so.
+            pair_kind: only rules of this kind, one of `PAIR_KINDS`; any where empty.
+        """
+        fits = np.ones(len(self), np.bool_)
+        for word in text.split():
+            fits &= self._having(word)
+        if pair_kind:
+            kinds = self._pair_kind
+            fits &= False if kinds is None else kinds == PAIR_KINDS.index(pair_kind)
+        found = np.flatnonzero(fits)
+        return found[np.argsort(self._cost[found], kind="stable")]
+
+    def _having(self, word: str) -> np.ndarray:
+        """Return which rules have a word on either side, bool by rule."""
+        if word.endswith("*"):
+            words = self._vocabulary.all_words()
+            ids = [i for i, one in enumerate(words) if i and one.startswith(word[:-1])]
+        else:
+            ids = [int(self._vocabulary.find(np.array([hash_text(word.encode())], np.uint64))[0])]
+        with self._read():
+            of_source = np.flatnonzero(np.isin(self._sources, ids))
+            owners = np.searchsorted(self._source_starts, of_source.astype(np.uint64), "right") - 1
+            has = np.zeros(self._source_starts.size - 1, np.bool_)
+            has[owners] = True
+            has = np.repeat(has, np.diff(self._starts).astype(np.int64))
+            of_target = np.flatnonzero(np.isin(self._targets, ids)).astype(np.uint64)
+            has[np.searchsorted(self._target_starts, of_target, "right") - 1] = True
+        return has
+
     def _of(self, source: str) -> tuple[int, int]:
         key = np.uint64(hash_text(utf8_phrase(" ".join(source.split()))))
         place = int(np.searchsorted(self._hashes, key))

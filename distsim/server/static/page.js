@@ -1,5 +1,5 @@
-// What the page does beyond links and forms: completion, panels that arrive later or change
-// alone, light or dark. Without it every table stands.
+// Completion, panels that load later or change alone, the map, light and dark. Every table works
+// without it.
 "use strict";
 
 const root = document.documentElement;
@@ -40,46 +40,153 @@ async function replace(section, address) {
   } catch {
     section.removeAttribute("aria-busy");
     const waiting = section.querySelector(".later");
-    if (waiting) waiting.textContent = " They could not be fetched.";
+    if (waiting) waiting.textContent = " This part could not be loaded.";
     return null;
   }
 }
 
-// Links with data-panels change those panels alone; the address follows.
+// Links and forms with data-panels change those panels alone; the address follows, and Back
+// brings the panels of the address before.
+let shown = location.search;
+
+async function change(to, names) {
+  shown = to.search;
+  const panels = await Promise.all(names.map((name) => {
+    const section = document.getElementById(name);
+    return section ? replace(section, `/panel/${name}${to.search}`) : null;
+  }));
+  return panels[0];
+}
+
+// The present address with one setting changed; a concordance begins with its first line again.
+function address(names, key, value) {
+  const to = new URL(location.href);
+  if (names.includes("concordance")) to.searchParams.delete("skip");
+  if (value) to.searchParams.set(key, value);
+  else to.searchParams.delete(key);
+  to.hash = names[0];
+  return to;
+}
+
+async function changeAndFocus(event, to, names) {
+  event.preventDefault();
+  if (to.search !== shown) history.pushState(null, "", to);
+  const first = await change(to, names);
+  if (!first || document.activeElement !== document.body) return; // the focus was moved meanwhile
+  const heading = first.querySelector("h2");
+  heading.tabIndex = -1;
+  heading.focus({ preventScroll: true });
+}
+
+window.addEventListener("popstate", () => {
+  if (location.search === shown) return;
+  if (new URLSearchParams(location.search).get("q") !== new URLSearchParams(shown).get("q")) {
+    location.reload();
+    return;
+  }
+  const settings = [...document.querySelectorAll("section.panel")]
+    .filter((section) => section.querySelector("[data-panels]") || section.id === "map");
+  change(new URL(location.href), settings.map((section) => section.id));
+});
+
 function prepare(within) {
   for (const link of within.querySelectorAll("a[data-panels]")) {
-    link.addEventListener("click", async (event) => {
+    link.addEventListener("click", (event) => {
       if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
-      event.preventDefault();
-      const to = new URL(link.href);
       const names = link.dataset.panels.split(" ");
-      history.replaceState(null, "", to);
-      const shown = await Promise.all(names.map((name) => {
-        const section = document.getElementById(name);
-        return section ? replace(section, `/panel/${name}${to.search}`) : null;
-      }));
-      const first = shown[0];
-      if (first) {
-        const heading = first.querySelector("h2");
-        heading.tabIndex = -1;
-        heading.focus({ preventScroll: true });
-      }
+      const [key, value] = link.dataset.set.split("=");
+      changeAndFocus(event, address(names, key, value), names);
     });
   }
-  // Where a map is wider than the screen, the phrase itself is what is seen first.
-  for (const frame of within.querySelectorAll(".frame")) {
-    const focal = frame.querySelector("circle.p-warm");
-    if (!focal || frame.scrollWidth <= frame.clientWidth) continue;
-    const at = focal.getBoundingClientRect(), box = frame.getBoundingClientRect();
-    frame.scrollLeft += at.left + at.width / 2 - box.left - box.width / 2;
+  for (const form of within.querySelectorAll("form[data-panels]")) {
+    form.addEventListener("submit", (event) => {
+      const names = form.dataset.panels.split(" ");
+      const places = [...form.querySelectorAll("select")].map((one) => one.value).filter(Boolean);
+      changeAndFocus(event, address(names, "order", places.join(",")), names);
+    });
   }
+  for (const frame of within.querySelectorAll(".frame")) maps(frame);
+}
+
+// A map is zoomed by buttons, wheel and keys, moved by dragging and arrows, and filtered.
+function maps(frame) {
+  const picture = frame.querySelector("svg"), tools = frame.parentNode.querySelector(".map-tools");
+  const whole = picture.viewBox.baseVal, full = [whole.x, whole.y, whole.width, whole.height];
+  let now = [...full];
+  tools.hidden = false;
+
+  function set(x, y, size) {
+    const width = Math.min(full[2], Math.max(full[2] / 8, size));
+    const height = width * full[3] / full[2];
+    now = [Math.min(full[2] - width, Math.max(0, x)), Math.min(full[3] - height, Math.max(0, y)),
+      width, height];
+    picture.setAttribute("viewBox", now.map((value) => value.toFixed(1)).join(" "));
+    picture.style.setProperty("--zoom", (full[2] / width).toFixed(2));
+  }
+
+  function zoom(by, x = now[0] + now[2] / 2, y = now[1] + now[3] / 2) {
+    const size = by ? now[2] * by : full[2];
+    const ratio = size / now[2];
+    set(x - (x - now[0]) * ratio, y - (y - now[1]) * ratio, size);
+  }
+
+  function scale() { return now[2] / picture.getBoundingClientRect().width; }
+
+  for (const button of tools.querySelectorAll("[data-zoom]")) {
+    button.addEventListener("click", () => zoom(Number(button.dataset.zoom)));
+  }
+  frame.addEventListener("wheel", (event) => {
+    if (!event.ctrlKey && now[2] === full[2]) return; // else the page could not be scrolled past it
+    event.preventDefault();
+    const box = picture.getBoundingClientRect();
+    zoom(event.deltaY < 0 ? 0.85 : 1.18, now[0] + (event.clientX - box.left) * scale(),
+      now[1] + (event.clientY - box.top) * scale());
+  }, { passive: false });
+  frame.addEventListener("keydown", (event) => {
+    const step = now[2] / 10;
+    const moves = { ArrowLeft: [-step, 0], ArrowRight: [step, 0], ArrowUp: [0, -step], ArrowDown: [0, step] };
+    if (event.key === "+" || event.key === "-") zoom(event.key === "+" ? 0.7 : 1.43);
+    else if (moves[event.key] && now[2] < full[2]) {
+      set(now[0] + moves[event.key][0], now[1] + moves[event.key][1], now[2]);
+    } else return;
+    event.preventDefault();
+  });
+  let from = null;
+  frame.addEventListener("pointerdown", (event) => {
+    if (now[2] < full[2] && !event.target.closest("a")) from = [event.clientX, event.clientY, ...now];
+  });
+  frame.addEventListener("pointermove", (event) => {
+    if (!from) return;
+    set(from[2] - (event.clientX - from[0]) * scale(), from[3] - (event.clientY - from[1]) * scale(), now[2]);
+  });
+  for (const end of ["pointerup", "pointerleave"]) frame.addEventListener(end, () => { from = null; });
+
+  const text = tools.querySelector("[data-filter]"), least = tools.querySelector("[data-least]");
+  function filter() {
+    tools.querySelector("output").textContent = Number(least.value).toFixed(2);
+    for (const link of picture.querySelectorAll("a")) {
+      const told = link.querySelector("title").textContent;
+      const similarity = Number((/similarity (-?[\d.]+)/.exec(told) || [0, 1])[1]);
+      const fits = told.split(": similarity")[0].includes(text.value.trim().toLowerCase());
+      link.classList.toggle("out", !fits || similarity < Number(least.value));
+      if (link.classList.contains("out")) link.setAttribute("tabindex", "-1");
+      else link.removeAttribute("tabindex");
+    }
+  }
+  text.addEventListener("input", filter);
+  least.addEventListener("input", filter);
+  // Where a map is wider than the screen, the phrase itself is what is seen first.
+  const focal = picture.querySelector("circle.p-warm");
+  if (!focal || frame.scrollWidth <= frame.clientWidth) return;
+  const at = focal.getBoundingClientRect(), box = frame.getBoundingClientRect();
+  frame.scrollLeft += at.left + at.width / 2 - box.left - box.width / 2;
 }
 
 function later() {
   for (const section of document.querySelectorAll("section[data-later]")) {
     const text = section.querySelector(".waiting");
     text.querySelector("a").hidden = true;
-    text.querySelector(".later").textContent = "They are being looked for …";
+    text.querySelector(".later").textContent = "Searching …";
     text.setAttribute("role", "status");
     replace(section, section.dataset.later);
   }
@@ -92,7 +199,7 @@ function completes(input) {
   list.id = `${input.id}-options`;
   list.hidden = true;
   list.setAttribute("role", "listbox");
-  list.setAttribute("aria-label", "Phrases that begin so");
+  list.setAttribute("aria-label", "Completions");
   input.parentNode.append(list);
   for (const [name, value] of [["role", "combobox"], ["aria-autocomplete", "list"],
     ["aria-expanded", "false"], ["aria-controls", list.id]]) input.setAttribute(name, value);

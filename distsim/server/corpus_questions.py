@@ -1,0 +1,211 @@
+"""Answers from the text alone: concordances, collocates, keywords, frequencies."""
+
+import re
+from typing import NamedTuple
+
+import numpy as np
+
+from distsim.base.choices import AssociationMeasure, KeywordMeasure
+from distsim.base.errors import ParameterError
+from distsim.indexes.collocation import collocates as found_collocates
+from distsim.indexes.corpus_index import ORDERS, CorpusIndex, sort_places
+from distsim.indexes.indexed_text import GAP
+from distsim.indexes.keyness import keywords as found_keywords
+from distsim.server.answers import (
+    Collocate,
+    Collocates,
+    Concordance,
+    Frequency,
+    Keyword,
+    Keywords,
+    Line,
+    Share,
+)
+from distsim.server.limits import LIMITS, shortened
+from distsim.server.session import NotThereError, Opened
+
+# What a query by pattern has and a phrase of a text hardly ever has.
+_PATTERN = re.compile(
+    r"\w\*|\*\w|\[[^\]]*\]|(?<!\S)/\S+/|\"[^\"]+\"|\([^()]+\|[^()]+\)|\{\d+(,\d+)?\}"
+)
+_QUOTED = re.compile(r'"([\w\s\'’-]*\s[\w\s\'’-]*)"')
+_SPECIAL = re.compile(r'([\[\]"/(){}|\\*])')
+_COUNTED = 200_000
+
+
+class Asked(NamedTuple):
+    """A phrase as it is looked up. kind: `phrase`, `gapped` (`take _ into`) or `query`."""
+
+    kind: str
+    text: str
+
+    def as_query(self) -> str:
+        """Return a query by pattern that matches what a gapped phrase matches."""
+        if self.kind == "query":
+            return self.text
+        words = (_SPECIAL.sub(r"\\\1", word) for word in self.text.split())
+        return " ".join("[]{1,6}" if word == GAP else word for word in words)
+
+
+def asked(index: CorpusIndex, text: str) -> Asked:
+    """Return how a typed text is looked up.
+
+    A text with signs of the query language is a query, unless it has no `*` and occurs as it is.
+    A phrase between quotation marks, as search engines have it, is the phrase.
+
+    >>> asked(index, "mock turt*").kind, asked(index, '"in spite of"').text
+    ('query', 'in spite of')
+    """
+    quoted = _QUOTED.fullmatch(text.strip())
+    if quoted:
+        return Asked("phrase", quoted[1])
+    if _PATTERN.search(text) and ("*" in text or not index.count(text)):
+        return Asked("query", text)
+    return Asked("gapped" if GAP in text.split() else "phrase", text)
+
+
+def spans(
+    opened: Opened, one: Asked, order: str = "corpus", k: int | None = None,
+    sample: int | None = None, width: int = 10,
+) -> np.ndarray:  # fmt: skip
+    """Return the spans of a concordance, int64[n, 2]; see CorpusIndex.spans."""
+    return opened.index.spans(
+        one.text, k=k, width=width, order=order, sample=sample,
+        gapped=one.kind == "gapped", query=one.kind == "query",
+    )  # fmt: skip
+
+
+def count_of(opened: Opened, one: Asked) -> int:
+    """Return the number of occurrences."""
+    if one.kind == "phrase":
+        return opened.index.count(one.text)
+    return len(spans(opened, one))
+
+
+def shown_phrase(opened: Opened, one: Asked) -> str:
+    """Return a phrase as the index has it, or a pattern as typed."""
+    plain = " ".join(one.text.split())
+    if one.kind != "phrase":
+        return shortened(plain)
+    return shortened(" ".join(opened.index.words(one.text)) or plain)
+
+
+def concordance(
+    opened: Opened, phrase: str, order: str, k: int, skip: int, width: int, sample: int
+) -> Concordance:
+    """Return concordance lines of a phrase."""
+    one = asked(opened.index, phrase)
+    _require_order(order)
+    total = count_of(opened, one)
+    among = min(total, sample or LIMITS.sorted_occurrences)
+    if order == "corpus" and not sample:
+        among = total
+    found = spans(opened, one, order, skip + k, among if 0 < among < total else None, width)
+    return Concordance(
+        shown_phrase(opened, one), total, order, among, skip, lines(opened, found[skip:], width)
+    )
+
+
+def lines(opened: Opened, found: np.ndarray, width: int) -> tuple[Line, ...]:
+    """Return the concordance lines of spans."""
+    return tuple(
+        Line(at, line.source, line.line, *map(shortened, (line.left, line.node, line.right)))
+        for at, line in zip(
+            found[:, 0].tolist(), opened.index.lines(found, width=width), strict=True
+        )
+    )
+
+
+def whole_concordance(opened: Opened, phrase: str, order: str) -> np.ndarray:
+    """Return the spans of all lines, in order."""
+    one = asked(opened.index, phrase)
+    _require_order(order)
+    total = count_of(opened, one)
+    if total > LIMITS.exported_lines:
+        raise ParameterError(
+            f"{phrase!r} occurs {total:,} times: {LIMITS.exported_lines:,} lines are exported at "
+            "most; distsim kwic --limit 0 prints all"
+        )
+    return spans(opened, one, order, width=5)
+
+
+def collocates(
+    opened: Opened,
+    phrase: str,
+    window: int,
+    measure: AssociationMeasure,
+    min_count: int,
+    k: int,
+) -> Collocates:
+    """Return the collocates of a phrase."""
+    one = asked(opened.index, phrase)
+    is_phrase = one.kind == "phrase"
+    found = found_collocates(
+        opened.index, one.text if is_phrase else one.as_query(), window=window, measure=measure,
+        min_count=min_count, words_only=True, query=not is_phrase, k=k,
+    )  # fmt: skip
+    rows = (Collocate(shortened(row.word), *row[1:]) for row in found)
+    return Collocates(shown_phrase(opened, one), window, measure, tuple(rows))
+
+
+def keywords(
+    opened: Opened, measure: KeywordMeasure, direction: str, min_count: int, k: int
+) -> Keywords:
+    """Return the words that are more or less frequent than in the reference corpus."""
+    if opened.reference is None:
+        raise NotThereError("no reference corpus is served: name one with serve --against INDEX")
+    found = found_keywords(
+        opened.index, opened.reference, measure=measure, negative=direction == "less",
+        min_count=min_count, words_only=True, k=k,
+    )  # fmt: skip
+    rows = (Keyword(shortened(row.word), *row[1:]) for row in found)
+    return Keywords(measure, opened.index.n_tokens, opened.reference.n_tokens, tuple(rows))
+
+
+def frequency(opened: Opened, phrase: str, by: str, k: int) -> Frequency:
+    """Return a phrase's occurrences by form or by file."""
+    if by not in ("form", "file"):
+        raise ParameterError(f"`by` {by!r}: choose form or file")
+    one = asked(opened.index, phrase)
+    found = spans(opened, one)
+    total = len(found)
+    if total > _COUNTED and by == "form":
+        found = found[np.arange(_COUNTED) * total // _COUNTED]
+    rows = _forms(opened.index, found) if by == "form" else _files(opened, found)
+    rows.sort(key=lambda row: (-row.count, row.name))
+    return Frequency(shown_phrase(opened, one), by, total, len(found), len(rows), tuple(rows[:k]))
+
+
+def _forms(index: CorpusIndex, found: np.ndarray) -> list[Share]:
+    """Return the counts of the word sequences in spans."""
+    rows = []
+    lengths = found[:, 1] - found[:, 0]
+    for length in np.unique(lengths).tolist():
+        begins = found[lengths == length, :1]
+        _, words = index.around(np.hstack([begins, begins]), length)
+        forms, counts = np.unique(words, axis=0, return_counts=True)
+        for form, n in zip(forms, counts.tolist(), strict=True):
+            text = shortened(" ".join(index.vocabulary.words(form)))
+            rows.append(Share(text, n, 1e6 * n / max(1, index.n_tokens)))
+    return rows
+
+
+def _files(opened: Opened, found: np.ndarray) -> list[Share]:
+    """Return the counts of spans by the file that they are in."""
+    rows: dict[str, int] = {}
+    for shard in opened.index.shards:
+        here = found[:, 0] - shard.first_position
+        here = here[(here >= 0) & (here < shard.tokens.size)]
+        sources, counts = np.unique(shard.places(here)[0], return_counts=True)
+        for source, n in zip(sources.tolist(), counts.tolist(), strict=True):
+            name = opened.index.source(source)
+            rows[name] = rows.get(name, 0) + n
+    return [Share(name, n, None) for name, n in rows.items()]
+
+
+def _require_order(order: str) -> None:
+    if order not in ORDERS and sort_places(order) is None:
+        raise ParameterError(
+            f"`order` {order[:40]!r}: choose one of {', '.join(ORDERS)}, or up to three places "
+            "such as 1L,2L,1R"
+        )

@@ -1,0 +1,83 @@
+"""The nearest spellings of a phrase that does not occur."""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from distsim.corpus.vocabulary import hash_texts
+from distsim.server.answers import Completion, Spellings
+from distsim.server.session import Opened
+
+_TRIED = 4  # spellings of each word of a phrase
+_SHORTEST = 4  # letters of a word of which two may be wrong
+_LONGEST = 24
+
+
+def spellings(opened: Opened, phrase: str, k: int) -> Spellings:
+    """Return the nearest spellings of a phrase that occur, the most frequent first.
+
+    Each word that does not occur is replaced by words at an edit distance of one, else two
+    (Damerau-Levenshtein), or is cut into two words.
+    """
+    index = opened.index
+    words = index.words(phrase)
+    counts = index.count(words).tolist() if words else []
+    known = tuple(Completion(word, n) for word, n in zip(words, counts, strict=True))
+    found = [""]
+    for word, n in zip(words, counts, strict=True):
+        choices = [word] if n else _near(opened, word)
+        found = [f"{begun} {choice}".strip() for begun in found for choice in choices]
+    tried = [one for one in dict.fromkeys(found[:1000]) if one and one != " ".join(words)]
+    numbers = index.count(tried).tolist() if tried else []
+    rows = sorted(
+        (Completion(one, n) for one, n in zip(tried, numbers, strict=True) if n),
+        key=lambda row: (-row.count, row.phrase),
+    )
+    return Spellings(" ".join(words) or phrase, tuple(rows[:k]), known if len(words) > 1 else ())
+
+
+def _near(opened: Opened, word: str) -> list[str]:
+    """Return the nearest words that occur, the most frequent first, and cuts into two words."""
+    if len(word) > _LONGEST:
+        return []
+    letters = opened.kept("letters", lambda: _letters(opened))
+    once = set(_edits(word, letters))
+    found = _known(opened, once)
+    if not found and len(word) >= _SHORTEST:
+        found = _known(opened, {two for one in once for two in _edits(one, letters)})
+    cuts = [f"{word[:i]} {word[i:]}" for i in range(1, len(word))]
+    n = opened.index.count(cuts) if cuts else np.empty(0)
+    return found + [cuts[i] for i in np.argsort(-n, kind="stable")[:2].tolist() if n[i] > 1]
+
+
+def _edits(word: str, letters: str) -> Iterable[str]:
+    """Yield the words at an edit distance of one."""
+    for i in range(len(word) + 1):
+        head, tail = word[:i], word[i:]
+        for letter in letters:
+            yield head + letter + tail
+            if tail:
+                yield head + letter + tail[1:]
+        if tail:
+            yield head + tail[1:]
+        if len(tail) > 1:
+            yield head + tail[1] + tail[0] + tail[2:]
+
+
+def _known(opened: Opened, words: set[str]) -> list[str]:
+    """Return those of some words that occur, the most frequent first."""
+    tried = [word for word in sorted(words) if word]
+    ids = opened.index.vocabulary.find(
+        hash_texts([word.encode(errors="replace") for word in tried])
+    )
+    counts = np.where(ids > 0, opened.word_counts()[ids], 0)
+    order = np.argsort(-counts, kind="stable")[:_TRIED]
+    return [tried[i] for i in order.tolist() if counts[i] > 0]
+
+
+def _letters(opened: Opened) -> str:
+    """Return the letters of frequent words."""
+    best = np.argsort(-opened.word_counts()[1:], kind="stable")[:2000] + 1
+    found = "".join(opened.index.vocabulary.words(best))
+    letters = {letter for letter in found if letter.isalpha() and found.count(letter) > 2}
+    return "".join(sorted(letters | {"'", "-"}))[:60]
