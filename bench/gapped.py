@@ -2,8 +2,9 @@
 
 Shuffled: a rule with the target of another of the same label, gap labels and order, number of words
 and frequency of its rarest word (by powers of ten), unless the grammar has that rule too. Areas
-under the curve with 95% intervals over rules that both have a score: the mean of phrase pairs
-(sim_ngram), the whole sides (sim_whole), what fills the gaps (sim_gap).
+under the curve with 95% intervals over rules that both have a score: controls (shared words,
+letters, frequency), the mean of phrase pairs (sim_ngram), the whole sides (sim_whole), what fills
+the gaps (sim_gap). Learnt: logistic regression on folds that share no source side.
 
     distsim pivot joshua.bn-en.samt.grammar.gz --columns joint -o samt.para   (bench/grammars.py)
     python bench/gapped.py INDEX RULES [--most 4000]
@@ -15,13 +16,17 @@ from collections import defaultdict
 
 import numpy as np
 from frame import Cpu, area, floats, parser, print_machine, print_table
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GroupKFold
 
 from distsim import CorpusIndex, SignatureTable
 from distsim.comparison import GappedCosine
-from distsim.grammar import RuleAligner, RuleScorer, ScoreOptions
-from distsim.grammar.formats.rules import gap_of, without_gaps
+from distsim.grammar import PairFeatures, RuleAligner, RuleScorer, ScoreOptions
+from distsim.grammar.formats.rules import gap_of
+from distsim.grammar.pair_features import without_gaps
 
 SKIPPED = "sim_ngram, identical skipped"
+SHOWN = ("overlap", "letters", "frequency", "sim_ngram", SKIPPED, "sim_whole", "sim_gap")
 Rule = tuple[str, ...]  # label, source, target
 
 
@@ -54,7 +59,24 @@ def paired(rules: list[Rule], table: SignatureTable, most: int) -> tuple[list, l
 
 
 def scored(scorer: RuleScorer, pairs: list[tuple[str, str]]) -> np.ndarray:
-    return floats(scorer.score(*pair)[-1].similarity for pair in pairs)
+    return floats(scorer.score(*pair)[0].similarity for pair in pairs)
+
+
+def learnt(columns: list[np.ndarray], n_real: int, sources: list[str]) -> np.ndarray:
+    """Return each rule's value by weights of the other folds."""
+    values = np.column_stack(columns)
+    missing = np.isnan(values)
+    filled = np.where(missing, np.nanmedian(values, axis=0), values)
+    filled = (filled - filled.mean(axis=0)) / (filled.std(axis=0) + 1e-9)
+    rows = np.column_stack([filled, missing[:, missing.any(axis=0)]])
+    truth = np.arange(len(rows)) < n_real
+    numbers = {source: number for number, source in enumerate(dict.fromkeys(sources))}
+    groups = [numbers[source] for source in sources]
+    found = np.empty(len(rows))
+    for train, test in GroupKFold(5).split(rows, truth, groups):
+        model = LogisticRegression().fit(rows[train], truth[train])
+        found[test] = model.decision_function(rows[test])
+    return found
 
 
 def main() -> None:
@@ -69,19 +91,23 @@ def main() -> None:
     rules = [r for r in rules if gaps_of(r[1]) and all(without_gaps(side) for side in r[1:])]
     real, shuffled = paired(rules, table, given.most)
     pairs = real + shuffled
-    columns = {}
+    features = PairFeatures(ngram=table)
+    matrix = features.matrix(pairs)
+    columns = {name: matrix[:, number] for number, name in enumerate(features.names)}
     for name, identical in (("sim_ngram", "one"), (SKIPPED, "skip")):
         options = ScoreOptions(identical=identical)
         scorer = RuleScorer([("s", table)], options=options, aligner=RuleAligner("missing"))
         columns[name] = scored(scorer, pairs)
-    columns["sim_whole"] = scored(
-        RuleScorer([("s", table)], whole=True, aligner=RuleAligner("none")), pairs
-    )
     gapped = GappedCosine(CorpusIndex.open(given.index), table)
     with Cpu() as cpu:
         columns["sim_gap"] = scored(
             RuleScorer([], gapped=gapped, aligner=RuleAligner("none")), pairs
         )
+    shown = {name: columns[name] for name in SHOWN}
+    sources = [pair[0] for pair in pairs]
+    for name, left_out in (("all but sim_gap", {"sim_gap"}), ("all", set())):
+        some = [one for key, one in columns.items() if key not in left_out]
+        shown[f"{name}: {len(some)} features, learnt"] = learnt(some, len(real), sources)
 
     def row(name: str, values: np.ndarray) -> list[str]:
         good, bad = values[: len(real)], values[len(real) :]
@@ -89,7 +115,7 @@ def main() -> None:
         return [name, area(good[both], bad[both]), f"{both.sum():,}"]
 
     heads = [f"{len(real):,} rules, as many shuffled", "area", "both scored"]
-    print_table(heads, (row(*one) for one in columns.items()))
+    print_table(heads, (row(*one) for one in shown.items()))
     sides = {side for pair in pairs for side in pair}
     print(f"\nsim_gap: {1000 * cpu.seconds / len(sides):.1f} CPU ms a side")
     print_machine()

@@ -77,8 +77,10 @@ TABLE = (
     Home("grammar", "grammar.learned_weights", "", "LearnedWeights"),
     Home("grammar", "grammar.packs.grammar_index", "GrammarIndex", "PackedRule"),
     Home("grammar", "grammar.packs.pack", "pack_grammar", "PackOptions PackReport"),
+    Home("grammar", "grammar.pair_features", "", "PairFeatures"),
     Home("grammar", "grammar.pipeline", "make_grammar", "MakeOptions MakeReport"),
     Home("grammar", "grammar.pivot", "pivot_grammar", "PivotOptions PivotReport"),
+    Home("grammar", "grammar.ranking", "", "LearnedRanking learn_ranking"),
     Home("grammar", "grammar.rerank", "rerank_grammar", "PPDB_COST Ranking RerankReport"),
     Home("grammar", "grammar.score_file", "score_grammar"),
     Home("grammar", "grammar.score_report", "", "ScoreReport"),
@@ -104,9 +106,6 @@ TABLE = (
 
 # What became of names that are gone.
 REMOVED = {
-    "PairFeatures": "`RuleScorer` gives similarities of rules, `Opposites` evidence of opposites",
-    "learn_ranking": "packs have a learned order; fit weights with scikit-learn for `Ranking`",
-    "LearnedRanking": "packs have a learned order; fit weights with scikit-learn for `Ranking`",
     "context_picture": "`named_contexts` returns the numbers, the server's page shows them",
     "contrast_picture": "`contrast` returns the numbers, the server's page shows them",
     "neighbour_picture": "`neighbours` returns the numbers, the server's page draws the map",

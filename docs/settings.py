@@ -30,6 +30,7 @@ SOURCES = {
     "pivot": "grammar.pivot_options:PivotOptions",
     "score": "cli.score:RuleSettings grammar.scoring:ScoreOptions "
     "grammar.score_writer:OutputOptions grammar.alignment:TrainingOptions",
+    "rank": "cli.rank:Validation",
     "rerank": "grammar.rerank:Ranking",
     "make-grammar": "grammar.pipeline:MakeOptions",
     "pack": "grammar.packs.pack:PackOptions",

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from distsim.comparison.measures import ComposedCosine, ExactCosine, LearntCosine, StoredCosine
     from distsim.comparison.opposites.opposites import Opposites
     from distsim.comparison.table import SignatureTable
+    from distsim.grammar.pair_features import PairFeatures
     from distsim.indexes.corpus_index import CorpusIndex
     from distsim.paraphrase.rewriting.language_model import LanguageModel
 
@@ -118,6 +119,20 @@ def _require_index(path: str, why: str) -> None:
 
     if storage.Artifact(path).kind is not storage.INDEX:
         raise ParameterError(f"{path}: {why}: name the table's index")
+
+
+def pair_features(
+    ngram: str | None, syntax: str | None, opposites: str | None = None
+) -> "PairFeatures":
+    """Return the features of pairs of phrases, by the tables and the index at these paths."""
+    from distsim.comparison.table import SignatureTable
+    from distsim.grammar.pair_features import PairFeatures
+
+    return PairFeatures(
+        ngram=None if ngram is None else SignatureTable.open(ngram),
+        syntax=None if syntax is None else SignatureTable.open(syntax),
+        opposites=None if opposites is None else opened_opposites(opposites, ngram),
+    )
 
 
 def learnt_cosine(

@@ -211,6 +211,31 @@ class EstimatedCosine(Similarity):
     def __repr__(self) -> str:
         return f"EstimatedCosine({self._tables[0]!r}, {self.estimate})"
 
+    @property
+    def n_dimensions(self) -> int:
+        """Numbers of a vector; bits of a signature where the table keeps no vectors."""
+        return self._tables[0].n_dimensions
+
+    def vectors(self, pairs: Iterable[Pair]) -> tuple[np.ndarray, np.ndarray]:
+        """Return the restored vectors of the first and of the second phrase of every pair.
+
+        float32[n, n_dimensions] each, of length 1, or NaN where nothing is known of a phrase.
+
+        Arguments:
+            pairs: two phrases each, words separated by spaces.
+
+        Raises:
+            ParameterError: estimates are made otherwise; as `estimates`.
+        """
+        if self.estimate != "restored":
+            raise ParameterError(f"`estimate` {self.estimate}: has no vectors: choose restored")
+        found = []
+        for stored, numbers in self._sides(checked_pairs(pairs)):
+            rows = stored.vectors[numbers]
+            rows[~stored.known[numbers]] = np.nan
+            found.append(rows)
+        return found[0], found[1]
+
     def _sides(self, given: list[Pair]) -> list[tuple[Stored, np.ndarray]]:
         """Return what is known of the distinct phrases of either side, and which each pair has."""
         if len(self._tables) == 1:

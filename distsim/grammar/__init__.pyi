@@ -10,12 +10,15 @@ from distsim.grammar.packs.grammar_index import PackedRule as PackedRule
 from distsim.grammar.packs.pack import PackOptions as PackOptions
 from distsim.grammar.packs.pack import PackReport as PackReport
 from distsim.grammar.packs.pack import pack_grammar as pack_grammar
+from distsim.grammar.pair_features import PairFeatures as PairFeatures
 from distsim.grammar.pipeline import MakeOptions as MakeOptions
 from distsim.grammar.pipeline import MakeReport as MakeReport
 from distsim.grammar.pipeline import make_grammar as make_grammar
 from distsim.grammar.pivot import PivotOptions as PivotOptions
 from distsim.grammar.pivot import PivotReport as PivotReport
 from distsim.grammar.pivot import pivot_grammar as pivot_grammar
+from distsim.grammar.ranking import LearnedRanking as LearnedRanking
+from distsim.grammar.ranking import learn_ranking as learn_ranking
 from distsim.grammar.rerank import PPDB_COST as PPDB_COST
 from distsim.grammar.rerank import Ranking as Ranking
 from distsim.grammar.rerank import RerankReport as RerankReport

@@ -4,10 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from distsim.base.errors import InputError
+from distsim.corpus.numbers import plain_number
 from distsim.corpus.sources import printable
 
 # A rule has a place in the default order if it has one of these.
@@ -75,14 +78,48 @@ class LearnedWeights:
         return "\n".join(lines) + "\n"
 
     @classmethod
-    def parse(cls, text: str) -> "LearnedWeights":
-        """Return the weights that `text` returned as text."""
-        lines = text.splitlines()
-        notes = [line.removeprefix("#").strip() for line in lines if line.startswith("#")]
-        weights = {}
-        for line in lines[len(notes) + 1 :]:
-            name, *numbers = line.split("\t")
-            weights[name] = LearnedWeight(*map(float, numbers))
+    def read(cls, path: str | Path) -> "LearnedWeights":
+        """Return the weights of a file; path: one that `distsim rank` wrote.
+
+        Raises:
+            InputError: it cannot be read, or a line is no weight.
+        """
+        try:
+            text = Path(path).read_text("utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = getattr(error, "strerror", None) or "is no UTF-8 text"
+            raise InputError(
+                f"{path}: {reason}: name a file that distsim rank --learn wrote"
+            ) from None
+        notes, weights = [], {}
+        header = False
+        for number, line in enumerate(text.removesuffix("\n").split("\n"), 1):
+            if line.startswith("#"):
+                notes.append(line.removeprefix("#").strip())
+                continue
+            fields = line.split("\t")
+            if not header:
+                if tuple(fields) != _COLUMNS:
+                    raise InputError(
+                        f"{path}, line {number}: expected the columns {', '.join(_COLUMNS)}: name "
+                        "a file that distsim rank --learn wrote"
+                    )
+                header = True
+                continue
+            numbers = [plain_number(field) for field in fields[1:]]
+            found = [one for one in numbers if one is not None]
+            if len(fields) != len(_COLUMNS) or len(found) != len(numbers) or found[2] <= 0:
+                raise InputError(
+                    f"{path}, line {number}: expected a feature and six numbers separated by tabs, "
+                    "the scale above 0: mend the line or learn the weights again"
+                )
+            if fields[0] in weights:
+                raise InputError(
+                    f"{path}, line {number}: {fields[0]} has a weight already: delete one line"
+                )
+            weights[fields[0]] = LearnedWeight(*found)
+        if not weights:
+            raise InputError(f"{path}: contains no weights: learn them with distsim rank --learn")
         return cls(weights, notes=tuple(notes))
 
 
@@ -108,5 +145,5 @@ def rule_order() -> RuleOrder:
     Features that a rule lacks add nothing; a rule needs one of ORDER_NEEDS.
     """
     shipped = files("distsim") / "data" / "weights" / "order.weights"
-    read = LearnedWeights.parse(shipped.read_text("utf-8"))
+    read = LearnedWeights.read(str(shipped))
     return RuleOrder(read.weights, notes=read.notes)

@@ -27,6 +27,7 @@ from distsim.grammar.kernels.phrase_pairs import hash_symbols
 from distsim.grammar.kernels.rules import NAMED
 from distsim.grammar.learned_weights import LearnedWeights
 from distsim.grammar.numbering import order_of_texts
+from distsim.grammar.pair_features import PairFeatures, is_feature
 from distsim.grammar.score_writer import lines_with_features
 from distsim.grammar.spool import Spool
 from distsim.kernels.compiled import frozen
@@ -55,7 +56,9 @@ class Ranking:
         top: keep at most this many of each left-hand side and source; 0: all.
         missing: the value of features that are missing or NA; an invalid line where None.
         worst: rules with a worse sum are cut.
-        learned: learned weights of a rule's features, whose sum is added.
+        learned: learned weights, whose sum is added; of a rule's features and those that `computed`
+            makes of its sides.
+        computed: makes features of sides; those of the text alone where None.
         write: write the sum as a feature of this name, as a bare value where features are.
 
     >>> Ranking({"p(e|f)": 1.0}, top=10).ascending
@@ -70,6 +73,7 @@ class Ranking:
     worst: float | None = None
     write: str | None = None
     learned: LearnedWeights | None = None
+    computed: PairFeatures | None = None
 
     def __post_init__(self) -> None:
         if not self.weights and self.learned is None:
@@ -89,6 +93,19 @@ class Ranking:
                 raise ParameterError(f"`{argument}` {value}: give a number")
         if self.top < 0:
             raise ParameterError(f"`top` {self.top}: choose 0 (all) or more")
+
+    @property
+    def computed_names(self) -> list[str]:
+        """The features of learned weights that are made of a rule's sides.
+
+        Raises:
+            ParameterError: one wants a table that was not given.
+        """
+        if self.learned is None:
+            return []
+        names = [name for name in self.learned.names if is_feature(name)]
+        (self.computed or PairFeatures()).matrix([], names=names)
+        return names
 
 
 @dataclass
@@ -179,7 +196,9 @@ class _ReadRules:
     def __init__(self, spool: Spool, ranking: Ranking, report: RerankReport) -> None:
         self.spool = spool
         self._ranking, self._report = ranking, report
-        self._learned = [] if ranking.learned is None else list(ranking.learned.names)
+        self._computed = ranking.computed_names
+        learned = () if ranking.learned is None else ranking.learned.names
+        self._learned = [name for name in learned if name not in self._computed]
         self._groups = HashNumbering()
 
     def add(self, block: RuleBlock) -> None:
@@ -215,11 +234,15 @@ class _ReadRules:
                 total += weight * np.where(np.isnan(column), ranking.missing or 0.0, column)
             if ranking.learned is not None:
                 matrix = values[:, len(weights) :]
-                if not weights:
+                if not weights and not self._computed:
                     absent = np.isnan(matrix).all(axis=1) & (block.status == 0)
                     for n in np.flatnonzero(absent).tolist():
                         faults.setdefault(n, f"has none of {', '.join(self._learned)} to rank by")
-                total += ranking.learned.values(self._learned, matrix)
+                if self._computed:
+                    sides = [block.side_texts(n) for n in range(len(block))]
+                    maker = ranking.computed or PairFeatures()
+                    matrix = np.hstack([matrix, maker.matrix(sides, names=self._computed)])
+                total += ranking.learned.values([*self._learned, *self._computed], matrix)
         for n in np.flatnonzero(~np.isfinite(total)).tolist():
             faults.setdefault(n, "the weighted sum of its features is too large for a number")
         return total, faults

@@ -22,9 +22,10 @@ from distsim.corpus.vocabulary import HashNumbering
 from distsim.grammar.alignment import Alignment, RuleAligner
 from distsim.grammar.block import TERMINAL, RuleBlock, parse_block
 from distsim.grammar.decomposition import LONGEST_SPAN, decompose_block
-from distsim.grammar.formats.rules import RULES, without_gaps
+from distsim.grammar.formats.rules import RULES
 from distsim.grammar.kernels.phrase_pairs import hash_spans
 from distsim.grammar.kernels.rules import FINE
+from distsim.grammar.pair_features import without_gaps
 from distsim.grammar.tokens import BlockWords, TokenForms, distinct_words
 from distsim.kernels.compiled import frozen
 from distsim.signatures.estimates import Estimator, checked_estimate
@@ -261,7 +262,7 @@ class OppositeScorer:
 
 
 class WholeScorer:
-    """Scorer of rules by their whole sides, gaps left out: one pair a rule.
+    """Scorer of rules by their whole sides, gaps left out: one pair a rule; see PairFeatures.
 
     Sides that the table lacks are made of their words, where it keeps those' vectors.
     """

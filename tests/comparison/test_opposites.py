@@ -21,7 +21,7 @@ from distsim import (
 from distsim.comparison import Language, Opposites
 from distsim.comparison.kernels import joins as kernel
 from distsim.comparison.opposites.opposites import without_shared
-from distsim.grammar import RuleScorer
+from distsim.grammar import PairFeatures, RuleScorer
 from distsim.kernels.compiled import frozen
 from tests.naive import opposites as naive
 
@@ -156,6 +156,10 @@ def test_rules_pairs_and_commands(signed, tmp_path, run):
     _, found = scorer.score("they rise", "they fall", [(0, 0), (1, 1)])
     (wanted,) = opposites.scores([("rise", "fall")])
     assert found.similarity == pytest.approx(wanted) and found.scored == 2
+    features = PairFeatures(opposites=opposites)
+    assert features.matrix([("rise", "fall"), ("a", "a")], names=["opposite"])[
+        :, 0
+    ] == pytest.approx([wanted, math.nan], nan_ok=True)
     (tmp_path / "g").write_text("[X] ||| rise ||| fall ||| ||| 0-0\n[X] ||| a ||| a ||| ||| 0-0\n")
     _, err = run("score", tmp_path / "g", "--opposites", index.path, "-o", tmp_path / "o")
     lines = (tmp_path / "o").read_text().splitlines()
@@ -172,6 +176,8 @@ def test_rules_pairs_and_commands(signed, tmp_path, run):
     assert json.loads(out)["opposite"]["joined"] > 0
     _, err = run("similarity", table.path, "rise", "fall", "--opposite", status=1)
     assert "opposites are found in an index: name the table's index" in err
+    _, err = run("rank", "--learn", tmp_path / "g", "--opposites", table.path, "-o",
+                 tmp_path / "w", status=1)  # fmt: skip
 
 
 def test_paraphrases_without_opposites(signed, run):

@@ -80,6 +80,9 @@ score | para.gz signed.index | new.gz
 rerank | scored.gz | new.gz
     rerank scored.gz -w p(e|f)=-1 -w p(f|e)=-1 --set missing=0 -o new.gz
     rerank scored.gz -w p(e|f)=1 --set missing=0 -o new.gz
+rank | gold.tsv signed.index | new.weights
+    rank --learn gold.tsv --ngram signed.index --set samples=20 -o new.weights
+    rank --learn gold.tsv --ngram signed.index --features text --set samples=0 -o new.weights
 augment | table.txt names | new.gz
     augment table.txt --paraphrases names -o new.gz
     augment table.txt --paraphrases names --set method=best -o new.gz

@@ -167,6 +167,10 @@ HEAVY: dict[str, list[Question]] = {
     "index": [_walk_index, _add_to_index], "signatures": [_search_table], "bitext": [_extract],
     "rules": [_join_rules], "grammar": [_rewrite],
 }  # fmt: skip
+_RANKING = (
+    "# learnt\nfeature\tweight\tmean\tscale\tlow\thigh\tmissing\n"
+    "similarity\t0.5\t0.2\t0.1\t-1\t1\t0\nsame_words\t-1.25\t.5\t.25\t0\t1\t.1\n"
+)
 _ARPA = (
     "\\data\\\nngram 1=4\nngram 2=2\n\n\\1-grams:\n-1.0\t<s>\t-0.3\n-0.7\tthe\t-0.2\n"
     "-0.9\tfile\n-1.2\t</s>\n\n\\2-grams:\n-0.4\t<s> the\n-0.5\tthe file\n\n\\end\\\n"
@@ -176,6 +180,11 @@ _ARPA = (
 def _read_weights(path: Path) -> object:
 
     return d.Weights.read(path)
+
+
+def _read_ranking(path: Path) -> object:
+
+    return d.LearnedWeights.read(path)
 
 
 def _read_annotated(path: Path) -> object:
@@ -208,6 +217,7 @@ def _parquet() -> bytes:
 
 TEXTS: dict[str, tuple[Question, Callable[[], bytes]]] = {
     "weights of rewriting": (_read_weights, (DATA / "weights" / "simplify.weights").read_bytes),
+    "weights of rank": (_read_ranking, _RANKING.encode),
     "CoNLL-U": (_read_annotated, (V1 / "c.conllu").read_bytes),
     "Parquet": (_read_parquet, _parquet),
     "ARPA": (_read_arpa, _ARPA.encode),
@@ -394,6 +404,5 @@ def cases() -> list[Case]:
         for source in (*_OF_FORMATS, *_MADE)
     ]  # fmt: skip
     return found + [
-        Case(f"flips/{name}", partial(_text, name), (), name == "weights of rewriting")
-        for name in TEXTS
+        Case(f"flips/{name}", partial(_text, name), (), name == "weights of rank") for name in TEXTS
     ]

@@ -137,6 +137,9 @@ def _table_readers(folder: Path) -> dict[str, Reader]:
 
     given = folder / "sentences"
     given.write_bytes(b"the king sees\n" * _LINES_A_FILE)
+    ranking = b"# learnt\nfeature\tweight\tmean\tscale\tlow\thigh\tmissing\n" + b"".join(
+        b"f%d\t.5\t0\t1\t-1\t1\t0\n" % n for n in range(9)
+    )
     head = {"format": "distsim paraphrases", "version": 1, "normaliser": {}, "text_format": "lines"}
     found = {"phrase": "a", "times": 1, "paraphrases": [{"phrase": "b", "score": 0.5}]}
     records = f"{json.dumps(head)}\n" + f"{json.dumps(found)}\n" * 9
@@ -159,6 +162,7 @@ def _table_readers(folder: Path) -> dict[str, Reader]:
         "ARPA": Reader(d.ArpaModel, [arpa]),
         "weights of rewriting": Reader(d.Weights.read, [
             b"# x\n" + b"".join(b"f%d\t%d.5\n" % (n, n) for n in range(9))]),
+        "weights learnt": Reader(d.LearnedWeights.read, [ranking]),
         "substitution": Reader(lambda p: _all(read_lexsub(p)), [b"the\tking\tsees\tboy;man\n" * 9]),
         "grammar of substitution": Reader(
             lambda p: ParaphraseGrammar.read(p, [("king",)]),
@@ -360,7 +364,7 @@ NAMES = (  # of readers, by kind: making them loads much, so they are named here
      "unknown text", "known phrases"),
     ("Pharaoh", "bitext", "links of a bitext", "trees of a bitext", "tags of a bitext"),
     ("counts of words", "counted phrases", "gold, tabs", "gold, commas", "gold, blanks",
-     "vectors", "paraphrases", "ARPA", "weights of rewriting",
+     "vectors", "paraphrases", "ARPA", "weights of rewriting", "weights learnt",
      "substitution", "grammar of substitution", "sentences to rewrite", "trees to rewrite by",
      "sentences to judge", "inflections", "opposites"),
     ("rerank", "pivot", "pack"),

@@ -60,6 +60,7 @@ class Everything:
         self.joined = d.CorpusIndex.open([self.index.path, again])
         self.substituter = d.Substituter(self.index, self.learnt, neighbours=5)
         self.opposites = d.Opposites(self.index, self.learnt)
+        self.pair_features = d.PairFeatures(ngram=self.learnt)
         by = d.PackOptions(weights={"p": 1.0})
         self.report = d.pack_grammar(folder / "rules", folder / "pack", options=by)
         self.pack = d.GrammarIndex.open(folder / "pack")
@@ -95,6 +96,7 @@ QUESTIONS: dict[str, Callable[[Everything], Any]] = {
     "reranked": lambda my: my.distinct.reranked("the king", my.real, k=5, among=50),
     "paraphrases": lambda my: my.paraphraser.answer("the king"),
     "scores": lambda my: [my.scorer.score(*pair) for pair in my.pairs],
+    "features": lambda my: my.pair_features.matrix(my.pairs).tolist(),
     "opposites": lambda my: my.opposites.evidence([("king", "queen"), ("large", "small")]),
     "joined": lambda my: [my.joined.concordance(phrase, k=5) for phrase in my.phrases],
     "substitutes": lambda my: my.substituter.substitutes("said the", "king", "to alice"),

@@ -7,7 +7,6 @@ A label, two sides with gaps, features by name or bare, perhaps word links and f
 
 from dataclasses import dataclass
 
-from distsim.corpus.escapes import unescape
 from distsim.corpus.numbers import plain_count, plain_number
 from distsim.grammar.fields import (
     LineFaultError,
@@ -89,15 +88,6 @@ def gap_of(symbol: bytes) -> tuple[bytes, bytes] | None:
     if not comma or not label or not index.isdigit() or not index.strip(b"0"):
         return None
     return label, index
-
-
-def without_gaps(side: str) -> str:
-    """Return the words of a rule's side as plain text.
-
-    >>> without_gaps("take [NP,1] into account &apos;s")
-    "take into account 's"
-    """
-    return " ".join(unescape(symbol) for symbol in side.split() if gap_of(symbol.encode()) is None)
 
 
 def _looks_so(line: bytes) -> bool:
