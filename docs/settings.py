@@ -47,7 +47,6 @@ _OTHERS = {  # meanings that no docstring of a dataclass has
     "text_format": "lines: tokenised; text: running text",
     "phrases": "a file of phrases, one a line, that get a row too",
     "index": "an index that gives counts and phrases",
-    "counts": "a file of lines `w1 .. wn<TAB>count` that gives counts and phrases",
     "most_words": "at most so many words of the file",
     "trees": "files of bracketed trees, one tree a line",
     "keep_work": "keep the parts' indexes in the shared folder",

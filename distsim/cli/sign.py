@@ -53,8 +53,6 @@ class VectorSettings:
     normaliser: Normaliser = field(default_factory=Normaliser)
     phrases: str | None = None
     index: str | None = None
-    counts: str | None = None
-    most_words: int | None = None
 
 
 @dataclass(frozen=True)

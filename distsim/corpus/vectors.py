@@ -1,7 +1,7 @@
 """Reads files of word vectors: words and float32[n, dimensions].
 
-Text has a word and its numbers a line, with a header `words dimensions` (word2vec, fastText) or
-without (GloVe). word2vec's binary format has the header, then each word and its float32 numbers.
+A line has a word and its numbers; a header `words dimensions` comes first (word2vec, fastText) or
+none (GloVe).
 """
 
 import struct
@@ -13,7 +13,7 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from distsim.base.errors import InputError, ParameterError
+from distsim.base.errors import InputError
 from distsim.corpus.lines import BLOCK_BYTES, WholeLines, read_lines, split_lines
 from distsim.corpus.numbers import plain_count
 from distsim.corpus.sources import (
@@ -25,12 +25,9 @@ from distsim.corpus.sources import (
 )
 
 _HEAD_BYTES = 1 << 16
-_PIECE_BYTES = 1 << 20
-_LONGEST_WORD = 1 << 12  # bytes, in binary files
 _MOST_DIMENSIONS = 1 << 16
 _OF_NUMBERS = frozenset(b"0123456789+-.eEnaifNAIF \t\r")
 _CONVERT = "convert the file (iconv -f LATIN1 -t UTF-8)"
-_WRONG_WIDTH = "the header may promise wrong dimensions: fetch the file, or save it, again"
 _NO_VECTORS = {
     struct.pack("<i", 793712314): "a model of fastText: name its .vec file",
     b"\x80": "a pickle: save the vectors in word2vec's format (gensim: save_word2vec_format)",
@@ -47,23 +44,17 @@ class WordVectors(NamedTuple):
     vectors: NDArray[np.float32]
 
 
-def read_vectors(path: str | Path, *, most_words: int | None = None) -> WordVectors:
+def read_vectors(path: str | Path) -> WordVectors:
     """Return the words and vectors of a file of word2vec's, GloVe's or fastText's text format.
-
-    Binary files of word2vec are read, too.
 
     Arguments:
         path: plain or compressed; `-` is standard input.
-        most_words: the number of words to read, from the first; all where None.
 
     Raises:
         InputError: the file is empty or damaged, lines differ in their numbers, a number is not
             finite, the header promises what the file does not hold, a word is no UTF-8 or is
-            there twice. The message names the file and the line, or the word of a binary file.
-        ParameterError: `most_words` is below 1.
+            there twice. The message names the file and the line.
     """
-    if most_words is not None and most_words < 1:
-        raise ParameterError(f"`most_words` {most_words}: choose 1 or more")
     with spooled_sources([find_file(path, "a file of word vectors")]) as (source,):
         label = source.label
         with open_source(source) as stream:
@@ -73,51 +64,26 @@ def read_vectors(path: str | Path, *, most_words: int | None = None) -> WordVect
         for begin, what in _NO_VECTORS.items():
             if head.startswith(begin):
                 raise InputError(f"{label}: is {what}")
-        return (_read_binary if _is_binary(head) else _read_text)(source, most_words)
+        if _is_binary(head):
+            raise InputError(
+                f"{label}: is in word2vec's binary format: save it as text, or give words and rows "
+                "to GivenVectors in Python (gensim: KeyedVectors.load_word2vec_format)"
+            )
+        return _read_text(source)
 
 
-def read_counted_phrases(path: str | Path) -> Iterator[tuple[int, str, int | None]]:
-    """Yield (line, phrase, count) of lines `w1 .. wn<TAB>count`; count is None where missing.
+def read_phrases(path: str | Path) -> Iterator[str]:
+    """Yield the phrases of a file, one a line; what follows a tab is left out.
 
     Raises:
-        InputError: a line is no UTF-8, or what follows the tab is no count.
+        InputError: a line is no UTF-8.
     """
     label = file_label(path)
     for number, line in read_lines(path):
         text = _decoded(line, f"{label}, line {number}")
-        phrase, tab, count = text.rstrip("\r\n").partition("\t")
-        if not phrase.strip():
-            continue
-        times = plain_count(count) if tab else None
-        if tab and times is None:
-            raise InputError(
-                f"{label}, line {number}: {count!r} follows the tab, wanted a count: a whole "
-                "number from 0, of 18 digits at most"
-            )
-        yield number, phrase, times
-
-
-def read_counts(path: str | Path) -> dict[str, int]:
-    """Return the count of every phrase of a file of `w1 .. wn<TAB>count`; or `word count`.
-
-    Raises:
-        InputError: a line has no count, or a phrase occurs twice.
-    """
-    label, counts = file_label(path), dict[str, int]()
-    for number, phrase, count in read_counted_phrases(path):
-        if count is None:
-            phrase, _, last = phrase.strip().rpartition(" ")
-            count = plain_count(last)
-            if not phrase or count is None:
-                raise InputError(
-                    f"{label}, line {number}: has no count: wanted a phrase, a tab and a count"
-                )
-        if phrase in counts:
-            raise InputError(
-                f"{label}, line {number}: {phrase!r} has a count in an earlier line: leave one out"
-            )
-        counts[phrase] = count
-    return counts
+        phrase = text.rstrip("\r\n").partition("\t")[0]
+        if phrase.strip():
+            yield phrase
 
 
 def _read_up_to(stream: BinaryIO, n_bytes: int) -> bytes:
@@ -148,39 +114,30 @@ def _is_binary(head: bytes) -> bool:
 class _Gathered:
     """Words and vectors read so far, checked."""
 
-    def __init__(self, label: str, unit: str, most: int | None) -> None:
+    def __init__(self, label: str) -> None:
         self.label = label
-        self._unit = unit
-        self._most = most
         self._places: dict[str, int] = {}
         self._blocks: list[np.ndarray] = []
 
     def __len__(self) -> int:
         return len(self._places)
 
-    @property
-    def is_full(self) -> bool:
-        return self._most is not None and len(self) >= self._most
-
-    def add(self, words: list[str], vectors: np.ndarray, places: range) -> None:
-        """Add words with their vectors. places: lines or positions of the words, for messages."""
-        if self._most is not None:
-            words = words[: self._most - len(self)]
-            vectors = vectors[: len(words)]
+    def add(self, words: list[str], vectors: np.ndarray, lines: range) -> None:
+        """Add words with their vectors. lines: of the words, for messages."""
         with np.errstate(over="ignore"):
             vectors = vectors.astype(np.float32)
         finite = np.isfinite(vectors).all(axis=1)
         if not finite.all():
             at = int(np.argmin(finite))
             raise InputError(
-                f"{self._at(places[at])}: the vector of {words[at]!r} holds a number that is not "
-                "finite (nan or inf): leave the word out or mend it"
+                f"{self.label}, line {lines[at]}: the vector of {words[at]!r} holds a number that "
+                "is not finite (nan or inf): leave the word out or mend it"
             )
         known = self._places
-        for place, word in zip(places, words, strict=False):
-            if known.setdefault(word, place) != place:
+        for line, word in zip(lines, words, strict=True):
+            if known.setdefault(word, line) != line:
                 raise InputError(
-                    f"{self._at(place)}: {word!r} stands in {self._unit} {known[word]} already: "
+                    f"{self.label}, line {line}: {word!r} stands in line {known[word]} already: "
                     "leave one of the two out"
                 )
         self._blocks.append(vectors)
@@ -193,19 +150,16 @@ class _Gathered:
 
     def require_promised(self, promised: int) -> None:
         """Raise where the header has another number of words."""
-        if len(self) != promised and not self.is_full:
+        if len(self) != promised:
             raise InputError(
                 f"{self.label}, line 1: the header promises {promised:,} words, {len(self):,} "
                 "follow: fetch the file again, or mend the header"
             )
 
-    def _at(self, place: int) -> str:
-        return f"{self.label}, {self._unit} {place}"
 
-
-def _read_text(source: Source, most: int | None) -> WordVectors:
+def _read_text(source: Source) -> WordVectors:
     label = source.label
-    gathered = _Gathered(label, "line", most)
+    gathered = _Gathered(label)
     lines = WholeLines(label, BLOCK_BYTES, BLOCK_BYTES)
     header = n_numbers = None
     with open_source(source) as stream:
@@ -223,8 +177,6 @@ def _read_text(source: Source, most: int | None) -> WordVectors:
                 of_what = "as the header says" if header else "as in line 1"
                 words, vectors = _parsed(texts, n_numbers, label, first, of_what)
                 gathered.add(words, vectors, range(first, first + len(words)))
-            if gathered.is_full:
-                break
     if header is not None:
         gathered.require_promised(header[0])
     return gathered.result()
@@ -313,53 +265,8 @@ def _is_number(piece: bytes) -> bool:
     return True
 
 
-def _decoded(text: bytes, place: str, remedy: str = _CONVERT) -> str:
+def _decoded(text: bytes, place: str) -> str:
     try:
         return text.decode()
     except UnicodeDecodeError:
-        raise InputError(f"{place}: is not valid UTF-8: {remedy}") from None
-
-
-def _read_binary(source: Source, most: int | None) -> WordVectors:
-    label = source.label
-    gathered = _Gathered(label, "word", most)
-    with open_source(source) as stream:
-        held = _read_up_to(stream, _PIECE_BYTES)
-        first, _, held = held.partition(b"\n")
-        header = _header(first)
-        assert header is not None
-        promised, n = header
-        _require_dimensions(n, f"{label}, line 1")
-        n_bytes = 4 * n
-        while len(gathered) < promised and not gathered.is_full:
-            words, starts, at = list[str](), list[int](), 0
-            while len(gathered) + len(words) < promised:
-                space = held.find(b" ", at, at + _LONGEST_WORD)
-                if space < 0 or space + 1 + n_bytes > len(held):
-                    break
-                place = f"{label}, word {len(gathered) + len(words) + 1}"
-                words.append(_decoded(held[at:space].lstrip(b"\n"), place, _WRONG_WIDTH))
-                starts.append(space + 1)
-                at = space + 1 + n_bytes
-            if words:
-                rows = np.frombuffer(b"".join(held[s : s + n_bytes] for s in starts), "<f4")
-                begin = len(gathered) + 1
-                gathered.add(words, rows.reshape(-1, n), range(begin, begin + len(words)))
-            more = stream.read(max(_PIECE_BYTES, n_bytes))
-            held = held[at:] + more
-            if not more and not words and len(gathered) < promised:
-                raise InputError(
-                    f"{label}: ends or is damaged in word {len(gathered) + 1:,} of the "
-                    f"{promised:,} with {n} dimensions that its header promises: fetch it again"
-                )
-            if not words and len(held) > _LONGEST_WORD + n_bytes + _PIECE_BYTES:
-                raise InputError(
-                    f"{label}: word {len(gathered) + 1:,} is longer than {_LONGEST_WORD:,} bytes: "
-                    + _WRONG_WIDTH
-                )
-        if not gathered.is_full and (held.strip(b"\n") or stream.read(1)):
-            raise InputError(
-                f"{label}: goes on after the {promised:,} words of {n} dimensions that its header "
-                "promises: fetch it again"
-            )
-    return gathered.result()
+        raise InputError(f"{place}: is not valid UTF-8: {_CONVERT}") from None

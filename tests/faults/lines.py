@@ -128,7 +128,7 @@ def _corpus_readers(folder: Path) -> dict[str, Reader]:
 
 def _table_readers(folder: Path) -> dict[str, Reader]:
 
-    from distsim.corpus.vectors import read_counted_phrases, read_counts, read_vectors
+    from distsim.corpus.vectors import read_phrases, read_vectors
     from distsim.evaluation.rewritings import read_sentences
     from distsim.paraphrase.records import read_paraphrases
     from distsim.paraphrase.rewriting.batch import read_tasks as read_rewriting
@@ -149,8 +149,7 @@ def _table_readers(folder: Path) -> dict[str, Reader]:
     )
     tree = b"(ROOT (S (NP (DT the) (NN king)) (VP (VBZ sees))))\n"
     return {
-        "counts of words": Reader(read_counts, [b"a b\t3\na\t5\nking 4\nthe\t9\n"]),
-        "counted phrases": Reader(lambda p: _all(read_counted_phrases(p)), [b"a b\t3\nthe\n" * 6]),
+        "phrases": Reader(lambda p: _all(read_phrases(p)), [b"a b\t3\nthe\n" * 6]),
         "gold, tabs": Reader(d.read_gold, [b"king\tqueen\t8.5\n" * 9, b"a\tb\n" * 9,
                                          b"5\tf\tking\tqueen\tx\n" * 9]),
         "gold, commas": Reader(d.read_gold, [b"a,b,score\n" + b"king,queen,8.5\n" * 9], b","),
@@ -363,8 +362,8 @@ NAMES = (  # of readers, by kind: making them loads much, so they are named here
     ("CoNLL-U", "toolkit", "trees", "CoNLL-U with trees", "text, lines", "text, running",
      "unknown text", "known phrases"),
     ("Pharaoh", "bitext", "links of a bitext", "trees of a bitext", "tags of a bitext"),
-    ("counts of words", "counted phrases", "gold, tabs", "gold, commas", "gold, blanks",
-     "vectors", "paraphrases", "ARPA", "weights of rewriting", "weights learnt",
+    ("phrases", "gold, tabs", "gold, commas", "gold, blanks",
+      "vectors", "paraphrases", "ARPA", "weights of rewriting", "weights learnt",
      "substitution", "grammar of substitution", "sentences to rewrite", "trees to rewrite by",
      "sentences to judge", "inflections", "opposites"),
     ("rerank", "pivot", "pack"),

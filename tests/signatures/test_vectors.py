@@ -18,7 +18,7 @@ from distsim import (
 )
 from distsim.comparison.measures import ComposedCosine, EstimatedCosine
 from distsim.contexts import GivenVectors, VectorFile, VectorModel
-from distsim.corpus.vectors import read_counts, read_vectors
+from distsim.corpus.vectors import read_vectors
 from distsim.evaluation.correlations import in_common
 from distsim.signatures import VECTORS
 from tests.conftest import write_lines
@@ -61,8 +61,6 @@ def test_every_format_gives_the_same_words_and_vectors(tmp_path, n_words, dimens
         "windows.txt": as_text(words, vectors, end="\r\n"),
         "glove.txt": as_text(words, vectors, header=False),
         "tabs.txt": as_text(words, vectors).replace(b" ", b"\t"),
-        "google.bin": as_binary(words, vectors, newline=b""),
-        "gensim.bin": as_binary(words, vectors),
     }
     for name, content in files.items():
         (tmp_path / name).write_bytes(content)
@@ -71,8 +69,6 @@ def test_every_format_gives_the_same_words_and_vectors(tmp_path, n_words, dimens
         found = read_vectors(tmp_path / name)
         assert found.words == words, name
         np.testing.assert_array_equal(found.vectors, vectors, name)
-    for name in files:
-        assert read_vectors(tmp_path / name, most_words=2).words == words[:2], name
 
 
 def test_words_with_spaces_are_read_from_the_right(tmp_path):
@@ -107,16 +103,7 @@ FAULTS = {
     "prose": (b"It is a truth universally acknowledged\n", "f, line 1: ends with no number"),
     "a pickle": (b"\x80\x04\x95 and so on", "f: is a pickle: save the vectors in word2vec's"),
     "a fastText model": (b"\xba\x16\x4f\x2f....", "f: is a model of fastText: name its .vec"),
-    "cut short": (BINARY[:-30], "f: ends or is damaged in word 2 of the 2 with 50 dimensions"),
-    "longer": (BINARY + b"cc ", "f: goes on after the 2 words"),
-    "binary header": (BINARY.replace(b"2 50", b"2 40"), "the header may promise wrong"),
-    "binary no UTF-8": (
-        BINARY.replace(b"bb ", b"b\xff "), "f, word 2: is not valid UTF-8: the header may"
-    ),
-    "binary nan": (
-        as_binary(["a", "b"], np.array([[1.0] * 9, [np.nan] * 9])), "f, word 2: the vector of 'b'"
-    ),
-    "binary twice": (as_binary(["a", "a"], drawn(2, 9)), "f, word 2: 'a' stands in word 1"),
+    "binary": (BINARY, "f: is in word2vec's binary format: save it as text, or give words"),
     "cut archive": (gzip.compress(TWO * 50)[:-20], "f: the archive is cut short"),
 }  # fmt: skip
 
@@ -137,18 +124,6 @@ def test_a_numpy_file_is_refused(tmp_path):
     np.save(tmp_path / "v.npy", drawn(2, 3))
     with pytest.raises(InputError, match=r"v\.npy: is an array without words: .*GivenVectors"):
         read_vectors(tmp_path / "v.npy")
-
-
-def test_counts_of_phrases(tmp_path):
-    (tmp_path / "c").write_text("in spite of\t12\nking 7\n\nthe\t0\n")
-    assert read_counts(tmp_path / "c") == {"in spite of": 12, "king": 7, "the": 0}
-    for line, message in (("king\t-1", "follows the tab"), ("king", "has no count")):
-        (tmp_path / "c").write_text(f"the\t5\n{line}\n")
-        with pytest.raises(InputError, match=f"c, line 2: .*{message}"):
-            read_counts(tmp_path / "c")
-    (tmp_path / "c").write_text("a\t1\na\t2\n")
-    with pytest.raises(InputError, match="line 2: 'a' has a count in an earlier line"):
-        read_counts(tmp_path / "c")
 
 
 def true_cosines(vectors: np.ndarray, a, b) -> np.ndarray:
@@ -213,26 +188,6 @@ def test_phrases_are_made_of_their_words(tmp_path):
     assert EstimatedCosine(table).estimates([("of queen", "queen")])[0].composed
 
 
-def test_counts_give_strengths_weights_and_order(tmp_path):
-    words, vectors = ["rare", "common", "new"], drawn(3, 30)
-    (tmp_path / "counts").write_text("rare\t1\ncommon\t999\ncommon rare\t4\n")
-    (tmp_path / "phrases").write_text("common rare\nrare new\n")
-    table = SignatureTable.build(
-        GivenVectors(
-            words, vectors, phrases=tmp_path / "phrases", counts=tmp_path / "counts"
-        ),
-        tmp_path / "t",
-        recipe=VECTORS_AS_THEY_ARE,
-    )  # fmt: skip
-    strengths = {text: int(table.strengths[row]) for row, text in enumerate(table)}
-    assert strengths == {"rare": 1, "common": 999, "new": 0, "common rare": 4, "rare new": 0}
-    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-    made = 0.003 / (0.003 + 0.001) * unit[0] + 0.003 / (0.003 + 0.999) * unit[1]
-    truth = float(made @ unit[0] / np.linalg.norm(made))
-    found = ComposedCosine(table).similarity("common rare", "rare")
-    assert found == pytest.approx(truth, abs=2e-3)
-
-
 def test_phrases_and_counts_of_an_index(tmp_path, sentences):
     index = CorpusIndex.build(write_lines(tmp_path / "text", sentences), tmp_path / "index")
     words = [*list(index)[:5], "elsewhere"]
@@ -245,18 +200,18 @@ def test_phrases_and_counts_of_an_index(tmp_path, sentences):
         assert table.strengths[row] == index.count(phrase)
         assert " " not in phrase or set(phrase.split()) & set(words)
     assert not any(word in table for word in list(index)[5:])
-    with pytest.raises(ParameterError, match="`index` gives phrases and counts"):
-        VectorFile("x", index=index, counts="y")
+    with pytest.raises(ParameterError, match="`index` gives phrases"):
+        VectorFile("x", index=index, phrases="y")
 
 
 def VectorFile_of(folder, words, vectors, **others) -> VectorFile:  # noqa: N802
-    (folder / "vectors").write_bytes(as_binary(words, vectors))
+    (folder / "vectors").write_bytes(as_text(words, vectors))
     return VectorFile(folder / "vectors", **others)
 
 
 def test_same_bits_for_any_jobs_and_format(tmp_path):
     words, vectors = [f"w{i}" for i in range(8200)], drawn(8200, 4)
-    (tmp_path / "b").write_bytes(as_binary(words, vectors))
+    (tmp_path / "b").write_bytes(as_text(words, vectors))
     (tmp_path / "g").write_bytes(as_text(words, vectors, header=False))
     tables = [
         SignatureTable.build(
@@ -290,21 +245,22 @@ def test_the_command_line(tmp_path, run):
     base = drawn(30, 20, mean=0.5)
     vectors = np.concatenate([base, base + 0.4 * drawn(30, 20, 2)])
     words = [f"{'ab'[i // 30]}{i % 30}" for i in range(60)]
-    (tmp_path / "v.bin").write_bytes(as_binary(words, vectors))
+    (tmp_path / "v.vec").write_bytes(as_text(words, vectors))
     (tmp_path / "phrases").write_text("a1 b2\n")
     table, other = tmp_path / "one.table", tmp_path / "other.table"
     run(
         "sign",
         "--from",
         "vectors",
-        tmp_path / "v.bin",
+        tmp_path / "v.vec",
         "-o",
         table,
         "--set",
         f"phrases={tmp_path / 'phrases'}",
     )
-    run("sign", "--from", "vectors", tmp_path / "v.bin", "-o", other, "--set",
-        "model.centre=false", "--set", "n_bits=128", "--set", "most_words=40")  # fmt: skip
+    (tmp_path / "w.vec").write_bytes(as_text(words[:40], vectors[:40]))
+    run("sign", "--from", "vectors", tmp_path / "w.vec", "-o", other, "--set",
+        "model.centre=false", "--set", "n_bits=128")  # fmt: skip
     assert run("neighbours", table, "a3", "-k", 1)[0].startswith("1\tb3\t")
     assert run("verify", table)[0]
     run("similarity", table, "a1 b2", "b2")
@@ -327,10 +283,10 @@ def test_the_command_line(tmp_path, run):
         (1, ["--set", "weighting.scheme=ppmi"]),
         (1, ["--preset", "learnt"]),
     ):
-        run("sign", "--from", "vectors", tmp_path / "v.bin", "-o", tmp_path / "x", *wrong,
+        run("sign", "--from", "vectors", tmp_path / "v.vec", "-o", tmp_path / "x", *wrong,
             status=status)  # fmt: skip
-    run("sign", "--from", "vectors", tmp_path / "v.bin", status=2)
-    run("sign", tmp_path / "v.bin", "--set", "most_words=3", status=2)
+    run("sign", "--from", "vectors", tmp_path / "v.vec", status=2)
+    run("sign", tmp_path / "v.vec", "--set", "phrases=x", status=2)
 
 
 def test_in_common_leaves_the_pairs_that_all_know():

@@ -26,7 +26,7 @@ from distsim.contexts.sources.source import (
 from distsim.contexts.vectors import VectorModel, dimension_counts, dimension_space, no_counts
 from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.query import split_phrase
-from distsim.corpus.vectors import WordVectors, read_counted_phrases, read_counts, read_vectors
+from distsim.corpus.vectors import WordVectors, read_phrases, read_vectors
 from distsim.corpus.vocabulary import hash_blob
 from distsim.indexes import phrase_walk
 from distsim.indexes.corpus_index import CorpusIndex
@@ -52,17 +52,15 @@ class VectorReport:
 class VectorFile:
     """The words of a file of vectors, and phrases composed of them.
 
-    Strengths are counts where there are any, 0 where nothing is known. A word weighs in a phrase
-    by its share of all counts; without counts by its rank in the file (Zipf's law), which should
-    have the most frequent words first, as such files do.
+    Strengths are counts in the index where one is given, else 0. A word weighs in a phrase by its
+    share of all counts; without an index by its rank in the file (Zipf's law), which should have
+    the most frequent words first, as such files do.
 
     Arguments:
-        path: a file of word2vec, text or binary, GloVe, or fastText's .vec; plain or compressed.
+        path: a text file of word2vec, GloVe, or fastText's .vec; plain or compressed.
         phrases: a file of phrases, one a line, that are signed beside the words.
         index: instead, its phrases are; it also gives counts, normaliser and format.
-        counts: a file of lines `w1 .. wn<TAB>count`.
         normaliser, text_format: what words and phrases pass, as of an index.
-        most_words: number of words to read, from the first.
 
     report: what was read; filled by `counted`.
 
@@ -81,26 +79,21 @@ class VectorFile:
         *,
         phrases: str | Path | None = None,
         index: CorpusIndex | None = None,
-        counts: str | Path | None = None,
         normaliser: Normaliser | None = None,
         text_format: TextFormat = "lines",
-        most_words: int | None = None,
     ) -> None:
-        if index is not None and (phrases is not None or counts is not None):
-            raise ParameterError(
-                "`index` gives phrases and counts: leave it out, or `phrases` and `counts`"
-            )
+        if index is not None and phrases is not None:
+            raise ParameterError("`index` gives phrases: leave it out, or `phrases`")
         if index is not None and normaliser is not None:
             raise ParameterError("`index` gives the `normaliser`: leave it out")
         self.file, self.phrases, self.index = path, phrases, index
-        self.counts, self.most_words = counts, most_words
         self.normaliser = index.options.normaliser if index else normaliser or Normaliser()
         self.text_format: TextFormat = index.options.text_format if index else text_format
         self.report = VectorReport()
 
     def read(self) -> WordVectors:
         """Return the words and their vectors."""
-        return read_vectors(self.file, most_words=self.most_words)
+        return read_vectors(self.file)
 
     @contextmanager
     def counted(self, model: Model, selection: Selection, work: Work) -> Iterator["ReadVectors"]:
@@ -172,7 +165,7 @@ class ReadVectors(CountedText):
         self._index = source.index
         texts, kept = _normal_forms(read.words, source.normaliser, source.report)
         self._vectors = read.vectors[kept]
-        counts = self._counts_of(source)
+        counts = None if source.index is None else source.index.count
         self._strengths = np.zeros(len(texts), np.uint64)
         if counts is None:
             ranks = np.arange(1, len(texts) + 1)
@@ -180,7 +173,7 @@ class ReadVectors(CountedText):
             self.n_tokens = 0
         else:
             self._strengths[:] = counts(texts)
-            self.n_tokens = source.index.n_tokens if source.index else int(self._strengths.sum())
+            self.n_tokens = source.index.n_tokens if source.index else 0
             order = np.argsort(-self._strengths.astype(np.int64), kind="stable")
             texts = [texts[row] for row in order.tolist()]
             self._vectors, self._strengths = self._vectors[order], self._strengths[order]
@@ -188,8 +181,6 @@ class ReadVectors(CountedText):
         self._texts = texts
         self._phrases = _read_phrases(source, set(texts))
         self._phrase_strengths = np.zeros(len(self._phrases), np.uint64)
-        if counts is not None and self._phrases:
-            self._phrase_strengths[:] = counts(self._phrases)
         content = checksum_of_settings([texts, checksum_of_array(self._vectors)])
         self.model = {**model.manifest(), "vectors": content}
         self.marginals = content
@@ -205,17 +196,6 @@ class ReadVectors(CountedText):
     def space(self) -> FeatureSpace:
         """The dimensions."""
         return dimension_space(self._vectors.shape[1])
-
-    def _counts_of(self, source: VectorFile) -> Callable[[list[str]], np.ndarray] | None:
-        if source.index is not None:
-            return source.index.count
-        if source.counts is None:
-            return None
-        known: dict[str, int] = {}
-        for phrase, count in read_counts(source.counts).items():
-            text = _split(phrase, self.normaliser, lambda piece: True)
-            known[text] = known.get(text, 0) + count
-        return lambda texts: np.array([known.get(text, 0) for text in texts], np.uint64)
 
     def training_limits(self, rows: int, features: int) -> TrainingLimits:
         """Return the words, at most `rows`, and all dimensions, whatever `features` is."""
@@ -304,7 +284,7 @@ def _read_phrases(source: VectorFile, words: set[str]) -> list[str]:
         return []
     whole = source.text_format == "lines"
     found: dict[str, None] = {}
-    for _, phrase, _ in read_counted_phrases(source.phrases):
+    for phrase in read_phrases(source.phrases):
         text = _split(phrase, source.normaliser, lambda piece: whole or piece in words)
         if text and text not in words:
             found[text] = None
