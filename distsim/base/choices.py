@@ -9,6 +9,7 @@ from typing import Literal
 TextFormat = Literal["lines", "text"]
 FileFormat = Literal["auto", "text", "lines", "jsonl", "csv", "tsv", "parquet", "html", "conllu"]
 Dedup = Literal["off", "exact"]
+FieldType = Literal["int", "float", "date", "text"]  # in the order in which they are inferred
 Order = Literal["corpus", "left", "right"]
 AssociationMeasure = Literal["log-dice", "llr", "llr-2", "mi", "t", "z"]
 KeywordMeasure = Literal["llr-2", "llr", "log-ratio"]

@@ -5,7 +5,15 @@ from typing import Annotated
 import typer
 
 from distsim.base.choices import AssociationMeasure
-from distsim.cli.console import JsonOption, QueryOption, WordsOnlyOption, number, put, put_json
+from distsim.cli.console import (
+    JsonOption,
+    QueryOption,
+    WhereOption,
+    WordsOnlyOption,
+    number,
+    put,
+    put_json,
+)
 
 
 def collocates(
@@ -18,6 +26,7 @@ def collocates(
     ] = "log-dice",
     min_count: Annotated[int, typer.Option(min=1, help="Leave out rarer collocates.")] = 3,
     query: QueryOption = False,
+    where: WhereOption = None,
     words_only: WordsOnlyOption = False,
     limit: Annotated[int, typer.Option(min=0, help="Collocates at most; 0: all.")] = 20,
     as_json: JsonOption = False,
@@ -29,8 +38,9 @@ def collocates(
     from distsim.indexes.collocation import collocates as found_collocates
     from distsim.indexes.corpus_index import CorpusIndex
 
+    opened = CorpusIndex.open(index).select(where=where or ())
     found = found_collocates(
-        CorpusIndex.open(index), phrase, window=window, measure=measure, min_count=min_count,
+        opened, phrase, window=window, measure=measure, min_count=min_count,
         words_only=words_only, query=query, k=limit or None,
     )  # fmt: skip
     for one in found:

@@ -31,6 +31,14 @@ JsonOption = Annotated[bool, typer.Option("--json", help="One JSON object a line
 QueryOption = Annotated[
     bool, typer.Option("--query", help="Patterns: run*, (a|b), /colou?r/, []{0,3}, [word=...].")
 ]
+WhereOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--where",
+        metavar="FIELD=VALUES",
+        help="Only documents of year=1850..1900, genre=novel|drama, author=* (any). Several: and.",
+    ),
+]
 SpreadOption = Annotated[
     bool, typer.Option("--spread", help="Also per million, documents, DP, normalised DP.")
 ]

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from distsim.cli.console import JsonOption, number, put, put_json, say
+from distsim.cli.console import JsonOption, WhereOption, number, put, put_json, say
 from distsim.cli.options import RecipeOption, SetOption, chosen
 
 
@@ -24,6 +24,7 @@ def contexts(
         list[str] | None,
         typer.Option(metavar="FILE", help="Bracketed trees, one a line, one a sentence."),
     ] = None,
+    where: WhereOption = None,
     recipe: RecipeOption = None,
     settings: SetOption = None,
     limit: Annotated[int, typer.Option(min=0, help="Features at most; 0: all.")] = 20,
@@ -43,6 +44,8 @@ def contexts(
         raise typer.BadParameter(f"a recipe of {made.model.name} contexts: --from {kind} has none")
     if kind == "index" and trees:
         raise typer.BadParameter("--trees goes with --from annotated")
+    if kind == "annotated" and where:
+        raise typer.BadParameter("--where selects documents of an index")
     if kind == "annotated":
         from distsim.contexts.syntax.named import named_contexts as syntax_contexts
         from distsim.corpus.annotated import read_annotated
@@ -53,7 +56,7 @@ def contexts(
         from distsim.contexts.ngram import named_contexts
         from distsim.indexes.corpus_index import CorpusIndex
 
-        index, model = CorpusIndex.open(sources), made.model
+        index, model = CorpusIndex.open(sources).select(where=where or ()), made.model
         found = named_contexts(
             index, phrase, window=model.window, weighting=made.weighting, sides=model.sides
         )

@@ -4,12 +4,13 @@ from typing import Annotated
 
 import typer
 
-from distsim.cli.console import JsonOption, counted, number, put, put_json, say
+from distsim.cli.console import JsonOption, WhereOption, counted, number, put, put_json, say
 
 
 def continuations(
     index: Annotated[str, typer.Argument(metavar="INDEX")],
     phrase: Annotated[str, typer.Argument(metavar="PHRASE")],
+    where: WhereOption = None,
     limit: Annotated[int, typer.Option(min=0, help="Words at most; 0: all.")] = 20,
     as_json: JsonOption = False,
 ) -> None:
@@ -21,7 +22,8 @@ def continuations(
     from distsim.indexes.corpus_index import CorpusIndex
     from distsim.indexes.tracing import continuations as found_continuations
 
-    found = found_continuations(CorpusIndex.open(index), phrase, k=limit or None)
+    opened = CorpusIndex.open(index).select(where=where or ())
+    found = found_continuations(opened, phrase, k=limit or None)
     if as_json:
         words = [one._asdict() for one in found.words]
         put_json(phrase=phrase, **(found._asdict() | {"words": words}))

@@ -10,8 +10,10 @@ from distsim.cli.console import (
     JsonOption,
     QueryOption,
     SpreadOption,
+    WhereOption,
     asked_phrases,
     cell,
+    number,
     put,
     put_json,
 )
@@ -20,6 +22,7 @@ from distsim.cli.indexes import split_indexes
 if TYPE_CHECKING:
     import numpy as np
 
+    from distsim.indexes.corpus_index import CorpusIndex
     from distsim.indexes.dispersion import Documents
 
 
@@ -32,20 +35,29 @@ def count(
     ] = False,
     query: QueryOption = False,
     spread: SpreadOption = False,
+    where: WhereOption = None,
+    by: Annotated[
+        str | None, typer.Option(metavar="FIELD", help="By the values of a field of documents.")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Count phrases.
 
     Prints phrase<TAB>count; with --spread also count per million tokens<TAB>documents<TAB>DP<TAB>
-    normalised DP.
+    normalised DP. With --by phrase<TAB>value<TAB>count<TAB>per million tokens of the documents with
+    this value<TAB>these tokens<TAB>these documents.
     """
     from distsim.indexes.corpus_index import CorpusIndex
     from distsim.indexes.dispersion import Documents, Spread
 
     indexes, phrases = split_indexes(index, phrases)
     asked = asked_phrases(phrases, file)
-    opened = CorpusIndex.open(indexes)
+    opened = CorpusIndex.open(indexes).select(where=where or ())
     wanted = [one.phrase for one in asked if not one.empty]
+    if by is not None:
+        begins = (opened.spans(phrase, gapped=gapped, query=query)[:, 0] for phrase in wanted)
+        _print_by(opened, by, dict(zip(wanted, begins, strict=True)), as_json)
+        return
     documents = Documents(opened) if spread else None
     rows: Iterator[dict[str, Any]]
     if gapped or query or spread:
@@ -60,6 +72,29 @@ def count(
             put_json(phrase=one.phrase, **row)
         else:
             put(one.phrase, *map(cell, row.values()))
+
+
+def _print_by(
+    index: "CorpusIndex", by: str, phrases: "dict[str, np.ndarray]", as_json: bool
+) -> None:
+    """Print the counts of phrases by the values of a field."""
+    from distsim.indexes.dispersion import counts_by
+
+    rows = [
+        (phrase, one) for phrase, begins in phrases.items() for one in counts_by(index, begins, by)
+    ]
+    for phrase, one in rows:
+        if as_json:
+            put_json(phrase=phrase, **one._asdict())
+        else:
+            put(
+                phrase,
+                cell(one.value),
+                one.times,
+                number(one.per_million),
+                one.n_tokens,
+                one.documents,
+            )
 
 
 def _row(begins: "np.ndarray", n_tokens: int, documents: "Documents | None") -> dict[str, Any]:

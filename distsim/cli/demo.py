@@ -74,8 +74,10 @@ def demo(
 
 def _show_all(folder: Path) -> None:
     """Run the commands, two at a time, and print their answers in the order of a reader."""
-    with as_file(files("distsim") / "data" / "novels") as novels, _Commands(folder) as commands:
-        index = commands.start("index", "build", "--format", "text", novels, "-o", _INDEX)
+    with as_file(files("distsim") / "data") as data, _Commands(folder) as commands:
+        about = ("--metadata", data / "novels.csv")
+        novels = data / "novels"
+        index = commands.start("index", "build", "--format", "text", novels, *about, "-o", _INDEX)
         signed = commands.start("sign", _INDEX, after=index)
         found = [
             commands.start(*command, "--json", after=signed)

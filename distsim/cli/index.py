@@ -38,6 +38,18 @@ Corpus = Annotated[
 ]
 
 
+MetadataOption = Annotated[
+    str | None,
+    typer.Option(metavar="FILE", help="Fields of the files: CSV, TSV or JSONL, a column `file`."),
+]
+TypesOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--type", metavar="FIELD=TYPE", help="int, float, date or text, where not inferred."
+    ),
+]
+
+
 def build(
     corpus: Corpus,
     output: Annotated[str, typer.Option("--output", "-o", metavar="INDEX", help="Its folder.")],
@@ -66,6 +78,8 @@ def build(
         Dedup | None, typer.Option(help="Drop lines seen before.  [default: off]")
     ] = None,
     keep_case: KeepCaseOption = False,
+    metadata: MetadataOption = None,
+    types: TypesOption = None,
     as_is: AsIsOption = False,
     recipe: RecipeOption = None,
     settings: SetOption = None,
@@ -85,8 +99,9 @@ def build(
     of_files, cut = _settled(file_format, corpus, as_is)
     (options,) = chosen(
         IndexOptions(cut, normaliser=Normaliser(lower=not keep_case)), recipe=recipe,
-        settings=settings, dedup=dedup, as_is=as_is or None, file_format=of_files,
-        text_field=text, id_field=id, skip_broken=skip_broken or None,
+        settings=[*(settings or ()), *(f"types.{one}" for one in types or ())], dedup=dedup,
+        as_is=as_is or None, file_format=of_files, text_field=text, id_field=id,
+        skip_broken=skip_broken or None, metadata=metadata,
     )  # fmt: skip
     force = may_replace(output, force)
     say_cost(tokens_in(corpus), [INDEX], jobs)
@@ -159,6 +174,13 @@ def _settled(
 def _report(index: "CorpusIndex") -> None:
     parameters = index.parameters
     counts = parameters["counts"]
+    documents = parameters.get("documents")
+    if documents is not None:
+        fields = ", ".join(f"{name} {kind}" for name, kind in documents["fields"].items())
+        say(f"fields of documents: {fields or 'none but id'}")
+        for name, n in documents["unfit"].items():
+            kind = documents["fields"][name]
+            say(f"{name}: {counted(n, 'value')} that are no {kind} are missing")
     say(
         ", ".join(
             (

@@ -5,12 +5,20 @@ from typing import Annotated
 import typer
 
 from distsim.base.choices import KeywordMeasure
-from distsim.cli.console import JsonOption, WordsOnlyOption, number, put, put_json
+from distsim.cli.console import JsonOption, WhereOption, WordsOnlyOption, number, put, put_json
 
 
 def keywords(
     index: Annotated[str, typer.Argument(metavar="INDEX")],
-    against: Annotated[str, typer.Option(metavar="INDEX", help="The reference corpus.")],
+    against: Annotated[
+        str | None,
+        typer.Option(metavar="INDEX", help="The reference corpus.  [default: the other documents]"),
+    ] = None,
+    where: WhereOption = None,
+    against_where: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FIELD=VALUES", help="Only such documents of the reference corpus."),
+    ] = None,
     measure: Annotated[
         KeywordMeasure,
         typer.Option(help="Order; llr-2: log-likelihood of two cells; llr: of four."),
@@ -24,7 +32,7 @@ def keywords(
     limit: Annotated[int, typer.Option(min=0, help="Words at most; 0: all.")] = 50,
     as_json: JsonOption = False,
 ) -> None:
-    """List the words that are more frequent than in another index.
+    """List the words that are more frequent than in another index, or in its other documents.
 
     Prints word<TAB>count here<TAB>count there<TAB>log-likelihood<TAB>log ratio<TAB>p (Holm)<TAB>
     documents here<TAB>DP<TAB>normalised DP.
@@ -32,9 +40,15 @@ def keywords(
     from distsim.indexes.corpus_index import CorpusIndex
     from distsim.indexes.keyness import keywords as found_keywords
 
-    opened = CorpusIndex.open(index), CorpusIndex.open(against)
+    if against is None and not where:
+        raise typer.BadParameter("give --against INDEX, or --where FIELD=VALUES for the others")
+    here = CorpusIndex.open(index).select(where=where or ())
+    if against is not None or against_where:
+        reference = CorpusIndex.open(against or index).select(where=against_where or ())
+    else:
+        reference = here.other_documents()
     found = found_keywords(
-        *opened, measure=measure, negative=negative, min_count=min_count, max_p=max_p,
+        here, reference, measure=measure, negative=negative, min_count=min_count, max_p=max_p,
         words_only=words_only, k=limit or None,
     )  # fmt: skip
     for one in found:

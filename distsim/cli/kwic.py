@@ -8,6 +8,7 @@ from distsim.cli.console import (
     InputOption,
     JsonOption,
     QueryOption,
+    WhereOption,
     asked_phrases,
     put,
     put_json,
@@ -36,6 +37,7 @@ def kwic(
         bool, typer.Option("--gapped", help="Each _ stands for 1 to 6 tokens.")
     ] = False,
     query: QueryOption = False,
+    where: WhereOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show phrases in their contexts, one after another.
@@ -51,7 +53,7 @@ def kwic(
         )
     indexes, phrases = split_indexes(index, phrases)
     asked = [one.phrase for one in asked_phrases(phrases, file) if not one.empty]
-    opened = CorpusIndex.open(indexes)
+    opened = CorpusIndex.open(indexes).select(where=where or ())
     for phrase in asked:
         lines = opened.concordance(
             phrase, k=limit + skip if limit else None, width=width, order=sort, sample=sample,

@@ -8,6 +8,7 @@ import typer
 from distsim.cli.console import (
     JsonOption,
     SpreadOption,
+    WhereOption,
     WordsOnlyOption,
     cell,
     lengths_range,
@@ -37,6 +38,7 @@ def ngrams(
         int, typer.Option(min=1, help="Leave out what is in fewer documents.")
     ] = 1,
     spread: SpreadOption = False,
+    where: WhereOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """List all phrases with their counts.
@@ -49,7 +51,7 @@ def ngrams(
     from distsim.indexes.phrase_lists import ListedPhrase, list_phrases
 
     shortest, longest = lengths_range(lengths)
-    opened = CorpusIndex.open(indexes)
+    opened = CorpusIndex.open(indexes).select(where=where or ())
     chosen = limit, words_only, min_documents > 1, spread
     rows: Iterable[tuple[object, ...]]
     if any(chosen) or containing is not None or stop is not None:

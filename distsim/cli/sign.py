@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from distsim.base.choices import SignPreset, SourceKind, TextFormat
-from distsim.cli.console import ForceOption, JobsOption, may_replace, progress_bar, say
+from distsim.cli.console import ForceOption, JobsOption, WhereOption, may_replace, progress_bar, say
 from distsim.cli.costs import FINDER, SIGN, say_cost
 from distsim.cli.options import FreeMemoryOption, RecipeOption, SetOption, chosen
 from distsim.corpus.normaliser import Normaliser
@@ -102,6 +102,7 @@ def sign(
             metavar="FILE", help="A projection that was learned before, alone or with a table."
         ),
     ] = None,
+    where: WhereOption = None,
     force: ForceOption = False,
     memory: FreeMemoryOption = None,
     jobs: JobsOption = None,
@@ -131,7 +132,7 @@ def sign(
     keep_freed()
     if output is None and kind != "index":
         raise typer.BadParameter(f"--from {kind} needs the table's folder: give -o TABLE")
-    source, report = _source(kind, sources, about_source[-1])
+    source, report = _source(kind, sources, about_source[-1], where)
     _say_cost(source, about_source[-1], jobs)
     if output is not None and kind == "annotated":  # which take long to read
         force = may_replace(output, force)
@@ -200,19 +201,21 @@ def _store_finder(
 
 
 def _source(
-    kind: SourceKind, sources: list[str], about: Any
+    kind: SourceKind, sources: list[str], about: Any, where: list[str] | None
 ) -> "tuple[PhraseSource | CorpusIndex, Callable[[SignatureTable], None]]":
     """Return the source of phrases, and the function that reports how it was read."""
     from distsim.contexts.sources.annotated import AnnotatedText
     from distsim.contexts.sources.vectors import VectorFile
     from distsim.indexes.corpus_index import CorpusIndex
 
+    if where and kind != "index":
+        raise typer.BadParameter("--where selects documents of an index")
     if len(sources) > 1 and kind in ("index", "vectors"):
         raise typer.BadParameter(f"--from {kind} takes one source")
     if kind == "annotated":
         return AnnotatedText(sources, trees=about.trees), lambda table: None
     if kind == "index":
-        return CorpusIndex.open(sources[0]), lambda table: None
+        return CorpusIndex.open(sources[0]).select(where=where or ()), lambda table: None
     given = vars(about)
     if about.index is not None:
         if (about.text_format, about.normaliser) != ("lines", Normaliser()):

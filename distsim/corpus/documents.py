@@ -1,13 +1,21 @@
-"""Documents as readers of files and callers give them, and blocks of text made of them."""
+"""Documents as readers of files and callers give them, and fields of whole files."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import csv
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from distsim.base.errors import ParameterError
+from distsim.base.arguments import one_text, shown
+from distsim.base.errors import InputError, ParameterError
 from distsim.corpus.blocks import BLOCK_BYTES, Block, Documents
+from distsim.corpus.lines import read_lines
 from distsim.corpus.sources import Source
+
+_FILE_COLUMNS = ("file", "filename", "path")
+_SHOWN = 3
 
 
 class Document(NamedTuple):
@@ -30,6 +38,63 @@ class Document(NamedTuple):
     line: int | Sequence[int] | None = None
     annotations: Sequence[tuple[str, str]] | None = None
     continues: bool = False
+
+
+def source_of_texts(texts: Iterable[Any], metadata: Iterable[Any] | None = None) -> Source:
+    """Return a source of texts in memory, a document each.
+
+    It is indexed as a file with a blank line behind each document. Blank lines inside a text do not
+    count, and texts that have no other lines are left out.
+
+    Arguments:
+        texts: read once: texts, or rows with a field `text` and others.
+        metadata: rows of fields, one for each text.
+
+    Raises:
+        ParameterError: `texts` is one text; when it is read, one of them is no text, or `metadata`
+            has another number of rows: the number is told.
+    """
+    for given, name in ((texts, "texts"), (metadata, "metadata")):
+        if isinstance(given, str | bytes) or not isinstance(given, Iterable | None):
+            raise ParameterError(f"`{name}`: give a list or another iterable of {name}")
+    return Source(
+        "texts", "", given="texts", documents=lambda: _documents_of(_rows(texts), metadata)
+    )
+
+
+def _documents_of(texts: Iterable[Any], metadata: Iterable[Any] | None) -> Iterator[Document]:
+    rows = None if metadata is None else iter(_rows(metadata))
+    number = -1
+    for number, given in enumerate(texts):
+        fields: Any = {} if rows is None else next(rows, None)
+        if not isinstance(fields, Mapping):
+            told = "is missing" if fields is None else f"is {shown(fields)}, wanted a dict"
+            raise ParameterError(f"metadata[{number}]: {told}: give one row for each text")
+        text = given
+        if isinstance(given, Mapping):
+            if "text" not in given:
+                names = ", ".join(map(str, given))
+                raise ParameterError(
+                    f"texts[{number}]: has no field `text`, but {names}: rename one"
+                )
+            text, fields = given["text"], {**given, **fields}
+            del fields["text"]
+        yield Document(one_text(text, f"texts[{number}]"), None, fields)
+    if rows is not None and next(rows, None) is not None:
+        raise ParameterError(
+            f"`metadata`: more rows than the {number + 1:,} texts: give one for each"
+        )
+
+
+def _rows(given: Any) -> Iterable[Any]:
+    """Return the rows of a frame of pandas or polars as dicts, anything else as it is."""
+    if hasattr(given, "iter_rows"):
+        rows: Iterable[Any] = given.iter_rows(named=True)
+        return rows
+    if hasattr(given, "itertuples"):
+        names = [str(name) for name in given.columns]
+        return (dict(zip(names, row, strict=True)) for row in given.itertuples(False, None))
+    return given  # type: ignore[no-any-return]
 
 
 def document_blocks(
@@ -110,3 +175,105 @@ def _utf8(document: Document, source: Source, ordinal: int) -> bytes:
             f"{source.label}{place}: {document.text[error.start]!r} is half of a character: "
             "leave it out"
         ) from None
+
+
+class FileFields:
+    """Fields of files, by the name of each; without `fields` there are none of any file."""
+
+    def __init__(self, fields: Mapping[str, Mapping[str, Any]], label: str = "") -> None:
+        self._fields = fields
+        self._label = label
+        self._used: set[str] = set()
+        self._unknown: set[str] = set()
+
+    def of(self, name: str) -> Mapping[str, Any] | None:
+        """Return the fields of a file; None where there are none of any file."""
+        if not self._fields:
+            return None
+        known = name
+        while known not in self._fields:  # the name may be given without its endings
+            shorter = str(Path(known).with_suffix(""))
+            if shorter == known:
+                self._unknown.add(name)
+                return {}
+            known = shorter
+        self._used.add(known)
+        return self._fields[known]
+
+    def tell_unused(self, notice: Callable[[str], object]) -> None:
+        """Call `notice` where files have no fields, or fields no file.
+
+        Raises:
+            InputError: no file has fields.
+        """
+        unused = [name for name in self._fields if name not in self._used]
+        for names, told in ((unused, "names files that are not read"),
+                            (sorted(self._unknown), "does not name all files")):  # fmt: skip
+            shown = ", ".join(names[:_SHOWN]) + (", …" if len(names) > _SHOWN else "")
+            if names and not self._used:
+                raise InputError(f"{self._label}: names no file that is read, but {shown}")
+            if names:
+                notice(f"{self._label}: {told}: {shown}")
+
+
+def read_file_fields(path: str | Path) -> FileFields:
+    """Return the fields of files from a table: CSV, TSV (`.tsv`) or JSONL (`.jsonl`).
+
+    One column, `file`, `filename` or `path`, has the name of the file, with or without endings such
+    as `.txt.gz`; the others are its fields.
+
+    Raises:
+        InputError: it cannot be read, has no such column, or a file has two rows.
+    """
+    label = str(path)
+    is_jsonl = label.removesuffix(".gz").endswith(".jsonl")
+    fields: dict[str, dict[str, Any]] = {}
+    for line, row in _json_rows(path) if is_jsonl else _table_rows(path):
+        column = next((name for name in _FILE_COLUMNS if name in row), None)
+        if column is None:
+            raise InputError(
+                f"{label}, line {line}: has no column {' or '.join(_FILE_COLUMNS)}, but "
+                f"{', '.join(map(str, row))}: name the column of files so"
+            )
+        name = str(row.pop(column))
+        if name in fields:
+            raise InputError(f"{label}, line {line}: {name} is named twice: keep one row a file")
+        fields[name] = row
+    if not fields:
+        raise InputError(f"{label}: has no row: name a table with a row for each file")
+    return FileFields(fields, label)
+
+
+def _json_rows(path: str | Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    for number, line in read_lines(path):
+        try:
+            row = json.loads(line) if line.strip() else None
+        except (ValueError, RecursionError):
+            row = ()
+        if row is not None and not isinstance(row, dict):
+            raise InputError(f"{path}, line {number}: is no JSON object: correct it")
+        if row:
+            yield number, row
+
+
+def _table_rows(path: str | Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    def lines() -> Iterator[str]:
+        for number, line in read_lines(path):
+            try:
+                yield line.decode("utf-8-sig")
+            except UnicodeDecodeError:
+                raise InputError(f"{path}, line {number}: not UTF-8: convert it") from None
+
+    mark = "\t" if str(path).removesuffix(".gz").endswith(".tsv") else ","
+    rows = csv.reader(lines(), delimiter=mark, strict=True)
+    try:
+        names = next(rows, [])
+        for row in rows:
+            if len(row) > len(names):
+                raise InputError(
+                    f"{path}, line {rows.line_num}: {len(row)} fields, wanted {len(names)}"
+                )
+            if row:
+                yield rows.line_num, dict(zip(names, row, strict=False))
+    except csv.Error as error:
+        raise InputError(f"{path}, line {rows.line_num}: {error}: correct it") from None

@@ -3,6 +3,8 @@ from distsim.indexes.collocation import Collocate as Collocate
 from distsim.indexes.collocation import collocates as collocates
 from distsim.indexes.corpus_index import ConcordanceLine as ConcordanceLine
 from distsim.indexes.corpus_index import CorpusIndex as CorpusIndex
+from distsim.indexes.dispersion import GroupCount as GroupCount
+from distsim.indexes.dispersion import counts_by as counts_by
 from distsim.indexes.keyness import Keyword as Keyword
 from distsim.indexes.keyness import keywords as keywords
 from distsim.indexes.phrase_lists import ListedPhrase as ListedPhrase

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
@@ -18,15 +18,14 @@ from distsim.base.arguments import (
     Paths,
     one_or_many_paths,
     one_path,
-    one_text,
     whole_number,
 )
-from distsim.base.choices import Dedup, FileFormat, TextFormat
+from distsim.base.choices import Dedup, FieldType, FileFormat, TextFormat
 from distsim.base.errors import InputError, ParameterError
 from distsim.base.memory import half_of_free
 from distsim.base.parallel import Progress, no_progress, ordered_map
 from distsim.corpus.blocks import Block, read_blocks
-from distsim.corpus.documents import Document, document_blocks
+from distsim.corpus.documents import FileFields, document_blocks, read_file_fields
 from distsim.corpus.kernels.text import hash_lines, lay_sentences
 from distsim.corpus.known_texts import (
     Grown,
@@ -52,6 +51,8 @@ from distsim.corpus.vocabulary import (
     WordNumbering,
 )
 from distsim.indexes.layers import Layers, LayersBuilder
+from distsim.indexes.metadata import ARRAY as DOCUMENTS
+from distsim.indexes.metadata import Metadata, MetadataWriter
 from distsim.indexes.suffix_array import MAX_TOKENS, build_suffix_array
 from distsim.kernels.compiled import frozen
 from distsim.kernels.suffixes import count_words, hash_sentences
@@ -76,6 +77,10 @@ class IndexOptions:
         text_field, id_field, skip_broken: as of distsim.corpus.readers.reader.ReadOptions.
         shard_tokens: a shard is closed before it would grow past this number of tokens; more
             tokens a shard take more memory to sort (24 bytes each) and answer faster.
+        types: of the fields of documents, by name: `int`, `float`, `date` or `text`; others are
+            inferred from all values. A value that does not fit is missing.
+        metadata: a table of the fields of files, see distsim.corpus.documents.read_file_fields;
+            each file is then one document. It is read while the index is built.
 
     >>> IndexOptions("text", dedup="exact").dedup
     'exact'
@@ -91,6 +96,8 @@ class IndexOptions:
     text_field: str | None = None
     id_field: str | None = None
     skip_broken: bool = False
+    types: Mapping[str, FieldType] = field(default_factory=dict)
+    metadata: str | None = None
 
     def __post_init__(self) -> None:
         if self.text_format not in TEXT_FORMATS:
@@ -235,29 +242,6 @@ def build_index_of_sources(
         if inside.is_dir():
             storage.remove_artifact(inside)
     return report
-
-
-def source_of_texts(texts: Iterable[str]) -> Source:
-    """Return a source of texts in memory, a document each.
-
-    It is indexed as a file with a blank line behind each document. Blank lines inside a text do not
-    count, and texts that have no other lines are left out.
-
-    Arguments:
-        texts: any number of them, read once.
-
-    Raises:
-        ParameterError: `texts` is one text, or, when it is read, one of them is no text; its number
-            is told.
-    """
-    if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
-        raise ParameterError("`texts`: give a list or another iterable of texts (str)")
-
-    def documents() -> Iterator[Document]:
-        for number, text in enumerate(texts):
-            yield Document(one_text(text, f"texts[{number}]"))
-
-    return Source("texts", "", given="texts", documents=documents)
 
 
 def build_part(corpus: Paths, path: AnyPath, options: IndexOptions, seen_lines: np.ndarray) -> None:
@@ -453,7 +437,14 @@ class _IndexBuilder:
         self._n_shards = 0
         self._seen_lines = HashNumbering()
         self._text_sum: int | None = 0  # of the shards' sentences; None where it is not known
+        self._metadata = MetadataWriter(options.types)
+        self._file_fields = (
+            FileFields({}) if options.metadata is None else read_file_fields(options.metadata)
+        )
         if writer.entries:  # an index to be added to
+            if DOCUMENTS in writer.entries:
+                writer.read(DOCUMENTS)  # which checks it
+            self._metadata.add_all(Metadata(writer.folder, writer.parameters, writer.entries))
             known = Vocabulary(*(writer.read(f"vocabulary/{part}") for part in Vocabulary.PARTS))
             self._sources = read_names(writer.read("sources"))
             self._digests = digests_from_manifest(
@@ -537,6 +528,9 @@ class _IndexBuilder:
             counts = self._analysis_counts(len(self._layers))
             for name, values in self._layers.arrays(counts).items():
                 self._writer.add(name, values)
+        self._file_fields.tell_unused(self._notice)
+        documents = self._metadata.write(self._writer)
+        self._writer.version = 1 if documents is None else 2
         word_counts = self._word_counts()[1:]
         self._writer.parameters = {
             **self._options.manifest(),
@@ -551,6 +545,7 @@ class _IndexBuilder:
             ),
             "texts": digests_to_manifest(self._digests),
             "earlier": self._earlier,
+            **({} if documents is None else {"documents": documents}),
         }
         if self._text_sum is not None:
             self._writer.made_from = text_checksum(self._text_sum)
@@ -584,22 +579,11 @@ class _IndexBuilder:
         if self._layers is not None and about is not None:
             analyses = self._analyses(words, about.annotations, tokens.sentence_stops)
         lines = tokens.sentence_lines[kept]
-        if source != self._source:
-            self._source = source
-            self._document = -1
-            self._blank_lines_read = 0
-        if about is None:  # a document is numbered by the blank lines before it
-            of_lines = np.cumsum(line_lengths == 0) + self._blank_lines_read
-            if of_lines.size:
-                self._blank_lines_read = int(of_lines[-1])
+        if about is None:
             line_numbers = lines + block.first_line
         else:
-            of_lines = about.ordinals[about.of_lines]
             line_numbers = about.lines[lines]
-        of_sentences = of_lines[lines]
-        begins_document = np.diff(of_sentences, prepend=self._document) != 0
-        if of_sentences.size:
-            self._document = int(of_sentences[-1])
+        begins_document = self._begin_documents(block, lines, line_lengths, source)
         self._counts["tokens"] += laid.size - starts.size
         self._counts["sentences"] += starts.size
         self._counts["documents"] += int(np.count_nonzero(begins_document))
@@ -622,6 +606,37 @@ class _IndexBuilder:
         )
         laid: np.ndarray = lay_sentences(frozen(analyses), frozen(stops), np.uint32(DROPPED))[0]
         return laid
+
+    def _begin_documents(
+        self, block: Block, lines: np.ndarray, line_lengths: np.ndarray, source: int
+    ) -> np.ndarray:
+        """Return whether each sentence, on `lines` of the block, begins a document; keep those."""
+        if source != self._source:
+            self._source = source
+            self._document = -1
+            self._blank_lines_read = 0
+        fields = self._file_fields.of(self._sources[source])
+        about = block.documents
+        if about is not None:
+            of_lines = about.ordinals[about.of_lines]
+        elif fields is not None:
+            of_lines = np.zeros(line_lengths.size, np.int64)
+        else:  # a document is numbered by the blank lines before it
+            of_lines = np.cumsum(line_lengths == 0) + self._blank_lines_read
+            self._blank_lines_read = int(of_lines[-1])
+        of_sentences = of_lines[lines]
+        begins: np.ndarray = np.diff(of_sentences, prepend=self._document) != 0
+        if of_sentences.size:
+            self._document = int(of_sentences[-1])
+        if about is not None:
+            for number in about.of_lines[lines[begins]].tolist():
+                document = about.documents[number]
+                self._metadata.add(document.id, {**(fields or {}), **document.fields})
+        elif fields is not None and begins.any():
+            self._metadata.add(self._sources[source], fields)
+        else:
+            self._metadata.add_without(int(np.count_nonzero(begins)))
+        return begins
 
     def _tokens_read(self) -> int:
         return self._counts["tokens"] + self._counts["dropped_tokens"]

@@ -27,6 +27,7 @@ from distsim.base.choices import Order
 from distsim.base.errors import ParameterError
 from distsim.base.parallel import Progress, no_progress
 from distsim.base.results import Results
+from distsim.corpus.documents import source_of_texts
 from distsim.corpus.kernels.text import render_phrases
 from distsim.corpus.vocabulary import Vocabulary
 from distsim.indexes import phrase_walk
@@ -36,12 +37,12 @@ from distsim.indexes.build import (
     add_to_index,
     build_index,
     build_index_of_sources,
-    source_of_texts,
     sum_of_sentences,
 )
 from distsim.indexes.indexed_text import IndexedText
 from distsim.indexes.joined import JoinedText
 from distsim.indexes.layers import Layers
+from distsim.indexes.metadata import Metadata
 from distsim.indexes.queries import MAX_MATCHES, compile_query
 from distsim.indexes.shard import LONGEST_GAP, Shard, damaged
 from distsim.kernels.compiled import frozen
@@ -151,35 +152,38 @@ class CorpusIndex:
     @classmethod
     def from_texts(
         cls,
-        texts: Iterable[str],
+        texts: Iterable[Any],
         path: AnyPath,
         *,
+        metadata: Iterable[Any] | None = None,
         options: IndexOptions | None = None,
         force: bool = False,
         jobs: int | None = None,
         progress: Progress = no_progress,
         memory: int | None = None,
-        notice: Callable[[str], object] = warn,
     ) -> "CorpusIndex":
         """Return the opened index of texts, a document each, written to `path`.
 
         The index has the bytes of that of a file `texts` with a blank line behind each document.
 
         Arguments:
-            texts: a list, a generator, a column of pandas or polars; they are read once and need
-                not fit into memory.
-            path, force, jobs, progress, memory, notice: as of build.
+            texts: a list, a generator, a column of pandas or polars; or rows with a field `text`,
+                as dicts, of `datasets` or of a frame, whose other fields are metadata. They are
+                read once and need not fit into memory.
+            metadata: the fields of each text: dicts, or a frame. `id` is the document's id.
+            path, force, jobs, progress, memory: as of build.
             options: running text (`IndexOptions("text")`) where None.
 
         Raises: as of build, and
-            ParameterError: one of the texts is none; its number is told.
+            ParameterError: one of the texts is none; its number is told; or there are more texts
+                than rows of metadata, or fewer.
 
         >>> CorpusIndex.from_texts(["Hello, Alice.", "Alice ran."], folder / "x").count("alice")
         2
         """
         report = build_index_of_sources(
-            [source_of_texts(texts)], path, options or IndexOptions("text"), force=force,
-            jobs=jobs, progress=progress, memory=memory, notice=notice,
+            [source_of_texts(texts, metadata)], path, options or IndexOptions("text"), force=force,
+            jobs=jobs, progress=progress, memory=memory,
         )  # fmt: skip
         index = cls.open(path)
         index.report = report
@@ -206,10 +210,12 @@ class CorpusIndex:
                 distsim.indexes.build.add_to_index, whose errors are raised.
 
         Raises:
-            ParameterError: these are several indexes.
+            ParameterError: these are several indexes, or a selection of documents.
         """
         if self.home is None:
-            raise ParameterError("several indexes together take no text: add it to one of them")
+            raise ParameterError(
+                "several indexes together, or some documents, take no text: add it to one of them"
+            )
         report = add_to_index(
             self.home, corpus, again=again, as_is=as_is, jobs=jobs, progress=progress,
             memory=memory, notice=notice,
@@ -247,9 +253,70 @@ class CorpusIndex:
         for number in np.flatnonzero(self.word_counts()[1:]).tolist():
             yield self.vocabulary.word(number + 1)
 
+    def select(
+        self, *, where: str | Iterable[str] = (), documents: Iterable[Any] | None = None
+    ) -> "CorpusIndex":
+        """Return the index of some documents: counts, contexts and all others are of them alone.
+
+        Positions and word ids stay those of the whole index.
+
+        Arguments:
+            where: filters on the fields of documents, one or several of which all must hold:
+                `year=1850..1900`, `genre=novel|drama`, `author=*` for any author.
+            documents: ids of documents, or a mask: true or false for each document.
+
+        Raises:
+            ParameterError: there is no such field, value or document, or no document fits.
+
+        >>> index.select(documents=["1"]).n_tokens == index.n_tokens
+        True
+        """
+        filters = one_or_many_texts(where, "where")
+        if not filters and documents is None:
+            return self
+        if documents is not None and not hasattr(documents, "__len__"):
+            documents = list(documents)
+        return CorpusIndex(self._indexed.select(filters, documents))
+
+    def other_documents(self) -> "CorpusIndex":
+        """Return the index of the documents that are not selected.
+
+        Raises:
+            ParameterError: all are selected, or these are several indexes.
+        """
+        return CorpusIndex(self._indexed.others())
+
+    @property
+    def metadata(self) -> Metadata:
+        """The documents: ids and fields, of one index."""
+        return self._indexed.metadata
+
+    def field_groups(self, field: str) -> tuple[list[Any], np.ndarray]:
+        """Return (values of a field, ascending, a date's year; for each document which, or -1).
+
+        Raises:
+            ParameterError: there is no such field.
+        """
+        return self._indexed.field_groups(field)
+
+    @property
+    def document_edges(self) -> np.ndarray:
+        """Where each document begins, and where the last one ends, int64 positions."""
+        return self._indexed.document_edges
+
+    @property
+    def document_lengths(self) -> np.ndarray:
+        """Tokens in each document, int64; also of documents that are not selected."""
+        return self._indexed.document_lengths
+
+    @property
+    def kept_documents(self) -> np.ndarray | None:
+        """Which documents are selected, bool; None where all are."""
+        return self._indexed.kept_documents
+
     @property
     def home(self) -> Path | None:
-        """The folder of an index and of the table inside it; None for several indexes."""
+        """The folder of an index and of the table inside it; None for several or a selection."""
         return self._indexed.home
 
     @property
@@ -375,7 +442,7 @@ class CorpusIndex:
         >>> index.query("mock turt*").shape
         (56, 2)
         """
-        compiled = compile_query(self, query)
+        compiled = compile_query(CorpusIndex(self._indexed.whole), query)
         found, room = [], MAX_MATCHES
         for shard in self.shards:
             found.append(shard.query(compiled, room) + shard.first_position)

@@ -1,4 +1,4 @@
-"""Dispersion of phrases over the documents of an index.
+"""Phrases over the documents of an index: dispersion, and counts by a field.
 
 A document begins with each file and after each blank line.
 """
@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from distsim.indexes.corpus_index import CorpusIndex
-from distsim.indexes.shard import damaged
+from distsim.base.arguments import AnyPath
+from distsim.base.results import Results
+from distsim.indexes.corpus_index import CorpusIndex, opened_index
 
 
 class Spread(NamedTuple):
@@ -27,6 +28,65 @@ class Spread(NamedTuple):
     dp_norm: float | None
 
 
+class GroupCount(NamedTuple):
+    """A phrase in the documents of one value of a field: its count there and per million tokens.
+
+    value: of a date its year. n_tokens, documents: of the group.
+
+    >>> from distsim import CorpusIndex
+    >>> rows = [{"text": "tea", "year": 1850}, {"text": "more tea", "year": 1860}]
+    >>> counts_by(CorpusIndex.from_texts(rows, folder / "by.index"), "tea", "year")[0].value
+    1850
+    """
+
+    value: int | float | str
+    times: int
+    per_million: float
+    n_tokens: int
+    documents: int
+
+
+def counts_by(
+    index: CorpusIndex | AnyPath, begins: np.ndarray | str, field: str
+) -> Results[GroupCount]:
+    """Return the counts of a phrase by the values of a field of documents, ascending.
+
+    Documents without a value are in no group.
+
+    Arguments:
+        index: the corpus.
+        begins: a phrase, or positions, int64.
+        field: its name.
+
+    Raises:
+        ParameterError: there is no such field.
+
+    >>> from distsim import CorpusIndex
+    >>> rows = [{"text": "tea", "year": 1850}, {"text": "more tea", "year": 1860}]
+    >>> counted = CorpusIndex.from_texts(rows, folder / "counted.index")
+    >>> [(one.value, one.times) for one in counts_by(counted, "tea", "year")]
+    [(1850, 1), (1860, 1)]
+    """
+    index = opened_index(index)
+    values, groups = index.field_groups(field)
+    if index.kept_documents is not None:
+        groups = np.where(index.kept_documents, groups, -1)
+    if isinstance(begins, str):
+        begins = index.positions(begins)
+    owners = groups[np.searchsorted(index.document_edges, begins, "right") - 1]
+    counts = np.bincount(owners[owners >= 0], minlength=len(values))
+    grouped = groups >= 0
+    lengths = index.document_lengths[grouped]
+    tokens = np.bincount(groups[grouped], lengths, minlength=len(values)).astype(np.int64)
+    documents = np.bincount(groups[grouped], minlength=len(values))
+    columns = zip(values, counts.tolist(), tokens.tolist(), documents.tolist(), strict=True)
+    return Results(
+        GroupCount(value, count, count / n_tokens * 1e6, n_tokens, n)
+        for value, count, n_tokens, n in columns
+        if n
+    )
+
+
 class Documents:
     """The documents of an index: where each begins, and its share of all tokens.
 
@@ -35,21 +95,13 @@ class Documents:
     """
 
     def __init__(self, index: CorpusIndex) -> None:
-        sentences, begins = [], []
-        for shard in index.shards:
-            starts = shard.sentence_starts.astype(np.int64) + shard.first_position
-            first = shard.document_starts.astype(np.int64)
-            if first.size and first.max() >= starts.size:
-                raise damaged(index.path)
-            sentences.append(starts)
-            begins.append(starts[first])
         self._index = index
-        self._begins = np.concatenate(begins)
-        starts = np.concatenate(sentences)
-        edges = np.append(self._begins, index.n_tokens + starts.size)
-        lengths = np.diff(edges) - np.diff(np.searchsorted(starts, edges))
-        if edges[0] != 0 or lengths.min() <= 0:
-            raise damaged(index.path)
+        self._begins = index.document_edges[:-1]
+        lengths = index.document_lengths
+        self._kept = index.kept_documents
+        if self._kept is not None:
+            self._numbers = np.cumsum(self._kept) - 1
+            lengths = lengths[self._kept]
         self.shares = lengths / lengths.sum()
 
     def of_positions(self, positions: np.ndarray) -> Spread:
@@ -69,6 +121,8 @@ class Documents:
 
     def _spreads(self, positions: np.ndarray, owners: np.ndarray, n: int) -> list[Spread]:
         documents = np.searchsorted(self._begins, positions, "right") - 1
+        if self._kept is not None:
+            documents = self._numbers[documents]
         keys, counts = np.unique(owners * self.shares.size + documents, return_counts=True)
         phrases, documents = np.divmod(keys, self.shares.size)
         totals = np.bincount(owners, minlength=n)

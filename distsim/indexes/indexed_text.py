@@ -22,12 +22,17 @@ from distsim.indexes.build import (
     text_checksum,
 )
 from distsim.indexes.layers import Layers
+from distsim.indexes.metadata import Metadata
 from distsim.indexes.shard import Shard, damaged
 from distsim.kernels.compiled import frozen
 from distsim.kernels.suffixes import hash_sentences
 
 GAP = "_"
 _CACHED_WORDS = 1 << 20
+
+
+class NoDocumentError(ParameterError):
+    """No document of an index fits a selection."""
 
 
 class IndexedText:
@@ -122,6 +127,103 @@ class IndexedText:
             raise damaged(self.path)
         return layers
 
+    @cached_property
+    def metadata(self) -> Metadata:
+        """The documents: ids and fields, by number."""
+        manifest = self._artifact.manifest
+        return Metadata(self.path, manifest["parameters"], manifest["arrays"])
+
+    @property
+    def whole(self) -> "IndexedText":
+        """The text of all documents of the index."""
+        return self
+
+    @property
+    def kept_documents(self) -> np.ndarray | None:
+        """Which documents count, bool; None where all do."""
+        return None
+
+    @cached_property
+    def document_edges(self) -> np.ndarray:
+        """Where each document begins, and where the last one ends, int64 positions."""
+        begins, end = [], 0
+        for shard in self.shards:
+            first = shard.document_starts.astype(np.int64)
+            if first.size and first.max() >= shard.sentence_starts.size:
+                raise damaged(self.path)
+            begins.append(shard.sentence_starts[first].astype(np.int64) + shard.first_position)
+            end = shard.first_position + shard.n_positions
+        edges = np.concatenate([*begins, [end]])
+        if edges[0] != 0 or np.diff(edges).min() <= 0:
+            raise damaged(self.path)
+        return edges
+
+    @cached_property
+    def document_lengths(self) -> np.ndarray:
+        """Tokens in each document, int64."""
+        starts = np.concatenate(
+            [one.sentence_starts.astype(np.int64) + one.first_position for one in self.shards]
+        )
+        edges = self.document_edges
+        lengths: np.ndarray = np.diff(edges) - np.diff(np.searchsorted(starts, edges))
+        if lengths.min() <= 0:
+            raise damaged(self.path)
+        return lengths
+
+    def select(self, filters: Sequence[str], documents: Any) -> "IndexedText":
+        """Return the text of some documents; see CorpusIndex.select."""
+        return self.selected(self.document_mask(filters, documents), filters)
+
+    def selected(self, mask: np.ndarray, filters: Sequence[str]) -> "IndexedText":
+        """Return the text of documents, bool; `filters` are named where there are none."""
+        from distsim.indexes.selection import SelectedText
+
+        if not mask.any():
+            fields = dict.fromkeys(one.partition("=")[0].strip() for one in filters)
+            described = "; ".join(filter(None, map(self.metadata.described, fields)))
+            raise NoDocumentError(
+                f"{self.path}: no document fits {', '.join(filters) or '`documents`'}"
+                f"{f' ({described})' * bool(described)}: choose others"
+            )
+        return SelectedText(self, mask)
+
+    def field_groups(self, field: str) -> tuple[list[Any], np.ndarray]:
+        """See CorpusIndex."""
+        return self.metadata.groups(field)
+
+    def others(self) -> "IndexedText":
+        """Return the text of the documents that are not selected."""
+        raise ParameterError(f"{self.path}: all documents are selected: none is left to compare")
+
+    def document_mask(self, filters: Sequence[str], documents: Any) -> np.ndarray:
+        """Return which documents fit all filters and are among `documents`, ids or a mask, bool."""
+        metadata = self.metadata
+        if len(metadata) != self.document_edges.size - 1:
+            raise damaged(self.path)
+        mask = metadata.where(filters) if filters else np.ones(len(metadata), bool)
+        if documents is None:
+            return mask
+        given = np.asarray(documents)
+        if given.dtype == bool:
+            if given.shape != mask.shape:
+                raise ParameterError(
+                    f"`documents`: a mask of {given.size:,} values, the index has "
+                    f"{mask.size:,} documents: give one for each"
+                )
+            mask &= given
+            return mask
+        ids = [str(one) for one in documents]
+        numbers = metadata.numbers(ids)
+        if np.any(numbers < 0):
+            unknown = ids[int(np.flatnonzero(numbers < 0)[0])]
+            raise ParameterError(
+                f"{self.path}: no document has the id {unknown!r}: check `documents`"
+            )
+        chosen = np.zeros(mask.size, bool)
+        chosen[numbers] = True
+        mask &= chosen
+        return mask
+
     @property
     def vocabulary(self) -> Vocabulary:
         """The words and their ids."""
@@ -190,8 +292,7 @@ class IndexedText:
         ids, stops = self.ids(phrases)
         total = np.zeros(stops.size, np.int64)
         for shard in self.shards:
-            lows, highs = shard.intervals(ids, stops)
-            total += highs - lows
+            total += shard.counts(ids, stops)
         return total
 
     def positions(self, phrase: str, first: int | None = None) -> np.ndarray:

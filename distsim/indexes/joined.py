@@ -14,7 +14,8 @@ from distsim.base.errors import IncompatibleError, ParameterError
 from distsim.corpus.vocabulary import HashNumbering, Vocabulary
 from distsim.indexes import phrase_walk
 from distsim.indexes.build import corpus_fingerprint, sum_of_sentences, text_checksum
-from distsim.indexes.indexed_text import IndexedText
+from distsim.indexes.indexed_text import IndexedText, NoDocumentError
+from distsim.indexes.metadata import Metadata
 from distsim.indexes.queries import CompiledQuery
 from distsim.indexes.shard import FirstWords, Shard
 from distsim.kernels.tables import permute_texts
@@ -148,6 +149,62 @@ class JoinedText(IndexedText):
         shards = sum(int(member.parameters["shards"]) for member in self.members)
         return first | {"counts": counts, "shards": shards, "earlier": []}
 
+    @property
+    def metadata(self) -> Metadata:
+        """See IndexedText."""
+        raise ParameterError("documents of several indexes: ask one index")
+
+    @property
+    def kept_documents(self) -> np.ndarray | None:
+        """See IndexedText."""
+        kept = [member.kept_documents for member in self.members]
+        if all(one is None for one in kept):
+            return None
+        return np.concatenate([
+            np.ones(member.document_edges.size - 1, bool) if one is None else one
+            for member, one in zip(self.members, kept, strict=True)
+        ])  # fmt: skip
+
+    def select(self, filters: Sequence[str], documents: Any) -> IndexedText:
+        """See IndexedText: the documents of each index that fit; ids are looked up in each."""
+        sizes = [member.document_edges.size - 1 for member in self.members]
+        of_each: list[Any] = [documents] * len(self.members)
+        if documents is not None:
+            given = np.asarray(documents)
+            if given.dtype != bool or given.size != sum(sizes):
+                raise ParameterError(
+                    f"`documents` of several indexes is a mask of all {sum(sizes):,} documents: "
+                    "give one, or ask one index"
+                )
+            of_each = np.split(given, np.cumsum(sizes)[:-1])
+        found, last = [], None
+        for member, some in zip(self.members, of_each, strict=True):
+            try:
+                found.append(member.select(filters, some))
+            except NoDocumentError as error:
+                last = error
+        if not found:
+            assert last is not None
+            raise last
+        return found[0] if len(found) == 1 else JoinedText(found)
+
+    def field_groups(self, field: str) -> tuple[list[Any], np.ndarray]:
+        """See CorpusIndex."""
+        of_each = [member.field_groups(field) for member in self.members]
+        try:
+            values = sorted({value for some, _ in of_each for value in some})
+        except TypeError:
+            raise ParameterError(f"{field}: is of different types in these indexes") from None
+        place = {value: number for number, value in enumerate(values)}
+        joint = [
+            np.array([*(place[value] for value in some), -1])[groups] for some, groups in of_each
+        ]
+        return values, np.concatenate(joint)
+
+    def others(self) -> IndexedText:
+        """See IndexedText."""
+        raise ParameterError("several indexes have no other documents: ask one, or give `against`")
+
     def has_piece(self, piece: str) -> bool:
         """Return whether a piece of a phrase is a word of any of them."""
         return any(member.has_piece(piece) for member in self.members)
@@ -189,7 +246,7 @@ class _JoinedShard:
         self.first_position = position + shard.first_position
 
     def __getattr__(self, name: str) -> Any:
-        if name in ("sentence_starts", "document_starts"):
+        if name in ("sentence_starts", "document_starts", "n_positions"):
             return getattr(self._shard, name)
         if name in Shard.ARRAYS:
             raise ParameterError(

@@ -103,6 +103,11 @@ class Shard:
             raise damaged(artifact.path)
         return shard
 
+    @property
+    def n_positions(self) -> int:
+        """Tokens and sentence boundaries."""
+        return int(self.tokens.size)
+
     def intervals(self, ids: np.ndarray, stops: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return each phrase's half-open interval of suffixes, (lows, highs) int64.
 
@@ -138,6 +143,12 @@ class Shard:
 
         low = bisect_left(self.suffixes, following, low, high, key=words_after)
         return low, bisect_right(self.suffixes, following, low, high, key=words_after)
+
+    def counts(self, ids: np.ndarray, stops: np.ndarray) -> np.ndarray:
+        """Return how often each phrase occurs, int64; ids, stops: as of `intervals`."""
+        lows, highs = self.intervals(ids, stops)
+        counts: np.ndarray = highs - lows
+        return counts
 
     def positions(self, ids: np.ndarray) -> np.ndarray:
         """Return the positions of one phrase, int64, in suffix order."""

@@ -167,6 +167,7 @@ def _index_faults(index: CorpusIndex) -> Iterator[str]:
                 yield f"{name}: analyses and tokens differ"
         tokens += n - boundaries.size
         sentences += boundaries.size
+    yield from index.metadata.faults()
     counts = index.parameters["counts"]
     if tokens != counts["tokens"] or sentences != counts["sentences"]:
         yield "the manifest's counts and the shards differ"

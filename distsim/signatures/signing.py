@@ -99,7 +99,9 @@ def sign(
     if isinstance(source, CorpusIndex):
         source = IndexSource(source)
     if path is None and home is None:
-        raise ParameterError("`path`: give the folder of the table; only an index holds its own")
+        raise ParameterError(
+            "`path`: give the folder of the table; only a whole index holds its own"
+        )
     path = one_path(path) if path is not None else signatures_inside(Path(str(home)))
     recipe, selection = recipe or USUAL[source.usual_model], selection or Selection()
     _require_possible(recipe, projection)

@@ -31,7 +31,7 @@ class Kind:
     oldest_readable: int
 
 
-INDEX = Kind("index", version=1, oldest_readable=1)
+INDEX = Kind("index", version=2, oldest_readable=1)
 SIGNATURES = Kind("signatures", version=2, oldest_readable=1)
 PROJECTION = Kind("projection", version=3, oldest_readable=1)
 BITEXT = Kind("bitext", version=1, oldest_readable=1)

@@ -1,0 +1,510 @@
+"""Documents of an index: ids and typed fields in an SQLite file, and the filters on them.
+
+The file is written in one transaction and opened read-only. Its bytes depend on the version of
+SQLite, so a checksum of its rows stands in the manifest beside the checksum of the file.
+"""
+
+import json
+import math
+import re
+import sqlite3
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from datetime import date, datetime
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+
+from distsim import storage
+from distsim.base.choices import FieldType
+from distsim.base.errors import ArtifactError, InputError, ParameterError
+from distsim.corpus.numbers import plain_number
+from distsim.storage.files import naming
+
+ARRAY = "documents"  # the file, as an array of bytes
+ID = "id"
+FIELD_TYPES: tuple[str, ...] = get_args(FieldType)
+_MOST_FIELDS = 500
+_MOST_VALUES = 500  # of one filter, and of a query for ids: SQLite has a limit
+_LARGEST = 2**63 - 1
+_WHOLE = re.compile(r"[+-]?\d{1,19}", re.ASCII)
+_PLAIN_WHOLE = re.compile(r"-?(0|[1-9]\d{0,18})", re.ASCII)
+_DATE = re.compile(
+    r"\d{4}(-\d\d(-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?)?)?", re.ASCII
+)
+_AFTER = "~"  # above every character of a date
+_NO_VALUE = {"<NA>", "NaT", "NaN"}  # how pandas and polars write a missing value
+
+Value = int | float | str | None
+
+
+class MetadataWriter:
+    """Writer of the documents of an index: their rows are kept in a temporary file until the end.
+
+    Arguments:
+        types: of fields, by name; those of other fields are inferred from all their values.
+    """
+
+    def __init__(self, types: Mapping[str, FieldType]) -> None:
+        for name, kind in types.items():
+            if kind not in FIELD_TYPES:
+                choices = ", ".join(FIELD_TYPES)
+                raise ParameterError(f"`types`: {name} is {kind!r}, choose one of {choices}")
+        self._types = dict(types)
+        self._possible: dict[str, set[str]] = {}
+        self._rows: Any = None
+        self._n_without = 0  # rows without id and fields that are not written yet
+        self._has_ids = False
+
+    def add_without(self, n: int) -> None:
+        """Add documents without id and fields."""
+        self._n_without += n
+
+    def add(self, id_: str | None, fields: Mapping[str, Any]) -> None:
+        """Add the next document.
+
+        Raises:
+            InputError: a field has no name that can be asked for, or there are too many.
+        """
+        values = {name: plain for name, raw in fields.items() if (plain := _plain(raw)) is not None}
+        if ID in values:
+            id_ = str(values.pop(ID)) if id_ is None else id_
+        for name, value in values.items():
+            if name not in self._possible:
+                self._learn(name)
+            if name not in self._types and (possible := self._possible[name]):
+                possible -= {kind for kind in possible if not _looks_like(value, kind)}
+        if id_ is None and not values:
+            self.add_without(1)
+            return
+        self._has_ids |= id_ is not None
+        self._write_those_without()
+        if id_ is not None:
+            id_ = str(id_).encode(errors="replace").decode()
+        self._rows.write(json.dumps([id_, values]) + "\n")
+
+    def add_all(self, earlier: "Metadata") -> None:
+        """Add the documents of an index, whose types stay."""
+        self._types = {**earlier.fields, **self._types}
+        for name in earlier.fields:
+            self._learn(name)
+        for number in range(0, len(earlier), _MOST_VALUES):
+            for id_, fields in earlier.rows(number, number + _MOST_VALUES):
+                self.add(id_ if earlier.has_ids else None, fields)
+
+    def _learn(self, name: str) -> None:
+        if not isinstance(name, str) or not name.strip() or "=" in name:
+            raise InputError(f"a field is called {name!r}: names have a letter and no =: rename it")
+        if len(self._possible) == _MOST_FIELDS:
+            raise InputError(
+                f"over {_MOST_FIELDS} fields, the last one is {name!r}: leave out some of them"
+            )
+        self._possible[name] = (
+            {self._types[name]} if name in self._types else {"int", "float", "date"}
+        )
+
+    def _write_those_without(self) -> None:
+        if self._rows is None:
+            self._rows = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115 (until the end)
+        if self._n_without:
+            self._rows.write("\n" * self._n_without)
+            self._n_without = 0
+
+    def write(self, writer: storage.ArtifactWriter) -> dict[str, Any] | None:
+        """Write the documents into an index and return what its manifest keeps of them.
+
+        None where no document has an id or a field: nothing is written.
+
+        Raises:
+            ParameterError: two have one id; a type is given of a field that there is not.
+        """
+        for name in self._types:
+            if name not in self._possible:
+                known = ", ".join(self._possible) or "none"
+                raise ParameterError(
+                    f"`types`: no document has the field {name!r}, they have {known}"
+                )
+        if self._rows is None:
+            return None
+        self._write_those_without()
+        kinds = {
+            name: next((kind for kind in FIELD_TYPES if kind in possible), "text")
+            for name, possible in self._possible.items()
+        }
+        unfit = dict.fromkeys(kinds, 0)
+        checksum = blake2b(digest_size=16)
+        checksum.update(_row_text(list(kinds.items())))
+        self._rows.seek(0)
+        with storage.scratch_folder(writer.folder) as folder:
+            file = folder / "documents.sqlite"
+            with naming(file), _errors_named(file), closing(sqlite3.connect(file)) as database:
+                _fill(database, kinds, self._typed(kinds, unfit, checksum))
+            stream = writer.stream(ARRAY, np.uint8)
+            with open(file, "rb") as data:
+                while piece := data.read(1 << 20):
+                    stream.append(np.frombuffer(piece, np.uint8))
+            writer.close(ARRAY)
+        self._rows.close()
+        unfit = {name: n for name, n in unfit.items() if n}
+        return {
+            "fields": kinds, "ids": self._has_ids, "unfit": unfit,
+            "checksum": checksum.hexdigest(),
+        }  # fmt: skip
+
+    def _typed(
+        self, kinds: Mapping[str, str], unfit: dict[str, int], checksum: Any
+    ) -> Iterator[list[Value]]:
+        """Yield the rows of the table; values that do not fit are missing and counted."""
+        for number, line in enumerate(self._rows):
+            id_, values = json.loads(line) if line.strip() else (None, {})
+            row: list[Value] = [number, str(number + 1) if id_ is None else id_]
+            for name, kind in kinds.items():
+                raw = values.get(name)
+                value = None if raw is None else _typed_value(raw, kind)
+                if raw is not None and value is None:
+                    unfit[name] += 1
+                row.append(value)
+            checksum.update(_row_text(row[1:]))
+            yield row
+
+
+def _fill(database: sqlite3.Connection, kinds: Mapping[str, str], rows: Iterator[Any]) -> None:
+    database.isolation_level = None
+    for setting in ("page_size=4096", "encoding='UTF-8'", "journal_mode=OFF", "synchronous=OFF"):
+        database.execute(f"PRAGMA {setting}")
+    table, index = _schema(len(kinds))
+    database.execute("BEGIN")
+    database.execute(table)
+    marks = ", ".join("?" * (len(kinds) + 2))
+    database.executemany(f"INSERT INTO documents VALUES ({marks})", rows)
+    try:
+        database.execute(index)
+    except sqlite3.IntegrityError:
+        query = "SELECT id FROM documents GROUP BY id HAVING count(*) > 1 LIMIT 1"
+        (twice,) = database.execute(query).fetchone()
+        raise ParameterError(
+            f"two documents have the id {twice!r}: give each one of its own, or none"
+        ) from None
+    database.execute("COMMIT")
+
+
+def _schema(n_fields: int) -> tuple[str, str]:
+    """Return the statements that make the table and its index; fields are columns by number."""
+    columns = "".join(f", field_{number}" for number in range(n_fields))
+    return (
+        f"CREATE TABLE documents (number INTEGER PRIMARY KEY, id TEXT NOT NULL{columns})",
+        "CREATE UNIQUE INDEX ids ON documents (id)",
+    )
+
+
+class Metadata:
+    """The documents of an index: ids and fields, by number from 0.
+
+    Where no document has an id or a field, there is no file, and ids are the numbers from 1.
+
+    fields: their types by name. has_ids: whether ids were given. unfit: values that did not fit
+    their type, by field.
+
+    Arguments:
+        path: of the index.
+        parameters, arrays: of its manifest.
+
+    Raises:
+        ArtifactError: the manifest and the file contradict each other.
+    """
+
+    def __init__(
+        self, path: Path, parameters: Mapping[str, Any], arrays: Mapping[str, Any]
+    ) -> None:
+        self._path = path
+        self._file = path / arrays[ARRAY]["file"] if ARRAY in arrays else None
+        with storage.understood(path):
+            self._n = storage.counted(parameters["counts"], "documents")
+            about = parameters.get("documents") or {
+                "fields": {}, "ids": False, "unfit": {}, "checksum": "",
+            }  # fmt: skip
+            self.fields: dict[str, FieldType] = dict(about["fields"])
+            self.has_ids = bool(about["ids"])
+            self.unfit: dict[str, int] = dict(about["unfit"])
+            self._checksum = str(about["checksum"])
+            if not set(self.fields.values()) <= set(FIELD_TYPES):
+                raise ValueError("a field is of no known type")
+
+    def __len__(self) -> int:
+        return self._n
+
+    def numbers(self, ids: Sequence[str]) -> np.ndarray:
+        """Return the numbers of documents with these ids, int64, -1 where there is none."""
+        if self._file is None:
+            whole = [int(one) if _PLAIN_WHOLE.fullmatch(one) else 0 for one in ids]
+            numbers = np.array(whole, np.int64) - 1
+            return np.where((numbers >= 0) & (numbers < self._n), numbers, -1)
+        known: dict[str, int] = {}
+        with self._opened() as database:
+            for first in range(0, len(ids), _MOST_VALUES):
+                some = list(ids[first : first + _MOST_VALUES])
+                marks = ", ".join("?" * len(some))
+                known.update(
+                    database.execute(
+                        f"SELECT id, number FROM documents WHERE id IN ({marks})", some
+                    )
+                )
+        return self._checked(np.array([known.get(one, -1) for one in ids], np.int64))
+
+    def rows(self, first: int, stop: int) -> list[tuple[str, dict[str, Value]]]:
+        """Return (id, fields that have a value) of the documents first..stop - 1."""
+        stop = min(stop, self._n)
+        if self._file is None:
+            return [(str(number + 1), {}) for number in range(first, stop)]
+        query = "SELECT * FROM documents WHERE number >= ? AND number < ? ORDER BY number"
+        with self._opened() as database:
+            found = database.execute(query, (first, stop)).fetchall()
+        if [row[0] for row in found] != list(range(first, stop)):
+            raise self._damaged()
+        return [
+            (
+                row[1],
+                {name: v for name, v in zip(self.fields, row[2:], strict=True) if v is not None},
+            )
+            for row in found
+        ]
+
+    def groups(self, field: str) -> tuple[list[Value], np.ndarray]:
+        """Return (values of a field, ascending, a date's year; for each document which, or -1).
+
+        Raises:
+            ParameterError: there is no such field.
+        """
+        column = self._column(field)
+        numbers = np.full(self._n, -1, np.int64)
+        query = f"SELECT number, {column} FROM documents WHERE {column} IS NOT NULL"
+        with self._opened() as database:
+            found = database.execute(query).fetchall()
+        if self.fields.get(field) == "date":
+            found = [(number, value[:4]) for number, value in found]
+        try:
+            values = sorted({value for _, value in found})
+        except TypeError:
+            raise self._damaged() from None
+        place = {value: number for number, value in enumerate(values)}
+        at = self._checked(np.array([number for number, _ in found], np.int64))
+        numbers[at] = [place[value] for _, value in found]
+        return values, numbers
+
+    def where(self, filters: Sequence[str]) -> np.ndarray:
+        """Return which documents fit all filters, bool.
+
+        A filter is `FIELD=VALUES`: values, `low..high` of an int, float or date, or `*` for any
+        value, separated by `|`; a date fits the dates that it begins. A backslash takes its
+        meaning from `|` and `*`.
+
+        Raises:
+            ParameterError: there is no such field, or a value does not fit its type.
+        """
+        mask = np.zeros(self._n, bool)
+        compiled = [self._compile(one) for one in filters]
+        clauses = " AND ".join(clause for clause, _ in compiled) or "1"
+        values = [value for _, some in compiled for value in some]
+        with self._opened() as database:
+            found = database.execute(f"SELECT number FROM documents WHERE {clauses}", values)
+            numbers = np.fromiter((number for (number,) in found), np.int64)
+        mask[self._checked(numbers)] = True
+        return mask
+
+    def described(self, field: str) -> str:
+        """Return a few words about the values of a field: the range, or the first ones."""
+        values, _ = self.groups(field) if field in self.fields else ([], None)
+        if not values:
+            return ""
+        if self.fields[field] == "text":
+            shown = ", ".join(repr(value) for value in values[:3])
+            return f"{field} is {shown}{', …' if len(values) > 3 else ''}"
+        return f"{field} is from {values[0]} to {values[-1]}"
+
+    def faults(self) -> Iterator[str]:
+        """Yield what is wrong with the rows: their number, their checksum."""
+        if self._file is None:
+            return
+        checksum = blake2b(digest_size=16)
+        checksum.update(_row_text(list(self.fields.items())))
+        n = 0
+        with self._opened() as database:
+            for number, *row in database.execute("SELECT * FROM documents ORDER BY number"):
+                if number != n:
+                    break
+                n += 1
+                checksum.update(_row_text(row))
+        if n != self._n:
+            yield f"there are rows of {n:,} documents, wanted {self._n:,}"
+        elif checksum.hexdigest() != self._checksum:
+            yield "the fields of the documents are not those that were written"
+
+    def _compile(self, text: str) -> tuple[str, list[Value]]:
+        """Return a filter as a condition with marks, and the values of the marks."""
+        field, equals, values = text.partition("=")
+        if not equals or not values:
+            raise ParameterError(
+                f"`where` {text!r}: wanted FIELD=VALUES, such as year=1850..1900 or "
+                "genre=novel|drama"
+            )
+        field = field.strip()
+        column, kind = self._column(field), self.fields.get(field, "text")
+        alternatives = [one.strip() for one in re.split(r"(?<!\\)\|", values)]
+        if len(alternatives) > _MOST_VALUES:
+            raise ParameterError(f"`where` {field}: over {_MOST_VALUES} values: give ranges")
+        clauses, marked = [], []
+        for one in alternatives:
+            clause, some = _condition(column, field, kind, one)
+            clauses.append(clause)
+            marked += some
+        return f"({' OR '.join(clauses)})", marked
+
+    def _column(self, field: str) -> str:
+        if self._file is None:
+            raise ParameterError(
+                f"{self._path}: the documents have no fields: build the index from documents with "
+                "fields, or give `metadata` of its files"
+            )
+        if field == ID:
+            return ID
+        if field in self.fields:
+            return f"field_{list(self.fields).index(field)}"
+        raise ParameterError(
+            f"{self._path}: the documents have no field {field!r}, they have "
+            f"{', '.join([ID, *self.fields])}"
+        )
+
+    @contextmanager
+    def _opened(self) -> Iterator[sqlite3.Connection]:
+        """Yield the opened file; an error in the block is that the file is damaged."""
+        if self._file is None:
+            raise self._damaged()
+        if not self._file.is_file():
+            raise ArtifactError(f"{self._path}: was changed since it was opened: open it again")
+        try:
+            uri = f"{self._file.absolute().as_uri()}?mode=ro&immutable=1"
+            with closing(sqlite3.connect(uri, uri=True)) as database:
+                database.execute("PRAGMA trusted_schema=OFF")
+                found = [sql for (sql,) in database.execute("SELECT sql FROM sqlite_master")]
+                if found != list(_schema(len(self.fields))):
+                    raise self._damaged()
+                yield database
+        except (sqlite3.Error, sqlite3.Warning, UnicodeDecodeError, OverflowError):
+            raise self._damaged() from None
+
+    def _checked(self, numbers: np.ndarray) -> np.ndarray:
+        if numbers.size and not -1 <= numbers.min() <= numbers.max() < self._n:
+            raise self._damaged()
+        return numbers
+
+    def _damaged(self) -> ArtifactError:
+        return ArtifactError(
+            f"{self._path}: its documents are damaged: run distsim verify on it, then restore it "
+            "or build it again"
+        )
+
+
+def _condition(column: str, field: str, kind: str, text: str) -> tuple[str, list[Value]]:
+    """Return the condition of one alternative of a filter, and its values."""
+    if text == "*":
+        return f"{column} IS NOT NULL", []
+    low, dots, high = text.partition("..")
+    if kind == "text" or not dots:
+        value = _filter_value(field, kind, text)
+        if kind == "date":
+            return f"({column} >= ? AND {column} < ?)", [value, f"{value}{_AFTER}"]
+        return f"{column} = ?", [value]
+    clauses, values = [], []
+    if low:
+        clauses.append(f"{column} >= ?")
+        values.append(_filter_value(field, kind, low))
+    if high:
+        value = _filter_value(field, kind, high)
+        clauses.append(f"{column} <= ?")
+        values.append(f"{value}{_AFTER}" if kind == "date" else value)
+    return f"({' AND '.join(clauses or [f'{column} IS NOT NULL'])})", values
+
+
+def _filter_value(field: str, kind: str, text: str) -> Value:
+    plain = re.sub(r"\\([|*\\])", r"\1", text.strip())
+    value = _typed_value(plain, kind)
+    if value is None:
+        raise ParameterError(f"`where` {field}: {plain!r} is no value of type {kind}")
+    return value
+
+
+def _plain(raw: Any) -> Value:
+    """Return a field's value as text, whole number or float; None where it is missing."""
+    if isinstance(raw, np.generic):
+        raw = raw.item()
+    if raw is None or raw != raw:  # noqa: PLR0124 (not a number)
+        return None
+    if isinstance(raw, str):
+        return raw.encode(errors="replace").decode() if raw.strip() else None
+    if isinstance(raw, bool):
+        return "true" if raw else "false"
+    if isinstance(raw, int):
+        return raw if abs(raw) <= _LARGEST else str(raw)
+    if isinstance(raw, float):
+        return raw if math.isfinite(raw) else None
+    if isinstance(raw, date | datetime):
+        return raw.isoformat()
+    if isinstance(raw, list | tuple | dict):
+        return json.dumps(raw, ensure_ascii=False, default=str) if raw else None
+    text = str(raw)
+    return None if text in _NO_VALUE else text
+
+
+def _looks_like(value: Value, kind: str) -> bool:
+    """Return whether a type can be inferred from a value."""
+    if kind == "int" and isinstance(value, str):
+        return _PLAIN_WHOLE.fullmatch(value.strip()) is not None
+    if kind == "date":
+        return isinstance(value, str) and "-" in value and _typed_value(value, kind) is not None
+    return _typed_value(value, kind) is not None
+
+
+def _typed_value(value: Value, kind: str) -> Value:
+    """Return a value as of a type, None where it does not fit."""
+    if kind == "text":
+        return str(value)
+    if isinstance(value, str):
+        value = value.strip()
+    if kind == "date":
+        return value if isinstance(value, str) and _is_date(value) else None
+    if isinstance(value, str):
+        number = plain_number(value)
+        if number is None:
+            return None
+        value = int(value) if _WHOLE.fullmatch(value) else number
+    assert value is not None
+    if kind == "float":
+        return float(value)
+    whole = int(value)
+    return whole if whole == value and abs(whole) <= _LARGEST else None
+
+
+def _is_date(text: str) -> bool:
+    if _DATE.fullmatch(text) is None:
+        return False
+    try:
+        date.fromisoformat(text[:10] + "-01-01"[len(text[:10]) - 4 :])
+    except ValueError:
+        return False
+    return True
+
+
+def _row_text(row: Sequence[Any]) -> bytes:
+    return json.dumps(row, ensure_ascii=False).encode(errors="surrogatepass") + b"\n"
+
+
+@contextmanager
+def _errors_named(file: Path) -> Iterator[None]:
+    """Raise an SQLite error, such as a full disk, as an OSError."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        raise OSError(str(error)) from None

@@ -1,0 +1,278 @@
+"""Documents with fields: types, filters, and that a selection is asked as an index of it alone."""
+
+import json
+import pickle
+import random
+from datetime import date
+
+import numpy as np
+import pytest
+
+from distsim import CorpusIndex, IndexOptions, InputError, ParameterError
+from distsim.base.errors import ArtifactError
+from distsim.contexts import named_contexts
+from distsim.indexes.collocation import collocates
+from distsim.indexes.dispersion import Documents, counts_by
+from distsim.indexes.keyness import keywords
+from distsim.indexes.phrase_lists import list_phrases
+from distsim.indexes.tracing import trace
+from distsim.output.verification import find_faults
+
+YEARS, GENRES = (1850, 1900, 1950), ("novel", "letter", None)
+
+
+def made_documents(n=60, seed=3):
+    rng = random.Random(seed)
+    words = ["a", "b", "c", "dd", "e"]
+    return [
+        {
+            "id": f"d{number}",
+            "year": rng.choice(YEARS),
+            "genre": rng.choice(GENRES),
+            "text": "\n".join(
+                " ".join(rng.choices(words, k=rng.randint(1, 9))) for _ in range(rng.randint(1, 4))
+            ),
+        }
+        for number in range(n)
+    ]
+
+
+@pytest.fixture(params=[1 << 27, 70], ids=["one shard", "many shards"])
+def index(request, tmp_path):
+    options = IndexOptions("lines", shard_tokens=request.param)
+    return CorpusIndex.from_texts(made_documents(), tmp_path / "all", options=options)
+
+
+def alone(tmp_path, kept):
+    """Return the index of some documents only."""
+    return CorpusIndex.from_texts(kept, tmp_path / "alone", options=IndexOptions("lines"))
+
+
+def test_a_selection_answers_as_an_index_of_its_documents(index, tmp_path):
+    kept = [one for one in made_documents() if one["year"] < 1950 and one["genre"] == "novel"]
+    some = index.select(where=["year=1850..1900", "genre=novel"])
+    own = alone(tmp_path, kept)
+    phrases = ["a", "b c", "dd", "a b", "e e e", "unseen"]
+    assert some.n_tokens == own.n_tokens
+    assert some.count(phrases).tolist() == own.count(phrases).tolist()
+    assert sorted(some.ngrams(longest=3)) == sorted(own.ngrams(longest=3))
+    lines = [
+        sorted((one.left, one.node, one.right) for one in given.concordance("b", order="left"))
+        for given in (some, own)
+    ]
+    assert lines[0] == lines[1] != []
+    assert some.query("a []{0,2} b").shape == own.query("a []{0,2} b").shape
+    assert some.gapped("a _ b").shape == own.gapped("a _ b").shape
+    for answer in (
+        lambda given: collocates(given, "b", min_count=1),
+        lambda given: sorted(list_phrases(given, lengths=(1, 2), k=None)),
+        lambda given: named_contexts(given, "b"),
+        lambda given: keywords(given, index, min_count=1),
+        lambda given: Documents(given).of_phrases([given._indexed.ids(["a"])[0]]),
+        lambda given: [one.times for one in trace(given, "a b c dd e a b c", min_tokens=2).spans],
+    ):
+        assert answer(some) == answer(own)
+    assert (some.corpus, some.text_checksum) == (own.corpus, own.text_checksum)
+    assert some.parameters["counts"]["documents"] == len(kept)
+    assert pickle.loads(pickle.dumps(some)).count(phrases).tolist() == own.count(phrases).tolist()
+
+
+@pytest.mark.parametrize(
+    ("where", "fits"),
+    [
+        ("year=1850", lambda one: one["year"] == 1850),
+        ("year=..1900", lambda one: one["year"] <= 1900),
+        ("year=1851..", lambda one: one["year"] > 1850),
+        ("year=1850|1950", lambda one: one["year"] != 1900),
+        ("genre=novel|letter", lambda one: one["genre"] is not None),
+        ("genre=*", lambda one: one["genre"] is not None),
+        ("id=d3|d5", lambda one: one["id"] in ("d3", "d5")),
+        (["genre=novel", "year=1900"], lambda one: (one["genre"], one["year"]) == ("novel", 1900)),
+    ],
+)
+def test_filters(index, where, fits):
+    kept = [one for one in made_documents() if fits(one)]
+    wanted = sum(one["text"].split().count("a") for one in kept)
+    assert index.select(where=where).count("a") == wanted
+    by_ids = index.select(documents=[one["id"] for one in kept])
+    by_mask = index.select(documents=[fits(one) for one in made_documents()])
+    assert by_ids.count("a") == by_mask.count("a") == wanted
+    twice = index.select(where="year=1850..1950").select(where=where)
+    assert twice.count("a") == wanted
+
+
+@pytest.mark.parametrize(
+    ("where", "said"),
+    [
+        ("yaer=1850", "no field 'yaer', they have id, year, genre"),
+        ("year", "wanted FIELD=VALUES"),
+        ("year=", "wanted FIELD=VALUES"),
+        ("year=old", "'old' is no value of type int"),
+        ("year=2000..", r"no document fits year=2000.. \(year is from 1850 to 1950\)"),
+        ("genre=poem", r"genre is 'letter', 'novel'"),
+        ("genre=" + "|".join(map(str, range(600))), "over 500 values"),
+        ('year=1"; DROP TABLE documents', "is no value of type int"),
+    ],
+)
+def test_filters_that_cannot_be(index, where, said):
+    with pytest.raises(ParameterError, match=said):
+        index.select(where=where)
+
+
+def test_documents_that_are_not_there(index):
+    for documents, said in (
+        (["d1", "x"], "no document has the id 'x'"), ([True], "a mask of 1 values"),
+        ([False] * 60, "no document fits `documents`"),
+    ):  # fmt: skip
+        with pytest.raises(ParameterError, match=said):
+            index.select(documents=documents)
+    with pytest.raises(ParameterError, match="all documents are selected"):
+        index.other_documents()
+    with pytest.raises(ParameterError, match="take no text"):
+        index.select(where="year=1850").add("x")
+
+
+def test_counts_by_a_field(index):
+    found = counts_by(index, "a", "year")
+    for one in found:
+        own = [d for d in made_documents() if d["year"] == one.value]
+        tokens = [word for d in own for word in d["text"].split()]
+        assert (one.times, one.n_tokens) == (tokens.count("a"), len(tokens))
+        assert one.documents == len(own)
+        assert one.per_million == pytest.approx(1e6 * one.times / len(tokens))
+    novels = counts_by(index.select(where="genre=novel"), "a", "year")
+    assert sum(one.times for one in novels) == index.select(where="genre=novel").count("a")
+
+
+def test_two_indexes_are_selected_as_one(index, tmp_path):
+    other = CorpusIndex.from_texts(
+        made_documents(20, seed=9), tmp_path / "more", options=IndexOptions("lines")
+    )
+    both = CorpusIndex.open([index.path, other.path])
+    for where in ("year=1850", "genre=*"):
+        wanted = index.select(where=where).count("a") + other.select(where=where).count("a")
+        assert both.select(where=where).count("a") == wanted
+    by = counts_by(both, "a", "year")
+    assert sum(one.times for one in by) == both.count("a")
+    mask = np.arange(80) < 60
+    assert both.select(documents=mask).count("a") == index.count("a")
+
+
+def fields_of(tmp_path, rows, **options):
+    texts = [f"text {number}" for number in range(len(rows))]
+    return CorpusIndex.from_texts(
+        texts,
+        tmp_path / "typed",
+        metadata=rows,
+        options=IndexOptions("text", **options),
+        force=True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        ([1, "2", " 3"], "int"), ([1, 2.5], "float"), ([1.0, float("nan"), 2.0], "int"),
+        (["1e3", "2"], "float"), (["007", "12"], "float"), (["1850-02-03", "1850-02"], "date"),
+        ([date(1850, 2, 3)], "date"), (["1850-02-30"], "text"), (["x", 1], "text"),
+        ([True, False], "text"), ([["a", "b"]], "text"), ([2**70], "float"), ([np.int32(7)], "int"),
+    ],
+)  # fmt: skip
+def test_types_are_inferred_from_all_values(tmp_path, values, kind):
+    index = fields_of(tmp_path, [{"f": value} for value in values])
+    assert index.metadata.fields == {"f": kind}
+
+
+def test_values_that_do_not_fit_are_missing_and_counted(tmp_path):
+    rows = [{"year": "1850"}, {"year": "about 1900"}, {"year": ""}, {}]
+    index = fields_of(tmp_path, rows, types={"year": "int"})
+    assert index.metadata.unfit == {"year": 1}
+    assert index.select(where="year=*").parameters["counts"]["documents"] == 1
+    with pytest.raises(ParameterError, match="no document has the field 'yaer'"):
+        fields_of(tmp_path, rows, types={"yaer": "int"})
+    with pytest.raises(ParameterError, match="two documents have the id '7'"):
+        fields_of(tmp_path, [{"id": 7}, {"id": "7"}])
+    for rows, said in (([{}], "more"), ([{}] * 3, "more rows"), (["x", "y"], "wanted a dict")):
+        with pytest.raises(ParameterError, match=said if len(rows) != 1 else "is missing"):
+            CorpusIndex.from_texts(["a", "b"], tmp_path / "wrong", metadata=rows)
+
+
+def test_dates_fit_the_dates_they_begin(tmp_path):
+    days = ["1850-01-31", "1850-02-01", "1851-06-30T12:00:00Z"]
+    index = fields_of(tmp_path, [{"day": day} for day in days])
+    for where, n in (("1850", 2), ("1850-02", 1), ("1850-02..1851", 2), ("..1850", 2)):
+        assert index.select(where=f"day={where}").parameters["counts"]["documents"] == n
+    assert [one.value for one in counts_by(index, "text", "day")] == ["1850", "1851"]
+
+
+def test_fields_of_files(tmp_path, capsys):
+    texts = tmp_path / "texts"
+    texts.mkdir()
+    for name in "abc":
+        (texts / f"{name}.txt").write_text("One.\n\nTwo.\n")
+    (tmp_path / "m.csv").write_text('file,year\na,1850\nb.txt,"1851"\nz,1\n')
+    said = []
+    options = IndexOptions("text", metadata=str(tmp_path / "m.csv"))
+    index = CorpusIndex.build(texts, tmp_path / "x", options=options, notice=said.append)
+    assert index.metadata.rows(0, 9) == [
+        ("a.txt", {"year": 1850}), ("b.txt", {"year": 1851}), ("c.txt", {}),
+    ]  # fmt: skip
+    assert len(said) == 2 and "z" in said[0] and "c.txt" in said[1]
+    (tmp_path / "m.jsonl").write_text(json.dumps({"path": "c", "year": 3}) + "\n")
+    options = IndexOptions("text", metadata=str(tmp_path / "m.jsonl"))
+    index = CorpusIndex.build(texts, tmp_path / "y", options=options, notice=said.append)
+    assert index.select(where="year=3").count("one") == 1
+    for text, match in (
+        ("name,year\na,1\n", "line 2: has no column file"), ("file,y\na,1\na,2\n", "named twice"),
+        ("file,y\nq,1\n", "names no file that is read, but q"), ("file\n", "has no row"),
+        ("file,y\na,1,2\n", "line 2: 3 fields, wanted 2"), ('file,y\n"a\n', "line 2: "),
+    ):  # fmt: skip
+        (tmp_path / "m.csv").write_text(text)
+        options = IndexOptions("text", metadata=str(tmp_path / "m.csv"))
+        with pytest.raises(InputError, match=match):
+            CorpusIndex.build(texts, tmp_path / "z", options=options)
+    assert not (tmp_path / "z").exists()
+
+
+def test_added_documents_keep_the_types(index, tmp_path):
+    before = index.select(where="year=1850").count("a")
+    (tmp_path / "more.txt").write_text("a a\n\na\n")
+    larger = index.add(tmp_path / "more.txt")
+    assert larger.select(where="year=1850").count("a") == before
+    assert larger.metadata.rows(60, 99) == [("61", {}), ("62", {})]
+    assert larger.select(documents=["61"]).count("a") == 2
+    assert find_faults(larger.path) == []
+
+
+def test_damaged_documents_are_found(index):
+    assert find_faults(index.path) == []
+    assert not index.metadata.numbers(["d0"])[0]
+    file = index.path / index._indexed._artifact.manifest["arrays"]["documents"]["file"]
+    good = file.read_bytes()
+    rng = random.Random(1)
+    for _ in range(60):
+        at = rng.randrange(len(good))
+        file.write_bytes(good[:at] + bytes([good[at] ^ (1 << rng.randrange(8))]) + good[at + 1 :])
+        assert find_faults(index.path)
+        try:
+            opened = CorpusIndex.open(index.path)
+            opened.select(where="year=1850")
+            counts_by(opened, "a", "genre")
+            opened.metadata.rows(0, 60)
+        except (ArtifactError, ParameterError):
+            pass
+    file.write_bytes(good)
+    file.rename(file.with_name("elsewhere"))
+    with pytest.raises(ArtifactError, match="was changed since it was opened"):
+        index.metadata.rows(0, 1)
+
+
+def test_an_index_without_fields_has_numbered_documents(tmp_path):
+    index = CorpusIndex.from_texts(["a b", "b c"], tmp_path / "x")
+    assert index.parameters.get("documents") is None
+    assert index.select(documents=["2"]).count(["a", "b"]).tolist() == [0, 1]
+    with pytest.raises(ParameterError, match="the documents have no fields"):
+        index.select(where="year=1850")
+    for wrong in ("0", "3", "x", "01"):
+        with pytest.raises(ParameterError, match="no document has the id"):
+            index.select(documents=[wrong])
