@@ -90,6 +90,9 @@ TABLE = (
     Home("grammar", "grammar.scoring", "", "RuleScorer ScoreOptions"),
     Home("paraphrase", "paraphrase.augment", "augment_phrase_table",
          "AugmentOptions AugmentReport"),
+    Home("paraphrase", "paraphrase.unknown_words.augment", "",
+         "augment_unknown_words Monolingual RankedTranslation UnknownWord UnknownWordOptions "
+         "UnknownWordReport"),
     Home("paraphrase", "paraphrase.batch", "", "paraphrase_phrases"),
     Home("paraphrase", "paraphrase.kinds", "", "KindCosine"),
     Home("paraphrase", "paraphrase.options", "ParaphraseOptions"),

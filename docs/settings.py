@@ -36,6 +36,7 @@ SOURCES = {
     "pack": "grammar.packs.pack:PackOptions",
     "paraphrase": "paraphrase.options:PRESETS[default] cli.paraphrase:CommandSettings",
     "augment": "paraphrase.augment:AugmentOptions",
+    "augment --unknown": "paraphrase.unknown_words.augment:UnknownWordOptions",
     "substitute": "paraphrase.substitution.mix:RANKING cli.substitute:CommandSettings",
     "rewrite": "paraphrase.rewriting.options:RewriteOptions",
     "tune": "paraphrase.rewriting.tuning:TuneOptions paraphrase.rewriting.options:RewriteOptions",

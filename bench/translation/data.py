@@ -32,6 +32,10 @@ class Bitext:
         """Return `size` of the other pairs; each number of a draw gives others."""
         return random.Random(draw).sample(self.rest, size)
 
+    def turned(self) -> "Bitext":
+        """Return the same pairs, from the second language to the first."""
+        return Bitext(*([(b, a) for a, b in part] for part in (self.dev, self.test, self.rest)))
+
 
 def read_bitext(folder: Path, pair: str, longest: int, n_dev: int, n_test: int) -> Bitext:
     """Return the pairs of at most `longest` source tokens (half as many more in the target)."""
@@ -80,12 +84,6 @@ def _parted(held: list[Pair], rest: list[Pair], n_dev: int, n_test: int) -> Bite
     if len(held) < n_dev + n_test:
         raise SystemExit(f"{len(held)} pairs are held out: ask for fewer with --dev and --test")
     return Bitext(held[:n_dev], held[n_dev : n_dev + n_test], rest)
-
-
-def english_lines(folder: Path) -> list[str]:
-    """Return the English of all bitexts, without held-out lines and repetitions."""
-    held_out = held_out_lines(folder)
-    return [line for line in _all_english(folder) if line not in held_out]
 
 
 def held_out_lines(folder: Path) -> set[str]:

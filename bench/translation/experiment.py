@@ -1,24 +1,24 @@
-"""Do paraphrases of unknown words help a small translation system? (Marton 2013, table IX)
+"""Do translations of unknown words help a small translation system?
 
-For each size of training data and each draw of it: a phrase table from the aligner's links, weights
-tuned on the development set, the test set translated; then the same with the unknown words of both
-sets paraphrased from monolingual English, the table augmented with them, and the weights tuned
-further from the baseline's, which are tuned further for as many rounds. The language model is a
-trigram model of the target side of all pairs that are not held out. Words that the training data do
-not know may be copied, in all systems alike, at a weight of its own. The control: every unknown
-word has the paraphrases of another one.
+For each size of training data and each draw of it: a phrase table from the aligner's links, and
+rules for the unknown words of the development and test sets by `distsim augment --unknown`. First
+the rate: how often the first answer, or one of the first five, is what an aligner that was trained
+on everything links to the word in the reference, beside copying the word, with paired intervals
+over types of words; the control has the answers of other words. Then, with --tunings, end to end:
+BLEU and chrF of the decoder here. Weights are tuned for the baseline, and shared but for those of
+copying and of the added score; each tuning has another draw of four fifths of the development set.
 
-    python bench/translation/experiment.py DATA INDEX [--pair en-es] [--sizes 250 5000] [--draws 2]
-                                           [--text FILE...] [--shared]
+    python bench/translation/experiment.py DATA INDEX WORK [--pair en-es] [--turned]
+                                           [--sizes 2000] [--draws 3] [--tunings 3]
 
 DATA: the folder bitext-lohelp, or bitext-europarl-fr-en (`--pair en-fr`: Europarl to learn from,
-newstest2012 held out). INDEX: where the index of English (that of all bitexts without held-out
-lines, and of further texts) is built, or is already; paraphrases are kept beside it. A size above
-the number of pairs is all of them. --shared: all systems have the baseline's weights, but for those
-of copying and of the added score, so that no difference comes from the luck of tuning.
+newstest2012 held out). INDEX: a signed index of the source language; `none`: that of the source
+half alone. WORK: a folder for indexes of the source sides of one half of the sentence pairs, and
+of the target sides of the other half, so that they are not translations of each other. A size
+above the number of pairs is all of them. --turned: from the second language to the first.
 """
 
-import argparse
+import random
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -29,74 +29,40 @@ from typing import NamedTuple
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from data import Bitext, Pair, english_lines, is_news, read_bitext, read_news
+from data import Bitext, Pair, is_news, read_bitext, read_news
 from decoder import COPIED, JUMP, LM, PHRASES, UNKNOWN, WORDS, Decoder, Table, Translation
-from frame import parser, print_machine, print_table
+from frame import Cpu, parser, print_machine, print_table
 from language_model import LanguageModel
-from measures import Ceilings, Metric, Wanted, ceilings, recall
-from phrase_extraction import Link, align, write_phrase_table
+from measures import Metric, Wanted, mean_by_type, recall
+from phrase_extraction import align, write_phrase_table
 from tuning import tune
 
-from distsim import (
-    CorpusIndex,
-    IndexOptions,
-    ParaphraseOptions,
-    Paraphraser,
-    SignatureTable,
-    augment_phrase_table,
-)
-from distsim.contexts import Weighting
-from distsim.paraphrase import paraphrase_phrases
-from distsim.paraphrase.augment import AugmentOptions
-from distsim.paraphrase.records import PhraseParaphrases, read_paraphrases
-from distsim.paraphrase.unknown import known_phrases
+from distsim import CorpusIndex, sign
+from distsim.contexts import Selection
+from distsim.paraphrase import Monolingual, augment_unknown_words
 
 N_BEST = 60
-LEAST = 0.05  # score of a paraphrase
-# `chosen`: of weights, windows and length differences those by which, on the development set of
-# en-es, the first paraphrase was most often right (by the reference's words aligned to it).
-OPTIONS = {
-    "llr": ParaphraseOptions(weighting=Weighting("llr"), places=0),  # as the paper
-    "chosen": ParaphraseOptions(weighting=Weighting("ppmi"), length_difference=0, places=0),
-}
-
-
-class System(NamedTuple):
-    """options: which paraphrases; none: the baseline. shuffled: those of another word."""
-
-    name: str
-    options: str = ""
-    shuffled: bool = False
-
-
-SYSTEMS = (
-    System("baseline"),
-    System("paraphrases", "llr"),
-    System("paraphrases, chosen settings", "chosen"),
-    System("paraphrases of other words", "llr", shuffled=True),
-)
-Translations = list[list[str]]
+SYSTEMS = ("baseline", "unknown words", "unknown words, rules of others")
+Answers = dict[str, list[str]]
 
 
 class Outcome(NamedTuple):
-    """Of one system and draw: translations of the test set, recall, rules that are new."""
+    """Of one system and tuning: translations of the test set, and recall of unknown words."""
 
-    translations: Translations
+    translations: list[list[str]]
     recall: float
-    rules: int
-    ceilings: Ceilings | None
 
 
 @dataclass
 class Setting:
-    """What all systems share; links: of the test pairs, by an aligner trained on everything."""
+    """What all systems share; wanted: of each draw, unknown words and what is right for them."""
 
     bitext: Bitext
     model: LanguageModel
-    links: list[set[Link]]
+    links: list[set[tuple[int, int]]]
+    texts: Monolingual
     reordering: int
     rounds: tuple[int, int]
-    shared: bool
 
     def decode(
         self, table: Table, weights: np.ndarray, pairs: list[Pair], n_best: int
@@ -105,16 +71,16 @@ class Setting:
         return [decoder.translate(words, n_best) for words, _ in pairs]
 
     def tuned(
-        self, table: Table, firsts: list[np.ndarray], rounds: int, fixed: Sequence[int] = ()
-    ) -> np.ndarray:
-        dev = self.bitext.dev
+        self, table: Table, firsts: list[np.ndarray], rounds: int, dev: list[Pair],
+        fixed: Sequence[int] = (),
+    ) -> np.ndarray:  # fmt: skip
         return tune(
             lambda tried: self.decode(table, tried, dev, N_BEST),
             [target for _, target in dev], firsts, rounds,
             [*fixed, *(() if self.reordering else (JUMP,))],
         )  # fmt: skip
 
-    def wanted(self, table: Table) -> list[Wanted]:
+    def wanted(self, answered: Answers) -> list[Wanted]:
         """Return the unknown words of the test set with the reference's words aligned to them."""
         return [
             Wanted(number, source[i], tuple(target[j] for a, j in sorted(links) if a == i))
@@ -122,44 +88,57 @@ class Setting:
                 zip(self.bitext.test, self.links, strict=True)
             )
             for i in range(len(source))
-            if source[i] in table.copies
+            if source[i] in answered
         ]
 
 
-def english_index(data: Path, folder: Path, more: list[str]) -> CorpusIndex:
-    """Return the index of English without the held-out lines, built where there is none."""
-    if not (folder / "manifest.json").exists():
+def half_index(sentences: Iterator[list[str]], path: Path) -> Path:
+    """Return a signed index of sentences, made where there is none."""
+    if not (path / "manifest.json").exists():
         with tempfile.TemporaryDirectory() as place:
-            path = Path(place) / "help.txt"
-            path.write_text("\n".join(english_lines(data)) + "\n")
-            index = CorpusIndex.build(
-                [path, *more], folder, options=IndexOptions("text", dedup="exact")
-            )
-        SignatureTable.build(index)
-    return CorpusIndex.open(folder)
+            text = Path(place, "text")
+            text.write_text("\n".join(map(" ".join, sentences)) + "\n", encoding="utf-8")
+            index = CorpusIndex.build(text, path, jobs=1)
+        sign(index, selection=Selection(min_count=1, max_length=1), jobs=1)
+    return path
 
 
-def paraphrased(
-    given: argparse.Namespace, bitext: Bitext, tables: dict[tuple[int, int], Path]
-) -> dict[str, list[PhraseParaphrases]]:
-    """Return the paraphrases of words with letters that the smallest tables lack, by options."""
-    found: dict[str, int] = {}
-    for words, _ in bitext.dev + bitext.test:
-        for word in words:
-            if any(map(str.isalpha, word)):
-                found[word] = found.get(word, 0) + 1
-    known = set(found)
-    for draw in range(1, given.draws + 1):
-        known &= set(known_phrases(tables[min(given.sizes), draw]))
-    unknown = {word: n for word, n in found.items() if word not in known}
-    index = english_index(given.data, given.index, given.text)
-    table, answers = SignatureTable.open(given.index), {}
-    for name in {SYSTEMS[n].options for n in given.systems} - {""}:
-        kind = f"{given.pair}.{min(given.sizes)}-{given.draws}.{name}"
-        path = given.index.with_name(f"{given.index.name}.{kind}")
-        paraphrase_phrases(Paraphraser(index, options=OPTIONS[name], table=table), unknown, path)
-        answers[name] = read_paraphrases(path).phrases
-    return answers
+def monolingual(bitext: Bitext, index: str, folder: Path, name: str) -> Monolingual:
+    """Return the indexes of the source sides of one half, and of the target sides of the other."""
+    half = len(bitext.rest) // 2
+    source = half_index((pair[0] for pair in bitext.rest[:half]), folder / f"{name}.source")
+    target = half_index((pair[1] for pair in bitext.rest[half:]), folder / f"{name}.target")
+    if index == "none":
+        return Monolingual(source=source, target=target)
+    return Monolingual(source=index, domain=source, target=target)
+
+
+def rate_rows(
+    drawn: Sequence[tuple[list[Wanted], Answers]], n_tokens: int
+) -> Iterator[tuple[str, str]]:
+    """Yield names and values: rates of all draws, intervals over types of words."""
+    copies, first, five, others, left = [], [], [], [], []
+    types = []
+    for wanted, answered in drawn:
+        words = list(answered)
+        other = dict(zip(words, words[1:] + words[:1], strict=True))
+        for one in wanted:
+            right, said = " ".join(one.words), answered[one.word]
+            said = said or [one.word]
+            types.append(one.word)
+            copies.append(one.word == right)
+            first.append(said[0] == right)
+            five.append(right in said[:5])
+            others.append((answered[other[one.word]] or [""])[0] == right)
+            left.append(said[0] != one.word)
+    yield "unknown, % of tokens", f"{100 * len(types) / len(drawn) / n_tokens:.1f}"
+    for name, values in (
+        ("copy", copies), ("first answer", first), ("first five", five),
+        ("answers of other words", others), ("first answers that are no copies", left),
+    ):  # fmt: skip
+        yield name, mean_by_type(values, types)
+    gains = np.array(first, float) - np.array(copies, float)
+    yield "first answer less copy", mean_by_type(gains, types)
 
 
 def first_weights(table: Table) -> list[np.ndarray]:
@@ -170,9 +149,9 @@ def first_weights(table: Table) -> list[np.ndarray]:
 
 
 def further_weights(weights: np.ndarray, table: Table) -> list[np.ndarray]:
-    """Return where the second tuning begins: once wary of paraphrases, once not.
+    """Return where the second tuning begins: once wary of new rules, once not.
 
-    Until there are paraphrases nothing depends on what copying is worth. A language model gives
+    Until there are such rules nothing depends on what copying is worth. A language model gives
     unknown words less than any other, about e^-4 of a rare word.
     """
     firsts = []
@@ -183,111 +162,135 @@ def further_weights(weights: np.ndarray, table: Table) -> list[np.ndarray]:
     return firsts
 
 
-def write_columns(
-    found: list[PhraseParaphrases], known: set[str], shuffled: bool, path: Path
-) -> None:
-    """Write the paraphrases that a system uses, as `distsim augment` reads them."""
-    used = [one for one in found if one.phrase not in known]
-    others = used[1:] + used[:1] if shuffled else used
-    rows = [
-        f"{one.phrase}\t1\t{text}\t{score}\n"
-        for one, other in zip(used, others, strict=True)
-        for text, score in other.paraphrases
-        if score >= LEAST
-    ]
-    path.write_text("".join(rows))
+def write_others(new: Path, answered: Answers, path: Path) -> None:
+    """Write a table whose unknown words have the rules of others, the copy that of themselves."""
+    words = [word for word, said in answered.items() if said]
+    taker = dict(zip(words, words[1:] + words[:1], strict=True))
+    lines = []
+    for line in new.read_text(encoding="utf-8").splitlines():
+        source, target, rest = line.split(" ||| ", 2)
+        if source in taker:
+            target = taker[source] if target == source else target
+            line = f"{taker[source]} ||| {target} ||| {rest}"
+        lines.append(line)
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def run_draw(
-    setting: Setting, learnt: Path, found: dict[str, list[PhraseParaphrases]], systems: list[System]
-) -> dict[str, Outcome]:
-    """Return what came out of all systems with one draw's phrase table."""
-    bitext = setting.bitext
-    sentences = [source for source, _ in bitext.dev + bitext.test]
-    base = Table(learnt, setting.model, sentences)
-    wanted, known = setting.wanted(base), set(known_phrases(learnt))
-    start = setting.tuned(base, first_weights(base), setting.rounds[0])
-    outcomes = {}
-    for system in systems:
-        table, n_rules, bounds = base, 0, None
-        if system.options:
-            with tempfile.TemporaryDirectory() as place:
-                columns, new = Path(place, "columns"), Path(place, "new")
-                write_columns(found[system.options], known, system.shuffled, columns)
-                options = AugmentOptions(features="one", translations=0)
-                n_rules = augment_phrase_table(learnt, columns, new, options=options).new_entries
-                table = Table(new, setting.model, sentences, base.copies)
-            bounds = ceilings(wanted, [target for _, target in bitext.test], base, table)
-        firsts = further_weights(start, table)
-        if setting.shared:
+def end_to_end(
+    setting: Setting, tables: Sequence[Path], wanted: list[Wanted], tunings: int
+) -> list[list[Outcome]]:
+    """Return the outcomes of each tuning: of the baseline and of the other tables."""
+    sentences = [source for source, _ in setting.bitext.dev + setting.bitext.test]
+    base, *augmented = [Table(path, setting.model, sentences) for path in tables]
+    outcomes = []
+    for number in range(tunings):
+        dev = random.Random(number).sample(setting.bitext.dev, len(setting.bitext.dev) * 4 // 5)
+        start = setting.tuned(base, first_weights(base), setting.rounds[0], dev)
+        found = []
+        for table in (base, *augmented):
             own = (COPIED, UNKNOWN, *range(base.n_features, table.n_features))
-            fixed = [number for number in range(table.n_features) if number not in own]
-            weights = setting.tuned(table, firsts, setting.rounds[1] if n_rules else 0, fixed)
-        else:
-            weights = setting.tuned(table, firsts, setting.rounds[1])
-        said = [list(one[0].words) for one in setting.decode(table, weights, bitext.test, 1)]
-        outcomes[system.name] = Outcome(said, recall(wanted, said), n_rules, bounds)
+            fixed = [n for n in range(table.n_features) if n not in own]
+            weights = start
+            if table is not base:
+                firsts = further_weights(start, table)
+                weights = setting.tuned(table, firsts, setting.rounds[1], dev, fixed)
+            said = [list(one[0].words)
+                    for one in setting.decode(table, weights, setting.bitext.test, 1)]  # fmt: skip
+            found.append(Outcome(said, recall(wanted, said)))
+        outcomes.append(found)
     return outcomes
 
 
-def rows(
-    size: int, draws: list[dict[str, Outcome]], references: Translations
+def quality_rows(
+    size: int, outcomes: list[list[Outcome]], references: list[list[str]]
 ) -> Iterator[list[object]]:
-    base = [draw[SYSTEMS[0].name].translations for draw in draws]
-    for name, first in draws[0].items():
-        mine = [draw[name] for draw in draws]
-        cells: list[object] = [size, name, f"{np.mean([one.rules for one in mine]):,.0f}"]
+    base = [found[0].translations for found in outcomes]
+    for n, name in enumerate(SYSTEMS):
+        said = [found[n].translations for found in outcomes]
+        cells: list[object] = [size, name]
         for kind in ("BLEU", "chrF"):
-            metric, said = Metric(kind, references), [one.translations for one in mine]
-            cells.append(f"{metric.mean(said):.2f}")
-            cells.append(str(metric.difference(base, said)) if first.rules else "")
-        yield [*cells, f"{100 * np.mean([one.recall for one in mine]):.1f}%"]
+            metric = Metric(kind, references)
+            cells += [f"{metric.mean(said):.2f}", str(metric.difference(base, said)) if n else ""]
+        yield [*cells, f"{100 * np.mean([found[n].recall for found in outcomes]):.1f}%"]
+
+
+def run_size(
+    setting: Setting, size: int, draws: int, tunings: int
+) -> tuple[list[tuple[str, str]], list[list[Outcome]]]:
+    """Return the rates and the outcomes of all draws of training data of a size."""
+    drawn, outcomes = [], list[list[Outcome]]()
+    bitext = setting.bitext
+    seconds = 0.0
+    for draw in range(1, draws + 1):
+        with tempfile.TemporaryDirectory() as place:
+            learnt, new, others, text = (
+                Path(place, name) for name in ("learnt", "new", "others", "text")
+            )
+            write_phrase_table(bitext.drawn(size, draw), learnt)
+            text.write_text("".join(" ".join(s) + "\n" for s, _ in bitext.dev + bitext.test))
+            with Cpu() as cpu:
+                report = augment_unknown_words(learnt, text, setting.texts, new)
+            seconds += cpu.seconds
+            answered = {
+                one.word: [rule.target for rule in one.translations] for one in report.words
+            }
+            wanted = setting.wanted(answered)
+            drawn.append((wanted, answered))
+            if tunings:
+                write_others(new, answered, others)
+                outcomes += end_to_end(setting, (learnt, new, others), wanted, tunings)
+    n_tokens = sum(len(source) for source, _ in bitext.test)
+    n_words = sum(len(answered) for _, answered in drawn)
+    told = [
+        *rate_rows(drawn, n_tokens),
+        ("words", f"{n_words / draws:.0f}"),
+        ("CPU seconds", f"{seconds / draws:.0f}"),
+    ]
+    return told, outcomes
 
 
 def main() -> None:
     options = parser(__doc__)
     options.add_argument("data", type=Path)
-    options.add_argument("index", type=Path)
+    options.add_argument("index")
+    options.add_argument("work", type=Path)
     options.add_argument("--pair", default="en-es", choices=["en-es", "en-de", "en-fr"])
-    options.add_argument("--text", nargs="*", default=[])
-    options.add_argument("--sizes", nargs="*", type=int, default=[250, 5000])
-    options.add_argument("--draws", type=int, default=2)
+    options.add_argument("--turned", action="store_true")
+    options.add_argument("--sizes", nargs="*", type=int, default=[2000])
+    options.add_argument("--draws", type=int, default=3)
+    options.add_argument("--tunings", type=int, default=0)
     options.add_argument("--dev", type=int, default=500)
     options.add_argument("--test", type=int, default=1000)
     options.add_argument("--longest", type=int, default=30, help="source tokens of a sentence")
     options.add_argument("--reordering", type=int, default=4)
-    options.add_argument("--rounds", nargs=2, type=int, default=[5, 2], metavar=("FIRST", "MORE"),
-                         help="of tuning: the baseline, then all systems")  # fmt: skip
-    options.add_argument("--shared", action="store_true", help="only new weights are tuned")
-    options.add_argument("--systems", nargs="*", type=int, default=list(range(len(SYSTEMS))))
+    options.add_argument("--rounds", nargs=2, type=int, default=[3, 2], metavar=("FIRST", "MORE"),
+                         help="of tuning: the baseline, then the others")  # fmt: skip
     given = options.parse_args()
     read = read_news if is_news(given.data) else read_bitext
     bitext = read(given.data, given.pair, given.longest, given.dev, given.test)
-    given.sizes = [min(size, len(bitext.rest)) for size in given.sizes]
-    references = [target for _, target in bitext.test]
+    if given.turned:
+        bitext = bitext.turned()
+    given.work.mkdir(exist_ok=True)
+    name = f"{given.data.name}.{given.pair}{'.turned' if given.turned else ''}"
     links = align([*bitext.rest, *bitext.dev, *bitext.test])[-len(bitext.test) :]
-    model = LanguageModel(target for _, target in bitext.rest)
-    setting = Setting(bitext, model, links, given.reordering, tuple(given.rounds), given.shared)
-    systems = [SYSTEMS[number] for number in given.systems]
-    found, told = [], []
-    with tempfile.TemporaryDirectory() as place:
-        tables = {}
-        for size in given.sizes:
-            for draw in range(1, given.draws + 1):
-                tables[size, draw] = Path(place, f"{size}-{draw}")
-                write_phrase_table(bitext.drawn(size, draw), tables[size, draw])
-        answers = paraphrased(given, bitext, tables)
-        for size in given.sizes:
-            draws = [run_draw(setting, tables[size, draw], answers, systems)
-                     for draw in range(1, given.draws + 1)]  # fmt: skip
-            found += rows(size, draws, references)
-            for name, one in draws[0].items():
-                if one.ceilings:
-                    shares = Ceilings(*np.mean([draw[name].ceilings for draw in draws], axis=0))
-                    told.append(f"{size}: right among unknown words, {name}: {shares}")
-    heads = ["pairs", "system", "new rules", "BLEU", "difference", "chrF", "difference", "recall"]
-    print_table(heads, found)
-    print("", *told, sep="\n")
+    half = len(bitext.rest) // 2
+    texts = monolingual(bitext, given.index, given.work, name)
+    references = [target for _, target in bitext.test]
+    rates, quality = [], list[list[object]]()
+    for size in sorted({min(size, len(bitext.rest)) for size in given.sizes}):
+        model = LanguageModel(target for _, target in bitext.rest[half:])
+        setting = Setting(bitext, model, links, texts, given.reordering, tuple(given.rounds))
+        told, outcomes = run_size(setting, size, given.draws, given.tunings)
+        rates.append((size, dict(told)))
+        if outcomes:
+            quality += quality_rows(size, outcomes, references)
+    heads = list(rates[0][1])
+    print_table(["pairs", *heads], [[size, *row.values()] for size, row in rates])
+    if quality:
+        print()
+        print_table(
+            ["pairs", "system", "BLEU", "difference", "chrF", "difference", "recall"], quality
+        )
     print_machine()
 
 

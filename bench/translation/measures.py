@@ -1,19 +1,17 @@
 """Translations of several systems -> BLEU, chrF and their differences with intervals.
 
 All by the statistics of sacrebleu. A system is given as the translations of several draws of
-training data, of the same test sentences. And what could be gained at most for unknown words: right
-is what an aligner, trained on everything, links to them in the reference.
+training data, of the same test sentences. Right for an unknown word is what an aligner, trained on
+everything, links to it in the reference.
 """
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from decoder import Table
 
 Words = Sequence[str]
 _SAMPLES = 2_000
-_STEM = 5
 
 
 class Difference(NamedTuple):
@@ -95,38 +93,12 @@ def recall(wanted: Sequence[Wanted], translations: Sequence[Words]) -> float:
     return found / max(1, total)
 
 
-class Ceilings(NamedTuple):
-    """Shares of the unknown tokens, blind to how paraphrases are ranked and weighted.
-
-    copies: the word itself stands in the reference sentence. paraphrases: some rule of a paraphrase
-    says the reference's words; stems: none does, but one begins with the same five letters. any:
-    some rule of the table that was there before says them, so that a perfect paraphraser could.
-    """
-
-    copies: float
-    paraphrases: float
-    stems: float
-    any: float
-
-    def __str__(self) -> str:
-        names = zip(self._fields, self, strict=True)
-        return ", ".join(f"{name} {100 * share:.1f}%" for name, share in names)
-
-
-def ceilings(
-    wanted: Sequence[Wanted], references: Sequence[Sequence[str]], base: Table, augmented: Table
-) -> Ceilings:
-    """Return the ceilings of an augmented table over the one it was made from."""
-    said = {" ".join(target) for target in base.targets}
-    counts = [0, 0, 0, 0]
-    for one in wanted:
-        right = " ".join(one.words)
-        source = augmented.sources[one.word]
-        rules = range(augmented.firsts[source], augmented.firsts[source + 1])
-        new = [" ".join(augmented.targets[rule]) for rule in rules][:-1]  # the last one copies
-        counts[0] += one.word in references[one.sentence]
-        if right:
-            counts[1] += right in new
-            counts[2] += right not in new and any(t[:_STEM] == right[:_STEM] for t in new)
-            counts[3] += right in said
-    return Ceilings(*(count / max(1, len(wanted)) for count in counts))
+def mean_by_type(values: Sequence[float], types: Sequence[str]) -> str:
+    """Return the mean in percent with its 95% interval, types of words drawn with replacement."""
+    numbers = np.unique(np.array(types), return_inverse=True)[1]
+    n = numbers.max() + 1
+    sums = np.bincount(numbers, np.asarray(values, float), n)
+    times = np.bincount(numbers, minlength=n)
+    drawn = np.random.default_rng(1).multinomial(n, np.full(n, 1 / n), _SAMPLES)
+    low, high = 100 * np.percentile((drawn @ sums) / (drawn @ times), [2.5, 97.5])
+    return f"{100 * np.mean(values):.1f} [{low:.1f}, {high:.1f}]"

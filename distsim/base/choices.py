@@ -42,8 +42,8 @@ Columns = Literal["joint", "conditional"]
 Identities = Literal["mark", "drop"]
 Aggregation = Literal["none", "best", "add", "average", "update"]
 AddedScores = Literal["one", "two"]
+Copies = Literal["rules", "decoder"]
 
-# Grammars.
 PairKind = Literal["content", "inflection", "function"]
 
 # Paraphrases.

@@ -1,27 +1,173 @@
-"""`distsim augment PHRASE-TABLE`: adds rules for unknown phrases, from their paraphrases."""
+"""`distsim augment TABLE`: adds rules for unknown words, or for phrases from their paraphrases."""
 
-from typing import Annotated
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from distsim.cli.console import progress_bar, say
+from distsim.base.choices import Copies
+from distsim.cli.console import counted, number, progress_bar, put, say
 from distsim.cli.grammar_options import OnErrorOption
+from distsim.cli.groups import OptionGroup, grouped
 from distsim.cli.options import SetOption, chosen
 
+if TYPE_CHECKING:
+    from distsim.grammar.invalid_lines import InvalidLines
+    from distsim.paraphrase.unknown_words.augment import UnknownWordReport
 
+
+@dataclass
+class UnknownOptions(OptionGroup):
+    """Options that go with --unknown."""
+
+    index: Annotated[
+        str | None,
+        typer.Option(metavar="SOURCE", help="A signed index of the source language, or a table."),
+    ] = None
+    target_index: Annotated[
+        str | None,
+        typer.Option(metavar="TARGET", help="The same, of any text of the target language."),
+    ] = None
+    domain_index: Annotated[
+        str | None,
+        typer.Option(metavar="DOMAIN", help="The same, of source text like the one to translate."),
+    ] = None
+    pivot: Annotated[
+        str | None,
+        typer.Option(metavar="RULES", help="Source paraphrases, written by distsim pivot."),
+    ] = None
+    copies: Annotated[
+        Copies | None,
+        typer.Option(
+            help="rules: the copied word is one of its rules; decoder: never, for a decoder that "
+            "copies beside rules. Default: rules."
+        ),
+    ] = None
+    why: Annotated[
+        bool,
+        typer.Option(
+            "--why",
+            help="Print word, rank, translation, p, cosine to the mapped vector, likeness of "
+            "spelling, known words behind it.",
+        ),
+    ] = False
+
+
+@grouped
 def augment(
-    table: Annotated[str, typer.Argument(metavar="PHRASE-TABLE", help="Of Moses; - for stdin.")],
-    paraphrases: Annotated[
-        str, typer.Option(metavar="FILE", help="Written by distsim paraphrase.")
+    table: Annotated[
+        str,
+        typer.Argument(
+            metavar="TABLE", help="Of Moses, or rules of Joshua, Thrax, cdec; - for stdin."
+        ),
     ],
     output: Annotated[
         str,
         typer.Option("--output", "-o", metavar="NEW", help="Compressed if it ends in .gz."),
     ],
+    unknown: Annotated[
+        str | None,
+        typer.Option(metavar="TEXT", help="Tokenised: its unknown words get translations."),
+    ] = None,
+    paraphrases: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Written by distsim paraphrase: Marton's rules."),
+    ] = None,
     settings: SetOption = None,
     on_error: OnErrorOption = "stop",
+    *,
+    how: UnknownOptions,
 ) -> None:
-    """Add rules for unknown phrases to a phrase table, and one score (1 on old rules) to all."""
+    """Add rules for unknown words or phrases to a translation table, with one more score."""
+    if (unknown is None) == (paraphrases is None):
+        raise typer.BadParameter("give --unknown TEXT, or --paraphrases FILE")
+    if paraphrases is not None:
+        if how.given():
+            raise typer.BadParameter(f"{how.given()[0]} goes with --unknown")
+        _augment_by_paraphrases(table, paraphrases, output, settings, on_error)
+        return
+    _augment_unknown(table, unknown, output, settings, on_error, how)
+
+
+def _augment_unknown(
+    table: str,
+    text: str | None,
+    output: str,
+    settings: list[str] | None,
+    on_error: OnErrorOption,
+    how: UnknownOptions,
+) -> None:
+    if how.index is None:
+        raise typer.BadParameter("--unknown needs --index SOURCE")
+    if how.why and output == "-":
+        raise typer.BadParameter("--why prints to standard output: name a file with -o")
+    from distsim.paraphrase.unknown_words.augment import (
+        Monolingual,
+        UnknownWordOptions,
+        augment_unknown_words,
+    )
+
+    (options,) = chosen(UnknownWordOptions(), settings=settings, copies=how.copies)
+    if how.target_index is None:
+        say(
+            "without --target-index only words of the table and copies are candidates: expect "
+            "little"
+        )
+    with progress_bar("words") as bar:
+        report = augment_unknown_words(
+            table, str(text),
+            Monolingual(
+                source=how.index, target=how.target_index, domain=how.domain_index,
+                pivot=how.pivot,
+            ),
+            output, options=options, on_error=on_error, progress=bar,
+        )  # fmt: skip
+    if how.why:
+        for word in report.words:
+            for rank, one in enumerate(word.translations, 1):
+                put(word.word, rank, one.target, number(one.p), number(one.cosine),
+                    number(one.edits), " ".join(one.behind))  # fmt: skip
+    _say_report(report, output)
+
+
+def _say_report(report: "UnknownWordReport", output: str) -> None:
+    from distsim.paraphrase.augment import decoder_note
+
+    answered = sum(bool(word.translations) for word in report.words)
+    say(
+        f"{report.old_entries:,} rules, {report.new_entries:,} new ones for {answered:,} of "
+        f"{counted(len(report.words), 'unknown word')}, learnt from {report.learnt_from:,} known "
+        "ones"
+    )
+    if report.resumed:
+        say(f"{report.resumed:,} of them from the run before")
+    if report.without_letters:
+        say(f"{counted(report.without_letters, 'unknown token')} without a letter left out")
+    _say_faults(report.faulty, report.is_sorted)
+    if not report.of_grammar:
+        say(decoder_note(output, report.n_scores - 1, 1))
+    elif report.named:
+        say("new rules have the feature p(unknown), -ln p, and no other; tune all weights anew")
+    else:
+        say(
+            f"a rule has {report.n_scores} features instead of {report.n_scores - 1}: the last is "
+            "-ln p of a new rule, whose others are 0; tune all weights anew"
+        )
+
+
+def _say_faults(faulty: "InvalidLines", is_sorted: bool) -> None:
+    for n, what in ((faulty.kept, "were kept as they are"), (faulty.dropped, "were dropped")):
+        if n:
+            say(f"{n:,} malformed lines {what}")
+    for fault in faulty.shown:
+        say(fault)
+    if not is_sorted:
+        say("the table is not sorted: the new rules are at its end")
+
+
+def _augment_by_paraphrases(
+    table: str, paraphrases: str, output: str, settings: list[str] | None, on_error: OnErrorOption
+) -> None:
     from distsim.paraphrase.augment import AugmentOptions, augment_phrase_table, decoder_note
 
     (options,) = chosen(AugmentOptions(), settings=settings)
@@ -37,17 +183,12 @@ def augment(
         f"{report.old_entries:,} rules, {report.new_entries:,} new ones for "
         f"{report.new_phrases:,} phrases"
     )
-    for number, what in (
+    for n, what in (
         (report.known_already, "phrases are in the table already"),
         (report.without_paraphrase, "phrases have no paraphrase"),
         (report.without_translation, "phrases have paraphrases, but none in the table"),
-        (report.faulty.kept, "malformed lines were kept as they are"),
-        (report.faulty.dropped, "malformed lines were dropped"),
     ):
-        if number:
-            say(f"{number:,} {what}")
-    for fault in report.faulty.shown:
-        say(fault)
-    if not report.is_sorted:
-        say("the table is not sorted: the new rules are at its end")
+        if n:
+            say(f"{n:,} {what}")
+    _say_faults(report.faulty, report.is_sorted)
     say(decoder_note(output, report.n_scores, 1 if options.features == "one" else 2))

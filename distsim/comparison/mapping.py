@@ -22,6 +22,7 @@ from distsim.corpus.numbers import plain_number
 from distsim.corpus.sources import file_label
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import find_sorted
+from distsim.signatures.composition import PartVectors
 from distsim.signatures.table import StoredTable, TableLike, opened_table
 
 MapMethod = Literal["ridge", "orthogonal"]
@@ -98,12 +99,7 @@ class WordSpace:
 
     def __init__(self, table: TableLike) -> None:
         self.table = opened_table(table)
-        parts = self.table.parts
-        if parts is None:
-            raise IncompatibleError(
-                f"{self.table.path}: keeps no vectors of words: sign it with the preset learnt, or "
-                "from vectors, and keep its parts"
-            )
+        parts = require_vectors(self.table)
         single = np.flatnonzero(self.table.token_counts() == 1)
         strengths = self.table.strengths[single].astype(np.int64)
         single = single[np.lexsort((self.table.hashes[single], -strengths))]
@@ -125,6 +121,20 @@ class WordSpace:
             if word in self.rows:
                 found[n] = self.vectors[self.rows[word]]
         return found
+
+
+def require_vectors(table: StoredTable) -> PartVectors:
+    """Return the vectors of a table's words.
+
+    Raises:
+        IncompatibleError: the table keeps none.
+    """
+    if table.parts is None:
+        raise IncompatibleError(
+            f"{table.path}: keeps no vectors of words: sign it with the preset learnt, or from "
+            "vectors, and keep its parts"
+        )
+    return table.parts
 
 
 def unit_rows(vectors: NDArray[np.float32]) -> NDArray[np.float32]:

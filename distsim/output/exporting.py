@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from distsim.base.arguments import Texts, one_or_many_texts
 from distsim.base.choices import ExportFormat
 from distsim.base.distribution import how_to_install
-from distsim.base.errors import IncompatibleError, ParameterError
+from distsim.base.errors import ParameterError
+from distsim.comparison.mapping import require_vectors
 from distsim.comparison.nearest import NeighbourSearch
 from distsim.corpus.vectors import WordVectors
-from distsim.signatures.composition import PartVectors
 from distsim.signatures.table import StoredTable, TableLike, opened_table
 from distsim.storage.files import LineWriter, open_output
 
@@ -42,7 +42,7 @@ def word_vectors(table: TableLike, *, phrases: Texts | None = None) -> WordVecto
     384
     """
     table = opened_table(table)
-    parts = _parts(table)
+    parts = require_vectors(table)
     if phrases is not None:
         found = [(one, table.composed_vector(one)) for one in one_or_many_texts(phrases)]
         made = [(one, vector) for one, vector in found if vector is not None]
@@ -55,20 +55,6 @@ def word_vectors(table: TableLike, *, phrases: Texts | None = None) -> WordVecto
     order = here[np.argsort(-table.strengths[places[here]].astype(np.int64), kind="stable")]
     words = [table.text(row) for row in places[order].tolist()]
     return WordVectors(words, parts.vectors[order].astype(np.float32))
-
-
-def _parts(table: StoredTable) -> PartVectors:
-    """Return the vectors of a table's words.
-
-    Raises:
-        IncompatibleError: the table keeps none.
-    """
-    if table.parts is None:
-        raise IncompatibleError(
-            f"{table.path}: keeps no vectors of words: sign it with the preset learnt, or from "
-            "vectors, and keep its parts"
-        )
-    return table.parts
 
 
 def export(
@@ -137,7 +123,7 @@ def _known(
         ParameterError: there is none.
     """
     if vectors:
-        _parts(table)
+        require_vectors(table)
         is_known = [table.composed_vector(one) is not None for one in phrases]
         lack = "have no vector: none of their words has one"
     else:

@@ -16,3 +16,9 @@ from distsim.paraphrase.rewriting.weights import Weights as Weights
 from distsim.paraphrase.substitution.mix import Mix as Mix
 from distsim.paraphrase.substitution.substituter import Substitute as Substitute
 from distsim.paraphrase.substitution.substituter import Substituter as Substituter
+from distsim.paraphrase.unknown_words.augment import Monolingual as Monolingual
+from distsim.paraphrase.unknown_words.augment import RankedTranslation as RankedTranslation
+from distsim.paraphrase.unknown_words.augment import UnknownWord as UnknownWord
+from distsim.paraphrase.unknown_words.augment import UnknownWordOptions as UnknownWordOptions
+from distsim.paraphrase.unknown_words.augment import UnknownWordReport as UnknownWordReport
+from distsim.paraphrase.unknown_words.augment import augment_unknown_words as augment_unknown_words

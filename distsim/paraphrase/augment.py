@@ -14,20 +14,18 @@ from distsim.base.choices import AddedScores as Features
 from distsim.base.choices import Aggregation, OnError
 from distsim.base.errors import InputError, ParameterError
 from distsim.base.parallel import Progress, no_progress
-from distsim.corpus.lines import read_lines
 from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.sources import spooled
-from distsim.grammar.fields import LineFaultError
 from distsim.grammar.formats.phrase_table import PHRASE_TABLE, PhraseTableEntry
 from distsim.grammar.invalid_lines import InvalidLines
 from distsim.paraphrase.records import ParaphraseFile, read_paraphrases
+from distsim.paraphrase.table_order import TableOrder, read_table, write_merged
 from distsim.paraphrase.unknown import lookup_form
 from distsim.storage.files import STANDARD_OUTPUT, LineWriter, open_output
 
 AGGREGATIONS: tuple[str, ...] = get_args(Aggregation)
 FEATURES: tuple[str, ...] = get_args(Features)
 
-_REPORT_LINES = 1 << 16
 _CACHED_TOKENS = 1 << 16
 
 
@@ -179,7 +177,7 @@ def augment_phrase_table(
     best = _Best(options.translations, options.probability)
     work = _Augmenter(given, options.method, options.features, report, best)
     with spooled(table) as entries:
-        work.collect(_entries(entries, InvalidLines(table, on_error), progress, "reading"))
+        work.collect(_entries(entries, InvalidLines(table, on_error), (progress, "reading")))
         report.faulty = InvalidLines(table, on_error)
         report.expected = work.expected()
         if report.expected > options.limit_rules:
@@ -188,9 +186,8 @@ def augment_phrase_table(
                 f"`limit_rules` is {options.limit_rules:,}: lower `translations`, or raise it"
             )
         expecting(report)
-        report.old_entries = 0
         with open_output(path) as writer:
-            work.write(_entries(entries, report.faulty, progress, "writing"), writer)
+            work.write(_entries(entries, report.faulty, (progress, "writing")), writer)
     return report
 
 
@@ -253,22 +250,17 @@ class _Augmenter:
         self._wanted = {text for found in self._phrases.values() for text, _ in found}
         self._rules: dict[str, list[PhraseTableEntry]] = {}
         self._known: set[bytes] = set()
-        self._in_byte_order = self._in_source_order = True
+        self._order = TableOrder()
 
     def collect(self, entries: Iterator[tuple[bytes, PhraseTableEntry | None]]) -> None:
         """Collect the rules of all paraphrases, and check the order of the table."""
-        previous: bytes | None = None
         form = ""
         for _, entry in entries:
             if entry is None:
                 continue
             self.report.old_entries += 1
             source = entry.source
-            if source != previous:
-                if previous is not None:
-                    self._in_byte_order &= _byte_order(previous) < _byte_order(source)
-                    self._in_source_order &= previous < source
-                previous = source
+            if self._order.see(source):
                 form = self._form(source)
                 self.report.n_scores = len(entry.scores)
                 if source in self._phrases:
@@ -295,31 +287,16 @@ class _Augmenter:
     ) -> None:
         """Write the table with one more score or two and the new rules in their places."""
         report = self.report
-        report.is_sorted = self._in_byte_order or self._in_source_order
-        order = _byte_order if self._in_byte_order else _source_order
+        report.is_sorted = self._order.is_sorted
         waiting = [phrase for phrase in self._phrases if phrase not in self._known]
         report.known_already = len(self._phrases) - len(waiting)
-        if report.is_sorted:
-            waiting.sort(key=order)
         idle = [b"1"] * (1 if self._features == "one" else 2)
-        at = 0
-        previous: bytes | None = None
-        for line, entry in entries:
-            if entry is not None:
-                if report.is_sorted and entry.source != previous:
-                    while at < len(waiting) and order(waiting[at]) < order(entry.source):
-                        self._write_new(waiting[at], writer)
-                        at += 1
-                previous = entry.source
-                line = entry.with_score(*idle).line()
-                report.old_entries += 1
-            if not line.endswith(b"\n"):
-                line += b"\n"
-            writer.write(line)
-        for phrase in waiting[at:]:
-            self._write_new(phrase, writer)
+        report.old_entries = write_merged(
+            entries, lambda entry: entry.with_score(*idle).line(), waiting, self._new_lines,
+            self._order, writer,
+        )  # fmt: skip
 
-    def _write_new(self, phrase: bytes, writer: LineWriter) -> None:
+    def _new_lines(self, phrase: bytes) -> Iterator[bytes]:
         report = self.report
         paths = self._paths(self._phrases[phrase])
         if not paths:
@@ -338,9 +315,8 @@ class _Augmenter:
                 added = [_number(score)]
                 if self._features == "two":
                     added = [*added, b"1"] if is_word else [b"1", *added]
-                line = entry.with_source(phrase).with_score(*added).line()
-                writer.write(line if line.endswith(b"\n") else line + b"\n")
                 report.new_entries += 1
+                yield entry.with_source(phrase).with_score(*added).line()
 
     def _paths(self, found: list[tuple[str, float]]) -> dict[bytes, list[_Path]]:
         """Return the paths to each target: one for each rule of each paraphrase."""
@@ -375,37 +351,11 @@ class _LookupForms:
 
 
 def _entries(
-    path: str | Path, faulty: InvalidLines, progress: Progress, stage: str
+    path: str | Path, faulty: InvalidLines, progress: tuple[Progress, str]
 ) -> Iterator[tuple[bytes, PhraseTableEntry | None]]:
-    """Yield (line, entry), entry None for an invalid line that is kept; scores are checked."""
-    n_scores: int | None = None
-    n_lines = 0
-    for number, line in read_lines(path):
-        n_lines += 1
-        if number % _REPORT_LINES == 0:
-            progress(stage, number, None)
-        try:
-            entry = PhraseTableEntry.parse(line)
-            found = len(entry.numbers())
-            if n_scores is None:
-                n_scores = found
-            if found != n_scores:
-                raise LineFaultError(f"{found} scores, wanted {n_scores} as on the lines before")
-        except LineFaultError as fault:
-            if faulty.keeps(number, str(fault)):
-                yield line, None
-            continue
-        yield line, entry
-    faulty.require_lines(n_lines)
-
-
-def _byte_order(source: bytes) -> bytes:
-    """Return what `LC_ALL=C sort` compares: the line up to the target."""
-    return source + b" ||| "
-
-
-def _source_order(source: bytes) -> bytes:
-    return source
+    return read_table(
+        path, PhraseTableEntry.parse, lambda entry: len(entry.numbers()), faulty, progress
+    )
 
 
 def _number(score: float) -> bytes:

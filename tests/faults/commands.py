@@ -86,6 +86,9 @@ rank | gold.tsv signed.index | new.weights
 augment | table.txt names | new.gz
     augment table.txt --paraphrases names -o new.gz
     augment table.txt --paraphrases names --set method=best -o new.gz
+augment --unknown | table.txt unknown.txt signed.index | new.gz
+    {augment} --target-index signed.index -o new.gz
+    {augment} --set most_rules=1 -o new.gz
 pack | scored.gz | new.packs
     pack scored.gz --set missing=100 --set sizes=S,L -o new.packs -j 1
     pack scored.gz --set missing=100 --set sizes=M -o new.packs -j 1
@@ -190,6 +193,7 @@ pack: pack scored.gz --set missing=100 -o pack
 _SHORT = {
     "build": "index build --format text --set shard_tokens=3000 --force -j 1",
     "sign": "sign x.index --force -j 1 --max-length 2",
+    "augment": "augment table.txt --unknown unknown.txt --index signed.index",
     "tune": "tune pack source --references people --index x.index --set iterations=1 --set n=5",
 }
 

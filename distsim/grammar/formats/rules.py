@@ -7,11 +7,17 @@ A label, two sides with gaps, features by name or bare, perhaps word links and f
 
 from dataclasses import dataclass
 
+from distsim.corpus.lines import is_utf8
 from distsim.corpus.numbers import plain_count, plain_number
 from distsim.grammar.fields import (
+    BLANKS,
     LineFaultError,
+    append_to_field,
+    join_fields,
     side_tokens,
+    split_fields,
     tokens,
+    without_line_end,
 )
 from distsim.grammar.formats.layout import GrammarFormat, Layout
 
@@ -74,6 +80,67 @@ class Features:
                 f"feature {column} is {value.decode(errors='replace')!r}, wanted a number"
             )
         return number
+
+
+@dataclass(frozen=True)
+class RuleEntry:
+    """A rule as the fields of its line; all else is read from them.
+
+    >>> entry = RuleEntry.parse(b"[X] ||| la [X,1] ||| the [X,1] ||| 0.5 0.1 ||| 0-0\\n")
+    >>> entry.source, entry.with_score(b"0").line()
+    (b'la [X,1]', b'[X] ||| la [X,1] ||| the [X,1] ||| 0.5 0.1 0 ||| 0-0\\n')
+    """
+
+    fields: tuple[bytes, ...]
+
+    @classmethod
+    def parse(cls, line: bytes) -> "RuleEntry":
+        """Return the rule of a line.
+
+        Raises:
+            LineFaultError: it has too few fields, no label, or is not UTF-8.
+        """
+        if not is_utf8(line):
+            raise LineFaultError("not UTF-8")
+        entry = cls(tuple(split_fields(line)))
+        if len(entry.fields) < 4:
+            raise LineFaultError(
+                f"{len(entry.fields)} fields parted by |||, wanted [label] ||| source ||| target "
+                "||| features"
+            )
+        if not (entry.label[:1] == b"[" and entry.label[-1:] == b"]" and entry.source):
+            raise LineFaultError("the label in brackets or the source side is missing")
+        return entry
+
+    def line(self) -> bytes:
+        """Return the line, with its newline if it had one."""
+        return join_fields(list(self.fields))
+
+    @property
+    def label(self) -> bytes:
+        """The left-hand side, in its brackets."""
+        return self.fields[0].strip(BLANKS)
+
+    @property
+    def source(self) -> bytes:
+        """The source side without the blanks around it."""
+        return self.fields[1].strip(BLANKS)
+
+    @property
+    def target(self) -> bytes:
+        """The target side without the blanks around it."""
+        return self.fields[2].strip(BLANKS)
+
+    @property
+    def features(self) -> Features:
+        """The features, by name or bare."""
+        return Features.parse(without_line_end(self.fields[3]))
+
+    def with_score(self, score: bytes) -> "RuleEntry":
+        """Return the rule with one more feature behind the present ones."""
+        fields = list(self.fields)
+        fields[3] = append_to_field(fields[3], score)
+        return RuleEntry(tuple(fields))
 
 
 def gap_of(symbol: bytes) -> tuple[bytes, bytes] | None:
