@@ -37,7 +37,7 @@ from measures import Metric, Wanted, mean_by_type, recall
 from phrase_extraction import align, write_phrase_table
 from tuning import tune
 
-from distsim import CorpusIndex, sign
+from distsim import CorpusIndex, IndexOptions, sign
 from distsim.contexts import Selection
 from distsim.paraphrase import Monolingual, augment_unknown_words
 
@@ -98,7 +98,7 @@ def half_index(sentences: Iterator[list[str]], path: Path) -> Path:
         with tempfile.TemporaryDirectory() as place:
             text = Path(place, "text")
             text.write_text("\n".join(map(" ".join, sentences)) + "\n", encoding="utf-8")
-            index = CorpusIndex.build(text, path, jobs=1)
+            index = CorpusIndex.build(text, path, options=IndexOptions("lines"), jobs=1)
         sign(index, selection=Selection(min_count=1, max_length=1), jobs=1)
     return path
 
