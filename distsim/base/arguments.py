@@ -89,13 +89,13 @@ def utf8_phrase(phrase: str) -> bytes:
     """Return a phrase in UTF-8.
 
     Raises:
-        ParameterError: it has bytes that were not UTF-8.
+        ParameterError: it is no text, or has bytes that were not UTF-8.
 
     >>> utf8_phrase("the king")
     b'the king'
     """
     try:
-        return phrase.encode()
+        return one_text(phrase, "phrase").encode()
     except UnicodeEncodeError:
         raise ParameterError("a phrase is not valid Unicode: give it in UTF-8") from None
 

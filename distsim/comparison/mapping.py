@@ -9,13 +9,14 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from distsim import storage
+from distsim.base.arguments import one_text, shown, whole_number
 from distsim.base.errors import ArtifactError, IncompatibleError, InputError, ParameterError
 from distsim.corpus.lines import is_utf8, read_lines
 from distsim.corpus.numbers import plain_number
@@ -190,13 +191,12 @@ def hubness(
     return out
 
 
-def read_pairs(path: str | Path, source: StoredTable, target: StoredTable) -> list[WordPair]:
-    """Return the pairs of a dictionary file, in the normal forms of both tables.
+def read_pairs(path: str | Path) -> list[WordPair]:
+    """Return the pairs of a dictionary file, as written.
 
     Arguments:
         path: lines `word<TAB>translation`, or with a weight above 0 in a third column; lines
             without text are passed over; `-` is standard input.
-        source, target: the tables.
 
     Raises:
         InputError: a line is malformed, or the file has no pair.
@@ -221,14 +221,33 @@ def read_pairs(path: str | Path, source: StoredTable, target: StoredTable) -> li
             raise InputError(
                 f"{place}: weight {weight[:40]!r}, wanted a number above 0: mend it or leave it out"
             )
-        pairs.append(WordPair(_normal(word, source), _normal(translation, target), value))
+        pairs.append(WordPair(word, translation, value))
     if not pairs:
         raise InputError(f"{label}: has no pair of words: write word<TAB>translation lines")
     return pairs
 
 
+def _normal_pair(given: Any, number: int, source: StoredTable, target: StoredTable) -> WordPair:
+    """Return a pair in the normal forms of both tables.
+
+    Raises:
+        ParameterError: it is no pair of texts, perhaps with a weight above 0.
+    """
+    try:
+        word, translation, weight = WordPair(*given)
+        value = float(weight)
+    except (TypeError, ValueError):
+        raise ParameterError(
+            f"pairs[{number}]: is {shown(given)}, wanted (word, translation) or (word, "
+            "translation, weight)"
+        ) from None
+    if not 0 < value < np.inf:
+        raise ParameterError(f"pairs[{number}]: weight {value}: choose a number above 0")
+    return WordPair(_normal(word, source), _normal(translation, target), value)
+
+
 def _normal(text: str, table: StoredTable) -> str:
-    return " ".join(filter(None, map(table.normaliser.token, text.split())))
+    return " ".join(filter(None, map(table.normaliser.token, one_text(text, "pairs").split())))
 
 
 class VectorMap:
@@ -307,15 +326,17 @@ class VectorMap:
 
         Raises:
             InputError: a line of the file is malformed. IncompatibleError: a table has no vectors.
-            ParameterError: no pair has vectors on both sides.
+            ParameterError: an element of `pairs` is no pair, or none has vectors on both sides.
         """
         options = options or MapOptions()
         storage.require_free(path, force)
         spaces = WordSpace(source), WordSpace(target)
         tables = [space.table for space in spaces]
         if isinstance(pairs, str | Path):
-            pairs = read_pairs(pairs, *tables)
-        found = [WordPair(*pair) for pair in pairs]
+            pairs = read_pairs(pairs)
+        if not isinstance(pairs, Iterable):
+            raise ParameterError(f"pairs: is {shown(pairs)}, wanted a file or pairs of words")
+        found = [_normal_pair(pair, number, *tables) for number, pair in enumerate(pairs)]
         used = [p for p in found if p.source in spaces[0].rows and p.target in spaces[1].rows]
         if not used:
             raise ParameterError(
@@ -351,8 +372,7 @@ class VectorMap:
         Raises:
             ParameterError: the phrase is empty, or `k` is below 1.
         """
-        if k < 1:
-            raise ParameterError(f"`k` {k}: choose 1 or more")
+        k = whole_number(k, "`k`", 1)
         vector = self.source.composed_vector(phrase)
         if vector is None:
             return None

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from distsim import storage
-from distsim.base.arguments import utf8_phrase
+from distsim.base.arguments import one_text, utf8_phrase
 from distsim.base.errors import ParameterError
 from distsim.corpus.query import split_phrase
 from distsim.corpus.vocabulary import Vocabulary, hash_texts
@@ -256,7 +256,7 @@ class IndexedText:
         """Return (word ids end to end int64, -1 where unknown; where each phrase ends int64)."""
         known = self._ids_of_piece
         normalise = self.options.normaliser.characters
-        pieces = [normalise(phrase).split() for phrase in phrases]
+        pieces = [normalise(one_text(phrase, "phrase")).split() for phrase in phrases]
         new = {piece for split in pieces for piece in split if piece not in known}
         if new:
             if len(known) + len(new) > _CACHED_WORDS:

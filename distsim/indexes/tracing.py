@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from distsim.base.arguments import AnyPath, whole_number
+from distsim.base.arguments import AnyPath, one_text, whole_number
 from distsim.base.results import Results
 from distsim.corpus.tokeniser import cut
 from distsim.corpus.vocabulary import hash_texts
@@ -94,7 +94,7 @@ def trace(
     index = opened_index(index)
     whole_number(min_tokens, "`min_tokens`", 1)
     whole_number(places, "`places`", 0)
-    ids, words = _sentences(index, text)
+    ids, words = _sentences(index, one_text(text, "text"))
     lengths = np.zeros(ids.size, np.int64)
     for shard in index.shards:
         arrays = shard.tokens, shard.suffixes, shard.word_starts
@@ -169,7 +169,9 @@ def continuations(
     (1, 56, 'turtle')
     """
     opened = opened_index(index)
-    words = opened.words(phrase)
+    words = opened.words(one_text(phrase, "phrase"))
+    if k is not None:
+        whole_number(k, "`k`", 0)
     lengths = range(1, len(words) + 1)  # where a suffix does not occur, no longer one does
     known = bisect_left(lengths, True, key=lambda n: opened.count(" ".join(words[-n:])) == 0)
     words = words[len(words) - known :]

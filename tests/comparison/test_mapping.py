@@ -63,7 +63,7 @@ def test_a_rotation_is_found_and_its_map_reopened(rotated, method):
     again = VectorMap.learn(source.path, target.path, folder / "pairs", folder / "again",
                             options=options)  # fmt: skip
     assert again.source.path != folder and np.array_equal(again.matrix, made.matrix)
-    with pytest.raises(ParameterError, match="`k` 0"):
+    with pytest.raises(ParameterError, match="`k`: is 0"):
         made.translations("s1", k=0)
 
 
@@ -109,6 +109,35 @@ def test_a_bad_dictionary_is_told_with_file_and_line(rotated, run, text, told):
     _, err = run("map", source.path, target.path, "--pairs", folder / "bad", "-o",
                  folder / "map", status=1)  # fmt: skip
     assert told in err and not (folder / "map").exists()
+
+
+@pytest.mark.parametrize(
+    ("pairs", "told"),
+    [
+        ([("s1",)], r"pairs\[0\]: is .*wanted \(word, translation\)"),
+        ([("s1", "t1"), ("s2", "t2", float("nan"))], r"pairs\[1\]: weight nan"),
+        ([("s1", "t1", -1)], "weight -1.0: choose a number above 0"),
+        ([("s1", "t1", "heavy")], "wanted"),
+        ([(1, 2)], "wanted a text"),
+        (5, "wanted a file or pairs of words"),
+    ],
+)
+def test_pairs_in_python_are_checked_as_those_of_a_file(rotated, pairs, told):
+    source, target, folder = rotated
+    with pytest.raises(ParameterError, match=told):
+        VectorMap.learn(source, target, pairs, folder / "m")
+    assert not (folder / "m").exists()
+
+
+def test_pairs_in_python_are_normalised_as_those_of_a_file(rotated):
+    source, target, folder = rotated
+    made = VectorMap.learn(source, target, [(" S1", "T1 "), ("s2", "t2")], folder / "m")
+    assert made.parameters["pairs"] == 2
+    for k in (1.5, "3", 0):
+        with pytest.raises(ParameterError, match="`k`"):
+            made.translations("s1", k=k)
+    with pytest.raises(ParameterError, match="phrase: is None"):
+        made.translations(None)
 
 
 def test_only_ratios_of_weights_count():

@@ -5,7 +5,8 @@ from collections import Counter
 
 import pytest
 
-from distsim import CorpusIndex, IndexOptions
+from distsim import CorpusIndex, IndexOptions, ParameterError
+from distsim.indexes.collocation import collocates
 from distsim.indexes.tracing import continuations, trace
 from tests.conftest import index_of, write_lines
 
@@ -99,6 +100,13 @@ def test_a_page_is_not_traced_as_text(run, small_index, tmp_path):
     assert "page.html: looks like HTML, wanted plain text" in err
     out, _ = run("trace", small_index.path, tmp_path / "page.html", "--as-is")
     assert out.startswith("text\t1\t")
+
+
+@pytest.mark.parametrize("given", [None, 3, b"x", ["a"]])
+def test_what_is_no_text_is_told(small_index, given):
+    for ask in (trace, continuations, collocates):
+        with pytest.raises(ParameterError, match="wanted a text"):
+            ask(small_index, given)
 
 
 def test_half_a_character_is_no_question_mark(tmp_path):
