@@ -96,6 +96,7 @@ def build(
     from distsim.indexes.build import IndexOptions
     from distsim.indexes.corpus_index import CorpusIndex
 
+    chosen(IndexOptions(), recipe=recipe, settings=settings)  # before anything is opened
     of_files, cut = _settled(file_format, corpus, as_is)
     (options,) = chosen(
         IndexOptions(cut, normaliser=Normaliser(lower=not keep_case)), recipe=recipe,

@@ -135,6 +135,7 @@ def test_conllu(tmp_path):
 
 BROKEN = {
     "cut.jsonl": ('{"text": "cut\n', "line 1: is no JSON"),
+    "lines.csv": (b'"a\nb",c\n1,2\n', "line 3: no field .text.; its fields are .*, c: "),
     "list.jsonl": ("[1]\n", "line 1: is no JSON object"),
     "none.jsonl": ('{"story": "x"}\n', "line 1: no field 'text'; its fields are story"),
     "number.jsonl": ('\n{"text": 7}\n', "line 2: the field 'text' is 7, wanted a text"),
@@ -205,7 +206,7 @@ def test_a_mixed_folder(tmp_path, run):
     folder.mkdir()
     write(folder, "a.jsonl", JSONL)
     write(folder, "b.txt.gz", gzip.compress(b"The duke, too, said so.\n\nIt snowed.\n"))
-    write(folder, "c.csv", CSV)
+    write(folder, "c.csv", CSV.replace("\r\nb,", "\r\nd,").replace("\na,", "\nc,"))
     assert settle_format([folder]) == ("auto", "text")
     run("index", "build", folder, "-o", tmp_path / "i")
     index = CorpusIndex.open(tmp_path / "i")

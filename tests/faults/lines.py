@@ -360,7 +360,7 @@ def _is_read_alike(block: Any, number: int, known: str) -> bool:
 
 NAMES = (  # of readers, by kind: making them loads much, so they are named here too
     ("CoNLL-U", "toolkit", "trees", "CoNLL-U with trees", "text, lines", "text, running",
-     "unknown text", "known phrases"),
+     "JSON lines", "CSV", "TSV", "HTML", "CoNLL-U of an index", "unknown text", "known phrases"),
     ("Pharaoh", "bitext", "links of a bitext", "trees of a bitext", "tags of a bitext"),
     ("phrases", "gold, tabs", "gold, commas", "gold, blanks",
       "vectors", "paraphrases", "ARPA", "weights of rewriting", "weights learnt",

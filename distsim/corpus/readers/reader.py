@@ -8,7 +8,7 @@ from typing import Any
 
 from distsim.base.errors import InputError
 from distsim.corpus.documents import Document
-from distsim.corpus.sources import Source
+from distsim.corpus.sources import Source, printable
 
 USUAL_TEXT_FIELDS = ("text", "content", "body")
 USUAL_ID_FIELD = "id"
@@ -53,7 +53,7 @@ class ReadOptions:
         names = (self.text_field,) if self.text_field else USUAL_TEXT_FIELDS
         name = next((one for one in names if one in values), None)
         if name is None:
-            known = ", ".join(map(str, list(values)[:_SHOWN_FIELDS])) or "none"
+            known = printable(", ".join(map(str, list(values)[:_SHOWN_FIELDS]))) or "none"
             self.skip(
                 InputError(
                     f"{place}: no field {names[0]!r}; its fields are {known:.400}: "
@@ -63,7 +63,7 @@ class ReadOptions:
             return None
         text = values.pop(name)
         if not isinstance(text, str):
-            found = json.dumps(text, default=str, ensure_ascii=False)
+            found = printable(json.dumps(text, default=str, ensure_ascii=False))
             self.skip(
                 InputError(
                     f"{place}: the field {name!r} is {found:.40}, wanted a text: correct the record"
