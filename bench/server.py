@@ -1,15 +1,16 @@
 """How soon and how often `distsim serve` answers, and in how much memory.
 
 A server of its own on a free port. Pages: of phrases drawn from the table by frequency, each asked
-for the first time, then again; without paraphrases, which arrive later. Counts: 100 a second, and
-as many as eight connections get answered. Every count is compared with the library's. Memory: what
-is not the artifacts' maps (RssAnon), at the start page, after the pages, and after paraphrases, a
-comparison, substitutes and every weighting were asked for.
+for the first time, then again; without paraphrases, which arrive later. Throughput: what eight
+connections get answered by each endpoint, of a question seen before and of new phrases; counts also
+at 100 a second. Every count is compared with the library's. Memory: what is not the artifacts' maps
+(RssAnon), at the start page, after the pages, and after everything was asked for.
 
-    python bench/server.py INDEX [--phrases 60] [--seconds 10]
+    python bench/server.py INDEX [--grammar PACK] [--against INDEX] [--phrases 60] [--seconds 10]
 """
 
 import asyncio
+import itertools
 import json
 import os
 import subprocess
@@ -55,9 +56,9 @@ class Client:
 class Server:
     """The server's process: its CPU seconds, its memory."""
 
-    def __init__(self, index: str) -> None:
+    def __init__(self, index: str, more: list[str]) -> None:
         command = [sys.executable, "-m", "distsim.cli.start", "serve", index, "--port", "0",
-                   "--no-log"]  # fmt: skip
+                   "--no-log", *more]  # fmt: skip
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         assert self.process.stdout is not None
         self.port = int(urlsplit(self.process.stdout.readline().strip()).port or 0)
@@ -92,19 +93,60 @@ async def pages(server: Server, phrases: list[str], name: str) -> list[list[str]
     return [row(f"{name}, clock", clock), row(f"{name}, CPU", cpu)]
 
 
-async def flat_out(port: int, phrases: list[str], seconds: float) -> tuple[list[float], float]:
-    """Return the seconds of all answers to eight connections, and answers a second."""
-    began = time.perf_counter()
+async def flat_out(port: int, paths: list[str], seconds: float) -> tuple[list[float], float]:
+    """Return the seconds of all answers to eight connections, and answers a second.
 
-    async def ask(number: int) -> list[float]:
+    The paths are asked for in turn, for some seconds.
+    """
+    began = time.perf_counter()
+    turn = itertools.count()
+
+    async def ask() -> list[float]:
         own, found = Client(port), []
         while time.perf_counter() < began + seconds:
-            number = (number + 7) % len(phrases)
-            found.append(await own.get(COUNTED + quote(phrases[number])))
+            found.append(await own.get(paths[next(turn) % len(paths)]))
         return found
 
-    found = [one for part in await asyncio.gather(*map(ask, range(CLIENTS))) for one in part]
+    parts = await asyncio.gather(*(ask() for _ in range(CLIENTS)))
+    found = [one for part in parts for one in part]
     return found, len(found) / (time.perf_counter() - began)
+
+
+def asked_of(phrases: list[str], has_rules: bool, has_reference: bool) -> dict[str, list[str]]:
+    """Return paths by endpoint: one of each phrase, where it takes one."""
+    api = {
+        "count": "count?phrase=%s", "complete": "complete?text=%s",
+        "spellings": "spellings?phrase=x%s", "concordance": "concordance?phrase=%s",
+        "concordance, sorted": "concordance?order=1R,1L,2L&phrase=%s",
+        "count of a query": "count?phrase=%s*", "collocates": "collocates?phrase=%s",
+        "frequency by file": "frequency?by=file&phrase=%s", "neighbours": "neighbours?phrase=%s",
+        "map": "map?phrase=%s", "contexts": "contexts?phrase=%s",
+        "compare": f"compare?a=%s&b={quote(phrases[0])}", "paraphrases": "paraphrases?phrase=%s",
+        "substitutes": "substitutes?sentence=he+saw+the+[%s]+there",
+    }  # fmt: skip
+    if has_rules:
+        api |= {"rules": "rules?source=%s", "find-rules": "find-rules?text=%s",
+                "rewrite": "rewrite?text=they+saw+%s+and+went+on"}  # fmt: skip
+    found = {
+        name: [f"/api/v1/{path % quote(one)}" for one in phrases] for name, path in api.items()
+    }
+    if has_reference:
+        found["keywords"] = [f"/api/v1/keywords?min_count={n + 5}" for n in range(len(phrases))]
+    found["page of a phrase"] = [f"/?q={quote(one)}" for one in phrases]
+    return found
+
+
+async def throughput(port: int, asked: dict[str, list[str]], seconds: float) -> list[list[str]]:
+    """Return for each endpoint: new questions one after another, then the same from eight."""
+    rows = []
+    for name, paths in asked.items():
+        client, new = Client(port), []
+        for path in paths:
+            new.append(await client.get(path))
+        found, rate = await flat_out(port, paths, seconds)
+        late = np.percentile(1e3 * np.array(found), 99)
+        rows.append([name, *row("", new)[1:3], f"{rate:,.0f}", f"{late:.1f}"])
+    return rows
 
 
 async def at_rate(port: int, phrases: list[str], seconds: float) -> list[float]:
@@ -128,7 +170,7 @@ async def at_rate(port: int, phrases: list[str], seconds: float) -> list[float]:
 async def memory_after_everything(server: Server, phrases: list[str]) -> None:
     word, other = map(quote, phrases[:2])
     client = Client(server.port)
-    for path in (f"/panel/paraphrases?q={word}", f"/compare?a={word}&b={other}",
+    for path in (f"/panel/paraphrases?q={word}", f"/?q={word}*", f"/compare?a={word}&b={other}",
                  f"/sentence?s=he+saw+the+[{word}]+there"):  # fmt: skip
         await client.get(path)
     for window in (1, 2, 3):
@@ -154,8 +196,6 @@ async def measure(
         same += json.loads(client.answer)["rows"][0]["count"] == count
     print(f"counts as the library has them: {same} of {len(phrases)}"
           + ("" if same == len(phrases) else " MISSED"))  # fmt: skip
-    found, rate = await flat_out(server.port, phrases, seconds)
-    rows.append(row(f"count, {CLIENTS} connections, {rate:,.0f} a second, clock", found))
     found = await at_rate(server.port, phrases, seconds)
     rows.append(row(f"count, {RATE} a second, clock", found))
     await memory_after_everything(server, phrases)
@@ -167,6 +207,8 @@ async def measure(
 def main() -> None:
     options = parser(__doc__)
     options.add_argument("index")
+    options.add_argument("--grammar")
+    options.add_argument("--against")
     options.add_argument("--phrases", type=int, default=60)
     options.add_argument("--seconds", type=float, default=10.0)
     given = options.parse_args()
@@ -175,16 +217,22 @@ def main() -> None:
     shares = table.strengths / table.strengths.sum()
     drawn = draw.choice(len(table), 4 * given.phrases, replace=False, p=shares)
     phrases = [text for text in map(table.text, drawn.tolist()) if text.replace(" ", "").isalpha()]
-    server = Server(given.index)
+    more = ["--grammar", given.grammar] if given.grammar else []
+    more += ["--against", given.against] if given.against else []
+    server = Server(given.index, more)
     try:
         asyncio.run(Client(server.port).get("/api/v1/health"))
         print(f"first answer after {server.total_cpu():.1f} CPU s")
         rows = asyncio.run(measure(server, phrases[: given.phrases], given.seconds,
                                    CorpusIndex.open(given.index)))  # fmt: skip
+        asked = asked_of(phrases[: given.phrases], bool(given.grammar), bool(given.against))
+        rates = asyncio.run(throughput(server.port, asked, given.seconds))
+        print(f"memory at the end: {server.memory()} MB; load {os.getloadavg()[0]:.1f}")
     finally:
         server.process.terminate()
         server.process.wait()
     print_table(["ms", "median", "95%", "99%"], rows)
+    print_table(["endpoint", "new, ms", "95%", "seen before, a second", "99%, ms"], rates)
     print_machine()
 
 

@@ -164,9 +164,10 @@ def keywords(
 
 def frequency(opened: Opened, phrase: str, by: str, k: int) -> Frequency:
     """Return a phrase's occurrences by form or by file."""
+    one = asked(opened.index, phrase)
+    by = by or ("file" if one.kind == "phrase" else "form")
     if by not in ("form", "file"):
         raise ParameterError(f"`by` {by!r}: choose form or file")
-    one = asked(opened.index, phrase)
     found = spans(opened, one)
     total = len(found)
     if total > _COUNTED and by == "form":

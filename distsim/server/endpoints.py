@@ -190,7 +190,7 @@ ENDPOINTS = {
                          get_args(AssociationMeasure)),
                   Whole("min_count", "leave out rarer collocates", 3, 1, 1 << 31), _k(20))),
         Endpoint("frequency", "Occurrences by form or by file.", corpus_questions.frequency,
-                 answers.Frequency, (_ASKED, Text("by", "form or file", "form", 60), _k(20))),
+                 answers.Frequency, (_ASKED, Text("by", "form or file", "", 60), _k(20))),
         Endpoint("keywords", "Words more or less frequent than in the reference corpus.",
                  corpus_questions.keywords, answers.Keywords,
                  (Choice("measure", "what orders them", "llr-2", get_args(KeywordMeasure)),

@@ -35,6 +35,7 @@ Handler = Callable[[Request], Awaitable[Response]]
 _FAULTS = (ParameterError, BusyError, TooLongError, DamagedError)
 _PATIENCE_SECONDS, _AGAIN_SECONDS = 4.0, 3
 _KEPT_MAPS = 100
+_OF_ALL, _FREQUENT = ("collocates", "frequency"), 50_000  # panels that count all occurrences
 _KEPT_PAGE_BYTES = 16 << 20
 _KEPT_SECONDS = 31_536_000  # of what stands under a name that changes with it
 
@@ -43,15 +44,13 @@ _KEPT_SECONDS = 31_536_000  # of what stands under a name that changes with it
 class Panel:
     """A part of a page: its name, its title, its explanation and its endpoint.
 
-    name: in addresses. endpoint: whose answer it shows, by the template of that name. waits: it
-    is asked for when the page stands.
+    name: in addresses. endpoint: whose answer it shows, by the template of that name.
     """
 
     name: str
     title: str
     told: str
     endpoint: str
-    waits: bool = False
 
 
 PANELS = {
@@ -76,7 +75,7 @@ PANELS = {
         Panel("frequency", "Frequency", "Occurrences by form or by file.", "frequency"),
         Panel("paraphrases", "Paraphrases",
               "Phrases that occur in the same gaps, and the gaps that both occur in.",
-              "paraphrases", waits=True),
+              "paraphrases"),
         Panel("rules", "Rules",
               "Rules of the grammar with the phrase on the left-hand side of the arrow, and the "
               "smaller pairs of phrases that each consists of.", "rules"),
@@ -210,8 +209,9 @@ class _Site:
         names = _panels_of(about, count, spelled)
         here = _here(request)
         wanted = _one(request, "paraphrases") == "1"
+        late = [] if wanted else ["paraphrases", *_OF_ALL[: 2 * (count.count > _FREQUENT)]]
         panels = await asyncio.gather(
-            *(self._panel(name, _arguments(name, here), wait=wanted) for name in names)
+            *(self._panel(name, _arguments(name, here), name not in late) for name in names)
         )
         return self.rendered("phrase.html", about=about, q=q, title=q, count=count, here=here,
                              spelled=spelled, panels=dict(zip(names, panels, strict=True)),
@@ -312,7 +312,7 @@ class _Site:
                                  "endpoint": panel.endpoint, "waits": False}  # fmt: skip
         try:
             values = endpoint.values({key: [value] for key, value in given.items()})
-            if panel.waits and not wait and not self._shelf.has(endpoint, values):
+            if not wait and not self._shelf.has(endpoint, values):
                 shown["waits"] = True
                 return shown
             shown["answer"] = await self._shelf.ask(endpoint, values)
@@ -335,7 +335,8 @@ def _panels_of(about: About, count: PhraseCount, spelled: Spellings | None) -> l
     if count.kind != "phrase":
         return [*text, "frequency"]
     similar = ["neighbours", "map", *similar[1:]]
-    return [*similar, *text, "contexts", "frequency", "paraphrases", *rules]
+    parts = ["frequency"] if about.files > 1 or about.fields else []
+    return [*similar, *text, "contexts", *parts, "paraphrases", *rules]
 
 
 def _here(request: Request) -> dict[str, str]:

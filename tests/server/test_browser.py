@@ -173,8 +173,7 @@ def test_every_panel_of_a_phrase_by_clicking(chromium, server):
         chromium,
         lambda b: b.find_elements("css selector", "#paraphrases tbody tr, #paraphrases .fault"),
     )
-    names = ["neighbours", "map", "concordance", "collocates", "contexts", "frequency",
-             "paraphrases", "rules"]  # fmt: skip
+    names = ["neighbours", "map", "concordance", "collocates", "contexts", "paraphrases", "rules"]
     assert [
         s.get_attribute("id") for s in chromium.find_elements("css selector", "section.panel")
     ] == names
