@@ -69,7 +69,9 @@ def build(
     ] = None,
     id: Annotated[
         str | None,
-        typer.Option(metavar="FIELD", help="Field with the document's id.  [default: id]"),
+        typer.Option(
+            metavar="FIELD", help="Field with the document's id; - numbers them.  [default: id]"
+        ),
     ] = None,
     skip_broken: Annotated[
         bool, typer.Option("--skip-broken", help="Leave out broken records and count them.")

@@ -17,6 +17,8 @@ from distsim.corpus.sources import Source
 _FILE_COLUMNS = ("file", "filename", "path")
 _SHOWN = 3
 
+NO_ID = "-"  # in place of the name of a field: documents are numbered
+
 
 class Document(NamedTuple):
     """A text with its id and fields.

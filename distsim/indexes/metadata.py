@@ -21,6 +21,7 @@ import numpy as np
 from distsim import storage
 from distsim.base.choices import FieldType
 from distsim.base.errors import ArtifactError, InputError, ParameterError
+from distsim.corpus.documents import NO_ID
 from distsim.corpus.numbers import plain_number
 from distsim.storage.files import naming
 
@@ -186,7 +187,8 @@ def _fill(database: sqlite3.Connection, kinds: Mapping[str, str], rows: Iterator
         query = "SELECT id FROM documents GROUP BY id HAVING count(*) > 1 LIMIT 1"
         (twice,) = database.execute(query).fetchone()
         raise ParameterError(
-            f"two documents have the id {twice!r}: give each one of its own, or none"
+            f"two documents have the id {twice!r}: name a field with other ids with `id_field`, or "
+            f"number the documents with `id_field` {NO_ID}"
         ) from None
     database.execute("COMMIT")
 

@@ -169,6 +169,11 @@ def test_fields_are_named_and_empty_texts_counted(tmp_path, run):
     path = write(tmp_path, "x.jsonl", '{"story": "Kings ran.", "no": 7}\n{"story": " ", "no": 8}\n')
     (document,), settings = read(path, text_field="story", id_field="no")
     assert (document.text, document.id, settings.empty) == ("Kings ran.", "7", 1)
+    write(tmp_path, "z.jsonl", '{"id": 1, "text": "Kings ran."}\n{"id": 1, "text": "A king."}\n')
+    _, err = run("index", "build", tmp_path / "z.jsonl", "-o", tmp_path / "z", status=1)
+    assert "two documents have the id '1': name a field with other ids with --id, or" in err
+    _, err = run("index", "build", tmp_path / "z.jsonl", "-o", tmp_path / "z", "--id", "-")
+    assert "given_id int" in err
     with pytest.raises(InputError, match="no id in the field 'nr'"):
         read(path, text_field="story", id_field="nr")
     _, err = run("index", "build", path, "-o", tmp_path / "i", status=1)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from distsim.base.errors import InputError
-from distsim.corpus.documents import Document
+from distsim.corpus.documents import NO_ID, Document
 from distsim.corpus.sources import Source, printable
 
 USUAL_TEXT_FIELDS = ("text", "content", "body")
@@ -21,7 +21,8 @@ class ReadOptions:
     """Settings of the readers of documents, and what they left out.
 
     text_field: name of the field with the text; `text`, `content` or `body` where None. id_field:
-    name of the field with the document's id; `id`, if there is one, where None. skip_broken: leave
+    name of the field with the document's id; `id`, if there is one, where None; documents are
+    numbered with NO_ID. Where it is another, a field `id` becomes `given_id`. skip_broken: leave
     out broken records; `skipped` counts them, `first_skipped` tells of the first, `empty` counts
     records without text.
     """
@@ -77,9 +78,11 @@ class ReadOptions:
             self.skip(InputError(f"{place}: {half[0]!r} is half of a character: correct the text"))
             return None
         number = values.pop(self.id_field or USUAL_ID_FIELD, None)
-        if number in (None, "") and self.id_field:
+        if number in (None, "") and self.id_field not in (None, NO_ID):
             self.skip(InputError(f"{place}: no id in the field {self.id_field!r}: add one"))
             return None
+        if USUAL_ID_FIELD in values:  # which is a name of the document's own id
+            values["given_id"] = values.pop(USUAL_ID_FIELD)
         return Document(text, None if number in (None, "") else str(number), flat(values), line)
 
 
