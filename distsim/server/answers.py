@@ -165,10 +165,14 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Passage:
-    """The text around a place. cut: there is more of it in the file on that side."""
+    """The text around a place. cut: there is more of it in the file on that side.
+
+    fields: of the document, as text.
+    """
 
     at: int
     source: str
+    fields: dict[str, str]
     rows: tuple[Sentence, ...]
     cut_before: bool
     cut_after: bool

@@ -9,6 +9,7 @@ from distsim.base.choices import AssociationMeasure, KeywordMeasure
 from distsim.base.errors import ParameterError
 from distsim.indexes.collocation import collocates as found_collocates
 from distsim.indexes.corpus_index import ORDERS, CorpusIndex, sort_places
+from distsim.indexes.dispersion import counts_by
 from distsim.indexes.indexed_text import GAP
 from distsim.indexes.keyness import keywords as found_keywords
 from distsim.server.answers import (
@@ -65,21 +66,19 @@ def asked(index: CorpusIndex, text: str) -> Asked:
 
 
 def spans(
-    opened: Opened, one: Asked, order: str = "corpus", k: int | None = None,
+    index: CorpusIndex, one: Asked, order: str = "corpus", k: int | None = None,
     sample: int | None = None, width: int = 10,
 ) -> np.ndarray:  # fmt: skip
     """Return the spans of a concordance, int64[n, 2]; see CorpusIndex.spans."""
-    return opened.index.spans(
+    return index.spans(
         one.text, k=k, width=width, order=order, sample=sample,
         gapped=one.kind == "gapped", query=one.kind == "query",
     )  # fmt: skip
 
 
-def count_of(opened: Opened, one: Asked) -> int:
+def count_of(index: CorpusIndex, one: Asked) -> int:
     """Return the number of occurrences."""
-    if one.kind == "phrase":
-        return opened.index.count(one.text)
-    return len(spans(opened, one))
+    return index.count(one.text) if one.kind == "phrase" else len(spans(index, one))
 
 
 def shown_phrase(opened: Opened, one: Asked) -> str:
@@ -91,19 +90,25 @@ def shown_phrase(opened: Opened, one: Asked) -> str:
 
 
 def concordance(
-    opened: Opened, phrase: str, order: str, k: int, skip: int, width: int, sample: int
+    opened: Opened,
+    phrase: str,
+    order: str,
+    k: int,
+    skip: int,
+    width: int,
+    sample: int,
+    where: str,
 ) -> Concordance:
     """Return concordance lines of a phrase."""
-    one = asked(opened.index, phrase)
+    index, one = opened.documents(where), asked(opened.index, phrase)
     _require_order(order)
-    total = count_of(opened, one)
+    total = count_of(index, one)
     among = min(total, sample or LIMITS.sorted_occurrences)
     if order == "corpus" and not sample:
         among = total
-    found = spans(opened, one, order, skip + k, among if 0 < among < total else None, width)
-    return Concordance(
-        shown_phrase(opened, one), total, order, among, skip, lines(opened, found[skip:], width)
-    )
+    found = spans(index, one, order, skip + k, among if 0 < among < total else None, width)
+    rows = lines(opened, found[skip:], width)
+    return Concordance(shown_phrase(opened, one), total, order, among, skip, rows)
 
 
 def lines(opened: Opened, found: np.ndarray, width: int) -> tuple[Line, ...]:
@@ -116,17 +121,17 @@ def lines(opened: Opened, found: np.ndarray, width: int) -> tuple[Line, ...]:
     )
 
 
-def whole_concordance(opened: Opened, phrase: str, order: str) -> np.ndarray:
+def whole_concordance(opened: Opened, phrase: str, order: str, where: str) -> np.ndarray:
     """Return the spans of all lines, in order."""
-    one = asked(opened.index, phrase)
+    index, one = opened.documents(where), asked(opened.index, phrase)
     _require_order(order)
-    total = count_of(opened, one)
+    total = count_of(index, one)
     if total > LIMITS.exported_lines:
         raise ParameterError(
             f"{phrase!r} occurs {total:,} times: {LIMITS.exported_lines:,} lines are exported at "
             "most; distsim kwic --limit 0 prints all"
         )
-    return spans(opened, one, order, width=5)
+    return spans(index, one, order, width=5)
 
 
 def collocates(
@@ -136,44 +141,60 @@ def collocates(
     measure: AssociationMeasure,
     min_count: int,
     k: int,
+    where: str,
 ) -> Collocates:
     """Return the collocates of a phrase."""
     one = asked(opened.index, phrase)
     is_phrase = one.kind == "phrase"
     found = found_collocates(
-        opened.index, one.text if is_phrase else one.as_query(), window=window, measure=measure,
-        min_count=min_count, words_only=True, query=not is_phrase, k=k,
+        opened.documents(where), one.text if is_phrase else one.as_query(), window=window,
+        measure=measure, min_count=min_count, words_only=True, query=not is_phrase, k=k,
     )  # fmt: skip
     rows = (Collocate(shortened(row.word), *row[1:]) for row in found)
     return Collocates(shown_phrase(opened, one), window, measure, tuple(rows))
 
 
 def keywords(
-    opened: Opened, measure: KeywordMeasure, direction: str, min_count: int, k: int
+    opened: Opened, measure: KeywordMeasure, direction: str, min_count: int, k: int, where: str
 ) -> Keywords:
-    """Return the words that are more or less frequent than in the reference corpus."""
-    if opened.reference is None:
-        raise NotThereError("no reference corpus is served: name one with serve --against INDEX")
+    """Return the words that are more or less frequent than in the reference corpus.
+
+    Some documents are compared with all others.
+    """
+    index = opened.documents(where)
+    reference = opened.reference if index is opened.index else index.other_documents()
+    if reference is None:
+        raise NotThereError(
+            "no reference corpus is served: name one with serve --against INDEX, or documents "
+            "that are compared with the others"
+        )
     found = found_keywords(
-        opened.index, opened.reference, measure=measure, negative=direction == "less",
-        min_count=min_count, words_only=True, k=k,
+        index, reference, measure=measure, negative=direction == "less", min_count=min_count,
+        words_only=True, k=k,
     )  # fmt: skip
     rows = (Keyword(shortened(row.word), *row[1:]) for row in found)
-    return Keywords(measure, opened.index.n_tokens, opened.reference.n_tokens, tuple(rows))
+    return Keywords(measure, index.n_tokens, reference.n_tokens, tuple(rows))
 
 
-def frequency(opened: Opened, phrase: str, by: str, k: int) -> Frequency:
-    """Return a phrase's occurrences by form or by file."""
-    one = asked(opened.index, phrase)
+def frequency(opened: Opened, phrase: str, by: str, k: int, where: str) -> Frequency:
+    """Return a phrase's occurrences by form, by file or by a field of documents."""
+    index, one = opened.documents(where), asked(opened.index, phrase)
     by = by or ("file" if one.kind == "phrase" else "form")
-    if by not in ("form", "file"):
-        raise ParameterError(f"`by` {by!r}: choose form or file")
-    found = spans(opened, one)
+    if by not in ("form", "file", *opened.fields):
+        choices = ", ".join(("form", "file", *opened.fields))
+        raise ParameterError(f"`by` {by!r}: choose one of {choices}")
+    found = spans(index, one)
     total = len(found)
-    if total > _COUNTED and by == "form":
-        found = found[np.arange(_COUNTED) * total // _COUNTED]
-    rows = _forms(opened.index, found) if by == "form" else _files(opened, found)
-    rows.sort(key=lambda row: (-row.count, row.name))
+    if by == "form":
+        found = found[np.arange(_COUNTED) * total // _COUNTED] if total > _COUNTED else found
+        rows = _forms(index, found)
+    elif by == "file":
+        rows = _files(opened, found)
+    else:
+        counted = counts_by(index, found[:, 0], by)
+        rows = [Share(shortened(str(one.value)), one.times, one.per_million) for one in counted]
+    if by in ("form", "file"):  # values of a field are ascending
+        rows.sort(key=lambda row: (-row.count, row.name))
     return Frequency(shown_phrase(opened, one), by, total, len(found), len(rows), tuple(rows[:k]))
 
 

@@ -155,6 +155,7 @@ _PHRASE = Text("phrase", "a word or phrase")
 _ASKED = Text("phrase", "a word, a phrase, a phrase with `_` for 1 to 6 words, or a query")
 _ORDER = Text("order", "corpus, left, right, or up to three places such as 1L,2L,1R", "corpus", 20)
 _SKIP = Whole("skip", "leave out this many rows first", 0, 0, LIMITS.skipped)
+_WHERE = Text("where", "only documents that fit, such as year=1850..1900; genre=novel", "")
 _LENGTHS = Text("lengths", "only phrases of this many words: 2, or 1-3", "", 7)
 _MIN_COUNT = Whole(
     "min_count", "only phrases at least this frequent; 0: by the size of the corpus",
@@ -171,7 +172,7 @@ ENDPOINTS = {
                  answers.About, rows=("tables",)),
         Endpoint("count", "Number of occurrences of phrases and queries.", questions.count,
                  answers.Counts, (Text("phrase", "a word, phrase or query; may be repeated",
-                                       many=True),)),
+                                       many=True), _WHERE)),
         Endpoint("complete", "Phrases that begin as typed, the most frequent first.",
                  questions.complete, answers.Completions,
                  (Text("text", "the beginning of a phrase"), _k(10, 50))),
@@ -182,20 +183,22 @@ ENDPOINTS = {
                  (_ASKED, _ORDER, _k(20), _SKIP,
                   Whole("width", "words shown on either side", 10, 0, 50),
                   Whole("sample", "take this many evenly spaced occurrences; 0: all", 0, 0,
-                        20_000))),
+                        20_000), _WHERE)),
         Endpoint("collocates", "Words in the windows of a phrase, by association.",
                  corpus_questions.collocates, answers.Collocates,
                  (_ASKED, Whole("window", "words on either side", 5, 1, 100),
                   Choice("measure", "the association measure", "log-dice",
                          get_args(AssociationMeasure)),
-                  Whole("min_count", "leave out rarer collocates", 3, 1, 1 << 31), _k(20))),
-        Endpoint("frequency", "Occurrences by form or by file.", corpus_questions.frequency,
-                 answers.Frequency, (_ASKED, Text("by", "form or file", "", 60), _k(20))),
+                  Whole("min_count", "leave out rarer collocates", 3, 1, 1 << 31), _k(20), _WHERE)),
+        Endpoint("frequency", "Occurrences by form, by file or by a field of documents.",
+                 corpus_questions.frequency, answers.Frequency,
+                 (_ASKED, Text("by", "form, file or a field", "", 60), _k(20), _WHERE)),
         Endpoint("keywords", "Words more or less frequent than in the reference corpus.",
                  corpus_questions.keywords, answers.Keywords,
                  (Choice("measure", "what orders them", "llr-2", get_args(KeywordMeasure)),
                   Choice("direction", "more or less frequent here", "more", ("more", "less")),
-                  Whole("min_count", "leave out words rarer in both", 5, 1, 1 << 31), _k(50))),
+                  Whole("min_count", "leave out words rarer in both", 5, 1, 1 << 31), _k(50),
+                  _WHERE)),
         Endpoint("passage", "The text around an occurrence.", questions.passage, answers.Passage,
                  (Whole("at", "the position that a concordance gives", None, 0, 1 << 59),
                   Whole("words", "words to mark there", 1, 1, 255))),
@@ -234,5 +237,5 @@ ENDPOINTS = {
 
 EXPORT = Endpoint(
     "export", "All lines of a concordance, as TSV, CSV or JSON.",
-    corpus_questions.whole_concordance, tuple[answers.Line, ...], (_ASKED, _ORDER), rows=(),
+    corpus_questions.whole_concordance, tuple[answers.Line, ...], (_ASKED, _ORDER, _WHERE), rows=(),
 )  # fmt: skip

@@ -108,6 +108,7 @@ _SETTINGS = {
     "measure": {"collocates": "measure"},
     "least": {"collocates": "min_count"},
     "by": {"frequency": "by"},
+    "where": dict.fromkeys(("concordance", "collocates", "frequency"), "where"),
 }
 _SORT_KEYS = ("sort1", "sort2", "sort3")  # of the form without scripts; together they are `order`
 
@@ -204,10 +205,12 @@ class _Site:
         about = await self._about()
         if not q:
             return self.rendered("start.html", about=about, q="", title="")
-        count = (await self._ask("count", phrase=[q])).rows[0]
-        spelled = await self._ask("spellings", phrase=q) if not count.count else None
-        names = _panels_of(about, count, spelled)
         here = _here(request)
+        where = here.get("where", "")
+        count = (await self._ask("count", phrase=[q], where=where)).rows[0]
+        unknown = not count.count and not where
+        spelled = await self._ask("spellings", phrase=q) if unknown else None
+        names = _panels_of(about, count, spelled)
         wanted = _one(request, "paraphrases") == "1"
         late = [] if wanted else ["paraphrases", *_OF_ALL[: 2 * (count.count > _FREQUENT)]]
         panels = await asyncio.gather(

@@ -40,9 +40,14 @@ def passage(index: CorpusIndex, at: int, n_words: int) -> Passage:
         rows.append(_sentence(index, shard.tokens[begin : end - 1],
                               int(shard.sentence_lines[number]), first, n_words))  # fmt: skip
     source, _ = shard.places(np.array([here]))
+    fields = {}
+    if index.home and index.metadata.fields:
+        number = int(np.searchsorted(index.document_edges, at, "right")) - 1
+        fields = index.metadata.rows(number, number + 1)[0][1]
     return Passage(
         at,
         index.source(int(source[0])),
+        {name: shortened(str(value)) for name, value in fields.items()},
         tuple(rows),
         mine - _BEFORE > low,
         mine + _AFTER + 1 < high,

@@ -12,6 +12,7 @@ from distsim.comparison.measures import Similarity, reason_without_signature
 from distsim.contexts.contrasting import ContrastedContext, contrast
 from distsim.contexts.ngram import phrase_contexts
 from distsim.corpus.tokeniser import cut, tokens_of
+from distsim.indexes.corpus_index import CorpusIndex
 from distsim.output.pictures.phrase_map import lay_out
 from distsim.server.answers import (
     About,
@@ -76,16 +77,17 @@ def about(opened: Opened) -> About:
         tuple(tables),
         None if opened.rules is None else len(opened.rules),
         None if opened.reference is None else opened.reference.n_tokens,
-        (),
+        opened.fields,
         tuple(opened.notes),
         LIMITS.told(),
         suggestions(opened),
     )
 
 
-def count(opened: Opened, phrase: Sequence[str]) -> Counts:
+def count(opened: Opened, phrase: Sequence[str], where: str = "") -> Counts:
     """Return the counts of phrases and of queries."""
-    return Counts(tuple(_count(opened, one) for one in phrase))
+    index = opened.documents(where)
+    return Counts(tuple(_count(opened, one, index) for one in phrase))
 
 
 def complete(opened: Opened, text: str, k: int) -> Completions:
@@ -178,8 +180,8 @@ def compare(
         return tuple(SharedContext(one.place, shortened(one.word), *one[2:]) for one in rows)
 
     return Comparison(
-        _count(opened, a),
-        _count(opened, b),
+        _count(opened, a, opened.index),
+        _count(opened, b, opened.index),
         tuple(_measures(opened, a, b, measures == "all")),
         listed(found.both),
         listed(found.only_a),
@@ -270,11 +272,11 @@ def _normal(opened: Opened, phrase: str) -> str:
     return shown_phrase(opened, asked(opened.index, phrase))
 
 
-def _count(opened: Opened, phrase: str) -> PhraseCount:
-    index, one = opened.index, asked(opened.index, phrase)
-    n = count_of(opened, one)
+def _count(opened: Opened, phrase: str, index: CorpusIndex) -> PhraseCount:
+    one = asked(opened.index, phrase)
+    n = count_of(index, one)
     rank = among = None
-    if n and one.kind == "phrase":
+    if n and one.kind == "phrase" and index is opened.index:
         ranked = opened.ranked_counts(len(index.words(one.text)))
         if ranked is not None and ranked.size and n >= ranked[0]:
             among = int(ranked.size)

@@ -115,6 +115,24 @@ class Opened:
 
             self.rules = open_rules(places.grammar)
 
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The fields of documents."""
+        return tuple(self.index.metadata.fields) if self.index.home else ()
+
+    def documents(self, where: str) -> CorpusIndex:
+        """Return the index of the documents that fit filters, separated by semicolons.
+
+        Raises:
+            ParameterError: there is no such field or value, or no document fits.
+        """
+        filters = [one.strip() for one in where.split(";") if one.strip()]
+        if not filters:
+            return self.index
+        if not self.fields:
+            raise ParameterError("`where`: the documents of this corpus have no fields")
+        return self.index.select(where=filters)
+
     def table(self, name: str = MAIN) -> SignatureTable:
         """Return a table.
 

@@ -146,6 +146,19 @@ def complaints(browser):
     ]
 
 
+def axe_complaints(browser):
+    """Return what axe-core finds wrong on the page."""
+    package = find_spec("axe_playwright_python")  # of which axe-core alone is used
+    if package is None:
+        pytest.skip("needs axe-playwright-python")
+    axe = Path(package.origin).parent / "axe.min.js"
+    browser.execute_cdp_cmd("Runtime.evaluate", {"expression": axe.read_text(encoding="utf-8")})
+    return browser.execute_async_script(
+        "const done = arguments[0]; axe.run().then(r => done(r.violations.map(v =>"
+        " v.id + ': ' + v.nodes.map(n => `${n.target} ${n.failureSummary}`).join('; '))))"
+    )
+
+
 def test_a_phrase_is_completed_and_looked_up_by_keyboard(chromium, server):
     from selenium.webdriver.common.keys import Keys
 
@@ -326,6 +339,30 @@ def test_rules_keywords_and_rewriting(chromium, server):
     assert complaints(chromium) == []
 
 
+@pytest.mark.parametrize("width", [400, 1400])
+def test_documents_are_filtered_by_fields(chromium, tmp_path, width):
+    from selenium.webdriver.common.keys import Keys
+
+    texts_by_year = {1850: "tea and tea for the queen .", 1851: "wine for the queen ."}
+    rows = [{"text": text, "year": year} for year, text in texts_by_year.items()]
+    index = CorpusIndex.from_texts(rows, tmp_path / "index")
+    screen(chromium, width)
+    with served(index.path, "--no-log") as (address, _):
+        chromium.get(address + "/?q=queen")
+        wait(chromium, lambda b: texts(b, ".facts dd")[0] == "2")
+        click(chromium, "#frequency a[href*='by=year']")
+        wait(chromium, lambda b: texts(b, "#frequency tbody th") == ["1850", "1851"])
+        tab_to(chromium, "#where")
+        press(chromium, "year=1851..", Keys.ENTER)
+        wait(chromium, lambda b: texts(b, ".facts dd")[0] == "1")
+        assert "wine" in one(chromium, "#concordance tbody").text
+        assert texts(chromium, "#frequency tbody th") == ["1851"]
+        assert axe_complaints(chromium) == []
+        click(chromium, "#concordance .place a")
+        assert "year: 1851" in one(chromium, ".lead").text
+    screen(chromium, 1280)
+
+
 def press(browser, *keys):
     from selenium.webdriver.common.action_chains import ActionChains
 
@@ -476,22 +513,12 @@ def test_without_scripts_the_tables_stand(server):
 @pytest.mark.parametrize("width", [400, 1400])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_views_are_accessible_and_fit(chromium, server, width, scheme):
-    package = find_spec("axe_playwright_python")  # of which axe-core alone is used
-    if package is None:
-        pytest.skip("needs axe-playwright-python")
-    axe = Path(package.origin).parent / "axe.min.js"
     screen(chromium, width, scheme)
     for view in VIEWS:
         chromium.get(server + view)
         wait(chromium, lambda b: not b.find_elements("css selector", "[aria-busy=true]"))
         assert chromium.execute_script("return document.documentElement.scrollWidth") <= width, view
-        chromium.execute_cdp_cmd(
-            "Runtime.evaluate", {"expression": axe.read_text(encoding="utf-8")}
-        )
-        found = chromium.execute_async_script(
-            "const done = arguments[0]; axe.run().then(r => done(r.violations.map(v =>"
-            " v.id + ': ' + v.nodes.map(n => `${n.target} ${n.failureSummary}`).join('; '))))"
-        )
+        found = axe_complaints(chromium)
         assert found == [], (view, found)
     screen(chromium, 1280)
 

@@ -496,6 +496,49 @@ def test_collocates_keywords_and_frequencies_are_the_library_s(client, alice_ind
     assert client.get("/api/v1/frequency?phrase=a&by=colour").status_code == 400
 
 
+@pytest.fixture(scope="module")
+def dated(tmp_path_factory):
+    rows = [
+        {"text": f"{word} and more {word} for the queen ." * 3, "year": 1850 + n, "genre": genre}
+        for n, (word, genre) in enumerate([("tea", "novel"), ("wine", "novel"), ("tea", "play")])
+    ]
+    index = CorpusIndex.from_texts(rows, tmp_path_factory.mktemp("dated") / "index")
+    with TestClient(application(Shelf(Places(str(index.path)), 2, PATIENT))) as client:
+        yield client, index
+
+
+def test_documents_are_filtered_and_counted_by_their_fields(dated):
+    client, index = dated
+    assert ask(client, "about")["fields"] == list(index.metadata.fields)
+    tea = ask(client, "count", phrase="tea", where="genre=novel")["rows"][0]
+    assert tea["count"] == index.select(where="genre=novel").count("tea") == 6
+    lines = ask(client, "concordance", phrase="tea", where="genre=novel; year=..1850")
+    assert (lines["count"], len(lines["rows"])) == (6, 6)
+    rows = ask(client, "frequency", phrase="tea", by="year")["rows"]
+    assert [(row["name"], row["count"]) for row in rows] == [("1850", 6), ("1851", 0), ("1852", 6)]
+    words = ask(client, "collocates", phrase="more", where="year=1851")["rows"]
+    assert "wine" in {row["word"] for row in words} and "tea" not in {row["word"] for row in words}
+    keys = ask(client, "keywords", where="year=1851", k=1, min_count=1)["rows"]
+    assert keys[0]["word"] == "wine"
+    passage = ask(client, "passage", at=lines["rows"][0]["at"])
+    assert passage["fields"] == {"genre": "novel", "year": "1850"}
+    export = client.get("/api/v1/export", params={"phrase": "tea", "where": "genre=play"}).json()
+    assert len(export) == 6
+    for where in ("colour=red", "genre=poem", "genre"):
+        answer = client.get("/api/v1/count", params={"phrase": "tea", "where": where})
+        assert answer.status_code == 400, where
+    text = client.get("/", params={"q": "tea", "where": "genre=novel"}).text
+    assert 'value="genre=novel"' in text and "<dd>6</dd>" in text
+    absent = client.get("/", params={"q": "wine", "where": "genre=play"}).text
+    assert "does not occur in these documents" in absent
+    assert client.get("/keywords", params={"where": "year=1851"}).status_code == 200
+
+
+def test_a_corpus_without_fields_has_no_filters(client):
+    answer = client.get("/api/v1/count", params={"phrase": "alice", "where": "year=1850"})
+    assert answer.status_code == 400 and "no fields" in answer.json()["error"]["message"]
+
+
 def test_unknown_phrases_say_so_and_offer_spellings(client):
     known = {"alise": "alice", "turtel": "turtle", "the qween": "the queen",
              "whiterabbit": "white rabbit", "caterpilar": "caterpillar"}  # fmt: skip

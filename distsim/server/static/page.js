@@ -282,6 +282,17 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
+// The filter on documents keeps the settings that panels have changed since.
+const filter = document.querySelector("form[data-keeps]");
+if (filter) {
+  filter.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const to = address(["concordance"], "where", filter.elements.where.value.trim());
+    to.hash = "";
+    location.assign(to);
+  });
+}
+
 themes();
 document.querySelectorAll("input[data-complete]").forEach(completes);
 prepare(document);
