@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from threading import Lock
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple, TypedDict, Unpack, overload
 
 import numpy as np
 
@@ -619,6 +619,16 @@ def _last(value: float) -> float:
     return math.inf if math.isnan(value) else -value
 
 
+class SearchOptions(TypedDict, total=False):
+    """The keyword arguments of NeighbourSearch."""
+
+    candidates: Iterable[str] | None
+    min_strength: int | None
+    lengths: Iterable[int] | None
+    distinct: bool | None
+    estimate: str | None
+
+
 @overload
 def neighbours(
     table: TableLike,
@@ -626,13 +636,9 @@ def neighbours(
     *,
     k: int = ...,
     threshold: float | None = ...,
-    candidates: Iterable[str] | None = ...,
-    min_strength: int | None = ...,
-    lengths: Iterable[int] | None = ...,
-    distinct: bool | None = ...,
-    estimate: str | None = ...,
     by: Similarity | None = ...,
     among: int = ...,
+    **options: Unpack[SearchOptions],
 ) -> Results[Neighbour] | None: ...
 @overload
 def neighbours(
@@ -641,13 +647,9 @@ def neighbours(
     *,
     k: int = ...,
     threshold: float | None = ...,
-    candidates: Iterable[str] | None = ...,
-    min_strength: int | None = ...,
-    lengths: Iterable[int] | None = ...,
-    distinct: bool | None = ...,
-    estimate: str | None = ...,
     by: Similarity | None = ...,
     among: int = ...,
+    **options: Unpack[SearchOptions],
 ) -> list[Results[Neighbour] | None]: ...
 def neighbours(
     table: TableLike,
@@ -655,13 +657,9 @@ def neighbours(
     *,
     k: int = 10,
     threshold: float | None = None,
-    candidates: Iterable[str] | None = None,
-    min_strength: int | None = None,
-    lengths: Iterable[int] | None = None,
-    distinct: bool | None = None,
-    estimate: str | None = None,
     by: Similarity | None = None,
     among: int = RERANKED,
+    **options: Unpack[SearchOptions],
 ) -> Results[Neighbour] | list[Results[Neighbour] | None] | None:
     """Return the k phrases nearest to a phrase, or to each of several.
 
@@ -669,9 +667,9 @@ def neighbours(
         table: a table, an index that was signed, or the path of either; give many phrases at once,
             or a table, since a search keeps what it needs with the table.
         threshold: only phrases at least so similar.
-        candidates, min_strength, lengths, distinct, estimate: as of NeighbourSearch.
         by: order the `among` nearest by this measure, such as an ExactCosine, and return no more
             than those; not beside a threshold.
+        options: candidates, min_strength, lengths, distinct and estimate, as of NeighbourSearch.
 
     Raises:
         ParameterError: an argument cannot be; a phrase is empty or no text, and is named by its
@@ -682,10 +680,7 @@ def neighbours(
     """
     if by is not None and threshold is not None:
         raise ParameterError("`threshold` is of the table's estimates: leave it out beside `by`")
-    search = NeighbourSearch(
-        table, candidates=candidates, min_strength=min_strength, lengths=lengths,
-        distinct=distinct, estimate=estimate,
-    )  # fmt: skip
+    search = NeighbourSearch(table, **options)
 
     def one(text: str) -> Results[Neighbour] | None:
         if by is not None:

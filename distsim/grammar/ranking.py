@@ -130,26 +130,14 @@ def learn_ranking(
             f"{gold.name}: {n_pairs:,} pairs of {told} with {len(learning.names)} features that "
             f"differ: too few to learn from in {folds} folds"
         )
-    groups = [str(one) for one in units.tolist()]
-
-    def agreement(name: str, values: np.ndarray, n_known: int) -> Agreement:
-        interval = spearman_interval(values, scores, groups, samples, seed)
-        return Agreement(name, spearman(values, scores), interval, n_known)
-
+    measure = _Measure(scores, [str(one) for one in units.tolist()], samples, seed)
     penalty, held_out = _best_penalty(learning, judged, fold)
-    mixed = agreement("all, by weights", held_out, n_pairs)
-    alone = []
-    for name, column in zip(learning.names, learning.matrix[judged].T, strict=True):
-        if not _varies(column):
-            continue
-        has = ~np.isnan(column)
-        agrees = spearman(column[has], scores[has]) >= 0
-        filled = np.where(has, column, column[has].mean())
-        n_known = int(np.count_nonzero(has))
-        if agrees:
-            alone.append(agreement(name, filled, n_known))
-        else:
-            alone.append(agreement(f"-{name}", -filled, n_known))
+    mixed = measure.agreement("all, by weights", held_out, n_pairs)
+    alone = [
+        measure.alone(name, column)
+        for name, column in zip(learning.names, learning.matrix[judged].T, strict=True)
+        if _varies(column)
+    ]
     notes = (
         f"distsim rank {program_version()}: {gold.name}, {n_pairs:,} pairs of {told}, "
         f"{folds} folds, penalty {penalty:g}, learnt from {len(learning.pairs):,} pairs",
@@ -162,6 +150,36 @@ def learn_ranking(
     return LearnedRanking(
         LearnedWeights(fitted.weights, notes=notes), mixed, tuple(alone), told, penalty
     )
+
+
+class _Measure(NamedTuple):
+    """Computes the agreement of values with scores.
+
+    scores: float64[pairs]. groups: the unit of each pair that the bootstrap draws. samples, seed:
+    of the bootstrap.
+    """
+
+    scores: np.ndarray
+    groups: list[str]
+    samples: int
+    seed: int
+
+    def agreement(self, name: str, values: np.ndarray, n_known: int) -> Agreement:
+        """Return the agreement of values, float64[pairs], of which n_known are no fillers."""
+        interval = spearman_interval(values, self.scores, self.groups, self.samples, self.seed)
+        return Agreement(name, spearman(values, self.scores), interval, n_known)
+
+    def alone(self, name: str, column: np.ndarray) -> Agreement:
+        """Return that of one feature, float64[pairs], in the direction in which it agrees.
+
+        Pairs without it, NaN, take the mean of the others.
+        """
+        has = ~np.isnan(column)
+        filled = np.where(has, column, column[has].mean())
+        n_known = int(np.count_nonzero(has))
+        if spearman(column[has], self.scores[has]) >= 0:
+            return self.agreement(name, filled, n_known)
+        return self.agreement(f"-{name}", -filled, n_known)
 
 
 class _Learning(NamedTuple):

@@ -74,11 +74,12 @@ def frequent_phrases(
 ):
     """Return the phrases of 1..longest tokens whose masked key (count_phrases) is in `keys`.
 
-    rows: uint32, the phrases from column `first` on; common: from common_prefixes. words: uint64,
-    the hash of each word; text, offsets: of all words. keys: uint64, sorted, with bucket_starts by
-    their leading `bits` bits and mark_keys by more of them: most of what is not there is not even
-    looked up. A phrase is looked for only where the phrase without its last word was found, since
-    that is at least as frequent.
+    rows: uint32[n, columns], the phrases from column `first` on, at most `longest` tokens of each.
+    common: from common_prefixes. words: uint64, the hash of each word; text, offsets: uint8 and
+    int64, the text of all words. keys: uint64, sorted; starts: bucket_starts by their leading
+    `bits` bits; marks: mark_keys by their leading mark_bits bits, so that most keys that are not
+    there are not looked up. mask: uint64, the bits of a key that count. A phrase is looked for only
+    where the phrase without its last word was found, since that is at least as frequent.
     Returns (hash of its text uint64, length int64, low int64, high int64): half-open runs of rows.
     """
     capacity = 1024

@@ -136,9 +136,12 @@ def _keep_dotted(trie, dotted, i, length, row):
 
 @compiled
 def _record(trie, rules, possible, i, length, row, found, n, most):
-    """Append the source sides that end at a dotted rule's node; mark their labels as possible.
+    """Return (found, n) with the source sides that end at a dotted rule's node.
 
-    Returns (found, n).
+    trie: a Trie. rules: SourceRules. possible: bool[tokens, longest + 1, labels], where the labels
+    of the first `most` rules of each side are marked. i, length: the span. row: int64[5], the
+    dotted rule: its node, starts and lengths of its gaps. found: int64[capacity, 7], of which n
+    rows are filled.
     """
     node = row[_NODE]
     for s in range(np.int64(trie.node_sources[node]), np.int64(trie.node_sources[node + 1])):

@@ -29,9 +29,12 @@ def mixed(state, word):
 
 @folded
 def _interval(tokens, suffixes, word_starts, words, first, stop, keys, lows, highs, at):
-    """Return the slot that holds the intervals of words[first:stop], one for each shard.
+    """Return the slot with the intervals of words[first:stop], one for each shard.
 
-    A slot is filled from the slot of one word less; `at` is room for the keys of all of them.
+    tokens, suffixes, word_starts: tuples of the shards' arrays. words: int64, word ids, below 0
+    where unknown. keys: uint64[slots], the hash of the words of each slot; lows, highs:
+    int64[slots, shards], half-open intervals of the suffix array. at: uint64, room for the keys of
+    all beginnings of the words. A slot is filled from the slot of one word less.
     """
     n_shards = len(tokens)
     mask = np.uint64(keys.size - 1)

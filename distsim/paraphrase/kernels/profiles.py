@@ -85,12 +85,13 @@ def _share(collocate, words, places):
 
 @compiled
 def weigh_by_likelihood(n, scale, words, places, total, logs, seen, collocates, weights):
-    """Fill weights[t] with Dunning's G2 of collocates[t], with hardly a logarithm.
+    """Fill weights[t] with Dunning's G2 of collocates[t], as log_likelihood_ratio.
 
-    As log_likelihood_ratio: seen[word] of the n slots around the sampled occurrences hold the
-    word, both times `scale` in all. A cell of the table is its expectation times a ratio; the
-    logarithms of most ratios are sums of logarithms that are known. words, places, logs: as
-    weigh_profile has them. Sets seen[] back to zeros.
+    n: slots around the sampled occurrences; seen: uint32 by collocate, how many of them have it;
+    both are multiplied by `scale`. total: slots of the corpus. collocates: uint32. weights:
+    float64, filled. words, places, logs: as of weigh_profile. A cell of the contingency table is
+    its expectation times a ratio, and the logarithms of most ratios are sums of known ones. Sets
+    seen[] back to zeros.
     """
     row = n * scale
     not_row = total - row
@@ -147,7 +148,9 @@ def weigh_roughly(n, words, places, logs, seen, collocates, weights):
 def _weigh(n, scale, words, places, total, scheme, shift, logs, seen, collocates, weights):
     """Fill weights[t] with the association of collocates[t], and set seen[] back to zeros.
 
-    See distsim.contexts.weights. A scale of 0 stands for 1, and asks for G2 by weigh_roughly.
+    scale: as of weigh_by_likelihood; 0 stands for 1, and asks for G2 by weigh_roughly. scheme,
+    shift: see distsim.contexts.weights. n, words, places, total, logs, seen, collocates and
+    weights: as of weigh_by_likelihood.
     """
     if scheme == LLR or scheme == LOG_LLR:
         if scale == 0.0:
@@ -199,8 +202,9 @@ def weigh_profile(rows, scale, words, places, total, scheme, shift, logs, seen, 
     rows: uint32[n, k], the collocates at each occurrence, place * n_words + word, 0 for none;
     scale: counts are multiplied by it. words: float64[n_words, 2], a word's share of the tokens
     and its logarithm (ppmi: smoothed); places: float64[n_places, 2], a place's share of all slots
-    and its logarithm; total: all slots; logs[i]: ln i. seen: uint32 zeros by collocate, and zeros
-    again afterwards; touched: uint32, one more than collocates, room.
+    and its logarithm; total: all slots; logs[i]: ln i. scheme, shift: see distsim.contexts.weights.
+    seen: uint32 zeros by collocate, and zeros again afterwards; touched: uint32, one more than
+    collocates, room.
     """
     distinct, n = _count_collocates(rows, 0, rows.shape[0], seen, touched)
     weights = np.empty(distinct, np.float64)
@@ -217,13 +221,12 @@ def profile_cosines(
     rows, starts, scales, focal, focal_square, words, places, total, scheme, shift, logs,
     seen, touched, weights, cosines,
 ):  # fmt: skip
-    """Compare the profiles of many phrases with one.
+    """Fill cosines, float64[n], with those of the profiles of n phrases and one; 0 for a zero one.
 
-    starts: int64[n + 1], the rows of each phrase; scales: float64[n], 0: roughly; focal:
-    float64 by collocate, the profile compared with, and the square of its length. weights:
-    float64 by collocate, room.
-    Fills cosines, float64[n], 0 for a zero profile. The other arguments are those of
-    weigh_profile.
+    rows: uint32[m, k], the collocates at the occurrences of all phrases; starts: int64[n + 1], the
+    rows of each; scales: float64[n], 0: roughly. focal: float64 by collocate, the profile compared
+    with; focal_square: the square of its length. weights: float64 by collocate, room. words,
+    places, total, scheme, shift, logs, seen, touched: as of weigh_profile.
     """
     flat = words.reshape(-1)
     for p in range(starts.size - 1):

@@ -107,9 +107,11 @@ def _view_of_gap(chart, spans, matches, m, gap):
 
 @compiled
 def _bundle_rules(bundles, chart, spans, matches, rules, first, last, over_itself, by_words):
-    """Return (bundles, n) of the rules of matches first..last, all of one span.
+    """Return (bundles, n) of the rules of matches[first:last], all of one span.
 
-    over_itself: those whose gap is the whole span, or those of which it is not.
+    bundles: the array that is filled, grown where it is full. chart: the finished cells. spans,
+    matches, rules: Spans, Matches and Rules. over_itself: only those whose gap is the
+    whole span, or only the others. by_words: rules are grouped by their number of words.
     """
     n = np.int64(0)
     for m in range(first, last):

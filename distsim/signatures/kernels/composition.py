@@ -38,13 +38,13 @@ def centre_rows(sums, centre):
 
 @compiled
 def compose_rows(sums, text, ends, strengths, hashes, weights, vectors, prior_count, spelt):
-    """Mix each row of unit (or zero) vectors with those of the phrase's words.
+    """Mix each row of sums, float64[n, n_dimensions], unit or zero, with its words' vectors.
 
     A phrase of several words, text[ends[p]:ends[p + 1]], becomes unit(share * own +
     (1 - share) * unit(sum of weight * vector over its words)), share = s / (s + prior_count) for
-    strength s; 0 where its own vector is zero. A phrase of one word stays as it is, or takes the
-    word's vector if `spelt`; one none of whose words has a vector stays. hashes: uint64,
-    sorted; weights: float64 and vectors: float32 [n, n_dimensions] beside them.
+    strength s of strengths, int64[n]; 0 where its own vector is zero. A phrase of one word stays as
+    it is, or takes the word's vector if `spelt`; one none of whose words has a vector stays.
+    hashes: uint64[m], sorted; weights: float64[m] and vectors: float32[m, n_dimensions] of words.
     """
     n_dimensions = sums.shape[1]
     parts = np.empty(n_dimensions, np.float64)

@@ -49,13 +49,13 @@ def posterior_means(
     """Fill rows[p] with the posterior mean of each phrase's unit vector, scaled to length 1.
 
     text, begins, ends: uint8, int64[n], int64[n]; phrase p is text[begins[p]:ends[p]].
-    bits: uint64[n, n_words], of the phrases whose strength, int64[n], is above 0; the others have
-        none and are made of their words.
+    bits: uint64[n, n_words], of the phrases whose strength is above 0; the others have none and
+        are made of their words. strengths: int64[n].
     hashes, weights, vectors: uint64[m], sorted, float64[m], uint16[m, n_dimensions]: the words'
         vectors, as bits of float16; the first dimensions have bits.
     halves: float32[65536], the value of each float16.
     ratios: float32, the inverse Mills ratio at even steps from -reach to reach.
-    prior_count, min_own_count: as composed.
+    prior_count, min_own_count: see Composition. reach: of `ratios`.
     correlation: of a phrase's own vector with its words'.
     rows: float32[n, n_dimensions], filled.
     fidelities: float64[n], filled with the expected squared cosine of the row with the true
